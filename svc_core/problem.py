@@ -10,7 +10,9 @@ import json
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from attrs import field, frozen
+from attrs import frozen
+
+from svc_core.wire import Fault
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -31,7 +33,7 @@ class ProblemType:
         return self.code.lower().replace("_", "-")
 
 
-class Problem(Exception):
+class Problem(Exception):  # noqa: N818 - the word of RFC 9457, not an error of ours
     """A refusal. Raised deep, rendered once at the boundary.
 
     `detail` names the faults for this occurrence; `headers` are the fields that the answer must
@@ -67,18 +69,7 @@ def body(problem: Problem, *, base_url: str, request_id: str) -> bytes:
     return json.dumps(members, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-@frozen
-class Fault:
-    """One thing wrong with an input: where (JSON Pointer or parameter name) and why."""
-
-    where: str
-    reason: str = field(default="is not valid")
-
-    def __str__(self) -> str:
-        return f"{self.where or '(body)'}: {self.reason}"
-
-
-FAULTS_MAX = 10  # decisions: detail names the faults, all of them, up to ten
+FAULTS_MAX = 10  # enough to mend a form in one go, little enough for one log line
 
 
 def describe(faults: list[Fault]) -> str:

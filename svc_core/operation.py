@@ -1,0 +1,348 @@
+"""An operation, declared once: what it takes, what it promises, who may call it.
+
+Routing, parsing, security, the OpenAPI documents, the reference pages and the test matrix are
+read from `Operation`. No fact (path, scope, price, bound, status) stands twice.
+
+A use case receives a `Context` and its request object, and returns one of the results below; it
+loads, asks a rule, saves. The verbs for that (`load`, `create`, `save`, `remove`, `page`) are the
+context's, so that a change record is never forgotten.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from typing import Any, Generic, Literal, TypeVar
+
+from attrs import field, frozen
+
+from svc_core import cursor, problem
+from svc_core.media import Representation
+from svc_core.ports import (
+    Change,
+    ChangeType,
+    Collection,
+    Document,
+    Ids,
+    OutboxEvent,
+    Position,
+    StaleVersionError,
+    Transaction,
+)
+from svc_core.problem import Problem, ProblemType
+from svc_core.unset import UNSET, Maybe, Unset
+
+T = TypeVar("T")
+Req = TypeVar("Req")
+Res = TypeVar("Res")
+
+JSON = Representation("json", "application/json")
+NDJSON = Representation("ndjson", "application/x-ndjson")
+MARKDOWN = Representation("markdown", "text/markdown")
+TEXT = Representation("text", "text/plain")
+
+
+# -- inputs ------------------------------------------------------------------------------------
+
+
+@frozen
+class In:
+    """Where an input travels; `name` overrides the camelCase of the attribute."""
+
+    place: Literal["path", "query", "header", "body"]
+    name: str | None = None
+
+
+PATH = In("path")
+QUERY = In("query")
+BODY = In("body")
+
+
+def header(name: str) -> In:
+    """An input that travels in the header field `name`."""
+    return In("header", name)
+
+
+@frozen
+class IdOf:
+    """The input is a public identifier of this prefix; its legacy form is accepted as well."""
+
+    prefix: str
+
+
+# -- results -----------------------------------------------------------------------------------
+
+
+@frozen
+class One(Generic[T]):
+    """A single resource under `data`. `tag` is what its ETag is made of; None gives no ETag."""
+
+    raw: bytes
+    tag: tuple[str | int, ...] | None = None
+
+
+@frozen
+class Bare(Generic[T]):
+    """A facet whose object is the whole body, without envelope."""
+
+    raw: bytes
+    tag: tuple[str | int, ...] | None = None
+
+
+@frozen
+class Created(Generic[T]):
+    """A new resource: 201 with `Location` and `ETag`. `secret_free` replaces it in replays."""
+
+    raw: bytes
+    tag: tuple[str | int, ...]
+    location: str
+    replay_raw: bytes | None = None
+
+
+@frozen
+class Page(Generic[T]):
+    """A page of rows in wire bytes; `meta` holds members beside `pageCount` and `page`."""
+
+    rows: tuple[bytes, ...]
+    next_cursor: str | None = None
+    meta: Mapping[str, str] = field(factory=dict)
+
+
+@frozen
+class Empty:
+    """Success without a body: 204."""
+
+
+@frozen
+class Content:
+    """A representation of its own (Markdown, plain text): its media type and bytes."""
+
+    media_type: str
+    body: bytes
+    tag: tuple[str | int, ...] | None = None
+
+
+# -- the caller and the context ----------------------------------------------------------------
+
+
+@frozen
+class Actor:
+    """Who calls. `tenant` is the workspace, the user of a personal key, or "" for nobody."""
+
+    tenant: str
+    workspace_id: str | None = None
+    user_id: str | None = None
+    key_id: str | None = None
+    scopes: frozenset[str] = frozenset()
+
+
+@frozen
+class Context:
+    """What a use case may know besides its request. `now` is read once per request."""
+
+    tx: Transaction
+    now: datetime
+    ids: Ids
+    actor: Actor
+    operation: str
+    keyring: cursor.Keyring
+    format: str = "json"
+    target: Document[Any] | None = None
+
+    async def load(self, collection: Collection[T], id_: str) -> Document[T]:
+        """The row.
+
+        Raises:
+            Problem: NOT_FOUND; whether another tenant has it is not told.
+        """
+        document = await self.tx.documents.get(collection, id_)
+        if document is None:
+            raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
+        return document
+
+    async def create(self, collection: Collection[T], id_: str, value: T) -> Document[T]:
+        """Write a new row with its change record.
+
+        Raises:
+            Problem: RESOURCE_CONFLICT when the identifier is taken.
+        """
+        return await self.save(collection, id_, value, expect=0)
+
+    async def save(
+        self, collection: Collection[T], id_: str, value: T, *, expect: int | None = None
+    ) -> Document[T]:
+        """Write a row with its change record.
+
+        Raises:
+            Problem: RESOURCE_CONFLICT when `expect` is no longer the stored version.
+        """
+        try:
+            document = await self.tx.documents.put(collection, id_, value, expect=expect)
+        except StaleVersionError as stale:
+            raise Problem(problem.RESOURCE_CONFLICT, "It changed meanwhile.") from stale
+        kind: ChangeType = "created" if document.version == 1 else "updated"
+        await self.record(collection, id_, kind, document.version)
+        return document
+
+    async def remove(self, collection: Collection[T], id_: str) -> Document[T]:
+        """Delete a row and leave a tombstone in the feed.
+
+        Raises:
+            Problem: NOT_FOUND.
+        """
+        document = await self.tx.documents.delete(collection, id_)
+        if document is None:
+            raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
+        await self.record(collection, id_, "deleted", document.version + 1)
+        return document
+
+    async def record(
+        self, collection: Collection[Any], id_: str, change_type: ChangeType, version: int
+    ) -> None:
+        """Write the change record of one row, where its collection publishes changes."""
+        if collection.kind is None:
+            return
+        change = Change(
+            id=self.ids.new("chg"),
+            change_type=change_type,
+            resource_type=collection.kind,
+            resource_id=id_,
+            version=version,
+            occurred_at=self.now,
+            path=None if collection.path is None else collection.path.format(id=id_),
+            everybody=collection.scope == "global",
+        )
+        await self.tx.changes.append(change)
+
+    async def emit(self, event: OutboxEvent) -> None:
+        """Queue an event that leaves with this unit of work."""
+        await self.tx.outbox.add(event)
+
+    async def page(
+        self,
+        collection: Collection[T],
+        *,
+        where: Mapping[str, tuple[str, ...]] | None = None,
+        start: int | None = None,
+        end: int | None = None,
+        after: Maybe[str] = UNSET,
+        limit: int,
+    ) -> Page[T]:
+        """One page of a list, continued from the cursor `after`, with the cursor to the next.
+
+        Raises:
+            Problem: INVALID_CURSOR when the cursor is not one of this list with these filters.
+        """
+        binding = self.list_binding(where, start, end)
+        rows = await self.tx.documents.scan(
+            collection,
+            where=where,
+            start=start,
+            end=end,
+            after=self.open_cursor(after, binding),
+            limit=limit,
+        )
+        return Page(
+            tuple(document.raw for document in rows.rows), self.seal_cursor(rows.end, binding)
+        )
+
+    def list_binding(
+        self, where: Mapping[str, tuple[str, ...]] | None, start: int | None, end: int | None
+    ) -> bytes:
+        """What the cursors of one list are bound to: tenant, operation, filters and order."""
+        filters = {name: sorted(values) for name, values in (where or {}).items()}
+        return cursor.binding(
+            self.actor.tenant, self.operation, {**filters, "start": start, "end": end}, "desc"
+        )
+
+    def open_cursor(self, token: Maybe[str], binding: bytes) -> Position | None:
+        """The position that a cursor seals; None when there is no cursor.
+
+        Raises:
+            Problem: INVALID_CURSOR, one code for every reason, so that it is no oracle.
+        """
+        if isinstance(token, Unset):
+            return None
+        try:
+            order, id_ = cursor.unseal(self.keyring, token, binding)
+        except cursor.CursorError as refused:
+            raise Problem(
+                problem.INVALID_CURSOR, "The cursor is not one that this listing gave out."
+            ) from refused
+        return Position(order, id_)
+
+    def seal_cursor(self, position: Position | None, binding: bytes) -> str | None:
+        """The opaque token of a position."""
+        if position is None:
+            return None
+        sealed = [position.order, position.id]
+        return cursor.seal(self.keyring, sealed, binding, self.ids.random(12))
+
+
+# -- the declaration ---------------------------------------------------------------------------
+
+
+@frozen
+class Tier:
+    """An x402 price class: its name and the price of one request in US dollars."""
+
+    name: str
+    price_usd: str
+
+
+T3_ENRICHED = Tier("T3_ENRICHED", "0.01")
+T4_PREMIUM_LIST = Tier("T4_PREMIUM_LIST", "0.05")
+T4_PREMIUM_SINGLE = Tier("T4_PREMIUM_SINGLE", "0.25")
+T4_PREMIUM_AUDIO = Tier("T4_PREMIUM_AUDIO", "0.50")
+
+
+@frozen
+class Target:
+    """The row that a mutation is about: loaded and compared with `If-Match` before the body."""
+
+    collection: Collection[Any]
+    param: str
+
+
+@frozen(eq=False)
+class Operation(Generic[Req, Res]):
+    """One HTTP operation.
+
+    `path` is relative to the base of its `version` ("1.0": /api/v1, "2.0": /api/v2). `scopes` is
+    an any-of set; an empty one with `auth="public"` needs no key. A `tier` makes it payable.
+    `idempotency` says whether an `Idempotency-Key` is required, optional or ignored.
+    `timeless` promises that the answer depends on nothing but caller, request and stored rows,
+    so a page of it may be kept until the next commit.
+    """
+
+    id: str
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+    path: str
+    summary: str
+    description: str
+    tag: str
+    request: type[Req]
+    response: Any
+    run: Callable[[Context, Req], Awaitable[Res]]
+    version: Literal["1.0", "2.0"] = "1.0"
+    scopes: frozenset[str] = frozenset()
+    auth: Literal["bearer", "bearer-or-x402", "public"] = "bearer"
+    tier: Tier | None = None
+    binding: Literal["any", "workspace"] = "any"
+    pool: Literal["account", "agent", "none"] = "account"
+    media: tuple[Representation, ...] = (JSON,)
+    success: int = 200
+    target: Target | None = None
+    idempotency: Literal["required", "optional", "none"] = "none"
+    fails: tuple[ProblemType, ...] = ()
+    timeless: bool = False
+    deprecated: frozenset[str] = frozenset()
+    examples: Mapping[str, Any] = field(factory=dict)
+
+    @property
+    def writes(self) -> bool:
+        """Whether it runs in a transaction that may write."""
+        return self.method != "GET"
+
+    @property
+    def address(self) -> str:
+        """The full path under the origin."""
+        return f"/api/v{self.version[0]}{self.path}"
