@@ -99,10 +99,14 @@ class Created(Generic[T]):
 
 @frozen
 class Page(Generic[T]):
-    """A page of rows in wire bytes; `meta` holds members beside `pageCount` and `page`."""
+    """A page of rows in wire bytes; `meta` holds members beside `pageCount` and `page`.
+
+    `next_parameter` is the query parameter that takes `next_cursor` to continue.
+    """
 
     rows: tuple[bytes, ...]
     next_cursor: str | None = None
+    next_parameter: str = "cursor"
     meta: Mapping[str, str] = field(factory=dict)
 
 

@@ -1,0 +1,77 @@
+"""One request, one effect: deciding what a repeated `Idempotency-Key` means.
+
+Rule 1: a key is scoped to tenant and operation and lives 24 hours (Spec: Representation rules 5).
+Rule 2: the same canonical body replays the first answer; another body is a conflict.
+Rule 3: only successes are kept, in the transaction that made them, so a refusal can be mended and
+        sent again with the same key, and a crash leaves no marker behind.
+
+    match decide(stored, fingerprint(body), now):
+        case Fresh(): ...      # do the work and keep its answer in the same transaction
+        case Replay(answer): ...
+        case Conflict(): ...
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from attrs import frozen
+
+from svc_core import canonical, problem
+from svc_core.ports import Answer
+from svc_core.problem import Problem
+from svc_core.wire import Json
+
+KEY_LENGTH_MIN = 8
+KEY_LENGTH_MAX = 200
+RETENTION = timedelta(hours=24)
+
+
+@frozen
+class Fresh:
+    """The key is free: do the work."""
+
+
+@frozen
+class Replay:
+    """The work was done: give this answer again."""
+
+    answer: Answer
+
+
+@frozen
+class Conflict:
+    """The key was used for another request."""
+
+
+def decide(stored: Answer | None, fingerprint: bytes, now: datetime) -> Fresh | Replay | Conflict:
+    """What to do with a request whose key has `stored` as its answer; at 24 hours it is free."""
+    if stored is None or now - stored.at >= RETENTION:
+        return Fresh()
+    return Replay(stored) if stored.fingerprint == fingerprint else Conflict()
+
+
+def fingerprint(body: Json, path_values: Mapping[str, str] | None = None) -> bytes:
+    """SHA-256 of the canonical body (RFC 8785), together with the resource it was sent to."""
+    return canonical.digest([body, dict(path_values or {})])
+
+
+def check_key(key: str | None, *, required: bool) -> str | None:
+    """The key as it was sent, opaque: 8 to 200 visible ASCII characters.
+
+    Raises:
+        Problem: IDEMPOTENCY_KEY_REQUIRED or INVALID_IDEMPOTENCY_KEY.
+    """
+    if key is None:
+        if required:
+            raise Problem(problem.IDEMPOTENCY_KEY_REQUIRED, "This operation needs the header.")
+        return None
+    if not KEY_LENGTH_MIN <= len(key) <= KEY_LENGTH_MAX:
+        raise Problem(
+            problem.INVALID_IDEMPOTENCY_KEY,
+            f"The key has {len(key)} characters; {KEY_LENGTH_MIN} to {KEY_LENGTH_MAX} are allowed.",
+        )
+    if not all("!" <= character <= "~" for character in key):
+        raise Problem(
+            problem.INVALID_IDEMPOTENCY_KEY, "The key holds a character that is not visible ASCII."
+        )
+    return key

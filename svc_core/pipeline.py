@@ -1,0 +1,440 @@
+"""One admitted request from its parts to its answer: the pure half of every operation.
+
+`prepare` judges everything that needs no storage; `perform` runs inside ONE unit of work. The
+order of the checks is fixed, so that a request with several faults always gets the same answer:
+
+    prepare   representation (406) · content type (415) · path, query, header values (404, 400)
+              · form of the Idempotency-Key (400)
+    perform   resource visible (404) · preconditions (412) · JSON (400) · idempotency (replay, 409)
+              · schema (400) · the use case · the answer kept
+
+RFC 9110 13.2.1 puts preconditions after the checks that would refuse anyway and before the
+content is processed: a missing resource with `If-Match: *` is 404, a stale `If-Match` with an
+invalid body is 412.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+from urllib.parse import quote
+
+import attrs
+from attrs import frozen
+
+from svc_core import envelope, etag, idempotency, ids, media, problem, wire
+from svc_core.inputs import Input, inputs
+from svc_core.media import Representation
+from svc_core.operation import (
+    JSON,
+    NDJSON,
+    Bare,
+    Content,
+    Context,
+    Created,
+    Empty,
+    One,
+    Operation,
+    Page,
+    Target,
+)
+from svc_core.ports import Answer, Document
+from svc_core.problem import FAULTS_MAX, Fault, Problem, describe
+
+MERGE_PATCH = "application/merge-patch+json"
+_HEX = frozenset("0123456789abcdefABCDEF")
+
+_JSON_PROBLEMS = {
+    "malformed": problem.MALFORMED_JSON,
+    "duplicate": problem.DUPLICATE_JSON_MEMBER,
+    "encoding": problem.INVALID_ENCODING,
+    "too-deep": problem.JSON_TOO_DEEP,
+    "number": problem.NUMBER_OUT_OF_RANGE,
+}
+
+
+@frozen
+class Call:
+    """The parts of a request as the host read them; `header` finds a field by lower-case name."""
+
+    path_values: Mapping[str, str]
+    query: str
+    header: Callable[[str], str | None]
+    body: bytes = b""
+
+
+@frozen
+class Site:
+    """What answers need to know of the place that serves them."""
+
+    base_url: str
+    aliases: bool = True
+    legacy_ids: bool = True
+    unknown_query: str = "reject"
+
+
+@frozen
+class Prepared:
+    """A request that needs storage to be judged further."""
+
+    values: Mapping[str, Any]
+    representation: Representation
+    path_values: Mapping[str, str]
+    pairs: tuple[tuple[str, str], ...]
+    key: str | None
+    if_match: str | None
+    if_none_match: str | None
+    body: bytes
+
+
+@frozen
+class Reply:
+    """A finished answer: its status, media type (None without a body), bytes and own headers."""
+
+    status: int
+    media_type: str | None = None
+    body: bytes = b""
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+# -- before the transaction --------------------------------------------------------------------
+
+
+def prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
+    """Judge everything that needs no storage.
+
+    Raises:
+        Problem: 400, 404 (an identifier that cannot be one), 406 or 415.
+    """
+    pairs = parse_query(call.query)
+    given = dict(pairs)
+    representation = _represent(operation, call.header("accept"), given)
+    if _has_body(operation):
+        _check_content(operation, call.header)
+    values = _path_values(operation, call.path_values, site)
+    values |= _parameters(operation, pairs, given, call.header, site)
+    key = None
+    if operation.idempotency != "none":
+        key = idempotency.check_key(
+            call.header("idempotency-key"), required=operation.idempotency == "required"
+        )
+    return Prepared(
+        values=values,
+        representation=representation,
+        path_values=call.path_values,
+        pairs=pairs,
+        key=key,
+        if_match=call.header("if-match"),
+        if_none_match=call.header("if-none-match"),
+        body=call.body,
+    )
+
+
+@lru_cache(maxsize=4096)
+def parse_query(query: str) -> tuple[tuple[str, str], ...]:
+    """Names and values of a query string, decoded as a form is.
+
+    Raises:
+        Problem: DUPLICATE_PARAMETER, or INVALID_PARAMETER for a broken escape, bytes that are not
+            UTF-8 or a control character.
+    """
+    pairs = tuple(_decode_pair(part) for part in query.split("&") if part)
+    names = [name for name, _ in pairs]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise Problem(
+            problem.DUPLICATE_PARAMETER, describe([Fault(name, "is repeated") for name in repeated])
+        )
+    return pairs
+
+
+def _decode_pair(part: str) -> tuple[str, str]:
+    name, _, value = part.partition("=")
+    return _decode(name, name), _decode(value, name)
+
+
+def _decode(text: str, name: str) -> str:
+    if "%" not in text and "+" not in text and text.isascii():
+        return text
+    raw = bytearray()
+    rest = iter(text.replace("+", " "))
+    for character in rest:
+        if character != "%":
+            raw += character.encode()
+            continue
+        pair = next(rest, "") + next(rest, "")
+        if len(pair) != 2 or not _HEX.issuperset(pair):
+            raise Problem(problem.INVALID_PARAMETER, f"{name}: holds a broken percent escape")
+        raw.append(int(pair, 16))
+    try:
+        decoded = raw.decode()
+    except UnicodeDecodeError as broken:
+        raise Problem(problem.INVALID_PARAMETER, f"{name}: is not UTF-8") from broken
+    if any(character < " " or character == "\x7f" for character in decoded):
+        raise Problem(problem.INVALID_PARAMETER, f"{name}: holds a control character")
+    return decoded
+
+
+def _represent(
+    operation: Operation[Any, Any], accept: str | None, given: Mapping[str, str]
+) -> Representation:
+    wanted = given.get("format") if len(operation.media) > 1 else None
+    try:
+        return media.negotiate(operation.media, accept, wanted)
+    except media.UnknownFormat as unknown:
+        offered = ", ".join(offer.format for offer in operation.media)
+        raise Problem(problem.INVALID_PARAMETER, f"format: must be one of: {offered}") from unknown
+    except media.NotAcceptable as refused:
+        offered = ", ".join(offer.media_type for offer in operation.media)
+        raise Problem(problem.NOT_ACCEPTABLE, f"This operation offers: {offered}.") from refused
+
+
+def _has_body(operation: Operation[Any, Any]) -> bool:
+    return any(item.place == "body" for item in inputs(operation.request))
+
+
+def _check_content(operation: Operation[Any, Any], header: Callable[[str], str | None]) -> None:
+    coding = (header("content-encoding") or "identity").strip().lower()
+    if coding != "identity":
+        raise Problem(
+            problem.UNSUPPORTED_MEDIA_TYPE,
+            "Content codings are not supported here.",
+            {"Accept-Encoding": "identity"},
+        )
+    allowed = (
+        ("application/json", MERGE_PATCH) if operation.method == "PATCH" else ("application/json",)
+    )
+    sent, _, parameters = (header("content-type") or "").partition(";")
+    charset = parameters.strip().lower().replace('"', "")
+    if sent.strip().lower() in allowed and charset in ("", "charset=utf-8"):
+        return
+    name = "Accept-Patch" if operation.method == "PATCH" else "Accept"
+    raise Problem(
+        problem.UNSUPPORTED_MEDIA_TYPE,
+        f"The body must be {' or '.join(allowed)} in UTF-8.",
+        {name: ", ".join(reversed(allowed))},
+    )
+
+
+def _path_values(
+    operation: Operation[Any, Any], sent: Mapping[str, str], site: Site
+) -> dict[str, Any]:
+    """Path values; one that cannot name a resource names none, so every fault is 404."""
+    values = {}
+    for item in inputs(operation.request):
+        if item.place != "path":
+            continue
+        try:
+            values[item.attribute] = _read(item, sent[item.name], site)
+        except ValueError as fault:
+            raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.") from fault
+    return values
+
+
+def _parameters(
+    operation: Operation[Any, Any],
+    pairs: tuple[tuple[str, str], ...],
+    given: Mapping[str, str],
+    header: Callable[[str], str | None],
+    site: Site,
+) -> dict[str, Any]:
+    declared = inputs(operation.request)
+    names = [item.name for item in declared if item.place == "query"]
+    if len(operation.media) > 1:
+        names.append("format")
+    unknown = [name for name, _ in pairs if name not in names]
+    if unknown and site.unknown_query == "reject":
+        raise _unknown_parameters(unknown, names)
+    values: dict[str, Any] = {}
+    faults: list[Fault] = []
+    for item in declared:
+        if item.place not in {"query", "header"}:
+            continue
+        text = given.get(item.name) if item.place == "query" else header(item.name.lower())
+        if text is None:
+            if item.required:
+                faults.append(Fault(item.name, "is required"))
+            continue
+        try:
+            values[item.attribute] = _read(item, text, site)
+        except ValueError as fault:
+            faults.append(Fault(item.name, str(fault)))
+    if faults:
+        raise Problem(problem.INVALID_PARAMETER, describe(faults))
+    return values
+
+
+def _unknown_parameters(unknown: list[str], names: list[str]) -> Problem:
+    supported = ", ".join(sorted(names)) or "none"
+    shown = ", ".join(repr(name[:40]) for name in unknown[:FAULTS_MAX])
+    return Problem(
+        problem.UNKNOWN_PARAMETER,
+        f"Not known here: {shown}. Supported: {supported}.",
+    )
+
+
+def _read(item: Input, text: str, site: Site) -> Any:
+    if item.id_prefix is not None and site.legacy_ids and ids.is_legacy(text):
+        return ids.public_id(item.id_prefix, text)
+    return item.read(text)
+
+
+# -- inside the transaction --------------------------------------------------------------------
+
+
+async def perform(
+    operation: Operation[Any, Any], prepared: Prepared, context: Context, site: Site
+) -> Reply:
+    """Judge what needs storage, run the use case and render its result.
+
+    Raises:
+        Problem: whatever refuses; the host then undoes the unit of work.
+    """
+    if operation.target is not None:
+        context = await _with_target(operation.target, prepared, context)
+    body = _json_body(operation, prepared)
+    if prepared.key is None:
+        return await _run(operation, prepared, context, site, body)
+    print_ = idempotency.fingerprint(body, prepared.path_values)
+    stored = await context.tx.answers.get(operation.id, prepared.key)
+    match idempotency.decide(stored, print_, context.now):
+        case idempotency.Replay(answer):
+            return _replayed(answer, prepared.key)
+        case idempotency.Conflict():
+            raise Problem(problem.IDEMPOTENCY_CONFLICT, "The key was used for another request.")
+    reply = await _run(operation, prepared, context, site, body)
+    await context.tx.answers.put(operation.id, prepared.key, _kept(reply, print_, context))
+    return attrs.evolve(reply, headers=(*reply.headers, ("Idempotency-Key", prepared.key)))
+
+
+async def _with_target(target: Target, prepared: Prepared, context: Context) -> Context:
+    document = await context.load(target.collection, prepared.values[target.param])
+    current = tag_of(context, JSON, (document.id, document.version))
+    stale = prepared.if_match is not None and not etag.matches(prepared.if_match, current)
+    fresh = prepared.if_none_match is not None and etag.none_match(prepared.if_none_match, current)
+    if stale or fresh:
+        raise Problem(
+            problem.PRECONDITION_FAILED,
+            "The resource's current ETag does not meet the precondition.",
+            {"ETag": current},
+        )
+    return attrs.evolve(context, target=document)
+
+
+def _json_body(operation: Operation[Any, Any], prepared: Prepared) -> wire.Json:
+    if not _has_body(operation):
+        return None
+    try:
+        return wire.read_json(prepared.body)
+    except wire.JsonError as fault:
+        raise Problem(_JSON_PROBLEMS[fault.kind], f"{fault}.") from fault
+
+
+async def _run(
+    operation: Operation[Any, Any],
+    prepared: Prepared,
+    context: Context,
+    site: Site,
+    body: wire.Json,
+) -> Reply:
+    request = _request(operation, prepared, body)
+    context = attrs.evolve(context, format=prepared.representation.format)
+    result = await operation.run(context, request)
+    return _render(operation, prepared, context, site, result)
+
+
+def _request(operation: Operation[Any, Any], prepared: Prepared, body: wire.Json) -> Any:
+    values = dict(prepared.values)
+    for item in inputs(operation.request):
+        if item.place == "body":
+            try:
+                values[item.attribute] = wire.structure(item.annotation, body)
+            except wire.WireError as fault:
+                raise Problem(problem.VALIDATION_FAILED, describe(fault.faults)) from fault
+    return operation.request(**values)
+
+
+def _replayed(answer: Answer, key: str) -> Reply:
+    replayed = (("Idempotency-Key", key), ("Idempotency-Replayed", "true"))
+    media_type = JSON.media_type if answer.body else None
+    return Reply(answer.status, media_type, answer.body, (*answer.headers, *replayed))
+
+
+def _kept(reply: Reply, print_: bytes, context: Context) -> Answer:
+    return Answer(print_, reply.status, reply.headers, reply.body, context.now)
+
+
+# -- results as answers ------------------------------------------------------------------------
+
+
+def tag_of(context: Context, representation: Representation, tag: tuple[str | int, ...]) -> str:
+    """The strong ETag of a representation; it depends on the tenant, never on the key."""
+    return etag.make(context.actor.tenant, representation.format, *tag)
+
+
+def document_tag(document: Document[Any]) -> tuple[str | int, ...]:
+    """What the ETag of a stored resource is made of."""
+    return (document.id, document.version)
+
+
+def _render(
+    operation: Operation[Any, Any],
+    prepared: Prepared,
+    context: Context,
+    site: Site,
+    result: Any,
+) -> Reply:
+    match result:
+        case Page():
+            return _render_page(operation, prepared, site, result)
+        case Created():
+            headers = (
+                ("Location", site.base_url + result.location),
+                ("ETag", tag_of(context, JSON, result.tag)),
+            )
+            return Reply(201, JSON.media_type, envelope.one(result.raw), headers)
+        case Empty():
+            return Reply(204)
+        case One():
+            body, media_type = envelope.one(result.raw), JSON.media_type
+        case Bare():
+            body, media_type = result.raw, JSON.media_type
+        case Content():
+            body, media_type = result.body, result.media_type
+        case _:
+            raise AssertionError(f"{operation.id} returned {type(result).__name__}")
+    if result.tag is None:
+        return Reply(operation.success, media_type, body)
+    tag = tag_of(context, prepared.representation, result.tag)
+    headers = (("ETag", tag),)
+    if operation.method == "GET" and _unchanged(prepared, tag):
+        return Reply(304, None, b"", headers)
+    return Reply(operation.success, media_type, body, headers)
+
+
+def _unchanged(prepared: Prepared, tag: str) -> bool:
+    return prepared.if_none_match is not None and etag.none_match(prepared.if_none_match, tag)
+
+
+def _render_page(
+    operation: Operation[Any, Any], prepared: Prepared, site: Site, result: Page[Any]
+) -> Reply:
+    link = None
+    headers: tuple[tuple[str, str], ...] = ()
+    if result.next_cursor is not None:
+        link = _next_link(operation, prepared, site, result)
+        headers = (("Link", f'<{link}>; rel="next"'),)
+    if prepared.representation.format == NDJSON.format:
+        return Reply(200, NDJSON.media_type, envelope.lines(result), headers)
+    aliases = site.aliases and operation.version == "1.0"
+    body = envelope.page(result, next_link=link, aliases=aliases)
+    return Reply(200, JSON.media_type, body, headers)
+
+
+def _next_link(
+    operation: Operation[Any, Any], prepared: Prepared, site: Site, result: Page[Any]
+) -> str:
+    path = operation.address.format(**prepared.path_values)
+    kept = [(name, value) for name, value in prepared.pairs if name != result.next_parameter]
+    kept.append((result.next_parameter, str(result.next_cursor)))
+    query = "&".join(f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in kept)
+    return f"{site.base_url}{path}?{query}"
