@@ -1,0 +1,172 @@
+"""Instants (RFC 3339), intervals of them, and the fixed UTC windows that limits count in.
+
+Rule 1: an instant in memory is an aware `datetime` in UTC, from year 1 to year 9999.
+Rule 2: the reader takes what RFC 3339 allows and nothing more; `datetime.fromisoformat` takes
+        week dates, spaces and missing offsets too, so it is not used.
+Rule 3: the writer always gives `YYYY-MM-DDTHH:MM:SS(.ffffff)?Z`, and reading that gives the
+        instant back.
+"""
+
+import re
+from calendar import monthrange
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple
+
+from attrs import frozen
+
+_INSTANT = re.compile(
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})"
+    # Nine digits are nanoseconds; no clock that feeds us writes more.
+    r"(?:\.([0-9]{1,9}))?"
+    r"(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))"
+)
+_SPACE_FOR_PLUS = re.compile(r"[^ ]{19,29} [0-9]{2}:[0-9]{2}")
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_SECOND: Final = timedelta(seconds=1)
+_LAST_MICROSECOND: Final = 999_999
+_OPEN: Final = ".."
+
+MINUTE_SECONDS: Final = 60
+DAY_SECONDS: Final = 86_400
+
+
+class InstantError(ValueError):
+    """The text is no instant or interval, or the value cannot be written as one."""
+
+
+@frozen
+class Interval:
+    """From `start` to `end`, both included; None is an open side. An instant has both equal."""
+
+    start: datetime | None
+    end: datetime | None
+
+    def contains(self, instant: datetime) -> bool:
+        """Whether `instant` lies in the interval, its bounds included."""
+        return (self.start is None or self.start <= instant) and (
+            self.end is None or instant <= self.end
+        )
+
+
+class Window(NamedTuple):
+    """A fixed UTC window: its number since 1970 and the whole seconds left, at least 1.
+
+    It ends at `(number + 1)` times its length, in Unix seconds.
+    """
+
+    number: int
+    seconds_left: int
+
+
+def parse(text: str) -> datetime:
+    """The instant that an RFC 3339 date-time names, in UTC, cut to microseconds.
+
+    A leap second (23:59:60 UTC on the last day of a month) becomes the last microsecond of its
+    minute, because a `datetime` cannot hold it. `-00:00` is UTC.
+
+    Raises:
+        InstantError: the text is anything else, or lies outside the years 0001 to 9999 in UTC.
+    """
+    match = _INSTANT.fullmatch(text)
+    if match is None:
+        raise InstantError(_why_no_instant(text))
+    year, month, day, hour, minute, second = map(int, match.group(1, 2, 3, 4, 5, 6))
+    fraction, sign, offset_hours, offset_minutes = match.group(7, 8, 9, 10)
+    micros = int(fraction[:6].ljust(6, "0")) if fraction else 0
+    try:
+        instant = datetime(year, month, day, hour, minute, min(second, 59), micros, UTC)
+        if sign is not None:
+            instant -= _offset(sign, int(offset_hours), int(offset_minutes))
+    except (ValueError, OverflowError) as outside:
+        raise InstantError(
+            "The date-time names a day or time that does not exist in the years 0001 to 9999."
+        ) from outside
+    return instant if second <= 59 else _leap(instant, second)
+
+
+def render(instant: datetime) -> str:
+    """The instant as `YYYY-MM-DDTHH:MM:SSZ`, with six digits of fraction where it has one.
+
+    Raises:
+        InstantError: the value has no offset, or lies outside the years 0001 to 9999 in UTC.
+    """
+    if instant.tzinfo is not UTC:
+        instant = _in_utc(instant)
+    return f"{instant.isoformat()[:-6]}Z"
+
+
+def parse_interval(text: str) -> Interval:
+    """An instant, or two of them joined by `/`; `..` stands for one open side.
+
+    Raises:
+        InstantError: a side is empty or no instant, both are open, there are more than two, or
+            the first is later than the second.
+    """
+    sides = text.split("/")
+    if len(sides) == 1:
+        instant = parse(text)
+        return Interval(instant, instant)
+    if len(sides) > 2:
+        raise InstantError("An interval has two sides, joined by one slash.")
+    start, end = (None if side == _OPEN else parse(side) for side in sides)
+    if start is None and end is None:
+        raise InstantError("An interval is open on one side at most; leave it out for all times.")
+    if start is not None and end is not None and start > end:
+        raise InstantError("The interval ends before it starts.")
+    return Interval(start, end)
+
+
+def minute_window(instant: datetime) -> Window:
+    """The UTC minute that holds the instant."""
+    return _window(instant, MINUTE_SECONDS)
+
+
+def day_window(instant: datetime) -> Window:
+    """The UTC day that holds the instant."""
+    return _window(instant, DAY_SECONDS)
+
+
+def ceil_seconds(duration: timedelta) -> int:
+    """The duration in whole seconds, rounded up, so that waiting them is always enough."""
+    return -(-duration // _SECOND)
+
+
+def _window(instant: datetime, length: int) -> Window:
+    # In whole numbers: a float of Unix seconds rounds the last microsecond of a window up.
+    number, elapsed = divmod(instant - _EPOCH, timedelta(seconds=length))
+    return Window(number, ceil_seconds(timedelta(seconds=length) - elapsed))
+
+
+def _offset(sign: str, hours: int, minutes: int) -> timedelta:
+    # RFC 3339, 5.6: time-numoffset = ("+" / "-") time-hour ":" time-minute.
+    if hours > 23 or minutes > 59:
+        raise ValueError("The offset is no time of day.")
+    offset = timedelta(hours=hours, minutes=minutes)
+    return offset if sign == "+" else -offset
+
+
+def _leap(instant: datetime, second: int) -> datetime:
+    """The last microsecond before a leap second; `instant` is its second 59, in UTC."""
+    month_days = monthrange(instant.year, instant.month)[1]
+    at_month_end = (instant.day, instant.hour, instant.minute) == (month_days, 23, 59)
+    if second > 60 or not at_month_end:
+        raise InstantError(
+            "Seconds run to 59; 60 exists only as 23:59:60 UTC on the last day of a month."
+        )
+    return instant.replace(microsecond=_LAST_MICROSECOND)
+
+
+def _in_utc(instant: datetime) -> datetime:
+    if instant.utcoffset() is None:
+        raise InstantError("An instant without an offset has no place on the time line.")
+    try:
+        return instant.astimezone(UTC)
+    except OverflowError as outside:
+        raise InstantError("The instant lies outside the years 0001 to 9999 in UTC.") from outside
+
+
+def _why_no_instant(text: str) -> str:
+    if _SPACE_FOR_PLUS.fullmatch(text):
+        return "A space stands where the offset's sign belongs; percent-encode + as %2B."
+    return "Not an RFC 3339 date-time such as 2026-01-31T08:30:00Z, with seconds and offset."
