@@ -1,0 +1,152 @@
+"""Words: how text becomes the terms that are searched, weighed and compared.
+
+Rule 1: the same function makes the terms of the index and of the question.
+Rule 2: no language has to be known. Case, width and accents are folded, filler words of the five
+languages dropped, and endings cut so lightly that words of another language are not mangled.
+Rule 3: scripts without spaces (Chinese, Japanese, Thai ...) become overlapping pairs of characters.
+"""
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from svc_core.analysis._stopwords import STOP_WORDS
+
+_WORDS_REMEMBERED = 65_536  # distinct words of about ten thousand items
+_TERM_LENGTH_MAX = 64  # longer runs are encoded data, not words
+
+_DOTTED = re.compile(r"\b(?:[A-Z]\.){2,}")
+_UNITED_STATES = re.compile(r"\b(?:USA|US|EE\s?UU|U\.S\.)(?!\w)")
+_HEALTH_BODY = re.compile(r"\bWHO\b")
+_ELISION = re.compile(r"\b(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quelqu)['’](?=\w)", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"['’]s\b")
+_APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
+_MARKS = re.compile(r"(?<=[a-z\u03b1-\u03c9])[\u0300-\u036f]+|[\u064b-\u065f\u0670\u0640\u200b-\u200f]")
+_LIGATURES = str.maketrans(
+    {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ё": "е"}
+)
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_TERM = re.compile(
+    r"cve-\d{4}-\d{4,}"
+    rf"|[{_UNSPACED}]+"
+    r"|\d+(?:\.\d+)+"
+    rf"|(?:(?![{_UNSPACED}])[^\W_]|[\u0900-\u0963\u0966-\u0dff])+"
+)
+_UNSPACED_START = re.compile(rf"[{_UNSPACED}]")
+_CYRILLIC_ENDINGS = tuple(
+    sorted(
+        "иями ями ами ого его ому ему ыми ими иях ах ях ов ев ей ой ый ий ая яя ое ее ые ие ую юю "
+        "ом ем ам ям ия ии ию а я ы и у ю е о ь й".split(),
+        key=lambda ending: (-len(ending), ending),
+    )
+)
+_WHOLE = frozenset(
+    "united news series species always texas paris james athens brussels mercedes tunis honduras "
+    "cyprus laos seed feed speed need indeed hundred mohammed ahmed evening morning beijing during "
+    "bring spring string thing king sing wing ring sterling ceiling herring sibling".split()
+)
+
+
+def fold(text: str) -> str:
+    """`text` without case, width, accents and ligatures; letters of every script survive."""
+    if text.isascii():
+        return text.casefold()
+    bare = _MARKS.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    return unicodedata.normalize("NFC", bare).translate(_LIGATURES)
+
+
+def tokens(text: str) -> list[str]:
+    """The terms of `text` in order, repeats kept, filler words dropped. Linear in its length."""
+    terms: list[str] = []
+    for run in _TERM.findall(fold(_join_parts(text))):
+        if _UNSPACED_START.match(run):
+            terms.extend(_pairs(run))
+        elif run not in STOP_WORDS and (len(run) > 1 or run.isdigit()):
+            terms.append(stem(run[:_TERM_LENGTH_MAX]))
+    return terms
+
+
+def search_text(title: str, text: str) -> str:
+    """What the full-text index stores for one item: its terms and concepts, parted by spaces.
+
+    Concepts are language-neutral terms (`concepts.concepts`), so that a question in one language
+    finds items in another.
+    """
+    from svc_core.analysis.concepts import concepts  # noqa: PLC0415 - loads the word lists late
+
+    terms = [*tokens(title), *tokens(text)]
+    return " ".join([*terms, *concepts(terms)])
+
+
+def _join_parts(text: str) -> str:
+    """Mend what punctuation splits: `U.S.`, `l’Europe`, `China's`, `O'Brien`, `12,000`."""
+    text = _UNITED_STATES.sub("usofa", text)
+    text = _HEALTH_BODY.sub("whoorg", text)
+    text = _DOTTED.sub(lambda match: match[0].replace(".", ""), text)
+    if "'" in text or "’" in text:
+        text = _ELISION.sub("", _POSSESSIVE.sub("", text))
+        text = _APOSTROPHE.sub("", text)
+    return _THOUSANDS.sub("", text)
+
+
+def _pairs(run: str) -> list[str]:
+    return [run] if len(run) < 3 else [run[at : at + 2] for at in range(len(run) - 1)]
+
+
+@lru_cache(maxsize=_WORDS_REMEMBERED)
+def stem(word: str) -> str:
+    """`word` (folded) without its commonest endings. Never shorter than three letters."""
+    if len(word) < 4 or word in _WHOLE:
+        return word
+    if "а" <= word[0] <= "я":
+        return _cut_cyrillic(word)
+    if not word.isascii() or not word.isalpha():
+        return word
+    return _cut_final(_cut_verb(_cut_plural(word)))
+
+
+def _cut_cyrillic(word: str) -> str:
+    for ending in _CYRILLIC_ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word
+
+
+def _cut_plural(word: str) -> str:
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith("eaux"):
+        return word[:-1]
+    if word.endswith("aux") and len(word) > 5:
+        return word[:-3] + "al"
+    if word.endswith(("sses", "ches", "shes", "xes", "zes")):
+        return word[:-2]
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def _cut_verb(word: str) -> str:
+    for ending, length in (("ing", 6), ("ed", 5)):
+        rest = word[: -len(ending)]
+        if word.endswith(ending) and len(word) >= length and _has_vowel(rest) and rest[-1] != "e":
+            return _undouble(rest)
+    return word
+
+
+def _cut_final(word: str) -> str:
+    if word.endswith("tion") and len(word) >= 8:
+        return word[:-3]
+    if word.endswith("e") and len(word) > 4:
+        return word[:-1]
+    return word
+
+
+def _undouble(word: str) -> str:
+    doubled = len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz"
+    return word[:-1] if doubled else word
+
+
+def _has_vowel(word: str) -> bool:
+    return len(word) >= 3 and any(letter in "aeiouy" for letter in word)
