@@ -1,0 +1,31 @@
+"""Values and their JSON: the one place that knows both snake_case and camelCase.
+
+Rule 1: what strangers send is judged exactly (`read_json`, `structure`, `reader`): true is not 1,
+        1.0 is no integer, nothing unknown passes, and all faults come back together.
+Rule 2: what the service stored itself is trusted (`loads`), so that reading it back is fast.
+Rule 3: not sent, null and empty stay three things in both directions.
+Rule 4: no string that leaves `read_json` holds U+0000 or half a surrogate pair, because not every
+        store can keep them.
+"""
+
+from svc_core.wire.document import Json, JsonError, merge_patch, read_json
+from svc_core.wire.faults import Fault, WireError
+from svc_core.wire.names import camel
+from svc_core.wire.stored import dumps, loads, to_json
+from svc_core.wire.strict import structure
+from svc_core.wire.texts import reader
+
+__all__ = [
+    "Fault",
+    "Json",
+    "JsonError",
+    "WireError",
+    "camel",
+    "dumps",
+    "loads",
+    "merge_patch",
+    "read_json",
+    "reader",
+    "structure",
+    "to_json",
+]

@@ -1,0 +1,137 @@
+"""Reading JSON from strangers (RFC 8259, narrowed), and merging patches into it (RFC 7396).
+
+The steps, in this order, so that a body with several faults always gets the same answer: one
+byte-order mark is dropped, the bytes must be UTF-8, a linear scan bounds the depth before the
+recursive parser sees it, the parser refuses what Python would let pass, and the strings must be
+storable.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import Any, Final, Literal, NoReturn, TypeAlias
+
+Json: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
+
+DEPTH_MAX: Final = 64  # Spec: Limits leaves it open; no resource nests deeper than ten
+NUMBER_MAX: Final = 2**53 - 1  # beyond it a double, which is what most readers have, loses digits
+_DIGITS_MAX: Final = 17  # of "-9007199254740991"; `int` would take quadratic time over a megabyte
+_NAME_SHOWN_MAX: Final = 64
+
+# The closing quote is optional: a string that never ends is then taken to the end of the text at
+# once. Otherwise the scan would start again at each quote in it, in quadratic time.
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
+_NO_BRACKET = re.compile(r"[^\[\]{}]+")
+_ABSENT: Final = object()
+_STEP: Final = {"[": 1, "{": 1, "]": -1, "}": -1}
+_UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
+
+Kind = Literal["malformed", "duplicate", "encoding", "too-deep", "number"]
+
+
+class JsonError(ValueError):
+    """The bytes are not the JSON that is accepted here; `kind` says which rule they break."""
+
+    def __init__(self, kind: Kind, message: str) -> None:
+        """Refuse; `message` is a sentence without its full stop."""
+        super().__init__(message)
+        self.kind = kind
+
+
+def read_json(body: bytes) -> Json:
+    """The one JSON value in `body`.
+
+    Raises:
+        JsonError: the bytes are not UTF-8, not JSON, repeat a member, nest deeper than
+            `DEPTH_MAX`, hold a number beyond `NUMBER_MAX`, U+0000 or an unpaired surrogate.
+    """
+    try:
+        text = body.removeprefix(b"\xef\xbb\xbf").decode()
+    except UnicodeDecodeError as broken:
+        raise JsonError("encoding", "The body is not UTF-8") from broken
+    _check_depth(text)
+    try:
+        value: Json = _DECODER.decode(text)
+    except json.JSONDecodeError as broken:
+        place = f"line {broken.lineno}, column {broken.colno}"
+        raise JsonError("malformed", f"The body is not JSON at {place}") from broken
+    # A raw NUL is refused by the parser and raw surrogates are not UTF-8: only escapes are left.
+    if "\\u" in text and any(map(_UNSTORABLE.search, _strings(value))):
+        raise JsonError("encoding", "A string holds U+0000 or an unpaired surrogate")
+    return value
+
+
+def merge_patch(target: Json, patch: Json) -> Json:
+    """`target` with `patch` merged into it: null removes, objects merge, all else replaces."""
+    if not isinstance(patch, dict):
+        return patch
+    merged = dict(target) if isinstance(target, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            merged.pop(name, None)
+        else:
+            merged[name] = merge_patch(merged.get(name), value)
+    return merged
+
+
+def _check_depth(text: str) -> None:
+    if text.count("[") + text.count("{") <= DEPTH_MAX:
+        return
+    brackets = _NO_BRACKET.sub("", _STRING.sub("", text))
+    if max(accumulate(map(_STEP.__getitem__, brackets)), default=0) > DEPTH_MAX:
+        raise JsonError("too-deep", f"The body nests deeper than {DEPTH_MAX} levels")
+
+
+def _strings(value: Json) -> Iterator[str]:
+    """Every string in `value`, the names of members included."""
+    waiting: list[Any] = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, list):
+            waiting.extend(item)
+        elif isinstance(item, dict):
+            waiting.extend(item)
+            waiting.extend(item.values())
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) == len(pairs):
+        return members
+    # Each name found takes its member away, so the first that finds none is a repeated one.
+    repeated = next(name for name, _ in pairs if members.pop(name, _ABSENT) is _ABSENT)
+    # Written as JSON in ASCII, for the name may hold what no answer can carry.
+    shown = json.dumps(repeated[:_NAME_SHOWN_MAX])
+    raise JsonError("duplicate", f"The member {shown} is sent more than once")
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > _DIGITS_MAX or abs(number := int(digits)) > NUMBER_MAX:
+        raise _out_of_range()
+    return number
+
+
+def _decimal(digits: str) -> float:
+    number = float(digits)
+    if abs(number) > NUMBER_MAX:
+        raise _out_of_range()
+    return number
+
+
+def _out_of_range() -> JsonError:
+    return JsonError("number", f"A number lies beyond ±{NUMBER_MAX}")
+
+
+def _constant(name: str) -> NoReturn:
+    raise JsonError("malformed", f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_members,
+    parse_int=_integer,
+    parse_float=_decimal,
+    parse_constant=_constant,
+)

@@ -1,0 +1,67 @@
+"""What is wrong with an input, and where."""
+
+from collections.abc import Iterator
+
+from attrs import frozen
+from cattrs import ClassValidationError, ForbiddenExtraKeysError, IterableValidationError
+
+from svc_core.wire.names import camel
+
+NAME_SHOWN_MAX = 64  # a stranger chose the name; the answer need not repeat a megabyte of it
+
+
+@frozen
+class Fault:
+    """One fault: `where` is a JSON Pointer into the body ("" is all of it) or a parameter name."""
+
+    where: str
+    reason: str = "is not valid"
+
+    def __str__(self) -> str:
+        return f"{self.where or '(body)'}: {self.reason}"
+
+
+class WireError(ValueError):
+    """The value does not have the declared shape; `faults` holds every reason, in field order."""
+
+    def __init__(self, faults: list[Fault]) -> None:
+        """Refuse for all of `faults`."""
+        super().__init__("; ".join(map(str, faults)))
+        self.faults = faults
+
+
+def flatten(error: Exception, where: str = "") -> Iterator[Fault]:
+    """The faults in the nested groups that structuring raises.
+
+    Raises:
+        Exception: a leaf that no input can cause comes out as it is, for it is ours.
+    """
+    match error:
+        case ClassValidationError():
+            noted, bare = error.group_exceptions()
+            for inner, note in noted:
+                yield from flatten(inner, f"{where}/{camel(note.name)}")
+        case IterableValidationError():
+            items, bare = error.group_exceptions()
+            for inner, item in items:
+                yield from flatten(inner, f"{where}/{escape(str(item.index))}")
+        case ForbiddenExtraKeysError():
+            bare = []
+            for name in sorted(error.extra_fields):
+                yield Fault(f"{where}/{escape(name)}", "is not a known member")
+        case KeyError():
+            bare = []
+            yield Fault(where, "is required")
+        case ValueError():
+            bare = []
+            yield Fault(where, str(error))
+        case _:
+            raise error
+    for inner in bare:
+        yield from flatten(inner, where)
+
+
+def escape(name: str) -> str:
+    """One step of a JSON Pointer (RFC 6901, 3), cut where it is absurdly long."""
+    shown = name if len(name) <= NAME_SHOWN_MAX else f"{name[:NAME_SHOWN_MAX]}…"
+    return shown.replace("~", "~0").replace("/", "~1")

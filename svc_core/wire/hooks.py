@@ -1,0 +1,128 @@
+"""The parts that the strict and the trusting converter share."""
+
+from collections.abc import Callable
+from typing import Any, get_args, get_origin
+
+import attrs
+from cattrs import Converter
+from cattrs.gen import override
+
+from svc_core.unset import UNSET, Unset
+from svc_core.wire import shapes
+from svc_core.wire.names import camel
+
+Hook = Callable[[Any, Any], Any]
+
+_WORDS = {
+    str: "a string",
+    bool: "a boolean",
+    int: "an integer",
+    float: "a number",
+    list: "an array",
+    dict: "an object",
+    type(None): "null",
+}
+
+
+def renamed(class_: Any) -> dict[str, Any]:
+    """The wire name of every field, and that an `UNSET` default is not written."""
+    fields = attrs.fields(get_origin(class_) or class_)
+    return {
+        item.name: override(rename=camel(item.name), omit_if_default=item.default is UNSET)
+        for item in fields
+    }
+
+
+def as_it_is(value: Any, _: Any) -> Any:
+    """The value itself."""
+    return value
+
+
+def union_hook(annotation: Any, converter: Converter) -> Hook:
+    """Read a union: by null, by the kind of JSON value, or by the literal that tells objects apart.
+
+    Raises:
+        TypeError: two members cannot be told apart.
+    """
+    if shapes.is_json(annotation):
+        return as_it_is
+    if Unset in get_args(annotation):
+        inner = shapes.without(annotation, Unset)
+        return converter.get_structure_hook(inner)
+    if type(None) in get_args(annotation):
+        return _nullable(shapes.without(annotation, type(None)), converter)
+    return _by_kind(annotation, converter)
+
+
+def _nullable(inner: Any, converter: Converter) -> Hook:
+    hook = converter.get_structure_hook(inner)
+
+    def read(value: Any, _: Any) -> Any:
+        return None if value is None else hook(value, inner)
+
+    return read
+
+
+def _by_kind(annotation: Any, converter: Converter) -> Hook:
+    members: dict[type, list[Any]] = {}
+    for member in get_args(annotation):
+        for kind in shapes.json_types(member):
+            members.setdefault(kind, []).append(member)
+    hooks = {kind: _one_of(choices, converter) for kind, choices in members.items()}
+    expected = " or ".join(_WORDS[kind] for kind in hooks)
+
+    def read(value: Any, _: Any) -> Any:
+        hook = hooks.get(type(value))
+        if hook is None:
+            raise ValueError(f"must be {expected}")
+        return hook(value, annotation)
+
+    return read
+
+
+def _one_of(choices: list[Any], converter: Converter) -> Hook:
+    if len(choices) == 1:
+        (only,) = choices
+        hook = converter.get_structure_hook(only)
+        return lambda value, _: hook(value, only)
+    name, tags = discriminator(choices)
+    hooks = {tag: (converter.get_structure_hook(choice), choice) for tag, choice in tags.items()}
+    expected = ", ".join(map(str, tags))
+
+    def read(value: Any, _: Any) -> Any:
+        tag = value.get(name)
+        if not isinstance(tag, str) or tag not in hooks:
+            raise ValueError(f"needs {name!r} as one of: {expected}")
+        hook, choice = hooks[tag]
+        return hook(value, choice)
+
+    return read
+
+
+def discriminator(choices: list[Any]) -> tuple[str, dict[str, Any]]:
+    """The wire name of the literal member that tells the classes apart, and the class of each tag.
+
+    Raises:
+        TypeError: they have no such member in common.
+    """
+    tagged = [_literals(choice) for choice in choices]
+    for name in tagged[0]:
+        tags = {
+            tag: choice
+            for choice, literals in zip(choices, tagged, strict=True)
+            for tag in literals.get(name, ())
+        }
+        if all(name in literals for literals in tagged) and len(tags) == sum(
+            len(literals[name]) for literals in tagged
+        ):
+            return name, tags
+    raise TypeError(f"{choices!r} cannot be told apart in JSON.")
+
+
+def _literals(choice: Any) -> dict[str, tuple[str, ...]]:
+    inner, _ = shapes.split(choice)
+    if not shapes.is_model(inner):
+        return {}
+    fields = attrs.fields(get_origin(inner) or inner)
+    bases = {camel(item.name): shapes.split(item.type)[0] for item in fields}
+    return {name: get_args(base) for name, base in bases.items() if shapes.is_literal(base)}

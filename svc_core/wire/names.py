@@ -1,0 +1,12 @@
+"""How a Python name is spelled on the wire."""
+
+from functools import cache
+
+_ACRONYMS = {"iso": "ISO"}  # Spec: Profile and subscription: `reportGeneratedAtISO`
+
+
+@cache  # Bounded: the names of the models' fields: as many as there are in the source.
+def camel(name: str) -> str:
+    """The wire name of an attribute: `generated_at_iso` is `generatedAtISO`, `from_` is `from`."""
+    first, *rest = name.strip("_").split("_")
+    return first + "".join(_ACRONYMS.get(word, word.capitalize()) for word in rest)

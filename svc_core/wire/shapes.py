@@ -1,0 +1,99 @@
+"""What a type annotation consists of: its metadata, the members of its union, its literals."""
+
+import types
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import attrs
+
+from svc_core.unset import Unset
+from svc_core.wire.document import Json
+
+_KINDS: Mapping[Any, tuple[type, ...]] = {
+    str: (str,),
+    datetime: (str,),
+    date: (str,),
+    bool: (bool,),
+    int: (int,),
+    float: (int, float),
+    type(None): (type(None),),
+}
+
+
+def split(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The type inside `Annotated` and its metadata, in written order."""
+    if is_annotated(annotation):
+        return annotation.__origin__, annotation.__metadata__
+    return annotation, ()
+
+
+def is_annotated(annotation: Any) -> bool:
+    """Whether it is `Annotated[...]`."""
+    return get_origin(annotation) is Annotated
+
+
+def is_union(annotation: Any) -> bool:
+    """Whether it is a union, of either spelling."""
+    return get_origin(annotation) in (Union, types.UnionType)
+
+
+def is_literal(annotation: Any) -> bool:
+    """Whether it is `Literal[...]`."""
+    return get_origin(annotation) is Literal
+
+
+def is_json(annotation: Any) -> bool:
+    """Whether any JSON value fits."""
+    return annotation is Any or annotation is object or annotation == Json
+
+
+def is_tuple(annotation: Any) -> bool:
+    """Whether it is `tuple[...]`, of any length or a fixed one."""
+    return get_origin(annotation) is tuple
+
+
+def is_mapping(annotation: Any) -> bool:
+    """Whether it is `Mapping[str, ...]` or `dict[str, ...]`."""
+    return get_origin(annotation) in (Mapping, dict)
+
+
+def is_model(annotation: Any) -> bool:
+    """Whether it is an attrs class, plain or with its type arguments."""
+    return attrs.has(get_origin(annotation) or annotation)
+
+
+def may_be_unset(annotation: Any) -> bool:
+    """Whether the member may be left out (`Maybe[...]`), inside `Annotated` as well."""
+    inner, _ = split(annotation)
+    return is_union(inner) and Unset in get_args(inner)
+
+
+def without(annotation: Any, member: Any) -> Any:
+    """The union without `member`; what remains of `Maybe[int]` without `Unset` is `int`."""
+    kept = tuple(arg for arg in get_args(annotation) if arg is not member)
+    return Union[kept]  # noqa: UP007 - made of a tuple
+
+
+def json_types(annotation: Any) -> tuple[type, ...]:
+    """The Python types in which values of `annotation` leave the JSON parser.
+
+    Raises:
+        TypeError: the annotation has no JSON form.
+    """
+    inner, _ = split(annotation)
+    if inner in _KINDS:
+        return _KINDS[inner]
+    if is_literal(inner):
+        return tuple({type(value) for value in get_args(inner)})
+    if is_tuple(inner):
+        return (list,)
+    if is_mapping(inner) or is_model(inner):
+        return (dict,)
+    raise TypeError(f"{annotation!r} has no JSON form.")
+
+
+def items_of(annotation: Any) -> tuple[Any, ...]:
+    """The item types of a fixed-length tuple; empty for `tuple[X, ...]`."""
+    args = get_args(annotation)
+    return () if args[-1] is Ellipsis else args

@@ -1,0 +1,132 @@
+"""Objects into their wire bytes, and our own stored bytes back into objects.
+
+Stored bytes were judged when they were written, so reading them checks nothing and ignores
+members it does not know: a newer version may have written them.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from typing import Any, TypeVar, cast, get_args
+
+import attrs
+from cattrs import Converter
+from cattrs.fns import identity
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn
+
+from svc_core import instants
+from svc_core.unset import Unset
+from svc_core.wire import shapes
+from svc_core.wire.document import Json
+from svc_core.wire.hooks import Hook, as_it_is, renamed, union_hook
+
+T = TypeVar("T")
+
+Writer = Callable[[Any], Any]
+
+
+def dumps(value: object) -> bytes:
+    """Compact UTF-8 JSON of an object, or of plain JSON values that may hold objects.
+
+    Names are camelCase, members that are `UNSET` are left out, instants end in `Z`.
+
+    Raises:
+        ValueError: a number is infinite or not a number.
+        TypeError: something in it has no JSON form.
+    """
+    return _ENCODER.encode(_plain(value) if attrs.has(type(value)) else value).encode()
+
+
+def to_json(value: object) -> Json:
+    """What `dumps` writes, as plain values.
+
+    Raises:
+        ValueError: a number is infinite or not a number.
+        TypeError: something in it has no JSON form.
+    """
+    result: Json = json.loads(dumps(value))
+    return result
+
+
+def loads(class_: type[T], raw: bytes) -> T:
+    """The object behind bytes that `dumps` wrote; members unknown to `class_` are ignored."""
+    return _TRUSTING.structure(json.loads(raw), class_)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return instants.render(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return dict(value)
+    if attrs.has(type(value)):
+        return _TRUSTING.unstructure(value)
+    raise TypeError(f"{type(value).__name__} has no JSON form.")
+
+
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=False,
+    separators=(",", ":"),
+    allow_nan=False,
+    check_circular=False,  # frozen values cannot hold themselves
+    default=_plain,
+)
+
+
+def _read_model(class_: Any, converter: Converter) -> Hook:
+    return cast(Hook, make_dict_structure_fn(class_, converter, **renamed(class_)))
+
+
+def _write_model(class_: Any, converter: Converter) -> Writer:
+    return make_dict_unstructure_fn(class_, converter, **renamed(class_))
+
+
+def _read_annotated(annotation: Any, converter: Converter) -> Hook:
+    inner, _ = shapes.split(annotation)
+    return _ignoring(converter.get_structure_hook(inner), inner)
+
+
+def _ignoring(hook: Hook, type_: Any) -> Hook:
+    return lambda value, _: hook(value, type_)
+
+
+def _write_annotated(annotation: Any, converter: Converter) -> Writer:
+    inner, _ = shapes.split(annotation)
+    return converter.get_unstructure_hook(inner)
+
+
+def _write_union(annotation: Any, converter: Converter) -> Writer:
+    """Write what `Maybe` or `| None` holds by its own writer; several members by their class."""
+    members = [arg for arg in get_args(annotation) if arg not in (Unset, type(None))]
+    writers = {converter.get_unstructure_hook(member) for member in members}
+    if writers == {identity}:
+        return identity
+    if len(members) > 1:
+        return converter.unstructure
+    (write,) = writers
+    return lambda value: None if value is None else write(value)
+
+
+def _make() -> Converter:
+    converter = Converter(detailed_validation=False)
+    converter.register_structure_hook_factory(shapes.is_model, _read_model)
+    converter.register_structure_hook_factory(shapes.is_union, union_hook)
+    converter.register_structure_hook_factory(shapes.is_annotated, _read_annotated)
+    converter.register_structure_hook_func(shapes.is_literal, as_it_is)
+    converter.register_structure_hook_func(shapes.is_json, as_it_is)
+    for type_ in (str, bool, int):
+        converter.register_structure_hook(type_, as_it_is)
+    converter.register_structure_hook(datetime, lambda text, _: datetime.fromisoformat(text))
+    converter.register_structure_hook(date, lambda text, _: date.fromisoformat(text))
+    converter.register_unstructure_hook_factory(shapes.is_model, _write_model)
+    converter.register_unstructure_hook_factory(shapes.is_union, _write_union)
+    converter.register_unstructure_hook_factory(shapes.is_annotated, _write_annotated)
+    converter.register_unstructure_hook_func(shapes.is_literal, identity)
+    converter.register_unstructure_hook_func(shapes.is_json, identity)
+    converter.register_unstructure_hook(datetime, instants.render)
+    converter.register_unstructure_hook(date, date.isoformat)
+    return converter
+
+
+_TRUSTING = _make()

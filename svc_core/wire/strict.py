@@ -1,0 +1,187 @@
+"""Untrusted JSON values into the objects that their annotations describe, or every reason why not.
+
+A `cattrs` converter with exact types: Python's `bool` is an `int` and its constructors convert
+("1" to 1, 1.5 to 1), which no promise of ours includes.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from datetime import date, datetime
+from typing import Any, TypeVar, cast, get_args
+
+from cattrs import ClassValidationError, Converter, IterableValidationError
+from cattrs.cols import homogenous_tuple_structure_factory, mapping_structure_factory
+from cattrs.errors import IterableValidationNote
+from cattrs.gen import make_dict_structure_fn
+
+from svc_core import constraints, instants
+from svc_core.wire import shapes
+from svc_core.wire.document import Json
+from svc_core.wire.faults import WireError, flatten
+from svc_core.wire.hooks import Hook, as_it_is, renamed, union_hook
+
+T = TypeVar("T")
+
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def structure(class_: type[T], value: Json) -> T:
+    """The object of `class_` that `value` describes.
+
+    Raises:
+        WireError: the value does not fit; all faults together, unknown members among them.
+    """
+    try:
+        return _STRICT.structure(value, class_)
+    except (ValueError, ClassValidationError, IterableValidationError) as error:
+        raise WireError(list(flatten(error))) from error
+
+
+def exact(expected: type, words: str) -> Hook:
+    """Pass values of exactly this type."""
+
+    def read(value: Any, _: Any) -> Any:
+        if type(value) is not expected:
+            raise ValueError(words)
+        return value
+
+    return read
+
+
+def read_number(value: Any, _: Any = float) -> float:
+    """A JSON number, whole or not, as a float."""
+    if type(value) not in (int, float):
+        raise ValueError("must be a number")
+    return float(value)
+
+
+def read_instant(value: Any, _: Any = datetime) -> datetime:
+    """An RFC 3339 timestamp, with its offset."""
+    if type(value) is not str:
+        raise ValueError("must be a string")
+    try:
+        return instants.parse(value)
+    except instants.InstantError as unfit:
+        raise ValueError(
+            "must be an RFC 3339 timestamp with an offset, such as 2026-01-31T09:30:00Z"
+        ) from unfit
+
+
+def read_date(value: Any, _: Any = date) -> date:
+    """A day of the calendar, `YYYY-MM-DD`."""
+    if type(value) is not str or _DATE.fullmatch(value) is None:
+        raise ValueError("must be a date, such as 2026-01-31")
+    try:
+        return date.fromisoformat(value)
+    except ValueError as unfit:
+        raise ValueError("must be a day that exists") from unfit
+
+
+def literal_hook(annotation: Any) -> Hook:
+    """One of the listed values, of the listed type."""
+    allowed = get_args(annotation)
+    kinds = {type(value) for value in allowed}
+    shown = ", ".join(value if isinstance(value, str) else json.dumps(value) for value in allowed)
+
+    def read(value: Any, _: Any) -> Any:
+        if type(value) not in kinds or value not in allowed:
+            raise ValueError(f"must be one of: {shown}")
+        return value
+
+    return read
+
+
+def constrained(annotation: Any, hook: Hook) -> Hook:
+    """Read by `hook`, then hold the value against what the annotation says."""
+    inner, metadata = shapes.split(annotation)
+
+    def read(value: Any, _: Any) -> Any:
+        result = hook(value, inner)
+        for constraint in metadata:
+            reason = constraints.check(constraint, result)
+            if reason is not None:
+                raise ValueError(reason)
+        return result
+
+    return read
+
+
+def _annotated_hook(annotation: Any, converter: Converter) -> Hook:
+    inner, _ = shapes.split(annotation)
+    return constrained(annotation, converter.get_structure_hook(inner))
+
+
+def _model_hook(class_: Any, converter: Converter) -> Hook:
+    read = cast(
+        Hook,
+        make_dict_structure_fn(
+            class_, converter, _cattrs_forbid_extra_keys=True, **renamed(class_)
+        ),
+    )
+    return _guarded(dict, "must be an object", read)
+
+
+def _tuple_hook(annotation: Any, converter: Converter) -> Hook:
+    items = shapes.items_of(annotation)
+    read = (
+        _fixed(items, converter)
+        if items
+        else homogenous_tuple_structure_factory(annotation, converter)
+    )
+    return _guarded(list, "must be an array", read)
+
+
+def _fixed(items: tuple[Any, ...], converter: Converter) -> Hook:
+    hooks = [(converter.get_structure_hook(item), item) for item in items]
+
+    def read(values: Any, annotation: Any) -> Any:
+        if len(values) != len(hooks):
+            raise ValueError(f"must have exactly {len(hooks)} items")
+        result, errors = [], []
+        for index, (value, (hook, item)) in enumerate(zip(values, hooks, strict=True)):
+            try:
+                result.append(hook(value, item))
+            except (ValueError, ClassValidationError, IterableValidationError) as error:
+                error.add_note(IterableValidationNote("", index, item))
+                errors.append(error)
+        if errors:
+            raise IterableValidationError("", errors, annotation)
+        return tuple(result)
+
+    return read
+
+
+def _mapping_hook(annotation: Any, converter: Converter) -> Hook:
+    read = mapping_structure_factory(annotation, converter, structure_to=dict)
+    return _guarded(dict, "must be an object", cast(Hook, read))
+
+
+def _guarded(expected: type, words: str, hook: Callable[..., Any]) -> Hook:
+    def read(value: Any, annotation: Any) -> Any:
+        if type(value) is not expected:
+            raise ValueError(words)
+        return hook(value, annotation)
+
+    return read
+
+
+def _make() -> Converter:
+    converter = Converter(detailed_validation=True, forbid_extra_keys=True)
+    converter.register_structure_hook_factory(shapes.is_model, _model_hook)
+    converter.register_structure_hook_factory(shapes.is_tuple, _tuple_hook)
+    converter.register_structure_hook_factory(shapes.is_mapping, _mapping_hook)
+    converter.register_structure_hook_factory(shapes.is_union, union_hook)
+    converter.register_structure_hook_factory(shapes.is_literal, literal_hook)
+    converter.register_structure_hook_factory(shapes.is_annotated, _annotated_hook)
+    converter.register_structure_hook_func(shapes.is_json, as_it_is)
+    converter.register_structure_hook(str, exact(str, "must be a string"))
+    converter.register_structure_hook(bool, exact(bool, "must be a boolean"))
+    converter.register_structure_hook(int, exact(int, "must be an integer"))
+    converter.register_structure_hook(float, read_number)
+    converter.register_structure_hook(datetime, read_instant)
+    converter.register_structure_hook(date, read_date)
+    return converter
+
+
+_STRICT = _make()

@@ -1,0 +1,99 @@
+"""Reading the texts of paths, queries and header fields.
+
+Rule: only the ASCII spelling that the documents show. `int()` also takes "١٢", "1_0" and " 5 ".
+"""
+
+import math
+import re
+from collections.abc import Callable
+from datetime import date, datetime
+from functools import cache
+from typing import Any, get_args
+
+from svc_core import instants
+from svc_core.unset import Unset
+from svc_core.wire import shapes
+from svc_core.wire.document import NUMBER_MAX
+from svc_core.wire.strict import constrained, literal_hook, read_date, read_instant
+
+Read = Callable[[str], Any]
+
+_INTEGER = re.compile(r"-?[0-9]{1,16}")
+_NUMBER = re.compile(r"-?[0-9]{1,16}(?:\.[0-9]{1,20})?")
+_BOOLEANS = {"true": True, "false": False}
+
+
+@cache  # Bounded: one for each declared parameter, and those are written in the source.
+def reader(annotation: Any) -> Read:
+    """A function from the text of a parameter to its value.
+
+    It knows `str`, `int`, `float`, `bool`, `datetime`, `date`, `Interval`, `Literal`, comma lists
+    as `tuple[X, ...]`, and all of them in `Annotated` and `Maybe`. The function raises
+    `ValueError` with the reason in words.
+
+    Raises:
+        TypeError: the annotation cannot travel as text.
+    """
+    inner, metadata = shapes.split(annotation)
+    if metadata:
+        read = reader(inner)
+        checked = constrained(annotation, lambda text, _: read(text))
+        return lambda text: checked(text, inner)
+    if shapes.is_union(annotation) and Unset in get_args(annotation):
+        return reader(shapes.without(annotation, Unset))
+    if shapes.is_literal(annotation):
+        literal = literal_hook(annotation)
+        return lambda text: literal(text, annotation)
+    if shapes.is_tuple(annotation) and not shapes.items_of(annotation):
+        return _list_of(reader(get_args(annotation)[0]))
+    if annotation in _READERS:
+        return _READERS[annotation]
+    raise TypeError(f"{annotation!r} cannot travel as text.")
+
+
+def _list_of(read: Read) -> Read:
+    def read_list(text: str) -> tuple[Any, ...]:
+        parts = text.split(",")
+        if "" in parts:
+            raise ValueError("must be a comma list without empty items")
+        return tuple(read(part) for part in parts)
+
+    return read_list
+
+
+def _integer(text: str) -> int:
+    if _INTEGER.fullmatch(text) is None or abs(number := int(text)) > NUMBER_MAX:
+        raise ValueError("must be an integer")
+    return number
+
+
+def _number(text: str) -> float:
+    if _NUMBER.fullmatch(text) is None or not math.isfinite(number := float(text)):
+        raise ValueError("must be a decimal number")
+    return number
+
+
+def _boolean(text: str) -> bool:
+    if text not in _BOOLEANS:
+        raise ValueError("must be true or false")
+    return _BOOLEANS[text]
+
+
+def _interval(text: str) -> instants.Interval:
+    try:
+        return instants.parse_interval(text)
+    except instants.InstantError as unfit:
+        raise ValueError(
+            "must be an instant or an interval of two, such as ../2026-01-31T00:00:00Z"
+        ) from unfit
+
+
+_READERS: dict[Any, Read] = {
+    str: str,
+    int: _integer,
+    float: _number,
+    bool: _boolean,
+    datetime: read_instant,
+    date: read_date,
+    instants.Interval: _interval,
+}
