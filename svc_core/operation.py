@@ -140,7 +140,11 @@ class Actor:
 
 @frozen
 class Context:
-    """What a use case may know besides its request. `now` is read once per request."""
+    """What a use case may know besides its request. `now` is read once per request.
+
+    `format` is the representation that was negotiated, `aliases` whether deprecated members are
+    still given, `target` the row that a mutation is about.
+    """
 
     tx: Transaction
     now: datetime
@@ -149,6 +153,7 @@ class Context:
     operation: str
     keyring: cursor.Keyring
     format: str = "json"
+    aliases: bool = True
     target: Document[Any] | None = None
 
     async def load(self, collection: Collection[T], id_: str) -> Document[T]:

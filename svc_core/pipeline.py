@@ -337,7 +337,7 @@ async def _run(
     body: wire.Json,
 ) -> Reply:
     request = _request(operation, prepared, body)
-    context = attrs.evolve(context, format=prepared.representation.format)
+    context = attrs.evolve(context, format=prepared.representation.format, aliases=site.aliases)
     result = await operation.run(context, request)
     return _render(operation, prepared, context, site, result)
 

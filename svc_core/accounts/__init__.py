@@ -1,0 +1,45 @@
+"""Workspaces, people and API keys: managed by commands and the dashboard, never over HTTP."""
+
+from svc_core.accounts.model import KEYS, MEMBERS, USERS, WORKSPACES, Member, User, Workspace
+from svc_core.accounts.usecases import (
+    Admission,
+    IssuedKey,
+    KeyWish,
+    create_key,
+    create_user,
+    create_workspace,
+    delete_key,
+    find_key,
+    list_keys,
+    list_users,
+    list_workspaces,
+    regenerate_key,
+    revoke_key,
+    set_plan,
+    show_key,
+)
+
+__all__ = [
+    "KEYS",
+    "MEMBERS",
+    "USERS",
+    "WORKSPACES",
+    "Admission",
+    "IssuedKey",
+    "KeyWish",
+    "Member",
+    "User",
+    "Workspace",
+    "create_key",
+    "create_user",
+    "create_workspace",
+    "delete_key",
+    "find_key",
+    "list_keys",
+    "list_users",
+    "list_workspaces",
+    "regenerate_key",
+    "revoke_key",
+    "set_plan",
+    "show_key",
+]

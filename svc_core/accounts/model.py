@@ -1,0 +1,89 @@
+"""Workspaces, users, memberships and keys as they are stored: for the system alone."""
+
+from datetime import datetime
+from typing import Annotated
+
+from attrs import frozen
+
+from svc_core.access.creation import Role
+from svc_core.access.keys import ApiKey
+from svc_core.constraints import MaxLen, MinLen
+from svc_core.ports import Collection
+from svc_core.resources.members import micros
+
+Title = Annotated[str, MinLen(1), MaxLen(120)]
+
+
+@frozen
+class Workspace:
+    """A tenant: its data, its plan, its quota."""
+
+    id: str
+    name: Title
+    plan: str
+    created_at: datetime
+
+
+@frozen
+class User:
+    """A person."""
+
+    id: str
+    name: Title
+    email: Annotated[str, MinLen(3), MaxLen(254)] | None
+    plan: str
+    created_at: datetime
+
+
+@frozen
+class Member:
+    """A person's role in a workspace; stored under `<workspace>:<user>`."""
+
+    workspace_id: str
+    user_id: str
+    role: Role
+    created_at: datetime
+
+    @property
+    def id(self) -> str:
+        """One membership for each pair."""
+        return f"{self.workspace_id}:{self.user_id}"
+
+
+WORKSPACES: Collection[Workspace] = Collection(
+    name="workspaces",
+    model=Workspace,
+    prefix="wsp",
+    order=lambda workspace: micros(workspace.created_at),
+    scope="system",
+)
+
+USERS: Collection[User] = Collection(
+    name="users",
+    model=User,
+    prefix="usr",
+    order=lambda user: micros(user.created_at),
+    scope="system",
+    keys={"email": lambda user: user.email},
+)
+
+MEMBERS: Collection[Member] = Collection(
+    name="members",
+    model=Member,
+    prefix="",
+    order=lambda member: micros(member.created_at),
+    scope="system",
+    keys={
+        "workspace_id": lambda member: member.workspace_id,
+        "user_id": lambda member: member.user_id,
+    },
+)
+
+KEYS: Collection[ApiKey] = Collection(
+    name="keys",
+    model=ApiKey,
+    prefix="key",
+    order=lambda key: micros(key.created_at),
+    scope="system",
+    keys={"digest": lambda key: key.digest_hex, "account": lambda key: key.tenant},
+)

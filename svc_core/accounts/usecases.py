@@ -1,0 +1,265 @@
+"""What owners and admins do with workspaces, people and keys (Spec: API key, Plans).
+
+Every use case runs in a transaction of the system. The rules stand in `access`; these load, ask
+and save. A key's secret leaves only in `IssuedKey`, once.
+"""
+
+from datetime import datetime
+
+import attrs
+from attrs import field, frozen
+
+from svc_core import problem
+from svc_core.access import creation
+from svc_core.access import keys as key_rules
+from svc_core.access.creation import KeyRequest, Role
+from svc_core.access.keys import ApiKey
+from svc_core.access.plans import Plan, PlanTable
+from svc_core.accounts.model import KEYS, MEMBERS, USERS, WORKSPACES, Member, User, Workspace
+from svc_core.operation import Context
+from svc_core.ports import Transaction
+from svc_core.problem import Problem
+
+ACCOUNTS_MAX = 1_000  # rows of one listing; an installation has tens
+KEYS_MAX = 1_000  # kept keys of one account, revoked ones included
+
+
+@frozen
+class Admission:
+    """What the gate needs to know of a key: its record and its account's plan now."""
+
+    key: ApiKey
+    plan: Plan
+
+
+@frozen
+class IssuedKey:
+    """A key with its secret, to be shown once."""
+
+    key: ApiKey
+    secret: str = field(repr=False)
+
+
+@frozen
+class KeyWish:
+    """What is asked of a new key. Without a workspace it is a personal key of `user_id`."""
+
+    name: str
+    scopes: tuple[str, ...]
+    workspace_id: str | None = None
+    user_id: str | None = None
+    addresses: tuple[str, ...] = ()
+    expires_at: datetime | None = None
+    per_minute: int | None = None
+    per_day: int | None = None
+
+
+# -- the gate ----------------------------------------------------------------------------------
+
+
+async def find_key(tx: Transaction, digest_hex: str, plans: PlanTable) -> Admission | None:
+    """The key with this digest and the plan of its account, asked anew (Spec: Plans)."""
+    found = await tx.documents.scan(KEYS, where={"digest": (digest_hex,)}, limit=1)
+    if not found.rows:
+        return None
+    key = KEYS.decode(found.rows[0].raw)
+    return Admission(key, plans.plan(await _plan_name(tx, key)))
+
+
+async def _plan_name(tx: Transaction, key: ApiKey) -> str:
+    if key.workspace_id is not None:
+        workspace = await tx.documents.get(WORKSPACES, key.workspace_id)
+        return "free" if workspace is None else WORKSPACES.decode(workspace.raw).plan
+    user = await tx.documents.get(USERS, key.user_id)
+    return "free" if user is None else USERS.decode(user.raw).plan
+
+
+# -- workspaces and people ---------------------------------------------------------------------
+
+
+async def create_workspace(
+    ctx: Context, *, name: str, plan: str, plans: PlanTable, owner: str | None = None
+) -> Workspace:
+    """A new workspace; without `owner` a first person is made for it, its owner.
+
+    Raises:
+        Problem: VALIDATION_FAILED for an unknown plan or a bad name, NOT_FOUND for the owner.
+    """
+    _check_plan(plan, plans)
+    _check_name(name)
+    workspace = Workspace(ctx.ids.new("wsp"), name, plan, ctx.now)
+    await ctx.create(WORKSPACES, workspace.id, workspace)
+    if owner is None:
+        owner = (await create_user(ctx, name=f"{name} owner"[:120], plans=plans)).id
+    await _user(ctx, owner)
+    await add_member(ctx, workspace.id, owner, "owner")
+    return workspace
+
+
+async def create_user(
+    ctx: Context, *, name: str, plans: PlanTable, email: str | None = None, plan: str = "free"
+) -> User:
+    """A new person.
+
+    Raises:
+        Problem: VALIDATION_FAILED, or RESOURCE_CONFLICT when the address is taken.
+    """
+    _check_plan(plan, plans)
+    _check_name(name)
+    if email is not None:
+        same = await ctx.tx.documents.scan(USERS, where={"email": (email,)}, limit=1)
+        if same.rows:
+            raise Problem(problem.RESOURCE_CONFLICT, "Another user has this email address.")
+    user = User(ctx.ids.new("usr"), name, email, plan, ctx.now)
+    await ctx.create(USERS, user.id, user)
+    return user
+
+
+async def add_member(ctx: Context, workspace_id: str, user_id: str, role: Role) -> Member:
+    """Give a person a role in a workspace, replacing an earlier one."""
+    await _workspace(ctx, workspace_id)
+    member = Member(workspace_id, user_id, role, ctx.now)
+    await ctx.save(MEMBERS, member.id, member)
+    return member
+
+
+async def list_workspaces(ctx: Context) -> tuple[Workspace, ...]:
+    """The workspaces, newest first."""
+    found = await ctx.tx.documents.scan(WORKSPACES, limit=ACCOUNTS_MAX)
+    return tuple(WORKSPACES.decode(row.raw) for row in found.rows)
+
+
+async def list_users(ctx: Context) -> tuple[User, ...]:
+    """The people, newest first."""
+    found = await ctx.tx.documents.scan(USERS, limit=ACCOUNTS_MAX)
+    return tuple(USERS.decode(row.raw) for row in found.rows)
+
+
+async def set_plan(ctx: Context, workspace_id: str, plan: str, plans: PlanTable) -> Workspace:
+    """Move a workspace to another plan; its keys feel it at their next request.
+
+    Raises:
+        Problem: VALIDATION_FAILED or NOT_FOUND.
+    """
+    _check_plan(plan, plans)
+    workspace = attrs.evolve(await _workspace(ctx, workspace_id), plan=plan)
+    await ctx.save(WORKSPACES, workspace.id, workspace)
+    return workspace
+
+
+# -- keys --------------------------------------------------------------------------------------
+
+
+async def create_key(ctx: Context, wish: KeyWish, *, plans: PlanTable) -> IssuedKey:
+    """A new key, bound to its workspace for life.
+
+    The caller acts for the workspace's owner unless `user_id` names somebody else.
+
+    Raises:
+        Problem: NOT_FOUND, FORBIDDEN, PLAN_INELIGIBLE, VALIDATION_FAILED or RESOURCE_CONFLICT.
+    """
+    holder = await _holder(ctx, wish)
+    request = KeyRequest(
+        name=wish.name,
+        scopes=wish.scopes,
+        user_id=holder.user_id,
+        workspace_id=wish.workspace_id,
+        addresses=wish.addresses,
+        expires_at=wish.expires_at,
+        per_minute=wish.per_minute,
+        per_day=wish.per_day,
+    )
+    existing = await list_keys(ctx, wish.workspace_id or holder.user_id)
+    plan = plans.plan(holder.plan)
+    creation.may_create(request, role=holder.role, plan=plan, existing=existing, now=ctx.now)
+    new = key_rules.new_key(ctx.ids.random(key_rules.RANDOM_BYTES))
+    key = creation.create(request, new, id_=ctx.ids.new("key"), now=ctx.now)
+    await ctx.create(KEYS, key.id, key)
+    return IssuedKey(key, new.secret)
+
+
+@frozen
+class _Holder:
+    user_id: str
+    role: str
+    plan: str
+
+
+async def _holder(ctx: Context, wish: KeyWish) -> _Holder:
+    if wish.workspace_id is None:
+        if wish.user_id is None:
+            raise Problem(problem.VALIDATION_FAILED, "A personal key needs a user.")
+        user = await _user(ctx, wish.user_id)
+        return _Holder(user.id, "owner", user.plan)
+    workspace = await _workspace(ctx, wish.workspace_id)
+    members = await ctx.tx.documents.scan(
+        MEMBERS, where={"workspace_id": (workspace.id,)}, limit=ACCOUNTS_MAX
+    )
+    roles = {m.user_id: m.role for m in (MEMBERS.decode(row.raw) for row in members.rows)}
+    user_id = wish.user_id or next(user for user, role in roles.items() if role == "owner")
+    return _Holder(user_id, roles.get(user_id, "none"), workspace.plan)
+
+
+async def list_keys(ctx: Context, account: str | None = None) -> tuple[ApiKey, ...]:
+    """The kept keys of one account, or of all, newest first."""
+    where = {} if account is None else {"account": (account,)}
+    found = await ctx.tx.documents.scan(KEYS, where=where, limit=KEYS_MAX)
+    return tuple(KEYS.decode(row.raw) for row in found.rows)
+
+
+async def show_key(ctx: Context, key_id: str) -> ApiKey:
+    """One key.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    return KEYS.decode((await ctx.load(KEYS, key_id)).raw)
+
+
+async def revoke_key(ctx: Context, key_id: str) -> ApiKey:
+    """Take a key's power; repeating it is safe."""
+    before = await show_key(ctx, key_id)
+    after = key_rules.revoke(before, ctx.now)
+    if after is not before:
+        await ctx.save(KEYS, key_id, after)
+    return after
+
+
+async def regenerate_key(ctx: Context, key_id: str) -> IssuedKey:
+    """A new secret for the key; the old one is dead at once (Spec: States, API key)."""
+    before = await show_key(ctx, key_id)
+    new = key_rules.new_key(ctx.ids.random(key_rules.RANDOM_BYTES))
+    after = key_rules.regenerate(before, new, ctx.now)
+    await ctx.save(KEYS, key_id, after)
+    return IssuedKey(after, new.secret)
+
+
+async def delete_key(ctx: Context, key_id: str) -> ApiKey:
+    """Forget a key for good.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    return KEYS.decode((await ctx.remove(KEYS, key_id)).raw)
+
+
+# -- shared --------------------------------------------------------------------------------------
+
+
+async def _workspace(ctx: Context, id_: str) -> Workspace:
+    return WORKSPACES.decode((await ctx.load(WORKSPACES, id_)).raw)
+
+
+async def _user(ctx: Context, id_: str) -> User:
+    return USERS.decode((await ctx.load(USERS, id_)).raw)
+
+
+def _check_plan(plan: str, plans: PlanTable) -> None:
+    if plan not in plans.plans:
+        known = ", ".join(plans.plans)
+        raise Problem(problem.VALIDATION_FAILED, f"/plan: must be one of: {known}")
+
+
+def _check_name(name: str) -> None:
+    if not 1 <= len(name) <= creation.NAME_MAX or not name.isprintable():
+        raise Problem(problem.VALIDATION_FAILED, "/name: must be 1 to 120 printable characters")

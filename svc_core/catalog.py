@@ -1,0 +1,34 @@
+"""The catalogue: every operation and every collection of the service, read by everything above."""
+
+from typing import Any
+
+from svc_core import changes, news, profiles, reports
+from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES
+from svc_core.operation import Operation
+from svc_core.ports import Collection
+from svc_core.resources.news import NEWS, NEWS_TEXTS, SOURCES, TOPIC_ACTIVITY
+from svc_core.resources.profile import DUE, PROFILES, SUBSCRIPTIONS
+from svc_core.resources.report import FACETS, REPORTS
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    *reports.OPERATIONS,
+    *profiles.OPERATIONS,
+    *news.OPERATIONS,
+    *changes.OPERATIONS,
+)
+
+COLLECTIONS: tuple[Collection[Any], ...] = (
+    WORKSPACES,
+    USERS,
+    MEMBERS,
+    KEYS,
+    SOURCES,
+    NEWS,
+    NEWS_TEXTS,
+    TOPIC_ACTIVITY,
+    PROFILES,
+    SUBSCRIPTIONS,
+    DUE,
+    REPORTS,
+    FACETS,
+)

@@ -1,0 +1,126 @@
+"""The public change feed (Spec: Intel, Events, Change feed)."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from attrs import frozen
+
+from svc_core import cursor, problem, wire
+from svc_core.constraints import Doc, MaxLen
+from svc_core.operation import QUERY, Context, Operation, Page
+from svc_core.ports import Change, ChangeType, FeedPosition
+from svc_core.problem import Problem
+from svc_core.resources.members import Limit
+from svc_core.unset import UNSET, Maybe, Unset
+
+# The kinds of every collection that publishes its changes; a test holds the two together.
+ResourceType = Literal["newsItem", "profile", "report", "subscription"]
+
+
+@frozen
+class ListChanges:
+    """Changes after an exclusive watermark."""
+
+    after: Annotated[
+        Maybe[str], QUERY, MaxLen(200), Doc("The last `meta.watermark`; left out: the beginning.")
+    ] = UNSET
+    types: Annotated[
+        Maybe[tuple[ResourceType, ...]], QUERY, Doc("Comma list of resource types.")
+    ] = UNSET
+    limit: Limit = 100
+
+
+@frozen
+class ChangeLinks:
+    """Where the changed resource is; null where it has no address of its own."""
+
+    self: str | None
+
+
+@frozen
+class ChangeRow:
+    """One change of one resource."""
+
+    id: str
+    change_type: ChangeType
+    resource_type: ResourceType
+    resource_id: str
+    tombstone: Annotated[bool, Doc("True for a deleted resource.")]
+    occurred_at: Annotated[datetime, Doc("When it was recorded.")]
+    version: int
+    links: ChangeLinks
+
+
+def row(change: Change) -> ChangeRow:
+    """The public form of a change."""
+    return ChangeRow(
+        id=change.id,
+        change_type=change.change_type,
+        resource_type=change.resource_type,  # type: ignore[arg-type]  # one of the kinds
+        resource_id=change.resource_id,
+        tombstone=change.change_type == "deleted",
+        occurred_at=change.occurred_at,
+        version=change.version,
+        links=ChangeLinks(change.path),
+    )
+
+
+async def list_changes(ctx: Context, request: ListChanges) -> Page[ChangeRow]:
+    """One page of the feed; the watermark is there even when the page is empty."""
+    epoch = await ctx.tx.changes.epoch()
+    after = await _start(ctx, request.after, epoch)
+    types = None if isinstance(request.types, Unset) else tuple(map(str, request.types))
+    found = await ctx.tx.changes.read(after, types=types, limit=request.limit)
+    watermark = cursor.seal_watermark(
+        epoch, found.position.everybody, found.position.own, ctx.actor.tenant
+    )
+    return Page(
+        tuple(wire.dumps(row(change)) for change in found.changes),
+        next_cursor=watermark if found.more else None,
+        next_parameter="after",
+        meta={"watermark": watermark},
+    )
+
+
+async def _start(ctx: Context, token: Maybe[str], epoch: bytes) -> FeedPosition:
+    """The position that a watermark names.
+
+    Raises:
+        Problem: INVALID_WATERMARK, or WATERMARK_GONE for one of another epoch or of the future.
+    """
+    if isinstance(token, Unset):
+        return FeedPosition()
+    try:
+        mark = cursor.open_watermark(token, ctx.actor.tenant)
+    except cursor.WatermarkError as refused:
+        raise Problem(
+            problem.INVALID_WATERMARK, "This is not a watermark of this feed."
+        ) from refused
+    head = await ctx.tx.changes.head()
+    position = FeedPosition(mark.everybody, mark.own)
+    if mark.epoch != epoch or position.everybody > head.everybody or position.own > head.own:
+        raise Problem(problem.WATERMARK_GONE, "The feed was restored since; start without one.")
+    return position
+
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    Operation(
+        id="listChanges",
+        method="GET",
+        path="/changes",
+        summary="Read the change feed",
+        description=(
+            "Append-only changes after an exclusive watermark, in commit order. Commit each page "
+            "and persist `meta.watermark` last."
+        ),
+        tag="Changes",
+        request=ListChanges,
+        response=Page[ChangeRow],
+        run=list_changes,
+        version="2.0",
+        scopes=frozenset({"osint:read"}),
+        auth="bearer-or-x402",
+        fails=(problem.INVALID_WATERMARK, problem.WATERMARK_GONE),
+        timeless=True,
+    ),
+)

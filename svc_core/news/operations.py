@@ -1,0 +1,237 @@
+"""The news operations (Spec: Other v1 operations) and the use cases of the fetcher."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any
+
+from attrs import frozen
+
+from svc_core import instants, problem, wire
+from svc_core.analysis.topics import TOPICS, Topic
+from svc_core.constraints import Doc, Example, Pattern
+from svc_core.instants import InstantError, Interval
+from svc_core.news import rules
+from svc_core.operation import JSON, NDJSON, QUERY, Context, Operation, Page
+from svc_core.problem import Problem
+from svc_core.resources.members import Cursor, Limit, SourceId, micros
+from svc_core.resources.news import (
+    NEWS,
+    NEWS_TEXTS,
+    SOURCES,
+    TOPIC_ACTIVITY,
+    NewsItem,
+    Source,
+    TopicActivity,
+)
+from svc_core.unset import UNSET, Maybe, Unset
+
+READ = frozenset({"news:read"})
+RETRY_SECONDS = 30  # about as long as a first run over a list of feeds takes
+
+TopicName = Annotated[str, Pattern("|".join(topic.id for topic in TOPICS), "one of the 40 topics")]
+
+
+# -- requests and rows -------------------------------------------------------------------------
+
+
+@frozen
+class ListNews:
+    """News items, newest first."""
+
+    topics: Annotated[
+        Maybe[tuple[TopicName, ...]],
+        QUERY,
+        Doc("Comma list of topics, any of which an item has."),
+        Example("cybersecurity,ransomware"),
+    ] = UNSET
+    language: Annotated[
+        Maybe[tuple[Annotated[str, Pattern("[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")], ...]],
+        QUERY,
+        Doc("Comma list of BCP 47 tags."),
+    ] = UNSET
+    source: Annotated[Maybe[tuple[SourceId, ...]], QUERY, Doc("Comma list of source ids.")] = UNSET
+    datetime: Annotated[
+        Maybe[str], QUERY, Doc("RFC 3339 instant or `start/end` interval, `..` for an open end.")
+    ] = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+@frozen
+class ListTopics:
+    """The topic catalogue."""
+
+
+@frozen
+class TopicRow:
+    """One of the 40 topics and what it has seen."""
+
+    id: str
+    name: str
+    group: str
+    description: str
+    media_topic: Annotated[str | None, Doc("IPTC media topic.")]
+    feed_count: int
+    item_count24h: int
+    languages: tuple[str, ...]
+    last_item_at: datetime | None
+
+
+# -- use cases of the interface ----------------------------------------------------------------
+
+
+async def list_news(ctx: Context, request: ListNews) -> Page[NewsItem]:
+    """A page of news items.
+
+    Raises:
+        Problem: NEWS_NOT_READY before the first item was taken in.
+    """
+    await _ready(ctx)
+    filters = {"topics": request.topics, "language": request.language, "source": request.source}
+    where = {name: value for name, value in filters.items() if not isinstance(value, Unset)}
+    span = _interval(request.datetime)
+    return await ctx.page(
+        NEWS,
+        where=where,
+        start=None if span.start is None else micros(span.start),
+        end=None if span.end is None else micros(span.end),
+        after=request.cursor,
+        limit=request.limit,
+    )
+
+
+def _interval(text: Maybe[str]) -> Interval:
+    if isinstance(text, Unset):
+        return Interval(None, None)
+    try:
+        return instants.parse_interval(text)
+    except InstantError as fault:
+        raise Problem(problem.INVALID_PARAMETER, f"datetime: {fault}") from fault
+
+
+async def _ready(ctx: Context) -> None:
+    if not (await ctx.tx.documents.scan(NEWS, limit=1)).rows:
+        raise Problem(
+            problem.NEWS_NOT_READY,
+            "No news has been taken in yet.",
+            {"Retry-After": str(RETRY_SECONDS)},
+        )
+
+
+async def list_topics(ctx: Context, _: ListTopics) -> Page[TopicRow]:
+    """The 40 topics, each with its recent activity."""
+    return Page(tuple([wire.dumps(await _topic_row(ctx, topic)) for topic in TOPICS]))
+
+
+async def _topic_row(ctx: Context, topic: Topic) -> TopicRow:
+    stored = await ctx.tx.documents.get(TOPIC_ACTIVITY, topic.id)
+    seen = TopicActivity(topic.id, (), (), (), None)
+    if stored is not None:
+        seen = TOPIC_ACTIVITY.decode(stored.raw)
+    return TopicRow(
+        id=topic.id,
+        name=topic.name,
+        group=topic.group,
+        description=topic.description,
+        media_topic=topic.media_topic,
+        feed_count=len(seen.sources),
+        item_count24h=rules.items_last_day(seen, ctx.now),
+        languages=seen.languages,
+        last_item_at=seen.last_item_at,
+    )
+
+
+# -- use cases of the fetcher (system transactions) --------------------------------------------
+
+
+@frozen
+class Taken:
+    """What one document brought."""
+
+    created: int
+    updated: int
+    unchanged: int
+
+
+async def take_in(ctx: Context, batch: Sequence[rules.Incoming]) -> Taken:
+    """Write the rows of one document, all or none; repeated rows write nothing."""
+    created: list[NewsItem] = []
+    updated = 0
+    for incoming in batch:
+        stored = await ctx.tx.documents.get(NEWS, incoming.item.id)
+        row: NewsItem | None = incoming.item
+        if stored is not None:
+            row = rules.settle(NEWS.decode(stored.raw), incoming.item)
+        if row is None:
+            continue
+        await ctx.save(NEWS, row.id, row)
+        await ctx.save(NEWS_TEXTS, row.id, incoming.words)
+        if stored is None:
+            created.append(row)
+        else:
+            updated += 1
+    await _note_topics(ctx, created)
+    return Taken(len(created), updated, len(batch) - len(created) - updated)
+
+
+async def _note_topics(ctx: Context, created: Sequence[NewsItem]) -> None:
+    by_topic: dict[str, list[NewsItem]] = defaultdict(list)
+    for item in created:
+        for topic in item.topics:
+            by_topic[topic].append(item)
+    for topic, items in sorted(by_topic.items()):
+        stored = await ctx.tx.documents.get(TOPIC_ACTIVITY, topic)
+        before = None if stored is None else TOPIC_ACTIVITY.decode(stored.raw)
+        await ctx.save(TOPIC_ACTIVITY, topic, rules.active(before, topic, items, ctx.now))
+
+
+async def save_source(ctx: Context, source: Source) -> Source:
+    """Keep what is known of a source."""
+    await ctx.save(SOURCES, source.id, source)
+    return source
+
+
+async def find_source(ctx: Context, id_: str) -> Source | None:
+    """A source by its id."""
+    stored = await ctx.tx.documents.get(SOURCES, id_)
+    return None if stored is None else SOURCES.decode(stored.raw)
+
+
+async def list_sources(ctx: Context, *, limit: int) -> tuple[Source, ...]:
+    """Sources, those whose next attempt is farthest first."""
+    found = await ctx.tx.documents.scan(SOURCES, limit=limit)
+    return tuple(SOURCES.decode(row.raw) for row in found.rows)
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    Operation(
+        id="listNews",
+        method="GET",
+        path="/news",
+        summary="List news items",
+        description="News items of the chosen topics, newest first, as JSON or NDJSON.",
+        tag="News",
+        request=ListNews,
+        response=Page[NewsItem],
+        run=list_news,
+        scopes=READ,
+        media=(JSON, NDJSON),
+        fails=(problem.NEWS_NOT_READY,),
+        timeless=True,
+    ),
+    Operation(
+        id="listNewsFeeds",
+        method="GET",
+        path="/news/feeds",
+        summary="List the news topics",
+        description="The catalogue of 40 topics with their feeds and recent activity.",
+        tag="News",
+        request=ListTopics,
+        response=Page[TopicRow],
+        run=list_topics,
+        scopes=READ,
+    ),
+)

@@ -1,0 +1,194 @@
+"""From a parsed feed to public rows, and what a run says about the health of its source.
+
+Rule 1: an item's id is derived from its source and natural key, so taking a document in twice
+        changes nothing.
+Rule 2: a date is never invented; an item without one sorts by when it was first retrieved.
+Rule 3: a feed that is fetched but has nothing new for `CONTENT_STALE` is `staleContent`, one
+        that cannot be fetched or read is `error`; an empty feed is not an error.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from urllib.parse import urlsplit
+
+import attrs
+from attrs import frozen
+
+from svc_core import ids
+from svc_core.analysis.sentiment import sentiment
+from svc_core.analysis.topics import assign
+from svc_core.resources.news import (
+    HealthError,
+    NewsItem,
+    NewsSource,
+    NewsText,
+    RejectedRows,
+    Sentiment,
+    Source,
+    SourceHealth,
+    TopicActivity,
+)
+from svc_core.sources import FeedItem, ParsedFeed, Rejection
+
+PROVIDER = "feed"
+SUMMARY_MAX = 600
+CONTENT_STALE = timedelta(days=7)  # spared from flapping: weekly feeds are not broken
+BACKOFF_MAX = timedelta(hours=24)
+ACTIVITY_HOURS = 48
+ACTIVITY_NAMES_MAX = 500  # sources or languages remembered for one topic
+
+
+@frozen
+class Incoming:
+    """One item on its way into the store: its row and its words."""
+
+    item: NewsItem
+    words: NewsText
+
+
+# -- items -------------------------------------------------------------------------------------
+
+
+def incoming(source: Source, parsed: ParsedFeed, now: datetime) -> tuple[Incoming, ...]:
+    """The rows of a parsed document."""
+    return tuple(_incoming(source, parsed, item, now) for item in parsed.items)
+
+
+def _incoming(source: Source, parsed: ParsedFeed, item: FeedItem, now: datetime) -> Incoming:
+    language = item.language or parsed.language or source.language
+    words = item.text or item.summary
+    tone = sentiment(item.title, item.summary, language)
+    row = NewsItem(
+        id=ids.derived_id("obs", "news", f"{PROVIDER}:{source.id}", item.natural_key),
+        title=item.title,
+        summary=item.summary[:SUMMARY_MAX],
+        url=item.url,
+        sentiment=Sentiment(None, None) if tone is None else Sentiment(tone.label, tone.value),
+        published_at=item.published_at,
+        updated_at=item.updated_at,
+        retrieved_at=now,
+        source=NewsSource(source.id, source.name, source.domain, source.country_code),
+        language=language,
+        authors=item.authors,
+        topics=assign(item.title, words, item.categories, source.topics),
+        image_url=item.image_url,
+        source_url=item.source_url,
+    )
+    return Incoming(row, NewsText(row.id, row.published_at or now, row.title, words))
+
+
+def settle(old: NewsItem, new: NewsItem) -> NewsItem | None:
+    """The row to write over `old`, or None when the source only repeated itself."""
+    merged = attrs.evolve(new, retrieved_at=old.retrieved_at)
+    return None if merged == old else merged
+
+
+# -- sources and their health ------------------------------------------------------------------
+
+
+def source_id(location: str) -> str:
+    """The id of the source at `location`: adding it twice makes one."""
+    return ids.derived_id("src", "source", PROVIDER, location)
+
+
+def domain(location: str, home_url: str | None) -> str:
+    """The host that publishes it, without `www.`; empty for a file that names no home."""
+    for address in (home_url, location):
+        host = urlsplit(address or "").hostname
+        if host:
+            return host.removeprefix("www.")
+    return ""
+
+
+def described(source: Source, parsed: ParsedFeed) -> Source:
+    """The source with what its document says of itself, where nobody said otherwise."""
+    home = source.home_url or parsed.home_url
+    return attrs.evolve(
+        source,
+        name=source.name or parsed.title or source.location,
+        home_url=home,
+        domain=domain(source.location, home),
+        format=parsed.format,
+        language=source.language or parsed.language,
+    )
+
+
+def succeeded(
+    source: Source, now: datetime, *, taken: int, rejections: Sequence[Rejection], new: bool
+) -> Source:
+    """After a run that could read its document; `taken` items, `new` when it brought any news."""
+    before = source.health
+    content_at = now if new else before.last_content_at
+    frozen_since = content_at or source.created_at
+    rejected = sum(rejection.count for rejection in rejections)
+    status = "partial" if rejected else "ok"
+    if now - frozen_since > CONTENT_STALE:
+        status = "staleContent"
+    health = SourceHealth(
+        status=status,  # type: ignore[arg-type]  # one of three literals above
+        last_attempt_at=now,
+        last_success_at=now,
+        last_content_at=content_at,
+        items_last_run=taken,
+        rejected_last_run=rejected,
+        rejections=tuple(RejectedRows(r.reason, r.count, r.sample) for r in rejections),
+        next_attempt_at=now + timedelta(seconds=source.cadence_seconds),
+    )
+    return attrs.evolve(source, health=health)
+
+
+def failed(source: Source, now: datetime, code: str, message: str, status: int | None) -> Source:
+    """After a run that could not fetch or read its document; attempts grow rarer."""
+    before = source.health
+    failures = before.consecutive_failures + 1
+    wait = timedelta(seconds=source.cadence_seconds) * 2 ** min(failures - 1, 10)
+    health = attrs.evolve(
+        before,
+        status="error",
+        last_attempt_at=now,
+        consecutive_failures=failures,
+        items_last_run=0,
+        rejected_last_run=0,
+        rejections=(),
+        http_status=status,
+        next_attempt_at=now + min(wait, BACKOFF_MAX),
+        error=HealthError(code, message),
+    )
+    return attrs.evolve(source, health=health)
+
+
+# -- topics ------------------------------------------------------------------------------------
+
+
+def _hour(instant: datetime) -> int:
+    return int(instant.timestamp()) // 3600
+
+
+def active(
+    activity: TopicActivity | None, topic: str, items: Iterable[NewsItem], now: datetime
+) -> TopicActivity:
+    """What a topic has seen once these new items are in it."""
+    before = activity or TopicActivity(topic, (), (), (), None)
+    fresh = list(items)
+    hours = dict(before.hours)
+    for item in fresh:
+        hour = _hour(item.published_at or item.retrieved_at)
+        hours[hour] = hours.get(hour, 0) + 1
+    oldest = _hour(now) - ACTIVITY_HOURS
+    moments = [item.published_at or item.retrieved_at for item in fresh]
+    return TopicActivity(
+        id=topic,
+        hours=tuple(sorted((hour, n) for hour, n in hours.items() if hour > oldest)),
+        languages=_grown(before.languages, (item.language for item in fresh)),
+        sources=_grown(before.sources, (item.source.id for item in fresh)),
+        last_item_at=max([*moments, *([before.last_item_at] if before.last_item_at else [])]),
+    )
+
+
+def _grown(known: tuple[str, ...], more: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(sorted({*known, *(name for name in more if name)}))[:ACTIVITY_NAMES_MAX]
+
+
+def items_last_day(activity: TopicActivity, now: datetime) -> int:
+    """How many items a topic saw in the 24 hours before `now`, by whole hours."""
+    return sum(count for hour, count in activity.hours if _hour(now) - 24 < hour <= _hour(now))

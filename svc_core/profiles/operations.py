@@ -1,0 +1,376 @@
+"""The profile and subscription operations (Spec: Profiles; States, Profile)."""
+
+from typing import Annotated, Any
+
+from attrs import frozen
+
+from svc_core import wire
+from svc_core.constraints import Doc, Example
+from svc_core.operation import (
+    BODY,
+    PATH,
+    Context,
+    Created,
+    Empty,
+    IdOf,
+    One,
+    Operation,
+    Page,
+    Target,
+)
+from svc_core.ports import Document
+from svc_core.profiles import rules
+from svc_core.resources.members import Cursor, Limit, ProfileId, SubscriptionId
+from svc_core.resources.profile import (
+    DUE,
+    PROFILES,
+    SUBSCRIPTIONS,
+    DeliveryPreferences,
+    Due,
+    Profile,
+    ProfileInput,
+    ProfilePatch,
+    ProfileRow,
+    Subscription,
+    SubscriptionStatus,
+)
+from svc_core.resources.report import forget
+from svc_core.unset import UNSET, Maybe, given
+
+READ = frozenset({"profiles:read"})
+WRITE = frozenset({"profiles:write"})
+PathProfileId = Annotated[ProfileId, PATH, IdOf("prf")]
+PathSubscriptionId = Annotated[SubscriptionId, PATH, IdOf("sub")]
+
+
+# -- requests ----------------------------------------------------------------------------------
+
+
+@frozen
+class ListProfiles:
+    """The caller's subscribed profiles, newest first."""
+
+    limit: Limit = 100
+    cursor: Cursor = UNSET
+
+
+@frozen
+class CreateProfile:
+    """A new profile."""
+
+    body: Annotated[ProfileInput, BODY]
+
+
+@frozen
+class GetProfile:
+    """One profile."""
+
+    profile_id: PathProfileId
+
+
+@frozen
+class ReplaceProfile:
+    """One profile, replaced whole."""
+
+    profile_id: PathProfileId
+    body: Annotated[ProfileInput, BODY]
+
+
+@frozen
+class PatchProfile:
+    """One profile, changed in part."""
+
+    profile_id: PathProfileId
+    body: Annotated[ProfilePatch, BODY]
+
+
+@frozen
+class DeleteProfile:
+    """One profile, to be removed with its subscription and reports."""
+
+    profile_id: PathProfileId
+
+
+@frozen
+class ListSubscriptions:
+    """The workspace's subscriptions, newest first."""
+
+    limit: Limit = 100
+    cursor: Cursor = UNSET
+
+
+@frozen
+class GetSubscription:
+    """One subscription."""
+
+    subscription_id: PathSubscriptionId
+
+
+@frozen
+class SubscriptionPatch:
+    """What of a subscription changes; `delivery` is replaced whole."""
+
+    status: Annotated[Maybe[SubscriptionStatus], Doc("Pause or resume."), Example("paused")] = UNSET
+    delivery: Maybe[DeliveryPreferences] = UNSET
+
+
+@frozen
+class PatchSubscription:
+    """One subscription, changed in part."""
+
+    subscription_id: PathSubscriptionId
+    body: Annotated[SubscriptionPatch, BODY]
+
+
+# -- use cases ---------------------------------------------------------------------------------
+
+
+async def list_profiles(ctx: Context, request: ListProfiles) -> Page[ProfileRow]:
+    """The profiles of the caller with their subscriptions, restricted to subscribed ones."""
+    page = await ctx.page(SUBSCRIPTIONS, after=request.cursor, limit=request.limit)
+    rows = [await _row(ctx, SUBSCRIPTIONS.decode(raw)) for raw in page.rows]
+    return Page(tuple(rows), page.next_cursor)
+
+
+async def _row(ctx: Context, subscription: Subscription) -> bytes:
+    profile = PROFILES.decode((await ctx.load(PROFILES, subscription.profile_id)).raw)
+    last = await _due(ctx, profile.id)
+    return wire.dumps(rules.row(profile, subscription, last, aliases=ctx.aliases))
+
+
+async def create_profile(ctx: Context, request: CreateProfile) -> Created[Profile]:
+    """Create the profile and its active subscription."""
+    profile = rules.open_profile(ctx.ids.new("prf"), request.body, ctx.now)
+    subscription = rules.subscribe(ctx.ids.new("sub"), profile, ctx.now)
+    document = await ctx.create(PROFILES, profile.id, profile)
+    await ctx.create(SUBSCRIPTIONS, subscription.id, subscription)
+    await ctx.save(DUE, profile.id, rules.due(profile, subscription, None, ctx.now))
+    return Created(document.raw, _tag(document), f"/api/v1/profiles/{profile.id}")
+
+
+async def get_profile(ctx: Context, request: GetProfile) -> One[Profile]:
+    """One profile."""
+    document = await ctx.load(PROFILES, request.profile_id)
+    return One(document.raw, _tag(document))
+
+
+async def replace_profile(ctx: Context, request: ReplaceProfile) -> One[Profile]:
+    """Replace the profile; optional members left out are reset."""
+    before = PROFILES.decode(_target(ctx).raw)
+    return await _write(ctx, before, rules.replace(before, request.body, ctx.now))
+
+
+async def patch_profile(ctx: Context, request: PatchProfile) -> One[Profile]:
+    """Change the named members."""
+    before = PROFILES.decode(_target(ctx).raw)
+    return await _write(ctx, before, rules.patch(before, request.body, ctx.now))
+
+
+async def _write(ctx: Context, before: Profile, after: Profile) -> One[Profile]:
+    document = _target(ctx)
+    if after is not before:
+        document = await ctx.save(PROFILES, after.id, after, expect=document.version)
+        await _reschedule(ctx, after, await _subscription(ctx, after.id))
+    return One(document.raw, _tag(document))
+
+
+async def delete_profile(ctx: Context, request: DeleteProfile) -> Empty:
+    """Remove the profile, its subscription and its reports, each with a tombstone."""
+    subscription = await _subscription(ctx, request.profile_id)
+    await forget(ctx, request.profile_id)
+    await ctx.remove(SUBSCRIPTIONS, subscription.id)
+    await ctx.remove(DUE, request.profile_id)
+    await ctx.remove(PROFILES, request.profile_id)
+    return Empty()
+
+
+async def list_subscriptions(ctx: Context, request: ListSubscriptions) -> Page[Subscription]:
+    """The workspace's subscriptions."""
+    return await ctx.page(SUBSCRIPTIONS, after=request.cursor, limit=request.limit)
+
+
+async def get_subscription(ctx: Context, request: GetSubscription) -> One[Subscription]:
+    """One subscription."""
+    document = await ctx.load(SUBSCRIPTIONS, request.subscription_id)
+    return One(document.raw, _tag(document))
+
+
+async def patch_subscription(ctx: Context, request: PatchSubscription) -> One[Subscription]:
+    """Pause, resume or change the delivery of a subscription."""
+    document = _target(ctx)
+    before = SUBSCRIPTIONS.decode(document.raw)
+    after = rules.patch_subscription(
+        before,
+        status=given(request.body.status, None),
+        delivery=given(request.body.delivery, None),
+        now=ctx.now,
+    )
+    if after is not before:
+        document = await ctx.save(SUBSCRIPTIONS, after.id, after, expect=document.version)
+        profile = PROFILES.decode((await ctx.load(PROFILES, after.profile_id)).raw)
+        await _reschedule(ctx, profile, after)
+    return One(document.raw, _tag(document))
+
+
+async def _reschedule(ctx: Context, profile: Profile, subscription: Subscription) -> None:
+    last = await _due(ctx, profile.id)
+    await ctx.save(DUE, profile.id, rules.due(profile, subscription, last, ctx.now))
+
+
+async def _due(ctx: Context, profile_id: str) -> Due | None:
+    document = await ctx.tx.documents.get(DUE, profile_id)
+    return None if document is None else DUE.decode(document.raw)
+
+
+async def _subscription(ctx: Context, profile_id: str) -> Subscription:
+    found = await ctx.tx.documents.scan(SUBSCRIPTIONS, where={"profile_id": (profile_id,)}, limit=1)
+    return SUBSCRIPTIONS.decode(found.rows[0].raw)
+
+
+def _target(ctx: Context) -> Document[Any]:
+    if ctx.target is None:
+        raise AssertionError("the operation declares its target")
+    return ctx.target
+
+
+def _tag(document: Document[Any]) -> tuple[str | int, ...]:
+    return (document.id, document.version)
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+_EXAMPLE = {
+    "name": "Port strikes",
+    "topic": "Strikes and closures at European container ports",
+    "frequency": "daily",
+    "scheduleTimeOfDay": "07:30",
+    "timezone": "Europe/Paris",
+    "keywords": ["Rotterdam", "dockworkers"],
+}
+_PROFILE = Target(PROFILES, "profile_id")
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    Operation(
+        id="listProfiles",
+        method="GET",
+        path="/profiles",
+        summary="List subscribed profiles",
+        description="Subscribed profiles with subscription status and delivery preferences.",
+        tag="Profiles",
+        request=ListProfiles,
+        response=Page[ProfileRow],
+        run=list_profiles,
+        scopes=READ,
+        timeless=True,
+    ),
+    Operation(
+        id="createProfile",
+        method="POST",
+        path="/profiles",
+        summary="Create a profile",
+        description="Creates the profile and an active subscription to it.",
+        tag="Profiles",
+        request=CreateProfile,
+        response=Created[Profile],
+        run=create_profile,
+        scopes=WRITE,
+        success=201,
+        idempotency="required",
+        examples={"body": _EXAMPLE},
+    ),
+    Operation(
+        id="getProfile",
+        method="GET",
+        path="/profiles/{profileId}",
+        summary="Read a profile",
+        description="One profile with its ETag.",
+        tag="Profiles",
+        request=GetProfile,
+        response=One[Profile],
+        run=get_profile,
+        scopes=READ,
+        timeless=True,
+    ),
+    Operation(
+        id="replaceProfile",
+        method="PUT",
+        path="/profiles/{profileId}",
+        summary="Replace a profile",
+        description="Replaces the profile; optional members left out are reset.",
+        tag="Profiles",
+        request=ReplaceProfile,
+        response=One[Profile],
+        run=replace_profile,
+        scopes=WRITE,
+        target=_PROFILE,
+        examples={"body": _EXAMPLE},
+    ),
+    Operation(
+        id="updateProfile",
+        method="PATCH",
+        path="/profiles/{profileId}",
+        summary="Change a profile",
+        description="Changes only the members that are sent (JSON Merge Patch, RFC 7396).",
+        tag="Profiles",
+        request=PatchProfile,
+        response=One[Profile],
+        run=patch_profile,
+        scopes=WRITE,
+        target=_PROFILE,
+        examples={"body": {"frequency": "weekly", "scheduleDay": 1}},
+    ),
+    Operation(
+        id="deleteProfile",
+        method="DELETE",
+        path="/profiles/{profileId}",
+        summary="Delete a profile",
+        description="Removes the profile with its subscription and its reports.",
+        tag="Profiles",
+        request=DeleteProfile,
+        response=Empty,
+        run=delete_profile,
+        scopes=WRITE,
+        success=204,
+        target=_PROFILE,
+    ),
+    Operation(
+        id="listSubscriptions",
+        method="GET",
+        path="/subscriptions",
+        summary="List subscriptions",
+        description="The workspace's subscriptions with their delivery preferences.",
+        tag="Subscriptions",
+        request=ListSubscriptions,
+        response=Page[Subscription],
+        run=list_subscriptions,
+        scopes=READ,
+        timeless=True,
+    ),
+    Operation(
+        id="getSubscription",
+        method="GET",
+        path="/subscriptions/{subscriptionId}",
+        summary="Read a subscription",
+        description="One subscription with its ETag.",
+        tag="Subscriptions",
+        request=GetSubscription,
+        response=One[Subscription],
+        run=get_subscription,
+        scopes=READ,
+        timeless=True,
+    ),
+    Operation(
+        id="updateSubscription",
+        method="PATCH",
+        path="/subscriptions/{subscriptionId}",
+        summary="Change a subscription",
+        description="Pauses, resumes or changes delivery (JSON Merge Patch, RFC 7396).",
+        tag="Subscriptions",
+        request=PatchSubscription,
+        response=One[Subscription],
+        run=patch_subscription,
+        scopes=WRITE,
+        target=Target(SUBSCRIPTIONS, "subscription_id"),
+        examples={"body": {"status": "paused"}},
+    ),
+)

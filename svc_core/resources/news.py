@@ -1,0 +1,185 @@
+"""Sources, their health, and the news items taken from them (Spec: News item)."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from attrs import field, frozen
+
+from svc_core.analysis.tokens import search_text
+from svc_core.constraints import Doc, Ge, Le, MaxLen
+from svc_core.ports import Collection
+from svc_core.resources.members import ObservationId, SourceId, micros
+
+HealthStatus = Literal["ok", "stale", "staleContent", "partial", "error", "disabled", "neverRun"]
+
+
+# -- sources -----------------------------------------------------------------------------------
+
+
+@frozen
+class HealthError:
+    """Why a source could not be taken in the last time."""
+
+    code: str
+    message: str
+
+
+@frozen
+class RejectedRows:
+    """Rows of one document that were refused for the same reason."""
+
+    reason: str
+    count: int
+    sample: str
+
+
+@frozen
+class SourceHealth:
+    """How a source is doing; `lastContentAt` is when it last brought something new."""
+
+    status: HealthStatus = "neverRun"
+    last_attempt_at: datetime | None = None
+    last_success_at: datetime | None = None
+    last_content_at: datetime | None = None
+    consecutive_failures: Annotated[int, Ge(0)] = 0
+    items_last_run: Annotated[int, Ge(0)] = 0
+    rejected_last_run: Annotated[int, Ge(0)] = 0
+    rejections: tuple[RejectedRows, ...] = ()
+    http_status: int | None = None
+    next_attempt_at: datetime | None = None
+    error: HealthError | None = None
+
+
+@frozen
+class Source:
+    """One feed that is taken in: where it is, what it is about, how it is doing.
+
+    `location` is an http(s) URL or a file path; `etag` and `last_modified` are the validators of
+    the last answer, for conditional requests.
+    """
+
+    id: SourceId
+    location: str
+    name: str
+    home_url: str | None
+    domain: str
+    format: str | None
+    language: str | None
+    country_code: str | None
+    topics: tuple[str, ...]
+    cadence_seconds: int
+    created_at: datetime
+    etag: str | None = None
+    last_modified: str | None = None
+    digest: str | None = None
+    health: SourceHealth = field(factory=SourceHealth)
+
+
+def _next_attempt(source: Source) -> int:
+    upcoming = source.health.next_attempt_at
+    return 0 if upcoming is None else micros(upcoming)
+
+
+SOURCES: Collection[Source] = Collection(
+    name="sources", model=Source, prefix="src", order=_next_attempt, scope="system"
+)
+"""Ordered by the next attempt, so that the fetcher reads the sources that are due first."""
+
+
+# -- news items --------------------------------------------------------------------------------
+
+
+@frozen
+class Sentiment:
+    """How positive a text reads, from -1 to 1; null where its language is not judged."""
+
+    label: str | None
+    value: Annotated[float, Ge(-1), Le(1)] | None
+
+
+@frozen
+class NewsSource:
+    """Who published an item."""
+
+    id: SourceId
+    name: str
+    domain: str
+    country_code: str | None
+
+
+@frozen
+class NewsItem:
+    """One published item, deduplicated within its source."""
+
+    id: ObservationId
+    title: str
+    summary: Annotated[str, MaxLen(600), Doc("Plain text; may be empty.")]
+    url: Annotated[str | None, Doc("The item's address; null where the source gives none.")]
+    sentiment: Sentiment
+    published_at: Annotated[datetime | None, Doc("Null where the source gives no date.")]
+    updated_at: datetime | None
+    retrieved_at: datetime
+    source: NewsSource
+    language: str | None
+    authors: tuple[str, ...]
+    topics: tuple[str, ...]
+    image_url: str | None
+    source_url: str | None
+
+
+@frozen
+class NewsText:
+    """The words of an item, kept and indexed beside its row: lists stay small."""
+
+    id: ObservationId
+    at: datetime
+    title: str
+    text: str
+
+
+def _at(item: NewsItem) -> int:
+    return micros(item.published_at or item.retrieved_at)
+
+
+NEWS: Collection[NewsItem] = Collection(
+    name="news",
+    model=NewsItem,
+    prefix="obs",
+    order=_at,
+    scope="global",
+    keys={"source": lambda item: item.source.id, "language": lambda item: item.language},
+    facets={"topics": lambda item: item.topics},
+    kind="newsItem",
+)
+
+NEWS_TEXTS: Collection[NewsText] = Collection(
+    name="news_texts",
+    model=NewsText,
+    prefix="obs",
+    order=lambda words: micros(words.at),
+    scope="global",
+    search=lambda words: search_text(words.title, words.text),
+)
+
+
+# -- topics ------------------------------------------------------------------------------------
+
+
+@frozen
+class TopicActivity:
+    """What a topic has seen: items by UTC hour of the last two days, languages, newest item."""
+
+    id: str
+    hours: tuple[tuple[int, int], ...]
+    languages: tuple[str, ...]
+    sources: tuple[str, ...]
+    last_item_at: datetime | None
+
+
+TOPIC_ACTIVITY: Collection[TopicActivity] = Collection(
+    name="topic_activity",
+    model=TopicActivity,
+    prefix="",
+    order=lambda _: 0,
+    scope="global",
+)

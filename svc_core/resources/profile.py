@@ -1,0 +1,198 @@
+"""Profiles, their subscriptions and when they are due (Spec: Profile and subscription)."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from attrs import field, frozen
+
+from svc_core import ids
+from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
+from svc_core.ports import Collection
+from svc_core.resources.members import ProfileId, ReportId, SubscriptionId, micros
+from svc_core.schedule import Frequency, Schedule
+from svc_core.unset import UNSET, Maybe
+
+KEYWORDS_MAX = 50
+WEBHOOKS_MAX = 50  # as many as a person can look after; each costs one delivery per report
+
+Name = Annotated[str, MinLen(1), MaxLen(120), Doc("What people call it."), Example("Port strikes")]
+TopicText = Annotated[
+    str,
+    MinLen(3),
+    MaxLen(2_000),
+    Doc("Free-text monitoring instruction."),
+    Example("Strikes and closures at European container ports"),
+]
+Cadence = Annotated[Frequency, Doc("How often a report is made."), Example("daily")]
+TimeOfDay = Annotated[
+    str,
+    Pattern("(?:[01][0-9]|2[0-3]):[0-5][0-9]", "a time of day HH:MM"),
+    Doc("Local time of day, HH:MM on the 24-hour clock."),
+    Example("07:30"),
+]
+ScheduleDay = Annotated[
+    int, Ge(1), Le(28), Doc("1..7 from Monday for weekly, 1..28 for monthly profiles.")
+]
+TimeZone = Annotated[
+    str, MinLen(1), MaxLen(64), Doc("IANA time zone of the schedule."), Example("Europe/Paris")
+]
+Language = Annotated[
+    str,
+    Pattern("[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}", "a BCP 47 language tag"),
+    Doc("BCP 47 tag of the report's language."),
+    Example("en"),
+]
+Keyword = Annotated[str, MinLen(1), MaxLen(80)]
+Keywords = Annotated[
+    tuple[Keyword, ...],
+    MaxLen(KEYWORDS_MAX),
+    Doc("Names and words that matter most."),
+    Example(["ransomware", "LockBit"]),
+]
+ProfileStatus = Literal["active", "paused", "archived"]
+
+
+@frozen
+class Profile:
+    """A topic monitor: what to watch, how often, in which language."""
+
+    id: ProfileId
+    name: Name
+    topic: TopicText
+    frequency: Cadence
+    schedule_time_of_day: TimeOfDay | None
+    schedule_day: ScheduleDay | None
+    timezone: TimeZone
+    language: Language
+    keywords: Keywords
+    status: Annotated[ProfileStatus, Doc("Only active profiles are scheduled.")]
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def schedule(self) -> Schedule:
+        """When its reports are due."""
+        return Schedule(self.frequency, self.schedule_time_of_day, self.timezone, self.schedule_day)
+
+
+@frozen
+class DeliveryPreferences:
+    """What a subscriber wants to be told, and where."""
+
+    webhook_ids: Annotated[
+        tuple[Annotated[str, Pattern(ids.WEBHOOK_ID, "a webhook id")], ...],
+        MaxLen(WEBHOOKS_MAX),
+        Doc("Webhooks to notify; empty means every webhook of the workspace."),
+    ] = ()
+    include_audio: Annotated[bool, Doc("Whether reports are spoken.")] = False
+    min_signal_confidence: Annotated[
+        float, Ge(0), Le(1), Doc("Signals below this confidence are not counted in events.")
+    ] = 0.0
+
+
+SubscriptionStatus = Literal["active", "paused"]
+
+
+@frozen
+class Subscription:
+    """A workspace's interest in one profile, made together with the profile."""
+
+    id: SubscriptionId
+    profile_id: ProfileId
+    status: Annotated[SubscriptionStatus, Doc("A paused one receives no notification.")]
+    delivery: DeliveryPreferences
+    created_at: datetime
+    updated_at: datetime
+
+
+@frozen
+class Due:
+    """When a profile's next report is due, and when its last one was made."""
+
+    profile_id: ProfileId
+    next_run_at: datetime | None
+    last_report_id: ReportId | None = None
+    report_generated_at: datetime | None = None
+
+
+@frozen
+class ProfileRow:
+    """A profile as the listing shows it: with its subscription and its last report's time."""
+
+    id: ProfileId
+    name: Name
+    topic: TopicText
+    frequency: Cadence
+    schedule_time_of_day: TimeOfDay | None
+    schedule_day: ScheduleDay | None
+    timezone: TimeZone
+    language: Language
+    keywords: Keywords
+    status: ProfileStatus
+    created_at: datetime
+    updated_at: datetime
+    next_run_at: Annotated[datetime | None, Doc("When the next report is due.")]
+    report_generated_at_iso: Annotated[
+        datetime | None, Doc("When the newest report was made; null before the first.")
+    ]
+    subscription: Subscription
+    report_generated_at: Annotated[
+        Maybe[datetime | None], Doc("Deprecated: use reportGeneratedAtISO.")
+    ] = UNSET
+
+
+def _no_run(due: Due) -> int:
+    """Manual profiles sort behind every instant, so that no worker ever finds them due."""
+    return 2**62 if due.next_run_at is None else micros(due.next_run_at)
+
+
+PROFILES: Collection[Profile] = Collection(
+    name="profiles",
+    model=Profile,
+    prefix="prf",
+    order=lambda profile: micros(profile.created_at),
+    kind="profile",
+    path="/api/v1/profiles/{id}",
+)
+
+SUBSCRIPTIONS: Collection[Subscription] = Collection(
+    name="subscriptions",
+    model=Subscription,
+    prefix="sub",
+    order=lambda subscription: micros(subscription.created_at),
+    keys={"profile_id": lambda subscription: subscription.profile_id},
+    kind="subscription",
+    path="/api/v1/subscriptions/{id}",
+)
+
+DUE: Collection[Due] = Collection(name="due", model=Due, prefix="prf", order=_no_run)
+"""One row a profile, under the profile's id; the scheduler reads the lowest `next_run_at`."""
+
+
+@frozen
+class ProfileInput:
+    """A whole profile as a client sends it; what is left out takes its default."""
+
+    name: Name
+    topic: TopicText
+    frequency: Cadence
+    schedule_time_of_day: TimeOfDay | None = None
+    schedule_day: ScheduleDay | None = None
+    timezone: TimeZone = "UTC"
+    language: Language = "en"
+    keywords: Keywords = field(default=())
+
+
+@frozen
+class ProfilePatch:
+    """The members to change; null takes an optional one back to its default (RFC 7396)."""
+
+    name: Maybe[Name] = UNSET
+    topic: Maybe[TopicText] = UNSET
+    frequency: Maybe[Cadence] = UNSET
+    schedule_time_of_day: Maybe[TimeOfDay | None] = UNSET
+    schedule_day: Maybe[ScheduleDay | None] = UNSET
+    timezone: Maybe[TimeZone | None] = UNSET
+    language: Maybe[Language | None] = UNSET
+    keywords: Maybe[Keywords | None] = UNSET
+    status: Maybe[ProfileStatus] = UNSET
