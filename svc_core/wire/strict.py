@@ -175,6 +175,7 @@ def _make() -> Converter:
     converter.register_structure_hook_factory(shapes.is_literal, literal_hook)
     converter.register_structure_hook_factory(shapes.is_annotated, _annotated_hook)
     converter.register_structure_hook_func(shapes.is_json, as_it_is)
+    converter.register_structure_hook(type(None), exact(type(None), "must be null"))
     converter.register_structure_hook(str, exact(str, "must be a string"))
     converter.register_structure_hook(bool, exact(bool, "must be a boolean"))
     converter.register_structure_hook(int, exact(int, "must be an integer"))

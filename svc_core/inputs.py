@@ -1,0 +1,92 @@
+"""What an operation takes, read once from the annotations of its request class.
+
+The reader of requests, the OpenAPI documents and the reference pages all work from `inputs`, so
+they cannot disagree about a name, a place or a bound.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Annotated, Any, NoReturn, get_args
+
+import attrs
+from attrs import frozen
+
+from svc_core import wire
+from svc_core.constraints import Doc
+from svc_core.operation import IdOf, In
+from svc_core.unset import UNSET
+from svc_core.wire import shapes
+
+
+@frozen
+class Input:
+    """One input: its attribute in the request class, its wire name, place, type and words.
+
+    `annotation` is the type with its constraints, without place and prefix. `default` is `UNSET`
+    where there is none. `read` turns the text of a path, query or header value into the value and
+    raises `ValueError` with the reason; a body is structured, not read from text.
+    """
+
+    attribute: str
+    name: str
+    place: str
+    annotation: Any
+    required: bool
+    default: Any
+    read: Callable[[str], Any]
+    id_prefix: str | None
+    doc: str
+
+
+@cache  # Bounded: one entry for each request class in the source.
+def inputs(request_class: type[Any]) -> tuple[Input, ...]:
+    """The inputs of a request class, in the order of its fields.
+
+    Raises:
+        TypeError: a field does not say its place, or its type cannot travel there.
+    """
+    return tuple(map(_input, attrs.fields(request_class)))
+
+
+def _input(field: "attrs.Attribute[Any]") -> Input:
+    metadata = _metadata(field.type)
+    place = next((item for item in metadata if isinstance(item, In)), None)
+    if place is None:
+        raise TypeError(f"{field.name} does not say where it travels.")
+    annotation = _without_place(field.type)
+    return Input(
+        attribute=field.name,
+        name=place.name or wire.camel(field.name),
+        place=place.place,
+        annotation=annotation,
+        required=field.default is attrs.NOTHING,
+        default=_default(field.default),
+        read=_no_text if place.place == "body" else wire.reader(annotation),
+        id_prefix=next((item.prefix for item in metadata if isinstance(item, IdOf)), None),
+        doc=next((item.text for item in metadata if isinstance(item, Doc)), ""),
+    )
+
+
+def _metadata(annotation: Any) -> tuple[Any, ...]:
+    """Everything that `Annotated` says, outside a `Maybe` and inside it."""
+    inner, outer = shapes.split(annotation)
+    if not shapes.is_union(inner):
+        return outer
+    return outer + tuple(item for arg in get_args(inner) for item in shapes.split(arg)[1])
+
+
+def _without_place(annotation: Any) -> Any:
+    inner, metadata = shapes.split(annotation)
+    kept = tuple(item for item in metadata if not isinstance(item, In | IdOf))
+    return Annotated[(inner, *kept)] if kept else inner
+
+
+def _default(default: Any) -> Any:
+    if default is attrs.NOTHING:
+        return UNSET
+    # The stubs call `Factory` a function; it is a class.
+    return default.factory() if isinstance(default, attrs.Factory) else default  # type: ignore[arg-type]
+
+
+def _no_text(_: str) -> NoReturn:
+    raise AssertionError("a body is structured, not read from text")
