@@ -20,8 +20,8 @@ Frequency = Literal["hourly", "daily", "weekdays", "weekly", "monthly", "manual"
 TIMED: frozenset[str] = frozenset({"daily", "weekdays", "weekly", "monthly"})
 """Frequencies that need a time of day."""
 
-DAYS_AHEAD_MAX = 63
-"""Two months and a day: every timed frequency has a run within that."""
+DAYS_AHEAD_MAX = 64
+"""Two months and a few days: every timed frequency has a run, and one before it, within that."""
 
 
 @frozen
@@ -58,12 +58,14 @@ def next_run(schedule: Schedule, after: datetime) -> datetime | None:
 
 
 def period_start(schedule: Schedule, end: datetime) -> datetime:
-    """Where the period that a run at `end` covers begins: one interval of the frequency back."""
-    spans = {"hourly": 1, "daily": 24, "weekdays": 24, "weekly": 7 * 24, "monthly": 31 * 24}
-    hours = spans.get(schedule.frequency, 24)
-    if schedule.frequency == "weekdays" and end.astimezone(ZoneInfo(schedule.zone)).weekday() == 0:
-        hours = 72  # Monday's report covers the weekend, on which none is made
-    return end - timedelta(hours=hours)
+    """Where the period of a run at `end` begins: at the run before it.
+
+    An hourly run covers its hour, a manual one the day before it.
+    """
+    if schedule.frequency not in TIMED:
+        return end - timedelta(hours=1 if schedule.frequency == "hourly" else 24)
+    reach = end - timedelta(days=DAYS_AHEAD_MAX - 2)
+    return [instant for instant in _instants(schedule, reach) if instant < end][-1]
 
 
 def _instants(schedule: Schedule, after: datetime) -> Iterator[datetime]:
