@@ -1,0 +1,156 @@
+"""From what a format says of one entry to a `FeedItem`, and from entries to one batch.
+
+Rule 1: every format fills a `Draft`; cleaning, bounds, identity and dedupe happen here, once.
+Rule 2: an entry without title, text and link is rejected; of entries with one natural key the
+newest is kept, the first when nothing tells them apart, and the others are counted.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from hashlib import sha256
+
+from attrs import field, frozen
+
+from svc_core.sources.languages import language_tag
+from svc_core.sources.links import absolute, canonical, permalink
+from svc_core.sources.model import FeedItem, FeedLimits, Rejection
+from svc_core.sources.text import clip, fold, fold_lines, literal, plain
+
+EMPTY = "noTitleTextOrLink"
+DUPLICATE = "duplicateInDocument"
+NOT_AN_OBJECT = "notAnObject"
+
+_KEY_CHARS_MAX = 512
+_SAMPLE_CHARS_MAX = 200
+
+
+@frozen
+class Markup:
+    """A text as published: HTML, or declared plain."""
+
+    source: str = ""
+    is_html: bool = True
+
+    def text(self, chars_max: int) -> str:
+        """The plain text of at most `chars_max` characters of the source."""
+        source = self.source[:chars_max]
+        return plain(source) if self.is_html else literal(source)
+
+
+@frozen
+class Draft:
+    """One entry as its format states it; every text still as published, every link unresolved."""
+
+    guid: str = ""
+    title: Markup = Markup()
+    summary: Markup = Markup()
+    content: Markup = Markup()
+    link: str = ""
+    other_links: tuple[str, ...] = ()
+    """Links that may be the entry's own page when `link` leads to another site."""
+    published_at: datetime | None = None
+    updated_at: datetime | None = None
+    language: str = ""
+    authors: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    image: str = ""
+
+
+@frozen
+class Channel:
+    """What an entry takes from its feed: the bases of its links, language and authors."""
+
+    limits: FeedLimits
+    home_url: str | None = None
+    base_url: str | None = None
+    language: str | None = None
+    authors: tuple[str, ...] = ()
+
+    def resolve(self, link: str) -> str | None:
+        """`link` made absolute by the feed's home page, else by the document's own address."""
+        if not link:
+            return None
+        bases = (self.home_url, self.base_url)
+        return absolute(link, bases, chars_max=self.limits.url_chars)
+
+
+def _sample(text: str) -> str:
+    return clip(fold(text), _SAMPLE_CHARS_MAX)
+
+
+@frozen
+class Unusable:
+    """An entry left out: why, and what it looked like."""
+
+    reason: str
+    sample: str = field(converter=_sample)
+
+
+def finish(draft: Draft, channel: Channel) -> FeedItem | Unusable:
+    """The item a draft describes, or why it cannot be used."""
+    limits = channel.limits
+    title = clip(fold(draft.title.text(limits.markup_chars)), limits.title_chars)
+    summary = fold(draft.summary.text(limits.markup_chars))
+    text = fold_lines(draft.content.text(limits.markup_chars)) or summary
+    source_url = permalink(
+        channel.resolve(draft.link), map(channel.resolve, draft.other_links), channel.home_url
+    )
+    if not (title or text or source_url):
+        return Unusable(EMPTY, draft.guid)
+    url = source_url and canonical(source_url)
+    return FeedItem(
+        natural_key=_natural_key(fold(draft.guid), url, title, text),
+        title=title,
+        summary=clip(summary or fold(text), limits.summary_chars),
+        text=clip(text, limits.text_chars),
+        url=url,
+        source_url=source_url,
+        published_at=draft.published_at,
+        updated_at=draft.updated_at,
+        language=language_tag(draft.language) or channel.language,
+        authors=names(draft.authors, limits) or channel.authors,
+        categories=names(draft.categories, limits),
+        image_url=channel.resolve(draft.image),
+    )
+
+
+def names(raw: Iterable[str], limits: FeedLimits) -> tuple[str, ...]:
+    """Names as plain text, each once, in order, within the limits."""
+    texts = (clip(fold(plain(name[: limits.markup_chars])), limits.name_chars) for name in raw)
+    return tuple(dict.fromkeys(filter(None, texts)))[: limits.names]
+
+
+def batch(
+    outcomes: Iterable[FeedItem | Unusable],
+) -> tuple[tuple[FeedItem, ...], tuple[Rejection, ...]]:
+    """Items with distinct natural keys, in document order, and what was left out by reason."""
+    items: dict[str, FeedItem] = {}
+    unusable: list[Unusable] = []
+    for outcome in outcomes:
+        if isinstance(outcome, Unusable):
+            unusable.append(outcome)
+        elif (known := items.get(outcome.natural_key)) is None:
+            items[outcome.natural_key] = outcome
+        else:
+            kept, dropped = (outcome, known) if _is_newer(outcome, known) else (known, outcome)
+            items[outcome.natural_key] = kept
+            unusable.append(Unusable(DUPLICATE, dropped.title or dropped.natural_key))
+    return tuple(items.values()), tuple(_counted(unusable))
+
+
+def _natural_key(guid: str, url: str | None, title: str, text: str) -> str:
+    key = guid or url or ""
+    if key and len(key) <= _KEY_CHARS_MAX:
+        return key
+    return f"sha256:{sha256((key or title + chr(10) + text).encode()).hexdigest()}"
+
+
+def _is_newer(item: FeedItem, known: FeedItem) -> bool:
+    stamp, known_stamp = (one.updated_at or one.published_at for one in (item, known))
+    return stamp is not None and (known_stamp is None or stamp > known_stamp)
+
+
+def _counted(unusable: list[Unusable]) -> Iterator[Rejection]:
+    for reason in dict.fromkeys(row.reason for row in unusable):
+        samples = [row.sample for row in unusable if row.reason == reason]
+        yield Rejection(reason, len(samples), samples[0])

@@ -1,0 +1,158 @@
+"""JSON Feed 1.0 and 1.1, and RSS-in-JSON (`{"rss": {"channel": ...}}`).
+
+Rule 1: every member may be of any type; a wrong type is as good as a missing member.
+Rule 2: an item's identity is its `id`, else its permalink `url`; `external_url` is only where a
+link-blog's item points (JSON Feed 1.1, Items).
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from svc_core.sources.census import too_many_items
+from svc_core.sources.dates import instant
+from svc_core.sources.entries import (
+    NOT_AN_OBJECT,
+    Channel,
+    Draft,
+    Markup,
+    Unusable,
+    batch,
+    finish,
+    names,
+)
+from svc_core.sources.languages import language_tag
+from svc_core.sources.model import FeedFormat, FeedItem, FeedRefused, ParsedFeed
+from svc_core.sources.text import clip, fold, plain
+
+_VERSION = re.compile(r"https?://(?:www\.)?jsonfeed\.org/version/1(?:\.\d{1,2})?/?")
+_NOT_A_FEED = "This is JSON, but neither JSON Feed nor RSS-in-JSON."
+
+Fields: TypeAlias = Mapping[str, Any]
+
+
+def parse_json(text: str, channel: Channel) -> ParsedFeed:
+    """The feed in the JSON document `text`; `channel` brings the limits and the base address.
+
+    Raises:
+        FeedRefused: when it is not a feed, not whole, or more than is read at once.
+    """
+    document = _loads(text)
+    if _VERSION.fullmatch(_string(document, "version")):
+        return _feed(document, _list(document, "items"), "jsonfeed", channel)
+    rss = _object(document, "rss")
+    if isinstance(rss.get("channel"), dict):
+        inner = _object(rss, "channel")
+        return _feed(inner, _list(inner, "item"), "rss-json", channel)
+    raise FeedRefused("notAFeed", _NOT_A_FEED)
+
+
+def _loads(text: str) -> Fields:
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise _broken(text, error) from None
+    except ValueError:  # an integer of thousands of digits
+        raise FeedRefused("malformed", "The JSON holds a number that is too long.") from None
+    except RecursionError:
+        raise FeedRefused("tooComplex", "The JSON is nested too deeply.") from None
+    if not isinstance(document, dict):
+        raise FeedRefused("notAFeed", _NOT_A_FEED)
+    return document
+
+
+def _broken(text: str, error: json.JSONDecodeError) -> FeedRefused:
+    at_end = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated string")
+    if at_end:
+        return FeedRefused("truncated", "The JSON document ends too early.")
+    return FeedRefused("malformed", f"The JSON is malformed in line {error.lineno}.")
+
+
+def _feed(feed: Fields, items: list[Any], kind: FeedFormat, channel: Channel) -> ParsedFeed:
+    limits = channel.limits
+    if len(items) > limits.items:
+        raise too_many_items(limits)
+    home = _string(feed, "home_page_url") or _string(feed, "link")
+    home_url = Channel(limits, base_url=channel.base_url).resolve(home)
+    language = language_tag(_string(feed, "language"))
+    authors = names(_authors(feed), limits)
+    inner = Channel(limits, home_url, channel.base_url, language, authors)
+    kept, rejections = batch(_outcome(item, kind, inner) for item in items)
+    title = clip(fold(plain(_string(feed, "title")[: limits.markup_chars])), limits.name_chars)
+    return ParsedFeed(kind, title or None, home_url, language, kept, rejections)
+
+
+def _outcome(item: Any, kind: FeedFormat, channel: Channel) -> FeedItem | Unusable:
+    if not isinstance(item, dict):
+        return Unusable(NOT_AN_OBJECT, type(item).__name__)
+    draft = _json_feed_draft(item) if kind == "jsonfeed" else _rss_draft(item)
+    return finish(draft, channel)
+
+
+def _json_feed_draft(item: Fields) -> Draft:
+    html = _string(item, "content_html")
+    return Draft(
+        guid=_identifier(item.get("id")),
+        title=Markup(_string(item, "title"), is_html=False),
+        summary=Markup(_string(item, "summary"), is_html=False),
+        content=Markup(html) if html else Markup(_string(item, "content_text"), is_html=False),
+        link=_string(item, "url") or _string(item, "external_url"),
+        published_at=instant(_string(item, "date_published")),
+        updated_at=instant(_string(item, "date_modified")),
+        language=_string(item, "language"),
+        authors=tuple(_authors(item)),
+        categories=tuple(tag for tag in _list(item, "tags") if isinstance(tag, str)),
+        image=_string(item, "image") or _string(item, "banner_image"),
+    )
+
+
+def _rss_draft(item: Fields) -> Draft:
+    guid = _valued(item.get("guid"))
+    categories = (_valued(category) for category in _list(item, "category"))
+    return Draft(
+        guid=guid,
+        title=Markup(_string(item, "title")),
+        summary=Markup(_string(item, "description")),
+        content=Markup(_string(item, "content:encoded")),
+        link=_string(item, "link") or guid,
+        other_links=(guid,),
+        published_at=instant(_string(item, "pubDate")),
+        authors=tuple(filter(None, (_string(item, "dc:creator"),))),
+        categories=tuple(filter(None, categories)),
+    )
+
+
+def _string(fields: Fields, name: str) -> str:
+    value = fields.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _object(fields: Fields, name: str) -> Fields:
+    value = fields.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _list(fields: Fields, name: str) -> list[Any]:
+    """An array, or the one value that stands for an array of one."""
+    value = fields.get(name)
+    if isinstance(value, list):
+        return value
+    return [] if value is None else [value]
+
+
+def _identifier(value: object) -> str:
+    # JSON Feed 1.1, Items: an id that is a number "MUST be coerced to a string".
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    return value if isinstance(value, str) else ""
+
+
+def _valued(value: object) -> str:
+    """A string, or the text of an element with attributes: `{"#value": ...}`."""
+    return _string(value, "#value") if isinstance(value, dict) else _identifier(value)
+
+
+def _authors(fields: Fields) -> list[str]:
+    people = _list(fields, "authors") or _list(fields, "author")
+    return [_string(person, "name") for person in people if isinstance(person, dict)]

@@ -1,0 +1,111 @@
+"""What a source parser promises: typed observations, counted rejections, one kind of refusal.
+
+Rule 1: a document is one atomic batch: `ParsedFeed` holds all of it, or `FeedRefused` is raised.
+Rule 2: a row that cannot be used is counted in `rejections`; it never fails its neighbours.
+Rule 3: nothing is invented: a date, language or link that is missing or unreadable is `None`.
+Rule 4: everything taken from a document has a number that bounds it (`FeedLimits`).
+"""
+
+from datetime import datetime
+from typing import Literal
+
+from attrs import frozen
+
+FeedFormat = Literal["rss", "atom", "rdf", "jsonfeed", "rss-json"]
+"""The family a document belongs to: RSS 0.91-2.0, Atom, RSS 0.90/1.0 (RDF), JSON Feed and
+RSS-in-JSON."""
+
+
+@frozen
+class FeedLimits:
+    """The bounds of one document; a document past one of the first five is refused whole."""
+
+    body_bytes: int = 10 * 2**20
+    """Real feeds stay under 1 MiB; ten leave room for full-text archives."""
+    items: int = 2_000
+    """Parsing costs about 70 µs an item, so 2,000 keep one document well under a second."""
+    elements: int = 100_000
+    """XML elements: fifty for each of the 2,000 items."""
+    depth: int = 128
+    """Nested XML elements; XHTML bodies reach about twenty."""
+    recovery_bytes: int = 2**20
+    """Malformed XML is read again by a slower, forgiving parser: only up to this size."""
+    title_chars: int = 500
+    summary_chars: int = 600
+    """Spec: News item, summary at most 600 characters."""
+    text_chars: int = 20_000
+    markup_chars: int = 400_000
+    """Markup read of one body before it is turned into text."""
+    name_chars: int = 200
+    """One author, category or feed title."""
+    url_chars: int = 4_096
+    names: int = 50
+    """Authors, and categories, kept of one item."""
+
+
+@frozen
+class FeedItem:
+    """One entry of a feed, as plain text.
+
+    `natural_key` identifies the entry within its feed: its guid, else its canonical link, else a
+    hash of title and text. `url` is absolute http(s) without tracking parameters; `source_url`
+    is the same link as published. Datetimes are aware and in UTC. `summary` has at most 600
+    characters on one line; `text` at most 20,000, one line a paragraph.
+    """
+
+    natural_key: str
+    title: str
+    summary: str
+    text: str
+    url: str | None
+    source_url: str | None
+    published_at: datetime | None
+    updated_at: datetime | None
+    language: str | None
+    authors: tuple[str, ...]
+    categories: tuple[str, ...]
+    image_url: str | None
+
+
+@frozen
+class Rejection:
+    """Rows of one document left out for the same `reason`: how many, and one of them."""
+
+    reason: str
+    count: int
+    sample: str
+
+
+@frozen
+class ParsedFeed:
+    """One whole document. No items is a valid, empty feed."""
+
+    format: FeedFormat
+    title: str | None
+    home_url: str | None
+    language: str | None
+    items: tuple[FeedItem, ...]
+    rejections: tuple[Rejection, ...]
+
+
+class FeedRefused(ValueError):  # noqa: N818  a refusal, not an error of the program
+    """The whole document is refused. `code` is stable, `reason` is a sentence for a person.
+
+    Codes: `empty`, `tooLarge`, `tooManyItems`, `tooComplex`, `badEncoding`, `notAFeed`, `html`,
+    `opml`, `entityBomb`, `truncated`, `malformed`.
+    """
+
+    def __init__(self, code: str, reason: str) -> None:
+        """Refuse with a stable `code` and a `reason` a person understands."""
+        super().__init__(f"{code}: {reason}")
+        self.code = code
+        self.reason = reason
+
+
+class MissingExtra(ImportError):  # noqa: N818  it names what is missing
+    """A library of an optional extra is not installed; the message says how to install it."""
+
+    def __init__(self, library: str) -> None:
+        """Name the `library` that is missing."""
+        super().__init__(f"{library} is not installed: pip install 'svc[server]'")
+        self.library = library
