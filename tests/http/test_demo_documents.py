@@ -1,0 +1,335 @@
+"""The demo's documents parse, are fresh, tell overlapping stories and suit the demo's profiles."""
+
+import calendar
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+from zoneinfo import ZoneInfo
+
+import feedparser
+import pytest
+from attrs import frozen
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from svc_core.schedule import TIMED
+from svc_http.demo import PROFILES, DemoDocument, documents
+from svc_http.demo.documents import AGE_MAX
+
+NOW = datetime(2026, 3, 2, 9, 30, 15, 250_000, tzinfo=UTC)
+
+TOPICS = frozenset(
+    [
+        "world",
+        "politics",
+        "diplomacy",
+        "elections",
+        "conflict",
+        "terrorism",
+        "unrest",
+        "sanctions",
+        "defense",
+        "intelligence",
+        "cybersecurity",
+        "vulnerabilities",
+        "ransomware",
+        "disinformation",
+        "economy",
+        "markets",
+        "central-banks",
+        "inflation",
+        "trade",
+        "companies",
+        "earnings",
+        "banking",
+        "crypto",
+        "commodities",
+        "energy",
+        "supply-chain",
+        "shipping",
+        "technology",
+        "ai",
+        "semiconductors",
+        "space",
+        "telecom",
+        "science",
+        "health",
+        "outbreaks",
+        "climate",
+        "disasters",
+        "migration",
+        "crime",
+        "law-regulation",
+    ]
+)
+
+# Each story with words that only its own items have.
+STORIES: Mapping[str, str] = {
+    "hospital ransomware": r"Vallmere",
+    "file transfer flaw": r"Portway",
+    "port strike": r"Valpara|San Antonio",
+    "earthquake": r"Esmeraldas",
+    "wildfire": r"La Gomera",
+    "election": r"Harbour Alliance",
+    "disinformation": r"Paper Lighthouse",
+    "tanker sanctions": r"41 tankers|Ostara Light",
+    "blackout": r"Malt[ae]\b.*(cable|câble)|(cable|câble).*Malt[ae]\b",
+    "cholera": r"cholera|choléra",
+    "fuel protests": r"Bolivia",
+    "cable cut": r"BalticLink",
+    "central bank": r"Norges Bank",
+    "stress test": r"Hansekredit",
+    "crypto exchange": r"Kestrel",
+    "merger": r"Alpenkorn",
+    "chip exports": r"packaging tools|advanced packaging",
+    "AI rules": r"general-purpose AI|IA à usage général",
+    "location data": r"Geolytik",
+    "coffee drought": r"Minas Gerais",
+    "satellite": r"Aurora-3",
+    "migration talks": r"Valletta talks|La Valette",
+    "cocaine": r"cocaine|cocaïne",
+    "inflation": r"2\.9 ?(%|percent) (in|over) the year",
+    "chip earnings": r"Tessera Devices reported|Tessera Devices sold",
+}
+
+
+@frozen
+class Item:
+    source: str
+    key: str
+    title: str
+    text: str
+    url: str
+    published_at: datetime | None
+    categories: tuple[str, ...]
+    authors: tuple[str, ...]
+
+
+def plain(markup: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", markup).split())
+
+
+def json_items(document: DemoDocument) -> list[Item]:
+    return [
+        Item(
+            document.name,
+            row["id"],
+            row["title"],
+            plain(row.get("content_html") or row["content_text"]),
+            row["url"],
+            datetime.fromisoformat(row["date_published"]),
+            tuple(row["tags"]),
+            tuple(author["name"] for author in row["authors"]),
+        )
+        for row in json.loads(document.body)["items"]
+    ]
+
+
+def xml_items(document: DemoDocument) -> list[Item]:
+    parsed = feedparser.parse(io.BytesIO(document.body))
+    assert not parsed.bozo, (document.file_name, parsed.get("bozo_exception"))
+    return [xml_item(document, parsed.feed.link, entry) for entry in parsed.entries]
+
+
+def xml_item(document: DemoDocument, home: str, entry: Any) -> Item:
+    moment = entry.get("published_parsed") or entry.get("updated_parsed")
+    content = entry.content[0].value if "content" in entry else entry.summary
+    return Item(
+        document.name,
+        entry.get("id") or entry.link,
+        entry.title,
+        plain(content),
+        urljoin(home, entry.link),
+        datetime.fromtimestamp(calendar.timegm(moment), UTC) if moment else None,
+        tuple(tag.term for tag in entry.get("tags", [])),
+        (entry.author,),
+    )
+
+
+def items_of(document: DemoDocument) -> list[Item]:
+    read = json_items if document.file_name.endswith(".json") else xml_items
+    return read(document)
+
+
+DOCUMENTS = documents(NOW)
+ITEMS = [item for document in DOCUMENTS for item in items_of(document)]
+
+
+def by_file(document: DemoDocument) -> str:
+    return document.file_name
+
+
+def story_items(story: str) -> list[Item]:
+    pattern = re.compile(STORIES[story])
+    return [item for item in ITEMS if pattern.search(f"{item.title} {item.text}")]
+
+
+def test_the_demo_holds_fifteen_sources_and_at_least_a_hundred_items() -> None:
+    assert len({document.name for document in DOCUMENTS}) == len(DOCUMENTS) == 15
+    assert len(ITEMS) >= 100
+    assert min(Counter(item.source for item in ITEMS).values()) >= 6
+
+
+def test_items_cover_all_forty_topics_and_sources_name_only_real_ones() -> None:
+    defaults = {topic for document in DOCUMENTS for topic in document.topics}
+    assert defaults <= TOPICS
+    covered = defaults | {name for item in ITEMS for name in item.categories}
+    assert covered >= TOPICS
+    assert all(document.topics for document in DOCUMENTS)
+
+
+def test_every_upstream_format_and_three_languages_are_shown() -> None:
+    versions = Counter[str]()
+    languages = set()
+    for document in DOCUMENTS:
+        if document.file_name.endswith(".json"):
+            feed = json.loads(document.body)
+            versions[feed["version"]] += 1
+            languages.add(feed["language"][:2])
+        else:
+            parsed = feedparser.parse(io.BytesIO(document.body))
+            versions[parsed.version] += 1
+            languages.add(parsed.feed.language[:2])
+    assert {"rss20", "rss10", "atom10", "https://jsonfeed.org/version/1.1"} == set(versions)
+    assert min(versions.values()) >= 2
+    assert languages == {"en", "fr", "de"}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=by_file)
+def test_a_document_keeps_no_placeholder_and_no_repeated_id(document: DemoDocument) -> None:
+    assert b"{{" not in document.body
+    assert b"}}" not in document.body
+    keys = [item.key for item in items_of(document)]
+    assert len(keys) == len(set(keys))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=by_file)
+def test_an_item_is_attributed_and_long_enough_to_quote(document: DemoDocument) -> None:
+    for item in items_of(document):
+        parts = urlsplit(item.url)
+        assert parts.scheme == "https"
+        assert (parts.hostname or "").endswith(".example")
+        assert all(item.authors)
+        assert item.categories
+        assert len(re.findall(r"[.?!»](?:\s|$)", item.text)) >= 3, item.title
+        assert 200 <= len(item.text) <= 1_000, item.title
+
+
+def test_links_relative_to_the_base_of_a_feed_lead_to_its_own_pages() -> None:
+    urls = {item.url for item in ITEMS}
+    assert "https://eastcorridor.example/dispatch/valletta-migration-talks" in urls
+    assert "https://www.saltmarshpost.example/world/ecuador-quake-nine-dead" in urls
+
+
+def test_every_date_lies_within_the_last_six_days_and_only_three_are_missing() -> None:
+    dated = [item.published_at for item in ITEMS if item.published_at is not None]
+    assert len(ITEMS) - len(dated) == 3
+    assert min(dated) > NOW - AGE_MAX
+    assert NOW - timedelta(hours=3) < max(dated) < NOW
+
+
+def test_news_keeps_coming_every_day_of_the_window() -> None:
+    ages = Counter((NOW - item.published_at).days for item in ITEMS if item.published_at)
+    assert min(ages[day] for day in range(6)) >= 4
+
+
+def test_the_declared_encoding_of_the_french_feed_is_kept() -> None:
+    body = next(d.body for d in DOCUMENTS if d.file_name == "courrier-du-large.xml")
+    text = body.decode("windows-1252")
+    assert "choléra" in text
+    assert "l’incendie" in text
+    with pytest.raises(UnicodeDecodeError):
+        body.decode("utf-8")
+    french = {item.title for item in ITEMS if item.source == "Le Courrier du Large"}
+    assert "Mozambique : le choléra gagne un cinquième district" in french
+
+
+def test_a_mentioned_weekday_is_the_day_of_the_event() -> None:
+    texts = {item.key: item.text for item in ITEMS}
+    assert NOW.strftime("%A") == "Monday"
+    assert "on Sunday after the BalticLink East data cable" in texts["mw-240138"]
+    french = "https://www.courrierdularge.example/economie/ia-regles-bruxelles"
+    assert "a publié samedi ses lignes" in texts[french]
+    german = "https://www.rheinblick.example/a/portway-warnung"
+    assert "hat am Samstag ihre" in texts[german]
+
+
+def test_the_same_moment_gives_the_same_bytes_in_any_time_zone() -> None:
+    tokyo = NOW.astimezone(timezone(timedelta(hours=9))).replace(microsecond=0)
+    assert documents(NOW) == documents(tokyo) == DOCUMENTS
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.timedeltas(timedelta(days=-15_000), timedelta(days=25_000)))
+def test_ids_never_depend_on_the_day_and_dates_follow_it(later: timedelta) -> None:
+    now = NOW + later
+    shifted = [item for document in documents(now) for item in items_of(document)]
+    assert [item.key for item in shifted] == [item.key for item in ITEMS]
+    whole = now.replace(microsecond=0)
+    base = NOW.replace(microsecond=0)
+    for ours, theirs in zip(ITEMS, shifted, strict=True):
+        if ours.published_at is None or theirs.published_at is None:
+            assert ours.published_at is theirs.published_at
+        else:
+            assert whole - theirs.published_at == base - ours.published_at
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_a_story_is_told_by_at_least_two_sources(story: str) -> None:
+    assert len({item.source for item in story_items(story)}) >= 2
+
+
+def test_most_stories_have_three_sources_and_some_items_belong_to_none() -> None:
+    sources = {story: {item.source for item in story_items(story)} for story in STORIES}
+    assert sum(len(names) >= 3 for names in sources.values()) >= 12
+    told = {item.key for story in STORIES for item in story_items(story)}
+    assert len([item for item in ITEMS if item.key not in told]) >= 15
+
+
+def test_four_items_are_near_copies_of_the_wire() -> None:
+    wire = {
+        frozenset(item.text.lower().split()): item.title
+        for item in ITEMS
+        if item.source == "Meridian Wire"
+    }
+    copied = set()
+    for item in ITEMS:
+        words = frozenset(item.text.lower().split())
+        for original, title in wire.items():
+            shared = len(words & original) / len(words)
+            if item.source != "Meridian Wire" and shared >= 0.8:
+                copied.add((item.source, title))
+    assert len(copied) == 4
+
+
+@pytest.mark.parametrize("profile", PROFILES[:-1], ids=lambda profile: profile.name)
+def test_a_profile_finds_five_items_in_three_stories(profile: Any) -> None:
+    pattern = re.compile("|".join(map(re.escape, profile.keywords)), re.IGNORECASE)
+    found = [item for item in ITEMS if pattern.search(f"{item.title} {item.text}")]
+    assert len(found) >= 8
+    assert len({item.source for item in found}) >= 4
+    stories = {story for story in STORIES if any(item in found for item in story_items(story))}
+    assert len(stories) >= 3
+
+
+def test_the_last_profile_has_a_subject_nobody_writes_about() -> None:
+    words = {*PROFILES[-1].keywords, *PROFILES[-1].topic.lower().split()}
+    everything = " ".join(f"{item.title} {item.text}" for item in ITEMS).lower()
+    assert not [word for word in words if word in everything]
+
+
+def test_profiles_have_names_of_their_own_and_a_valid_schedule() -> None:
+    assert len(PROFILES) == len({profile.name for profile in PROFILES}) == 6
+    for profile in PROFILES:
+        assert (profile.schedule_time_of_day is not None) == (profile.frequency in TIMED)
+        if profile.schedule_time_of_day:
+            assert re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", profile.schedule_time_of_day)
+        assert ZoneInfo(profile.timezone).key == profile.timezone
+        assert 3 <= len(profile.topic) <= 2_000
+        assert 1 <= len(profile.name) <= 120
+        assert 0 < len(profile.keywords) <= 50
