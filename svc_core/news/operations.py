@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
+import attrs
 from attrs import frozen
 
 from svc_core import instants, problem, wire
@@ -166,7 +167,8 @@ async def take_in(ctx: Context, batch: Sequence[rules.Incoming]) -> Taken:
         if row is None:
             continue
         await ctx.save(NEWS, row.id, row)
-        await ctx.save(NEWS_TEXTS, row.id, incoming.words)
+        words = attrs.evolve(incoming.words, taken_at=row.retrieved_at)
+        await ctx.save(NEWS_TEXTS, row.id, words)
         if stored is None:
             created.append(row)
         else:

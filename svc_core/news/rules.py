@@ -74,7 +74,7 @@ def _incoming(source: Source, parsed: ParsedFeed, item: FeedItem, now: datetime)
         image_url=item.image_url,
         source_url=item.source_url,
     )
-    return Incoming(row, NewsText(row.id, row.published_at or now, row.title, words))
+    return Incoming(row, NewsText(row.id, now, row.title, words))
 
 
 def settle(old: NewsItem, new: NewsItem) -> NewsItem | None:

@@ -129,10 +129,14 @@ class NewsItem:
 
 @frozen
 class NewsText:
-    """The words of an item, kept and indexed beside its row: lists stay small."""
+    """The words of an item, kept and indexed beside its row: lists stay small.
+
+    They are found by when the item was first taken in, not by its own date: a report covers what
+    became known since the one before it, so that nothing that arrives late is lost.
+    """
 
     id: ObservationId
-    at: datetime
+    taken_at: datetime
     title: str
     text: str
 
@@ -156,7 +160,7 @@ NEWS_TEXTS: Collection[NewsText] = Collection(
     name="news_texts",
     model=NewsText,
     prefix="obs",
-    order=lambda words: micros(words.at),
+    order=lambda words: micros(words.taken_at),
     scope="global",
     search=lambda words: search_text(words.title, words.text),
 )

@@ -1,4 +1,4 @@
-"""When something is due: the table of frequencies, the clock changes, and a brute-force calendar."""
+"""When something is due: frequencies, clock changes and a brute-force calendar."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo

@@ -1,0 +1,141 @@
+"""A report's words as Markdown, HTML and plain text.
+
+Rule 1: every representation says the same sentences with the same citations.
+Rule 2: nothing of a source can become markup: Markdown and HTML are escaped here and only here.
+Rule 3: links are http(s); anything else is shown as text.
+"""
+
+import html
+import re
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from svc_core.resources.report import ReportSource, Section, Statement
+
+WORDS_PER_MINUTE = 238  # silent reading of English prose, the mean of published studies
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+!|~&-])")
+_LIST_NUMBER = re.compile(r"^(\d{1,9})([.)])", re.MULTILINE)
+
+
+@frozen
+class Story:
+    """What is rendered: the whole of a report in words."""
+
+    title: str
+    opening: tuple[Statement, ...]
+    key_points: tuple[Statement, ...]
+    sections: tuple[Section, ...]
+    sources: tuple[ReportSource, ...]
+
+
+def markdown(story: Story) -> str:
+    """CommonMark; citations are links to the numbered source list."""
+    blocks = [f"# {_md(story.title)}", _md_run(story.opening)]
+    if story.key_points:
+        points = "\n".join(f"- {_md_statement(point)}" for point in story.key_points)
+        blocks += ["## Key points", points]
+    for section in story.sections:
+        blocks += [f"## {_md(section.heading)}", _md_run(section.statements)]
+    if story.sources:
+        blocks += ["## Sources", "\n".join(_md_source(source) for source in story.sources)]
+    return "\n\n".join(blocks) + "\n"
+
+
+def page(story: Story) -> str:
+    """An HTML fragment: headings, paragraphs, lists and links, nothing that runs."""
+    blocks = [f"<h1>{_h(story.title)}</h1>", f"<p>{_h_run(story.opening)}</p>"]
+    if story.key_points:
+        points = "".join(f"<li>{_h_statement(point)}</li>" for point in story.key_points)
+        blocks += ["<h2>Key points</h2>", f"<ul>{points}</ul>"]
+    for section in story.sections:
+        blocks += [f"<h2>{_h(section.heading)}</h2>", f"<p>{_h_run(section.statements)}</p>"]
+    if story.sources:
+        rows = "".join(_h_source(source) for source in story.sources)
+        blocks += ["<h2>Sources</h2>", f"<ol>{rows}</ol>"]
+    return "\n".join(blocks)
+
+
+def text(story: Story) -> str:
+    """Plain text without markup or citations: what is read aloud or counted."""
+    blocks = [story.title, _plain(story.opening)]
+    blocks += [point.text for point in story.key_points]
+    for section in story.sections:
+        blocks += [section.heading, _plain(section.statements)]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def word_count(words: str) -> int:
+    """How many words a text has."""
+    return len(words.split())
+
+
+def reading_seconds(words: str) -> int:
+    """How long reading takes, in whole seconds, rounded up."""
+    return -(-word_count(words) * 60 // WORDS_PER_MINUTE)
+
+
+# -- Markdown ----------------------------------------------------------------------------------
+
+
+def _md(words: str) -> str:
+    return _LIST_NUMBER.sub(r"\1\\\2", _MARKDOWN.sub(r"\\\1", " ".join(words.split())))
+
+
+def _md_statement(statement: Statement) -> str:
+    return _md(statement.text) + "".join(f" [{n}](#source-{n})" for n in statement.citations)
+
+
+def _md_run(statements: Sequence[Statement]) -> str:
+    return " ".join(_md_statement(statement) for statement in statements)
+
+
+def _md_source(source: ReportSource) -> str:
+    title = _md(source.title)
+    if _is_web(source.url):
+        title = f"[{title}](<{_md_url(str(source.url))}>)"
+    return f'{source.number}. <a id="source-{source.number}"></a>{title}, {_md_by(source)}'
+
+
+def _md_by(source: ReportSource) -> str:
+    day = "no date" if source.published_at is None else source.published_at.date().isoformat()
+    return f"{_md(source.name)}, {day}"
+
+
+def _md_url(url: str) -> str:
+    return url.replace("\\", "%5C").replace("<", "%3C").replace(">", "%3E")
+
+
+# -- HTML --------------------------------------------------------------------------------------
+
+
+def _h(words: str) -> str:
+    return html.escape(" ".join(words.split()))
+
+
+def _h_statement(statement: Statement) -> str:
+    marks = "".join(f'<a href="#source-{n}">[{n}]</a>' for n in statement.citations)
+    return f"{_h(statement.text)} <sup>{marks}</sup>" if marks else _h(statement.text)
+
+
+def _h_run(statements: Sequence[Statement]) -> str:
+    return " ".join(_h_statement(statement) for statement in statements)
+
+
+def _h_source(source: ReportSource) -> str:
+    title = _h(source.title)
+    if _is_web(source.url):
+        title = f'<a href="{html.escape(str(source.url))}" rel="noopener nofollow">{title}</a>'
+    day = "no date" if source.published_at is None else source.published_at.date().isoformat()
+    return f'<li id="source-{source.number}">{title}, {_h(source.name)}, {day}</li>'
+
+
+# -- shared ------------------------------------------------------------------------------------
+
+
+def _plain(statements: Sequence[Statement]) -> str:
+    return " ".join(statement.text for statement in statements)
+
+
+def _is_web(url: str | None) -> bool:
+    return url is not None and url.startswith(("https://", "http://"))
