@@ -1,0 +1,94 @@
+"""One request, one effect (Spec: Representation rules 5)."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core.idempotency import (
+    Conflict,
+    Fresh,
+    Replay,
+    check_key,
+    decide,
+    fingerprint,
+)
+from svc_core.ports import Answer
+from svc_core.problem import Problem
+
+NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
+
+
+def kept(print_: bytes, age: timedelta) -> Answer:
+    return Answer(print_, 201, (("Location", "/x"),), b"{}", NOW - age)
+
+
+@pytest.mark.parametrize(
+    ("stored", "verdict"),
+    [
+        (None, Fresh()),
+        (kept(b"a", timedelta(0)), Replay(kept(b"a", timedelta(0)))),
+        (kept(b"b", timedelta(0)), Conflict()),
+        (kept(b"a", timedelta(seconds=86_399)), Replay(kept(b"a", timedelta(seconds=86_399)))),
+        (kept(b"b", timedelta(seconds=86_399)), Conflict()),
+        (kept(b"a", timedelta(seconds=86_400)), Fresh()),
+        (kept(b"b", timedelta(seconds=86_400)), Fresh()),
+    ],
+)
+def test_a_key_replays_conflicts_or_is_free(
+    stored: Answer | None, verdict: Fresh | Replay | Conflict
+) -> None:
+    assert decide(stored, b"a", NOW) == verdict
+
+
+@pytest.mark.parametrize(
+    ("key", "code"),
+    [
+        ("k" * 7, "INVALID_IDEMPOTENCY_KEY"),
+        ("k" * 201, "INVALID_IDEMPOTENCY_KEY"),
+        ("with space", "INVALID_IDEMPOTENCY_KEY"),
+        ("nön-ascii", "INVALID_IDEMPOTENCY_KEY"),
+        ("control\x7fkey", "INVALID_IDEMPOTENCY_KEY"),
+        ("", "INVALID_IDEMPOTENCY_KEY"),
+        (None, "IDEMPOTENCY_KEY_REQUIRED"),
+    ],
+)
+def test_a_bad_key_is_refused_with_its_own_code(key: str | None, code: str) -> None:
+    with pytest.raises(Problem) as refused:
+        check_key(key, required=True)
+    assert refused.value.type.code == code
+
+
+@pytest.mark.parametrize("key", ["k" * 8, "k" * 200, '"quoted-key"', "!~!~!~!~"])
+def test_a_good_key_is_taken_verbatim(key: str) -> None:
+    assert check_key(key, required=True) == key
+    assert check_key(key, required=False) == key
+
+
+def test_an_optional_key_may_be_left_out() -> None:
+    assert check_key(None, required=False) is None
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text(max_size=3), JSON, min_size=2, max_size=4))
+def test_the_order_of_members_is_the_same_request(body: dict[str, object]) -> None:
+    backwards = dict(reversed(body.items()))
+    assert fingerprint(body) == fingerprint(backwards)  # type: ignore[arg-type]
+
+
+@given(JSON, JSON)
+def test_another_body_is_another_request(one: object, other: object) -> None:
+    plain = json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+    assert (fingerprint(one) == fingerprint(other)) is plain  # type: ignore[arg-type]
+
+
+def test_the_same_body_for_another_resource_is_another_request() -> None:
+    assert fingerprint({}, {"id": "a"}) != fingerprint({}, {"id": "b"})
