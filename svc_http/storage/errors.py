@@ -1,0 +1,19 @@
+"""What a store says when it cannot do its work; each is retryable, none is the caller's fault."""
+
+
+class StorageUnavailable(Exception):  # noqa: N818 - said as the state that it is
+    """The store cannot answer now: disk full, input/output error, waited too long, closed."""
+
+
+class Overloaded(Exception):  # noqa: N818 - said as the state that it is
+    """The queue of units of work is full; nothing of this unit ran."""
+
+
+class StoreBusy(Exception):  # noqa: N818 - said as the state that it is
+    """Another process owns the file."""
+
+    def __init__(self, path: str, owner: str) -> None:
+        """Name the file and what its owner wrote about itself."""
+        super().__init__(f"{path} is in use by process {owner or 'unknown'}; stop it first")
+        self.path = path
+        self.owner = owner

@@ -1,0 +1,400 @@
+"""Everything in dictionaries: for tests, demonstrations and as the plain model of the others.
+
+Rule 1: one lock; a unit of work runs whole under it and never suspends.
+Rule 2: what a unit changes goes with its undoing; an exception undoes in reverse order.
+Rule 3: obvious before fast: filters are looked at row by row.
+"""
+
+import bisect
+import threading
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from itertools import count
+from typing import Any, TypeVar
+
+from attrs import evolve, field, frozen
+
+from svc_core.ports import (
+    Answer,
+    Change,
+    ChangeSlice,
+    Collection,
+    Document,
+    FeedPosition,
+    OutboxEvent,
+    Owned,
+    Position,
+    Record,
+    Slice,
+    StaleVersionError,
+    Transaction,
+)
+from svc_http.storage import scopes
+from svc_http.storage.units import run_unit
+
+T = TypeVar("T")
+R = TypeVar("R")
+Where = Mapping[str, tuple[str, ...]]
+Undo = Callable[[], object]
+
+
+@frozen
+class _Row:
+    version: int
+    record: Record
+    tokens: frozenset[str]
+
+    def matches(self, where: Where) -> bool:
+        return all(set(self.values(name)) & set(wanted) for name, wanted in where.items())
+
+    def values(self, name: str) -> tuple[str | None, ...]:
+        if name in self.record.facets:
+            return self.record.facets[name]
+        return (self.record.keys[name],)
+
+    def document(self, id_: str) -> Document[Any]:
+        return Document(id_, self.version, self.record.order, self.record.raw)
+
+
+@frozen(eq=False)
+class _Shelf:
+    """The rows of one collection and tenant, with their sort keys in ascending order."""
+
+    rows: dict[str, _Row] = field(factory=dict)
+    line: list[tuple[int, str]] = field(factory=list)
+
+    def set(self, id_: str, row: _Row | None) -> None:
+        """Put `row` in the place of `id_`, or clear the place."""
+        old = self.rows.pop(id_, None)
+        if old is not None:
+            del self.line[bisect.bisect_left(self.line, (old.record.order, id_))]
+        if row is not None:
+            self.rows[id_] = row
+            bisect.insort(self.line, (row.record.order, id_))
+
+    def descending(self, after: Position | None) -> Iterator[tuple[str, _Row]]:
+        """The rows from the highest `(order, id)`, strictly after `after`."""
+        stop = len(self.line)
+        if after is not None:
+            stop = bisect.bisect_left(self.line, (after.order, after.id))
+        for place in range(stop - 1, -1, -1):
+            id_ = self.line[place][1]
+            yield id_, self.rows[id_]
+
+
+def _within(order: int, start: int | None, end: int | None) -> bool:
+    return (start is None or order >= start) and (end is None or order <= end)
+
+
+@frozen(eq=False)
+class _World:
+    """All that is stored."""
+
+    epoch: bytes
+    numbers: Iterator[int] = field(factory=count)
+    shelves: dict[tuple[str, str], _Shelf] = field(factory=dict)
+    feeds: dict[tuple[bool, str], list[tuple[int, Change]]] = field(factory=dict)
+    outbox: dict[tuple[str, str], tuple[int, OutboxEvent]] = field(factory=dict)
+    answers: dict[tuple[str, str, str], Answer] = field(factory=dict)
+
+    def shelf(self, collection: Collection[Any], owner: str) -> _Shelf:
+        return self.shelves.setdefault((collection.name, owner), _Shelf())
+
+    def feed(self, everybody: bool, tenant: str) -> list[tuple[int, Change]]:
+        return self.feeds.setdefault((everybody, "" if everybody else tenant), [])
+
+
+@frozen(eq=False)
+class _Unit:
+    """What the parts of one transaction share. `undo` is None where nothing may be written."""
+
+    world: _World
+    tenant: str
+    names: frozenset[str]
+    undo: deque[Undo] | None
+
+    def undoing(self, undo: Undo) -> None:
+        """Remember how to take back what is about to be done."""
+        if self.undo is None:
+            raise AssertionError("a reading transaction writes")
+        self.undo.appendleft(undo)
+
+    def readable(self, collection: Collection[Any]) -> _Shelf:
+        self._declared(collection)
+        return self.world.shelf(collection, scopes.reading(collection, self.tenant))
+
+    def writable(self, collection: Collection[Any]) -> _Shelf:
+        self._declared(collection)
+        return self.world.shelf(collection, scopes.writing(collection, self.tenant))
+
+    def _declared(self, collection: Collection[Any]) -> None:
+        if collection.name not in self.names:
+            raise AssertionError(f"{collection.name} is not declared to this store")
+
+
+@frozen(eq=False)
+class _Documents:
+    unit: _Unit
+
+    async def get(self, collection: Collection[T], id_: str) -> Document[T] | None:
+        row = self.unit.readable(collection).rows.get(id_)
+        return None if row is None else row.document(id_)
+
+    async def put(
+        self, collection: Collection[T], id_: str, value: T, *, expect: int | None = None
+    ) -> Document[T]:
+        shelf = self.unit.writable(collection)
+        old = _expected(shelf, id_, expect)
+        record = collection.record(value)
+        row = _Row(
+            version=1 if old is None else old.version + 1,
+            record=record,
+            tokens=frozenset((record.search or "").split(" ")) - {""},
+        )
+        self.unit.undoing(lambda: shelf.set(id_, old))
+        shelf.set(id_, row)
+        return row.document(id_)
+
+    async def delete(
+        self, collection: Collection[T], id_: str, *, expect: int | None = None
+    ) -> Document[T] | None:
+        shelf = self.unit.writable(collection)
+        old = _expected(shelf, id_, expect)
+        self.unit.undoing(lambda: shelf.set(id_, old))
+        if old is None:
+            return None
+        shelf.set(id_, None)
+        return old.document(id_)
+
+    async def scan(
+        self,
+        collection: Collection[T],
+        *,
+        where: Where | None = None,
+        start: int | None = None,
+        end: int | None = None,
+        after: Position | None = None,
+        limit: int,
+    ) -> Slice[T]:
+        wanted = _declared_filters(collection, where)
+        found: list[Document[T]] = []
+        for id_, row in self.unit.readable(collection).descending(after):
+            if _within(row.record.order, start, end) and row.matches(wanted):
+                if len(found) == limit:
+                    return Slice(tuple(found), more=True)
+                found.append(row.document(id_))
+        return Slice(tuple(found), more=False)
+
+    async def search(
+        self,
+        collection: Collection[T],
+        terms: tuple[str, ...],
+        *,
+        start: int | None = None,
+        end: int | None = None,
+        limit: int,
+    ) -> tuple[Document[T], ...]:
+        if collection.search is None:
+            raise AssertionError(f"{collection.name} declares no text index")
+        wanted = frozenset(terms)
+        found = [
+            (len(row.tokens & wanted), row.document(id_))
+            for id_, row in self.unit.readable(collection).descending(None)
+            if _within(row.record.order, start, end) and row.tokens & wanted
+        ]
+        found.sort(key=lambda match: -match[0])
+        return tuple(document for _, document in found[:limit])
+
+
+def _expected(shelf: _Shelf, id_: str, expect: int | None) -> _Row | None:
+    old = shelf.rows.get(id_)
+    current = 0 if old is None else old.version
+    if expect is not None and expect != current:
+        raise StaleVersionError(current)
+    return old
+
+
+def _declared_filters(collection: Collection[Any], where: Where | None) -> Where:
+    unknown = set(where or {}) - set(collection.keys) - set(collection.facets)
+    if unknown:
+        raise AssertionError(f"{collection.name} declares no filter {sorted(unknown)}")
+    return where or {}
+
+
+@frozen(eq=False)
+class _Changes:
+    unit: _Unit
+
+    async def append(self, change: Change) -> None:
+        scopes.publishing(change, self.unit.tenant)
+        feed = self.unit.world.feed(change.everybody, self.unit.tenant)
+        self.unit.undoing(feed.pop)
+        feed.append((next(self.unit.world.numbers), change))
+
+    async def read(
+        self, after: FeedPosition, *, types: tuple[str, ...] | None = None, limit: int
+    ) -> ChangeSlice:
+        news = [*self._entries(True, after.everybody), *self._entries(False, after.own)]
+        wanted = sorted(
+            (entry for entry in news if types is None or entry[2].resource_type in types),
+            key=lambda entry: entry[0],
+        )
+        if len(wanted) <= limit:
+            head = await self.head()
+            position = FeedPosition(max(head.everybody, after.everybody), max(head.own, after.own))
+            return ChangeSlice(tuple(entry[2] for entry in wanted), position, more=False)
+        position = after
+        for _, place, change in wanted[:limit]:
+            if change.everybody:
+                position = evolve(position, everybody=place)
+            else:
+                position = evolve(position, own=place)
+        return ChangeSlice(tuple(entry[2] for entry in wanted[:limit]), position, more=True)
+
+    def _entries(self, everybody: bool, after: int) -> Iterable[tuple[int, int, Change]]:
+        feed = self.unit.world.feed(everybody, self.unit.tenant)
+        for place, (number, change) in enumerate(feed[after:], after + 1):
+            yield number, place, change
+
+    async def head(self) -> FeedPosition:
+        world, tenant = self.unit.world, self.unit.tenant
+        return FeedPosition(len(world.feed(True, tenant)), len(world.feed(False, tenant)))
+
+    async def epoch(self) -> bytes:
+        return self.unit.world.epoch
+
+
+@frozen(eq=False)
+class _Outbox:
+    unit: _Unit
+
+    async def add(self, event: OutboxEvent) -> None:
+        outbox, key = self.unit.world.outbox, (self.unit.tenant, event.id)
+        if key in outbox:
+            raise AssertionError(f"the event {event.id} is already queued")
+        self.unit.undoing(lambda: outbox.pop(key))
+        outbox[key] = (next(self.unit.world.numbers), event)
+
+    async def pending(self, *, limit: int) -> tuple[OutboxEvent, ...]:
+        queued = [
+            entry
+            for (tenant, _), entry in self.unit.world.outbox.items()
+            if tenant == self.unit.tenant
+        ]
+        queued.sort(key=lambda entry: entry[0])
+        return tuple(event for _, event in queued[:limit])
+
+    async def done(self, id_: str) -> None:
+        outbox, key = self.unit.world.outbox, (self.unit.tenant, id_)
+        gone = {key: outbox[key]} if key in outbox else {}
+        self.unit.undoing(lambda: outbox.update(gone))
+        outbox.pop(key, None)
+
+
+@frozen(eq=False)
+class _Answers:
+    unit: _Unit
+
+    async def get(self, operation: str, key: str) -> Answer | None:
+        return self.unit.world.answers.get((self.unit.tenant, operation, key))
+
+    async def put(self, operation: str, key: str, answer: Answer) -> None:
+        answers, place = self.unit.world.answers, (self.unit.tenant, operation, key)
+        old = {place: answers[place]} if place in answers else {}
+        self.unit.undoing(lambda: (answers.pop(place), answers.update(old)))
+        answers[place] = answer
+
+    async def purge(self, before: datetime, *, limit: int) -> int:
+        scopes.purging(self.unit.tenant)
+        answers = self.unit.world.answers
+        oldest = sorted(
+            (answer.at, place) for place, answer in answers.items() if answer.at < before
+        )
+        gone = {place: answers[place] for _, place in oldest[:limit]}
+        self.unit.undoing(lambda: answers.update(gone))
+        for place in gone:
+            del answers[place]
+        return len(gone)
+
+
+@frozen(eq=False)
+class _MemoryTransaction:
+    unit: _Unit
+    documents: _Documents
+    changes: _Changes
+    outbox: _Outbox
+    answers: _Answers
+
+    @property
+    def tenant(self) -> str:
+        return self.unit.tenant
+
+
+def _transaction(unit: _Unit) -> Transaction:
+    return _MemoryTransaction(unit, _Documents(unit), _Changes(unit), _Outbox(unit), _Answers(unit))
+
+
+class MemoryStorage:
+    """A store that lives as long as its process; the same promises as the durable ones.
+
+    `epoch` names the life of the change feed: hand in fresh random bytes where watermarks
+    outlive the process.
+    """
+
+    def __init__(self, collections: Iterable[Collection[Any]], *, epoch: bytes = bytes(8)) -> None:
+        self._names = frozenset(collection.name for collection in collections)
+        self._world = _World(epoch)
+        self._lock = threading.Lock()
+        self._version = 0
+
+    @property
+    def version(self) -> int:
+        """A number that grows with every unit that wrote."""
+        return self._version
+
+    async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
+        """Run `unit`; it may not write."""
+        with self._lock:
+            tx = _transaction(_Unit(self._world, tenant, self._names, None))
+            return run_unit(unit, tx)
+
+    async def write(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
+        """Run `unit`; an exception undoes all of it."""
+        undo: deque[Undo] = deque()
+        with self._lock:
+            try:
+                tx = _transaction(_Unit(self._world, tenant, self._names, undo))
+                result = run_unit(unit, tx)
+            except BaseException:
+                for step in undo:
+                    step()
+                raise
+            self._version += bool(undo)
+            return result
+
+    async def across(
+        self,
+        collection: Collection[T],
+        *,
+        where: Where | None = None,
+        end: int | None = None,
+        limit: int,
+    ) -> tuple[Owned[T], ...]:
+        """Rows of every tenant with the lowest `(order, tenant, id)` first."""
+        wanted = _declared_filters(collection, where)
+        with self._lock:
+            found = sorted(
+                (
+                    Owned(tenant, row.document(id_))
+                    for (name, tenant), shelf in self._world.shelves.items()
+                    if name == collection.name
+                    for id_, row in shelf.rows.items()
+                    if _within(row.record.order, None, end) and row.matches(wanted)
+                ),
+                key=lambda owned: (owned.document.order, owned.tenant, owned.document.id),
+            )
+        return tuple(found[:limit])
+
+    async def close(self) -> None:
+        """Nothing is held that would have to be given back."""

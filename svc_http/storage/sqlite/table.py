@@ -1,0 +1,249 @@
+# ruff: noqa: S608 - identifiers come from declarations and are checked, values are parameters
+"""The tables behind one collection, and the SQL that speaks to them.
+
+`c_<name>` holds the rows, `f_<name>` the facets, `t_<name>` the text index.
+
+Rule 1: identifiers come from declarations and are checked; values only travel as parameters.
+Rule 2: every filter has an index that ends in the sort key, so a page costs the same anywhere.
+Rule 3: the text of a statement is made once per shape and found again by that shape.
+"""
+
+import re
+import string
+from collections.abc import Iterable
+from typing import Any
+
+from attrs import field, frozen
+
+from svc_core.ports import Collection
+
+_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+
+# The core has prepared the tokens, so the text index must not cut them again: with the ASCII
+# tokenizer every character beyond ASCII is part of a token, and here punctuation is as well.
+_TOKEN_CHARS = string.punctuation.replace("'", "''")
+_TOKENIZER = f"ascii tokenchars '{_TOKEN_CHARS}'".replace('"', '""')
+
+
+@frozen
+class Shape:
+    """What distinguishes one listing statement from another of the same table.
+
+    `driver` is the filter whose index is walked (None: the whole list); `checks` are the other
+    filters with the number of their values; `upper` says which bound the walk begins at.
+    """
+
+    driver: str | None
+    checks: tuple[tuple[str, int], ...]
+    has_start: bool
+    upper: str | None
+
+
+@frozen(eq=False)
+class Table:
+    """The names and statements of one collection."""
+
+    collection: Collection[Any]
+    keys: tuple[str, ...]
+    facets: tuple[str, ...]
+    rows: str
+    facet_rows: str
+    texts: str
+    get: str
+    find: str
+    insert: str
+    update: str
+    remove: str
+    add_facet: str
+    drop_facet: str
+    add_text: str
+    drop_text: str
+    _statements: dict[object, str] = field(factory=dict, init=False)
+
+    def scan(self, shape: Shape) -> str:
+        """The statement of a listing of this shape."""
+        statement = self._statements.get(shape)
+        if statement is None:
+            statement = self._statements[shape] = _scan(self, shape)
+        return statement
+
+    def search(self, has_start: bool, has_end: bool) -> str:
+        """The statement of a text search with these bounds."""
+        statement = self._statements.get((has_start, has_end))
+        if statement is None:
+            statement = self._statements[has_start, has_end] = _search(self, has_start, has_end)
+        return statement
+
+    def across(self, checks: tuple[tuple[str, int], ...], has_end: bool) -> str:
+        """The statement of a listing over every tenant, lowest first."""
+        bound = " AND c.ord <= ?" if has_end else ""
+        return (
+            f"SELECT c.tenant, c.id, c.version, c.ord, c.body FROM {self.rows} AS c"
+            f" WHERE TRUE{bound}{_checks(self, checks)} ORDER BY c.ord, c.tenant, c.id LIMIT ?"
+        )
+
+    def probe(self, name: str) -> str:
+        """The statement that counts the rows of one value, up to a limit."""
+        if name in self.facets:
+            source = f"{self.facet_rows} WHERE tenant = ? AND name = '{name}' AND value = ?"
+        else:
+            source = f"{self.rows} WHERE tenant = ? AND k_{name} = ?"
+        return f"SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT ?)"
+
+
+def table(collection: Collection[Any]) -> Table:
+    """The tables of a collection.
+
+    Raises:
+        AssertionError: a declared name cannot be an identifier, or two differ only by case.
+    """
+    keys, facets = tuple(collection.keys), tuple(collection.facets)
+    _check_names((collection.name, *keys, *facets))
+    rows, facet_rows, texts = (f"{kind}_{collection.name}" for kind in "cft")
+    columns = ("version", "ord", "facets", *(f"k_{key}" for key in keys), "body")
+    return Table(
+        collection=collection,
+        keys=keys,
+        facets=facets,
+        rows=rows,
+        facet_rows=facet_rows,
+        texts=texts,
+        get=f"SELECT version, ord, body FROM {rows} WHERE tenant = ? AND id = ?",
+        find=f"SELECT row, version, ord, facets FROM {rows} WHERE tenant = ? AND id = ?",
+        insert=(
+            f"INSERT INTO {rows} (tenant, id, {', '.join(columns)})"
+            f" VALUES (?, ?{', ?' * len(columns)})"
+        ),
+        update=f"UPDATE {rows} SET {', '.join(f'{name} = ?' for name in columns)} WHERE row = ?",
+        remove=f"DELETE FROM {rows} WHERE row = ?",
+        add_facet=(
+            f"INSERT INTO {facet_rows} (tenant, name, value, ord, id, row)"
+            " VALUES (?, ?, ?, ?, ?, ?)"
+        ),
+        drop_facet=(
+            f"DELETE FROM {facet_rows}"
+            " WHERE tenant = ? AND name = ? AND value = ? AND ord = ? AND id = ?"
+        ),
+        add_text=f"INSERT INTO {texts} (rowid, owner, tokens) VALUES (?, ?, ?)",
+        drop_text=f"DELETE FROM {texts} WHERE rowid = ?",
+    )
+
+
+def _check_names(names: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if not _IDENTIFIER.match(name) or name.lower() in seen:
+            raise AssertionError(f"{name!r} is not a name of its own in letters, digits and _")
+        seen.add(name.lower())
+
+
+# -- making and changing -----------------------------------------------------------------------
+
+
+def create(made: Table) -> list[str]:
+    """The statements that make the tables of a collection, without its keys."""
+    rows = made.rows
+    statements = [
+        f"CREATE TABLE {rows} (row INTEGER PRIMARY KEY, tenant TEXT NOT NULL, id TEXT NOT NULL,"
+        " version INTEGER NOT NULL, ord INTEGER NOT NULL, facets TEXT NOT NULL,"
+        " body BLOB NOT NULL, UNIQUE (tenant, id))",
+        f"CREATE INDEX i_{rows} ON {rows} (tenant, ord DESC, id DESC)",
+        f"CREATE TABLE {made.facet_rows} (tenant TEXT NOT NULL, name TEXT NOT NULL,"
+        " value TEXT NOT NULL, ord INTEGER NOT NULL, id TEXT NOT NULL, row INTEGER NOT NULL,"
+        " PRIMARY KEY (tenant, name, value, ord DESC, id DESC)) WITHOUT ROWID",
+    ]
+    if made.collection.scope == "tenant":
+        statements.append(f"CREATE INDEX a_{rows} ON {rows} (ord, tenant, id)")
+    return statements
+
+
+def add_key(made: Table, key: str) -> list[str]:
+    """The statements that add the column and the index of a key."""
+    rows = made.rows
+    return [
+        f"ALTER TABLE {rows} ADD COLUMN k_{key} TEXT",
+        f"CREATE INDEX i_{rows}_{key} ON {rows} (tenant, k_{key}, ord DESC, id DESC)",
+    ]
+
+
+def drop_key(made: Table, key: str) -> list[str]:
+    """The statements that forget a key."""
+    return [
+        f"DROP INDEX i_{made.rows}_{key}",
+        f"ALTER TABLE {made.rows} DROP COLUMN k_{key}",
+    ]
+
+
+def add_texts(made: Table) -> list[str]:
+    """The statements that make the text index."""
+    return [
+        f'CREATE VIRTUAL TABLE {made.texts} USING fts5(owner, tokens, tokenize = "{_TOKENIZER}")'
+    ]
+
+
+def drop_texts(made: Table) -> list[str]:
+    """The statements that forget the text index."""
+    return [f"DROP TABLE {made.texts}"]
+
+
+# -- asking ------------------------------------------------------------------------------------
+
+
+def _scan(made: Table, shape: Shape) -> str:
+    line, source = _line(made, shape.driver)
+    lower = f" AND {line}.ord >= ?" if shape.has_start else ""
+    return (
+        f"SELECT c.id, c.version, c.ord, c.body FROM {source}{lower}"
+        f"{_upper(line, shape.upper)}{_checks(made, shape.checks)}"
+        f" ORDER BY {line}.ord DESC, {line}.id DESC LIMIT ?"
+    )
+
+
+def _line(made: Table, driver: str | None) -> tuple[str, str]:
+    """Which table holds the walked index, and where the walk goes.
+
+    INDEXED BY makes a statement fail at once where the planner would sort instead of walk.
+    """
+    if driver is None:
+        return "c", f"{made.rows} AS c INDEXED BY i_{made.rows} WHERE c.tenant = ?"
+    if driver in made.facets:
+        return "f", (
+            f"{made.facet_rows} AS f CROSS JOIN {made.rows} AS c ON c.row = f.row"
+            f" WHERE f.tenant = ? AND f.name = '{driver}' AND f.value = ?"
+        )
+    return "c", (
+        f"{made.rows} AS c INDEXED BY i_{made.rows}_{driver}"
+        f" WHERE c.tenant = ? AND c.k_{driver} = ?"
+    )
+
+
+def _upper(line: str, upper: str | None) -> str:
+    if upper == "after":
+        return f" AND ({line}.ord, {line}.id) < (?, ?)"
+    return "" if upper is None else f" AND {line}.ord <= ?"
+
+
+def _checks(made: Table, checks: tuple[tuple[str, int], ...]) -> str:
+    return "".join(f" AND {_check(made, name, count)}" for name, count in checks)
+
+
+def _check(made: Table, name: str, count: int) -> str:
+    marks = ", ".join("?" * count)
+    if name in made.facets:
+        return (
+            f"EXISTS (SELECT 1 FROM {made.facet_rows} AS g WHERE g.tenant = c.tenant"
+            f" AND g.name = '{name}' AND g.value IN ({marks}) AND g.ord = c.ord AND g.id = c.id)"
+        )
+    # The plus keeps the planner from walking this index and sorting.
+    return f"+c.k_{name} IN ({marks})"
+
+
+def _search(made: Table, has_start: bool, has_end: bool) -> str:
+    lower = " AND c.ord >= ?" if has_start else ""
+    upper = " AND c.ord <= ?" if has_end else ""
+    return (
+        f"SELECT c.id, c.version, c.ord, c.body FROM {made.texts} AS t"
+        f" CROSS JOIN {made.rows} AS c ON c.row = t.rowid"
+        f" WHERE {made.texts} MATCH ? AND c.tenant = ?{lower}{upper}"
+        f" ORDER BY bm25({made.texts}, 0.0, 1.0), c.ord DESC, c.id DESC LIMIT ?"
+    )

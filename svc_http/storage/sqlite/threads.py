@@ -1,0 +1,117 @@
+"""The threads that own the connections.
+
+Rule 1: one writer. Many units commit together, each inside its own savepoint, so one failing
+        unit takes back its own work alone and one flush to disk serves them all.
+Rule 2: nobody hears of success before COMMIT has returned; a failing COMMIT fails every unit.
+Rule 3: readers see one consistent snapshot, taken after the unit was handed in.
+"""
+
+import sqlite3
+import threading
+from collections.abc import Callable
+
+from attrs import field, frozen
+
+from svc_http.storage.sqlite.work import Job, Outcome, WorkQueue, deliver, told
+
+UNITS_PER_COMMIT = 64
+"""Beyond 64, measured, a larger batch gains nothing and each unit waits longer."""
+UNITS_PER_SNAPSHOT = 32
+"""How many reads share a snapshot and a wake-up; a slow one delays no more than these."""
+
+
+@frozen(eq=False)
+class Writer:
+    """The thread that commits. `committed` is called after a commit, before anybody is told."""
+
+    connection: sqlite3.Connection
+    queue: WorkQueue
+    committed: Callable[[], None]
+    units_per_commit: int = UNITS_PER_COMMIT
+    thread: threading.Thread = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Start the thread; it ends when the queue is closed and empty."""
+        object.__setattr__(self, "thread", _start(self._serve, "svc-sqlite-writer"))
+
+    def _serve(self) -> None:
+        while batch := self.queue.take(self.units_per_commit):
+            deliver(self._commit(batch))
+
+    def _commit(self, batch: list[Job]) -> list[Outcome]:
+        changes = self.connection.total_changes
+        try:
+            self.connection.execute("BEGIN IMMEDIATE")
+            outcomes = [self._run(job) for job in batch]
+            self.connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            _rollback(self.connection)
+            return [Outcome(job, error=told(error)) for job in batch]
+        if self.connection.total_changes != changes:
+            self.committed()
+        return outcomes
+
+    def _run(self, job: Job) -> Outcome:
+        """Run one unit inside its savepoint.
+
+        Raises:
+            sqlite3.Error: the whole transaction is lost, and every unit of it.
+        """
+        self.connection.execute("SAVEPOINT unit")
+        try:
+            value = job.work(self.connection)
+        except BaseException as error:  # the thread's edge: the waiter is told
+            # SQLite itself may have rolled back everything (disk full, input/output error);
+            # then there is no savepoint, this fails too, and the batch is lost as a whole.
+            self.connection.execute("ROLLBACK TO unit")
+            outcome = Outcome(job, error=told(error))
+        else:
+            outcome = Outcome(job, value)
+        self.connection.execute("RELEASE unit")
+        return outcome
+
+
+@frozen(eq=False)
+class Reader:
+    """A thread that answers from snapshots."""
+
+    connection: sqlite3.Connection
+    queue: WorkQueue
+    thread: threading.Thread = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Start the thread; it ends when the queue is closed and empty."""
+        object.__setattr__(self, "thread", _start(self._serve, "svc-sqlite-reader"))
+
+    def _serve(self) -> None:
+        while batch := self.queue.take(UNITS_PER_SNAPSHOT):
+            deliver(self._answer(batch))
+
+    def _answer(self, batch: list[Job]) -> list[Outcome]:
+        try:
+            self.connection.execute("BEGIN")
+            outcomes = [self._run(job) for job in batch]
+            self.connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            _rollback(self.connection)
+            return [Outcome(job, error=told(error)) for job in batch]
+        return outcomes
+
+    def _run(self, job: Job) -> Outcome:
+        try:
+            return Outcome(job, job.work(self.connection))
+        except BaseException as error:  # the thread's edge: the waiter is told
+            return Outcome(job, error=told(error))
+
+
+def _start(serve: Callable[[], None], name: str) -> threading.Thread:
+    # A daemon: a process that forgets to close the store ends all the same, and loses nothing
+    # that was acknowledged.
+    thread = threading.Thread(target=serve, name=name, daemon=True)
+    thread.start()
+    return thread
+
+
+def _rollback(connection: sqlite3.Connection) -> None:
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")

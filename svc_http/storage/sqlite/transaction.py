@@ -1,0 +1,37 @@
+"""One unit of work on one connection."""
+
+import sqlite3
+
+from svc_http.storage.sqlite.answers import SqliteAnswers
+from svc_http.storage.sqlite.changes import SqliteChanges
+from svc_http.storage.sqlite.documents import SqliteDocuments, Tables
+from svc_http.storage.sqlite.outbox import SqliteOutbox
+
+
+class SqliteTransaction:
+    """The tenant's view; its parts are made when they are first asked for."""
+
+    __slots__ = ("_connection", "_writable", "documents", "tenant")
+
+    def __init__(
+        self, connection: sqlite3.Connection, tables: Tables, tenant: str, *, writable: bool
+    ) -> None:
+        self._connection = connection
+        self._writable = writable
+        self.tenant = tenant
+        self.documents = SqliteDocuments(connection, tables, tenant, writable)
+
+    @property
+    def changes(self) -> SqliteChanges:
+        """The tenant's change feed."""
+        return SqliteChanges(self._connection, self.tenant, self._writable)
+
+    @property
+    def outbox(self) -> SqliteOutbox:
+        """The tenant's outgoing events."""
+        return SqliteOutbox(self._connection, self.tenant, self._writable)
+
+    @property
+    def answers(self) -> SqliteAnswers:
+        """The tenant's kept answers."""
+        return SqliteAnswers(self._connection, self.tenant, self._writable)

@@ -1,0 +1,18 @@
+"""How a backend that never suspends runs one unit of work."""
+
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, TypeVar, cast
+
+from svc_core import drive
+from svc_core.ports import Transaction
+
+R = TypeVar("R")
+
+
+def run_unit(unit: Callable[[Transaction], Awaitable[R]], tx: Transaction) -> R:
+    """The result of `unit`, which waits for nothing but `tx`.
+
+    Raises:
+        Suspended: it waited for something else; everything it wrote must be undone.
+    """
+    return drive.run(cast(Coroutine[Any, Any, R], unit(tx)))
