@@ -26,8 +26,8 @@ PROFILES: tuple[DemoProfile, ...] = (
     DemoProfile(
         name="Ransomware and exploited software",
         topic=(
-            "Ransomware attacks on hospitals, exploited vulnerabilities in file transfer "
-            "products, data breaches and disinformation networks"
+            "Ransomware at hospitals; exploited vulnerabilities in file transfer products; "
+            "data breaches; disinformation campaigns"
         ),
         frequency="daily",
         schedule_time_of_day="06:30",
@@ -35,60 +35,86 @@ PROFILES: tuple[DemoProfile, ...] = (
         language="en",
         keywords=(
             "ransomware",
-            "vulnerability",
             "Portway Transfer",
             "Vallmere",
+            "Gravel Lynx",
             "breach",
-            "cloned news sites",
+            "Paper Lighthouse",
         ),
     ),
     DemoProfile(
         name="Shipping, ports and sanctions",
         topic=(
-            "Port strikes, container shipping, tankers under sanctions, customs seizures "
-            "and roadblocks that interrupt supply chains"
+            "Port strikes; sanctions on tankers; container shipping; cocaine in containers; "
+            "roadblocks that stop trucks"
         ),
         frequency="weekdays",
         schedule_time_of_day="07:00",
         timezone="Europe/Brussels",
         language="en",
-        keywords=("port strike", "dockworkers", "tankers", "sanctions", "Antwerp", "roadblocks"),
+        keywords=(
+            "port strike",
+            "dockers",
+            "dockworkers",
+            "tankers",
+            "sanctions",
+            "Antwerp",
+            "roadblocks",
+        ),
     ),
     DemoProfile(
         name="Central banks and financial stability",
         topic=(
-            "Central bank decisions, inflation, bank stress tests, the collapse of a crypto "
-            "exchange and large mergers"
+            "Central bank rate decisions; inflation; bank stress tests; crypto exchange collapse; "
+            "mergers"
         ),
         frequency="weekly",
         schedule_time_of_day="08:15",
         timezone="Europe/London",
         language="en",
-        keywords=("Norges Bank", "inflation", "stress test", "Kestrel", "merger", "earnings"),
+        keywords=(
+            "Norges Bank",
+            "inflation",
+            "stress test",
+            "Kestrel",
+            "Alpenkorn",
+            "Banca Corvara",
+        ),
     ),
     DemoProfile(
         name="Chip exports and AI rules",
         topic=(
-            "Semiconductor export controls, regulation of artificial intelligence, court "
-            "rulings on data and results of chip makers"
+            "Semiconductor export rules; general-purpose AI; artificial intelligence models; "
+            "rulings on location data; memory chips"
         ),
         frequency="daily",
         schedule_time_of_day="09:00",
         timezone="Asia/Tokyo",
         language="en",
-        keywords=("semiconductor", "export rule", "general-purpose AI", "location data", "Tessera"),
+        keywords=(
+            "semiconductor",
+            "chip packaging",
+            "general-purpose AI",
+            "location data",
+            "Tessera",
+            "Kumo Precision",
+        ),
     ),
     DemoProfile(
         name="Disasters, outbreaks and outages",
-        topic=(
-            "Earthquakes, wildfires, drought, cholera and other outbreaks, blackouts and cut "
-            "undersea cables"
-        ),
+        topic="Earthquakes; wildfires; drought; cholera; blackouts; cut cables",
         frequency="hourly",
         schedule_time_of_day=None,
         timezone="UTC",
         language="en",
-        keywords=("earthquake", "wildfire", "cholera", "drought", "blackout", "cable"),
+        keywords=(
+            "earthquake",
+            "wildfire",
+            "cholera",
+            "drought",
+            "blackout",
+            "BalticLink",
+        ),
     ),
     DemoProfile(
         name="Polymetallic nodules",
