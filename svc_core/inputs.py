@@ -38,14 +38,19 @@ class Input:
     doc: str
 
 
-@cache  # Bounded: one entry for each request class in the source.
 def inputs(request_class: type[Any]) -> tuple[Input, ...]:
     """The inputs of a request class, in the order of its fields.
 
     Raises:
         TypeError: a field does not say its place, or its type cannot travel there.
     """
-    return tuple(map(_input, attrs.fields(request_class)))
+    class_: Any = request_class
+    return _read(class_)
+
+
+@cache  # Bounded: one entry for each request class in the source.
+def _read(class_: Any) -> tuple[Input, ...]:
+    return tuple(map(_input, attrs.fields(class_)))
 
 
 def _input(field: "attrs.Attribute[Any]") -> Input:

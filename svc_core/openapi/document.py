@@ -1,0 +1,172 @@
+"""The whole document, in the spec's form and in the flat one for generators of clients."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from svc_core.inputs import inputs
+from svc_core.openapi import headers
+from svc_core.openapi.envelopes import results
+from svc_core.openapi.operations import Writer
+from svc_core.operation import Created, Operation
+from svc_core.problem import CATALOGUE
+from svc_core.schema import Schema, Schemas
+
+VERSION = "3.1.0"
+NETWORKS = ("eip155:8453", "eip155:84532")  # Spec: Reports, rule 1: production, development
+
+TAGS: Mapping[str, str] = {
+    "Reports": "Intelligence reports: rows, expansions and facets.",
+    "Profiles": "Topic monitors that reports are made for.",
+    "Subscriptions": "What a workspace wants delivered of each profile.",
+    "News": "News items, their topics and recaps.",
+    "OSINT": "Events, feeds, countries and sources of open-source intelligence.",
+    "Intel": "Incidents, entities, markets, indicators, signals and cyber facts.",
+    "Knowledge": "Retrieval across reports and signals that the caller may read.",
+    "Ledger": "The append-only, sealed log of subjects, observations and claims.",
+    "Projects": "Private workspaces of their owner.",
+    "Automations": "Durable definitions of agent work and their runs.",
+    "Webhooks": "Delivery of events to addresses of yours.",
+    "Agent": "The preconfigured agent as a stream.",
+    "Changes": "The feed of everything that changed, to be followed by watermark.",
+    "Payments": "Receipts of pay-per-request access.",
+}
+
+_DESCRIPTION = """\
+Intelligence reports, profiles, news and the data behind them, as JSON over HTTP.
+
+Send `Authorization: Bearer <API_KEY>`. Every failure is a problem detail (RFC 9457) with a stable
+`code`, a `resolution` and the `requestId`; its `type` is the address of a page that explains it.
+Lists are continued with `meta.page.nextCursor`, unchanged. Unknown query parameters and unknown
+members of a body are refused. Requests whose line or fields are malformed or too large are
+answered 400, 414, 417 or 431, and unknown paths and methods 404 and 405, as problems as well.
+"""
+
+_PROBLEM: Schema = {
+    "type": "object",
+    "description": "What went wrong and what to do (RFC 9457).",
+    "properties": {
+        "type": {"type": "string", "format": "uri", "description": "Page that explains the code."},
+        "title": {"type": "string", "description": "The same words for every occurrence."},
+        "status": {"type": "integer", "minimum": 400, "maximum": 599},
+        "detail": {"type": "string", "description": "What is wrong with this request."},
+        "instance": {"type": "string", "description": "`urn:request:` and the request's id."},
+        "code": {
+            "type": "string",
+            "pattern": "^[A-Z][A-Z0-9_]*$",
+            "description": "Stable machine-readable code.",
+        },
+        "requestId": {"type": "string", "description": "Quote it to support."},
+        "resolution": {"type": "string", "description": "The safe next step."},
+    },
+    "required": [
+        "type", "title", "status", "detail", "instance", "code", "requestId", "resolution",
+    ],
+}  # fmt: skip
+
+_SECURITY = {
+    "bearerAuth": {
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "svc_ and 64 hexadecimal digits",
+        "description": "An API key. The prefix `Bearer` is case-sensitive.",
+    },
+    "x402": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "PAYMENT-SIGNATURE",
+        "description": "A signed payment for this one request, as `PAYMENT-REQUIRED` asked for it.",
+    },
+}
+
+
+def document(
+    operations: Iterable[Operation[Any, Any]],
+    *,
+    base_url: str,
+    data_url: str | None = None,
+    title: str = "Intelligence Platform API",
+    version: str = "1.0",
+    flat: bool = False,
+) -> dict[str, Any]:
+    """The OpenAPI 3.1 description of `operations`.
+
+    The spec's form has the v1 server on top (and the one of `data_url`) with paths below it, and
+    v2 operations override the server. The flat form has one server, the origin, and full paths.
+
+    Raises:
+        TypeError: two operations claim one method and path, or two models one name.
+    """
+    catalogue = tuple(operations)
+    writer = Writer(base_url, NETWORKS, Schemas())
+    writer.schemas.add("Problem", _PROBLEM)
+    paths = _paths(catalogue, writer, flat=flat)
+    return {
+        "openapi": VERSION,
+        "info": {
+            "title": title,
+            "version": version,
+            "description": _DESCRIPTION,
+            "contact": {"name": f"{title} support", "url": f"{base_url}/docs"},
+        },
+        "servers": _servers(base_url, data_url, flat=flat),
+        "tags": _tags(catalogue),
+        "paths": paths,
+        "components": {
+            "schemas": writer.schemas.components,
+            "headers": headers.HEADERS,
+            "examples": {code: writer.example(kind) for code, kind in CATALOGUE.items()},
+            "securitySchemes": _SECURITY,
+        },
+    }
+
+
+def _servers(base_url: str, data_url: str | None, *, flat: bool) -> list[dict[str, str]]:
+    if flat:
+        return [{"url": base_url, "description": "The service."}]
+    servers = [{"url": f"{base_url}/api/v1", "description": "The v1 interface."}]
+    if data_url is not None:
+        servers.append({"url": f"{data_url}/api/v1", "description": "Secondary data origin."})
+    return servers
+
+
+def _tags(operations: tuple[Operation[Any, Any], ...]) -> list[dict[str, str]]:
+    names = dict.fromkeys(operation.tag for operation in operations)
+    return [{"name": name, "description": TAGS[name]} for name in names]
+
+
+def _paths(
+    operations: tuple[Operation[Any, Any], ...], writer: Writer, *, flat: bool
+) -> dict[str, Any]:
+    paths: dict[str, Any] = {}
+    for operation in operations:
+        described = writer.operation(operation)
+        links = _links(operation, operations)
+        if links:
+            described["responses"][str(operation.success)]["links"] = links
+        if operation.version == "2.0" and not flat:
+            address = f"{writer.base_url}/api/v2"
+            described["servers"] = [{"url": address, "description": "The v2 interface."}]
+        item = paths.setdefault(operation.address if flat else operation.path, {})
+        if operation.method.lower() in item:
+            raise TypeError(f"{operation.method} {operation.path} is declared twice.")
+        item[operation.method.lower()] = described
+    return paths
+
+
+def _links(
+    operation: Operation[Any, Any], operations: tuple[Operation[Any, Any], ...]
+) -> dict[str, Any]:
+    """From the answer that creates a resource to what can be done with the resource."""
+    if all(kind is not Created for kind, _ in results(operation)):
+        return {}
+    return {
+        other.id: {"operationId": other.id, "parameters": {names[0]: "$response.body#/data/id"}}
+        for other in operations
+        if (names := _path_names(other))
+        and other.version == operation.version
+        and other.path == f"{operation.path}/{{{names[0]}}}"
+    }
+
+
+def _path_names(operation: Operation[Any, Any]) -> list[str]:
+    return [item.name for item in inputs(operation.request) if item.place == "path"]

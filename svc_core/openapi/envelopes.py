@@ -1,0 +1,114 @@
+"""The bodies of successful answers as named schemas."""
+
+from collections.abc import Iterator
+from typing import Any, get_args, get_origin
+
+from svc_core.operation import JSON, NDJSON, Bare, Content, Created, Empty, One, Operation, Page
+from svc_core.schema import Schema, Schemas, name_of
+from svc_core.wire import shapes
+
+_NULLABLE_TEXT: Schema = {"type": ["string", "null"]}
+
+PAGE_META: Schema = {
+    "type": "object",
+    "description": "Facts about the page.",
+    "properties": {
+        "pageCount": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Rows in this page; not a total.",
+        },
+        "count": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Deprecated: use pageCount.",
+            "deprecated": True,
+        },
+        "page": {
+            "type": "object",
+            "properties": {
+                "nextCursor": {
+                    **_NULLABLE_TEXT,
+                    "description": "Opaque cursor of the next page; null at the end.",
+                }
+            },
+            "required": ["nextCursor"],
+        },
+        "watermark": {
+            "type": "string",
+            "description": "Change feed only: the position after the last row, to be kept.",
+        },
+    },
+    "required": ["pageCount", "page"],
+}
+PAGE_LINKS: Schema = {
+    "type": "object",
+    "description": "Where to go on.",
+    "properties": {
+        "next": {**_NULLABLE_TEXT, "description": "Address of the next page; null at the end."}
+    },
+    "required": ["next"],
+}
+
+
+def results(operation: Operation[Any, Any]) -> tuple[tuple[Any, Any], ...]:
+    """The result classes of an operation, each with the model inside it or None."""
+    response = operation.response
+    members = get_args(response) if shapes.is_union(response) else (response,)
+    return tuple((get_origin(item) or item, next(iter(get_args(item)), None)) for item in members)
+
+
+def content(operation: Operation[Any, Any], schemas: Schemas) -> dict[str, Schema]:
+    """The schema of the body for each media type that the operation offers; empty for 204."""
+    found = results(operation)
+    if all(kind is Empty for kind, _ in found):
+        return {}
+    json = next(_json_bodies(operation, schemas), {"type": "object"})
+    rows = next((model for kind, model in found if kind is Page), None)
+    return {
+        offer.media_type: json if offer == JSON else _other(offer.media_type, rows)
+        for offer in operation.media
+    }
+
+
+def _json_bodies(operation: Operation[Any, Any], schemas: Schemas) -> Iterator[Schema]:
+    for kind, model in results(operation):
+        if kind is Page:
+            yield _page(model, schemas)
+        elif kind in (One, Created):
+            yield _one(model, schemas)
+        elif kind is Bare:
+            yield schemas.of(model, "output")
+        elif kind not in (Content, Empty):
+            raise TypeError(f"{operation.id} answers with {kind!r}, which is no result.")
+
+
+def _page(model: Any, schemas: Schemas) -> Schema:
+    envelope: Schema = {
+        "type": "object",
+        "description": "One page of rows.",
+        "properties": {
+            "data": {"type": "array", "items": schemas.of(model, "output")},
+            "meta": schemas.add("PageMeta", PAGE_META),
+            "links": schemas.add("PageLinks", PAGE_LINKS),
+        },
+        "required": ["data", "meta", "links"],
+    }
+    return schemas.add(f"{name_of(model, 'output')}Page", envelope)
+
+
+def _one(model: Any, schemas: Schemas) -> Schema:
+    envelope: Schema = {
+        "type": "object",
+        "description": "One resource.",
+        "properties": {"data": schemas.of(model, "output")},
+        "required": ["data"],
+    }
+    return schemas.add(f"{name_of(model, 'output')}One", envelope)
+
+
+def _other(media_type: str, rows: Any) -> Schema:
+    if media_type == NDJSON.media_type and rows is not None:
+        words = f"One {name_of(rows, 'output')} as JSON in each line, every line ended by LF."
+        return {"type": "string", "description": words}
+    return {"type": "object"} if media_type.endswith("json") else {"type": "string"}

@@ -1,0 +1,119 @@
+"""The response header fields of the service, and which answers carry which."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from svc_core.operation import Created, Operation, Page
+from svc_core.problem import ProblemType
+from svc_core.schema import Schema
+
+_TEXT: Schema = {"type": "string"}
+_COUNT: Schema = {"type": "integer", "minimum": 0}
+
+_WINDOWS = {
+    "Minute": "in the current UTC minute",
+    "Day": "on the current UTC day",
+}
+
+
+def _header(description: str, schema: Schema) -> Schema:
+    return {"description": description, "schema": schema}
+
+
+def _limits(prefix: str, whose: str) -> dict[str, Schema]:
+    return {
+        f"{prefix}{kind}{window}": _header(f"{words} {span}, {whose}.", _COUNT)
+        for window, span in _WINDOWS.items()
+        for kind, words in (("Limit-", "Requests allowed"), ("Remaining-", "Requests left"))
+    }
+
+
+def _user_limits() -> dict[str, Schema]:
+    return {
+        f"X-RateLimit-{kind}-User-{window}": _header(f"{words} {span}, over the account.", _COUNT)
+        for window, span in _WINDOWS.items()
+        for kind, words in (("Limit", "Requests allowed"), ("Remaining", "Requests left"))
+    }
+
+
+ACCOUNT_LIMITS: dict[str, Schema] = {
+    **_limits("X-RateLimit-", "for this key"),
+    **_user_limits(),
+    "X-RateLimit-Reset-Minute": _header("Unix time at which the minute ends.", _COUNT),
+    "X-RateLimit-Reset-Day": _header("Unix time at which the day ends.", _COUNT),
+}
+
+AGENT_LIMITS: dict[str, Schema] = {
+    **_limits("X-Svc-Agent-RateLimit-", "for this key"),
+    **_limits("X-Svc-Agent-RateLimit-Account-", "over the account"),
+}
+
+HEADERS: dict[str, Schema] = {
+    "X-Request-Id": _header("Identifier of this request; quote it to support.", _TEXT),
+    "X-Svc-API-Version": _header(
+        "Version of the interface.", {"type": "string", "enum": ["1.0", "2.0"]}
+    ),
+    "X-Svc-Schema-Version": _header("Version of the v1 schemas.", _TEXT),
+    **ACCOUNT_LIMITS,
+    **AGENT_LIMITS,
+    "ETag": _header("Strong entity tag of the resource, where it has one.", _TEXT),
+    "Location": _header("Address of the new resource.", {"type": "string", "format": "uri"}),
+    "Link": _header('The next page as `<...>; rel="next"`, where there is one.', _TEXT),
+    "Idempotency-Key": _header("The key of the request, repeated.", _TEXT),
+    "Idempotency-Replayed": _header(
+        "`true` where this is the stored answer of an earlier request.",
+        {"type": "string", "const": "true"},
+    ),
+    "Deprecation": _header("When the deprecated input was deprecated (RFC 9745).", _TEXT),
+    "Sunset": _header("When the deprecated input will be refused (RFC 8594).", _TEXT),
+    "Retry-After": _header("Seconds to wait.", {"type": "integer", "minimum": 1}),
+    "WWW-Authenticate": _header("The Bearer challenge (RFC 6750).", _TEXT),
+    "PAYMENT-REQUIRED": _header("What to pay and how, as base64 JSON (x402).", _TEXT),
+}
+
+
+def referred(names: Iterable[str]) -> dict[str, Schema]:
+    """References to header components."""
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+def every(operation: Operation[Any, Any]) -> list[str]:
+    """What every answer of an operation carries."""
+    version = ["X-Svc-Schema-Version"] if operation.version == "1.0" else []
+    return ["X-Request-Id", "X-Svc-API-Version", *version]
+
+
+def of_success(operation: Operation[Any, Any], results: Iterable[type]) -> list[str]:
+    """What a success carries; `results` are the result classes that it may have."""
+    names = every(operation)
+    if operation.auth != "public" and operation.pool == "account":
+        names += ACCOUNT_LIMITS
+    if operation.pool == "agent":
+        names += AGENT_LIMITS
+    if Created in results:
+        names.append("Location")
+    if Page in results:
+        names.append("Link")
+    elif operation.success != 204:
+        names.append("ETag")
+    if operation.idempotency != "none":
+        names += ["Idempotency-Key", "Idempotency-Replayed"]
+    if operation.deprecated:
+        names += ["Deprecation", "Sunset"]
+    return names
+
+
+def of_failure(operation: Operation[Any, Any], kinds: Iterable[ProblemType]) -> list[str]:
+    """What the problem answers of one status carry."""
+    own = {
+        401: "WWW-Authenticate",
+        402: "PAYMENT-REQUIRED",
+        409: "Retry-After",
+        412: "ETag",
+        429: "Retry-After",
+        503: "Retry-After",
+    }
+    needed = {own[kind.status] for kind in kinds if kind.status in own}
+    if all(kind.status == 409 and not kind.retryable for kind in kinds):
+        needed.clear()
+    return [*every(operation), *sorted(needed)]

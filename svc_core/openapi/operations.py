@@ -1,0 +1,223 @@
+"""One operation as an OpenAPI operation object."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import frozen
+
+from svc_core import idempotency, problem, wire
+from svc_core.inputs import Input, inputs
+from svc_core.openapi import headers
+from svc_core.openapi.envelopes import content, results
+from svc_core.openapi.failures import failures
+from svc_core.openapi.samples import SAMPLE_ID, NoSampleError, sample
+from svc_core.operation import Bare, Content, One, Operation, Page
+from svc_core.problem import Problem, ProblemType
+from svc_core.schema import Schema, Schemas
+from svc_core.unset import UNSET
+
+MERGE_PATCH = "application/merge-patch+json"
+CURSORS = (
+    "cursor",
+    "after",
+)  # the parameters that continue a list, the change feed's being the last
+
+_SUCCESS = {200: "Success.", 201: "Created.", 202: "Accepted.", 204: "Done; there is no body."}
+_KEY_BOUNDS: Schema = {
+    "type": "string",
+    "minLength": idempotency.KEY_LENGTH_MIN,
+    "maxLength": idempotency.KEY_LENGTH_MAX,
+    "pattern": "^[!-~]+$",
+}
+
+
+@frozen(eq=False)
+class Writer:
+    """What the descriptions of all operations share."""
+
+    base_url: str
+    networks: tuple[str, ...]
+    schemas: Schemas
+
+    def operation(self, operation: Operation[Any, Any]) -> dict[str, Any]:
+        """The operation object, without servers and links."""
+        described: dict[str, Any] = {
+            "operationId": operation.id,
+            "summary": operation.summary,
+            "description": operation.description,
+            "tags": [operation.tag],
+            "parameters": self.parameters(operation),
+        }
+        body = next((item for item in inputs(operation.request) if item.place == "body"), None)
+        if body is not None:
+            described["requestBody"] = self.request_body(operation, body)
+        described["responses"] = self.responses(operation)
+        described["security"] = _security(operation)
+        if operation.scopes:
+            described["x-required-scopes"] = sorted(operation.scopes)
+        if operation.tier is not None:
+            described["x-x402"] = {
+                "tier": operation.tier.name,
+                "priceUsd": operation.tier.price_usd,
+                "networks": list(self.networks),
+            }
+        return described | _pagination(operation)
+
+    def parameters(self, operation: Operation[Any, Any]) -> list[dict[str, Any]]:
+        """Path, query and header inputs, with those that the declaration implies."""
+        declared = inputs(operation.request)
+        named = [self.parameter(operation, item) for item in declared if item.place != "body"]
+        taken = {parameter["name"] for parameter in named}
+        return named + [item for item in _implied(operation) if item["name"] not in taken]
+
+    def parameter(self, operation: Operation[Any, Any], item: Input) -> dict[str, Any]:
+        """One declared input outside the body."""
+        schema = self.schemas.of(item.annotation, "input")
+        described: dict[str, Any] = {"name": item.name, "in": item.place}
+        described["description"] = schema.pop("description", item.doc)
+        described["required"] = item.required
+        if operation.deprecated & {item.name, item.attribute}:
+            described["deprecated"] = True
+        if item.default is not UNSET:
+            schema["default"] = wire.to_json(item.default)
+        if schema.get("type") == "array":
+            described |= {"style": "form" if item.place == "query" else "simple", "explode": False}
+        return described | {"schema": schema}
+
+    def request_body(self, operation: Operation[Any, Any], body: Input) -> dict[str, Any]:
+        """The body in the media types in which it may be sent."""
+        entry = self.media(self.schemas.of(body.annotation, "input"), operation.examples, "body")
+        types = ["application/json"]
+        if operation.method == "PATCH":
+            types.append(MERGE_PATCH)
+        described: dict[str, Any] = {"description": body.doc} if body.doc else {}
+        return described | {"required": body.required, "content": dict.fromkeys(types, entry)}
+
+    def media(self, schema: Schema, examples: Mapping[str, Any], name: str) -> dict[str, Any]:
+        """A media type object: the schema with the declared example, or one made from it."""
+        if name in examples:
+            return {"schema": schema, "example": wire.to_json(examples[name])}
+        try:
+            return {"schema": schema, "example": sample(schema, self.schemas.components)}
+        except NoSampleError:
+            return {"schema": schema}
+
+    def responses(self, operation: Operation[Any, Any]) -> dict[str, Any]:
+        """Every documented answer by its status."""
+        described = {str(operation.success): self.success(operation)}
+        kinds = {kind for kind, _ in results(operation)}
+        if operation.method == "GET" and kinds & {One, Bare, Content}:
+            described["304"] = {
+                "description": "Not modified: `If-None-Match` names the current ETag.",
+                "headers": headers.referred([*headers.every(operation), "ETag"]),
+            }
+        found = failures(operation)
+        for status in sorted({kind.status for kind in found}):
+            same = [kind for kind in found if kind.status == status]
+            described[str(status)] = _failure(operation, same)
+        return described
+
+    def success(self, operation: Operation[Any, Any]) -> dict[str, Any]:
+        """The successful answer in all its representations."""
+        kinds = [kind for kind, _ in results(operation)]
+        described: dict[str, Any] = {
+            "description": _SUCCESS.get(operation.success, "Success."),
+            "headers": headers.referred(headers.of_success(operation, kinds)),
+        }
+        bodies = content(operation, self.schemas)
+        if bodies:
+            described["content"] = {
+                media_type: self.answer(operation, media_type, schema)
+                for media_type, schema in bodies.items()
+            }
+        return described
+
+    def answer(
+        self, operation: Operation[Any, Any], media_type: str, schema: Schema
+    ) -> dict[str, Any]:
+        """One representation; only JSON has an example, for others it would be made up."""
+        if media_type != "application/json":
+            return {"schema": schema}
+        return self.media(schema, operation.examples, "response")
+
+    def example(self, kind: ProblemType) -> dict[str, Any]:
+        """The example of one problem type, rendered by the code that renders the real ones."""
+        body = problem.body(Problem(kind), base_url=self.base_url, request_id=f"req_{SAMPLE_ID}")
+        return {"summary": kind.title, "value": json.loads(body)}
+
+
+def _failure(operation: Operation[Any, Any], kinds: list[ProblemType]) -> dict[str, Any]:
+    return {
+        "description": "; ".join(f"{kind.title} (`{kind.code}`)" for kind in kinds) + ".",
+        "headers": headers.referred(headers.of_failure(operation, kinds)),
+        "content": {
+            problem.MEDIA_TYPE: {
+                "schema": {"$ref": "#/components/schemas/Problem"},
+                "examples": {
+                    kind.code: {"$ref": f"#/components/examples/{kind.code}"} for kind in kinds
+                },
+            }
+        },
+    }
+
+
+def _implied(operation: Operation[Any, Any]) -> list[dict[str, Any]]:
+    """The parameters that no request class names, because the declaration says them."""
+    found = []
+    if len(operation.media) > 1:
+        formats = [offer.format for offer in operation.media]
+        schema = {"type": "string", "enum": formats, "default": formats[0]}
+        found.append(_parameter("query", "format", "Representation; it beats `Accept`.", schema))
+    if operation.target is not None:
+        words = "ETag of the version that may be changed; any other answers 412."
+        found.append(_parameter("header", "If-Match", words, {"type": "string"}))
+    if operation.method == "GET" and {kind for kind, _ in results(operation)} & {
+        One,
+        Bare,
+        Content,
+    }:
+        words = "ETag of the version at hand; while it is current the answer is 304."
+        found.append(_parameter("header", "If-None-Match", words, {"type": "string"}))
+    if operation.idempotency != "none":
+        words = "A key of your own making; sending it again replays the first answer for 24 hours."
+        key = _parameter("header", "Idempotency-Key", words, _KEY_BOUNDS)
+        found.append(key | {"required": operation.idempotency == "required"})
+    return found
+
+
+def _parameter(place: str, name: str, description: str, schema: Schema) -> dict[str, Any]:
+    return {
+        "name": name,
+        "in": place,
+        "description": description,
+        "required": False,
+        "schema": schema,
+    }
+
+
+def _security(operation: Operation[Any, Any]) -> list[dict[str, list[str]]]:
+    if operation.auth == "public":
+        return []
+    payment: list[dict[str, list[str]]] = [{"x402": []}] if operation.tier is not None else []
+    return [{"bearerAuth": []}, *payment]
+
+
+def _pagination(operation: Operation[Any, Any]) -> dict[str, Any]:
+    """Hints for generators of clients: how one page leads to the next."""
+    names = {item.name for item in inputs(operation.request) if item.place == "query"}
+    name = next((name for name in CURSORS if name in names), None)
+    if name is None or all(kind is not Page for kind, _ in results(operation)):
+        return {}
+    return {
+        "x-speakeasy-pagination": {
+            "type": "cursor",
+            "inputs": [{"name": name, "in": "parameters", "type": "cursor"}],
+            "outputs": {"nextCursor": "$.meta.page.nextCursor", "results": "$.data"},
+        },
+        "x-fern-pagination": {
+            "cursor": f"$request.{name}",
+            "next_cursor": "$response.meta.page.nextCursor",
+            "results": "$response.data",
+        },
+    }
