@@ -38,7 +38,8 @@ from svc_core.operation import (
     Target,
 )
 from svc_core.ports import Answer, Document
-from svc_core.problem import FAULTS_MAX, Fault, Problem, describe
+from svc_core.problem import FAULTS_MAX, Problem, describe
+from svc_core.wire import Fault
 
 MERGE_PATCH = "application/merge-patch+json"
 _HEX = frozenset("0123456789abcdefABCDEF")
@@ -387,11 +388,9 @@ def _render(
         case Page():
             return _render_page(operation, prepared, site, result)
         case Created():
-            headers = (
-                ("Location", site.base_url + result.location),
-                ("ETag", tag_of(context, JSON, result.tag)),
-            )
-            return Reply(201, JSON.media_type, envelope.one(result.raw), headers)
+            location = ("Location", site.base_url + result.location)
+            tagged = ("ETag", tag_of(context, JSON, result.tag))
+            return Reply(201, JSON.media_type, envelope.one(result.raw), (location, tagged))
         case Empty():
             return Reply(204)
         case One():

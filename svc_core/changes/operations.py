@@ -34,7 +34,7 @@ class ListChanges:
 class ChangeLinks:
     """Where the changed resource is; null where it has no address of its own."""
 
-    self: str | None
+    self_: str | None
 
 
 @frozen
@@ -71,9 +71,8 @@ async def list_changes(ctx: Context, request: ListChanges) -> Page[ChangeRow]:
     after = await _start(ctx, request.after, epoch)
     types = None if isinstance(request.types, Unset) else tuple(map(str, request.types))
     found = await ctx.tx.changes.read(after, types=types, limit=request.limit)
-    watermark = cursor.seal_watermark(
-        epoch, found.position.everybody, found.position.own, ctx.actor.tenant
-    )
+    reached = cursor.Watermark(epoch, found.position.everybody, found.position.own)
+    watermark = cursor.seal_watermark(reached, ctx.actor.tenant)
     return Page(
         tuple(wire.dumps(row(change)) for change in found.changes),
         next_cursor=watermark if found.more else None,
@@ -97,7 +96,7 @@ async def _start(ctx: Context, token: Maybe[str], epoch: bytes) -> FeedPosition:
             problem.INVALID_WATERMARK, "This is not a watermark of this feed."
         ) from refused
     head = await ctx.tx.changes.head()
-    position = FeedPosition(mark.everybody, mark.own)
+    position = FeedPosition(mark.global_position, mark.tenant_position)
     if mark.epoch != epoch or position.everybody > head.everybody or position.own > head.own:
         raise Problem(problem.WATERMARK_GONE, "The feed was restored since; start without one.")
     return position

@@ -7,11 +7,12 @@ Rule 4: only an active profile with an active subscription is due.
 """
 
 from datetime import datetime
+from typing import Any
 
 import attrs
 
 from svc_core import problem, schedule
-from svc_core.problem import Fault, Problem, describe
+from svc_core.problem import Problem, describe
 from svc_core.resources.profile import (
     DeliveryPreferences,
     Due,
@@ -20,10 +21,12 @@ from svc_core.resources.profile import (
     ProfilePatch,
     ProfileRow,
     Subscription,
+    SubscriptionStatus,
 )
 from svc_core.unset import UNSET
+from svc_core.wire import Fault
 
-_DEFAULTS = {
+_DEFAULTS: dict[str, Any] = {
     "schedule_time_of_day": None,
     "schedule_day": None,
     "timezone": "UTC",
@@ -75,7 +78,7 @@ def patch(profile: Profile, sent: ProfilePatch, now: datetime) -> Profile:
     Raises:
         Problem: VALIDATION_FAILED when the result would not be a valid profile.
     """
-    given = {
+    given: dict[str, Any] = {
         name: _DEFAULTS[name] if value is None else value
         for name, value in attrs.asdict(sent, recurse=False).items()
         if value is not UNSET
@@ -126,7 +129,7 @@ def row(
 def patch_subscription(
     subscription: Subscription,
     *,
-    status: str | None,
+    status: SubscriptionStatus | None,
     delivery: DeliveryPreferences | None,
     now: datetime,
 ) -> Subscription:

@@ -26,6 +26,7 @@ class Story:
     opening: tuple[Statement, ...]
     key_points: tuple[Statement, ...]
     sections: tuple[Section, ...]
+    briefs: tuple[Statement, ...]
     sources: tuple[ReportSource, ...]
 
 
@@ -37,6 +38,9 @@ def markdown(story: Story) -> str:
         blocks += ["## Key points", points]
     for section in story.sections:
         blocks += [f"## {_md(section.heading)}", _md_run(section.statements)]
+    if story.briefs:
+        briefs = "\n".join(f"- {_md_statement(brief)}" for brief in story.briefs)
+        blocks += ["## In brief", briefs]
     if story.sources:
         blocks += ["## Sources", "\n".join(_md_source(source) for source in story.sources)]
     return "\n\n".join(blocks) + "\n"
@@ -50,6 +54,9 @@ def page(story: Story) -> str:
         blocks += ["<h2>Key points</h2>", f"<ul>{points}</ul>"]
     for section in story.sections:
         blocks += [f"<h2>{_h(section.heading)}</h2>", f"<p>{_h_run(section.statements)}</p>"]
+    if story.briefs:
+        briefs = "".join(f"<li>{_h_statement(brief)}</li>" for brief in story.briefs)
+        blocks += ["<h2>In brief</h2>", f"<ul>{briefs}</ul>"]
     if story.sources:
         rows = "".join(_h_source(source) for source in story.sources)
         blocks += ["<h2>Sources</h2>", f"<ol>{rows}</ol>"]
@@ -62,6 +69,7 @@ def text(story: Story) -> str:
     blocks += [point.text for point in story.key_points]
     for section in story.sections:
         blocks += [section.heading, _plain(section.statements)]
+    blocks += [brief.text for brief in story.briefs]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 

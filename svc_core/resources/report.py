@@ -10,7 +10,6 @@ from svc_core.operation import Context
 from svc_core.ports import Collection
 from svc_core.resources.members import ProfileId, ReportId, micros
 from svc_core.unset import UNSET, Maybe
-from svc_core.wire import Json
 
 
 @frozen
@@ -35,7 +34,7 @@ class ReportCounts:
 class ReportLinks:
     """Where the report and its facets are."""
 
-    self: str
+    self_: str
     audio: str | None
     graph: str
     signals: str
@@ -81,12 +80,13 @@ class Statement:
 
 @frozen
 class Section:
-    """One story of the report."""
+    """One story of the report; `citations` are all its sources, quoted ones or not."""
 
     id: str
     heading: str
     statements: tuple[Statement, ...]
     citations: tuple[int, ...]
+    topics: tuple[str, ...]
 
 
 @frozen
@@ -133,6 +133,61 @@ class ReportSignal:
 
 
 @frozen
+class ReportNode:
+    """A thing in the graph: the report, an incident, an entity or a source."""
+
+    id: str
+    type: str
+    label: str
+    country_code: str | None
+
+
+@frozen
+class ReportEdge:
+    """A tie between two nodes of the same graph, with the sources that show it."""
+
+    id: str
+    type: str
+    source_id: str
+    target_id: str
+    weight: int
+    citations: tuple[int, ...]
+
+
+@frozen
+class IncidentAnchor:
+    """A story as the place where the graph meets the world: its node, when, and its sources."""
+
+    node_id: str
+    section_id: str | None
+    title: str
+    occurred_at: datetime | None
+    citations: tuple[int, ...]
+
+
+@frozen
+class GraphCounts:
+    """How many of each a graph has."""
+
+    nodes: int
+    edges: int
+    incident_anchors: int
+    citations: int
+
+
+@frozen
+class ReportGraph:
+    """A report-local graph; both ends of every edge are among its nodes."""
+
+    nodes: tuple[ReportNode, ...]
+    edges: tuple[ReportEdge, ...]
+    incident_anchors: tuple[IncidentAnchor, ...]
+    citations: tuple[ReportSource, ...]
+    counts: GraphCounts
+    truncated: Annotated[bool, Doc("Whether some nodes or edges were left out.")]
+
+
+@frozen
 class ReportContent:
     """The report's text in both markups."""
 
@@ -144,18 +199,21 @@ class ReportContent:
 class ReportFacets:
     """Everything of a report that is not in its row, stored beside it.
 
-    `signals` and `graph` are null for reports that were made before these were extracted.
+    `signals` and `graph` are null for reports that were made before these were extracted;
+    `digest` is the SHA-256 of the words and citations, by which a repetition is recognised.
     """
 
     report_id: ReportId
+    digest: str
+    opening: tuple[Statement, ...]
     key_points: tuple[Statement, ...]
     sections: tuple[Section, ...]
+    briefs: tuple[Statement, ...]
     sources: tuple[ReportSource, ...]
     signals: tuple[ReportSignal, ...] | None
-    graph: Json
+    graph: ReportGraph | None
     content: ReportContent
     text: str
-    opening: tuple[Statement, ...] = ()
 
 
 @frozen
@@ -176,7 +234,9 @@ class ReportDetail:
     content: Maybe[ReportContent] = UNSET
     sources: Maybe[tuple[ReportSource, ...]] = UNSET
     signals: Maybe[tuple[ReportSignal, ...]] = UNSET
-    graph: Annotated[Maybe[Json], Doc("Null for reports made before graphs were.")] = UNSET
+    graph: Annotated[
+        Maybe[ReportGraph | None], Doc("Null for reports made before graphs were.")
+    ] = UNSET
     audio: Annotated[Maybe[None], Doc("Null: this report has no audio.")] = UNSET
 
 

@@ -1,0 +1,125 @@
+"""What of a report is shown in which form: expansions, the agent's view, the facets.
+
+Rule 1: an expansion that was not asked for is left out, one that is unknown is null, one that is
+        known to be empty is `[]` (Spec: Missing-value semantics).
+Rule 2: reports made before signals were extracted have no signals; those made before graphs were
+        have a null graph with zero counts (Spec: Report).
+"""
+
+from typing import Annotated
+
+import attrs
+from attrs import frozen
+
+from svc_core.constraints import Doc
+from svc_core.resources.members import ReportId
+from svc_core.resources.report import (
+    GraphCounts,
+    IncidentAnchor,
+    Period,
+    ReportDetail,
+    ReportEdge,
+    ReportFacets,
+    ReportGraph,
+    ReportNode,
+    ReportRow,
+    ReportSignal,
+    ReportSource,
+    Statement,
+)
+from svc_core.unset import UNSET, Maybe
+
+NO_GRAPH = GraphCounts(nodes=0, edges=0, incident_anchors=0, citations=0)
+
+
+@frozen
+class SignalsFacet:
+    """A report's signals."""
+
+    report_id: ReportId
+    signals: tuple[ReportSignal, ...]
+
+
+@frozen
+class GraphFacet:
+    """A report's graph; `graph` is null, and the counts zero, where none was extracted."""
+
+    report_id: ReportId
+    counts: GraphCounts
+    nodes: Maybe[tuple[ReportNode, ...]] = UNSET
+    edges: Maybe[tuple[ReportEdge, ...]] = UNSET
+    incident_anchors: Maybe[tuple[IncidentAnchor, ...]] = UNSET
+    citations: Maybe[tuple[ReportSource, ...]] = UNSET
+    truncated: Maybe[bool] = UNSET
+    graph: Annotated[Maybe[None], Doc("Null for reports made before graphs were.")] = UNSET
+
+
+@frozen
+class TextFacet:
+    """A report's words without markup."""
+
+    report_id: ReportId
+    text: str
+    word_count: int
+    reading_time_seconds: Annotated[int, Doc("At 238 words a minute.")]
+
+
+@frozen
+class AgentReport:
+    """The compact form for language models: no markup, every claim with its citations."""
+
+    id: ReportId
+    title: str
+    summary: str
+    period: Period
+    language: str
+    key_points: tuple[Statement, ...]
+    signals: tuple[ReportSignal, ...]
+    sources: tuple[ReportSource, ...]
+
+
+def expand(row: ReportRow, facets: ReportFacets, wanted: frozenset[str]) -> ReportDetail:
+    """The row with the expansions that are wanted."""
+    return ReportDetail(
+        **attrs.asdict(row, recurse=False),
+        content=facets.content if "content" in wanted else UNSET,
+        sources=facets.sources if "sources" in wanted else UNSET,
+        signals=(facets.signals or ()) if "signals" in wanted else UNSET,
+        graph=facets.graph if "graph" in wanted else UNSET,
+        audio=None if "audio" in wanted else UNSET,
+    )
+
+
+def agent_view(row: ReportRow, facets: ReportFacets) -> AgentReport:
+    """The row and facets in the compact form."""
+    return AgentReport(
+        id=row.id,
+        title=row.title,
+        summary=row.summary,
+        period=row.period,
+        language=row.language,
+        key_points=facets.key_points,
+        signals=facets.signals or (),
+        sources=facets.sources,
+    )
+
+
+def signals_facet(facets: ReportFacets) -> SignalsFacet:
+    """The signals; empty for reports made before signals were."""
+    return SignalsFacet(facets.report_id, facets.signals or ())
+
+
+def graph_facet(facets: ReportFacets) -> GraphFacet:
+    """The graph, or its honest absence."""
+    graph: ReportGraph | None = facets.graph
+    if graph is None:
+        return GraphFacet(facets.report_id, NO_GRAPH, graph=None)
+    return GraphFacet(
+        report_id=facets.report_id,
+        counts=graph.counts,
+        nodes=graph.nodes,
+        edges=graph.edges,
+        incident_anchors=graph.incident_anchors,
+        citations=graph.citations,
+        truncated=graph.truncated,
+    )
