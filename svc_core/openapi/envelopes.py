@@ -17,6 +17,7 @@ PAGE_META: Schema = {
             "type": "integer",
             "minimum": 0,
             "description": "Rows in this page; not a total.",
+            "examples": [1],
         },
         "count": {
             "type": "integer",
@@ -30,6 +31,7 @@ PAGE_META: Schema = {
                 "nextCursor": {
                     **_NULLABLE_TEXT,
                     "description": "Opaque cursor of the next page; null at the end.",
+                    "examples": [None],
                 }
             },
             "required": ["nextCursor"],
@@ -45,7 +47,11 @@ PAGE_LINKS: Schema = {
     "type": "object",
     "description": "Where to go on.",
     "properties": {
-        "next": {**_NULLABLE_TEXT, "description": "Address of the next page; null at the end."}
+        "next": {
+            **_NULLABLE_TEXT,
+            "description": "Address of the next page; null at the end.",
+            "examples": [None],
+        }
     },
     "required": ["next"],
 }

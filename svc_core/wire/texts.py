@@ -79,7 +79,19 @@ def _boolean(text: str) -> bool:
     return _BOOLEANS[text]
 
 
+def _instant(text: str) -> datetime:
+    _check_plus(text)
+    return read_instant(text)
+
+
+def _check_plus(text: str) -> None:
+    """In a query a bare `+` is a space, which is the commonest way to lose an offset."""
+    if " " in text:
+        raise ValueError("holds a space; percent-encode + as %2B")
+
+
 def _interval(text: str) -> instants.Interval:
+    _check_plus(text)
     try:
         return instants.parse_interval(text)
     except instants.InstantError as unfit:
@@ -93,7 +105,7 @@ _READERS: dict[Any, Read] = {
     int: _integer,
     float: _number,
     bool: _boolean,
-    datetime: read_instant,
+    datetime: _instant,
     date: read_date,
     instants.Interval: _interval,
 }

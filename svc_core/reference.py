@@ -1,0 +1,195 @@
+"""The reference pages, made from the catalogue: operations and problems as Markdown and HTML.
+
+Rule: a page says what the declaration says and nothing else, so it cannot be out of date.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from html import escape
+from typing import Any
+
+from svc_core import problem, wire
+from svc_core.inputs import Input, inputs
+from svc_core.openapi import failures
+from svc_core.operation import Operation
+from svc_core.problem import Problem, ProblemType
+from svc_core.schema import Schemas
+from svc_core.unset import UNSET
+
+EXAMPLE_ORIGIN = "https://api.example.com"
+EXAMPLE_REQUEST_ID = "req_65f1c0de8badf00d12345678"
+
+_ACCESS = {
+    "bearer": "API key",
+    "bearer-or-x402": "API key or x402 payment",
+    "public": "No key",
+}
+_REPEAT = {
+    True: "The same request may be sent again, unchanged.",
+    False: "Follow this before the request is sent again.",
+}
+_BOUNDS: Mapping[str, str] = {
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+    "pattern": "`{}`",
+}
+
+
+# -- operations --------------------------------------------------------------------------------
+
+
+def operations_page(operations: Iterable[Operation[Any, Any]]) -> str:
+    """The Markdown page of all operations, grouped by tag in the order of the catalogue."""
+    catalogue = tuple(operations)
+    lines = ["# Operations", "", "Every operation with its inputs, its answers and its failures."]
+    for tag in dict.fromkeys(operation.tag for operation in catalogue):
+        lines += ["", f"## {tag}"]
+        for operation in catalogue:
+            if operation.tag == tag:
+                lines += ["", *_operation(operation)]
+    return "\n".join(lines) + "\n"
+
+
+def _operation(operation: Operation[Any, Any]) -> Iterator[str]:
+    yield f"### {operation.summary}"
+    yield ""
+    yield f"`{operation.method} {operation.address}` (`{operation.id}`)"
+    yield ""
+    yield operation.description
+    yield ""
+    yield f"- Access: {_access(operation)}"
+    yield f"- Success: {operation.success}, {_media(operation)}"
+    if operation.idempotency != "none":
+        yield f"- `Idempotency-Key`: {operation.idempotency}"
+    if operation.target is not None:
+        yield "- `If-Match`: honoured"
+    codes = ", ".join(f"[`{kind.code}`](problems.md#{kind.slug})" for kind in failures(operation))
+    yield f"- Failures: {codes}"
+    declared = inputs(operation.request)
+    if declared:
+        yield ""
+        yield "| Input | In | Type | Required | Default | Meaning |"
+        yield "|---|---|---|---|---|---|"
+        yield from map(_input, declared)
+    if "body" in operation.examples:
+        yield ""
+        yield from _fenced(wire.to_json(operation.examples["body"]))
+
+
+def _access(operation: Operation[Any, Any]) -> str:
+    words = [_ACCESS[operation.auth]]
+    if operation.scopes:
+        words.append("scope " + " or ".join(f"`{scope}`" for scope in sorted(operation.scopes)))
+    if operation.binding == "workspace":
+        words.append("bound to a workspace")
+    if operation.tier is not None:
+        words.append(f"{operation.tier.name}, {operation.tier.price_usd} US dollars a request")
+    return "; ".join(words)
+
+
+def _media(operation: Operation[Any, Any]) -> str:
+    if operation.success == 204:
+        return "no body"
+    return ", ".join(f"`{offer.media_type}`" for offer in operation.media)
+
+
+def _input(item: Input) -> str:
+    schema = Schemas("").of(item.annotation, "input")
+    default = "" if item.default is UNSET else f"`{json.dumps(wire.to_json(item.default))}`"
+    cells = (
+        f"`{item.name}`",
+        item.place,
+        _type(schema),
+        "yes" if item.required else "no",
+        default,
+        schema.get("description", item.doc),
+    )
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    words = [_kind(schema)]
+    words += [text.format(schema[name]) for name, text in _BOUNDS.items() if name in schema]
+    return ", ".join(words)
+
+
+def _kind(schema: Mapping[str, Any]) -> str:
+    if "$ref" in schema:
+        return f"`{schema['$ref']}`"
+    if "enum" in schema:
+        return " or ".join(f"`{value}`" for value in schema["enum"])
+    if "items" in schema:
+        return f"list of {_type(schema['items'])}"
+    return str(schema.get("format", schema.get("type", "any JSON")))
+
+
+# -- problems ----------------------------------------------------------------------------------
+
+
+def problems_page() -> str:
+    """The Markdown page of all problem types, one section for each code."""
+    lines = [
+        "# Problems",
+        "",
+        "Every failure is `application/problem+json` (RFC 9457) with these members. A code never",
+        "changes its meaning or its status.",
+    ]
+    for kind in problem.CATALOGUE.values():
+        lines += ["", *_problem(kind)]
+    return "\n".join(lines) + "\n"
+
+
+def _problem(kind: ProblemType) -> Iterator[str]:
+    yield f'<a id="{kind.slug}"></a>'
+    yield ""
+    yield f"## {kind.code}"
+    yield ""
+    yield f"{kind.status} · {kind.title}. {kind.resolution}"
+    yield ""
+    yield _REPEAT[kind.retryable]
+    yield ""
+    yield from _fenced(_body(kind, EXAMPLE_ORIGIN))
+
+
+def problem_page(kind: ProblemType, *, base_url: str = EXAMPLE_ORIGIN) -> str:
+    """The HTML page at the `type` address of a problem. It needs one style sheet and no script."""
+    example = json.dumps(_body(kind, base_url), indent=2, ensure_ascii=False)
+    return f"""\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(kind.title)} · {kind.code}</title>
+<link rel="stylesheet" href="/static/page.css">
+</head>
+<body>
+<main>
+<h1>{escape(kind.title)}</h1>
+<dl>
+<dt>Code</dt><dd><code>{kind.code}</code></dd>
+<dt>Status</dt><dd>{kind.status}</dd>
+</dl>
+<h2>What to do</h2>
+<p>{escape(kind.resolution)}</p>
+<p>{_REPEAT[kind.retryable]}</p>
+<h2>Example</h2>
+<pre><code>{escape(example)}</code></pre>
+</main>
+</body>
+</html>
+"""
+
+
+def _body(kind: ProblemType, base_url: str) -> Any:
+    return json.loads(problem.body(Problem(kind), base_url=base_url, request_id=EXAMPLE_REQUEST_ID))
+
+
+def _fenced(value: Any) -> Iterator[str]:
+    yield "```json"
+    yield json.dumps(value, indent=2, ensure_ascii=False)
+    yield "```"
