@@ -15,6 +15,10 @@ flood|flood floods flooding inondation inondations crue hochwasser überschwemmu
 storm|storm hurricane typhoon cyclone tornado tempête ouragan sturm orkan tormenta huracán tempestade шторм ураган
 wildfire|wildfire wildfires bushfire forest_fire incendie waldbrand incendio incêndio incêndios пожар
 drought|drought sécheresse dürre sequía засуха
+disaster|disaster disasters natural_disaster natural_disasters catastrophe katastrophe naturkatastrophe catástrofe desastre катастрофа
+weather|weather météo wetter tiempo_meteorológico погода
+security|security_threats
+defense|defense defence verteidigung défense defensa
 volcano|volcano eruption volcanic volcan vulkan volcán извержение вулкан
 coldwave|cold_wave cold_snap winter_storm snow blizzard kältewelle kälte neige verglas froid nieve ola_frío мороз
 heatwave|heatwave heat_wave canicule hitzewelle ola_calor
@@ -113,4 +117,25 @@ trump|trump трамп
 olympics|olympics olympic olympic_games jeux_olympiques olympia olimpiadas олимпиада
 trafficking|human_trafficking anti_trafficking trafficking_victims traite_humains menschenhandel trata_personas
 disinformation|disinformation misinformation fake_news propaganda désinformation desinformation desinformación дезинформация
+"""
+
+NARROWER = """
+investigation|arrest court
+attack|terrorism shooting
+cyberattack|ransomware databreach
+cybersecurity|cyberattack ransomware databreach vulnerability
+security|cyberattack terrorism
+disaster|earthquake flood storm wildfire volcano drought coldwave heatwave
+weather|coldwave heatwave storm flood
+war|ceasefire
+crime|murder drugs fraud laundering shooting trafficking
+corruption|laundering
+health|hospital healthcare outbreak
+jobs|layoffs wages
+economy|jobs inflation
+socialmedia|disinformation
+migration|border
+car|electriccar
+defense|military
+oil|opec
 """

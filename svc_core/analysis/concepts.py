@@ -38,6 +38,11 @@ def concepts(terms: Sequence[str]) -> list[str]:
     return found
 
 
+def is_known(terms: tuple[str, ...]) -> bool:
+    """Whether the word lists hold exactly this run of terms."""
+    return terms in _lexicon()
+
+
 def country_concept(code: str) -> str:
     """The concept of a country by its ISO code."""
     return f"qqc{code.casefold()}"
@@ -60,6 +65,15 @@ def region_members(concept: str) -> tuple[str, ...]:
         for country in countries().values()
         if f"qqr{country.region}" == concept
     )
+
+
+@cache
+def related(concept: str) -> tuple[str, ...]:
+    """Narrower subjects that answer a question for a wider one: an arrest, for an investigation."""
+    from svc_core.analysis._synonyms import NARROWER  # noqa: PLC0415 - see Rule 2
+
+    table = {f"qqs{wide}": narrow.split() for wide, narrow in _rows(NARROWER)}
+    return tuple(f"qqs{name}" for name in table.get(concept, ()))
 
 
 def _longest(

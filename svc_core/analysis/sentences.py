@@ -56,6 +56,7 @@ _SECTION = re.compile(
     r"analysis|news analysis|vidéo|video|eilmeldung|kommentar)\s*[:|–-]\s+",
     re.IGNORECASE,
 )
+_FINISHED = re.compile(r"""(?<!\.\.)[.!?。！？।۔]["'”’»)\]」』）]*$""")
 _LETTERS = re.compile(r"[^\W\d_]")
 _UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
 
@@ -67,8 +68,8 @@ def sentences(text: str) -> list[str]:
     """
     found = [_clean(run) for run in _split(_fold_space(_MARKUP.sub(" ", text)))]
     kept = list(dict.fromkeys(run for run in found if _is_quotable(run)))
-    finished = [run for run in kept if not run.endswith(("...", "…"))]
-    return finished or kept
+    finished = [run for run in kept if _FINISHED.search(run)]
+    return finished or [run for run in kept if not run.endswith(("...", "…"))] or kept
 
 
 def headline(title: str) -> str:

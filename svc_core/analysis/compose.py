@@ -1,0 +1,67 @@
+"""From a profile and its evidence to a draft: select, group, order, tell.
+
+Rule 1: the same evidence in any order gives the same draft.
+Rule 2: nothing matching gives a short draft that says so, with no source and no citation.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from svc_core.analysis._wording import nothing, title
+from svc_core.analysis.draft import Draft, Period, Report
+from svc_core.analysis.evidence import Evidence
+from svc_core.analysis.grouping import Story, stories
+from svc_core.analysis.query import Query
+from svc_core.analysis.relevance import select
+from svc_core.analysis.telling import Teller, rank
+
+STORIES_MAX = 60  # a report is read by people; stories beyond this are counted, not told
+
+
+def report(
+    name: str,
+    topic: str,
+    period: Period,
+    evidence: Iterable[Evidence],
+    *,
+    keywords: Sequence[str] = (),
+    language: str = "en",
+) -> Report:
+    """The whole way from a profile and the evidence of a period to a draft and its stories."""
+    held = tuple(evidence)
+    chosen = select(Query.of(topic, keywords, language), held)
+    told = rank(stories(chosen), language)
+    draft = compose(name, topic, period, told, language=language, considered=len(held))
+    return Report(draft, tuple(told[:STORIES_MAX]), len(chosen))
+
+
+def compose(
+    name: str,
+    topic: str,
+    period: Period,
+    told: Sequence[Story],
+    *,
+    language: str = "en",
+    considered: int = 0,
+) -> Draft:
+    """The draft of stories that are already in the order of their telling (`telling.rank`)."""
+    teller = Teller(language, f"{name} {topic}")
+    plans = [teller.plan(story) for story in told[:STORIES_MAX]]
+    summary = teller.summarise(plans)
+    points = teller.points(plans)
+    sections = teller.sections(plans)
+    briefs = teller.briefs(plans)
+    spoken = [*summary, *points[: 0 if summary else 1]]
+    return Draft(
+        title=title(name, period, language),
+        summary=" ".join(cited.text for cited in spoken) or nothing(topic, period, language),
+        summary_sentences=tuple(summary),
+        key_points=tuple(points),
+        sections=tuple(sections),
+        briefs=tuple(briefs),
+        sources=tuple(teller.sources),
+        language=language,
+        period=period,
+        story_keys=tuple(plan.story.key for plan in plans),
+        stories_untold=max(0, len(told) - STORIES_MAX),
+        items_considered=considered,
+    )

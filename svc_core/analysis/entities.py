@@ -1,0 +1,189 @@
+"""Names in text: people, organisations, places and vulnerabilities, with how often they stand.
+
+Rule 1: a capital letter proves nothing at the start of a sentence, in a headline in title case or
+in German; there a name has to be known, or to stand elsewhere as well.
+Rule 2: a surname that follows a full name in the same items counts for the full name.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+from attrs import evolve, frozen
+
+from svc_core.analysis.concepts import concepts, countries
+from svc_core.analysis.evidence import Reading
+from svc_core.analysis.tokens import fold, tokens
+
+PERSON, ORGANISATION, PLACE, VULNERABILITY, OTHER = (
+    "person", "organization", "place", "vulnerability", "other",
+)
+_NAME_WORDS_MAX = 5
+_TITLE_CASE_SHARE = 0.6
+
+_CAPITAL = r"[A-ZÀ-ÖØ-ÞĀ-ŽА-Я][\w’'&.-]*[\w]|[A-Z](?=\.)"
+_LINK = r"(?:\s(?:of|de|del|la|le|van|von|der|den|bin|al|el|da|dos|du|des))?\s"
+_RUN = re.compile(rf"(?<![\w@#])(?:{_CAPITAL})(?:{_LINK}(?:{_CAPITAL}))*")
+_CVE = re.compile(r"\bCVE-\d{4}-\d{4,}\b", re.IGNORECASE)
+_DOTS = re.compile(r"(?<=[A-Z])\.(?=[A-Z]\b)|(?<=\b[A-Z])\.$")
+_POSSESSIVE = re.compile(r"['’]s?$")
+_WORD = re.compile(r"[^\W\d_][\w’'-]*")
+
+
+@frozen
+class Mention:
+    """A name, its kind, how often it stands, and its ISO 3166-1 code if it is a country's."""
+
+    key: str
+    name: str
+    kind: str
+    count: int
+    country_code: str | None = None
+
+
+def mentions(readings: Iterable[Reading], language: str | None = None) -> tuple[Mention, ...]:
+    """The names in some items, most frequent first, then by key."""
+    counts: Counter[str] = Counter()
+    names: dict[str, Mention] = {}
+    held = list(readings)
+    sure = {key for reading in held for key in _sure(reading)}
+    for reading in held:
+        for mention in _of(reading, sure, reading.evidence.language or language):
+            counts[mention.key] += 1
+            names.setdefault(mention.key, mention)
+    folded = _fold_surnames(counts, names)
+    found = [evolve(names[key], count=count) for key, count in folded.items()]
+    return tuple(sorted(found, key=lambda mention: (-mention.count, mention.key)))
+
+
+def name_terms(reading: Reading) -> set[str]:
+    """The terms of the names in a headline: what two tellings of one event share."""
+    if _is_title_case(reading.headline):
+        return {name for name in reading.title_concepts if name.startswith("qqc")}
+    runs = (match[0] for match in _RUN.finditer(reading.headline))
+    return {term for run in runs for term in tokens(run)} | {
+        name for name in reading.title_concepts if name.startswith("qqc")
+    }
+
+
+def _of(reading: Reading, sure: set[str], language: str | None) -> Iterable[Mention]:
+    for text in (reading.headline, *reading.sentences):
+        for match in _CVE.finditer(text):
+            yield Mention(match[0].casefold(), match[0].upper(), VULNERABILITY, 1)
+        for match in _RUN.finditer(text):
+            doubtful = match.start() < 2 or language == "de" or _is_title_case(text)
+            mention = _mention(match[0])
+            if mention and (not doubtful or _is_known(mention) or mention.key in sure):
+                yield mention
+
+
+def _sure(reading: Reading) -> Iterable[str]:
+    """The keys of names that stand inside a sentence, where a capital means something."""
+    for text in reading.sentences:
+        if not _is_title_case(text):
+            for match in _RUN.finditer(text):
+                mention = _mention(match[0]) if match.start() >= 2 else None
+                if mention:
+                    yield mention.key
+
+
+def _is_known(mention: Mention) -> bool:
+    return mention.kind != OTHER and " " in mention.name or bool(
+        mention.country_code or mention.key in _known()
+    )
+
+
+def _is_title_case(text: str) -> bool:
+    words = [word for word in _WORD.findall(text) if len(word) > 3]
+    capitals = sum(word[0].isupper() for word in words)
+    return len(words) > 2 and capitals >= _TITLE_CASE_SHARE * len(words)
+
+
+def _mention(run: str) -> Mention | None:
+    """The name in a run of capitalised words, or `None` where nothing is left of it."""
+    from svc_core.analysis import _name_words as words  # noqa: PLC0415 - read on first use
+
+    parts = [_POSSESSIVE.sub("", part) for part in _DOTS.sub("", run).split()]
+    titled = False
+    while parts and (_is_filler(parts[0]) or fold(parts[0]).strip(".") in words.TITLES):
+        titled = titled or fold(parts[0]).strip(".") in words.TITLES
+        parts = parts[1:]
+    while parts and _is_filler(parts[-1]):
+        parts = parts[:-1]
+    if not parts or len(parts) > _NAME_WORDS_MAX or all(len(part) < 2 for part in parts):
+        return None
+    if _CVE.fullmatch(parts[0]):
+        return None
+    return _typed(" ".join(parts).strip(".,'’"), titled=titled)
+
+
+def _is_filler(word: str) -> bool:
+    from svc_core.analysis import _name_words as words  # noqa: PLC0415 - read on first use
+
+    plain = fold(word).strip(".")
+    return plain in words.NOT_NAMES or (not tokens(word) and not word.isupper()) or not plain
+
+
+def _typed(name: str, *, titled: bool) -> Mention | None:
+    from svc_core.analysis import _name_words as words  # noqa: PLC0415 - read on first use
+    from svc_core.analysis._query_words import GIVEN_NAMES  # noqa: PLC0415 - read on first use
+
+    key = fold(name)
+    parts = key.split()
+    if not key:
+        return None
+    codes = [found[3:].upper() for found in concepts(tokens(name)) if found.startswith("qqc")]
+    if codes and _is_country(name, codes[0]):
+        country = countries()[codes[0]]
+        return Mention(fold(country.name), country.name, PLACE, 1, country.code)
+    if codes and len(parts) == 1 and key not in _capitals():
+        return None
+    if key in _capitals() or key.replace(" ", "_") in words.CITIES:
+        return Mention(key, name, PLACE, 1, _capitals().get(key))
+    kind = OTHER
+    if parts[-1] in words.ORGANISATION_WORDS or key in words.ORGANISATIONS or _is_acronym(name):
+        kind = ORGANISATION
+    elif parts[-1] in words.PLACE_WORDS:
+        kind = PLACE
+    elif titled or (len(parts) > 1 and parts[0] in GIVEN_NAMES):
+        kind = PERSON
+    return Mention(key, name, kind, 1)
+
+
+def _is_country(name: str, code: str) -> bool:
+    """Whether a name is a country's own, in English or by its acronym, not an adjective."""
+    return tokens(name) in (tokens(countries()[code].name), tokens(code)) or name in (
+        "US", "USA", "UK", "UAE", "America", "Britain", "Czech Republic", "Russie", "Syrie", "Chine",
+        "Deutschland", "Frankreich", "Rusia", "Siria", "España", "Allemagne", "Россия", "Сирия",
+        "Russland", "Syrien", "Türkei", "Turquie", "Turquía", "Espagne", "Italie", "Italien",
+    )
+
+
+def _is_acronym(name: str) -> bool:
+    return 2 <= len(name) <= 6 and name.isupper() and name.isalpha()
+
+
+@cache
+def _capitals() -> Mapping[str, str]:
+    return {fold(country.capital): country.code for country in countries().values()}
+
+
+@cache
+def _known() -> frozenset[str]:
+    from svc_core.analysis import _name_words as words  # noqa: PLC0415 - read on first use
+
+    return words.ORGANISATIONS | {city.replace("_", " ") for city in words.CITIES} | set(_capitals())
+
+
+def _fold_surnames(counts: Mapping[str, int], names: Mapping[str, Mention]) -> Counter[str]:
+    """Counts with those of a lone surname added to the one full name that ends with it."""
+    full: dict[str, set[str]] = {}
+    for key, mention in names.items():
+        if " " in key and mention.kind in (PERSON, OTHER):
+            full.setdefault(key.rsplit(" ", 1)[1], set()).add(key)
+    folded: Counter[str] = Counter()
+    for key, count in counts.items():
+        owners = full.get(key, set())
+        folded[next(iter(owners)) if len(owners) == 1 else key] += count
+    return folded

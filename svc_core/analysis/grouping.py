@@ -1,0 +1,232 @@
+"""Stories: items that tell one event, whoever publishes them.
+
+Rule 1: an item joins the story whose middle it is nearest to (cosine of TF-IDF vectors, at least
+three shared content terms, 48 hours); copies of one headline join whatever their wording.
+Rule 2: stories that share two names merge at a lower likeness, once.
+Rule 3: a story's key is the id of its first item, and the order of the input never matters.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from math import log, sqrt
+
+from attrs import frozen
+
+from svc_core.analysis.relevance import Scored
+
+WINDOW = timedelta(hours=48)
+COPY_WINDOW = timedelta(days=7)  # syndicated copies and reposts trail by days
+LIKENESS_MIN = 0.25
+MERGE_MIN = 0.18
+SHARED_MIN = 3
+NAMES_SHARED_MIN = 2
+
+_BODY_TERMS = 70  # about 400 characters
+_COMMON_SHARE = 0.34  # a term of every third item is the subject, not the story
+_COMMON_FROM = 6
+_POSTINGS_MAX = 200  # keeps the pass linear however many items there are
+_SMOOTH = 20.0
+_COPY_TERMS_MIN = 3
+
+
+@frozen
+class Story:
+    """One event: `members` by time then id; the first gives the key. `score` is the best one's."""
+
+    key: str
+    members: tuple[Scored, ...]
+
+    @property
+    def score(self) -> float:
+        """The highest relevance among the members."""
+        return max(member.score for member in self.members)
+
+    @property
+    def first_at(self) -> datetime:
+        """The time of the first item."""
+        return min(member.evidence.at for member in self.members)
+
+    @property
+    def last_at(self) -> datetime:
+        """The time of the last item."""
+        return max(member.evidence.at for member in self.members)
+
+    @property
+    def publishers(self) -> tuple[str, ...]:
+        """The publishers that tell it, sorted."""
+        return tuple(sorted({member.evidence.publisher for member in self.members}))
+
+
+class _Cluster:
+    """A story in the making: the sum of its vectors and what it has seen."""
+
+    __slots__ = ("last_at", "members", "names", "square", "sum")
+
+    def __init__(self) -> None:
+        self.members: list[Scored] = []
+        self.sum: dict[str, float] = defaultdict(float)
+        self.square = 0.0
+        self.names: Counter[str] = Counter()
+        self.last_at: datetime | None = None
+
+    def add(self, scored: Scored, vector: Mapping[str, float]) -> None:
+        for term, weight in vector.items():
+            before = self.sum[term]
+            self.sum[term] = before + weight
+            self.square += weight * (2 * before + weight)
+        self.members.append(scored)
+        self.names.update(_names(scored))
+        self.last_at = scored.evidence.at
+
+
+def stories(scored: Iterable[Scored]) -> list[Story]:
+    """The stories of some items, best first (score, then newest, then key)."""
+    items = sorted(scored, key=lambda one: (one.evidence.at, one.evidence.id))
+    vectors = _vectors(items)
+    clusters = _merge(_single_pass(items, vectors))
+    found = [Story(group[0].evidence.id, tuple(group)) for group in clusters]
+    return sorted(found, key=lambda story: (-story.score, -story.last_at.timestamp(), story.key))
+
+
+def _counts(scored: Scored) -> Counter[str]:
+    reading = scored.reading
+    counts: Counter[str] = Counter()
+    for term in (*reading.title_terms, *reading.title_concepts):
+        counts[term] += 2
+    counts.update(reading.body_terms[:_BODY_TERMS])
+    counts.update(reading.lead_concepts)
+    return counts
+
+
+def _vectors(items: Sequence[Scored]) -> list[dict[str, float]]:
+    """A unit TF-IDF vector for each item; terms of every third item are left out."""
+    counted = [_counts(item) for item in items]
+    held: Counter[str] = Counter(term for counts in counted for term in counts)
+    most = len(items) * _COMMON_SHARE if len(items) >= _COMMON_FROM else len(items)
+    vectors: list[dict[str, float]] = []
+    for counts in counted:
+        raw = {
+            term: (1 + log(count)) * log((len(items) + _SMOOTH) / held[term])
+            for term, count in counts.items()
+            if held[term] <= most
+        }
+        length = sqrt(sum(weight * weight for weight in raw.values())) or 1.0
+        vectors.append({term: weight / length for term, weight in raw.items()})
+    return vectors
+
+
+def _names(scored: Scored) -> set[str]:
+    """The terms of capitalised words in the headline, and its countries."""
+    from svc_core.analysis.entities import name_terms  # noqa: PLC0415 - word lists read late
+
+    return name_terms(scored.reading)
+
+
+def _single_pass(
+    items: Sequence[Scored], vectors: Sequence[Mapping[str, float]]
+) -> list[_Cluster]:
+    clusters: list[_Cluster] = []
+    postings: dict[str, dict[int, None]] = defaultdict(dict)
+    copies: dict[tuple[str, ...], int] = {}
+    for item, vector in zip(items, vectors, strict=True):
+        title = tuple(sorted(set(item.reading.title_terms)))
+        at = _copy_of(item, title, copies, clusters)
+        if at is None:
+            at = _nearest(item, vector, clusters, postings)
+        if at is None:
+            at = len(clusters)
+            clusters.append(_Cluster())
+        clusters[at].add(item, vector)
+        copies[title] = at
+        for term in vector:
+            _post(postings[term], at)
+    return clusters
+
+
+def _post(posting: dict[int, None], at: int) -> None:
+    posting.pop(at, None)
+    posting[at] = None
+    if len(posting) > _POSTINGS_MAX:
+        del posting[next(iter(posting))]
+
+
+def _copy_of(
+    item: Scored,
+    title: tuple[str, ...],
+    copies: Mapping[tuple[str, ...], int],
+    clusters: Sequence[_Cluster],
+) -> int | None:
+    at = copies.get(title) if len(title) >= _COPY_TERMS_MIN else None
+    return at if at is not None and _within(item, clusters[at], COPY_WINDOW) else None
+
+
+def _within(item: Scored, cluster: _Cluster, window: timedelta) -> bool:
+    return cluster.last_at is not None and item.evidence.at - cluster.last_at <= window
+
+
+def _nearest(
+    item: Scored,
+    vector: Mapping[str, float],
+    clusters: Sequence[_Cluster],
+    postings: Mapping[str, Mapping[int, None]],
+) -> int | None:
+    shared: Counter[int] = Counter()
+    product: dict[int, float] = defaultdict(float)
+    for term, weight in vector.items():
+        for at in postings.get(term, ()):
+            shared[at] += 1
+            product[at] += weight * clusters[at].sum[term]
+    ranked = [
+        (product[at] / sqrt(clusters[at].square), -at)
+        for at, count in shared.items()
+        if count >= SHARED_MIN and _within(item, clusters[at], WINDOW)
+    ]
+    best = max(ranked, default=(0.0, 0))
+    return -best[1] if best[0] >= LIKENESS_MIN else None
+
+
+def _merge(clusters: Sequence[_Cluster]) -> list[list[Scored]]:
+    """The members of the clusters, those of near ones joined, each by time then id."""
+    parent = list(range(len(clusters)))
+
+    def root(at: int) -> int:
+        while parent[at] != at:
+            at = parent[at]
+        return at
+
+    for left, right in _near(clusters):
+        first, second = sorted((root(left), root(right)))
+        parent[second] = first
+    groups: dict[int, list[Scored]] = defaultdict(list)
+    for at, cluster in enumerate(clusters):
+        groups[root(at)].extend(cluster.members)
+    return [sorted(g, key=lambda one: (one.evidence.at, one.evidence.id)) for g in groups.values()]
+
+
+def _near(clusters: Sequence[_Cluster]) -> list[tuple[int, int]]:
+    """Pairs of clusters that share names and are alike enough, in order."""
+    common = max(len(clusters) * _COMMON_SHARE, 2.0)
+    held = Counter(name for cluster in clusters for name in cluster.names)
+    by_name: dict[str, list[int]] = defaultdict(list)
+    pairs: Counter[tuple[int, int]] = Counter()
+    for at, cluster in enumerate(clusters):
+        for name in sorted(cluster.names):
+            if held[name] <= common:
+                pairs.update((other, at) for other in by_name[name][-_POSTINGS_MAX:])
+                by_name[name].append(at)
+    return sorted(
+        pair
+        for pair, count in pairs.items()
+        if count >= NAMES_SHARED_MIN and _alike(clusters[pair[0]], clusters[pair[1]])
+    )
+
+
+def _alike(left: _Cluster, right: _Cluster) -> bool:
+    small, large = sorted((left, right), key=lambda cluster: len(cluster.sum))
+    shared = [term for term in small.sum if term in large.sum]
+    product = sum(small.sum[term] * large.sum[term] for term in shared)
+    times = sorted((member.evidence.at for one in (left, right) for member in one.members))
+    near = times[-1] - times[0] <= WINDOW * 2
+    length = sqrt(left.square * right.square) or 1.0
+    return near and len(shared) >= SHARED_MIN and product / length >= MERGE_MIN

@@ -1,0 +1,43 @@
+"""A guess at the language of a short text, by its filler words and its script."""
+
+import re
+
+from svc_core.analysis.tokens import fold
+
+_WORDS_MIN = 3  # fewer filler words than this prove nothing
+_WORD = re.compile(r"[^\W\d_]+")
+_SCRIPTS = (
+    ("ja", re.compile(r"[\u3040-\u30ff]")),
+    ("ko", re.compile(r"[\uac00-\ud7a3]")),
+    ("zh", re.compile(r"[\u4e00-\u9fff]")),
+    ("ar", re.compile(r"[\u0600-\u06ff]")),
+    ("he", re.compile(r"[\u0590-\u05ff]")),
+    ("el", re.compile(r"[\u0370-\u03ff]")),
+    ("hi", re.compile(r"[\u0900-\u097f]")),
+    ("th", re.compile(r"[\u0e00-\u0e7f]")),
+)
+_SCRIPT_LETTERS_MIN = 6
+
+
+def guess(text: str, stated: str | None = None) -> str | None:
+    """The primary language subtag: `stated` (BCP 47) when there is one, else a guess, else `None`."""
+    if stated:
+        return stated.replace("_", "-").split("-")[0].casefold() or None
+    for language, letters in _SCRIPTS:
+        if len(letters.findall(text)) >= _SCRIPT_LETTERS_MIN:
+            return language
+    return _by_fillers(text)
+
+
+def _by_fillers(text: str) -> str | None:
+    from svc_core.analysis import _stopwords as lists  # noqa: PLC0415 - read on first use
+
+    words = [fold(word) for word in _WORD.findall(text)]
+    listed = (
+        ("en", lists.ENGLISH), ("fr", lists.FRENCH), ("de", lists.GERMAN),
+        ("es", lists.SPANISH), ("pt", lists.PORTUGUESE), ("ru", lists.RUSSIAN),
+    )
+    sets = [(language, frozenset(filler.split())) for language, filler in listed]
+    counts = sorted(((sum(w in held for w in words), lang) for lang, held in sets), reverse=True)
+    (most, language), (second, _) = counts[0], counts[1]
+    return language if most >= _WORDS_MIN and most > second else None

@@ -1,0 +1,238 @@
+"""Which items are about the subject, and how much.
+
+Rule 1: an item is judged by where the subject stands in it (headline, beginning, body), not only by
+whether its words occur: a single passing word never selects.
+Rule 2: the judgement needs the candidates alone; no store, no other tenant.
+Rule 3: an item that is selected answers one whole clause of the query, or a keyword by itself.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import log
+
+from attrs import frozen
+
+from svc_core.analysis.evidence import Evidence, Reading, read
+from svc_core.analysis.query import Group, Query, Unit
+
+SINGLE_MIN = 0.6  # one subject: in the headline, at the start of the lead, or again and again
+CLAUSE_MIN = 0.5  # several subjects: mean place of all of them
+KEYWORD_MIN = 0.9  # a keyword selects by itself from the headline only
+COVERED_MIN = 0.6  # share of a long question's weight that an item has to touch
+
+_TITLE, _LEAD, _LEAD_TAIL, _BODY, _TOPIC = 1.0, 0.75, 0.55, 0.35, 0.65
+_LEAD_TERMS = 12
+_INFLECTED_MIN = 6
+_ENDINGS = frozenset(("n", "s", "e", "en", "es", "er", "em", "in", "a", "o", "i"))
+_REPEAT, _REPEATS_MAX = 0.12, 3
+_BM25_K1, _BM25_B, _BM25_TITLE = 1.2, 0.75, 3.0
+
+
+@frozen
+class Scored:
+    """A selected item: its reading, score 0..1 and the labels of the subjects found in it."""
+
+    reading: Reading
+    score: float
+    matched: tuple[str, ...] = ()
+
+    @property
+    def evidence(self) -> Evidence:
+        """The item itself."""
+        return self.reading.evidence
+
+
+def select(query: Query, evidence: Iterable[Evidence]) -> list[Scored]:
+    """The items that are about the query, best first; ties by newest, then id.
+
+    Of items with one id only the first in canonical order counts. Linear in the number of items.
+    """
+    unique = {item.id: item for item in sorted(evidence, key=lambda e: (e.id, e.title, e.text))}
+    readings = [read(item) for item in unique.values()]
+    views = [_View(reading) for reading in readings]
+    units = (*query.units, *query.excluded)
+    forms = _forms(units, views)
+    places = [{unit: _place(unit, forms[unit], view) for unit in units} for view in views]
+    bonus = _bm25(query.units, forms, views)
+    found = [
+        Scored(view.reading, round(0.8 * score + 0.2 * extra, 6), _labels(query, place))
+        for view, place, extra in zip(views, places, bonus, strict=True)
+        if (score := _judge(query, place, view)) > 0.0
+    ]
+    return sorted(found, key=_order)
+
+
+def _order(scored: Scored) -> tuple[float, float, str]:
+    return (-scored.score, -scored.evidence.at.timestamp(), scored.evidence.id)
+
+
+class _View:
+    """Sets over a reading, made once for all the units."""
+
+    __slots__ = ("body", "countries", "lead", "lead_start", "reading", "title")
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.title = frozenset((*reading.title_terms, *reading.title_concepts))
+        self.lead = frozenset((*reading.lead_terms, *reading.lead_concepts))
+        self.body = frozenset((*reading.body_terms, *reading.body_concepts))
+        start = reading.lead_terms[:_LEAD_TERMS]
+        self.lead_start = frozenset(start) | frozenset(
+            reading.lead_concepts[: max(1, len(reading.lead_concepts) // 2)]
+        )
+        self.countries = frozenset(
+            name
+            for name in (*reading.title_concepts, *reading.body_concepts)
+            if name.startswith("qqc")
+        )
+
+
+@frozen
+class _Form:
+    """How a unit may stand in the candidates: single terms and concepts, and runs of terms."""
+
+    singles: frozenset[str]
+    runs: tuple[tuple[str, ...], ...]
+
+
+def _forms(units: Sequence[Unit], views: Sequence[_View]) -> Mapping[Unit, _Form]:
+    vocabulary = {term for view in views for term in (*view.title, *view.body)}
+    return {unit: _form(unit, vocabulary) for unit in units}
+
+
+def _form(unit: Unit, vocabulary: set[str]) -> _Form:
+    singles = {run[0] for run in unit.runs if len(run) == 1}
+    inflected = {
+        word
+        for single in singles
+        if len(single) >= _INFLECTED_MIN and single.isalpha()
+        for word in vocabulary
+        if word.startswith(single) and word[len(single) :] in _ENDINGS
+    }
+    return _Form(
+        frozenset(singles | inflected | unit.concepts),
+        tuple(run for run in unit.runs if len(run) > 1),
+    )
+
+
+# --- where a unit stands ------------------------------------------------------------------------
+
+
+def _place(unit: Unit, form: _Form, view: _View) -> float:
+    """0 where the unit is absent, 1 where it is in the headline, between by place and repetition."""
+    reading = view.reading
+    if _stands(form, view.title, reading.title_terms):
+        return _TITLE
+    value = _TOPIC if unit.topics & set(reading.evidence.topics) else 0.0
+    if _stands(form, view.lead_start, reading.lead_terms[:_LEAD_TERMS]):
+        value = max(value, _LEAD)
+    elif _stands(form, view.lead, reading.lead_terms):
+        value = max(value, _LEAD_TAIL)
+    elif _stands(form, view.body, reading.body_terms):
+        value = max(value, _BODY)
+    else:
+        return value
+    more = min(_mentions(form, reading) - 1, _REPEATS_MAX)
+    return min(value + _REPEAT * more, 0.95)
+
+
+def _stands(form: _Form, terms: frozenset[str], sequence: Sequence[str]) -> bool:
+    return not form.singles.isdisjoint(terms) or any(
+        run[0] in terms and _runs(run, sequence) for run in form.runs
+    )
+
+
+def _runs(run: tuple[str, ...], sequence: Sequence[str]) -> int:
+    size = len(run)
+    return sum(
+        tuple(sequence[at : at + size]) == run for at in range(len(sequence) - size + 1)
+    )
+
+
+def _mentions(form: _Form, reading: Reading) -> int:
+    words = sum(term in form.singles for term in reading.body_terms)
+    named = sum(term in form.singles for term in reading.body_concepts)
+    return max(words, named, 1)
+
+
+# --- the judgement ------------------------------------------------------------------------------
+
+
+def _judge(query: Query, place: Mapping[Unit, float], view: _View) -> float:
+    """The score of an item that is about the query, else 0."""
+    if any(place[unit] >= _LEAD for unit in query.excluded):
+        return 0.0
+    clauses = [_clause(clause, place, view) for clause in query.clauses]
+    keywords = [_chunk(chunk, place) for chunk in query.keywords]
+    best = max((value for value in keywords if value >= KEYWORD_MIN), default=0.0)
+    return max([*clauses, best])
+
+
+def _clause(groups: Sequence[Group], place: Mapping[Unit, float], view: _View) -> float:
+    values = [max(_chunk(chunk, place) for chunk in group.chunks) for group in groups]
+    if len(groups) == 1:
+        return values[0] if values[0] >= SINGLE_MIN else 0.0
+    total = sum(group.weight for group in groups)
+    score = sum(g.weight * v for g, v in zip(groups, values, strict=True)) / total
+    touched = sum(g.weight for g, v in zip(groups, values, strict=True) if v > 0) / total
+    needed = all(
+        value > 0 or _may_miss(group, len(groups), view)
+        for group, value in zip(groups, values, strict=True)
+    )
+    enough = touched >= COVERED_MIN and sum(value > 0 for value in values) >= 2
+    return score if needed and enough and max(values) >= _LEAD and score >= CLAUSE_MIN else 0.0
+
+
+def _may_miss(group: Group, groups: int, view: _View) -> bool:
+    """Whether an item may lack a group: never one of two; a place only if it names no other."""
+    if groups <= 2:
+        return False
+    if group.is_place:
+        return not view.countries
+    return groups > 3 or not group.is_name
+
+
+def _chunk(chunk: Sequence[Unit], place: Mapping[Unit, float]) -> float:
+    """The mean place of a chunk's units; 0 when one that matters is absent."""
+    telling = [unit for unit in chunk if not unit.is_generic] or list(chunk)
+    if all(unit.is_name for unit in telling):
+        telling += [unit for unit in chunk if unit.is_generic and unit.concepts]
+    if any(place[unit] <= 0 for unit in telling):
+        return 0.0
+    total = sum(unit.weight for unit in telling)
+    return sum(unit.weight * place[unit] for unit in telling) / total
+
+
+def _labels(query: Query, place: Mapping[Unit, float]) -> tuple[str, ...]:
+    return tuple(unit.label for unit in query.units if place[unit] > 0)
+
+
+# --- BM25 ---------------------------------------------------------------------------------------
+
+
+def _bm25(
+    units: Sequence[Unit], forms: Mapping[Unit, _Form], views: Sequence[_View]
+) -> list[float]:
+    """BM25 of each item over the units, headline counted three times, scaled to 0..1."""
+    counts = [[_frequency(forms[unit], view.reading) for unit in units] for view in views]
+    lengths = [len(view.reading.body_terms) + len(view.reading.title_terms) + 1 for view in views]
+    mean = sum(lengths) / max(len(lengths), 1)
+    held = [sum(row[at] > 0 for row in counts) for at in range(len(units))]
+    rarity = [log(1 + (len(views) - df + 0.5) / (df + 0.5)) for df in held]
+    raw = [
+        sum(
+            unit.weight * rarity[at] * row[at] * (_BM25_K1 + 1)
+            / (row[at] + _BM25_K1 * (1 - _BM25_B + _BM25_B * length / mean))
+            for at, unit in enumerate(units)
+        )
+        for row, length in zip(counts, lengths, strict=True)
+    ]
+    most = max(raw, default=0.0)
+    return [value / most if most > 0 else 0.0 for value in raw]
+
+
+def _frequency(form: _Form, reading: Reading) -> float:
+    title = sum(term in form.singles for term in (*reading.title_terms, *reading.title_concepts))
+    body = sum(term in form.singles for term in (*reading.body_terms, *reading.body_concepts))
+    runs_title = sum(_runs(run, reading.title_terms) for run in form.runs)
+    runs_body = sum(_runs(run, reading.body_terms) for run in form.runs)
+    return _BM25_TITLE * (title + runs_title) + body + runs_body

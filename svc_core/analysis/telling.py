@@ -1,0 +1,269 @@
+"""How stories are told: which item leads, which sentences are quoted, and where each one stands.
+
+Rule 1: a sentence is taken once; a near-copy of a taken sentence is never taken.
+Rule 2: what is quoted of a story is in the language of its lead; other items corroborate.
+Rule 3: sentences that lean on one before them ("He also said ...") stand only in a section.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from math import log2
+
+from attrs import define, field
+
+from svc_core.analysis._wording import primary
+from svc_core.analysis.draft import Cited, Section, Source
+from svc_core.analysis.entities import OTHER, mentions
+from svc_core.analysis.evidence import Evidence
+from svc_core.analysis.grouping import Story
+from svc_core.analysis.language import guess
+from svc_core.analysis.relevance import Scored
+from svc_core.analysis.tokens import tokens
+
+KEY_POINTS_MAX = 7
+SECTIONS_MAX = 12
+SECTION_SENTENCES_MAX = 3
+SUMMARY_SENTENCES_MAX = 3
+QUOTED_MEMBERS_MAX = 8  # of a story that a hundred sites copied, the first few say it all
+CITATIONS_MAX = 5  # of one sentence
+
+_COPY_MIN = 0.6  # Jaccard of terms from which two sentences say the same
+_HELD_MIN = 0.8  # share of the shorter one's terms
+_LABEL_NAMES = 2
+_WORDS_MIN, _WORDS_MAX = 6, 45
+
+_LEANING = re.compile(
+    r"(?:he|she|it|they|we|i|you|his|her|its|their|our|my|this|these|those|that|there|here|and|but|or|so|yet|however|"
+    r"also|then|still|meanwhile|instead|moreover|il|elle|ils|elles|ce|cette|ces|mais|et|er|sie|es|aber|und|"
+    r"doch|dies|diese|dieser|pero|y|ele|ela|mas|он|она|они|но|это)\b",
+    re.IGNORECASE,
+)
+_ENDED = re.compile(r"""[.!。！।۔]["'”’»)\]」』）]*$""")
+
+
+@define(eq=False)
+class Plan:
+    """One story on its way into the draft: what has been quoted and what is left to quote."""
+
+    story: Story
+    lead: Scored
+    language: str | None
+    heading: str
+    left: list[tuple[str, Evidence]]
+    others: list[tuple[str, Evidence]]
+    is_told: bool = False
+    quoted: set[str] = field(factory=set)
+
+    @property
+    def members(self) -> list[Evidence]:
+        """The items, the lead first, then by time."""
+        rest = [one.evidence for one in self.story.members if one is not self.lead]
+        return [self.lead.evidence, *rest]
+
+
+def rank(found: Iterable[Story], language: str) -> list[Story]:
+    """Stories in the order of their telling: weight with a bonus for the reader's own language."""
+    held = list(found)
+    newest = max((story.last_at for story in held), default=None)
+
+    def weight(story: Story) -> float:
+        age = (newest - story.last_at).total_seconds() / 86_400 if newest else 0.0
+        own = language_of(lead_of(story, language)) in (primary(language), None)
+        return (
+            story.score + 0.12 * log2(len(story.publishers)) + 0.2 * own + 0.1 / (1 + age)
+            + 0.05 * bool(lead_of(story, language).reading.sentences)
+        )
+
+    return sorted(held, key=lambda s: (-round(weight(s), 6), -s.last_at.timestamp(), s.key))
+
+
+def language_of(scored: Scored) -> str | None:
+    """The primary language of an item, stated or guessed."""
+    evidence = scored.evidence
+    return guess(f"{evidence.title} {evidence.text}", evidence.language)
+
+
+def lead_of(story: Story, language: str) -> Scored:
+    """The member that tells the story: the reader's language, then text, then relevance, then id."""
+
+    def merit(one: Scored) -> tuple[bool, bool, int, float, str]:
+        own = language_of(one) == primary(language)
+        enough = min(len(one.reading.sentences), 2)
+        return (not own, not one.reading.headline, -enough, -one.score, one.evidence.id)
+
+    return min(story.members, key=merit)
+
+
+class Teller:
+    """Hands out sentences and source numbers, each once. One for a draft."""
+
+    def __init__(self, language: str, subject: str) -> None:
+        """Tell in `language`; names in `subject` are not worth a heading, as every story has them."""
+        self.language = primary(language)
+        self.sources: list[Source] = []
+        self._numbers: dict[str, int] = {}
+        self._taken: list[frozenset[str]] = []
+        self._texts: set[str] = set()
+        self._labels: set[str] = set()
+        self._subject = frozenset(tokens(subject))
+
+    def plan(self, story: Story) -> Plan:
+        """What can be told of a story, near-copies among its own sentences left out."""
+        lead = lead_of(story, self.language)
+        spoken = language_of(lead)
+        others = [m for m in story.members if m is not lead and language_of(m) == spoken]
+        heading = lead.reading.headline or next(iter(lead.reading.sentences), "")
+        said = [frozenset(tokens(heading))]
+        left: list[tuple[str, Evidence]] = []
+        titles: list[tuple[str, Evidence]] = []
+        for one in [lead, *others[:QUOTED_MEMBERS_MAX]]:
+            for sentence in one.reading.sentences:
+                if sentence != heading and _is_new(sentence, said):
+                    left.append((sentence, one.evidence))
+        for one in others[:QUOTED_MEMBERS_MAX]:
+            if one.reading.headline and _is_new(one.reading.headline, said):
+                titles.append((one.reading.headline, one.evidence))
+        return Plan(story, lead, spoken, heading, left, titles)
+
+    def summarise(self, plans: Sequence[Plan]) -> list[Cited]:
+        """Two or three sentences of the best stories, those with something left to tell first."""
+        own = [plan for plan in plans[:KEY_POINTS_MAX] if plan.language in (self.language, None)]
+        heads = own or list(plans[:KEY_POINTS_MAX])
+        ready = [plan for plan in heads if len(plan.left) + len(plan.others) >= 2]
+        chosen = [*ready, *(plan for plan in heads if plan not in ready)]
+        found: list[Cited] = []
+        for plan in chosen:
+            if len(found) == SUMMARY_SENTENCES_MAX:
+                break
+            found.extend(self._quote(plan, plan.left, alone=True))
+        return found
+
+    def points(self, plans: Sequence[Plan]) -> list[Cited]:
+        """One sentence for each of the best stories: another headline, a spare one, its own."""
+        found: list[Cited] = []
+        for plan in plans[:KEY_POINTS_MAX]:
+            spare = plan.left if len(plan.left) > 1 else []
+            point = self._quote(plan, plan.others, alone=False) or self._quote(plan, spare, alone=True)
+            found.extend(point or self._headline(plan))
+        return found
+
+    def sections(self, plans: Sequence[Plan]) -> list[Section]:
+        """The best stories that still have something to tell."""
+        found: list[Section] = []
+        for plan in plans[:SECTIONS_MAX]:
+            said = [
+                sentence
+                for _ in range(SECTION_SENTENCES_MAX)
+                for sentence in self._quote(plan, plan.left, alone=False)
+            ]
+            if said:
+                found.append(self._section(plan, tuple(said)))
+        return found
+
+    def briefs(self, plans: Sequence[Plan]) -> list[Cited]:
+        """A headline for each story that nothing has told yet."""
+        return [cited for plan in plans if not plan.is_told for cited in self._headline(plan)]
+
+    def _section(self, plan: Plan, said: tuple[Cited, ...]) -> Section:
+        heading = self._label(plan) if _key(plan.heading) in self._texts else plan.heading
+        self._labels.add(heading)
+        self._take(plan.heading)
+        cited = tuple(self._number(item) for item in plan.members)
+        shown = {number for sentence in said for number in sentence.citations}
+        return Section(
+            key=plan.story.key,
+            heading=heading,
+            sentences=said,
+            citations=cited,
+            corroborating=tuple(number for number in cited if number not in shown),
+            topics=plan.lead.evidence.topics,
+            language=plan.language,
+            at=plan.lead.evidence.at,
+            score=plan.story.score,
+        )
+
+    def _quote(
+        self, plan: Plan, pool: list[tuple[str, Evidence]], *, alone: bool
+    ) -> list[Cited]:
+        """The next sentence of a pool that is new to the draft, cited, or nothing."""
+        for at, (text, item) in enumerate(pool):
+            if (not alone or _stands_alone(text)) and self._take(text):
+                del pool[at]
+                plan.is_told = True
+                return [Cited(text, (self._number(item),))]
+        return []
+
+    def _headline(self, plan: Plan) -> list[Cited]:
+        """The story's own headline with its sources."""
+        if not plan.heading or not self._take(plan.heading):
+            return []
+        plan.is_told = True
+        return [Cited(plan.heading, tuple(self._number(m) for m in plan.members[:CITATIONS_MAX]))]
+
+    def _take(self, text: str) -> bool:
+        terms = frozenset(tokens(text))
+        if _key(text) in self._texts or any(_is_copy(terms, other) for other in self._taken):
+            return False
+        self._texts.add(_key(text))
+        self._taken.append(terms)
+        return True
+
+    def _label(self, plan: Plan) -> str:
+        """The names that a story is about, without the subject's own; its headline failing these."""
+        found = mentions([plan.lead.reading], plan.language)
+        headline = plan.heading.casefold()
+        named = sorted(
+            (m for m in found if not set(tokens(m.name)) <= self._subject),
+            key=lambda m: (m.name.casefold() not in headline, m.kind == OTHER, -m.count),
+        )
+        names = [mention.name for mention in named]
+        for size in range(min(_LABEL_NAMES, len(names)), len(names) + 1):
+            label = ", ".join(names[:size])
+            if size and label not in self._labels:
+                return label
+        return plan.heading
+
+    def _number(self, item: Evidence) -> int:
+        if item.id not in self._numbers:
+            self._numbers[item.id] = len(self.sources) + 1
+            self.sources.append(
+                Source(
+                    number=len(self.sources) + 1,
+                    id=item.id,
+                    title=" ".join(item.title.split()),
+                    url=item.url,
+                    name=item.source_name,
+                    domain=item.source_domain,
+                    source_id=item.source_id,
+                    published_at=item.published_at,
+                    language=item.language,
+                )
+            )
+        return self._numbers[item.id]
+
+
+def _key(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(" .!?…\"'“”‘’")
+
+
+def _is_new(sentence: str, said: list[frozenset[str]]) -> bool:
+    terms = frozenset(tokens(sentence))
+    if any(_is_copy(terms, other) for other in said):
+        return False
+    said.append(terms)
+    return True
+
+
+def _is_copy(left: frozenset[str], right: frozenset[str]) -> bool:
+    shared = len(left & right)
+    smaller = min(len(left), len(right))
+    if smaller < 3:
+        return left == right
+    return shared >= _COPY_MIN * len(left | right) or shared >= _HELD_MIN * smaller
+
+
+def _stands_alone(text: str) -> bool:
+    words = len(text.split())
+    unspaced = words == 1
+    fits = _WORDS_MIN <= words <= _WORDS_MAX or unspaced
+    return fits and bool(_ENDED.search(text)) and not _LEANING.match(text.lstrip("\"'“‘«„("))
