@@ -1,0 +1,247 @@
+"""Signals: what happened, to whom, where and when, read from the stories of a report.
+
+Rule 1: an event is told by its words ("suicide bombing", "acquires"), from a list, never guessed.
+Rule 2: at most one signal for each story and kind of event, and at most two kinds for a story.
+Rule 3: the confidence is a sum of four stated parts, so that a reader can see why.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from functools import cache
+from math import log2
+
+from attrs import frozen
+
+from svc_core.analysis.draft import Period
+from svc_core.analysis.entities import OTHER, PLACE, Mention, mentions
+from svc_core.analysis.grouping import Story
+from svc_core.analysis.tokens import fold, tokens
+
+TYPES_PER_STORY_MAX = 2
+SIGNALS_MAX = 50
+ENTITIES_MAX = 8
+
+_WEIGHTS = {"source_diversity": 0.3, "trigger_strength": 0.35, "recency": 0.15, "specificity": 0.2}
+_TITLE_STRONG, _LEAD_STRONG, _TITLE_WEAK = 1.0, 0.8, 0.55
+_RECENT_HALF = timedelta(hours=48)
+_DATE_SLACK = timedelta(days=60)
+
+_MONTHS = {
+    month: number
+    for number, names in enumerate(
+        (
+            "january jan janvier januar enero", "february feb février februar febrero",
+            "march mar mars märz marzo", "april apr avril abril", "may mai mayo",
+            "june jun juin juni junio", "july jul juillet juli julio",
+            "august aug août agosto", "september sep sept septembre septiembre",
+            "october oct octobre oktober octubre", "november nov novembre noviembre",
+            "december dec décembre dezember diciembre",
+        ),
+        start=1,
+    )
+    for month in names.split()
+}
+_MONTH = "|".join(sorted(_MONTHS, key=lambda name: (-len(name), name)))
+_DATES = re.compile(
+    rf"\b(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th|\.)?\s(?:de\s)?(?P<m1>{_MONTH})\b\.?"
+    rf"|(?P<m2>{_MONTH})\.?\s(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b)(?:,?\s(?:de\s)?(?P<y>\d{{4}}))?",
+    re.IGNORECASE,
+)
+
+
+@frozen
+class Confidence:
+    """The parts of a confidence, each 0..1, to three places."""
+
+    source_diversity: float
+    trigger_strength: float
+    recency: float
+    specificity: float
+
+    @property
+    def value(self) -> float:
+        """The weighted sum, 0..1, to three places."""
+        parts = {name: getattr(self, name) for name in _WEIGHTS}
+        return round(sum(_WEIGHTS[name] * part for name, part in parts.items()), 3)
+
+
+@frozen
+class SignalDraft:
+    """One event. `entities` were affected or acted, `places` are where, `occurred_on` is when.
+
+    `key` is the story's key and the type; `at` is the first report of it, `sources` counts its
+    publishers; `occurred_on` is a date that the text states, else `None`.
+    """
+
+    key: str
+    type: str
+    title: str
+    summary: str
+    direction: str
+    tags: tuple[str, ...]
+    trigger: str
+    confidence: float
+    parts: Confidence
+    entities: tuple[Mention, ...]
+    places: tuple[Mention, ...]
+    at: datetime
+    last_at: datetime
+    occurred_on: date | None
+    evidence_ids: tuple[str, ...]
+    sources: int
+    story_key: str
+
+
+@frozen
+class _Kind:
+    name: str
+    direction: str
+    tag: str
+
+
+def extract(
+    stories: Sequence[Story], period: Period, *, language: str | None = None
+) -> tuple[SignalDraft, ...]:
+    """The signals of some stories, surest first, then by key; at most `SIGNALS_MAX`."""
+    found = [signal for story in stories for signal in _of(story, period, language)]
+    return tuple(sorted(found, key=lambda one: (-one.confidence, one.key))[:SIGNALS_MAX])
+
+
+def _of(story: Story, period: Period, language: str | None) -> Iterable[SignalDraft]:
+    strengths = _strengths(story)
+    ranked = sorted(strengths, key=lambda kind: (-strengths[kind][0], _rank(kind)))
+    if not ranked:
+        return
+    named = mentions((member.reading for member in story.members), language)
+    for kind in ranked[:TYPES_PER_STORY_MAX]:
+        if kind is ranked[0] or strengths[kind][0] >= _LEAD_STRONG:
+            yield _signal(story, kind, strengths[kind], named, period)
+
+
+def _signal(
+    story: Story, kind: _Kind, told: tuple[float, str], named: Sequence[Mention], period: Period
+) -> SignalDraft:
+    strength, trigger = told
+    places = tuple(one for one in named if one.kind == PLACE)[:ENTITIES_MAX]
+    entities = tuple(one for one in named if one.kind not in (PLACE, OTHER))[:ENTITIES_MAX]
+    lead = max(story.members, key=lambda one: (one.score, one.evidence.id)).reading
+    day = _stated_day(story)
+    parts = Confidence(
+        source_diversity=round(min(log2(1 + len(story.publishers)) / 2, 1.0), 3),
+        trigger_strength=strength,
+        recency=_recency(story.last_at, period),
+        specificity=round((bool(entities) + bool(places) + (day is not None)) / 3, 3),
+    )
+    return SignalDraft(
+        key=f"{story.key}:{kind.name}",
+        type=kind.name,
+        title=lead.headline or next(iter(lead.sentences), ""),
+        summary=next(iter(lead.sentences), ""),
+        direction=kind.direction,
+        tags=(kind.tag,),
+        trigger=trigger,
+        confidence=parts.value,
+        parts=parts,
+        entities=entities,
+        places=places,
+        at=story.first_at,
+        last_at=story.last_at,
+        occurred_on=day,
+        evidence_ids=tuple(member.evidence.id for member in story.members),
+        sources=len(story.publishers),
+        story_key=story.key,
+    )
+
+
+def _recency(at: datetime, period: Period) -> float:
+    """1 at the end of the period, half after two days."""
+    age = max(period.end - at, timedelta())
+    return round(float(0.5 ** (age / _RECENT_HALF)), 3)
+
+
+# --- triggers -----------------------------------------------------------------------------------
+
+
+def _strengths(story: Story) -> dict[_Kind, tuple[float, str]]:
+    """The kinds of event that the story tells, how surely, and by which words."""
+    found: dict[_Kind, tuple[float, str]] = {}
+    for member in story.members:
+        title, lead = list(member.reading.title_terms), list(member.reading.lead_terms)
+        for terms, strong, weak in ((title, _TITLE_STRONG, _TITLE_WEAK), (lead, _LEAD_STRONG, 0.0)):
+            for run in _runs(terms):
+                for kind, is_strong in _rules().get(run, ()):
+                    value = strong if is_strong else weak
+                    told = (value, " ".join(run))
+                    if value and _beats(told, found.get(kind)):
+                        found[kind] = told
+    return found
+
+
+def _beats(told: tuple[float, str], known: tuple[float, str] | None) -> bool:
+    return known is None or (-told[0], told[1]) < (-known[0], known[1])
+
+
+def _runs(terms: Sequence[str]) -> set[tuple[str, ...]]:
+    return {
+        tuple(terms[at : at + size])
+        for size in (1, 2, 3)
+        for at in range(len(terms) - size + 1)
+    }
+
+
+@cache
+def _rules() -> Mapping[tuple[str, ...], tuple[tuple[_Kind, bool], ...]]:
+    from svc_core.analysis._triggers import TRIGGERS  # noqa: PLC0415 - read on first use
+
+    rules: dict[tuple[str, ...], list[tuple[_Kind, bool]]] = {}
+    for line in TRIGGERS.strip().splitlines():
+        name, direction, tag, strong, weak = line.split("|")
+        for words, is_strong in ((strong, True), (weak, False)):
+            for phrase in words.split():
+                run = tuple(tokens(phrase.replace("_", " ")))
+                known = rules.setdefault(run, [])
+                if all(kind.name != name for kind, _ in known):
+                    known.append((_Kind(name, direction, tag), is_strong))
+    return {run: tuple(kinds) for run, kinds in rules.items() if run}
+
+
+@cache
+def _rank(kind: _Kind) -> int:
+    from svc_core.analysis._triggers import TRIGGERS  # noqa: PLC0415 - read on first use
+
+    names = [line.split("|")[0] for line in TRIGGERS.strip().splitlines()]
+    return names.index(kind.name)
+
+
+# --- dates --------------------------------------------------------------------------------------
+
+
+def _stated_day(story: Story) -> date | None:
+    """The first date that the story states and that lies near its publication."""
+    for member in story.members:
+        for text in (member.reading.headline, *member.reading.sentences):
+            for match in _DATES.finditer(text):
+                day = _day(match, member.evidence.at)
+                if day is not None:
+                    return day
+    return None
+
+
+def _day(match: re.Match[str], at: datetime) -> date | None:
+    number = int(match["d1"] or match["d2"])
+    month = _MONTHS[(match["m1"] or match["m2"]).casefold()]
+    years = [int(match["y"])] if match["y"] else [at.year, at.year - 1, at.year + 1]
+    for year in years:
+        try:
+            day = datetime(year, month, number, tzinfo=UTC)
+        except ValueError:
+            continue
+        if abs(day - at) <= _DATE_SLACK:
+            return day.date()
+    return None
+
+
+def slug(name: str) -> str:
+    """A name as a tag: lower case, words joined by hyphens."""
+    return "-".join(fold(name).split())
