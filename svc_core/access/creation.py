@@ -1,0 +1,125 @@
+"""Creating a key: who may, and what it may be (Spec: Plans, API key).
+
+Rule 1: an owner or admin creates keys, on a plan that admits new ones.
+Rule 2: a key restricts its plan and never exceeds it.
+Rule 3: all faults of a request are told together.
+"""
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from typing import Literal
+
+from attrs import frozen
+
+from svc_core import problem
+from svc_core.access.address import normalise
+from svc_core.access.keys import ApiKey, NewKey, state
+from svc_core.access.plans import Plan
+from svc_core.access.scopes import unknown
+from svc_core.problem import Problem, describe
+from svc_core.wire import Fault
+
+Role = Literal["owner", "admin", "member"]
+
+KEY_ROLES = frozenset({"owner", "admin"})
+NAME_MAX = 120
+"""As for the other names people give: fits a line of the dashboard."""
+ADDRESSES_MAX = 100
+"""Exact addresses of one key: a fleet behind fixed egress has a handful."""
+
+
+@frozen
+class KeyRequest:
+    """What a person asks for. `workspace_id` is null for a personal key of `user_id`."""
+
+    name: str
+    scopes: tuple[str, ...]
+    user_id: str
+    workspace_id: str | None = None
+    addresses: tuple[str, ...] = ()
+    expires_at: datetime | None = None
+    per_minute: int | None = None
+    per_day: int | None = None
+
+
+def may_manage(role: str) -> None:
+    """Pass owners and admins; every other role may not even see the keys.
+
+    Raises: Problem FORBIDDEN.
+    """
+    if role not in KEY_ROLES:
+        raise Problem(problem.FORBIDDEN, "API keys are managed by workspace owners and admins.")
+
+
+def may_create(
+    request: KeyRequest, *, role: str, plan: Plan, existing: Collection[ApiKey], now: datetime
+) -> None:
+    """Pass a request that may become a key; `existing` are all kept keys of the same account.
+
+    Active keys count towards the plan's number: revoked and expired ones leave room.
+
+    Raises: Problem FORBIDDEN (role), PLAN_INELIGIBLE (plan), VALIDATION_FAILED (all faults of
+        the request), RESOURCE_CONFLICT (name taken, or as many keys as the plan allows).
+    """
+    may_manage(role)
+    if not plan.new_keys:
+        raise Problem(problem.PLAN_INELIGIBLE, f"The {plan.name} plan admits no new keys.")
+    if faults := list(_faults(request, plan, now)):
+        raise Problem(problem.VALIDATION_FAILED, describe(faults))
+    if any(key.name == request.name for key in existing):
+        raise Problem(problem.RESOURCE_CONFLICT, "Another key has this name.")
+    if sum(state(key, plan, now) == "active" for key in existing) >= plan.keys_max:
+        detail = f"The {plan.name} plan allows {plan.keys_max} active keys."
+        raise Problem(problem.RESOURCE_CONFLICT, detail)
+
+
+def create(request: KeyRequest, new: NewKey, *, id_: str, now: datetime) -> ApiKey:
+    """The record of a key that `may_create` has passed: active, its addresses in one spelling."""
+    return ApiKey(
+        id=id_,
+        name=request.name,
+        digest_hex=new.digest_hex,
+        prefix=new.prefix,
+        scopes=tuple(dict.fromkeys(request.scopes)),
+        addresses=tuple(dict.fromkeys(map(normalise, request.addresses))),
+        workspace_id=request.workspace_id,
+        user_id=request.user_id,
+        created_at=now,
+        issued_at=now,
+        expires_at=request.expires_at,
+        per_minute=request.per_minute,
+        per_day=request.per_day,
+    )
+
+
+def _faults(request: KeyRequest, plan: Plan, now: datetime) -> Iterable[Fault]:
+    if not 1 <= len(request.name) <= NAME_MAX or not request.name.isprintable():
+        yield Fault("/name", f"must be 1 to {NAME_MAX} printable characters")
+    yield from _scope_faults(request.scopes)
+    yield from _address_faults(request.addresses)
+    if request.expires_at is not None and request.expires_at <= now:
+        yield Fault("/expiresAt", "must be in the future")
+    yield from _rate_faults("/perMinute", request.per_minute, plan.per_minute)
+    yield from _rate_faults("/perDay", request.per_day, plan.per_day)
+
+
+def _scope_faults(scopes: tuple[str, ...]) -> Iterable[Fault]:
+    if not scopes:
+        yield Fault("/scopes", "must name at least one scope")
+    for name in unknown(scopes):
+        yield Fault("/scopes", f"{name!r} is not a scope")
+
+
+def _address_faults(addresses: tuple[str, ...]) -> Iterable[Fault]:
+    if len(addresses) > ADDRESSES_MAX:
+        yield Fault("/addresses", f"must be at most {ADDRESSES_MAX}")
+    for index, text in enumerate(addresses):
+        try:
+            normalise(text)
+        except ValueError:
+            yield Fault(f"/addresses/{index}", "must be one exact IPv4 or IPv6 address")
+
+
+def _rate_faults(where: str, asked: int | None, plan_rate: int) -> Iterable[Fault]:
+    if asked is not None and not 1 <= asked <= plan_rate:
+        yield Fault(where, f"must be 1 to {plan_rate}, the rate of the plan")

@@ -1,0 +1,174 @@
+"""API keys: their text, what is kept of it, and their states (Spec: API key).
+
+Rule 1: only the SHA-256 digest and a short display prefix are kept; the secret is shown once.
+Rule 2: a key is looked up by the digest of the whole credential, never by a part of it.
+Rule 3: revoking is safe to repeat; regenerating voids the old secret at once, in any state.
+Rule 4: only `active` and `inactive` are stored. Expiry and plan eligibility are judged anew at
+    every request, so nothing has to happen at the moment they change.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from hashlib import sha256
+from types import MappingProxyType
+from typing import Final, Literal
+
+from attrs import evolve, field, frozen
+
+from svc_core.access.plans import Plan
+
+RANDOM_BYTES = 32
+DISPLAY_HEX = 8
+"""Hex digits of the secret in the display prefix; the other 224 bits stay secret."""
+
+KeyStatus = Literal["active", "inactive"]
+KeyAction = Literal["revoke", "regenerate", "delete"]
+KeyState = Literal["active", "inactive", "expired", "plan-ineligible"]
+
+_AUTHORIZATION = re.compile("Bearer svc_[0-9a-f]{64}")
+_SCHEME = "Bearer"
+
+
+# -- the text of a key -------------------------------------------------------------------------
+
+
+@frozen
+class NewKey:
+    """A fresh secret, to be shown once, and what is kept of it."""
+
+    secret: str = field(repr=False)
+    digest_hex: str
+    prefix: str
+
+
+def new_key(random32: bytes) -> NewKey:
+    """The key made of 32 random bytes: `svc_` and their 64 lowercase hex digits.
+
+    Raises: ValueError when there are not exactly 32 bytes.
+    """
+    if len(random32) != RANDOM_BYTES:
+        raise ValueError(f"A key is made of {RANDOM_BYTES} random bytes, not {len(random32)}.")
+    secret = f"svc_{random32.hex()}"
+    return NewKey(secret, digest(secret), secret[: len("svc_") + DISPLAY_HEX])
+
+
+def digest(secret: str) -> str:
+    """SHA-256 of a key's text, in hex. Plain, because 256 random bits need no slow hash."""
+    return sha256(secret.encode("ascii")).hexdigest()
+
+
+@frozen
+class Bearer:
+    """A well-formed key was sent; only its digest goes further."""
+
+    digest_hex: str
+
+
+@frozen
+class Malformed:
+    """`Authorization` begins with `Bearer`, but what follows is no key."""
+
+
+MALFORMED: Final = Malformed()
+
+
+def parse_bearer(authorization: str | None) -> Bearer | Malformed | None:
+    """What the `Authorization` field value says; None takes the path of a caller without key.
+
+    `Bearer` is case-sensitive and anything that begins with it takes the key path, so that a
+    spoilt key is told so and never offered a payment instead (Spec: x402 path selection). One
+    space, then the key and nothing else: no other space, no newline, no upper-case digit.
+    """
+    if authorization is None:
+        return None
+    if _AUTHORIZATION.fullmatch(authorization):
+        return Bearer(digest(authorization[len(_SCHEME) + 1 :]))
+    return MALFORMED if authorization.startswith(_SCHEME) else None
+
+
+# -- the record --------------------------------------------------------------------------------
+
+
+@frozen
+class ApiKey:
+    """What is kept of one key.
+
+    `workspace_id` is null for a personal key. `grandfathered` marks the Lite keys of old. An
+    empty `addresses` admits every address; `per_minute` and `per_day` restrict the key below
+    its plan. `issued_at` is when the present secret was made.
+    """
+
+    id: str
+    name: str
+    digest_hex: str = field(repr=False)
+    prefix: str
+    scopes: tuple[str, ...]
+    addresses: tuple[str, ...]
+    workspace_id: str | None
+    user_id: str
+    created_at: datetime
+    issued_at: datetime
+    grandfathered: bool = False
+    status: KeyStatus = "active"
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+    last_used_at: datetime | None = None
+    per_minute: int | None = None
+    per_day: int | None = None
+
+    @property
+    def tenant(self) -> str:
+        """Whose data it reaches and whose quota it uses: its workspace, else its user."""
+        return self.workspace_id or self.user_id
+
+
+def state(key: ApiKey, plan: Plan, now: datetime) -> KeyState:
+    """What the key may be called at `now`; the first that applies, as a request is judged."""
+    if key.status == "inactive":
+        return "inactive"
+    if key.expires_at is not None and key.expires_at <= now:
+        return "expired"
+    return "active" if plan.admits(grandfathered=key.grandfathered) else "plan-ineligible"
+
+
+# -- transitions -------------------------------------------------------------------------------
+
+TRANSITIONS: Mapping[KeyStatus, Mapping[KeyAction, KeyStatus | None]] = MappingProxyType(
+    {
+        "active": {"revoke": "inactive", "regenerate": "active", "delete": None},
+        "inactive": {"revoke": "inactive", "regenerate": "active", "delete": None},
+    }
+)
+"""The stored status after each action; None: the record is gone for good."""
+
+
+def revoke(key: ApiKey, now: datetime) -> ApiKey:
+    """The key without power. Revoking again changes nothing, not even the time."""
+    if key.status == "inactive":
+        return key
+    return evolve(key, status="inactive", revoked_at=now)
+
+
+def regenerate(key: ApiKey, new: NewKey, now: datetime) -> ApiKey:
+    """The same key with a new secret, active and unused; the old secret is void at once.
+
+    An expiry still ahead is kept. One that has passed starts again with the same lifetime,
+    because a regenerated key is active (Spec: States).
+    """
+    return evolve(
+        key,
+        digest_hex=new.digest_hex,
+        prefix=new.prefix,
+        status="active",
+        issued_at=now,
+        expires_at=_renewed(key, now),
+        revoked_at=None,
+        last_used_at=None,
+    )
+
+
+def _renewed(key: ApiKey, now: datetime) -> datetime | None:
+    if key.expires_at is None or key.expires_at > now:
+        return key.expires_at
+    return now + (key.expires_at - key.issued_at)

@@ -1,0 +1,80 @@
+"""Lockout: five unknown keys from one address within fifteen minutes (Spec: Lockout).
+
+Rule 1: only malformed and unknown keys count. A revoked, expired or ineligible key is known.
+Rule 2: the window rolls: an address is locked while its fifth newest failure is younger than
+    fifteen minutes. Success does not reset it.
+Rule 3: a request that the lock refuses records nothing, so waiting always ends the lock.
+Rule 4: the fifth failure itself answers 401; the sixth request with a key answers 429.
+
+The state of an address is the tuple of its five newest failure times, oldest first. Five are
+enough: older ones can never again be the fifth newest.
+"""
+
+from collections import OrderedDict
+from datetime import datetime, timedelta
+
+ATTEMPTS_MAX = 5
+WINDOW = timedelta(minutes=15)
+ADDRESSES_MAX = 100_000
+"""Addresses remembered at once: about 30 MB, far beyond the attackers of one quarter hour."""
+
+_SECOND = timedelta(seconds=1)
+
+Failures = tuple[datetime, ...]
+
+
+def is_locked(failures: Failures, now: datetime) -> bool:
+    """Whether authentication from this address is refused at `now`."""
+    return len(failures) == ATTEMPTS_MAX and failures[0] + WINDOW > now
+
+
+def record(failures: Failures, now: datetime) -> Failures:
+    """The failures after one more at `now`; the very same tuple while the address is locked."""
+    if is_locked(failures, now):
+        return failures
+    # Sorted, because a clock that was set back must not make the oldest failure look newest.
+    return tuple(sorted((*failures, now))[-ATTEMPTS_MAX:])
+
+
+def retry_after_seconds(failures: Failures, now: datetime) -> int:
+    """Whole seconds until a locked address is free again, never too few; at least 1.
+
+    Only for failures that lock at `now`.
+    """
+    return -((now - failures[0] - WINDOW) // _SECOND)
+
+
+class LockoutBook:
+    """The failures of many addresses in memory, the least recently failing forgotten first.
+
+    For one thread or event loop: no method waits, so between reading `failures`, deciding and
+    calling `record` nothing else runs. A host that looks keys up asynchronously reads
+    `failures` again after the look-up, and of a burst exactly five attempts get a 401.
+    """
+
+    __slots__ = ("_addresses_max", "_failures")
+
+    def __init__(self, addresses_max: int = ADDRESSES_MAX) -> None:
+        self._addresses_max = addresses_max
+        self._failures: OrderedDict[str, Failures] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._failures)
+
+    def failures(self, address: str) -> Failures:
+        """The failures of one address, oldest first; empty for a stranger."""
+        return self._failures.get(address, ())
+
+    def record(self, address: str, now: datetime) -> bool:
+        """Count one invalid or unknown key.
+
+        True when it counted, false when the address was locked already: then the answer is
+        429, not 401.
+        """
+        before = self.failures(address)
+        after = record(before, now)
+        self._failures[address] = after
+        self._failures.move_to_end(address)
+        if len(self._failures) > self._addresses_max:
+            self._failures.popitem(last=False)
+        return after is not before

@@ -1,0 +1,162 @@
+import ipaddress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core.access.address import (
+    DEFAULT_TRUSTED,
+    ClientAddress,
+    Forwarded,
+    normalise,
+    parse_trusted,
+    resolve,
+)
+
+SPELLINGS = [
+    ("1.2.3.4", "1.2.3.4"),
+    ("::ffff:1.2.3.4", "1.2.3.4"),
+    ("::FFFF:0102:0304", "1.2.3.4"),
+    ("0:0:0:0:0:ffff:1.2.3.4", "1.2.3.4"),
+    ("2001:DB8:0:0:0:0:0:1", "2001:db8::1"),
+    ("2001:db8::1", "2001:db8::1"),
+    ("fe80::1%eth0", "fe80::1"),
+    ("::ffff:1.2.3.4%eth0", "1.2.3.4"),
+    ("::1.2.3.4", "::102:304"),
+    ("::1", "::1"),
+]
+
+
+@pytest.mark.parametrize(("text", "spelling"), SPELLINGS)
+def test_an_address_has_one_spelling(text, spelling):
+    assert normalise(text) == spelling
+    assert normalise(spelling) == spelling
+
+
+REFUSED = [
+    "",
+    " 1.2.3.4",
+    "1.2.3.4 ",
+    "1.2.3.4\n",
+    "1.2.3",
+    "1.2.3.4.5",
+    "01.2.3.4",
+    "1.2.3.256",
+    "1.2.3.٤",
+    "1.2.3.4:80",
+    "[::1]",
+    "[::1]:80",
+    "10.0.0.0/8",
+    "1.2.3.4/32",
+    "::1/128",
+    "1.2.3.4%eth0",
+    "fe80::1%",
+    "localhost",
+    "16909060",
+    "0x1020304",
+    "fe80::1%" + "z" * 64,
+]
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_anything_but_one_exact_address_is_refused(text):
+    with pytest.raises(ValueError, match=" "):
+        normalise(text)
+
+
+@given(st.ip_addresses())
+def test_equal_addresses_have_equal_spellings_and_no_others(address):
+    assert normalise(str(address)) == normalise(address.exploded)
+    if address.version == 4:
+        assert normalise(f"::ffff:{address}") == normalise(str(address)) == str(address)
+
+
+@given(st.text(max_size=70))
+def test_what_is_read_is_an_address_and_stays_itself(text):
+    try:
+        spelling = normalise(text)
+    except ValueError:
+        return
+    assert str(ipaddress.ip_address(spelling)) == spelling
+
+
+STRANGER, PROXY = "203.0.113.9", "10.0.0.7"
+CF, XFF, REAL = "198.51.100.1", "198.51.100.2", "198.51.100.3"
+ALL = Forwarded([CF], [f"{XFF}, 198.51.100.8"], [REAL])
+
+SEEN = [
+    # peer, headers, address, certain
+    (STRANGER, Forwarded(), STRANGER, True),
+    (STRANGER, ALL, STRANGER, True),  # spoofing from the open network does nothing
+    (PROXY, Forwarded(), PROXY, True),
+    (PROXY, ALL, CF, True),
+    (PROXY, ALL._replace(cf_connecting_ip=()), XFF, True),
+    (PROXY, Forwarded(x_real_ip=[REAL]), REAL, True),
+    ("::ffff:10.0.0.7", ALL, CF, True),
+    ("::ffff:203.0.113.9", ALL, STRANGER, True),
+    ("127.0.0.1", ALL, CF, True),
+    ("::1", ALL, CF, True),
+    ("172.31.0.1", ALL, CF, True),
+    ("172.32.0.1", ALL, "172.32.0.1", True),
+    ("192.168.1.1", ALL, CF, True),
+    ("169.254.1.1", ALL, CF, True),
+    ("fe80::1%eth0", ALL, CF, True),
+    ("fd00::1", ALL, CF, True),
+    ("100.64.0.1", ALL, "100.64.0.1", True),
+    # a header that cannot be read never gives way to the next one
+    (PROXY, ALL._replace(cf_connecting_ip=["garbage"]), PROXY, False),
+    (PROXY, ALL._replace(cf_connecting_ip=[CF, CF]), PROXY, False),
+    (PROXY, ALL._replace(cf_connecting_ip=[""]), PROXY, False),
+    (PROXY, ALL._replace(cf_connecting_ip=[f"{CF}:443"]), PROXY, False),
+    (PROXY, ALL._replace(cf_connecting_ip=["198.051.100.1"]), PROXY, False),
+    (PROXY, Forwarded(x_forwarded_for=["unknown, 198.51.100.2"], x_real_ip=[REAL]), PROXY, False),
+    (PROXY, Forwarded(x_forwarded_for=["", XFF]), PROXY, False),
+    (PROXY, Forwarded(x_real_ip=[REAL, REAL]), PROXY, False),
+    # spelling
+    (PROXY, Forwarded(x_forwarded_for=[XFF, CF]), XFF, True),
+    (PROXY, Forwarded(x_forwarded_for=[f" \t{XFF}\t,{CF}"]), XFF, True),
+    (PROXY, Forwarded(cf_connecting_ip=[f" {CF} "]), CF, True),
+    (PROXY, Forwarded(cf_connecting_ip=["::FFFF:198.51.100.1"]), CF, True),
+    # no address at all: a unix socket or a call inside the process
+    (None, ALL, CF, True),
+    (None, Forwarded(), "", False),
+    ("testclient", ALL, CF, True),
+    ("testclient", Forwarded(), "testclient", False),
+]
+
+
+@pytest.mark.parametrize(("peer", "forwarded", "text", "certain"), SEEN)
+def test_the_client_address_by_default(peer, forwarded, text, certain):
+    assert resolve(peer, forwarded, DEFAULT_TRUSTED) == ClientAddress(text, certain)
+
+
+TRUST = [
+    # setting, peer, believed
+    (["*"], STRANGER, True),
+    (["*"], None, True),
+    ([], "127.0.0.1", False),
+    ([], None, False),
+    (["loopback"], "127.8.9.10", True),
+    (["loopback"], None, True),
+    (["loopback"], PROXY, False),
+    (["private"], PROXY, True),
+    (["private"], "127.0.0.1", False),
+    (["private"], None, False),
+    (["203.0.113.0/24"], STRANGER, True),
+    (["203.0.113.9"], STRANGER, True),
+    (["203.0.113.9"], "203.0.113.10", False),
+    (["2001:db8::/32"], "2001:db8::5", True),
+    (["2001:db8::/32"], STRANGER, False),
+]
+
+
+@pytest.mark.parametrize(("setting", "peer", "believed"), TRUST)
+def test_headers_are_believed_from_the_peers_of_the_setting(setting, peer, believed):
+    trusted = parse_trusted(setting)
+    assert (resolve(peer, ALL, trusted) == (CF, True)) is believed
+
+
+@pytest.mark.parametrize("entry", ["10.0.0.1/8", "everyone", "", "10.0.0.0/33"])
+def test_an_unreadable_entry_is_refused_by_name(entry):
+    with pytest.raises(ValueError, match="loopback, private"):
+        parse_trusted(["private", entry])

@@ -1,0 +1,146 @@
+from datetime import timedelta
+
+import pytest
+from attrs import evolve
+
+from svc_core.access.creation import KeyRequest, create, may_create, may_manage
+from svc_core.access.keys import new_key, revoke, state
+from svc_core.access.plans import DEFAULT_PLANS, Plan
+from svc_core.problem import Problem
+
+PRO = DEFAULT_PLANS.plan("pro")
+REQUEST = KeyRequest("CI", ("reports:read",), "usr_1", "wsp_1")
+
+
+def code_of(request, now, *, role="owner", plan=PRO, existing=()):
+    """The code that refuses, or None."""
+    try:
+        may_create(request, role=role, plan=plan, existing=existing, now=now)
+    except Problem as refused:
+        return refused.type.code
+    return None
+
+
+@pytest.mark.parametrize(
+    ("role", "code"),
+    [("owner", None), ("admin", None), ("member", "FORBIDDEN"), ("viewer", "FORBIDDEN")],
+)
+def test_owners_and_admins_manage_keys_and_nobody_else(now, role, code):
+    assert code_of(REQUEST, now, role=role) == code
+    if code is None:
+        may_manage(role)
+    else:
+        with pytest.raises(Problem):
+            may_manage(role)
+
+
+@pytest.mark.parametrize(
+    ("plan", "code"),
+    [("free", "PLAN_INELIGIBLE"), ("lite", "PLAN_INELIGIBLE"), ("pro", None), ("elite", None)],
+)
+def test_only_pro_and_elite_admit_new_keys(now, plan, code):
+    assert code_of(REQUEST, now, plan=DEFAULT_PLANS.plan(plan)) == code
+
+
+@pytest.mark.parametrize(("plan", "room"), [("pro", 5), ("elite", 25)])
+def test_a_plan_holds_its_number_of_active_keys(now, make_key, plan, room):
+    row = DEFAULT_PLANS.plan(plan)
+    kept = [make_key(n) for n in range(1, room + 1)]
+    assert code_of(REQUEST, now, plan=row, existing=kept[1:]) is None
+    assert code_of(REQUEST, now, plan=row, existing=kept) == "RESOURCE_CONFLICT"
+    assert code_of(REQUEST, now, plan=row, existing=[revoke(kept[0], now), *kept[1:]]) is None
+    expired = evolve(kept[0], expires_at=now)
+    assert code_of(REQUEST, now, plan=row, existing=[expired, *kept[1:]]) is None
+
+
+def test_a_name_is_taken_by_a_revoked_key_too(now, make_key):
+    other = revoke(make_key(name="CI"), now)
+    assert code_of(REQUEST, now, existing=[other]) == "RESOURCE_CONFLICT"
+
+
+FAULTS = [
+    ({"name": ""}, "/name"),
+    ({"name": "x" * 121}, "/name"),
+    ({"name": "a\nb"}, "/name"),
+    ({"scopes": ()}, "/scopes"),
+    ({"scopes": ("reports:read", "reports:all")}, "/scopes: 'reports:all'"),
+    ({"addresses": ("10.0.0.0/8",)}, "/addresses/0"),
+    ({"addresses": ("10.0.0.1", "10.0.0.1:80")}, "/addresses/1"),
+    ({"addresses": tuple(f"10.0.0.{n}" for n in range(101))}, "/addresses: must be at most 100"),
+    ({"per_minute": 0}, "/perMinute"),
+    ({"per_minute": 31}, "/perMinute: must be 1 to 30"),
+    ({"per_day": 0}, "/perDay"),
+    ({"per_day": 5_001}, "/perDay"),
+]
+
+
+@pytest.mark.parametrize(("change", "where"), FAULTS)
+def test_a_fault_is_named_by_its_place(now, change, where):
+    with pytest.raises(Problem) as refused:
+        may_create(evolve(REQUEST, **change), role="admin", plan=PRO, existing=(), now=now)
+    assert refused.value.type.code == "VALIDATION_FAILED"
+    assert where in refused.value.detail
+    assert ";" not in refused.value.detail
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": "x"},
+        {"name": "x" * 120},
+        {"name": "Überwachung Ⅳ"},
+        {"addresses": tuple(f"10.0.0.{n}" for n in range(100))},
+        {"per_minute": 1, "per_day": 1},
+        {"per_minute": 30, "per_day": 5_000},
+    ],
+)
+def test_the_bounds_themselves_pass(now, change):
+    assert code_of(evolve(REQUEST, **change), now) is None
+
+
+def test_an_expiry_must_be_ahead(now):
+    assert code_of(evolve(REQUEST, expires_at=now), now) == "VALIDATION_FAILED"
+    assert code_of(evolve(REQUEST, expires_at=now + timedelta(microseconds=1)), now) is None
+
+
+def test_all_faults_are_told_together(now):
+    broken = KeyRequest("", (), "usr_1", addresses=("x",), expires_at=now, per_minute=0, per_day=0)
+    with pytest.raises(Problem) as refused:
+        may_create(broken, role="owner", plan=PRO, existing=(), now=now)
+    for where in ("/name", "/scopes", "/addresses/0", "/expiresAt", "/perMinute", "/perDay"):
+        assert where in refused.value.detail
+
+
+def test_role_comes_before_plan_and_plan_before_faults(now, make_key):
+    free = Plan("free", new_keys=False, keys_max=0, per_minute=0, per_day=0)
+    broken = evolve(REQUEST, name="")
+    taken = [make_key(n, name="") for n in range(1, 6)]
+    assert code_of(broken, now, role="member", plan=free, existing=taken) == "FORBIDDEN"
+    assert code_of(broken, now, plan=free, existing=taken) == "PLAN_INELIGIBLE"
+    assert code_of(broken, now, existing=taken) == "VALIDATION_FAILED"
+
+
+def test_a_created_key_is_active_with_one_spelling_of_each_address(now):
+    request = evolve(
+        REQUEST,
+        scopes=("news:read", "osint:read", "news:read"),
+        addresses=("::ffff:10.0.0.1", "10.0.0.1", "2001:DB8::0:1"),
+        per_minute=3,
+        per_day=4,
+        expires_at=now + timedelta(days=1),
+    )
+    new = new_key(b"\x01" * 32)
+    key = create(request, new, id_="key_1", now=now)
+    assert state(key, PRO, now) == "active"
+    assert key.addresses == ("10.0.0.1", "2001:db8::1")
+    assert key.scopes == ("news:read", "osint:read")
+    assert (key.id, key.name, key.digest_hex, key.prefix) == (
+        "key_1",
+        "CI",
+        new.digest_hex,
+        new.prefix,
+    )
+    assert (key.workspace_id, key.user_id) == ("wsp_1", "usr_1")
+    assert (key.created_at, key.issued_at, key.expires_at) == (now, now, request.expires_at)
+    assert (key.per_minute, key.per_day) == (3, 4)
+    assert (key.grandfathered, key.last_used_at, key.revoked_at) == (False, None, None)

@@ -1,0 +1,227 @@
+import hashlib
+import string
+from datetime import timedelta
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core.access.keys import (
+    MALFORMED,
+    TRANSITIONS,
+    Bearer,
+    digest,
+    new_key,
+    parse_bearer,
+    regenerate,
+    revoke,
+    state,
+)
+from svc_core.access.plans import DEFAULT_PLANS
+
+PRO = DEFAULT_PLANS.plan("pro")
+SECRET = "svc_" + "0123456789abcdef" * 4
+DAY = timedelta(days=1)
+
+
+# -- the text of a key -------------------------------------------------------------------------
+
+
+@given(st.binary(min_size=32, max_size=32))
+def test_every_new_key_is_read_back_as_its_own_digest(random32):
+    new = new_key(random32)
+    assert parse_bearer(f"Bearer {new.secret}") == Bearer(new.digest_hex)
+    assert new.digest_hex == hashlib.sha256(new.secret.encode()).hexdigest() == digest(new.secret)
+    assert new.secret == "svc_" + random32.hex()
+    assert new.prefix == new.secret[:12]
+
+
+@pytest.mark.parametrize("size", [0, 31, 33])
+def test_a_key_needs_exactly_32_random_bytes(size):
+    with pytest.raises(ValueError, match="32 random bytes"):
+        new_key(bytes(size))
+
+
+def test_a_secret_is_not_shown_by_repr(make_key):
+    new = new_key(b"\x07" * 32)
+    assert new.secret not in repr(new)
+    assert make_key().digest_hex not in repr(make_key())
+
+
+ABSENT = [
+    None,
+    "",
+    f"bearer {SECRET}",
+    f"BEARER {SECRET}",
+    f" Bearer {SECRET}",
+    "Basic dXNlcjpwYXNz",
+    SECRET,
+]
+
+
+@pytest.mark.parametrize("value", ABSENT)
+def test_without_the_word_bearer_there_is_no_key(value):
+    assert parse_bearer(value) is None
+
+
+SPOILT = [
+    "Bearer",
+    "Bearer ",
+    "Bearersvc_" + "0" * 64,
+    f"Bearer:{SECRET}",
+    f"Bearer\t{SECRET}",
+    f"Bearer  {SECRET}",
+    f"Bearer {SECRET} ",
+    f"Bearer {SECRET}\n",
+    f"Bearer {SECRET}\t",
+    f"Bearer {SECRET}, Bearer {SECRET}",
+    f"Bearer {SECRET[:-1]}",
+    f"Bearer {SECRET}0",
+    f"Bearer {SECRET.upper()}",
+    f"Bearer {SECRET.replace('a', 'A')}",
+    f"Bearer {SECRET.replace('svc_', 'svc-')}",
+    f"Bearer {SECRET.replace('0', 'g')}",
+    f"Bearer {SECRET.replace('0', '٠')}",
+    f"Bearer {SECRET.replace('a', 'ａ')}",
+    "Bearer é",
+]
+
+
+@pytest.mark.parametrize("value", SPOILT)
+def test_a_spoilt_key_is_malformed_and_never_counts_as_no_key(value):
+    assert parse_bearer(value) is MALFORMED
+
+
+@given(st.text(string.ascii_letters + "0123456789_ \t\n:svBearr", max_size=80))
+def test_a_credential_is_read_only_when_every_character_is_right(text):
+    wanted = (
+        len(text) == 68
+        and text.startswith("svc_")
+        and all(letter in "0123456789abcdef" for letter in text[4:])
+    )
+    parsed = parse_bearer(f"Bearer {text}")
+    assert parsed == (Bearer(digest(text)) if wanted else MALFORMED)
+
+
+@given(st.integers(0, 67), st.characters())
+def test_no_single_changed_character_is_the_same_key(position, letter):
+    changed = SECRET[:position] + letter + SECRET[position + 1 :]
+    assert (parse_bearer(f"Bearer {changed}") == Bearer(digest(SECRET))) is (changed == SECRET)
+
+
+# -- states ------------------------------------------------------------------------------------
+
+
+def test_a_fresh_key_is_active(make_key, now):
+    assert state(make_key(), PRO, now) == "active"
+
+
+@pytest.mark.parametrize(
+    ("offset", "expected"),
+    [(timedelta(microseconds=1), "active"), (timedelta(0), "expired"), (-DAY, "expired")],
+)
+def test_a_key_expires_at_its_expiry_not_after(make_key, now, offset, expected):
+    assert state(make_key(expires_at=now + offset), PRO, now) == expected
+
+
+@pytest.mark.parametrize(
+    ("plan", "grandfathered", "expected"),
+    [
+        ("free", False, "plan-ineligible"),
+        ("free", True, "plan-ineligible"),
+        ("lite", False, "plan-ineligible"),
+        ("lite", True, "active"),
+        ("pro", False, "active"),
+        ("elite", False, "active"),
+    ],
+)
+def test_a_downgrade_shuts_out_all_but_grandfathered_lite_keys(
+    make_key, now, plan, grandfathered, expected
+):
+    key = make_key(grandfathered=grandfathered)
+    assert state(key, DEFAULT_PLANS.plan(plan), now) == expected
+
+
+def test_revoked_is_told_before_expired_and_expired_before_plan(make_key, now):
+    free = DEFAULT_PLANS.plan("free")
+    assert state(make_key(status="inactive", expires_at=now), free, now) == "inactive"
+    assert state(make_key(expires_at=now), free, now) == "expired"
+
+
+# The spec's table of states, reduced to what is stored.
+TABLE = [
+    ("active", "revoke", "inactive"),
+    ("inactive", "revoke", "inactive"),
+    ("active", "regenerate", "active"),
+    ("inactive", "regenerate", "active"),
+    ("active", "delete", None),
+    ("inactive", "delete", None),
+]
+ACT = {
+    "revoke": revoke,
+    "regenerate": lambda key, now: regenerate(key, new_key(b"\x09" * 32), now),
+}
+
+
+def test_the_table_of_transitions_is_complete():
+    listed = [(a, b, c) for a, row in TRANSITIONS.items() for b, c in row.items()]
+    assert sorted(listed, key=str) == sorted(TABLE, key=str)
+
+
+@pytest.mark.parametrize(("before", "action", "after"), [row for row in TABLE if row[2]])
+def test_each_action_leads_to_the_state_of_the_table(make_key, now, before, action, after):
+    assert ACT[action](make_key(status=before), now).status == after
+
+
+def test_revoking_keeps_the_record_and_is_safe_to_repeat(make_key, now):
+    key = make_key()
+    revoked = revoke(key, now)
+    assert evolve(revoked, status="active", revoked_at=None) == key
+    assert revoked.revoked_at == now
+    assert revoke(revoked, now + DAY) is revoked
+
+
+def test_regenerating_voids_the_old_secret_and_resets_usage(make_key, now):
+    key = make_key(last_used_at=now, revoked_at=now, status="inactive")
+    new = new_key(b"\x09" * 32)
+    again = regenerate(key, new, now + DAY)
+    assert again == evolve(
+        key,
+        digest_hex=new.digest_hex,
+        prefix=new.prefix,
+        status="active",
+        issued_at=now + DAY,
+        revoked_at=None,
+        last_used_at=None,
+    )
+    assert again.digest_hex != key.digest_hex
+
+
+def test_an_ineligible_key_stays_rotatable_and_revocable(make_key, now):
+    free, key = DEFAULT_PLANS.plan("free"), make_key()
+    assert state(revoke(key, now), free, now) == "inactive"
+    rotated = regenerate(key, new_key(b"\x09" * 32), now)
+    assert state(rotated, free, now) == "plan-ineligible"
+    assert rotated.grandfathered is False
+
+
+def test_an_expiry_ahead_is_kept_and_a_past_one_starts_again(make_key, now):
+    key = make_key(expires_at=now + 30 * DAY)
+    new = new_key(b"\x09" * 32)
+    assert regenerate(key, new, now + DAY).expires_at == now + 30 * DAY
+    late = now + 30 * DAY
+    renewed = regenerate(key, new, late)
+    assert renewed.expires_at == late + 30 * DAY
+    assert state(renewed, PRO, late) == "active"
+    assert regenerate(renewed, new, late + 90 * DAY).expires_at == late + 120 * DAY
+
+
+def test_the_tenant_is_the_workspace_else_the_user(make_key):
+    assert make_key().tenant == "wsp_" + "a" * 24
+    assert make_key(workspace_id=None).tenant == "usr_" + "b" * 24
+
+
+@pytest.mark.parametrize("near_miss", ["Bearer " * 8_000, "Bearer svc_" + "a" * 50_000])
+def test_a_long_near_miss_is_malformed(near_miss):
+    assert parse_bearer(near_miss) is MALFORMED

@@ -1,0 +1,125 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core.access.lockout import (
+    ATTEMPTS_MAX,
+    WINDOW,
+    LockoutBook,
+    is_locked,
+    record,
+    retry_after_seconds,
+)
+
+T0 = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+TICK = timedelta(microseconds=1)
+
+
+def five(start=T0, step=SECOND):
+    failures = ()
+    for n in range(ATTEMPTS_MAX):
+        failures = record(failures, start + n * step)
+    return failures
+
+
+def test_the_numbers_are_those_of_the_spec():
+    assert ATTEMPTS_MAX == 5
+    assert timedelta(minutes=15) == WINDOW
+
+
+def test_the_fifth_failure_counts_and_the_sixth_request_is_refused():
+    failures = ()
+    for n in range(5):
+        assert not is_locked(failures, T0 + n * SECOND)
+        failures = record(failures, T0 + n * SECOND)
+    assert is_locked(failures, T0 + 5 * SECOND)
+    assert record(failures, T0 + 5 * SECOND) is failures
+
+
+@pytest.mark.parametrize(
+    ("age", "locked", "wait"),
+    [
+        (timedelta(0), True, 900),
+        (TICK, True, 900),
+        (SECOND, True, 899),
+        (SECOND + TICK, True, 899),
+        (WINDOW - SECOND, True, 1),
+        (WINDOW - TICK, True, 1),
+        (WINDOW, False, None),
+        (WINDOW + TICK, False, None),
+    ],
+)
+def test_the_lock_ends_when_the_fifth_newest_failure_is_fifteen_minutes_old(age, locked, wait):
+    failures = five(step=timedelta(0))
+    assert is_locked(failures, T0 + age) is locked
+    if locked:
+        assert retry_after_seconds(failures, T0 + age) == wait
+
+
+def test_when_the_oldest_falls_out_one_more_failure_locks_again():
+    failures = five()
+    free = T0 + WINDOW
+    assert not is_locked(failures, free)
+    again = record(failures, free)
+    assert is_locked(again, free)
+    assert retry_after_seconds(again, free) == 1
+
+
+def brute_force(accepted, now):
+    """Every failure that counted, newest first; the fifth newest decides."""
+    newest = sorted(accepted, reverse=True)
+    return len(newest) >= 5 and newest[4] > now - timedelta(seconds=900)
+
+
+# Steps in microseconds, with the boundary of the window and a clock that is set back.
+STEPS = st.one_of(
+    st.sampled_from([0, 1, 900_000_000, 899_999_999, 900_000_001, -1, -3_600_000_000]),
+    st.integers(-400_000_000, 400_000_000),
+)
+
+
+@given(st.lists(STEPS, max_size=40))
+def test_any_history_agrees_with_the_brute_force_model(steps):
+    now, kept, accepted = T0, (), []
+    for step in steps:
+        now += step * TICK
+        locked = brute_force(accepted, now)
+        assert is_locked(kept, now) is locked
+        if locked:
+            wait = retry_after_seconds(kept, now)
+            assert wait >= 1
+            assert not brute_force(accepted, now + wait * SECOND)
+            assert brute_force(accepted, now + (wait - 1) * SECOND)
+        else:
+            accepted.append(now)
+        kept = record(kept, now)
+        assert kept == tuple(sorted(accepted)[-5:])
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), STEPS), max_size=40))
+def test_the_book_keeps_addresses_apart(history):
+    book, alone, now = LockoutBook(), {"a": (), "b": (), "c": ()}, T0
+    for address, step in history:
+        now += step * TICK
+        counted = not is_locked(alone[address], now)
+        alone[address] = record(alone[address], now)
+        assert book.record(address, now) is counted
+        assert all(book.failures(name) == alone[name] for name in alone)
+
+
+def test_of_a_hundred_at_once_exactly_five_count():
+    book = LockoutBook()
+    assert sum(book.record("198.51.100.1", T0) for _ in range(100)) == 5
+
+
+def test_the_least_recently_failing_address_is_forgotten_first():
+    book = LockoutBook(addresses_max=2)
+    for address in ("a", "b", "a", "c"):
+        book.record(address, T0)
+    assert len(book) == 2
+    assert book.failures("b") == ()
+    assert book.failures("a") == (T0, T0)
+    assert book.failures("c") == (T0,)
