@@ -89,12 +89,11 @@ class Bare(Generic[T]):
 
 @frozen
 class Created(Generic[T]):
-    """A new resource: 201 with `Location` and `ETag`. `secret_free` replaces it in replays."""
+    """A new resource: 201 with `Location` and `ETag`."""
 
     raw: bytes
     tag: tuple[str | int, ...]
     location: str
-    replay_raw: bytes | None = None
 
 
 @frozen

@@ -14,8 +14,8 @@ from attrs import frozen
 from svc_core.resources.report import ReportSource, Section, Statement
 
 WORDS_PER_MINUTE = 238  # silent reading of English prose, the mean of published studies
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+!|~&-])")
-_LIST_NUMBER = re.compile(r"^(\d{1,9})([.)])", re.MULTILINE)
+_INLINE = re.compile(r"[\\`*_\[\]<]|&(?=[A-Za-z#])")
+_BLOCK = re.compile(r"^(?:[#+>=~-]|\d{1,9}[.)])")
 
 
 @frozen
@@ -87,7 +87,13 @@ def reading_seconds(words: str) -> int:
 
 
 def _md(words: str) -> str:
-    return _LIST_NUMBER.sub(r"\1\\\2", _MARKDOWN.sub(r"\\\1", " ".join(words.split())))
+    """The words as Markdown that reads as them: what could open a span or a block is escaped."""
+    escaped = _INLINE.sub(r"\\\g<0>", " ".join(words.split()))
+    opening = _BLOCK.match(escaped)
+    if opening is None:
+        return escaped
+    at = opening.end() - 1
+    return f"{escaped[:at]}\\{escaped[at:]}"
 
 
 def _md_statement(statement: Statement) -> str:

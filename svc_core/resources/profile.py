@@ -107,10 +107,11 @@ class Subscription:
 
 @frozen
 class Due:
-    """When a profile's next report is due, and when its last one was made."""
+    """When a profile's next report is due, how far the scheduled ones reach, and the newest one."""
 
     profile_id: ProfileId
     next_run_at: datetime | None
+    covered_until: datetime | None = None
     last_report_id: ReportId | None = None
     report_generated_at: datetime | None = None
 

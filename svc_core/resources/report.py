@@ -122,13 +122,18 @@ class ReportSignal:
     id: str
     type: str
     title: str
-    entities: tuple[SignalParty, ...]
-    occurred_at: datetime | None
-    places: tuple[SignalPlace, ...]
+    summary: str
+    tags: tuple[str, ...]
     direction: str
-    confidence: Annotated[float, Ge(0), Le(1)]
+    entities: tuple[SignalParty, ...]
+    places: tuple[SignalPlace, ...]
+    occurred_date: Annotated[str | None, Doc("A date that the text states, else null.")]
+    first_reported_at: datetime
+    last_reported_at: datetime
+    confidence: Annotated[float, Ge(0), Le(1), Doc("The weighted sum of its parts.")]
     confidence_parts: SignalConfidence
-    section_id: str
+    source_count: int
+    story_id: str
     citations: tuple[int, ...]
 
 
@@ -138,8 +143,10 @@ class ReportNode:
 
     id: str
     type: str
+    kind: Annotated[str | None, Doc("What kind of entity; null for other nodes.")]
     label: str
     country_code: str | None
+    degree: int
 
 
 @frozen
@@ -150,6 +157,7 @@ class ReportEdge:
     type: str
     source_id: str
     target_id: str
+    directed: bool
     weight: int
     citations: tuple[int, ...]
 
@@ -159,9 +167,10 @@ class IncidentAnchor:
     """A story as the place where the graph meets the world: its node, when, and its sources."""
 
     node_id: str
-    section_id: str | None
+    story_id: str
     title: str
-    occurred_at: datetime | None
+    first_reported_at: datetime
+    last_reported_at: datetime
     citations: tuple[int, ...]
 
 

@@ -1,0 +1,344 @@
+"""Making a report: gather the evidence, compose the words, publish the whole.
+
+The three steps are apart so that a host can wait for storage, then think, then write: composing
+holds no transaction, and publishing is one unit of work (document, facets and change together),
+so that a failure anywhere leaves either no report or a whole one.
+
+Rule 1: the same evidence gives the same bytes; a repetition is recognised and not published anew.
+Rule 2: a scheduled report covers what was taken in since the one before it, by the time of taking
+        in, so that an item which arrives late is told late but never lost.
+Rule 3: a period that a person names selects by the items' own dates.
+Rule 4: no match makes a short report that says so (decisions: reports from evidence).
+"""
+
+from datetime import datetime
+from typing import Literal
+from urllib.parse import urlsplit
+
+import attrs
+from attrs import field, frozen
+
+from svc_core import canonical, ids, schedule, wire
+from svc_core.analysis import compose as composing
+from svc_core.analysis.draft import Cited, Draft
+from svc_core.analysis.draft import Period as Span
+from svc_core.analysis.evidence import Evidence
+from svc_core.analysis.grouping import stories
+from svc_core.analysis.query import Query
+from svc_core.analysis.relevance import select
+from svc_core.analysis.telling import rank
+from svc_core.operation import Context
+from svc_core.ports import Document
+from svc_core.reports import findings, render
+from svc_core.resources.members import micros
+from svc_core.resources.news import NEWS, NEWS_TEXTS, NewsText
+from svc_core.resources.profile import DUE, PROFILES, Due, Profile
+from svc_core.resources.report import (
+    FACETS,
+    REPORTS,
+    Period,
+    ReportContent,
+    ReportCounts,
+    ReportFacets,
+    ReportLinks,
+    ReportRow,
+    ReportSource,
+    Section,
+    Statement,
+)
+
+CANDIDATES_MAX = 2_000  # best matches read for one report; more than anybody's period holds
+
+
+@frozen
+class Window:
+    """Which items a report is about.
+
+    `by="taken"` selects by when items were taken in; without a start it reaches back to the first.
+    `by="published"` selects by the items' own dates and needs both ends.
+    """
+
+    end: datetime
+    start: datetime | None = None
+    by: Literal["taken", "published"] = "taken"
+
+
+@frozen
+class Material:
+    """All that a report is made of."""
+
+    tenant: str
+    profile: Profile
+    window: Window
+    evidence: tuple[Evidence, ...] = field(repr=False)
+    last_report_id: str | None = None
+    last_digest: str | None = None
+
+
+@frozen
+class Finished:
+    """A report ready to be published; `repeats` names the newest one when it says the same."""
+
+    row: ReportRow
+    facets: ReportFacets = field(repr=False)
+    repeats: str | None = None
+
+
+# -- gather (a read unit) ----------------------------------------------------------------------
+
+
+async def gather(ctx: Context, profile_id: str, window: Window | None = None) -> Material:
+    """The profile and every stored item that may be about it.
+
+    Without a window: everything for a first report, then one interval of the schedule.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    profile = PROFILES.decode((await ctx.load(PROFILES, profile_id)).raw)
+    newest = await _newest(ctx, profile_id)
+    if window is None:
+        start = None if newest is None else schedule.period_start(profile.schedule, ctx.now)
+        window = Window(ctx.now, start)
+    query = Query.of(profile.topic, profile.keywords, profile.language)
+    found = await ctx.tx.documents.search(
+        NEWS_TEXTS,
+        query.terms,
+        start=None if window.start is None else micros(window.start),
+        end=micros(window.end) if window.by == "taken" else None,
+        limit=CANDIDATES_MAX,
+    )
+    items = [await _evidence(ctx, document) for document in found]
+    kept = tuple(item for item in items if item is not None and _within(item, window))
+    return Material(
+        tenant=ctx.actor.tenant,
+        profile=profile,
+        window=window,
+        evidence=kept,
+        last_report_id=None if newest is None else newest.report_id,
+        last_digest=None if newest is None else newest.digest,
+    )
+
+
+async def _newest(ctx: Context, profile_id: str) -> ReportFacets | None:
+    found = await ctx.tx.documents.scan(REPORTS, where={"profile_id": (profile_id,)}, limit=1)
+    if not found.rows:
+        return None
+    return FACETS.decode((await ctx.load(FACETS, found.rows[0].id)).raw)
+
+
+async def _evidence(ctx: Context, document: Document[NewsText]) -> Evidence | None:
+    stored = await ctx.tx.documents.get(NEWS, document.id)
+    if stored is None:
+        return None
+    item, words = NEWS.decode(stored.raw), NEWS_TEXTS.decode(document.raw)
+    return Evidence(
+        id=item.id,
+        title=item.title,
+        text=words.text,
+        url=item.url or "",
+        source_id=item.source.id,
+        source_name=item.source.name,
+        source_domain=item.source.domain or urlsplit(item.url or "").hostname or "",
+        published_at=item.published_at,
+        retrieved_at=item.retrieved_at,
+        language=item.language,
+        topics=item.topics,
+    )
+
+
+def _within(item: Evidence, window: Window) -> bool:
+    if window.by == "taken":
+        return True
+    if window.start is None:
+        return item.at <= window.end
+    return window.start <= item.at <= window.end
+
+
+# -- compose (pure) ----------------------------------------------------------------------------
+
+
+def compose(material: Material, now: datetime) -> Finished:
+    """The whole report, from the evidence alone."""
+    profile, window = material.profile, material.window
+    chosen = select(Query.of(profile.topic, profile.keywords, profile.language), material.evidence)
+    period = _period(material, [scored.evidence for scored in chosen])
+    told = rank(stories(chosen), profile.language)
+    draft = composing.compose(
+        profile.name,
+        profile.topic,
+        Span(period.start, period.end),
+        told,
+        language=profile.language,
+        considered=len(material.evidence),
+    )
+    report_id = _report_id(profile.id, period)
+    sources = _sources(draft)
+    facets = _facets(report_id, draft, findings.find(report_id, draft, told, sources), sources)
+    repeats = material.last_report_id if facets.digest == material.last_digest else None
+    if window.by == "published" and repeats != report_id:
+        repeats = None
+    return Finished(_row(profile, draft, facets, period, now), facets, repeats)
+
+
+def _period(material: Material, cited: list[Evidence]) -> Period:
+    """The reported time; one without a start begins with the earliest item that matched."""
+    window = material.window
+    start = window.start
+    if start is None:
+        earliest = min((item.at for item in cited), default=window.end)
+        start = min(earliest, schedule.period_start(material.profile.schedule, window.end))
+    return Period(start, window.end)
+
+
+def _report_id(profile_id: str, period: Period) -> str:
+    """One report for a profile and period: making it again replaces it, never doubles it."""
+    span = wire.dumps(period).decode()
+    return ids.derived_id("rpt", "report", profile_id, span)
+
+
+def _facets(
+    report_id: str, draft: Draft, found: findings.Findings, sources: tuple[ReportSource, ...]
+) -> ReportFacets:
+    opening = _statements(draft.summary_sentences) or (Statement(draft.summary, ()),)
+    sections = tuple(
+        Section(
+            id=section.key,
+            heading=section.heading,
+            statements=_statements(section.sentences),
+            citations=section.citations,
+            topics=section.topics,
+        )
+        for section in draft.sections
+    )
+    story = render.Story(
+        title=draft.title,
+        opening=opening,
+        key_points=_statements(draft.key_points),
+        sections=sections,
+        briefs=_statements(draft.briefs),
+        sources=sources,
+    )
+    return ReportFacets(
+        report_id=report_id,
+        digest=_digest(story),
+        opening=opening,
+        key_points=story.key_points,
+        sections=sections,
+        briefs=story.briefs,
+        sources=story.sources,
+        signals=found.signals,
+        graph=found.graph,
+        content=ReportContent(html=render.page(story), markdown=render.markdown(story)),
+        text=render.text(story),
+    )
+
+
+def _statements(cited: tuple[Cited, ...]) -> tuple[Statement, ...]:
+    return tuple(Statement(sentence.text, sentence.citations) for sentence in cited)
+
+
+def _sources(draft: Draft) -> tuple[ReportSource, ...]:
+    return tuple(
+        ReportSource(
+            number=source.number,
+            id=source.id,
+            title=source.title,
+            url=source.url or None,
+            name=source.name,
+            published_at=source.published_at,
+        )
+        for source in draft.sources
+    )
+
+
+def _digest(story: render.Story) -> str:
+    """What the report says and from whom, without its title, which names the period."""
+    said = wire.to_json(attrs.evolve(story, title=""))
+    return canonical.digest(said).hex()
+
+
+def _row(
+    profile: Profile, draft: Draft, facets: ReportFacets, period: Period, now: datetime
+) -> ReportRow:
+    path = f"/api/v1/reports/{facets.report_id}"
+    publishers = {source.domain or source.source_id for source in draft.sources}
+    graph = facets.graph
+    return ReportRow(
+        id=facets.report_id,
+        profile_id=profile.id,
+        title=draft.title,
+        summary=draft.summary,
+        language=draft.language,
+        generated_at=now,
+        period=period,
+        status="ready",
+        has_audio=False,
+        counts=ReportCounts(
+            sources=len(publishers),
+            signals=len(facets.signals or ()),
+            entities=sum(node.type == findings.ENTITY for node in graph.nodes) if graph else 0,
+            incidents=len(graph.incident_anchors) if graph else 0,
+        ),
+        links=ReportLinks(
+            self_=path,
+            audio=None,
+            graph=f"{path}/graph",
+            signals=f"{path}/signals",
+            text=f"{path}/text",
+        ),
+    )
+
+
+# -- publish (a write unit) --------------------------------------------------------------------
+
+
+async def publish(ctx: Context, finished: Finished) -> ReportRow:
+    """Write the report with its facets and change record, or nothing when it only repeats.
+
+    Raises:
+        Problem: NOT_FOUND when the profile was deleted meanwhile.
+    """
+    await ctx.load(PROFILES, finished.row.profile_id)
+    same = finished.repeats or await _same(ctx, finished)
+    if same is not None:
+        return REPORTS.decode((await ctx.load(REPORTS, same)).raw)
+    await ctx.save(REPORTS, finished.row.id, finished.row)
+    await ctx.save(FACETS, finished.row.id, finished.facets)
+    await _note(ctx, finished.row)
+    return finished.row
+
+
+async def _same(ctx: Context, finished: Finished) -> str | None:
+    stored = await ctx.tx.documents.get(FACETS, finished.row.id)
+    if stored is None or FACETS.decode(stored.raw).digest != finished.facets.digest:
+        return None
+    return finished.row.id
+
+
+async def _note(ctx: Context, row: ReportRow) -> None:
+    """Remember with the profile when its newest report was made."""
+    document = await ctx.load(DUE, row.profile_id)
+    before = DUE.decode(document.raw)
+    await ctx.save(
+        DUE,
+        row.profile_id,
+        attrs.evolve(before, last_report_id=row.id, report_generated_at=row.generated_at),
+    )
+
+
+async def settle(ctx: Context, finished: Finished, seen: Document[Due]) -> ReportRow | None:
+    """Publish a scheduled report and set the profile's next run, once for all workers.
+
+    `seen` is the due row that the worker acted on; None when another worker was first.
+    """
+    document = await ctx.tx.documents.get(DUE, finished.row.profile_id)
+    if document is None or document.version != seen.version:
+        return None
+    row = await publish(ctx, attrs.evolve(finished, repeats=None))
+    profile = PROFILES.decode((await ctx.load(PROFILES, row.profile_id)).raw)
+    after = DUE.decode((await ctx.load(DUE, row.profile_id)).raw)
+    upcoming = schedule.next_run(profile.schedule, ctx.now)
+    covered = attrs.evolve(after, next_run_at=upcoming, covered_until=finished.row.period.end)
+    await ctx.save(DUE, row.profile_id, covered)
+    return row
