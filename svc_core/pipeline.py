@@ -311,8 +311,7 @@ async def _with_target(target: Target, prepared: Prepared, context: Context) -> 
     document = await context.load(target.collection, prepared.values[target.param])
     current = tag_of(context, JSON, (document.id, document.version))
     stale = prepared.if_match is not None and not etag.matches(prepared.if_match, current)
-    fresh = prepared.if_none_match is not None and etag.none_match(prepared.if_none_match, current)
-    if stale or fresh:
+    if stale or _unchanged(prepared, current):
         raise Problem(
             problem.PRECONDITION_FAILED,
             "The resource's current ETag does not meet the precondition.",
@@ -411,7 +410,7 @@ def _render(
 
 
 def _unchanged(prepared: Prepared, tag: str) -> bool:
-    return prepared.if_none_match is not None and etag.none_match(prepared.if_none_match, tag)
+    return prepared.if_none_match is not None and not etag.none_match(prepared.if_none_match, tag)
 
 
 def _render_page(
