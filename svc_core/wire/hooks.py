@@ -44,8 +44,6 @@ def union_hook(annotation: Any, converter: Converter) -> Hook:
     Raises:
         TypeError: two members cannot be told apart.
     """
-    if shapes.is_json(annotation):
-        return as_it_is
     if Unset in get_args(annotation):
         inner = shapes.without(annotation, Unset)
         return converter.get_structure_hook(inner)

@@ -100,7 +100,7 @@ def _write_union(annotation: Any, converter: Converter) -> Writer:
     """Write what `Maybe` or `| None` holds by its own writer; several members by their class."""
     members = [arg for arg in get_args(annotation) if arg not in (Unset, type(None))]
     writers = {converter.get_unstructure_hook(member) for member in members}
-    if writers == {identity}:
+    if writers <= {identity}:
         return identity
     if len(members) > 1:
         return converter.unstructure

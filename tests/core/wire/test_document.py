@@ -1,0 +1,250 @@
+"""Untrusted bytes become JSON values, or are refused for one stated reason."""
+
+import json
+import time
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from svc_core import wire
+from svc_core.wire.document import DEPTH_MAX, NUMBER_MAX
+
+ACCEPTED = [
+    (b"null", None),
+    (b"true", True),
+    (b"false", False),
+    (b" \t\r\n1 \n", 1),
+    (b'""', ""),
+    (b"[]", []),
+    (b"{}", {}),
+    (b'{"":0}', {"": 0}),
+    (b'{"a":{"a":1},"b":[{"a":2}]}', {"a": {"a": 1}, "b": [{"a": 2}]}),
+    (b"\xef\xbb\xbf[1]", [1]),
+    (b"-0", 0),
+    (b"0.5e1", 5.0),
+    (b"1E-2", 0.01),
+    (b"1e-400", 0.0),
+    (str(NUMBER_MAX).encode(), NUMBER_MAX),
+    (str(-NUMBER_MAX).encode(), -NUMBER_MAX),
+    (b"9007199254740991.0", float(NUMBER_MAX)),
+    ('"é😀\u2028"'.encode(), "é😀\u2028"),
+    (rb'"\u00e9\ud83d\ude00\/\b\f\n\r\t\"\\"', 'é😀/\b\f\n\r\t"\\'),
+    (rb'"\\u0000"', "\\u0000"),
+    (rb'"\\ud800"', "\\ud800"),
+    (b'"\x7f"', "\x7f"),
+    ('"\ufeff"'.encode(), "\ufeff"),
+]
+
+REFUSED = [
+    # Not JSON at all.
+    ("malformed", b""),
+    ("malformed", b" "),
+    ("malformed", b"[1] 2"),
+    ("malformed", b"[1,]"),
+    ("malformed", b'{"a":1,}'),
+    ("malformed", b"{a:1}"),
+    ("malformed", b"{'a':1}"),
+    ("malformed", b'{"a" 1}'),
+    ("malformed", b"[1 2]"),
+    ("malformed", b"// a\n1"),
+    ("malformed", b"[1]/* a */"),
+    ("malformed", b"01"),
+    ("malformed", b"+1"),
+    ("malformed", b".5"),
+    ("malformed", b"1."),
+    ("malformed", b"1e"),
+    ("malformed", b"0x10"),
+    ("malformed", b"NaN"),
+    ("malformed", b"[Infinity]"),
+    ("malformed", b"-Infinity"),
+    ("malformed", b"True"),
+    ("malformed", b"nul"),
+    ("malformed", b'"a'),
+    ("malformed", b'"\\'),
+    ("malformed", b'"\\x"'),
+    ("malformed", b'"\\u12"'),
+    ("malformed", b'"a\nb"'),
+    ("malformed", b'"\x00"'),
+    ("malformed", b"\x00"),
+    ("malformed", b"\xef\xbb\xbf"),
+    ("malformed", b"\xef\xbb\xbf\xef\xbb\xbf1"),
+    ("malformed", b"\xc2\xa01"),
+    ("malformed", b"["),
+    ("malformed", b"]["),
+    ("malformed", b"}" * 100 + b"[" * 100),
+    ("malformed", "[1]".encode("utf-16-le")),
+    # The same member twice, however it is spelled.
+    ("duplicate", b'{"a":1,"a":1}'),
+    ("duplicate", b'[{"x":{"a":1,"b":2,"a":3}}]'),
+    ("duplicate", rb'{"a":1,"\u0061":2}'),
+    ("duplicate", rb'{"\ud800":1,"\ud800":2}'),
+    # Not UTF-8, or nothing that every store can keep.
+    ("encoding", b"\xff\xfe[\x001\x00]\x00"),
+    ("encoding", "[1]".encode("utf-32")),
+    ("encoding", b'"\xc0\x80"'),
+    ("encoding", b'"\xe9"'),
+    ("encoding", b'"\xed\xa0\x80"'),
+    ("encoding", b'"\xf4\x90\x80\x80"'),
+    ("encoding", rb'"\u0000"'),
+    ("encoding", rb'{"a\u0000":1}'),
+    ("encoding", rb'[[["a\u0000"]]]'),
+    ("encoding", rb'"\ud800"'),
+    ("encoding", rb'"\udc00\ud800"'),
+    ("encoding", rb'{"\udfff":1}'),
+    ("encoding", rb'"\\\ud800"'),
+    # Numbers that a double does not hold.
+    ("number", str(NUMBER_MAX + 1).encode()),
+    ("number", str(-NUMBER_MAX - 1).encode()),
+    ("number", b"9007199254740992.0"),
+    ("number", b"1e20"),
+    ("number", b"[-1e400]"),
+    ("number", b"1" * 5_000),
+    ("number", b"-" + b"1" * 5_000),
+    # Deeper than anything the service takes.
+    ("too-deep", b"[" * (DEPTH_MAX + 1) + b"]" * (DEPTH_MAX + 1)),
+    ("too-deep", b"[" * 100_000),
+    ("too-deep", b'{"a":' * 100_000),
+    ("too-deep", b'["]]]",' * 100_000),
+    ("too-deep", b'["\\"]",' * 100),
+]
+
+
+@pytest.mark.parametrize(("body", "value"), ACCEPTED)
+def test_what_rfc_8259_allows_is_read(body: bytes, value: wire.Json) -> None:
+    read = wire.read_json(body)
+    assert read == value
+    assert type(read) is type(value)
+
+
+@pytest.mark.parametrize(("kind", "body"), REFUSED, ids=lambda value: repr(value)[:40])
+def test_what_breaks_a_rule_is_refused_for_that_rule(kind: str, body: bytes) -> None:
+    with pytest.raises(wire.JsonError) as refused:
+        wire.read_json(body)
+    assert refused.value.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"[1,\n 2", "The body is not JSON at line 2, column 3"),
+        (b"NaN", "NaN is not JSON"),
+        (b"\xff", "The body is not UTF-8"),
+        (b'{"a":1,"b":2,"b":3,"a":4}', 'The member "b" is sent more than once'),
+        (rb'{"\ud800":1,"\ud800":2}', r'The member "\ud800" is sent more than once'),
+        (rb'"\u0000"', "A string holds U+0000 or an unpaired surrogate"),
+        (b"1e400", "A number lies beyond ±9007199254740991"),
+        (b"[" * 65, "The body nests deeper than 64 levels"),
+    ],
+)
+def test_the_reason_names_the_fault_and_can_be_sent(body: bytes, message: str) -> None:
+    with pytest.raises(wire.JsonError, match=r".") as refused:
+        wire.read_json(body)
+    assert str(refused.value) == message
+    assert str(refused.value).encode()
+
+
+def test_the_name_of_a_repeated_member_is_cut() -> None:
+    name = json.dumps("x" * 10_000)
+    with pytest.raises(wire.JsonError) as refused:
+        wire.read_json(f"{{{name}:1,{name}:2}}".encode())
+    assert len(str(refused.value)) < 200
+
+
+def test_the_deepest_allowed_value_is_read() -> None:
+    body = b"[" * DEPTH_MAX + b"]" * DEPTH_MAX
+    assert json.dumps(wire.read_json(body)).encode() == body
+
+
+@pytest.mark.parametrize("text", ["[[[[", '"[[[["', r'"\"[{"', '["]"]'])
+def test_brackets_inside_strings_do_not_nest(text: str) -> None:
+    value = [text] * (DEPTH_MAX + 1)
+    assert wire.read_json(json.dumps(value).encode()) == value
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * 65 + b'"' + rb"\"" * 400_000,
+        b"[],".join([b"["] + [b""] * 300_000),
+        b'"' * 800_000 + b"[" * 65,
+        b"\\" * 800_000 + b"[" * 65,
+    ],
+    ids=["endless string", "many arrays", "many quotes", "many backslashes"],
+)
+def test_a_hostile_megabyte_is_judged_in_linear_time(body: bytes) -> None:
+    start = time.process_time()
+    with pytest.raises(wire.JsonError):
+        wire.read_json(body)
+    # Linear work takes some 50 ms here; quadratic work would take hours.
+    assert time.process_time() - start < 5
+
+
+storable = st.text(st.characters(exclude_characters="\x00", exclude_categories=("Cs",)), max_size=8)
+values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-NUMBER_MAX, NUMBER_MAX)
+    | st.floats(-1e15, 1e15)
+    | storable,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(storable, inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(values, st.booleans(), st.sampled_from([None, 1]))
+def test_what_python_writes_is_read_back(
+    value: wire.Json, ascii_: bool, indent: int | None
+) -> None:
+    body = json.dumps(value, ensure_ascii=ascii_, indent=indent).encode()
+    assert wire.read_json(body) == value
+
+
+@given(st.binary(max_size=40))
+@example(b'{"\\ud800":[')
+def test_any_bytes_give_a_value_or_a_stated_refusal(body: bytes) -> None:
+    try:
+        value = wire.read_json(body)
+    except wire.JsonError:
+        return
+    json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+
+
+# -- RFC 7396 ----------------------------------------------------------------------------------
+
+APPENDIX_A = [
+    ({"a": "b"}, {"a": "c"}, {"a": "c"}),
+    ({"a": "b"}, {"b": "c"}, {"a": "b", "b": "c"}),
+    ({"a": "b"}, {"a": None}, {}),
+    ({"a": "b", "b": "c"}, {"a": None}, {"b": "c"}),
+    ({"a": ["b"]}, {"a": "c"}, {"a": "c"}),
+    ({"a": "c"}, {"a": ["b"]}, {"a": ["b"]}),
+    ({"a": {"b": "c"}}, {"a": {"b": "d", "c": None}}, {"a": {"b": "d"}}),
+    ({"a": [{"b": "c"}]}, {"a": [1]}, {"a": [1]}),
+    (["a", "b"], ["c", "d"], ["c", "d"]),
+    ({"a": "b"}, ["c"], ["c"]),
+    ({"a": "foo"}, None, None),
+    ({"a": "foo"}, "bar", "bar"),
+    ({"e": None}, {"a": 1}, {"e": None, "a": 1}),
+    ([1, 2], {"a": "b", "c": None}, {"a": "b"}),
+    ({}, {"a": {"bb": {"ccc": None}}}, {"a": {"bb": {}}}),
+]
+
+
+@pytest.mark.parametrize(("target", "patch", "result"), APPENDIX_A)
+def test_patches_merge_as_appendix_a_of_rfc_7396_says(
+    target: wire.Json, patch: wire.Json, result: wire.Json
+) -> None:
+    assert wire.merge_patch(target, patch) == result
+
+
+@given(values, values)
+def test_a_patch_applied_twice_is_a_patch_applied_once(target: wire.Json, patch: wire.Json) -> None:
+    once = wire.merge_patch(target, patch)
+    assert wire.merge_patch(once, patch) == once
+
+
+def test_merging_leaves_the_target_as_it_was() -> None:
+    target = {"a": {"b": 1}}
+    wire.merge_patch(target, {"a": {"b": None}, "c": 1})
+    assert target == {"a": {"b": 1}}
