@@ -1,0 +1,1 @@
+"""The promises of a store, by the noun that they are about."""

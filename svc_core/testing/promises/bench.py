@@ -1,0 +1,83 @@
+"""What the promises stand on: a fresh store for each, and work for it."""
+
+from collections.abc import Coroutine
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from svc_core.ports import Answer, OutboxEvent, Transaction
+from svc_core.testing.clock import START
+from svc_core.testing.desk import Desk, Store, a_change
+from svc_core.testing.sample import NOTES, Note
+
+R = TypeVar("R")
+
+ANN, BOB = "ann", "bob"
+"""Two tenants."""
+
+
+class Mishap(Exception):  # noqa: N818 - what a unit of work raises to be undone
+    """Raised inside a unit of work."""
+
+
+class Bench:
+    """Opens a store before a test and gives it back after it."""
+
+    desk: Desk
+
+    def make_store(self) -> Store:
+        """An empty store, opened for `SAMPLES`."""
+        raise AssertionError("say how a store is made")
+
+    def run(self, coroutine: Coroutine[Any, Any, R]) -> R:  # noqa: ARG002 - for the author
+        """Run a coroutine to its end."""
+        raise AssertionError("say how a coroutine is run")
+
+    def setup_method(self) -> None:
+        """Open the store."""
+        self.desk = Desk(self.make_store(), self.run)
+
+    def teardown_method(self) -> None:
+        """Give the store back."""
+        self.desk.close()
+
+    def note(self, id_: str, written: int = 0, **more: Any) -> None:
+        """Keep a note of ANN's."""
+        self.desk.put(ANN, NOTES, id_, Note(id_, **{"text": "", "written": written, **more}))
+
+    def listed(self, **how: Any) -> list[str]:
+        """The identifiers of ANN's notes, in list order."""
+        return [row.id for row in self.desk.scan(ANN, NOTES, **how).rows]
+
+    def found(self, *terms: str, **how: Any) -> set[str]:
+        """The identifiers of ANN's notes that hold any of `terms`."""
+        return {row.id for row in self.desk.search(ANN, NOTES, terms, **how)}
+
+
+async def do_all_and_fail(tx: Transaction) -> None:
+    """Touch everything, then raise `Mishap`."""
+    await tx.documents.put(NOTES, "kept", Note("kept", "after", 9, "done", topics=("u",)))
+    await tx.documents.put(NOTES, "kept", Note("kept", "after twice", 8, "done"))
+    await tx.documents.put(NOTES, "new", Note("new", "after", topics=("t",)))
+    await tx.documents.delete(NOTES, "other")
+    await tx.changes.append(a_change("lost"))
+    await tx.outbox.add(an_event("new"))
+    await tx.outbox.done("old")
+    await tx.answers.put("op", "old", an_answer(b"changed"))
+    await tx.answers.put("op", "new", an_answer(b"new"))
+    raise Mishap
+
+
+async def tenant_of(tx: Transaction) -> str:
+    """The tenant of a transaction."""
+    return tx.tenant
+
+
+def an_event(id_: str) -> OutboxEvent:
+    """An outgoing event."""
+    return OutboxEvent(id_, "note.created", f"row-{id_}", b'{"a":1}', START)
+
+
+def an_answer(body: bytes) -> Answer:
+    """A kept answer."""
+    headers = (("Location", "/notes/1"), ("ETag", '"x"'))
+    return Answer(b"\x00print", 201, headers, body, START + timedelta(microseconds=7))

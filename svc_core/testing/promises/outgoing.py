@@ -1,0 +1,71 @@
+# ruff: noqa: D102, S101 - a promise is its name and its assertions
+"""Events that leave and answers that are kept."""
+
+from datetime import timedelta
+from typing import Any
+
+from attrs import evolve
+
+from svc_core.ports import SYSTEM, Answer
+from svc_core.testing.clock import START
+from svc_core.testing.desk import refused
+from svc_core.testing.promises.bench import ANN, BOB, Bench, an_answer, an_event
+
+
+class DeskPromises(Bench):
+    """Events that leave and answers that are kept."""
+
+    def test_events_leave_oldest_first_and_once(self) -> None:
+        for id_ in ("b", "a", "c"):
+            self._queue(ANN, id_)
+        self.desk.write(ANN, lambda tx: tx.outbox.done("a"))
+        self.desk.write(BOB, lambda tx: tx.outbox.done("b"))
+        self.desk.write(ANN, lambda tx: tx.outbox.done("absent"))
+        pending = self.desk.read(ANN, lambda tx: tx.outbox.pending(limit=9))
+        assert pending == (an_event("b"), an_event("c"))
+        assert self.desk.read(ANN, lambda tx: tx.outbox.pending(limit=1)) == (an_event("b"),)
+        assert self.desk.read(BOB, lambda tx: tx.outbox.pending(limit=9)) == ()
+
+    def test_an_event_is_queued_once(self) -> None:
+        self._queue(ANN, "a")
+        with refused(AssertionError):
+            self._queue(ANN, "a")
+        self._queue(BOB, "a")
+
+    def test_an_answer_is_found_by_tenant_operation_and_key(self) -> None:
+        answer = an_answer(b"body")
+        self._keep(ANN, "key", answer)
+        assert self.desk.read(ANN, lambda tx: tx.answers.get("op", "key")) == answer
+        assert self.desk.read(BOB, lambda tx: tx.answers.get("op", "key")) is None
+        assert self.desk.read(ANN, lambda tx: tx.answers.get("op", "other")) is None
+        assert self.desk.read(ANN, lambda tx: tx.answers.get("other", "key")) is None
+
+    def test_a_newer_answer_replaces_the_older(self) -> None:
+        for body in (b"old", b"new"):
+            self._keep(ANN, "key", an_answer(body))
+        assert self.desk.read(ANN, lambda tx: tx.answers.get("op", "key")) == an_answer(b"new")
+
+    def test_old_answers_of_every_tenant_are_forgotten_oldest_first(self) -> None:
+        for minutes, tenant in ((3, ANN), (1, BOB), (2, ANN), (4, BOB)):
+            answer = evolve(an_answer(b""), at=START + timedelta(minutes=minutes))
+            self._keep(tenant, str(minutes), answer)
+        before = START + timedelta(minutes=4)
+        assert self._purged(before, 1) == 1
+        assert self.desk.read(BOB, lambda tx: tx.answers.get("op", "1")) is None
+        assert self.desk.read(ANN, lambda tx: tx.answers.get("op", "2")) is not None
+        assert self._purged(before, 9) == 2
+        assert self._purged(before, 9) == 0
+        assert self.desk.read(BOB, lambda tx: tx.answers.get("op", "4")) is not None
+
+    def _purged(self, before: Any, limit: int) -> int:
+        return self.desk.write(SYSTEM, lambda tx: tx.answers.purge(before, limit=limit))
+
+    def test_a_tenant_forgets_nothing_of_others(self) -> None:
+        with refused(AssertionError):
+            self.desk.write(ANN, lambda tx: tx.answers.purge(START, limit=1))
+
+    def _queue(self, tenant: str, id_: str) -> None:
+        self.desk.write(tenant, lambda tx: tx.outbox.add(an_event(id_)))
+
+    def _keep(self, tenant: str, key: str, answer: Answer) -> None:
+        self.desk.write(tenant, lambda tx: tx.answers.put("op", key, answer))

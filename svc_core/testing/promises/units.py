@@ -1,0 +1,89 @@
+# ruff: noqa: D102, S101 - a promise is its name and its assertions
+"""All or nothing, and reading that only reads."""
+
+from svc_core.ports import SYSTEM, FeedPosition, StaleVersionError, Transaction
+from svc_core.testing.clock import START
+from svc_core.testing.desk import a_change, refused
+from svc_core.testing.promises.bench import (
+    ANN,
+    Bench,
+    Mishap,
+    an_answer,
+    an_event,
+    do_all_and_fail,
+    tenant_of,
+)
+from svc_core.testing.sample import NOTES, Note
+
+
+class UnitPromises(Bench):
+    """All or nothing, and reading that only reads."""
+
+    def test_an_exception_undoes_everything(self) -> None:
+        self.note("kept", text="before", topics=("t",), status="open")
+        self.note("other")
+        self.desk.write(ANN, lambda tx: tx.answers.put("op", "old", an_answer(b"old")))
+        self.desk.write(ANN, lambda tx: tx.outbox.add(an_event("old")))
+        with refused(Mishap):
+            self.desk.write(ANN, do_all_and_fail)
+        kept = self.desk.get(ANN, NOTES, "kept")
+        assert kept is not None
+        assert (kept.version, NOTES.decode(kept.raw).text) == (1, "before")
+        assert self.listed() == ["other", "kept"]
+        assert self.listed(where={"topic": ("t",), "status": ("open",)}) == ["kept"]
+        assert self.found("before", "after") == {"kept"}
+        assert self.desk.feed(ANN).changes == ()
+        old = self.desk.read(ANN, lambda tx: tx.answers.get("op", "old"))
+        assert old == an_answer(b"old")
+        assert self.desk.read(ANN, lambda tx: tx.answers.get("op", "new")) is None
+        assert self.desk.read(ANN, lambda tx: tx.outbox.pending(limit=9)) == (an_event("old"),)
+
+    def test_a_unit_sees_what_it_wrote(self) -> None:
+        async def unit(tx: Transaction) -> tuple[int, int, int]:
+            await tx.documents.put(NOTES, "a", Note("a", "word"))
+            await tx.changes.append(a_change("c"))
+            rows = await tx.documents.scan(NOTES, limit=9)
+            found = await tx.documents.search(NOTES, ("word",), limit=9)
+            changes = await tx.changes.read(FeedPosition(), limit=9)
+            return len(rows.rows), len(found), len(changes.changes)
+
+        assert self.desk.write(ANN, unit) == (1, 1, 1)
+
+    def test_a_caught_refusal_keeps_the_rest_of_the_unit(self) -> None:
+        async def unit(tx: Transaction) -> None:
+            await tx.documents.put(NOTES, "a", Note("a", ""))
+            try:
+                await tx.documents.put(NOTES, "a", Note("a", "again"), expect=0)
+            except StaleVersionError:
+                await tx.documents.put(NOTES, "b", Note("b", ""))
+
+        self.desk.write(ANN, unit)
+        assert self.listed() == ["b", "a"]
+
+    def test_a_reading_unit_never_writes(self) -> None:
+        for writing in (
+            lambda tx: tx.documents.put(NOTES, "a", Note("a", "")),
+            lambda tx: tx.documents.delete(NOTES, "a"),
+            lambda tx: tx.changes.append(a_change("c")),
+            lambda tx: tx.outbox.add(an_event("e")),
+            lambda tx: tx.outbox.done("e"),
+            lambda tx: tx.answers.put("op", "key", an_answer(b"")),
+        ):
+            with refused(AssertionError):
+                self.desk.read(ANN, writing)
+        with refused(AssertionError):
+            self.desk.read(SYSTEM, lambda tx: tx.answers.purge(START, limit=1))
+
+    def test_a_transaction_knows_its_tenant(self) -> None:
+        assert self.desk.read(ANN, tenant_of) == ANN
+        assert self.desk.write(SYSTEM, tenant_of) == SYSTEM
+
+    def test_the_version_grows_when_an_answer_may_have_changed(self) -> None:
+        seen = self.desk.store.version
+        self.note("a")
+        assert self.desk.store.version > seen
+        seen = self.desk.store.version
+        self.listed()
+        assert self.desk.store.version == seen
+        self.desk.delete(ANN, NOTES, "a")
+        assert self.desk.store.version > seen

@@ -1,0 +1,25 @@
+"""What every store promises, as tests that its author runs.
+
+    class TestMyStore(StorageContract):
+        def make_store(self) -> Store: ...
+        def run(self, coroutine): ...
+
+`make_store` opens an empty store for `sample.SAMPLES`; each test gets its own and gives it back.
+`run` takes a coroutine to its end: `asyncio.Runner().run`, or `drive.run` where none waits.
+"""
+
+from svc_core.testing.desk import Desk, Store
+from svc_core.testing.promises.feed import FeedPromises
+from svc_core.testing.promises.lists import ListPromises
+from svc_core.testing.promises.outgoing import DeskPromises
+from svc_core.testing.promises.rows import RowPromises
+from svc_core.testing.promises.search import SearchPromises
+from svc_core.testing.promises.units import UnitPromises
+
+__all__ = ["Desk", "StorageContract", "Store"]
+
+
+class StorageContract(
+    RowPromises, UnitPromises, ListPromises, SearchPromises, FeedPromises, DeskPromises
+):
+    """All promises of a store; an author's test class derives from it."""

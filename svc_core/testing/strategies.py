@@ -1,0 +1,67 @@
+"""Random values of the kinds that stores and operations handle."""
+
+from datetime import UTC, datetime
+
+from hypothesis import strategies as st
+
+from svc_core.ports import Answer, Change, OutboxEvent
+from svc_core.testing.sample import Note
+
+INSTANT_MIN = datetime(1970, 1, 1)  # noqa: DTZ001 - Hypothesis adds the zone
+INSTANT_MAX = datetime(9999, 12, 31, 23, 59, 59, 999_999)  # noqa: DTZ001
+
+instants = st.datetimes(INSTANT_MIN, INSTANT_MAX, timezones=st.just(UTC))
+"""Instants in UTC, to the microsecond."""
+
+WORDS = ("flood", "flut", "köln", "大雨", "наводнение", "cve-2024-1", "x")
+words = st.sampled_from(WORDS)
+"""Prepared tokens of several scripts, few enough to meet again."""
+
+
+def notes(id_: str) -> st.SearchStrategy[Note]:
+    """Notes with this identifier whose filters collide often."""
+    return st.builds(
+        Note,
+        id=st.just(id_),
+        text=st.lists(words, max_size=4).map(" ".join),
+        written=st.integers(-3, 3),
+        status=st.sampled_from((None, "open", "done")),
+        author=st.sampled_from((None, "x", "y")),
+        topics=st.lists(st.sampled_from(("t", "u", "v")), max_size=3).map(tuple),
+    )
+
+
+def changes(*, everybody: bool) -> st.SearchStrategy[Change]:
+    """Change records for the feed of everybody or of one tenant."""
+    return st.builds(
+        Change,
+        id=st.text(max_size=3),
+        change_type=st.sampled_from(("created", "updated", "deleted")),
+        resource_type=st.sampled_from(("note", "file", "notice")),
+        resource_id=st.text(max_size=3),
+        version=st.integers(1, 9),
+        occurred_at=instants,
+        path=st.none() | st.text(max_size=5),
+        everybody=st.just(everybody),
+    )
+
+
+events = st.builds(
+    OutboxEvent,
+    id=st.sampled_from(("e1", "e2", "e3")),
+    type=st.text(max_size=3),
+    subject=st.text(max_size=3),
+    body=st.binary(max_size=5),
+    occurred_at=instants,
+)
+"""Outgoing events with few identifiers."""
+
+answers = st.builds(
+    Answer,
+    fingerprint=st.binary(max_size=4),
+    status=st.sampled_from((200, 201, 204)),
+    headers=st.lists(st.tuples(st.text(max_size=3), st.text(max_size=3)), max_size=2).map(tuple),
+    body=st.binary(max_size=5),
+    at=instants,
+)
+"""Kept answers."""

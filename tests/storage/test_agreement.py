@@ -1,0 +1,37 @@
+"""The stores say the same after any work."""
+
+import asyncio
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from svc_core.testing.sample import SAMPLES
+from svc_core.testing.storage_agreement import agreement_machine
+from svc_http.storage import MemoryStorage, SqliteStorage
+
+EXAMPLES = settings(
+    max_examples=50,
+    stateful_step_count=30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+
+
+@pytest.fixture
+def runner() -> Iterator[asyncio.Runner]:
+    with asyncio.Runner() as made:
+        yield made
+
+
+def test_memory_and_sqlite_say_the_same(runner: asyncio.Runner, tmp_path: Path) -> None:
+    numbers = count()
+
+    def sqlite() -> SqliteStorage:
+        return SqliteStorage.open(tmp_path / f"{next(numbers)}.db", SAMPLES, epoch=bytes(8))
+
+    makers = {"memory": lambda: MemoryStorage(SAMPLES), "sqlite": sqlite}
+    run_state_machine_as_test(agreement_machine(makers, runner.run), settings=EXAMPLES)
