@@ -1,0 +1,94 @@
+"""A house for use cases: the real catalogue over the memory store, without a loop or a socket."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+import pytest
+
+from svc_core import catalog, drive, pipeline
+from svc_core.cursor import Keyring
+from svc_core.operation import Actor, Context
+from svc_core.pipeline import Call, Reply, Site
+from svc_core.ports import SYSTEM, Transaction
+from svc_core.problem import Problem
+from svc_core.testing.clock import CountingIds, FrozenClock
+from svc_http.storage.memory import MemoryStorage
+
+R = TypeVar("R")
+
+
+class House:
+    """Sends requests to operations as a tenant, and runs use cases, on one store."""
+
+    def __init__(self) -> None:
+        self.clock = FrozenClock()
+        self.ids = CountingIds(self.clock)
+        self.keyring = Keyring({1: b"k" * 32}, 1)
+        self.store = MemoryStorage(catalog.COLLECTIONS)
+        self.site = Site(base_url="https://api.example")
+        self.operations = {operation.id: operation for operation in catalog.OPERATIONS}
+
+    def context(self, tx: Transaction, tenant: str, operation: str) -> Context:
+        return Context(
+            tx, self.clock.now(), self.ids, Actor(tenant), operation, keyring=self.keyring
+        )
+
+    def run(self, usecase: Callable[[Context], Awaitable[R]], tenant: str = SYSTEM) -> R:
+        async def unit(tx: Transaction) -> R:
+            return await usecase(self.context(tx, tenant, ""))
+
+        return drive.run(self.store.write(tenant, unit))
+
+    def send(
+        self,
+        operation_id: str,
+        *,
+        tenant: str = "wsp_a",
+        path: Mapping[str, str] | None = None,
+        query: str = "",
+        body: Any = None,
+        raw: bytes | None = None,
+        **headers: str,
+    ) -> Reply:
+        operation = self.operations[operation_id]
+        fields = {name.replace("_", "-"): value for name, value in headers.items()}
+        if body is not None or raw is not None:
+            fields.setdefault("content-type", "application/json")
+        content = raw if raw is not None else b"" if body is None else json.dumps(body).encode()
+        prepared = pipeline.prepare(
+            operation, Call(dict(path or {}), query, fields.get, content), self.site
+        )
+
+        async def unit(tx: Transaction) -> Reply:
+            context = self.context(tx, tenant, operation.id)
+            return await pipeline.perform(operation, prepared, context, self.site)
+
+        runner = self.store.write if operation.writes else self.store.read
+        return drive.run(runner(tenant, unit))
+
+    def refused(self, operation_id: str, **arguments: Any) -> Problem:
+        with pytest.raises(Problem) as caught:
+            self.send(operation_id, **arguments)
+        return caught.value
+
+    def changes(self, tenant: str = "wsp_a") -> list[dict[str, Any]]:
+        reply = self.send("listChanges", tenant=tenant, query="limit=100")
+        rows: list[dict[str, Any]] = json.loads(reply.body)["data"]
+        return rows
+
+    def profile(self, tenant: str = "wsp_a", key: str = "", **members: Any) -> dict[str, Any]:
+        body = {"name": "Ports", "topic": "Port strikes", "frequency": "manual", **members}
+        reply = self.send(
+            "createProfile",
+            tenant=tenant,
+            body=body,
+            idempotency_key=key or f"key-{self.ids.new('req')}",
+        )
+        made: dict[str, Any] = json.loads(reply.body)["data"]
+        return made
+
+
+@pytest.fixture
+def house() -> House:
+    return House()

@@ -1,0 +1,102 @@
+"""The change feed (Spec: Representation rules 7; Events, Change feed)."""
+
+import json
+from typing import Any
+
+from svc_core import catalog
+from svc_core.changes.operations import ResourceType
+from svc_core.cursor import Watermark, seal_watermark
+
+
+def page(house: Any, tenant: str = "wsp_a", query: str = "") -> Any:
+    return json.loads(house.send("listChanges", tenant=tenant, query=query).body)
+
+
+def test_every_published_kind_is_named_in_the_interface() -> None:
+    kinds = {collection.kind for collection in catalog.COLLECTIONS if collection.kind}
+    assert kinds == set(ResourceType.__args__)  # type: ignore[attr-defined]
+
+
+def test_an_empty_feed_still_has_a_watermark(house: Any) -> None:
+    empty = page(house)
+    assert empty["data"] == []
+    assert empty["meta"]["watermark"].startswith("w1.")
+    assert empty["links"]["next"] is None
+
+
+def test_resuming_from_a_watermark_misses_and_repeats_nothing(house: Any) -> None:
+    for name in "abc":
+        house.profile(name=name)
+    whole = page(house)["data"]
+    seen: list[Any] = []
+    query = "limit=2"
+    while True:
+        part = page(house, query=query)
+        seen += part["data"]
+        if not part["data"]:
+            break
+        query = f"limit=2&after={part['meta']['watermark']}"
+    assert seen == whole
+    assert len(whole) == 6
+
+
+def test_the_next_link_continues_with_the_watermark(house: Any) -> None:
+    house.profile()
+    part = page(house, query="limit=1")
+    link = part["links"]["next"]
+    assert link == (
+        f"https://api.example/api/v2/changes?limit=1&after={part['meta']['watermark']}"
+    )
+    assert part["meta"]["page"]["nextCursor"] == part["meta"]["watermark"]
+
+
+def test_a_change_says_what_happened_to_what(house: Any) -> None:
+    made = house.profile()
+    house.send("updateProfile", path={"profileId": made["id"]}, body={"name": "B"})
+    house.send("deleteProfile", path={"profileId": made["id"]})
+    rows = [row for row in page(house)["data"] if row["resourceType"] == "profile"]
+    assert [row["changeType"] for row in rows] == ["created", "updated", "deleted"]
+    assert [row["tombstone"] for row in rows] == [False, False, True]
+    assert [row["version"] for row in rows] == [1, 2, 3]
+    assert {row["resourceId"] for row in rows} == {made["id"]}
+    assert rows[0]["links"]["self"] == f"/api/v1/profiles/{made['id']}"
+    assert rows[0]["occurredAt"] == "2026-01-02T03:04:05Z"
+    assert "count" not in page(house)["meta"]
+
+
+def test_a_filter_skips_rows_and_still_advances(house: Any) -> None:
+    house.profile()
+    only = page(house, query="types=subscription")
+    assert {row["resourceType"] for row in only["data"]} == {"subscription"}
+    assert page(house, query=f"after={only['meta']['watermark']}")["data"] == []
+
+
+def test_tenants_do_not_see_each_other(house: Any) -> None:
+    house.profile("wsp_a")
+    assert page(house, "wsp_b")["data"] == []
+
+
+def test_a_spoilt_or_foreign_watermark_is_refused(house: Any) -> None:
+    house.profile()
+    mark = page(house)["meta"]["watermark"]
+    for text in ("w1.nonsense", "x", mark[:-1], ""):
+        refused = house.refused("listChanges", query=f"after={text}")
+        assert refused.type.code == "INVALID_WATERMARK"
+    foreign = house.refused("listChanges", tenant="wsp_b", query=f"after={mark}")
+    assert foreign.type.code == "INVALID_WATERMARK"
+
+
+def test_a_watermark_of_another_life_is_gone(house: Any) -> None:
+    for mark in (Watermark(b"another!", 0, 0),):
+        text = seal_watermark(mark, "wsp_a")
+        assert house.refused("listChanges", query=f"after={text}").type.code == "WATERMARK_GONE"
+
+
+def test_a_watermark_ahead_of_the_feed_is_gone(house: Any) -> None:
+    async def epoch(ctx: Any) -> bytes:
+        return bytes(await ctx.tx.changes.epoch())
+
+    life = house.run(epoch)
+    for mark in (Watermark(life, 5, 0), Watermark(life, 0, 5)):
+        text = seal_watermark(mark, "wsp_a")
+        assert house.refused("listChanges", query=f"after={text}").type.code == "WATERMARK_GONE"
