@@ -75,7 +75,9 @@ class Writer:
         """One declared input outside the body."""
         schema = self.schemas.of(item.annotation, "input")
         described: dict[str, Any] = {"name": item.name, "in": item.place}
-        described["description"] = schema.pop("description", item.doc)
+        words = schema.pop("description", item.doc)
+        if words:
+            described["description"] = words
         described["required"] = item.required
         if operation.deprecated & {item.name, item.attribute}:
             described["deprecated"] = True
@@ -87,12 +89,13 @@ class Writer:
 
     def request_body(self, operation: Operation[Any, Any], body: Input) -> dict[str, Any]:
         """The body in the media types in which it may be sent."""
-        entry = self.media(self.schemas.of(body.annotation, "input"), operation.examples, "body")
+        schema = self.schemas.of(body.annotation, "input")
+        words = {"description": schema.pop("description")} if "description" in schema else {}
+        entry = self.media(schema, operation.examples, "body")
         types = ["application/json"]
         if operation.method == "PATCH":
             types.append(MERGE_PATCH)
-        described: dict[str, Any] = {"description": body.doc} if body.doc else {}
-        return described | {"required": body.required, "content": dict.fromkeys(types, entry)}
+        return words | {"required": body.required, "content": dict.fromkeys(types, entry)}
 
     def media(self, schema: Schema, examples: Mapping[str, Any], name: str) -> dict[str, Any]:
         """A media type object: the schema with the declared example, or one made from it."""

@@ -1,0 +1,292 @@
+"""Operations that use every part of a declaration once."""
+
+from datetime import datetime
+from types import SimpleNamespace
+from typing import Annotated, Any, Literal
+
+import pytest
+from attrs import frozen
+
+from svc_core import problem
+from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
+from svc_core.instants import Interval
+from svc_core.media import Representation
+from svc_core.operation import (
+    BODY,
+    JSON,
+    MARKDOWN,
+    NDJSON,
+    PATH,
+    QUERY,
+    T3_ENRICHED,
+    TEXT,
+    Bare,
+    Content,
+    Context,
+    Created,
+    Empty,
+    IdOf,
+    In,
+    One,
+    Operation,
+    Page,
+    Target,
+    header,
+)
+from svc_core.ports import Collection
+from svc_core.unset import UNSET, Maybe
+from svc_core.wire import Json
+
+ThingId = Annotated[str, Pattern("thg_[a-f0-9]{24}", "a thing id"), Doc("Identifier of a thing.")]
+PathId = Annotated[ThingId, PATH, IdOf("thg")]
+Limit = Annotated[int, QUERY, Ge(1), Le(100), Doc("Rows in one page.")]
+GEOJSON = Representation("geojson", "application/geo+json")
+EVENTS = Representation("sse", "text/event-stream")
+
+
+@frozen
+class Part:
+    """A part of a thing,
+    in two lines.
+
+    More about it.
+    """
+
+    label: Annotated[str, MinLen(2), MaxLen(9)]
+
+
+@frozen
+class Thing:
+    """A thing."""
+
+    id: ThingId
+    name: Annotated[str, Doc("Its name | title."), Example("Anvil")]
+    parts: tuple[Part, ...]
+    made_at: datetime
+    weight: Annotated[float, Ge(0)] | None
+    old_name: Annotated[Maybe[str], Doc("Deprecated: use name.")] = UNSET
+
+
+@frozen
+class ThingInput:
+    """A whole thing."""
+
+    name: str
+    parts: Annotated[tuple[Part, ...], MaxLen(3)] = ()
+
+
+@frozen
+class ThingPatch:
+    """What changes."""
+
+    name: Maybe[str] = UNSET
+
+
+@frozen
+class ListThings:
+    """Things."""
+
+    limit: Limit = 20
+    cursor: Annotated[Maybe[str], QUERY, Doc("Where to go on.")] = UNSET
+    kinds: Annotated[Maybe[tuple[Literal["a", "b"], ...]], QUERY, Doc("Kinds.")] = UNSET
+    since: Annotated[Maybe[datetime], QUERY] = UNSET
+    when: Annotated[Maybe[Interval], In("query", "datetime")] = UNSET
+
+
+@frozen
+class OneThing:
+    """One thing."""
+
+    thing_id: PathId
+
+
+@frozen
+class MakeThing:
+    """A new thing."""
+
+    body: Annotated[ThingInput, BODY, Doc("The thing.")]
+    agent: Annotated[Maybe[str], header("X-Agent"), Doc("Who asks.")] = UNSET
+
+
+@frozen
+class ChangeThing:
+    """A changed thing."""
+
+    thing_id: PathId
+    body: Annotated[ThingPatch, BODY]
+
+
+@frozen
+class Nothing:
+    """No input."""
+
+
+@frozen
+class Free:
+    """Anything as a body."""
+
+    body: Annotated[Json, BODY]
+
+
+@frozen
+class HeaderList:
+    """A comma list in a header."""
+
+    agents: Annotated[tuple[str, ...], header("X-Agents"), Doc("Who asks.")] = ()
+
+
+@frozen
+class CodeInput:
+    """A code."""
+
+    code: Annotated[str, Pattern("[A-Z]{2}")]
+
+
+@frozen
+class SendCode:
+    """A request whose body cannot be made up."""
+
+    body: Annotated[CodeInput, BODY]
+
+
+@frozen
+class OwnIfMatch:
+    """A request that reads the precondition itself."""
+
+    if_match: Annotated[Maybe[str], header("If-Match"), Doc("The tag.")] = UNSET
+
+
+THINGS: Collection[Thing] = Collection("things", Thing, "thg", lambda _: 0)
+READ = frozenset({"things:read"})
+WRITE = frozenset({"things:write", "things:admin"})
+
+
+async def run(ctx: Context, request: Any) -> Any:
+    """Never called: the documents describe, they do not run."""
+    raise AssertionError("not run")
+
+
+def declare(
+    id_: str, method: Any, path: str, request: type[Any], response: Any, **more: Any
+) -> Any:
+    return Operation(
+        **{
+            "id": id_,
+            "method": method,
+            "path": path,
+            "summary": f"Summary of {id_}",
+            "description": f"Description of {id_}.",
+            "tag": "Reports",
+            "request": request,
+            "response": response,
+            "run": run,
+            "scopes": READ,
+            **more,
+        }
+    )
+
+
+OPERATIONS = (
+    declare(
+        "listThings",
+        "GET",
+        "/things",
+        ListThings,
+        Page[Thing],
+        auth="bearer-or-x402",
+        tier=T3_ENRICHED,
+        media=(JSON, NDJSON, GEOJSON),
+        deprecated=frozenset({"since"}),
+        fails=(problem.CONFLICTING_PARAMETERS, problem.NEWS_NOT_READY),
+    ),
+    declare(
+        "createThing",
+        "POST",
+        "/things",
+        MakeThing,
+        Created[Thing],
+        success=201,
+        scopes=WRITE,
+        idempotency="required",
+        examples={"body": {"name": "Anvil"}},
+    ),
+    declare(
+        "getThing",
+        "GET",
+        "/things/{thingId}",
+        OneThing,
+        One[Thing] | Content,
+        media=(JSON, MARKDOWN, TEXT),
+    ),
+    declare(
+        "changeThing",
+        "PATCH",
+        "/things/{thingId}",
+        ChangeThing,
+        One[Thing],
+        scopes=WRITE,
+        target=Target(THINGS, "thing_id"),
+        idempotency="optional",
+    ),
+    declare(
+        "deleteThing",
+        "DELETE",
+        "/things/{thingId}",
+        OneThing,
+        Empty,
+        success=204,
+        target=Target(THINGS, "thing_id"),
+        tag="Profiles",
+    ),
+    declare("bareThing", "GET", "/things/{thingId}/bare", OneThing, Bare[Thing], version="2.0"),
+    declare(
+        "ask",
+        "POST",
+        "/ask",
+        Free,
+        Content,
+        version="2.0",
+        media=(EVENTS,),
+        pool="agent",
+        binding="workspace",
+    ),
+    declare(
+        "follow", "GET", "/changes", Nothing, Page[Thing], auth="public", scopes=frozenset(),
+        pool="none",
+    ),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def operations() -> tuple[Operation[Any, Any], ...]:
+    return OPERATIONS
+
+
+@pytest.fixture(scope="session")
+def by_id() -> dict[str, Operation[Any, Any]]:
+    return {operation.id: operation for operation in OPERATIONS}
+
+
+@pytest.fixture(scope="session")
+def make() -> Any:
+    """Declare one more operation: `make(id, method, path, request, response, **more)`."""
+    return declare
+
+
+@pytest.fixture(scope="session")
+def kit() -> SimpleNamespace:
+    """The classes by name."""
+    classes = (
+        Part,
+        Thing,
+        ThingInput,
+        ThingPatch,
+        ListThings,
+        MakeThing,
+        OneThing,
+        Nothing,
+        HeaderList,
+        OwnIfMatch,
+        SendCode,
+    )
+    return SimpleNamespace(**{class_.__name__: class_ for class_ in classes})

@@ -1,0 +1,105 @@
+"""What an operation takes is read once, from its request class."""
+
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Annotated, Any
+
+import pytest
+from attrs import field, frozen
+
+from svc_core.constraints import Doc, Ge
+from svc_core.inputs import inputs
+from svc_core.operation import PATH, QUERY, IdOf, In
+from svc_core.unset import UNSET, Maybe
+
+
+def test_every_field_is_an_input_with_its_wire_name_and_place(kit: SimpleNamespace) -> None:
+    read = inputs(kit.ListThings)
+    assert [(item.attribute, item.name, item.place) for item in read] == [
+        ("limit", "limit", "query"),
+        ("cursor", "cursor", "query"),
+        ("kinds", "kinds", "query"),
+        ("since", "since", "query"),
+        ("when", "datetime", "query"),
+    ]
+    assert [item.doc for item in read] == [
+        "Rows in one page.",
+        "Where to go on.",
+        "Kinds.",
+        "",
+        "",
+    ]
+
+
+def test_headers_and_bodies_are_inputs_too(kit: SimpleNamespace) -> None:
+    body, agent = inputs(kit.MakeThing)
+    assert (body.place, body.required, body.annotation) == (
+        "body",
+        True,
+        Annotated[kit.ThingInput, Doc("The thing.")],
+    )
+    assert (agent.name, agent.place, agent.required) == ("X-Agent", "header", False)
+    with pytest.raises(AssertionError, match="structured"):
+        body.read("{}")
+
+
+def test_defaults_are_told_and_never_shared() -> None:
+    @frozen
+    class Request:
+        required: Annotated[int, QUERY]
+        unset: Annotated[Maybe[int], QUERY] = UNSET
+        plain: Annotated[int, QUERY] = 3
+        made: Annotated[tuple[int, ...], QUERY] = field(factory=tuple)
+
+    assert [(item.required, item.default) for item in inputs(Request)] == [
+        (True, UNSET),
+        (False, UNSET),
+        (False, 3),
+        (False, ()),
+    ]
+
+
+def test_place_and_prefix_are_no_part_of_the_type() -> None:
+    @frozen
+    class Request:
+        id: Annotated[str, PATH, IdOf("thg")]
+        limit: Maybe[Annotated[int, QUERY, Ge(1), Doc("Rows.")]] = UNSET
+
+    id_, limit = inputs(Request)
+    assert (id_.annotation, id_.id_prefix) == (str, "thg")
+    assert (limit.place, limit.doc, limit.id_prefix) == ("query", "Rows.", None)
+    with pytest.raises(ValueError, match="must be at least 1"):
+        limit.read("0")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("limit", "100", 100),
+        ("kinds", "a,b", ("a", "b")),
+        ("since", "2026-01-31T09:30:00Z", datetime(2026, 1, 31, 9, 30, tzinfo=UTC)),
+    ],
+)
+def test_an_input_reads_its_own_text(
+    kit: SimpleNamespace, name: str, text: str, value: object
+) -> None:
+    (item,) = (item for item in inputs(kit.ListThings) if item.attribute == name)
+    assert item.read(text) == value
+
+
+def test_the_inputs_of_a_class_are_read_once(kit: SimpleNamespace) -> None:
+    assert inputs(kit.ListThings) is inputs(kit.ListThings)
+    assert inputs(kit.Nothing) == ()
+
+
+@pytest.mark.parametrize(
+    ("annotation", "message"),
+    [(int, "does not say where"), (Annotated[dict[str, int], In("query")], "travel as text")],
+)
+def test_an_input_that_cannot_be_read_is_told_at_once(annotation: Any, message: str) -> None:
+    @frozen
+    class Request:
+        odd: annotation
+
+    with pytest.raises(TypeError, match=message):
+        inputs(Request)

@@ -1,0 +1,465 @@
+"""The documents say what the operations declare, in a form that generators understand."""
+
+import json
+import re
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import jsonschema
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from svc_core import problem
+from svc_core.openapi import document, failures
+from svc_core.operation import Operation, Page
+
+BASE = "https://api.example.com"
+DATA = "https://data.example.com"
+PROBLEM_MEMBERS = {
+    "type", "title", "status", "detail", "instance", "code", "requestId", "resolution",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["spec form", "flat"])
+def described(request: pytest.FixtureRequest, operations: Any) -> dict[str, Any]:
+    return document(operations, base_url=BASE, data_url=DATA, flat=request.param)
+
+
+@pytest.fixture(scope="module")
+def found(operations: Any) -> dict[str, dict[str, Any]]:
+    """The operation objects of the spec's form by operationId."""
+    paths = document(operations, base_url=BASE)["paths"].values()
+    return {item["operationId"]: item for path in paths for item in path.values()}
+
+
+def walk(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from walk(item)
+
+
+# -- the whole ---------------------------------------------------------------------------------
+
+
+def test_the_document_is_valid(described: dict[str, Any]) -> None:
+    OpenAPIV31SpecValidator(described).validate()
+
+
+def test_the_document_is_the_same_every_time(operations: Any) -> None:
+    twice = [json.dumps(document(operations, base_url=BASE, flat=True)) for _ in range(2)]
+    assert twice[0] == twice[1]
+
+
+def test_every_reference_leads_somewhere(described: dict[str, Any]) -> None:
+    for item in walk(described):
+        if "$ref" in item:
+            target: Any = described
+            for step in item["$ref"].removeprefix("#/").split("/"):
+                target = target[step]
+
+
+def test_the_specs_form_puts_v1_on_top_and_v2_overrides_it(operations: Any) -> None:
+    described = document(operations, base_url=BASE, data_url=DATA)
+    assert [server["url"] for server in described["servers"]] == [
+        f"{BASE}/api/v1",
+        f"{DATA}/api/v1",
+    ]
+    assert [server["url"] for server in document(operations, base_url=BASE)["servers"]] == [
+        f"{BASE}/api/v1"
+    ]
+    assert "servers" not in described["paths"]["/things"]["get"]
+    (server,) = described["paths"]["/ask"]["post"]["servers"]
+    assert server["url"] == f"{BASE}/api/v2"
+
+
+def test_the_flat_form_has_one_origin_and_full_paths(operations: Any) -> None:
+    described = document(operations, base_url=BASE, data_url=DATA, flat=True)
+    assert [server["url"] for server in described["servers"]] == [BASE]
+    assert set(described["paths"]) == {
+        "/api/v1/things",
+        "/api/v1/things/{thingId}",
+        "/api/v2/things/{thingId}/bare",
+        "/api/v2/ask",
+        "/api/v1/changes",
+    }
+    assert all("servers" not in item for item in walk(described["paths"]))
+
+
+def test_both_forms_describe_the_same_operations(operations: Any) -> None:
+    forms = []
+    for flat in (False, True):
+        paths = document(operations, base_url=BASE, flat=flat)["paths"].values()
+        items = [item for path in paths for item in path.values()]
+        forms.append([{**item, "servers": None} for item in items])
+    assert forms[0] == forms[1]
+
+
+def test_two_operations_cannot_claim_one_address(operations: Any, make: Any, kit: Any) -> None:
+    again = make("again", "GET", "/things", kit.Nothing, Page[kit.Thing])
+    with pytest.raises(TypeError, match="GET /things is declared twice"):
+        document((*operations, again), base_url=BASE)
+
+
+def test_a_result_that_is_none_cannot_be_described(make: Any, kit: SimpleNamespace) -> None:
+    odd = make("odd", "GET", "/odd", kit.Nothing, kit.Thing)
+    with pytest.raises(TypeError, match="which is no result"):
+        document((odd,), base_url=BASE)
+
+
+def test_generators_find_what_they_ask_for(described: dict[str, Any]) -> None:
+    assert described["info"]["description"]
+    assert described["info"]["contact"]
+    assert all(tag["description"] for tag in described["tags"])
+    names = {tag["name"] for tag in described["tags"]}
+    for path in described["paths"].values():
+        for item in path.values():
+            assert item["operationId"]
+            assert item["summary"]
+            assert item["description"]
+            assert set(item["tags"]) <= names
+    for schema in walk(described["components"]["schemas"]):
+        if "const" in schema or "enum" in schema:
+            assert "type" in schema
+        if "prefixItems" in schema:
+            assert "items" in schema
+
+
+def test_every_json_body_is_a_named_component_or_anything(described: dict[str, Any]) -> None:
+    for item in walk(described["paths"]):
+        if "application/json" in item:
+            assert set(item["application/json"]["schema"]) <= {"$ref"}
+
+
+def test_every_example_satisfies_its_schema(described: dict[str, Any]) -> None:
+    seen = 0
+    for item in walk(described["paths"]):
+        if "schema" in item and "example" in item:
+            schema = {**item["schema"], "components": described["components"]}
+            jsonschema.validate(item["example"], schema)
+            seen += 1
+    assert seen >= 8
+
+
+# -- parameters and bodies ---------------------------------------------------------------------
+
+
+def parameters(item: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {parameter["name"]: parameter for parameter in item["parameters"]}
+
+
+def test_parameters_carry_place_bounds_default_and_words(found: dict[str, Any]) -> None:
+    listed = parameters(found["listThings"])
+    assert list(listed) == ["limit", "cursor", "kinds", "since", "datetime", "format"]
+    assert listed["limit"] == {
+        "name": "limit",
+        "in": "query",
+        "description": "Rows in one page.",
+        "required": False,
+        "schema": {"type": "integer", "minimum": 1, "maximum": 100, "default": 20},
+    }
+    assert (listed["kinds"]["style"], listed["kinds"]["explode"]) == ("form", False)
+    assert listed["since"]["deprecated"] is True
+    assert listed["format"]["schema"] == {
+        "type": "string",
+        "enum": ["json", "ndjson", "geojson"],
+        "default": "json",
+    }
+
+
+def test_a_path_value_is_required_and_has_its_pattern(found: dict[str, Any]) -> None:
+    value = parameters(found["getThing"])["thingId"]
+    assert (value["in"], value["required"]) == ("path", True)
+    assert value["schema"] == {"type": "string", "pattern": "^thg_[a-f0-9]{24}$"}
+
+
+@pytest.mark.parametrize(
+    ("id_", "headers"),
+    [
+        ("listThings", {}),
+        ("createThing", {"X-Agent": False, "Idempotency-Key": True}),
+        ("getThing", {"If-None-Match": False}),
+        ("bareThing", {"If-None-Match": False}),
+        ("changeThing", {"If-Match": False, "Idempotency-Key": False}),
+        ("deleteThing", {"If-Match": False}),
+        ("ask", {}),
+    ],
+)
+def test_headers_that_the_declaration_implies_are_parameters(
+    found: dict[str, Any], id_: str, headers: dict[str, bool]
+) -> None:
+    sent = {
+        name: parameter["required"]
+        for name, parameter in parameters(found[id_]).items()
+        if parameter["in"] == "header"
+    }
+    assert sent == headers
+
+
+def test_a_header_list_has_no_query_style(make: Any, kit: SimpleNamespace) -> None:
+    from_header = make("h", "GET", "/h", kit.HeaderList, Page[kit.Thing])
+    (path,) = document((from_header,), base_url=BASE)["paths"].values()
+    (parameter,) = path["get"]["parameters"]
+    assert parameter["style"] == "simple"
+
+
+def test_a_declared_header_is_not_written_twice(make: Any, kit: SimpleNamespace) -> None:
+    own = make("own", "DELETE", "/own", kit.OwnIfMatch, Page[kit.Thing], target=object())
+    (path,) = document((own,), base_url=BASE)["paths"].values()
+    assert [item["name"] for item in path["delete"]["parameters"]] == ["If-Match"]
+
+
+def test_bodies_are_named_closed_and_have_examples(
+    found: dict[str, Any], described: dict[str, Any]
+) -> None:
+    body = found["createThing"]["requestBody"]
+    assert (body["description"], body["required"]) == ("The thing.", True)
+    assert body["content"] == {
+        "application/json": {
+            "schema": {"$ref": "#/components/schemas/ThingInput"},
+            "example": {"name": "Anvil"},
+        }
+    }
+    assert described["components"]["schemas"]["ThingInput"]["additionalProperties"] is False
+
+
+def test_a_body_without_words_or_example_has_none(make: Any, kit: SimpleNamespace) -> None:
+    plain = make("code", "POST", "/code", kit.SendCode, Page[kit.Thing])
+    (path,) = document((plain,), base_url=BASE)["paths"].values()
+    assert path["post"]["requestBody"] == {
+        "required": True,
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/CodeInput"}}},
+    }
+
+
+def test_a_patch_is_taken_as_json_and_as_merge_patch(found: dict[str, Any]) -> None:
+    assert list(found["changeThing"]["requestBody"]["content"]) == [
+        "application/json",
+        "application/merge-patch+json",
+    ]
+    assert "requestBody" not in found["getThing"]
+
+
+# -- answers -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("id_", "status", "bodies"),
+    [
+        ("createThing", "201", {"application/json": "#/components/schemas/ThingOne"}),
+        ("changeThing", "200", {"application/json": "#/components/schemas/ThingOne"}),
+        ("bareThing", "200", {"application/json": "#/components/schemas/Thing"}),
+        ("follow", "200", {"application/json": "#/components/schemas/ThingPage"}),
+        (
+            "getThing",
+            "200",
+            {
+                "application/json": "#/components/schemas/ThingOne",
+                "text/markdown": "string",
+                "text/plain": "string",
+            },
+        ),
+        (
+            "listThings",
+            "200",
+            {
+                "application/json": "#/components/schemas/ThingPage",
+                "application/x-ndjson": "string",
+                "application/geo+json": "object",
+            },
+        ),
+        ("ask", "200", {"text/event-stream": "string"}),
+        ("deleteThing", "204", {}),
+    ],
+)
+def test_a_success_has_its_status_and_representations(
+    found: dict[str, Any], id_: str, status: str, bodies: dict[str, str]
+) -> None:
+    (success,) = [key for key in found[id_]["responses"] if key.startswith("2")]
+    content = found[id_]["responses"][success].get("content", {})
+    schemas = {name: entry["schema"] for name, entry in content.items()}
+    assert success == status
+    assert {name: item.get("$ref", item.get("type")) for name, item in schemas.items()} == bodies
+
+
+def test_envelopes_are_the_specs(described: dict[str, Any]) -> None:
+    schemas = described["components"]["schemas"]
+    assert schemas["ThingPage"]["required"] == ["data", "meta", "links"]
+    assert schemas["ThingPage"]["properties"]["data"]["items"] == {
+        "$ref": "#/components/schemas/Thing"
+    }
+    assert schemas["PageMeta"]["required"] == ["pageCount", "page"]
+    assert schemas["PageMeta"]["properties"]["count"]["deprecated"] is True
+    assert schemas["ThingOne"]["required"] == ["data"]
+
+
+@pytest.mark.parametrize(
+    ("id_", "status", "present", "absent"),
+    [
+        (
+            "listThings",
+            "200",
+            {"X-Request-Id", "X-Svc-API-Version", "X-Svc-Schema-Version", "Link", "Deprecation",
+             "Sunset", "X-RateLimit-Limit-Minute", "X-RateLimit-Remaining-User-Day"},
+            {"ETag", "Location", "Idempotency-Key"},
+        ),
+        (
+            "createThing",
+            "201",
+            {"ETag", "Location", "Idempotency-Key", "Idempotency-Replayed"},
+            {"Link", "Deprecation"},
+        ),
+        ("getThing", "304", {"ETag", "X-Request-Id"}, {"Link"}),
+        ("deleteThing", "204", {"X-Request-Id"}, {"ETag"}),
+        (
+            "ask",
+            "200",
+            {"X-Svc-Agent-RateLimit-Limit-Minute", "X-Svc-Agent-RateLimit-Account-Remaining-Day"},
+            {"X-RateLimit-Limit-Minute", "X-Svc-Schema-Version"},
+        ),
+        ("follow", "200", {"X-Request-Id"}, {"X-RateLimit-Limit-Minute"}),
+        ("createThing", "401", {"WWW-Authenticate"}, {"Retry-After"}),
+        ("createThing", "409", {"Retry-After"}, set()),
+        ("listThings", "402", {"PAYMENT-REQUIRED"}, set()),
+        ("deleteThing", "412", {"ETag"}, set()),
+        ("deleteThing", "409", {"X-Request-Id"}, {"Retry-After"}),
+        ("listThings", "429", {"Retry-After"}, set()),
+        ("listThings", "503", {"Retry-After"}, set()),
+        ("listThings", "400", {"X-Request-Id"}, {"Retry-After", "ETag"}),
+    ],
+)  # fmt: skip
+def test_answers_carry_their_headers(
+    found: dict[str, Any], id_: str, status: str, present: set[str], absent: set[str]
+) -> None:
+    headers = set(found[id_]["responses"][status]["headers"])
+    assert present <= headers
+    assert not absent & headers
+
+
+def test_a_created_resource_links_to_what_can_be_done_with_it(found: dict[str, Any]) -> None:
+    links = found["createThing"]["responses"]["201"]["links"]
+    assert links == {
+        name: {"operationId": name, "parameters": {"thingId": "$response.body#/data/id"}}
+        for name in ("getThing", "changeThing", "deleteThing")
+    }
+    assert "links" not in found["changeThing"]["responses"]["200"]
+
+
+# -- access, price, paging ---------------------------------------------------------------------
+
+
+def test_scopes_prices_and_keys_are_told(found: dict[str, Any]) -> None:
+    assert found["createThing"]["x-required-scopes"] == ["things:admin", "things:write"]
+    assert found["createThing"]["security"] == [{"bearerAuth": []}]
+    assert found["listThings"]["security"] == [{"bearerAuth": []}, {"x402": []}]
+    assert found["listThings"]["x-x402"] == {
+        "tier": "T3_ENRICHED",
+        "priceUsd": "0.01",
+        "networks": ["eip155:8453", "eip155:84532"],
+    }
+    assert found["follow"]["security"] == []
+    assert "x-required-scopes" not in found["follow"]
+    assert "x-x402" not in found["createThing"]
+
+
+def test_lists_say_how_to_go_on(found: dict[str, Any]) -> None:
+    hint = found["listThings"]["x-speakeasy-pagination"]
+    assert hint["inputs"] == [{"name": "cursor", "in": "parameters", "type": "cursor"}]
+    assert found["listThings"]["x-fern-pagination"]["cursor"] == "$request.cursor"
+    assert "x-speakeasy-pagination" not in found["follow"]
+    assert "x-speakeasy-pagination" not in found["getThing"]
+
+
+# -- failures ----------------------------------------------------------------------------------
+
+ALWAYS = {400, 500, 503}
+KEYED = ALWAYS | {401, 403, 429}
+
+
+@pytest.mark.parametrize(
+    ("id_", "statuses"),
+    [
+        ("listThings", KEYED | {402, 406}),
+        ("createThing", KEYED | {406, 408, 409, 413, 415}),
+        ("getThing", KEYED | {404, 406}),
+        ("changeThing", KEYED | {404, 406, 408, 409, 412, 413, 415}),
+        ("deleteThing", KEYED | {404, 406, 409, 412}),
+        ("bareThing", KEYED | {404, 406}),
+        ("ask", KEYED | {408, 413, 415}),
+        ("follow", ALWAYS | {406}),
+    ],
+)
+def test_failures_derive_from_the_declaration(
+    by_id: dict[str, Operation[Any, Any]],
+    found: dict[str, Any],
+    id_: str,
+    statuses: set[int],
+) -> None:
+    assert {kind.status for kind in failures(by_id[id_])} == statuses
+    told = {int(status) for status in found[id_]["responses"]}
+    assert {status for status in told if status >= 400} == statuses
+
+
+@pytest.mark.parametrize(
+    ("id_", "kind", "expected"),
+    [
+        ("listThings", problem.CONFLICTING_PARAMETERS, True),
+        ("listThings", problem.NEWS_NOT_READY, True),
+        ("listThings", problem.INVALID_CURSOR, True),
+        ("getThing", problem.INVALID_CURSOR, False),
+        ("listThings", problem.MISSING_API_KEY, False),
+        ("createThing", problem.MISSING_API_KEY, True),
+        ("createThing", problem.IDEMPOTENCY_KEY_REQUIRED, True),
+        ("changeThing", problem.IDEMPOTENCY_KEY_REQUIRED, False),
+        ("changeThing", problem.INVALID_IDEMPOTENCY_KEY, True),
+        ("getThing", problem.STORAGE_UNAVAILABLE, False),
+        ("deleteThing", problem.STORAGE_UNAVAILABLE, True),
+        ("ask", problem.AGENT_RATE_LIMITED, True),
+        ("ask", problem.RATE_LIMITED, False),
+        ("ask", problem.WORKSPACE_KEY_REQUIRED, True),
+        ("getThing", problem.WORKSPACE_KEY_REQUIRED, False),
+        ("follow", problem.INSUFFICIENT_SCOPE, False),
+    ],
+)
+def test_a_code_is_listed_exactly_where_it_can_occur(
+    by_id: dict[str, Operation[Any, Any]], id_: str, kind: problem.ProblemType, expected: bool
+) -> None:
+    assert (kind in failures(by_id[id_])) is expected
+
+
+def test_an_operation_without_scopes_still_needs_its_key(make: Any, kit: Any) -> None:
+    scopeless = make("me", "GET", "/me", kit.Nothing, Page[kit.Thing], scopes=frozenset())
+    codes = {kind.code for kind in failures(scopeless)}
+    assert "MISSING_API_KEY" in codes
+    assert "INSUFFICIENT_SCOPE" not in codes
+
+
+def test_failures_come_in_the_order_of_the_catalogue(
+    by_id: dict[str, Operation[Any, Any]],
+) -> None:
+    order = list(problem.CATALOGUE.values())
+    places = [order.index(kind) for kind in failures(by_id["changeThing"])]
+    assert places == sorted(places)
+
+
+def test_every_problem_has_an_example_of_the_real_shape(described: dict[str, Any]) -> None:
+    examples = described["components"]["examples"]
+    assert set(examples) == set(problem.CATALOGUE)
+    schema = described["components"]["schemas"]["Problem"]
+    assert set(schema["required"]) == PROBLEM_MEMBERS
+    for code, example in examples.items():
+        jsonschema.validate(example["value"], schema)
+        assert set(example["value"]) == PROBLEM_MEMBERS
+        assert example["value"]["code"] == code
+        assert re.fullmatch(rf"{BASE}/problems/[a-z0-9-]+", example["value"]["type"])
+
+
+def test_a_failure_names_its_codes(found: dict[str, Any]) -> None:
+    missing = found["getThing"]["responses"]["404"]
+    assert missing["description"] == "Resource not found (`NOT_FOUND`)."
+    assert missing["content"]["application/problem+json"]["examples"] == {
+        "NOT_FOUND": {"$ref": "#/components/examples/NOT_FOUND"}
+    }
