@@ -44,9 +44,7 @@ def test_the_next_link_continues_with_the_watermark(house: Any) -> None:
     house.profile()
     part = page(house, query="limit=1")
     link = part["links"]["next"]
-    assert link == (
-        f"https://api.example/api/v2/changes?limit=1&after={part['meta']['watermark']}"
-    )
+    assert link == (f"https://api.example/api/v2/changes?limit=1&after={part['meta']['watermark']}")
     assert part["meta"]["page"]["nextCursor"] == part["meta"]["watermark"]
 
 

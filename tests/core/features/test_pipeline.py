@@ -1,0 +1,378 @@
+"""The order of checks and the answer to every malformed input, without a socket.
+
+Tables follow the reading of RFC 9110, 9457, 8259 and 7396 that the pipeline promises.
+"""
+
+import json
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+import pytest
+from attrs import frozen
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core import drive, problem
+from svc_core.operation import (
+    JSON,
+    MARKDOWN,
+    QUERY,
+    Bare,
+    Content,
+    Context,
+    Empty,
+    Operation,
+    Page,
+    header,
+)
+from svc_core.pipeline import Call, Prepared, Site, parse_query, perform, prepare
+from svc_core.ports import SYSTEM, Transaction
+from svc_core.problem import Problem
+
+SITE = Site("https://api.example")
+
+
+def code_of(query: str) -> str:
+    with pytest.raises(Problem) as caught:
+        parse_query(query)
+    return caught.value.type.code
+
+
+@pytest.mark.parametrize(
+    ("query", "pairs"),
+    [
+        ("", ()),
+        ("a=1", (("a", "1"),)),
+        ("a=1&b=2", (("a", "1"), ("b", "2"))),
+        ("a=&b", (("a", ""), ("b", ""))),
+        ("a=%C3%A9", (("a", "é"),)),
+        ("a=é", (("a", "é"),)),
+        ("a=b+c", (("a", "b c"),)),
+        ("a=b%2Bc", (("a", "b+c"),)),
+        ("a=b=c", (("a", "b=c"),)),
+        ("&&a=1&", (("a", "1"),)),
+    ],
+)
+def test_a_query_is_decoded_as_a_form(query: str, pairs: tuple[tuple[str, str], ...]) -> None:
+    assert parse_query(query) == pairs
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("a=1&a=2", "DUPLICATE_PARAMETER"),
+        ("a=1&%61=2", "DUPLICATE_PARAMETER"),
+        ("a=%", "INVALID_PARAMETER"),
+        ("a=%4", "INVALID_PARAMETER"),
+        ("a=%zz", "INVALID_PARAMETER"),
+        ("a=%ff", "INVALID_PARAMETER"),
+        ("a=%00", "INVALID_PARAMETER"),
+        ("a=%0d%0ax", "INVALID_PARAMETER"),
+        ("a=%7f", "INVALID_PARAMETER"),
+        ("a=\x01+", "INVALID_PARAMETER"),
+    ],
+)
+def test_a_query_that_says_two_things_or_none_is_refused(query: str, code: str) -> None:
+    assert code_of(query) == code
+
+
+PRINTABLE = st.text(st.characters(exclude_categories=("Cc", "Cs")), max_size=8)
+
+
+@given(st.dictionaries(PRINTABLE.filter(bool), PRINTABLE, max_size=4))
+def test_what_a_client_encodes_is_what_is_read(pairs: dict[str, str]) -> None:
+    assert dict(parse_query(urlencode(pairs))) == pairs
+
+
+@given(st.text(max_size=30))
+def test_a_query_is_read_or_refused_as_the_clients_fault(query: str) -> None:
+    status = 400
+    try:
+        parse_query(query)
+    except Problem as refused:
+        status = refused.type.status
+    assert status == 400
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("limit=0", "INVALID_PARAMETER"),
+        ("limit=101", "INVALID_PARAMETER"),
+        ("limit=1.0", "INVALID_PARAMETER"),
+        ("limit=%2B5", "INVALID_PARAMETER"),
+        ("limit=%205", "INVALID_PARAMETER"),
+        ("limit=٥", "INVALID_PARAMETER"),
+        ("limit=1e1", "INVALID_PARAMETER"),
+        ("limit=1_0", "INVALID_PARAMETER"),
+        ("limit=", "INVALID_PARAMETER"),
+        ("limit=5&limit=6", "DUPLICATE_PARAMETER"),
+        ("nope=1", "UNKNOWN_PARAMETER"),
+        ("format=xml", "INVALID_PARAMETER"),
+        ("profileId=abc", "INVALID_PARAMETER"),
+        ("profileId=rpt_" + "0" * 24, "INVALID_PARAMETER"),
+        ("cursor=abc", "INVALID_CURSOR"),
+        ("cursor=", "INVALID_CURSOR"),
+    ],
+)
+def test_a_bad_parameter_has_its_own_code(house: Any, query: str, code: str) -> None:
+    refused = house.refused("listReports", query=query)
+    assert refused.type.code == code
+    assert refused.type.status == 400
+
+
+def test_all_bad_parameters_are_told_together(house: Any) -> None:
+    detail = house.refused("listReports", query="limit=0&profileId=x").detail
+    assert "limit: " in detail
+    assert "profileId: " in detail
+
+
+def test_an_unknown_parameter_lists_the_known_ones(house: Any) -> None:
+    detail = house.refused("listReports", query="page=2").detail
+    assert "'page'" in detail
+    assert "cursor, format, limit, profileId" in detail
+
+
+def test_unknown_parameters_may_be_ignored_by_setting(house: Any) -> None:
+    house.site = Site("https://api.example", unknown_query="ignore")
+    assert house.send("listReports", query="page=2").status == 200
+
+
+@pytest.mark.parametrize(
+    ("accept", "query", "media_type"),
+    [
+        (None, "", "application/json"),
+        ("*/*", "", "application/json"),
+        ("application/x-ndjson", "", "application/x-ndjson"),
+        ("application/json;q=0.1, application/x-ndjson", "", "application/x-ndjson"),
+        ("application/json", "format=ndjson", "application/x-ndjson"),
+        ("image/png", "format=json", "application/json"),
+    ],
+)
+def test_the_representation_is_the_one_asked_for(
+    house: Any, accept: str | None, query: str, media_type: str
+) -> None:
+    headers = {} if accept is None else {"accept": accept}
+    assert house.send("listReports", query=query, **headers).media_type == media_type
+
+
+def test_what_cannot_be_given_is_406_and_names_the_offers(house: Any) -> None:
+    refused = house.refused("listReports", accept="image/png")
+    assert refused.type.code == "NOT_ACCEPTABLE"
+    assert "application/x-ndjson" in refused.detail
+
+
+def test_a_cursor_belongs_to_its_tenant_filters_and_operation(house: Any) -> None:
+    for name in "abc":
+        house.profile(name=name)
+    token = json.loads(house.send("listProfiles", query="limit=1").body)["meta"]["page"][
+        "nextCursor"
+    ]
+    assert house.send("listProfiles", query=f"limit=2&cursor={token}").status == 200
+    for operation, tenant in [("listProfiles", "wsp_b"), ("listSubscriptions", "wsp_a")]:
+        refused = house.refused(operation, tenant=tenant, query=f"cursor={token}")
+        assert refused.type.code == "INVALID_CURSOR"
+    for at in range(0, len(token), 7):
+        altered = token[:at] + ("A" if token[at] != "A" else "B") + token[at + 1 :]
+        assert house.refused("listProfiles", query=f"cursor={altered}").type.status == 400
+
+
+@pytest.mark.parametrize(
+    ("raw", "code"),
+    [
+        (b"", "MALFORMED_JSON"),
+        (b"{", "MALFORMED_JSON"),
+        (b'{"name": NaN}', "MALFORMED_JSON"),
+        (b'{"name": 1, "name": 2}', "DUPLICATE_JSON_MEMBER"),
+        (b'{"a": 1, "\\u0061": 2}', "DUPLICATE_JSON_MEMBER"),
+        (b'{"name": "\\ud800"}', "INVALID_ENCODING"),
+        (b'{"name": "\\u0000"}', "INVALID_ENCODING"),
+        (b'{"name": "\xff"}', "INVALID_ENCODING"),
+        (b"[" * 100_000, "JSON_TOO_DEEP"),
+        (b'{"name": 1e400}', "NUMBER_OUT_OF_RANGE"),
+        (b'{"name": 9007199254740993}', "NUMBER_OUT_OF_RANGE"),
+        (b"[]", "VALIDATION_FAILED"),
+        (b"null", "VALIDATION_FAILED"),
+        (b'"text"', "VALIDATION_FAILED"),
+    ],
+)
+def test_a_bad_body_has_its_own_code_and_changes_nothing(house: Any, raw: bytes, code: str) -> None:
+    refused = house.refused("createProfile", raw=raw, idempotency_key="some-key")
+    assert refused.type.code == code
+    assert house.changes() == []
+
+
+def test_one_byte_order_mark_is_ignored(house: Any) -> None:
+    body = b'\xef\xbb\xbf{"name":"a","topic":"abc","frequency":"manual"}'
+    assert house.send("createProfile", raw=body, idempotency_key="some-key").status == 201
+
+
+@pytest.mark.parametrize(
+    ("fields", "header_name"),
+    [
+        ({"content_type": "text/plain"}, "Accept"),
+        ({"content_type": "application/json; charset=latin-1"}, "Accept"),
+        ({"content_type": ""}, "Accept"),
+        ({"content_encoding": "gzip"}, "Accept-Encoding"),
+    ],
+)
+def test_another_content_type_or_coding_is_415(
+    house: Any, fields: dict[str, str], header_name: str
+) -> None:
+    refused = house.refused("createProfile", raw=b"{}", idempotency_key="some-key", **fields)
+    assert refused.type.code == "UNSUPPORTED_MEDIA_TYPE"
+    assert header_name in refused.headers
+
+
+def test_a_patch_says_which_patches_it_takes(house: Any) -> None:
+    made = house.profile()
+    refused = house.refused(
+        "updateProfile", path={"profileId": made["id"]}, raw=b"{}", content_type="text/plain"
+    )
+    assert refused.headers["Accept-Patch"] == "application/merge-patch+json, application/json"
+
+
+@pytest.mark.parametrize("content_type", ["application/json", 'Application/JSON; charset="utf-8"'])
+def test_the_content_type_is_read_as_a_media_type(house: Any, content_type: str) -> None:
+    body = {"name": "a", "topic": "abc", "frequency": "manual"}
+    reply = house.send(
+        "createProfile", body=body, idempotency_key="some-key", content_type=content_type
+    )
+    assert reply.status == 201
+
+
+# Pairs of faults in one request: the earlier check answers, whatever else is wrong.
+MISSING, STALE = {"profileId": "prf_" + "0" * 24}, '"stale"'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ({"accept": "image/png", "content_type": "text/plain", "raw": b"{}"}, "NOT_ACCEPTABLE"),
+        ({"content_type": "text/plain", "raw": b"{", "query": "x=1"}, "UNSUPPORTED_MEDIA_TYPE"),
+        ({"raw": b"{", "query": "x=1", "idempotency_key": "k"}, "UNKNOWN_PARAMETER"),
+        ({"raw": b"{", "idempotency_key": "k"}, "INVALID_IDEMPOTENCY_KEY"),
+        ({"raw": b"{"}, "IDEMPOTENCY_KEY_REQUIRED"),
+        ({"raw": b"{", "idempotency_key": "used-key"}, "MALFORMED_JSON"),
+        ({"raw": b'{"x":1}', "idempotency_key": "used-key"}, "IDEMPOTENCY_CONFLICT"),
+        ({"raw": b'{"x":1}', "idempotency_key": "free-key"}, "VALIDATION_FAILED"),
+    ],
+)
+def test_checks_of_a_creation_come_in_their_order(
+    house: Any, arguments: dict[str, Any], code: str
+) -> None:
+    house.profile("wsp_a", "used-key")
+    assert house.refused("createProfile", **arguments).type.code == code
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ({"path": {"profileId": "x"}, "raw": b"{", "query": "x=1"}, "NOT_FOUND"),
+        ({"path": MISSING, "raw": b"{", "if_match": STALE}, "NOT_FOUND"),
+        ({"raw": b"{", "if_match": STALE}, "PRECONDITION_FAILED"),
+        ({"raw": b'{"x":1}', "if_match": STALE}, "PRECONDITION_FAILED"),
+        ({"raw": b"{", "if_match": "*"}, "MALFORMED_JSON"),
+        ({"raw": b'{"x":1}', "if_match": "*"}, "VALIDATION_FAILED"),
+    ],
+)
+def test_checks_of_a_replacement_come_in_their_order(
+    house: Any, arguments: dict[str, Any], code: str
+) -> None:
+    made = house.profile()
+    arguments.setdefault("path", {"profileId": made["id"]})
+    assert house.refused("replaceProfile", **arguments).type.code == code
+
+
+# -- results of other shapes -------------------------------------------------------------------
+
+
+@frozen
+class Ask:
+    """What the sample operation takes."""
+
+    word: Annotated[str, QUERY]
+    mark: Annotated[str, header("X-Mark")] = "none"
+
+
+def sample(result: Any, **declared: Any) -> Operation[Any, Any]:
+    async def run(_: Context, ask: Ask) -> Any:
+        return result(ask) if callable(result) else result
+
+    return Operation(
+        id="sample",
+        method="GET",
+        path="/sample",
+        summary="",
+        description="",
+        tag="",
+        request=Ask,
+        response=Bare,
+        run=run,
+        auth="public",
+        **declared,
+    )
+
+
+def answer(house: Any, operation: Operation[Any, Any], query: str, **headers: str) -> Any:
+    prepared: Prepared = prepare(operation, Call({}, query, headers.get), SITE)
+
+    async def unit(tx: Transaction) -> Any:
+        context = house.context(tx, "", operation.id)
+        return await perform(operation, prepared, context, SITE)
+
+    return drive.run(house.store.read(SYSTEM, unit))
+
+
+def test_a_facet_without_tag_is_its_own_body(house: Any) -> None:
+    reply = answer(house, sample(lambda ask: Bare(ask.word.encode())), "word=x")
+    assert (reply.status, reply.body, reply.headers) == (200, b"x", ())
+
+
+def test_a_header_is_an_input_like_any_other(house: Any) -> None:
+    operation = sample(lambda ask: Bare(ask.mark.encode()))
+    assert answer(house, operation, "word=x", **{"x-mark": "m"}).body == b"m"
+
+
+def test_a_required_parameter_is_missed_by_name(house: Any) -> None:
+    with pytest.raises(Problem) as caught:
+        answer(house, sample(Bare(b"")), "")
+    assert caught.value.type is problem.INVALID_PARAMETER
+    assert caught.value.detail == "word: is required"
+
+
+def test_a_representation_of_its_own_keeps_its_type_and_tag(house: Any) -> None:
+    content = Content("text/markdown", b"# x", ("id", 1))
+    operation = sample(content, media=(JSON, MARKDOWN))
+    markdown = answer(house, operation, "word=x&format=markdown")
+    json_ = answer(house, operation, "word=x")
+    assert markdown.media_type == "text/markdown"
+    assert dict(markdown.headers)["ETag"] != dict(json_.headers)["ETag"]
+
+
+def test_a_last_page_has_no_next_link(house: Any) -> None:
+    reply = answer(house, sample(Page((b"1", b"2"))), "word=x")
+    assert json.loads(reply.body) == {
+        "data": [1, 2],
+        "meta": {"pageCount": 2, "count": 2, "page": {"nextCursor": None}},
+        "links": {"next": None},
+    }
+    assert reply.headers == ()
+
+
+def test_the_next_link_repeats_the_filters_and_not_the_old_cursor(house: Any) -> None:
+    page = sample(Page((b"1",), "c2"))
+    reply = answer(house, page, "word=a%26b")
+    link = "https://api.example/api/v1/sample?word=a%26b&cursor=c2"
+    assert json.loads(reply.body)["links"]["next"] == link
+    assert dict(reply.headers)["Link"] == f'<{link}>; rel="next"'
+
+
+def test_success_without_a_body_is_204(house: Any) -> None:
+    reply = answer(house, sample(Empty()), "word=x")
+    assert (reply.status, reply.body, reply.media_type) == (204, b"", None)
+
+
+def test_a_use_case_that_returns_something_else_is_a_defect(house: Any) -> None:
+    with pytest.raises(AssertionError, match="sample returned"):
+        answer(house, sample(lambda _: 5), "word=x")
