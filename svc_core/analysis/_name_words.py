@@ -2,7 +2,7 @@
 
 TITLES = frozenset(
     "president presidente président präsident premier prime minister chancellor king queen prince "
-    "princess pope mr mrs ms dr prof professor sen senator rep gov governor mayor judge justice general "
+    "princess pope president-elect op-ed ex-president vice mr mrs ms dr prof professor sen senator rep gov governor mayor judge justice general "
     "gen col colonel sgt sir lord lady secretary ambassador envoy chairman ceo director coach minister "
     "ministre ministra ministro bundeskanzlerin kanzler kanzlerin emir sheikh ayatollah rev".split()
 )
@@ -26,24 +26,29 @@ ORGANISATIONS = frozenset(
     "walmart disney kremlin pentagon nato opec unicef unesco interpol europol hezbollah hamas taliban isis "
     "eu un ecb imf who fed fbi cia nsa nasa esa wto occrp adb pfizer moderna astrazeneca citigroup hsbc "
     "barclays goldman jpmorgan openai spacex fitbit razer hulu twitch spotify paypal visa mastercard "
-    "bundestag duma knesset brexit".split()
-) - {"brexit"}
+    "bundestag duma knesset".split()
+) 
 CITIES = frozenset(
     "mosul aleppo azaz homs raqqa basra kirkuk istanbul izmir mumbai kolkata chennai karachi lahore shanghai "
     "shenzhen wuhan guangzhou osaka kyoto fukushima hiroshima yokohama okinawa busan munich hamburg frankfurt "
     "cologne düsseldorf stuttgart zurich geneva milan naples turin barcelona valencia seville marseille lyon "
     "nice toulouse bordeaux lille nevers strasbourg manchester birmingham liverpool glasgow edinburgh belfast "
-    "york chicago houston dallas atlanta boston seattle denver detroit philadelphia miami orlando florida "
+    "new_york chicago houston dallas atlanta boston seattle denver detroit philadelphia miami orlando florida "
     "california texas alaska hawaii nevada virginia toronto montreal vancouver quebec sydney melbourne brisbane "
     "perth lagos johannesburg durban bouake abidjan casablanca alexandria gaza tel_aviv haifa dubai mecca medina "
     "kharkiv odesa donetsk luhansk crimea mariupol petersburg kazan chechnya siberia manhattan brooklyn hollywood "
-    "antarctica arctic catalonia bavaria scotland wales bashiqa rio são_paulo porto".split()
+    "antarctica arctic catalonia bavaria scotland wales bashiqa rio são_paulo porto los_angeles san_francisco las_vegas washington fort_lauderdale hong_kong mexico_city".split()
 )
 NOT_NAMES = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
     "september october november december jan feb mar apr jun jul aug sep sept oct nov dec christmas easter "
-    "new year read more video photo photos exclusive interview analysis opinion update breaking live watch "
+    "year read more video photo photos exclusive interview analysis opinion update breaking live watch "
     "today yesterday tomorrow god english internet web lundi mardi mercredi jeudi vendredi samedi dimanche "
     "montag dienstag mittwoch donnerstag freitag samstag sonntag lunes martes miércoles jueves viernes sábado "
     "domingo reuters afp efe ap dpa ep bln mln".split()
+)
+
+OF_WORDS = frozenset(
+    "bank ministry university gulf house department institute court chamber council church statue isle cape "
+    "tournament bay state sea strait republic kingdom school museum board party".split()
 )

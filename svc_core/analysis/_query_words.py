@@ -54,7 +54,7 @@ media press public private foreign domestic major minor main strategy operation 
 regulation regulator authority institution organisation organization network platform supply demand
 production investment investor fund capital budget value level quality standard practice activity
 incident situation condition relation position statement announcement release launch result
-thing way part use user customer consumer team game player season release
+politician executive expert worker citizen victim analyst thing way part use user customer consumer team game player season release
 """.split()
 )
 

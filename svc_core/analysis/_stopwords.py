@@ -42,7 +42,7 @@ euch fur gegen geht gewesen gibt haben habe hatte hatten hier hin hinter ich ihm
 ihrem ihren ihrer im immer ins ist ja jede jedem jeden jeder jedes jedoch jetzt kann kein keine
 keinen keiner konnen konnte konnten mal mehr mein mich mir mit muss mussen nach nachdem nicht nichts
 noch nun nur ob oder ohne schon sehr sei sein seine seinem seinen seiner seit selbst sich sie sind
-so sogar soll sollen sollte sondern sonst sowie uber um und uns unser unter viel viele vom von vor
+so sogar soll sollen sollte sondern sonst sowie um und uns unser unter viel viele vom von vor
 wahrend waren warum was weil weiter welche welcher wenn wer werde werden wie wieder will wir wird
 wo wollen wurde wurden zu zum zur zwar zwei zwischen
 """

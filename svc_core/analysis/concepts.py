@@ -43,6 +43,11 @@ def is_known(terms: tuple[str, ...]) -> bool:
     return terms in _lexicon()
 
 
+def is_askable(terms: tuple[str, ...]) -> bool:
+    """Whether a question in these terms asks for the whole concept, not for a name within it."""
+    return terms in _lexicon() and terms not in _names()
+
+
 def country_concept(code: str) -> str:
     """The concept of a country by its ISO code."""
     return f"qqc{code.casefold()}"
@@ -104,6 +109,12 @@ def _lexicon() -> Mapping[tuple[str, ...], tuple[str, ...]]:
         if 0 < len(terms) <= _PHRASE_TERMS_MAX and concept not in found.setdefault(terms, []):
             found[terms].append(concept)
     return {phrase: tuple(named) for phrase, named in found.items()}
+
+
+@cache
+def _names() -> frozenset[tuple[str, ...]]:
+    """The runs that the word lists mark as names within a concept."""
+    return frozenset(tuple(tokens(phrase)) for _, phrase in _entries() if phrase.startswith("-"))
 
 
 def _entries() -> Iterator[tuple[str, str]]:

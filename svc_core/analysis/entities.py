@@ -12,7 +12,7 @@ from functools import cache
 
 from attrs import evolve, frozen
 
-from svc_core.analysis.concepts import concepts, countries
+from svc_core.analysis.concepts import concepts, countries, is_known
 from svc_core.analysis.evidence import Reading
 from svc_core.analysis.tokens import fold, tokens
 
@@ -22,12 +22,14 @@ PERSON, ORGANISATION, PLACE, VULNERABILITY, OTHER = (
 _NAME_WORDS_MAX = 5
 _TITLE_CASE_SHARE = 0.6
 
-_CAPITAL = r"[A-ZÀ-ÖØ-ÞĀ-ŽА-Я][\w’'&.-]*[\w]|[A-Z](?=\.)"
+_CAPITAL = r"[A-ZÀ-ÖØ-ÞĀ-ŽА-Я][\w’'&.-]*[\w]|[A-Z]\.(?=\s[A-Z])"
 _LINK = r"(?:\s(?:of|de|del|la|le|van|von|der|den|bin|al|el|da|dos|du|des))?\s"
 _RUN = re.compile(rf"(?<![\w@#])(?:{_CAPITAL})(?:{_LINK}(?:{_CAPITAL}))*")
 _CVE = re.compile(r"\bCVE-\d{4}-\d{4,}\b", re.IGNORECASE)
 _DOTS = re.compile(r"(?<=[A-Z])\.(?=[A-Z]\b)|(?<=\b[A-Z])\.$")
 _POSSESSIVE = re.compile(r"['’]s?$")
+_INITIAL = re.compile(r"[A-Z]\.")
+_OWNER = re.compile(r"(?<=\w)['’]s\s")
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 
 
@@ -59,39 +61,83 @@ def mentions(readings: Iterable[Reading], language: str | None = None) -> tuple[
 
 def name_terms(reading: Reading) -> set[str]:
     """The terms of the names in a headline: what two tellings of one event share."""
+    places = {name for name in reading.title_concepts if name.startswith("qqc")}
     if _is_title_case(reading.headline):
-        return {name for name in reading.title_concepts if name.startswith("qqc")}
-    runs = (match[0] for match in _RUN.finditer(reading.headline))
-    return {term for run in runs for term in tokens(run)} | {
-        name for name in reading.title_concepts if name.startswith("qqc")
-    }
+        return places
+    return places | {term for _, run in _runs(reading.headline) for term in tokens(run)}
 
 
 def _of(reading: Reading, sure: set[str], language: str | None) -> Iterable[Mention]:
     for text in (reading.headline, *reading.sentences):
         for match in _CVE.finditer(text):
             yield Mention(match[0].casefold(), match[0].upper(), VULNERABILITY, 1)
-        for match in _RUN.finditer(text):
-            doubtful = match.start() < 2 or language == "de" or _is_title_case(text)
-            mention = _mention(match[0])
-            if mention and (not doubtful or _is_known(mention) or mention.key in sure):
+        shouted = _is_title_case(text)
+        for start, run in _runs(text):
+            mention = _mention(run)
+            if mention is None:
+                continue
+            doubtful = start < 2 or language == "de" or shouted
+            if (not doubtful or _is_known(mention) or mention.key in sure) and not (
+                shouted and len(run.split()) > 2 and mention.key not in sure
+            ):
                 yield mention
+            elif shouted:
+                yield from _parts(run)
+
+
+def _parts(run: str) -> Iterable[Mention]:
+    """The known names inside a run of capitals that is no name as a whole."""
+    words = run.split()
+    at = 0
+    while at < len(words):
+        for size in (3, 2, 1):
+            mention = _mention(" ".join(words[at : at + size])) if at + size <= len(words) else None
+            if mention and _is_listed(mention) and len(mention.name.split()) <= size:
+                yield mention
+                at += size - 1
+                break
+        at += 1
+
+
+def _runs(text: str) -> Iterable[tuple[int, str]]:
+    """Runs of capitalised words with where they start; "X of Y" is one only for a body or a place."""
+    from svc_core.analysis import _name_words as words  # noqa: PLC0415 - read on first use
+
+    for match in _RUN.finditer(text):
+        start, run = match.start(), match[0]
+        *owners, run = _OWNER.split(run)
+        for owner in owners:
+            yield start, owner
+            start += len(owner) + 3
+        while " of " in run:
+            left, right = run.split(" of ", 1)
+            if fold(left.split()[-1]) in words.OF_WORDS:
+                break
+            yield start, left
+            start, run = start + len(left) + 4, right
+        yield start, run
 
 
 def _sure(reading: Reading) -> Iterable[str]:
     """The keys of names that stand inside a sentence, where a capital means something."""
     for text in reading.sentences:
         if not _is_title_case(text):
-            for match in _RUN.finditer(text):
-                mention = _mention(match[0]) if match.start() >= 2 else None
+            for start, run in _runs(text):
+                mention = _mention(run) if start >= 2 else None
                 if mention:
                     yield mention.key
 
 
 def _is_known(mention: Mention) -> bool:
-    return mention.kind != OTHER and " " in mention.name or bool(
-        mention.country_code or mention.key in _known()
-    )
+    return (mention.kind != OTHER and " " in mention.name) or _is_listed(mention)
+
+
+def _is_listed(mention: Mention) -> bool:
+    from svc_core.analysis._query_words import GIVEN_NAMES  # noqa: PLC0415 - read on first use
+
+    first, *rest = mention.key.split()
+    named = len(rest) == 1 and first in GIVEN_NAMES and mention.kind == PERSON
+    return named or bool(mention.country_code) or mention.key in _known()
 
 
 def _is_title_case(text: str) -> bool:
@@ -105,6 +151,7 @@ def _mention(run: str) -> Mention | None:
     from svc_core.analysis import _name_words as words  # noqa: PLC0415 - read on first use
 
     parts = [_POSSESSIVE.sub("", part) for part in _DOTS.sub("", run).split()]
+    parts = [part for part in parts if not _INITIAL.fullmatch(part)] or parts
     titled = False
     while parts and (_is_filler(parts[0]) or fold(parts[0]).strip(".") in words.TITLES):
         titled = titled or fold(parts[0]).strip(".") in words.TITLES
@@ -131,7 +178,7 @@ def _typed(name: str, *, titled: bool) -> Mention | None:
 
     key = fold(name)
     parts = key.split()
-    if not key:
+    if len(key) < 2 or key == "new":
         return None
     codes = [found[3:].upper() for found in concepts(tokens(name)) if found.startswith("qqc")]
     if codes and _is_country(name, codes[0]):
@@ -153,6 +200,8 @@ def _typed(name: str, *, titled: bool) -> Mention | None:
 
 def _is_country(name: str, code: str) -> bool:
     """Whether a name is a country's own, in English or by its acronym, not an adjective."""
+    if " " in name and is_known(tuple(tokens(name))):
+        return True
     return tokens(name) in (tokens(countries()[code].name), tokens(code)) or name in (
         "US", "USA", "UK", "UAE", "America", "Britain", "Czech Republic", "Russie", "Syrie", "Chine",
         "Deutschland", "Frankreich", "Rusia", "Siria", "España", "Allemagne", "Россия", "Сирия",

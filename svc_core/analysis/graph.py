@@ -14,7 +14,7 @@ from itertools import combinations
 from attrs import frozen
 
 from svc_core.analysis.draft import Draft
-from svc_core.analysis.entities import Mention, mentions
+from svc_core.analysis.entities import OTHER, Mention, mentions
 from svc_core.analysis.grouping import Story
 
 NODES_MAX = 200
@@ -117,7 +117,8 @@ def _headline(story: Story) -> str:
 
 def _named(story: Story, language: str) -> tuple[Mention, ...]:
     found = mentions((member.reading for member in story.members), language)
-    return found[:ENTITIES_PER_STORY_MAX]
+    telling = [m for m in found if m.kind != OTHER or " " in m.name or m.count > 1]
+    return tuple(telling[:ENTITIES_PER_STORY_MAX])
 
 
 def _sources(draft: Draft) -> list[Node]:

@@ -13,7 +13,7 @@ from functools import cache
 
 from attrs import frozen
 
-from svc_core.analysis.concepts import concepts, is_known, region_members, related
+from svc_core.analysis.concepts import concepts, is_askable, region_members, related
 from svc_core.analysis.topics import TOPICS
 from svc_core.analysis.tokens import fold, tokens
 
@@ -270,7 +270,7 @@ def _known(pieces: Sequence[_Piece], at: int) -> tuple[int, tuple[str, ...]]:
             break
         terms.extend(piece.terms)
         named = concepts(terms)
-        if named and is_known(tuple(terms)) and (size > 1 or piece.kind == "word"):
+        if named and is_askable(tuple(terms)) and (size > 1 or piece.kind == "word"):
             best = (size, tuple(dict.fromkeys(named)))
     return best
 
@@ -302,8 +302,7 @@ def _word_unit(pieces: Sequence[_Piece], *, is_name: bool) -> Unit:
     return Unit(
         label=" ".join(piece.text for piece in pieces),
         runs=tuple(runs),
-        concepts=frozenset(concepts(run[-1:])) if len(runs) > 1 else frozenset(),
-        topics=_topics(run),
+            topics=_topics(run),
         weight=weight,
         is_name=is_name and not generic,
     )

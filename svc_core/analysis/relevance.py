@@ -16,8 +16,9 @@ from svc_core.analysis.query import Group, Query, Unit
 
 SINGLE_MIN = 0.6  # one subject: in the headline, at the start of the lead, or again and again
 CLAUSE_MIN = 0.5  # several subjects: mean place of all of them
+PARTIAL_MIN = 0.65  # the same where a word is absent
 KEYWORD_MIN = 0.9  # a keyword selects by itself from the headline only
-COVERED_MIN = 0.6  # share of a long question's weight that an item has to touch
+_MANY, _FEW_SHARE, _MANY_SHARE = 6, 4, 3  # one in four words may be absent, of six or more a third
 
 _TITLE, _LEAD, _LEAD_TAIL, _BODY, _TOPIC = 1.0, 0.75, 0.55, 0.35, 0.65
 _LEAD_TERMS = 12
@@ -168,38 +169,63 @@ def _judge(query: Query, place: Mapping[Unit, float], view: _View) -> float:
 
 
 def _clause(groups: Sequence[Group], place: Mapping[Unit, float], view: _View) -> float:
-    values = [max(_chunk(chunk, place) for chunk in group.chunks) for group in groups]
-    if len(groups) == 1:
-        return values[0] if values[0] >= SINGLE_MIN else 0.0
-    total = sum(group.weight for group in groups)
-    score = sum(g.weight * v for g, v in zip(groups, values, strict=True)) / total
-    touched = sum(g.weight for g, v in zip(groups, values, strict=True) if v > 0) / total
-    needed = all(
-        value > 0 or _may_miss(group, len(groups), view)
-        for group, value in zip(groups, values, strict=True)
-    )
-    enough = touched >= COVERED_MIN and sum(value > 0 for value in values) >= 2
-    return score if needed and enough and max(values) >= _LEAD and score >= CLAUSE_MIN else 0.0
+    """How well an item answers a clause: the weighted mean place of its units, or 0.
+
+    A clause of many words may be answered with a few of them absent, never a name.
+    """
+    told = _asked([_best(group, place) for group in groups])
+    absent = [unit for unit in told if place[unit] <= 0]
+    missing = [unit for unit in absent if not unit.is_place]
+    few = _FEW_SHARE if len(told) < _MANY else _MANY_SHARE
+    if len(missing) * few > len(told) or any(unit.is_name for unit in missing):
+        return 0.0
+    unsaid = [unit for unit in absent if unit.is_place]
+    if any(not _is_implied(unit, len(groups), view) for unit in unsaid):
+        return 0.0
+    told = [unit for unit in told if unit not in unsaid]
+    total = sum(unit.weight for unit in told)
+    score = sum(unit.weight * place[unit] for unit in told) / total
+    best = max(place[unit] for unit in told)
+    if len(told) == 1:
+        return score if score >= SINGLE_MIN else 0.0
+    least = PARTIAL_MIN if missing else CLAUSE_MIN
+    return score if score >= least and best >= _LEAD else 0.0
 
 
-def _may_miss(group: Group, groups: int, view: _View) -> bool:
-    """Whether an item may lack a group: never one of two; a place only if it names no other."""
-    if groups <= 2:
-        return False
-    if group.is_place:
-        return not view.countries
-    return groups > 3 or not group.is_name
+def _asked(chunks: Sequence[Sequence[Unit]]) -> list[Unit]:
+    """The units that an item has to answer: a lone common word only where little else is asked."""
+    telling = [chunk for chunk in chunks if any(not u.is_generic or u.concepts for u in chunk)]
+    subjects = [unit for chunk in telling for unit in chunk if not unit.is_place]
+    return [unit for chunk in (telling if len(subjects) >= 2 else chunks) for unit in chunk]
 
 
-def _chunk(chunk: Sequence[Unit], place: Mapping[Unit, float]) -> float:
-    """The mean place of a chunk's units; 0 when one that matters is absent."""
+def _is_implied(unit: Unit, groups: int, view: _View) -> bool:
+    """Whether a place may go unsaid: the item names no country, and the place is wide or one of many."""
+    wide = any(name.startswith("qqr") for name in unit.concepts)
+    return not view.countries and (wide or groups > 2)
+
+
+def _best(group: Group, place: Mapping[Unit, float]) -> list[Unit]:
+    """The telling units of the alternative that the item answers best."""
+    return max((_telling(chunk) for chunk in group.chunks), key=lambda units: _mean(units, place))
+
+
+def _mean(units: Sequence[Unit], place: Mapping[Unit, float]) -> float:
+    return sum(unit.weight * place[unit] for unit in units) / sum(unit.weight for unit in units)
+
+
+def _telling(chunk: Sequence[Unit]) -> list[Unit]:
+    """The units of a chunk that matter: generic ones only where names alone would be left."""
     telling = [unit for unit in chunk if not unit.is_generic] or list(chunk)
     if all(unit.is_name for unit in telling):
         telling += [unit for unit in chunk if unit.is_generic and unit.concepts]
-    if any(place[unit] <= 0 for unit in telling):
-        return 0.0
-    total = sum(unit.weight for unit in telling)
-    return sum(unit.weight * place[unit] for unit in telling) / total
+    return telling
+
+
+def _chunk(chunk: Sequence[Unit], place: Mapping[Unit, float]) -> float:
+    """The mean place of a keyword's units; 0 when one that matters is absent."""
+    telling = _telling(chunk)
+    return _mean(telling, place) if all(place[unit] > 0 for unit in telling) else 0.0
 
 
 def _labels(query: Query, place: Mapping[Unit, float]) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ _DATELINE = re.compile(
     r"|^(?:[A-ZÀ-Þ][A-ZÀ-Þ0-9'’ /-]{3,40})\s+[-–—]\s+(?=\S)"
 )
 _SECTION = re.compile(
-    r"^(?:[A-Z][\w ]{2,24}\s[›»|]\s+)|^(?:breaking|update|updated|live|video|watch|photos?|exclusive|opinion|"
+    r"^(?:[A-Z][\w ]{2,24}\s(?:[›»|]|â€º)\s+)|^(?:breaking|update|updated|live|video|watch|photos?|exclusive|opinion|"
     r"analysis|news analysis|vidéo|video|eilmeldung|kommentar)\s*[:|–-]\s+",
     re.IGNORECASE,
 )

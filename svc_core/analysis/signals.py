@@ -16,11 +16,19 @@ from attrs import frozen
 from svc_core.analysis.draft import Period
 from svc_core.analysis.entities import OTHER, PLACE, Mention, mentions
 from svc_core.analysis.grouping import Story
-from svc_core.analysis.tokens import fold, tokens
+from svc_core.analysis.tokens import tokens
 
 TYPES_PER_STORY_MAX = 2
 SIGNALS_MAX = 50
 ENTITIES_MAX = 8
+
+_IMPLIED = {
+    "attack": frozenset(("death", "conflict", "arrest")),
+    "disaster": frozenset(("death", "weather")),
+    "ceasefire": frozenset(("conflict", "diplomacy")),
+    "corruption": frozenset(("arrest",)),
+    "cyberattack": frozenset(("vulnerability",)),
+}
 
 _WEIGHTS = {"source_diversity": 0.3, "trigger_strength": 0.35, "recency": 0.15, "specificity": 0.2}
 _TITLE_STRONG, _LEAD_STRONG, _TITLE_WEAK = 1.0, 0.8, 0.55
@@ -114,9 +122,10 @@ def _of(story: Story, period: Period, language: str | None) -> Iterable[SignalDr
     if not ranked:
         return
     named = mentions((member.reading for member in story.members), language)
-    for kind in ranked[:TYPES_PER_STORY_MAX]:
-        if kind is ranked[0] or strengths[kind][0] >= _LEAD_STRONG:
-            yield _signal(story, kind, strengths[kind], named, period)
+    implied = _IMPLIED.get(ranked[0].name, frozenset())
+    others = [k for k in ranked[1:] if k.name not in implied and strengths[k][0] >= _LEAD_STRONG]
+    for kind in [ranked[0], *others][:TYPES_PER_STORY_MAX]:
+        yield _signal(story, kind, strengths[kind], named, period)
 
 
 def _signal(
@@ -200,6 +209,8 @@ def _rules() -> Mapping[tuple[str, ...], tuple[tuple[_Kind, bool], ...]]:
         for words, is_strong in ((strong, True), (weak, False)):
             for phrase in words.split():
                 run = tuple(tokens(phrase.replace("_", " ")))
+                if len(run) < 2 and "_" in phrase:
+                    continue  # "steps down" without its filler is any step
                 known = rules.setdefault(run, [])
                 if all(kind.name != name for kind, _ in known):
                     known.append((_Kind(name, direction, tag), is_strong))
@@ -240,8 +251,3 @@ def _day(match: re.Match[str], at: datetime) -> date | None:
         if abs(day - at) <= _DATE_SLACK:
             return day.date()
     return None
-
-
-def slug(name: str) -> str:
-    """A name as a tag: lower case, words joined by hyphens."""
-    return "-".join(fold(name).split())

@@ -27,8 +27,10 @@ SUMMARY_SENTENCES_MAX = 3
 QUOTED_MEMBERS_MAX = 8  # of a story that a hundred sites copied, the first few say it all
 CITATIONS_MAX = 5  # of one sentence
 
+_FEW_STORIES = 4
 _COPY_MIN = 0.6  # Jaccard of terms from which two sentences say the same
 _HELD_MIN = 0.8  # share of the shorter one's terms
+_LONGER_MAX = 1.5  # a longer sentence that holds a shorter one adds to it
 _LABEL_NAMES = 2
 _WORDS_MIN, _WORDS_MAX = 6, 45
 
@@ -38,7 +40,9 @@ _LEANING = re.compile(
     r"doch|dies|diese|dieser|pero|y|ele|ela|mas|он|она|они|но|это)\b",
     re.IGNORECASE,
 )
-_ENDED = re.compile(r"""[.!。！।۔]["'”’»)\]」』）]*$""")
+_QUOTES = "\"'“‘«„("
+_BROKEN = re.compile("Ã[\u0080-\u00bf ]|â€|Â[\u00a0-\u00bf]")  # UTF-8 read as Latin-1 by the source
+_ENDED = re.compile(r"""(?<!\.\.)[.!。！।۔]["'”’»)\]」』）]*$""")
 
 
 @define(eq=False)
@@ -88,8 +92,9 @@ def lead_of(story: Story, language: str) -> Scored:
 
     def merit(one: Scored) -> tuple[bool, bool, int, float, str]:
         own = language_of(one) == primary(language)
+        broken = bool(_BROKEN.search(f"{one.reading.headline} {one.evidence.text}"))
         enough = min(len(one.reading.sentences), 2)
-        return (not own, not one.reading.headline, -enough, -one.score, one.evidence.id)
+        return (not own, broken or not one.reading.headline, -enough, -one.score, one.evidence.id)
 
     return min(story.members, key=merit)
 
@@ -118,7 +123,7 @@ class Teller:
         titles: list[tuple[str, Evidence]] = []
         for one in [lead, *others[:QUOTED_MEMBERS_MAX]]:
             for sentence in one.reading.sentences:
-                if sentence != heading and _is_new(sentence, said):
+                if not sentence.endswith(("...", "…")) and _is_new(sentence, said):
                     left.append((sentence, one.evidence))
         for one in others[:QUOTED_MEMBERS_MAX]:
             if one.reading.headline and _is_new(one.reading.headline, said):
@@ -132,8 +137,9 @@ class Teller:
         ready = [plan for plan in heads if len(plan.left) + len(plan.others) >= 2]
         chosen = [*ready, *(plan for plan in heads if plan not in ready)]
         found: list[Cited] = []
+        wanted = SUMMARY_SENTENCES_MAX if len(plans) > _FEW_STORIES else SUMMARY_SENTENCES_MAX - 1
         for plan in chosen:
-            if len(found) == SUMMARY_SENTENCES_MAX:
+            if len(found) == wanted:
                 break
             found.extend(self._quote(plan, plan.left, alone=True))
         return found
@@ -151,11 +157,7 @@ class Teller:
         """The best stories that still have something to tell."""
         found: list[Section] = []
         for plan in plans[:SECTIONS_MAX]:
-            said = [
-                sentence
-                for _ in range(SECTION_SENTENCES_MAX)
-                for sentence in self._quote(plan, plan.left, alone=False)
-            ]
+            said = self._passage(plan)
             if said:
                 found.append(self._section(plan, tuple(said)))
         return found
@@ -163,6 +165,28 @@ class Teller:
     def briefs(self, plans: Sequence[Plan]) -> list[Cited]:
         """A headline for each story that nothing has told yet."""
         return [cited for plan in plans if not plan.is_told for cited in self._headline(plan)]
+
+    def _passage(self, plan: Plan) -> list[Cited]:
+        """Up to three sentences; one that leans is taken only right after the one it leans on."""
+        said: list[Cited] = []
+        before: tuple[str, int] | None = None
+        for text, item in list(plan.left):
+            if len(said) == SECTION_SENTENCES_MAX:
+                break
+            at = item.id, self._position(plan, text, item)
+            leans = bool(_LEANING.match(text.lstrip(_QUOTES)))
+            if leans and before != (at[0], at[1] - 1):
+                continue
+            if self._take(text):
+                said.append(Cited(text, (self._number(item),)))
+                before = at
+        plan.is_told = plan.is_told or bool(said)
+        return said
+
+    @staticmethod
+    def _position(plan: Plan, text: str, item: Evidence) -> int:
+        held = next(one for one in plan.story.members if one.evidence is item)
+        return held.reading.sentences.index(text)
 
     def _section(self, plan: Plan, said: tuple[Cited, ...]) -> Section:
         heading = self._label(plan) if _key(plan.heading) in self._texts else plan.heading
@@ -259,11 +283,16 @@ def _is_copy(left: frozenset[str], right: frozenset[str]) -> bool:
     smaller = min(len(left), len(right))
     if smaller < 3:
         return left == right
-    return shared >= _COPY_MIN * len(left | right) or shared >= _HELD_MIN * smaller
+    nearly_as_long = max(len(left), len(right)) <= _LONGER_MAX * smaller
+    return shared >= _COPY_MIN * len(left | right) or (
+        nearly_as_long and shared >= _HELD_MIN * smaller
+    )
 
 
 def _stands_alone(text: str) -> bool:
     words = len(text.split())
     unspaced = words == 1
     fits = _WORDS_MIN <= words <= _WORDS_MAX or unspaced
-    return fits and bool(_ENDED.search(text)) and not _LEANING.match(text.lstrip("\"'“‘«„("))
+    if _BROKEN.search(text):
+        return False
+    return fits and bool(_ENDED.search(text)) and not _LEANING.match(text.lstrip(_QUOTES))

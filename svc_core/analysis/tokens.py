@@ -16,9 +16,10 @@ _WORDS_REMEMBERED = 65_536  # distinct words of about ten thousand items
 _TERM_LENGTH_MAX = 64  # longer runs are encoded data, not words
 
 _DOTTED = re.compile(r"\b(?:[A-Z]\.){2,}")
-_UNITED_STATES = re.compile(r"\b(?:USA|US|EE\s?UU|U\.S\.)(?!\w)")
+_UNITED_STATES = re.compile(r"\b(?:USA|US|EE\.?\s?UU|U\.S\.)(?!\w)")
 _HEALTH_BODY = re.compile(r"\bWHO\b")
 _DESIGNATE = re.compile(r"-elect\b", re.IGNORECASE)  # a president-elect is no election
+_OVER = re.compile(r"\büber\b", re.IGNORECASE)  # folded, it would be the company
 _ELISION = re.compile(r"\b(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quelqu)['’](?=\w)", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s\b")
 _APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
@@ -84,6 +85,7 @@ def _join_parts(text: str) -> str:
     """Mend what punctuation splits: `U.S.`, `l’Europe`, `China's`, `O'Brien`, `12,000`."""
     text = _UNITED_STATES.sub("usofa", text)
     text = _HEALTH_BODY.sub("whoorg", text)
+    text = _OVER.sub(" ", text)
     text = _DESIGNATE.sub("", text)
     text = _DOTTED.sub(lambda match: match[0].replace(".", ""), text)
     if "'" in text or "’" in text:
@@ -130,6 +132,8 @@ def _cut_plural(word: str) -> str:
 
 
 def _cut_verb(word: str) -> str:
+    if word.endswith("ied") and len(word) > 4:
+        return word[:-3] + "y"
     for ending, length in (("ing", 6), ("ed", 5)):
         rest = word[: -len(ending)]
         if word.endswith(ending) and len(word) >= length and _has_vowel(rest) and rest[-1] != "e":
