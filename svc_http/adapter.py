@@ -1,0 +1,135 @@
+"""Operations as endpoints: admit, prepare, run in one unit of work, answer.
+
+The order is that of the pipeline: the gate judges first, so that a stranger learns nothing about
+inputs; then what needs no storage; then the body is read; then one unit of work does the rest.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import attrs
+
+from svc_core import pipeline
+from svc_core.access.authorize import Grant, OperationAccess
+from svc_core.inputs import inputs
+from svc_core.operation import Context, Operation
+from svc_core.pipeline import Call, Prepared, Reply, Site
+from svc_core.ports import Transaction
+from svc_http import respond
+from svc_http.dispatcher import Resource
+from svc_http.exchange import Exchange, Header
+from svc_http.respond import Deprecation, Ready
+from svc_http.runtime import Runtime
+
+
+class _Case(NamedTuple):
+    """What was settled about one request before its inputs were looked at."""
+
+    grant: Grant
+    now: datetime
+    site: Site
+
+
+class Endpoint:
+    """One operation under one runtime."""
+
+    def __init__(self, operation: Operation[Any, Any], runtime: Runtime) -> None:
+        settings = runtime.settings
+        declared = inputs(operation.request)
+        self._operation = operation
+        self._runtime = runtime
+        self._access = OperationAccess(
+            scopes=operation.scopes,
+            auth=operation.auth,
+            binding=operation.binding,
+            pool=operation.pool if settings.rate_limits else "none",
+        )
+        self._reads_body = any(item.place == "body" for item in declared)
+        self._is_remembered = operation.timeless and not operation.writes
+        self._varying = (
+            b"accept",
+            b"if-none-match",
+            *(item.name.lower().encode() for item in declared if item.place == "header"),
+        )
+        self._deprecation = Deprecation(
+            settings.origin, settings.deprecated_at, settings.sunset_at
+        ).headers
+
+    async def __call__(self, exchange: Exchange, values: Mapping[str, str]) -> None:
+        """Answer one exchange.
+
+        Raises:
+            Problem: whatever refuses.
+        """
+        runtime = self._runtime
+        now = runtime.now()
+        grant = await runtime.gate.admit(self._access, exchange, now)
+        site = runtime.site(now)  # first, because at the end of a window it clears the cache
+        if not self._is_remembered:
+            await respond.send(exchange, await self._run(exchange, values, _Case(grant, now, site)))
+            return
+        key = self._key(exchange, grant)
+        # Read before the answer is made: a commit in between makes it stale at once.
+        version = runtime.storage.version
+        answer = runtime.pages.get(key, version)
+        if answer is None:
+            answer = await self._run(exchange, values, _Case(grant, now, site))
+            runtime.pages.put(key, version, answer)
+        await respond.send(exchange, answer)
+
+    def _key(self, exchange: Exchange, grant: Grant) -> Hashable:
+        actor, fields = grant.actor, exchange.fields
+        varying = [fields.get(name) for name in self._varying]
+        return (
+            self._operation.id,
+            actor.tenant,
+            actor.scopes,
+            exchange.path,
+            exchange.query,
+            *varying,
+        )
+
+    async def _run(self, exchange: Exchange, values: Mapping[str, str], case: _Case) -> Ready:
+        operation = self._operation
+        call = Call(values, exchange.query.decode("ascii"), exchange.header)
+        prepared = pipeline.prepare(operation, call, case.site)
+        if self._reads_body:
+            body = await exchange.body(self._runtime.settings.body_seconds_max)
+            prepared = attrs.evolve(prepared, body=body)
+        reply = await self._perform(prepared, case)
+        return respond.ready(operation, reply, self._deprecated(prepared))
+
+    async def _perform(self, prepared: Prepared, case: _Case) -> Reply:
+        operation, runtime = self._operation, self._runtime
+
+        async def unit(tx: Transaction) -> Reply:
+            context = Context(
+                tx=tx,
+                now=case.now,
+                ids=runtime.ids,
+                actor=case.grant.actor,
+                operation=operation.id,
+                keyring=runtime.keyring,
+                aliases=case.site.aliases,
+            )
+            return await pipeline.perform(operation, prepared, context, case.site)
+
+        store = runtime.storage
+        work = store.write if operation.writes else store.read
+        return await work(case.grant.tenant, unit)
+
+    def _deprecated(self, prepared: Prepared) -> tuple[Header, ...]:
+        used = self._operation.deprecated
+        if used and any(name in used for name, _ in prepared.pairs):
+            return self._deprecation
+        return ()
+
+
+def resources(operations: Iterable[Operation[Any, Any]], runtime: Runtime) -> list[Resource]:
+    """One resource for each path, with the endpoints of all its methods."""
+    paths: dict[str, dict[str, Endpoint]] = {}
+    for operation in operations:
+        handlers = paths.setdefault(operation.address, {})
+        handlers[operation.method] = Endpoint(operation, runtime)
+    return [Resource(path, handlers) for path, handlers in paths.items()]

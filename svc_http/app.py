@@ -1,0 +1,131 @@
+"""The composition root: settings and storage in, an ASGI application out.
+
+    service = build(settings, storage)
+
+The application serves itself (`svc_http.server`), runs under any ASGI server, or is mounted in a
+host application. Where the host's lifespan does not reach it, it starts at its first request;
+`mount` joins the two lifespans, so that it also stops with the host.
+"""
+
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Any
+
+import attrs
+from starlette.applications import Starlette
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp
+
+from svc_core import catalog
+from svc_core.operation import Operation
+from svc_core.ports import Ids, Storage
+from svc_http import adapter, system
+from svc_http.dispatcher import Dispatcher
+from svc_http.edge import Edge
+from svc_http.pages import Pages
+from svc_http.runtime import Closing, Runtime, Worker
+from svc_http.settings import Settings
+
+AUDIO_TEXT = "/reports/{reportId}/audio-text"
+
+
+class Service(Starlette):
+    """The application: a Starlette whose requests pass the edge and our dispatcher only."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        operations: Sequence[Operation[Any, Any]],
+        routes: Iterable[BaseRoute] = (),
+    ) -> None:
+        super().__init__()
+        self.runtime = runtime
+        resources = [
+            *adapter.resources(operations, runtime),
+            *Pages(operations, runtime).resources(),
+        ]
+        self.router = Dispatcher(resources, routes, lifespan=_lifespan)
+        self.edge = Edge(self.router, runtime, runtime.journal, runtime.metrics)
+        runtime.metrics.gauge(
+            "svc_requests_in_flight",
+            "Requests being worked on, this one included.",
+            lambda: self.edge.in_flight,
+        )
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """The edge, which judges and catches everything, inside what a host added."""
+        stack: ASGIApp = self.edge
+        for factory, args, kwargs in reversed(self.user_middleware):
+            stack = factory(stack, *args, **kwargs)
+        return stack
+
+    def drain(self) -> None:
+        """Take no new requests; those that run, and open streams, come to their end."""
+        self.runtime.drain.set()
+
+
+@asynccontextmanager
+async def _lifespan(service: Service) -> AsyncIterator[None]:
+    await service.runtime.start()
+    try:
+        yield
+    finally:
+        await service.runtime.stop()
+
+
+def build(
+    settings: Settings,
+    storage: Storage,
+    *,
+    operations: Sequence[Operation[Any, Any]] = catalog.OPERATIONS,
+    clock: Callable[[], datetime] = system.now,
+    ids: Ids | None = None,
+    workers: Sequence[Worker] = (),
+    closing: Sequence[Closing] = (),
+    routes: Iterable[BaseRoute] = (),
+) -> Service:
+    """The service over `storage`.
+
+    `settings` have a secret (`settings.secured`). `workers` run as tasks from the start to the
+    drain; `closing` is awaited, in order, after they ended. `routes` are Starlette routes and
+    mounts of the host, asked after ours.
+
+    Raises:
+        ValueError: the settings have no secret.
+    """
+    runtime = Runtime(
+        settings,
+        storage,
+        now=clock,
+        ids=ids or system.SystemIds(),
+        workers=workers,
+        closing=closing,
+    )
+    return Service(runtime, _chosen(operations, settings), routes)
+
+
+def _chosen(
+    operations: Iterable[Operation[Any, Any]], settings: Settings
+) -> tuple[Operation[Any, Any], ...]:
+    """The catalogue with what the operator chose (Spec: Scopes, rule 3)."""
+    choices: Mapping[str, frozenset[str]] = {AUDIO_TEXT: frozenset({settings.audio_text_scope})}
+    return tuple(
+        attrs.evolve(operation, scopes=choices[operation.path])
+        if operation.path in choices
+        else operation
+        for operation in operations
+    )
+
+
+def mount(host: Starlette, path: str, service: Service) -> None:
+    """Put the service under `path` of a Starlette (or FastAPI) host, lifespans joined."""
+    host.mount(path, service)
+    outer = host.router.lifespan_context
+
+    @asynccontextmanager
+    async def joined(app: Any) -> AsyncIterator[Any]:
+        async with outer(app) as state, _lifespan(service):
+            yield state
+
+    host.router.lifespan_context = joined

@@ -1,0 +1,111 @@
+"""The log: one JSON line per request and one per failure, nothing that a caller sent.
+
+Rule 1: only the fields listed here are written: never a header, a body, a query or a raw path.
+Rule 2: a line of a request costs about a microsecond: its constant part is made once, and lines
+        are written together.
+Rule 3: the text of a failure is scrubbed of keys before it is written.
+"""
+
+import asyncio
+import json
+import re
+import sys
+import traceback
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Literal, TextIO
+
+from svc_http import system
+from svc_http.exchange import Exchange
+
+LINES_MAX = 64
+"""Lines that wait to be written together; at this rate a write costs nothing per line."""
+
+FLUSH_SECONDS = 0.25
+"""How long a line may wait, so that a quiet server logs promptly."""
+
+SHAPES_MAX = 2_000
+"""Constant parts kept: routes times methods times statuses in use, far below this."""
+
+_SECRETS = re.compile(r"(svc_[0-9a-f]{8})[0-9a-f]+|(whsec_)\S+|(Bearer )\S+", re.ASCII)
+
+
+def scrub(text: str) -> str:
+    """The text with every key and secret cut to what may be shown of it."""
+    return _SECRETS.sub(lambda found: f"{found[1] or found[2] or found[3]}...", text)
+
+
+class Journal:
+    """Writes the lines; for one thread or event loop."""
+
+    def __init__(
+        self,
+        mode: Literal["all", "errors", "off"] = "all",
+        stream: Callable[[], TextIO] = lambda: sys.stderr,
+    ) -> None:
+        self._least_status = {"all": 0, "errors": 500, "off": 1_000}[mode]
+        self._stream = stream
+        self._lines: list[str] = []
+        self._shapes: dict[tuple[str, str, int], str] = {}
+        self._second = -1
+        self._clock_text = ""
+
+    def request(self, exchange: Exchange, ended: float, milliseconds: float) -> None:
+        """Note one finished request; `ended` is in Unix seconds."""
+        status = exchange.status
+        if status < self._least_status:
+            return
+        key = (exchange.method, exchange.route, status)
+        shape = self._shapes.get(key) or self._shape(key)
+        second = int(ended)
+        if second != self._second:
+            self._second = second
+            self._clock_text = f"{datetime.fromtimestamp(second, UTC):%Y-%m-%dT%H:%M:%S}"
+        lines = self._lines
+        lines.append(
+            f'{{"time":"{self._clock_text}.{int((ended - second) * 1000):03d}Z",{shape}'
+            f'"ms":{milliseconds:.2f},"requestId":"{exchange.request_id}",'
+            f'"tenant":"{exchange.tenant}","key":"{exchange.key_prefix}",'
+            f'"bytesIn":{exchange.bytes_in},"bytesOut":{exchange.bytes_out}}}\n'
+        )
+        if len(lines) >= LINES_MAX:
+            self.flush()
+        elif len(lines) == 1:
+            asyncio.get_running_loop().call_later(FLUSH_SECONDS, self.flush)
+
+    def _shape(self, key: tuple[str, str, int]) -> str:
+        method, route, status = key
+        level = "error" if status >= 500 else "info"
+        members = {
+            "level": level,
+            "event": "request",
+            "method": method,
+            "route": route,
+            "status": status,
+        }
+        text = json.dumps(members, separators=(",", ":"))[1:-1] + ","
+        if len(self._shapes) < SHAPES_MAX:
+            self._shapes[key] = text
+        return text
+
+    def failure(self, event: str, error: BaseException, request_id: str = "") -> None:
+        """Note a failure with its traceback, at once."""
+        trace = "".join(traceback.format_exception(error))
+        self.note("error", event, requestId=request_id, traceback=scrub(trace))
+
+    def note(self, level: str, event: str, **fields: object) -> None:
+        """Note something that happened, at once."""
+        moment = f"{system.now():%Y-%m-%dT%H:%M:%S}Z"
+        line = json.dumps({"time": moment, "level": level, "event": event, **fields})
+        self._lines.append(line + "\n")
+        self.flush()
+
+    def flush(self) -> None:
+        """Write what waits."""
+        if not self._lines:
+            return
+        text = "".join(self._lines)
+        self._lines.clear()
+        stream = self._stream()
+        stream.write(text)
+        stream.flush()

@@ -1,0 +1,107 @@
+"""Answers as bytes: replies of operations and refusals, with the fields that belong to them."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from email.utils import format_datetime
+
+from attrs import frozen
+
+from svc_core import problem
+from svc_core.operation import Operation
+from svc_core.pipeline import Reply
+from svc_core.problem import Problem
+from svc_http.exchange import V1, V2, Exchange, Header
+
+_PROBLEM_TYPE = (b"content-type", problem.MEDIA_TYPE.encode())
+_NO_STORE = (b"cache-control", b"no-store")
+_PRIVATE_NO_STORE = (b"cache-control", b"private, no-store")
+_PRIVATE_NO_CACHE = (b"cache-control", b"private, no-cache")
+_PUBLIC = (b"cache-control", b"public, max-age=300")
+_VARY = (b"vary", b"Authorization, Accept")
+
+
+@frozen
+class Ready:
+    """An answer with every field that does not change between two requests for it."""
+
+    status: int
+    headers: tuple[Header, ...]
+    body: bytes
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes to keep."""
+        return len(self.body) + sum(len(name) + len(value) for name, value in self.headers)
+
+
+@frozen
+class Deprecation:
+    """What answers to deprecated inputs say (RFC 9745, RFC 8594)."""
+
+    origin: str
+    since: datetime
+    sunset: datetime | None
+
+    @property
+    def headers(self) -> tuple[Header, ...]:
+        """`Deprecation`, the link to the explanation, and `Sunset` where a date is set."""
+        link = f'<{self.origin}/docs/deprecations>; rel="deprecation"; type="text/html"'
+        said = [
+            (b"deprecation", b"@%d" % int(self.since.timestamp())),
+            (b"link", link.encode()),
+        ]
+        if self.sunset is not None:
+            said.append((b"sunset", format_datetime(self.sunset, usegmt=True).encode()))
+        return tuple(said)
+
+
+def encoded(headers: Iterable[tuple[str, str]]) -> list[Header]:
+    """Header fields as ASGI wants them: bytes, names in lower case."""
+    return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+
+
+def ready(
+    operation: Operation[object, object], reply: Reply, extra: tuple[Header, ...] = ()
+) -> Ready:
+    """A reply with its constant fields."""
+    own = encoded(reply.headers)
+    headers = [*(V1 if operation.version == "1.0" else V2), *own, *extra]
+    if reply.media_type is not None:
+        headers.append((b"content-type", reply.media_type.encode()))
+    headers.append(_caching(operation, own))
+    if len(operation.media) > 1:
+        headers.append(_VARY)
+    return Ready(reply.status, tuple(headers), reply.body)
+
+
+def _caching(operation: Operation[object, object], own: list[Header]) -> Header:
+    has_tag = any(name == b"etag" for name, _ in own)
+    if operation.auth == "public" and operation.method == "GET":
+        return _PUBLIC
+    return _PRIVATE_NO_CACHE if has_tag and operation.method == "GET" else _PRIVATE_NO_STORE
+
+
+async def send(exchange: Exchange, answer: Ready) -> None:
+    """Send a ready answer with what is particular to this request."""
+    limits = exchange.limit_headers
+    if answer.status == 304:
+        # The RateLimit draft: its fields are not for 3xx answers.
+        limits = [pair for pair in limits if not pair[0].startswith(b"ratelimit")]
+    await exchange.answer(answer.status, [*answer.headers, *limits], answer.body)
+
+
+async def refuse(exchange: Exchange, refusal: Problem, origin: str) -> None:
+    """Send a refusal as problem+json."""
+    body = problem.body(refusal, base_url=origin, request_id=exchange.request_id)
+    own = encoded(refusal.headers.items())
+    said = {name for name, _ in own}
+    headers = [
+        *exchange.version_headers,
+        _PROBLEM_TYPE,
+        _NO_STORE,
+        *own,
+        *(pair for pair in exchange.limit_headers if pair[0] not in said),
+    ]
+    if refusal.type is problem.NOT_ACCEPTABLE:
+        headers.append(_VARY)
+    await exchange.answer(refusal.type.status, headers, body)

@@ -1,0 +1,84 @@
+"""The clock and the randomness of this process: nothing else reads either.
+
+Everything above is handed the time, identifiers and random bytes, so a test or a replay can hand
+it others. Random bytes are drawn from the operating system a block at a time, because one call
+for each request would cost three times what the rest of an identifier costs.
+"""
+
+import os
+import time
+from datetime import UTC, datetime
+
+from svc_core import ids
+
+POOL_BYTES = 12 * 1024
+"""One block of random bytes: enough for a thousand requests, little enough to stay in cache."""
+
+SECRET_BYTES = 32
+"""A generated master secret has 256 random bits."""
+
+
+def now() -> datetime:
+    """The current instant in UTC."""
+    return datetime.now(UTC)
+
+
+def timestamp() -> float:
+    """Seconds since 1970, with a fraction."""
+    return time.time()
+
+
+def monotonic() -> float:
+    """Seconds of a clock that is never set back; only differences mean something."""
+    return time.perf_counter()
+
+
+class _Pool:
+    """Random bytes in hex, drawn in blocks. Every digit is handed out once."""
+
+    __slots__ = ("_at", "_block")
+
+    def __init__(self) -> None:
+        self._block = ""
+        self._at = 0
+
+    def take(self, digits: int) -> str:
+        """The next `digits` hex digits."""
+        at = self._at
+        end = at + digits
+        if end > len(self._block):
+            self._block = os.urandom(POOL_BYTES).hex()
+            at, end = 0, digits
+        self._at = end
+        return self._block[at:end]
+
+    def clear(self) -> None:
+        """Forget the block."""
+        self._block = ""
+
+
+_requests = _Pool()
+# A forked child must not hand out the digits that its parent hands out as well.
+os.register_at_fork(after_in_child=_requests.clear)
+
+
+def new_request_id() -> str:
+    """A fresh `req_<24 hex>`."""
+    return "req_" + _requests.take(24)
+
+
+def new_secret() -> str:
+    """A fresh master secret: 64 hex digits."""
+    return os.urandom(SECRET_BYTES).hex()
+
+
+class SystemIds:
+    """Identifiers and random bytes from the operating system (`ports.Ids`)."""
+
+    def new(self, prefix: str) -> str:
+        """A fresh public identifier that sorts by age."""
+        return ids.new_id(prefix, int(time.time()), os.urandom(ids.RANDOM_BYTES))
+
+    def random(self, size: int) -> bytes:
+        """`size` unpredictable bytes."""
+        return os.urandom(size)

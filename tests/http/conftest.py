@@ -1,0 +1,486 @@
+"""A small catalogue of its own, a service over it, and callers in process and over a socket."""
+
+import asyncio
+import json
+import re
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+import attrs
+import httpx2
+import pytest
+from attrs import frozen
+
+from svc_core import accounts, problem, wire
+from svc_core.access import plans
+from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES, KeyWish
+from svc_core.constraints import Ge, Le, MaxLen, MinLen
+from svc_core.cursor import Keyring
+from svc_core.operation import (
+    BODY,
+    JSON,
+    MARKDOWN,
+    PATH,
+    QUERY,
+    Actor,
+    Content,
+    Context,
+    Created,
+    Empty,
+    IdOf,
+    One,
+    Operation,
+    Page,
+    Target,
+    header,
+)
+from svc_core.ports import SYSTEM, Collection, Transaction
+from svc_core.problem import Problem
+from svc_core.unset import UNSET, Maybe, given
+from svc_http import app as service_app
+from svc_http import server
+from svc_http.app import Service
+from svc_http.settings import Settings
+from svc_http.storage import MemoryStorage
+
+START = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
+ORIGIN = "https://api.example.org"
+SECRET = "0123456789abcdef" * 4
+MEMBERS_OF_A_PROBLEM = [
+    "type", "title", "status", "detail", "instance", "code", "requestId", "resolution",
+]  # fmt: skip
+
+READ = frozenset({"news:read"})
+WRITE = frozenset({"profiles:write"})
+
+
+# -- the catalogue -----------------------------------------------------------------------------
+
+
+@frozen
+class NoteInput:
+    text: Annotated[str, MinLen(1), MaxLen(100)]
+    topic: Maybe[str] = UNSET
+
+
+@frozen
+class Note:
+    id: str
+    text: str
+    topic: str
+    made: int
+
+
+NOTES: Collection[Note] = Collection(
+    name="notes",
+    model=Note,
+    prefix="obs",
+    order=lambda note: note.made,
+    keys={"topic": lambda note: note.topic},
+    kind="note",
+    path="/api/v1/notes/{id}",
+)
+
+
+@frozen
+class ListNotes:
+    limit: Annotated[int, QUERY, Ge(1), Le(100)] = 20
+    topic: Annotated[Maybe[str], QUERY] = UNSET
+    since: Annotated[Maybe[str], QUERY] = UNSET
+    cursor: Annotated[Maybe[str], QUERY] = UNSET
+    flavour: Annotated[Maybe[str], header("X-Flavour")] = UNSET
+
+
+@frozen
+class CreateNote:
+    body: Annotated[NoteInput, BODY]
+
+
+@frozen
+class NoteAt:
+    note_id: Annotated[str, PATH, IdOf("obs")]
+
+
+@frozen
+class PatchNote:
+    note_id: Annotated[str, PATH, IdOf("obs")]
+    body: Annotated[NoteInput, BODY]
+
+
+@frozen
+class Nothing:
+    pass
+
+
+async def list_notes(ctx: Context, request: ListNotes) -> Page[Note]:
+    where = {} if request.topic is UNSET else {"topic": (given(request.topic, ""),)}
+    return await ctx.page(NOTES, where=where, after=request.cursor, limit=request.limit)
+
+
+async def create_note(ctx: Context, request: CreateNote) -> Created[Note]:
+    id_ = ctx.ids.new("obs")
+    made = int(ctx.now.timestamp() * 1_000_000) + len(id_)
+    note = Note(id_, request.body.text, given(request.body.topic, "none"), made)
+    document = await ctx.create(NOTES, id_, note)
+    return Created(document.raw, (id_, document.version), f"/api/v1/notes/{id_}")
+
+
+async def get_note(ctx: Context, request: NoteAt) -> One[Note] | Content:
+    document = await ctx.load(NOTES, request.note_id)
+    if ctx.format == MARKDOWN.format:
+        text = NOTES.decode(document.raw).text
+        return Content("text/markdown", text.encode(), (document.id, document.version))
+    return One(document.raw, (document.id, document.version))
+
+
+async def patch_note(ctx: Context, request: PatchNote) -> One[Note]:
+    assert ctx.target is not None
+    note = attrs.evolve(NOTES.decode(ctx.target.raw), text=request.body.text)
+    document = await ctx.save(NOTES, note.id, note)
+    return One(document.raw, (document.id, document.version))
+
+
+async def delete_note(ctx: Context, request: NoteAt) -> Empty:
+    await ctx.remove(NOTES, request.note_id)
+    return Empty()
+
+
+async def explode(ctx: Context, request: Nothing) -> Page[Note]:
+    raise RuntimeError(f"disk on fire at /secret/path with svc_{'ab' * 32}")
+
+
+async def empty_page(ctx: Context, request: Nothing) -> Page[Note]:
+    return Page(())
+
+
+def operation(id_: str, method: Any, path: str, request: type, run: Any, **rest: Any) -> Any:
+    rest.setdefault("response", Page[Note])
+    return Operation(
+        id=id_,
+        method=method,
+        path=path,
+        summary=f"{id_}.",
+        description=f"{id_}.",
+        tag="News",
+        request=request,
+        run=run,
+        **rest,
+    )
+
+
+SAMPLE: tuple[Any, ...] = (
+    operation(
+        "listNotes", "GET", "/notes", ListNotes, list_notes,
+        scopes=READ, timeless=True, deprecated=frozenset({"since"}),
+    ),
+    operation(
+        "createNote", "POST", "/notes", CreateNote, create_note,
+        scopes=WRITE, success=201, idempotency="required", response=Created[Note],
+    ),
+    operation(
+        "getNote", "GET", "/notes/{noteId}", NoteAt, get_note,
+        scopes=READ, timeless=True, media=(JSON, MARKDOWN), response=One[Note] | Content,
+    ),
+    operation(
+        "patchNote", "PATCH", "/notes/{noteId}", PatchNote, patch_note,
+        scopes=WRITE, target=Target(NOTES, "note_id"), response=One[Note],
+    ),
+    operation(
+        "deleteNote", "DELETE", "/notes/{noteId}", NoteAt, delete_note,
+        scopes=WRITE, success=204, response=Empty,
+    ),
+    operation("explode", "GET", "/explode", Nothing, explode, scopes=READ),
+    operation("latest", "GET", "/notes/latest", Nothing, empty_page, scopes=READ),
+    operation("priced", "GET", "/priced", Nothing, empty_page, auth="bearer-or-x402"),
+    operation("open", "GET", "/open", Nothing, empty_page, auth="public", version="2.0"),
+    operation("ours", "GET", "/ours", Nothing, empty_page, binding="workspace", version="2.0"),
+)  # fmt: skip
+
+COLLECTIONS = (WORKSPACES, USERS, MEMBERS, KEYS, NOTES)
+
+
+# -- a service that tests can ask --------------------------------------------------------------
+
+
+class Clock:
+    """The time as a test sets it."""
+
+    def __init__(self) -> None:
+        self.at = START
+
+    def __call__(self) -> datetime:
+        return self.at
+
+    def forward(self, **spans: float) -> None:
+        self.at += timedelta(**spans)
+
+
+class Ids:
+    """Identifiers that count."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def new(self, prefix: str) -> str:
+        self.count += 1
+        return f"{prefix}_{self.count:024x}"
+
+    def random(self, size: int) -> bytes:
+        self.count += 1
+        return self.count.to_bytes(size, "big")
+
+
+class House:
+    """A service with its parts at hand, asked in process."""
+
+    def __init__(self, settings: Settings, **parts: Any) -> None:
+        self.clock, self.ids = Clock(), Ids()
+        self.log = LogFile()
+        self.storage = parts.pop("storage", None) or MemoryStorage(COLLECTIONS)
+        self.service: Service = service_app.build(
+            settings,
+            self.storage,
+            operations=parts.pop("operations", SAMPLE),
+            clock=self.clock,
+            ids=self.ids,
+            **parts,
+        )
+        self.service.runtime.journal._stream = lambda: self.log  # type: ignore[assignment,return-value]
+        self.runner = asyncio.Runner()
+
+    service_collections = COLLECTIONS
+
+    def close(self) -> None:
+        self.run(self.service.runtime.stop())
+        self.runner.close()
+
+    def run(self, work: Any) -> Any:
+        return self.runner.run(work)
+
+    def system(self, work: Callable[[Context], Any]) -> Any:
+        """Do something as the system, in one unit of work."""
+
+        async def unit(tx: Transaction) -> Any:
+            keyring = Keyring({1: SECRET.encode()}, 1)
+            return await work(Context(tx, self.clock(), self.ids, Actor(SYSTEM), "test", keyring))
+
+        return self.run(self.storage.write(SYSTEM, unit))
+
+    def key(self, *scopes: str, plan: str = "elite", personal: bool = False, **wish: Any) -> str:
+        """A fresh key with these scopes (or with all), in a fresh workspace."""
+        wanted = scopes or ("news:read", "profiles:write")
+
+        async def make(ctx: Context) -> str:
+            table = plans.DEFAULT_PLANS
+            if personal:
+                user = await accounts.create_user(ctx, name="Ann", plans=table, plan=plan)
+                place = {"user_id": user.id}
+            else:
+                workspace = await accounts.create_workspace(ctx, name="W", plan=plan, plans=table)
+                place = {"workspace_id": workspace.id}
+            asked = KeyWish(name=f"key {self.ids.count}", scopes=wanted, **place, **wish)
+            issued = await accounts.create_key(ctx, asked, plans=table)
+            return issued.secret
+
+        return self.system(make)
+
+    def ask(self, method: str, path: str, key: str | None = None, **rest: Any) -> httpx2.Response:
+        """One request in process; `key` travels as a bearer key."""
+        return self.asks([(method, path)], key, **rest)[0]
+
+    def asks(
+        self, requests: list[tuple[str, str]], key: str | None = None, **rest: Any
+    ) -> list[httpx2.Response]:
+        """Several requests at once."""
+        headers = list(rest.pop("headers", {}).items())
+        client_address = rest.pop("client", ("127.0.0.1", 5000))
+        root_path = rest.pop("root_path", "")
+        target = rest.pop("app", self.service)
+        if key is not None:
+            headers.append(("Authorization", f"Bearer {key}"))
+
+        async def go() -> list[httpx2.Response]:
+            transport = httpx2.ASGITransport(target, client=client_address, root_path=root_path)
+            async with httpx2.AsyncClient(transport=transport, base_url=ORIGIN) as client:
+                calls = [client.request(m, p, headers=headers, **rest) for m, p in requests]
+                return list(await asyncio.gather(*calls))
+
+        return self.run(go())
+
+    def raw(self, scope: dict[str, Any], messages: list[dict[str, Any]] | None = None) -> Any:
+        """One request in ASGI's own words: the status, the fields, the body."""
+        waiting = list(messages or [{"type": "http.request", "body": b"", "more_body": False}])
+        sent: list[Any] = []
+
+        async def receive() -> Any:
+            if waiting:
+                return waiting.pop(0)
+            return {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        whole = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": "GET",
+            "path": "/livez",
+            "raw_path": scope.get("path", "/livez").encode(),
+            "query_string": b"",
+            "root_path": "",
+            "headers": [],
+            "client": ("127.0.0.1", 5000),
+            **scope,
+        }
+        self.run(self.service(whole, receive, send))
+        return Seen(sent)
+
+
+class LogFile:
+    """What was logged."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def write(self, text: str) -> None:
+        self.text += text
+
+    def flush(self) -> None:
+        pass
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.text.splitlines()]
+
+
+class Seen:
+    """An answer as messages."""
+
+    def __init__(self, sent: list[Any]) -> None:
+        self.sent = sent
+        self.status = sent[0]["status"] if sent else None
+        self.headers = dict(sent[0]["headers"]) if sent else {}
+        self.body = b"".join(message.get("body", b"") for message in sent[1:])
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+def make_settings(**changes: Any) -> Settings:
+    defaults = {"base_url": ORIGIN, "secret": SECRET, "db": ":memory:"}
+    return Settings(**{**defaults, **changes})
+
+
+@pytest.fixture
+def make_house() -> Iterator[Callable[..., House]]:
+    """Makes services; settings by name, parts of `build` in `parts`."""
+    made: list[House] = []
+
+    def make(*, parts: dict[str, Any] | None = None, **settings: Any) -> House:
+        made.append(House(make_settings(**settings), **(parts or {})))
+        return made[-1]
+
+    yield make
+    for house in made:
+        house.close()
+
+
+@pytest.fixture
+def house(make_house: Callable[..., House]) -> House:
+    return make_house()
+
+
+@pytest.fixture
+def refused() -> Callable[..., Any]:
+    """Asserts the shape that every refusal has."""
+
+    def check(response: httpx2.Response, kind: problem.ProblemType) -> Any:
+        assert response.headers["content-type"] == "application/problem+json"
+        body = response.json()
+        assert list(body) == MEMBERS_OF_A_PROBLEM
+        assert body["code"] == kind.code, body
+        assert response.status_code == body["status"] == kind.status
+        assert body["type"] == f"{ORIGIN}/problems/{kind.slug}"
+        assert re.fullmatch("req_[0-9a-f]{24}", body["requestId"])
+        assert response.headers["x-request-id"] == body["requestId"]
+        assert body["instance"] == f"urn:request:{body['requestId']}"
+        assert response.headers["x-svc-api-version"] in {"1.0", "2.0"}
+        assert response.headers["cache-control"] == "no-store"
+        assert response.headers["access-control-allow-origin"] == "*"
+        return body
+
+    return check
+
+
+# -- a real server -----------------------------------------------------------------------------
+
+
+class Wire:
+    """A Hypercorn on a free loopback port in a thread of its own, asked by bytes."""
+
+    def __init__(self) -> None:
+        self.key = ""
+        self.listening = server.listen("127.0.0.1", 0)
+        self.port = self.listening.getsockname()[1]
+        self._up = threading.Event()
+        self._thread = threading.Thread(target=self._main)
+
+    def _main(self) -> None:
+        with asyncio.Runner(loop_factory=server._loop_factory()) as runner:
+            house = House(make_settings(body_seconds_max=1, rate_limits=False))
+            self.key = house.key()
+            self.service = house.service
+            self.loop = runner.get_loop()
+            runner.run(server.serve(house.service, self.listening, self._ready, signals=False))
+            house.runner.close()
+
+    def _ready(self, host: str, port: int) -> None:
+        assert (host, port) == ("127.0.0.1", self.port)
+        self._up.set()
+
+    def start(self) -> None:
+        self._thread.start()
+        assert self._up.wait(10)
+
+    def stop(self) -> None:
+        self.loop.call_soon_threadsafe(self.service.drain)
+        self._thread.join(10)
+        assert not self._thread.is_alive()
+
+    def say(self, data: bytes, *, parts: tuple[bytes, ...] = ()) -> bytes:
+        """Everything that comes back until the server closes or is silent."""
+        with closing(socket.create_connection(("127.0.0.1", self.port), 10)) as connection:
+            connection.sendall(data)
+            for part in parts:
+                connection.sendall(part)
+            return _until_end(connection)
+
+
+def _until_end(connection: socket.socket) -> bytes:
+    received = b""
+    while not _is_whole(received):
+        chunk = connection.recv(65_536)
+        if not chunk:
+            break
+        received += chunk
+    return received
+
+
+def _is_whole(received: bytes) -> bool:
+    head, found, body = received.partition(b"\r\n\r\n")
+    if head.startswith(b"HTTP/1.1 100"):
+        return _is_whole(body)
+    length = re.search(rb"content-length: (\d+)", head)
+    return bool(found) and (length is None or len(body) >= int(length[1]))
+
+
+@pytest.fixture(scope="session")
+def wire_server() -> Iterator[Wire]:
+    made = Wire()
+    made.start()
+    yield made
+    made.stop()

@@ -1,0 +1,332 @@
+"""An operation over HTTP: admitted, answered, limited, remembered, refused."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from svc_core import problem
+from svc_http.storage import MemoryStorage, Overloaded, StorageUnavailable
+
+NOTES = "/api/v1/notes"
+KEY = {"Idempotency-Key": "12345678"}
+
+
+def create(house, key, text="hello", idempotency="12345678"):
+    headers = {"Idempotency-Key": idempotency}
+    return house.ask("POST", NOTES, key, headers=headers, json={"text": text})
+
+
+# -- answers -----------------------------------------------------------------------------------
+
+
+def test_a_created_resource_is_found_at_its_location_with_its_tag(house):
+    key = house.key()
+    made = create(house, key)
+    assert made.status_code == 201
+    assert made.headers["idempotency-key"] == "12345678"
+    assert made.headers["cache-control"] == "private, no-store"
+    found = house.ask("GET", made.headers["location"], key)
+    assert found.json() == made.json()
+    assert found.headers["etag"] == made.headers["etag"]
+    assert found.headers["cache-control"] == "private, no-cache"
+    assert found.headers["vary"] == "Authorization, Accept"
+
+
+def test_every_answer_names_its_version_and_forbids_sniffing_and_scripts(house):
+    key = house.key()
+    first, second = house.ask("GET", NOTES, key), house.ask("GET", "/api/v2/open")
+    assert first.headers["x-svc-api-version"] == "1.0"
+    assert first.headers["x-svc-schema-version"] == "1.1"
+    assert second.headers["x-svc-api-version"] == "2.0"
+    assert "x-svc-schema-version" not in second.headers
+    assert second.headers["cache-control"] == "public, max-age=300"
+    for answer in (first, second):
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["content-security-policy"].startswith("default-src 'none'")
+        assert answer.headers["access-control-allow-origin"] == "*"
+
+
+def test_a_request_id_of_the_caller_is_not_taken_over(house):
+    answers = [
+        house.ask("GET", "/livez", headers={"X-Request-Id": "req_" + "0" * 24}) for _ in "ab"
+    ]
+    ids = {answer.headers["x-request-id"] for answer in answers}
+    assert len(ids) == 2
+    assert "req_" + "0" * 24 not in ids
+
+
+def test_a_repeated_write_is_done_once_and_answered_alike(house):
+    key = house.key()
+    first, again = create(house, key), create(house, key)
+    assert (again.status_code, again.content) == (201, first.content)
+    assert again.headers["idempotency-replayed"] == "true"
+    assert "idempotency-replayed" not in first.headers
+    assert house.ask("GET", NOTES, key).json()["meta"]["pageCount"] == 1
+
+
+def test_pages_link_to_the_next_one_until_the_end(house):
+    key = house.key()
+    for number in range(3):
+        create(house, key, f"note {number}", f"key-number-{number}")
+    seen, url = [], f"{NOTES}?limit=2"
+    while url:
+        page = house.ask("GET", url, key)
+        seen += [row["text"] for row in page.json()["data"]]
+        url = page.json()["links"]["next"]
+        assert page.headers.get("link") == (f'<{url}>; rel="next"' if url else None)
+    assert sorted(seen) == ["note 0", "note 1", "note 2"]
+
+
+def test_an_unchanged_resource_is_not_sent_again(house):
+    key = house.key()
+    made = create(house, key)
+    place, tag = made.headers["location"], made.headers["etag"]
+    for _ in range(2):  # the second one comes from the page cache
+        answer = house.ask("GET", place, key, headers={"If-None-Match": tag})
+        assert (answer.status_code, answer.content) == (304, b"")
+        assert answer.headers["etag"] == tag
+        assert answer.headers["vary"] == "Authorization, Accept"
+        assert answer.headers["cache-control"] == "private, no-cache"
+        assert "content-length" not in answer.headers
+        assert not any(name.startswith("ratelimit") for name in answer.headers)
+    assert house.ask("GET", place, key, headers={"If-None-Match": '"other"'}).status_code == 200
+
+
+def test_a_stale_tag_never_writes(house, refused):
+    key = house.key()
+    place = create(house, key).headers["location"]
+    body = {"text": "changed"}
+    stale = house.ask("PATCH", place, key, headers={"If-Match": '"stale"'}, json=body)
+    refused(stale, problem.PRECONDITION_FAILED)
+    assert house.ask("GET", place, key).headers["etag"] == stale.headers["etag"]
+    current = {"If-Match": stale.headers["etag"]}
+    changed = house.ask("PATCH", place, key, headers=current, json=body)
+    assert changed.json()["data"]["text"] == "changed"
+
+
+def test_a_deleted_resource_leaves_nothing_behind(house, refused):
+    key = house.key()
+    place = create(house, key).headers["location"]
+    gone = house.ask("DELETE", place, key)
+    assert (gone.status_code, gone.content) == (204, b"")
+    assert "content-type" not in gone.headers
+    refused(house.ask("DELETE", place, key), problem.NOT_FOUND)
+    refused(house.ask("GET", place, key), problem.NOT_FOUND)
+
+
+def test_the_representation_follows_the_caller(house, refused):
+    key = house.key()
+    place = create(house, key).headers["location"]
+    text = house.ask("GET", place, key, headers={"Accept": "text/markdown"})
+    assert (text.text, text.headers["content-type"]) == ("hello", "text/markdown")
+    assert house.ask("GET", place, key).headers["content-type"] == "application/json"
+    other = house.ask("GET", place, key, headers={"Accept": "image/png"})
+    refused(other, problem.NOT_ACCEPTABLE)
+    assert other.headers["vary"] == "Authorization, Accept"
+
+
+def test_deprecated_inputs_are_announced(make_house):
+    sunset = datetime(2027, 6, 30, tzinfo=UTC)
+    house = make_house(sunset_at=sunset)
+    key = house.key()
+    for _ in range(2):  # the second one comes from the page cache
+        old = house.ask("GET", f"{NOTES}?since=1", key)
+        assert old.headers["deprecation"] == "@1767225600"
+        assert old.headers["sunset"] == "Wed, 30 Jun 2027 00:00:00 GMT"
+        assert 'rel="deprecation"' in old.headers["link"]
+    assert "deprecation" not in house.ask("GET", NOTES, key).headers
+    assert "sunset" not in make_house().ask("GET", f"{NOTES}?since=1").headers
+
+
+# -- methods -----------------------------------------------------------------------------------
+
+
+def test_head_is_get_without_content(house):
+    key = house.key()
+    place = create(house, key).headers["location"]
+    full, head = house.ask("GET", place, key), house.ask("HEAD", place, key)
+    assert head.content == b""
+    particular = {"x-request-id", "ratelimit"}
+    kept = {
+        name: value
+        for name, value in full.headers.items()
+        if name not in particular and "remaining" not in name
+    }
+    assert kept.items() <= head.headers.items()
+
+
+@pytest.mark.parametrize("method", ["PUT", "TRACE", "FROBNICATE"])
+def test_another_method_on_a_known_path_is_told_the_right_ones(house, refused, method):
+    answer = house.ask(method, NOTES)
+    refused(answer, problem.METHOD_NOT_ALLOWED)
+    assert answer.headers["allow"] == "GET, HEAD, POST, OPTIONS"
+
+
+def test_options_tell_the_methods_and_what_a_patch_may_be(house):
+    answer = house.ask("OPTIONS", f"{NOTES}/obs_{1:024x}")
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert answer.headers["allow"] == "GET, HEAD, PATCH, DELETE, OPTIONS"
+    assert answer.headers["accept-patch"] == "application/merge-patch+json, application/json"
+    assert "access-control-allow-methods" not in answer.headers
+
+
+def test_a_browser_of_any_origin_may_call_with_a_key(house):
+    headers = {"Origin": "https://app.example", "Access-Control-Request-Method": "POST"}
+    preflight = house.ask("OPTIONS", NOTES, headers=headers)
+    assert preflight.status_code == 204
+    assert preflight.headers["access-control-allow-origin"] == "*"
+    assert "POST" in preflight.headers["access-control-allow-methods"]
+    allowed = preflight.headers["access-control-allow-headers"]
+    for name in ("Authorization", "Idempotency-Key", "If-Match", "Access-Control-Expose-Headers"):
+        assert name in allowed
+    assert preflight.headers["access-control-max-age"] == "7200"
+    assert "access-control-allow-credentials" not in preflight.headers
+    answer = house.ask("GET", NOTES, headers={"Origin": "https://app.example"})
+    assert "X-RateLimit-Remaining-Minute" in answer.headers["access-control-expose-headers"]
+    assert "access-control-expose-headers" not in house.ask("GET", NOTES).headers
+
+
+# -- refusals ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/api/v1/nothing", f"{NOTES}/", "//api", "/api/v1", "/static/"])
+def test_an_unknown_path_is_no_redirect(house, refused, path):
+    answer = house.raw({"path": path, "headers": [(b"host", b"evil.example")]})
+    assert answer.status == 404
+    assert answer.json()["code"] == "ROUTE_NOT_FOUND"
+    assert b"location" not in answer.headers
+
+
+def test_a_fixed_segment_is_preferred_to_a_value(house):
+    assert house.ask("GET", f"{NOTES}/latest", house.key()).json()["data"] == []
+
+
+def test_a_failure_tells_nothing_and_is_logged_once_without_secrets(house, refused):
+    answer = house.ask("GET", "/api/v1/explode", house.key())
+    body = refused(answer, problem.INTERNAL_ERROR)
+    assert "fire" not in answer.text
+    failures = [line for line in house.log.lines if line["event"] == "failure"]
+    assert [line["requestId"] for line in failures] == [body["requestId"]]
+    assert "disk on fire" in failures[0]["traceback"]
+    assert "ab" * 8 not in house.log.text
+
+
+class Failing(MemoryStorage):
+    """A store that cannot do its work."""
+
+    def __init__(self, collections, error):
+        super().__init__(collections)
+        self.error = None
+        self.later = error
+
+    async def read(self, tenant, unit):
+        if self.error is not None:
+            raise self.error
+        return await super().read(tenant, unit)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (StorageUnavailable("disk /secret is full"), problem.STORAGE_UNAVAILABLE),
+        (Overloaded("queue"), problem.OVERLOADED),
+    ],
+)
+def test_a_store_in_trouble_is_a_retryable_answer(make_house, house, refused, error, kind):
+    storage = Failing(house.service_collections, error)
+    troubled = make_house(parts={"storage": storage})
+    key = troubled.key()
+    assert troubled.ask("GET", NOTES, key).status_code == 200
+    storage.error = error
+    for path in (NOTES + "?limit=3", "/readyz"):
+        answer = troubled.ask("GET", path, key)
+        refused(answer, kind)
+        assert answer.headers["retry-after"] == "1"
+        assert "/secret" not in answer.text
+
+
+def test_the_checks_come_in_their_order(house, refused):
+    key = house.key("news:read")
+    bad = {"path": f"{NOTES}?limit=0", "headers": {"Accept": "image/png"}}
+    refused(house.ask("GET", bad["path"], headers=bad["headers"]), problem.MISSING_API_KEY)
+    refused(house.ask("GET", bad["path"], key, headers=bad["headers"]), problem.NOT_ACCEPTABLE)
+    refused(house.ask("GET", bad["path"], key), problem.INVALID_PARAMETER)
+    big = {"content": b"x" * 2_000_000}
+    refused(house.ask("POST", NOTES, **big), problem.BODY_TOO_LARGE)
+    refused(house.ask("POST", NOTES, key, content=b"{"), problem.INSUFFICIENT_SCOPE)
+
+
+@pytest.mark.parametrize(
+    ("content", "headers", "kind"),
+    [
+        (b"{", {}, problem.MALFORMED_JSON),
+        (b'{"text":"a","text":"b"}', {}, problem.DUPLICATE_JSON_MEMBER),
+        (b'{"text":"\xff"}', {}, problem.INVALID_ENCODING),
+        (b"[" * 100_000, {}, problem.JSON_TOO_DEEP),
+        (b'{"text":1e400}', {}, problem.NUMBER_OUT_OF_RANGE),
+        (b'{"text":1}', {}, problem.VALIDATION_FAILED),
+        (b'{"text":"a"}', {"Content-Type": "text/plain"}, problem.UNSUPPORTED_MEDIA_TYPE),
+        (b'{"text":"a"}', {"Content-Encoding": "gzip"}, problem.UNSUPPORTED_MEDIA_TYPE),
+        (b'{"text":"a"}', {"Idempotency-Key": "short"}, problem.INVALID_IDEMPOTENCY_KEY),
+    ],
+)
+def test_a_bad_body_is_refused_by_its_name(house, refused, content, headers, kind):
+    given = {"Content-Type": "application/json", **KEY, **headers}
+    refused(house.ask("POST", NOTES, house.key(), content=content, headers=given), kind)
+
+
+# -- the page cache ----------------------------------------------------------------------------
+
+
+def test_a_repeated_page_is_remembered_until_a_commit(house):
+    key = house.key()
+    pages = house.service.runtime.pages
+    first = house.ask("GET", NOTES, key)
+    assert len(pages) == 1
+    assert house.ask("GET", NOTES, key).content == first.content
+    create(house, key)
+    assert house.ask("GET", NOTES, key).json()["meta"]["pageCount"] == 1
+    assert len(pages) == 1
+
+
+def test_a_remembered_page_is_nobody_elses(house):
+    one, other = house.key(), house.key()
+    create(house, one)
+    assert house.ask("GET", NOTES, one).json()["meta"]["pageCount"] == 1
+    assert house.ask("GET", NOTES, other).json()["meta"]["pageCount"] == 0
+
+
+@pytest.mark.parametrize(
+    "headers", [{"Accept": "application/*"}, {"If-None-Match": '"x"'}, {"X-Flavour": "sour"}]
+)
+def test_everything_an_answer_depends_on_keeps_pages_apart(house, headers):
+    key = house.key()
+    house.ask("GET", NOTES, key)
+    house.ask("GET", NOTES, key, headers=headers)
+    house.ask("GET", f"{NOTES}?limit=3", key)
+    assert len(house.service.runtime.pages) == 3
+
+
+def test_a_remembered_page_is_still_admitted_and_counted(house, refused):
+    key = house.key(per_minute=2)
+    left = [house.ask("GET", NOTES, key).headers["x-ratelimit-remaining-minute"] for _ in "ab"]
+    assert left == ["1", "0"]
+    refused(house.ask("GET", NOTES, key), problem.RATE_LIMITED)
+    refused(house.ask("GET", NOTES), problem.MISSING_API_KEY)
+
+
+def test_the_end_of_the_alias_window_changes_remembered_pages_too(make_house):
+    house = make_house(aliases_until=datetime(2026, 3, 4, 5, 7, tzinfo=UTC))
+    key = house.key()
+    assert "count" in house.ask("GET", NOTES, key).json()["meta"]
+    house.clock.forward(minutes=1)
+    assert "count" not in house.ask("GET", NOTES, key).json()["meta"]
+    house.clock.forward(minutes=1)
+    assert "count" not in house.ask("GET", NOTES, key).json()["meta"]
+
+
+def test_identifiers_of_old_are_accepted_while_the_window_is_open(make_house):
+    house = make_house(legacy_ids_until=datetime(2026, 3, 4, 5, 7, tzinfo=UTC))
+    assert house.service.runtime.site(house.clock()).legacy_ids
+    house.clock.forward(minutes=1)
+    assert not house.service.runtime.site(house.clock()).legacy_ids
