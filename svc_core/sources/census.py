@@ -2,7 +2,8 @@
 
 expat checks the document without building anything. It costs a few percent of the reading and
 answers what a forgiving parser cannot: is this a feed, is it whole, and does it hold what makes
-that parser slow (it is quadratic in the categories of an item and in the length of a name).
+that parser slow (it is quadratic in an element's attributes, an item's categories and the length
+of a name)?
 """
 
 import re
@@ -18,7 +19,9 @@ _PEOPLE_NAMES = """
     author creator name email contributor publisher managingeditor webmaster owner
 """
 _PEOPLE = frozenset(_PEOPLE_NAMES.split())
-_LONG_WORD = re.compile(rb"[\w.+-]{256}")  # RFC 5321, 4.5.3.1: a mailbox has at most 254
+_LONG_WORD = re.compile(rb"[\w.+-]{128}")  # RFC 5321, 4.5.3.1.1: a local part has at most 64
+_PEOPLE_BYTES_MAX = 2**20
+"""Names of people in one document: 500 bytes for each of 2,000 items."""
 _WORK_MAX = 5_000_000
 """Comparisons of categories with each other, about half a second of them."""
 
@@ -40,19 +43,19 @@ class Census:
         self._elements = 0
         self._terms = 0
         self._work = 0
+        self._people_bytes = 0
         self._opened_at = 0
         self._parser = expat.ParserCreate("UTF-8")
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.StartDoctypeDeclHandler = self._doctype
-        self._parser.EntityDeclHandler = self._entity
 
     def take(self) -> "Census":
         """Count until the end, or until the document is found malformed.
 
         Raises:
-            FeedRefused: `html`, `opml` or `notAFeed` by the root; `entityBomb` for any entity
-                declaration; `tooManyItems`; `tooComplex`.
+            FeedRefused: `html`, `opml` or `notAFeed` by the root; `entityBomb` for any
+                declaration of its own; `tooManyItems`; `tooComplex`.
         """
         try:
             self._parser.Parse(self._document, True)
@@ -62,15 +65,18 @@ class Census:
             self.well_formed = True
         return self
 
-    def _start(self, name: str, _attributes: Mapping[str, str]) -> None:
+    def _start(self, name: str, attributes: Mapping[str, str]) -> None:
         local = name.rpartition(":")[2]
         self._elements += 1
         self._depth += 1
         if not self.root:
             self.root = name
             check_root(local)
-        if self._elements > self._limits.elements or self._depth > self._limits.depth:
+        limits = self._limits
+        if self._elements > limits.elements or self._depth > limits.depth:
             raise _too_complex("more elements, or deeper nested ones, than any feed needs")
+        if len(attributes) > limits.attributes:
+            raise _too_complex("an element with more attributes than any feed needs")
         self._enter(local.lower())
 
     def _enter(self, local: str) -> None:
@@ -86,10 +92,8 @@ class Census:
         self._depth -= 1
         if local in _TERM_LISTS:
             self._count_terms((self._parser.CurrentByteIndex - self._opened_at) // 2)
-        elif local in _PEOPLE and _LONG_WORD.search(
-            self._document, self._opened_at, self._parser.CurrentByteIndex
-        ):
-            raise _too_complex("a person's name with a word of more than 255 characters")
+        elif local in _PEOPLE:
+            self._count_people(self._opened_at, self._parser.CurrentByteIndex)
 
     def _count_item(self) -> None:
         self.items += 1
@@ -103,12 +107,20 @@ class Census:
         if self._work > _WORK_MAX:
             raise _too_complex("more categories than any feed needs")
 
-    def _doctype(self, name: str, *_identifiers: object) -> None:
-        self.has_doctype = True
-        check_root(name.rpartition(":")[2])
+    def _count_people(self, start: int, end: int) -> None:
+        self._people_bytes += end - start
+        long_word = _LONG_WORD.search(self._document, start, end)
+        if long_word is not None or self._people_bytes > _PEOPLE_BYTES_MAX:
+            raise _too_complex("longer names of people than any feed needs")
 
-    def _entity(self, *_declaration: object) -> None:
-        raise entity_bomb()
+    def _doctype(
+        self, name: str, _system: str | None, _public: str | None, has_internal_subset: bool
+    ) -> None:
+        self.has_doctype = True
+        if name.lower() == "html":
+            raise html_page()
+        if has_internal_subset:
+            raise entity_bomb()
 
 
 def check_root(local: str) -> None:
@@ -132,7 +144,7 @@ def html_page() -> FeedRefused:
 
 
 def entity_bomb() -> FeedRefused:
-    """The refusal of a document that declares entities; no feed needs any."""
+    """The refusal of a document whose DOCTYPE declares anything; no feed needs that."""
     return FeedRefused("entityBomb", "The document declares XML entities, which feeds may not.")
 
 

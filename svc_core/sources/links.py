@@ -19,6 +19,7 @@ _TRACKING = frozenset(_TRACKING_NAMES.split())
 _TRACKING_PAIRS = frozenset({"partner=rss", "emc=rss", "source=rss", "from=rss", "ref=rss"})
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SPACE_OR_CONTROL = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029\ud800-\udfff<>\"]")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")  # RFC 3986, 3.1
 _INVISIBLE = re.compile(r"[\t\r\n\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -31,7 +32,9 @@ def absolute(link: str, bases: Iterable[str | None], *, chars_max: int) -> str |
     link = _INVISIBLE.sub("", link.strip())
     if not link or len(link) > chars_max:
         return None
-    candidates = (link, *(_joined(base, link) for base in bases if base))
+    if _SCHEME.match(link):
+        return _web_address(link)
+    candidates = (_joined(base, link) for base in bases if base)
     return next((found for found in map(_web_address, candidates) if found), None)
 
 

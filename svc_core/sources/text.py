@@ -41,12 +41,13 @@ _LEAST_KEPT = 0.8  # of a clipped text: rather split a word than lose a fifth
 
 def clean(text: str) -> str:
     """`text` without control characters, surrogates and noncharacters."""
-    return text if text.isprintable() else _UNPRINTABLE.sub("", text)
+    return _UNPRINTABLE.sub("", text)
 
 
 def fold(text: str) -> str:
     """`text` on one line: whitespace folded, control characters gone."""
-    return clean(" ".join(text.split()))
+    folded = " ".join(text.split())
+    return folded if folded.isprintable() else " ".join(clean(folded).split())
 
 
 def fold_lines(text: str) -> str:

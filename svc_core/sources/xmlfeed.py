@@ -29,17 +29,24 @@ from svc_core.sources.text import clip, fold
 
 _DECLARATION = re.compile(r"\s*<\?xml\s[^>]*\?>")
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML 1.0, 2.2
-_HTML_START = re.compile(r"(?:\s|<!--.*?-->)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
+_HTML_START = re.compile(r"\s*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 _ROOT = re.compile(r"<((?:[\w.-]+:)?([A-Za-z][\w.-]*))")
-_COMMENT_OR_CDATA = re.compile(r"<!--.*?-->|<!\[CDATA\[.*?\]\]>", re.DOTALL)
+_COMMENT = r"<!--.*?(?:-->|\Z)"
+_CDATA = r"<!\[CDATA\[.*?(?:\]\]>|\Z)"
+_COMMENT_OR_CDATA = re.compile(f"({_CDATA})|{_COMMENT}", re.DOTALL)
 _ENTRY = re.compile(r"<(?:(?:atom|rss):)?(?:item|entry)(?=[\s/>])")
 _NAMED_ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]{1,31};)")
 _XML_ENTITIES = frozenset({"amp;", "lt;", "gt;", "quot;", "apos;"})
 # What makes the forgiving parser quadratic, and what it is not shown or refused for.
 _TERM_LIST = re.compile(r"(</?(?:[\w.-]+:)?)(?:keywords|tags)\b", re.IGNORECASE)
 _TERM = re.compile(r"<(?:[\w.-]+:)?(?:category|subject)\b", re.IGNORECASE)
-_TERMS_MAX = 3_000
+_ODDITIES_MAX = 2_000
+_EDGE_CHARS = 4_096
 _LONG_WORD = re.compile(r"[\w.+-]{1000}")
+
+# feedparser ends an address after four letters of its top-level domain; the rest of a longer one
+# ("ann@desk.example (Ann)") is left in the name.
+_CUT_DOMAIN = re.compile(r"^[a-z]+(?: ?\(|$)|<[a-z]*>$")
 
 _FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 """What feedparser lets escape from documents it did not foresee."""
@@ -63,9 +70,11 @@ def parse_xml(text: str, channel: Channel) -> ParsedFeed:
         FeedRefused: when it is not a feed, not whole, or more than is read at once.
         MissingExtra: feedparser is not installed.
     """
-    if _HTML_START.match(text[:2_000]):
+    declaration = _DECLARATION.match(text)
+    markup = text[declaration.end() :] if declaration else text
+    if _HTML_START.match(_COMMENT_OR_CDATA.sub("", markup[:_EDGE_CHARS])):
         raise html_page()
-    reading = _read(_ILLEGAL.sub("", _DECLARATION.sub("", text, count=1)), channel.limits)
+    reading = _read(_ILLEGAL.sub("", markup), channel.limits)
     return _feed(reading, channel)
 
 
@@ -89,10 +98,12 @@ def _character(match: re.Match[str]) -> str:
 
 def _recovered(text: str, limits: FeedLimits) -> _Reading:
     """The whole of a malformed document, or a refusal."""
-    opened = len(_ENTRY.findall(_check_recoverable(text, limits)))
-    if opened > limits.items:
-        raise too_many_items(limits)
-    reading = _by_feedparser(_TERM_LIST.sub(r"\1ignored", text).encode())
+    if len(text) > limits.recovery_bytes:
+        _check_whole(text[-_EDGE_CHARS:], text[:_EDGE_CHARS])
+        raise FeedRefused("malformed", "The XML is malformed, and too large to be recovered.")
+    opened = _check_recoverable(_COMMENT_OR_CDATA.sub("", text), text, limits)
+    uncommented = _COMMENT_OR_CDATA.sub(lambda match: match[1] or "", text)
+    reading = _by_feedparser(_TERM_LIST.sub(r"\1ignored", uncommented).encode())
     if len(reading.entries) < opened:
         raise FeedRefused(
             "malformed",
@@ -101,22 +112,27 @@ def _recovered(text: str, limits: FeedLimits) -> _Reading:
     return reading
 
 
-def _check_recoverable(text: str, limits: FeedLimits) -> str:
-    """`text` without comments and CDATA, after everything that speaks against it was checked."""
-    markup = _COMMENT_OR_CDATA.sub("", text)
-    root = _ROOT.search(markup)
+def _check_whole(end: str, start: str) -> None:
+    root = _ROOT.search(start)
     if root is None:
         raise FeedRefused("notAFeed", "The document is neither XML nor JSON.")
     check_root(root[2])
-    if "<!ENTITY" in markup[: root.start()]:
+    if "<!ENTITY" in start[: root.start()]:
         raise entity_bomb()
-    if f"</{root[1]}" not in markup:
+    if f"</{root[1]}" not in end:
         raise FeedRefused("truncated", "The document ends before its last element is closed.")
-    if len(text) > limits.recovery_bytes or _LONG_WORD.search(text):
-        raise FeedRefused("malformed", "The XML is malformed, and too large to be recovered.")
-    if len(_TERM.findall(text)) > _TERMS_MAX:
-        raise FeedRefused("malformed", "The XML is malformed, with too many categories.")
-    return markup
+
+
+def _check_recoverable(markup: str, text: str, limits: FeedLimits) -> int:
+    """How many items the document opens; `markup` is its `text` without comments and CDATA."""
+    _check_whole(markup, markup)
+    oddities = markup.count("<!") + markup.count("<?") + len(_TERM.findall(text))
+    if oddities > _ODDITIES_MAX or markup.count("<") > limits.elements or _LONG_WORD.search(text):
+        raise FeedRefused("malformed", "The XML is malformed, and too odd to be recovered.")
+    opened = len(_ENTRY.findall(markup))
+    if opened > limits.items:
+        raise too_many_items(limits)
+    return opened
 
 
 def _by_feedparser(document: bytes) -> _Reading:
@@ -210,7 +226,14 @@ def _links(entry: Fields) -> tuple[str, list[str]]:
     by_rel = [(_string(link, "rel"), _string(link, "href")) for link in _mappings(entry, "links")]
     related = [href for rel, href in by_rel if rel == "related" and href]
     alternate = next((href for rel, href in by_rel if rel == "alternate" and href), "")
-    return original or _string(entry, "link") or alternate, related
+    return original or _own_link(entry) or alternate, related
+
+
+def _own_link(entry: Fields) -> str:
+    """The link, unless it is a guid that feedparser, as RSS has it, took for an address."""
+    link, guid = _string(entry, "link"), _string(entry, "id")
+    taken = bool(entry.get("guidislink")) and link.endswith(guid)
+    return "" if taken and not _web_links(guid) else link
 
 
 def _web_links(guid: str) -> tuple[str, ...]:
@@ -225,7 +248,12 @@ def _language(entry: Fields) -> str:
 
 def _authors(fields: Fields) -> list[str]:
     """Names only: an address of a person is not part of the news."""
-    return [_string(author, "name") for author in _mappings(fields, "authors")]
+    return [_name(author) for author in _mappings(fields, "authors")]
+
+
+def _name(author: Fields) -> str:
+    name, top_level = _string(author, "name"), _string(author, "email").rpartition(".")[2]
+    return _CUT_DOMAIN.sub("", name) if len(top_level) == 4 else name
 
 
 def _categories(entry: Fields) -> list[str]:

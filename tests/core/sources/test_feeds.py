@@ -1,0 +1,614 @@
+"""Feed documents of every format: what is kept, what is rejected, what is refused."""
+
+import contextlib
+import io
+import json
+import re
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+
+import feedparser
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core.sources import FeedItem, FeedLimits, FeedRefused, MissingExtra, parse_feed
+
+RSS = '<rss version="2.0" {}><channel><title>Desk</title><link>https://desk.example/</link>{}'
+ATOM = '<feed xmlns="http://www.w3.org/2005/Atom" {}><title>Desk</title>{}</feed>'
+MEDIA = 'xmlns:media="http://search.yahoo.com/mrss/"'
+CONTENT = 'xmlns:content="http://purl.org/rss/1.0/modules/content/"'
+DC = 'xmlns:dc="http://purl.org/dc/elements/1.1/"'
+ITUNES = 'xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"'
+
+
+def rss(inner: str, namespaces: str = "") -> bytes:
+    return f"{RSS.format(namespaces, inner)}</channel></rss>".encode()
+
+
+def atom(inner: str, attributes: str = "") -> bytes:
+    return ATOM.format(attributes, inner).encode()
+
+
+def json_feed(*items: object, **members: object) -> bytes:
+    feed = {"version": "https://jsonfeed.org/version/1.1", "title": "Desk", "items": items}
+    return json.dumps(feed | members).encode()
+
+
+def rss_json(item: object) -> bytes:
+    return json.dumps(
+        {"rss": {"version": "2.0", "channel": {"title": "Desk", "item": item}}}
+    ).encode()
+
+
+def only(body: bytes, **options: Any) -> FeedItem:
+    (item,) = parse_feed(body, **options).items
+    return item
+
+
+def refused(body: bytes, **options: Any) -> str:
+    with pytest.raises(FeedRefused) as refusal:
+        parse_feed(body, **options)
+    assert refusal.value.reason.endswith(".")
+    assert refusal.value.code in str(refusal.value)
+    return refusal.value.code
+
+
+# --- one item, every format -------------------------------------------------------------------
+
+RDF = (
+    '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="{}" '
+    'xmlns:dc="http://purl.org/dc/elements/1.1/">'
+    "<channel><title>Desk</title><link>https://desk.example/</link></channel>"
+    "<item><title>T</title><link>https://desk.example/1</link>"
+    "<description>S</description><dc:date>2017-01-07T13:07:24+01:00</dc:date></item></rdf:RDF>"
+)
+ONE_ITEM = {
+    "rss": rss(
+        "<item><title>T</title><link>https://desk.example/1</link><description>S</description>"
+        "<pubDate>Sat, 07 Jan 2017 12:07:24 GMT</pubDate></item>"
+    ),
+    "atom": atom(
+        '<link href="https://desk.example/"/><entry><title>T</title><summary>S</summary>'
+        '<link href="https://desk.example/1"/><published>2017-01-07T12:07:24Z</published></entry>'
+    ),
+    "rdf": RDF.format("http://purl.org/rss/1.0/").encode(),
+    "rdf ": RDF.format("http://my.netscape.com/rdf/simple/0.9/").encode(),
+    "jsonfeed": json_feed(
+        {
+            "title": "T",
+            "url": "https://desk.example/1",
+            "summary": "S",
+            "date_published": "2017-01-07T12:07:24Z",
+        },
+        home_page_url="https://desk.example/",
+    ),
+    "rss-json": rss_json(
+        {
+            "title": "T",
+            "link": "https://desk.example/1",
+            "description": "S",
+            "pubDate": "Sat, 07 Jan 2017 12:07:24 GMT",
+        }
+    ).replace(b'"title": "Desk"', b'"title": "Desk", "link": "https://desk.example/"'),
+}
+
+
+@pytest.mark.parametrize("format_", ONE_ITEM)
+def test_one_item_reads_the_same_in_every_format(format_: str) -> None:
+    feed = parse_feed(ONE_ITEM[format_])
+    assert feed.format == format_.strip()
+    assert (feed.title, feed.home_url, feed.rejections) == ("Desk", "https://desk.example/", ())
+    (item,) = feed.items
+    assert (item.title, item.summary, item.text) == ("T", "S", "S")
+    assert item.natural_key == item.url == item.source_url == "https://desk.example/1"
+    assert item.published_at == datetime(2017, 1, 7, 12, 7, 24, tzinfo=UTC)
+
+
+def test_content_is_the_text_and_description_the_summary() -> None:
+    item = only(
+        rss(
+            "<item><title>&lt;b&gt;Bold&lt;/b&gt; &amp;amp; more</title><guid>g1</guid>"
+            "<description>short</description>"
+            "<content:encoded><![CDATA[<p>1</p><p>2 &nbsp; 3</p>]]></content:encoded></item>",
+            CONTENT,
+        )
+    )
+    assert (item.natural_key, item.url) == ("g1", None)
+    assert (item.title, item.summary, item.text) == ("Bold & more", "short", "1\n2 3")
+
+
+def test_a_long_text_is_its_own_summary_within_the_limits() -> None:
+    item = only(rss(f"<item><description>{'word ' * 10_000}</description></item>"))
+    assert len(item.summary) <= 600
+    assert 19_000 < len(item.text) <= 20_000
+    assert item.natural_key.startswith("sha256:")
+    assert only(rss(f"<item><guid>{'k' * 600}</guid><title>x</title></item>")).natural_key[:7] == (
+        "sha256:"
+    )
+
+
+def test_atom_texts_follow_their_type() -> None:
+    item = only(
+        atom(
+            '<entry><id>a</id><title type="text">the &lt;b&gt; tag</title>'
+            '<summary type="html">&lt;i&gt;s&lt;/i&gt;</summary>'
+            '<content type="image/png">AAAA</content>'
+            '<content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml"><p>x</p></div></content>'
+            "</entry>"
+        )
+    )
+    assert (item.title, item.summary, item.text) == ("the <b> tag", "s", "x")
+
+
+def test_atom_tells_publication_from_change_and_rss_does_not() -> None:
+    changed = "2017-01-07T00:00:00Z"
+    entry = only(atom(f"<entry><title>x</title><updated>{changed}</updated></entry>"))
+    assert (entry.published_at, entry.updated_at) == (None, datetime(2017, 1, 7, tzinfo=UTC))
+    item = only(rss(f"<item><title>x</title><dc:date>{changed}</dc:date></item>", DC))
+    assert item.published_at == item.updated_at == datetime(2017, 1, 7, tzinfo=UTC)
+    assert only(rss("<item><title>x</title></item>")).published_at is None
+
+
+def test_people_and_categories_are_names() -> None:
+    item = only(
+        rss(
+            "<item><title>x</title><author>ann@desk.example (Ann)</author>"
+            "<author>bob@desk.example</author><author>Cy &lt;cy@desk.example&gt;</author>"
+            "<category>One</category><category>One</category>"
+            "<category>A &amp;amp; B</category></item>",
+        )
+    )
+    assert item.authors == ("Ann", "Cy")
+    assert item.categories == ("One", "A & B")
+    inherited = only(
+        atom('<author><name>Desk team</name></author><entry><title>x</title>'
+             '<category term="t" label="L"/></entry>')
+    )  # fmt: skip
+    assert (inherited.authors, inherited.categories) == (("Desk team",), ("L",))
+
+
+@pytest.mark.parametrize(
+    ("element", "url"),
+    [
+        ('<media:content url="/a.jpg" medium="image"/>', "https://desk.example/a.jpg"),
+        ('<media:content url="/a.mp4" type="video/mp4"/>', None),
+        ('<enclosure url="https://i.example/b.png" type="image/png"/>', "https://i.example/b.png"),
+        ('<media:thumbnail url="https://i.example/c.png"/>', "https://i.example/c.png"),
+        ('<itunes:image href="https://i.example/d.png"/>', "https://i.example/d.png"),
+    ],
+)
+def test_an_image_is_one_the_feed_declares(element: str, url: str | None) -> None:
+    body = rss(f"<item><title>x</title>{element}</item>", f"{MEDIA} {ITUNES}")
+    assert only(body).image_url == url
+
+
+def test_languages_come_from_the_entry_then_the_feed() -> None:
+    body = atom('<entry xml:lang="ur"><title>خبر</title></entry><entry><title>news</title></entry>',
+                'xml:lang="en-us"')  # fmt: skip
+    urdu, english = parse_feed(body).items
+    assert (urdu.title, urdu.language, english.language) == ("خبر", "ur", "en-US")
+    item = only(rss("<language>en</language><item><title>x</title><dc:language>ja</dc:language>"
+                    "</item>", DC))  # fmt: skip
+    assert item.language == "ja"
+
+
+# --- links and identity ------------------------------------------------------------------------
+
+
+def test_links_resolve_against_xml_base_then_home_then_address() -> None:
+    based = only(rss("<item><title>x</title><link>a?b=1&amp;c=2</link></item>",
+                     'xml:base="https://base.example/d/"'))  # fmt: skip
+    assert based.url == "https://base.example/d/a?b=1&c=2"
+    assert only(rss("<item><link>/a</link></item>")).url == "https://desk.example/a"
+    body = atom('<entry><link href="a"/></entry>')
+    assert only(body, base_url="https://feeds.example/x/feed").url == "https://feeds.example/x/a"
+    assert parse_feed(body).items == ()
+
+
+def test_a_link_keeps_its_original_beside_the_canonical() -> None:
+    item = only(rss("<item><link>https://desk.example/1?utm_source=rss&amp;id=2</link></item>"))
+    assert item.url == item.natural_key == "https://desk.example/1?id=2"
+    assert item.source_url == "https://desk.example/1?utm_source=rss&id=2"
+
+
+def test_a_link_blog_is_identified_by_its_own_pages() -> None:
+    related = only(
+        atom('<link href="https://blog.example/"/><entry><title>x</title>'
+             '<link href="https://news.example/a"/>'
+             '<link rel="related" href="https://blog.example/1"/></entry>')
+    )  # fmt: skip
+    assert related.url == "https://blog.example/1"
+    by_guid = only(rss("<item><link>https://news.example/a</link>"
+                       "<guid>https://desk.example/?p=1</guid></item>"))  # fmt: skip
+    assert by_guid.url == "https://desk.example/?p=1"
+    opaque = only(rss("<item><link>https://news.example/a</link><guid>17</guid></item>"))
+    assert opaque.url == "https://news.example/a"
+    proxied = only(
+        rss("<item><link>https://proxy.example/1</link><fb:origLink>https://desk.example/1"
+            "</fb:origLink></item>", 'xmlns:fb="http://rssnamespace.org/feedburner/ext/1.0"')
+    )  # fmt: skip
+    assert proxied.url == "https://desk.example/1"
+    only_typed = only(
+        atom('<entry><link type="application/pdf" href="https://d.example/1"/></entry>')
+    )
+    assert only_typed.url == "https://d.example/1"
+
+
+def test_a_repeated_item_collapses_to_the_newest_or_the_first() -> None:
+    old, new = "2017-01-01T00:00:00Z", "2017-01-02T00:00:00Z"
+    items = [
+        {"id": "a", "title": "a1", "date_published": old},
+        {"id": "b", "title": "b1"},
+        {"id": "a", "title": "a2", "date_published": old, "date_modified": new},
+        {"id": "a", "title": "a3", "date_published": old},
+        {"id": "b", "title": "b2"},
+        {"id": "b", "title": "b3", "date_published": old},
+    ]
+    feed = parse_feed(json_feed(*items))
+    assert [item.title for item in feed.items] == ["a2", "b3"]
+    (rejection,) = feed.rejections
+    assert (rejection.reason, rejection.count) == ("duplicateInDocument", 4)
+
+
+def test_an_item_with_nothing_to_show_is_rejected_and_its_neighbours_stay() -> None:
+    feed = parse_feed(rss("<item><guid isPermaLink='false'>17</guid></item><item/>"
+                          "<item><title>x</title></item>"))  # fmt: skip
+    assert [item.title for item in feed.items] == ["x"]
+    (rejection,) = feed.rejections
+    assert (rejection.reason, rejection.count, rejection.sample) == ("noTitleTextOrLink", 2, "17")
+
+
+@pytest.mark.parametrize("body", [rss(""), atom(""), json_feed(), rss_json([]), rss_json(None)])
+def test_a_feed_without_items_is_a_feed(body: bytes) -> None:
+    assert (parse_feed(body).items, parse_feed(body).rejections) == ((), ())
+
+
+# --- JSON --------------------------------------------------------------------------------------
+
+
+def test_json_members_of_a_wrong_type_are_missing_members() -> None:
+    wrong: list[object] = [None, 7, True, [], {}, "x"]
+    members = (
+        "title",
+        "url",
+        "summary",
+        "content_html",
+        "date_published",
+        "authors",
+        "tags",
+        "image",
+    )
+    for value in wrong:
+        feed = parse_feed(json_feed(dict.fromkeys(members, value) | {"content_text": "t"}, value))
+        assert len(feed.items) == 1
+    feed = parse_feed(json_feed("text", 7))
+    assert [(each.reason, each.count, each.sample) for each in feed.rejections] == [
+        ("notAnObject", 2, "str")
+    ]
+
+
+def test_json_feed_items_follow_both_versions() -> None:
+    item = only(
+        json_feed(
+            {
+                "id": 17,
+                "external_url": "https://news.example/a",
+                "content_html": "<p>one</p>two",
+                "banner_image": "/b.png",
+                "tags": ["t", 7],
+                "author": {"name": "Old"},
+                "language": "de",
+            },
+            home_page_url="https://desk.example/",
+            authors=[{"name": "Desk"}],
+        )
+    )
+    assert (item.natural_key, item.url) == ("17", "https://news.example/a")
+    assert (item.title, item.text, item.summary) == ("", "one\ntwo", "one two")
+    assert (item.image_url, item.categories) == ("https://desk.example/b.png", ("t",))
+    assert (item.authors, item.language) == (("Old",), "de")
+    legacy = {"version": "http://jsonfeed.org/version/1", "author": {"name": "D"}}
+    assert only(json_feed({"id": True, "content_text": "x"}, **legacy)).authors == ("D",)
+
+
+def test_rss_in_json_reads_elements_with_attributes() -> None:
+    item = only(
+        rss_json({"guid": {"#value": "https://d.example/1"}, "category": [{"#value": "c"}, {}],
+                  "dc:creator": "Ann", "content:encoded": "<p>x</p>"})
+    )  # fmt: skip
+    assert (item.url, item.categories, item.authors, item.text) == (
+        "https://d.example/1", ("c",), ("Ann",), "x",
+    )  # fmt: skip
+
+
+_TEXT = st.text(st.characters(exclude_categories=["C"], exclude_characters="<&"), max_size=40)
+
+
+@given(st.lists(st.tuples(_TEXT, _TEXT, st.datetimes(datetime(1980, 1, 1)))))
+def test_a_json_feed_comes_back_as_it_was_written(rows: list[tuple[str, str, datetime]]) -> None:
+    items = [
+        {"id": str(n), "title": title, "content_text": text, "date_published": f"{at.isoformat()}Z"}
+        for n, (title, text, at) in enumerate(rows)
+    ]
+    read = {item.natural_key: item for item in parse_feed(json_feed(*items)).items}
+    for n, (title, text, at) in enumerate(rows):
+        if title.strip() or text.strip():
+            item = read.pop(str(n))
+            assert (item.title, item.summary) == (" ".join(title.split()), " ".join(text.split()))
+            assert item.published_at == at.replace(tzinfo=UTC)
+    assert not read
+
+
+# Beyond Latin-1: feedparser decodes once more what could be UTF-8 that was read as Latin-1.
+_FOREIGN = st.text(st.characters(min_codepoint=0x100, exclude_categories=["C", "Z"]), min_size=1)
+
+
+@given(st.lists(_FOREIGN, max_size=5))
+def test_rss_and_json_say_the_same(titles: list[str]) -> None:
+    as_xml = rss("".join(f"<item><title>{escape(title)}</title></item>" for title in titles))
+    as_json = json_feed(*({"title": title} for title in titles))
+    assert [item.title for item in parse_feed(as_xml).items] == [
+        item.title for item in parse_feed(as_json).items
+    ]
+
+
+# --- encodings ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("encoding", "prolog", "text"),
+    [
+        ("windows-1251", "windows-1251", "Новости дня"),
+        ("koi8-r", "koi8-r", "Новости дня"),
+        ("iso-8859-1", "ISO-8859-1", "Équipe à Paris"),
+        ("iso-8859-1", "", "Équipe à Paris"),
+        ("iso-8859-1", "utf-8", "Équipe à Paris"),
+        ("cp1252", "us-ascii", "“quoted”"),
+        ("utf-8", "iso-8859-1", "日本語のニュース"),
+        ("utf-8", "no-such-encoding", "اردو خبریں"),
+        ("utf-8", "zlib", "اردو خبریں"),
+        ("utf-8-sig", "utf-8", "日本語"),
+        ("shift_jis", "Shift_JIS", "日本語"),
+        ("iso2022_jp", "iso-2022-jp", "日本語"),
+        ("gb18030", "gb2312", "新闻"),
+        ("utf-16", "utf-16", "日本語"),
+        ("utf-16-le", "", "日本語"),
+        ("utf-32", "utf-32", "日本語"),
+    ],
+)
+def test_the_characters_survive_whatever_the_prolog_claims(
+    encoding: str, prolog: str, text: str
+) -> None:
+    declaration = f'<?xml version="1.0" encoding="{prolog}"?>\n' if prolog else ""
+    body = rss(f"<item><title>{text}</title></item>").decode()
+    assert only(f"{declaration}{body}".encode(encoding)).title == text
+
+
+def test_the_header_names_the_encoding_when_the_prolog_does_not() -> None:
+    body = rss("<item><title>Новости</title></item>").decode().encode("windows-1251")
+    assert only(body, content_type='text/xml; charset="windows-1251"').title == "Новости"
+
+
+def test_a_few_broken_characters_do_not_change_the_encoding() -> None:
+    body = rss("<item><title>日本語 é</title></item>").replace("é".encode(), b"\xff")
+    assert only(body).title == "日本語 \ufffd"
+    assert only(b"\xef\xbb\xbf" + body).title == "日本語 \ufffd"
+
+
+# --- refusals -----------------------------------------------------------------------------------
+
+ITEM = "<item><title>x</title></item>"
+DEEP = "<a>" * 200 + "</a>" * 200
+REFUSALS: dict[str, tuple[str, bytes]] = {
+    "nothing": ("empty", b" \n"),
+    "text": ("notAFeed", b"hello"),
+    "binary": ("notAFeed", bytes(range(1, 256)) * 20),
+    "NULs": ("badEncoding", b"\x89PNG\0\0"),
+    "broken UTF-16": ("badEncoding", b"\xff\xfe<\0\x00\xd8"),
+    "broken UTF-16 without a mark": ("badEncoding", b"<\0a\0\x00"),
+    "HTML": ("html", b"<!-- x --><!doctype html><p>moved"),
+    "XHTML": ("html", b'<?xml version="1.0"?><!-- x --><html xmlns="x"/>'),
+    "a doctype after a long comment": ("html", b"<!--" + b" " * 5000 + b"--><!DOCTYPE html><x/>"),
+    "a page after a long comment": ("html", b"<!--" + b" " * 5000 + b"--><body/>"),
+    "an HTML fragment": ("html", b"<head></head><body>moved</body>"),
+    "OPML": ("opml", b'<opml version="1.1"><body/></opml>'),
+    "malformed OPML": ("opml", b"<opml><a></b></opml>"),
+    "a sitemap": ("notAFeed", b"<urlset><url/></urlset>"),
+    "some RDF": ("notAFeed", b'<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#"/>'),
+    "another feed element": ("notAFeed", b"<feed><cow/></feed>"),
+    "only a declaration": ("notAFeed", b'<?xml version="1.0"?>'),
+    "a bomb": ("entityBomb", b'<!DOCTYPE rss [<!ENTITY a "aa">]><rss><channel/></rss>'),
+    "a malformed bomb": ("entityBomb", b'< <!DOCTYPE rss [<!ENTITY a "a">]><rss></rss>'),
+    "an external entity": (
+        "entityBomb",
+        b'<!DOCTYPE rss [<!ENTITY a SYSTEM "file:///x">]><rss><channel/></rss>',
+    ),
+    "the first half": ("truncated", rss(ITEM * 10)[:200]),
+    "a huge first half": ("truncated", rss(ITEM * 10 + "<item>" + "x" * 600_000)[:-20]),
+    "huge and malformed": ("malformed", rss(ITEM + "<b>" + "x " * 300_000)),
+    "a long word and malformed": ("malformed", rss(ITEM + "<b>" + "x" * 2_000)),
+    "lost items": ("malformed", rss("<a b='<item>'/><c>" + ITEM + "</d>")),
+    "an impossible character": ("malformed", rss("</b><item><title>&#99999999999;</title></item>")),
+    "too many items": ("tooManyItems", rss("<item/>" * 2_001)),
+    "far too many items": ("tooManyItems", rss("<item/>" * 50_000)),
+    "too many items, malformed": ("tooManyItems", rss("</b>" + "<item/>" * 2_001)),
+    "too deep": ("tooComplex", rss(DEEP)),
+    "too many elements": ("tooComplex", rss("<a/>" * 60_001)),
+    "too many attributes": ("tooComplex", rss("", " ".join(f'a{n}=""' for n in range(129)))),
+    "too many categories": ("tooComplex", rss("<item>" + "<category>c</category>" * 4_000)
+                            .replace(b"</channel>", b"</item></channel>")),
+    "too many keywords": (
+        "tooComplex", rss(f"<item><itunes:keywords>{'k,' * 9_000}</itunes:keywords></item>", ITUNES)
+    ),
+    "a name that is none": ("tooComplex", rss(f"<item><author>{'a' * 128}</author></item>")),
+    "JSON": ("notAFeed", b'{"version": "https://jsonfeed.org/version/2"}'),
+    "a JSON list": ("notAFeed", b"[1, 2]"),
+    "RSS-in-JSON without a channel": ("notAFeed", b'{"rss": {"channel": []}}'),
+    "half a JSON feed": ("truncated", json_feed({"title": "x" * 50})[:90]),
+    "a JSON feed without its end": ("truncated", json_feed({"title": "x"})[:-1]),
+    "malformed JSON": ("malformed", b'{"version": nope, "items": [1, 2, 3]}'),
+    "a long number": ("malformed", b'{"a": ' + b"1" * 5_000 + b"}"),
+    "nested JSON": ("tooComplex", b'{"a":' + b"[" * 100_000),
+    "too many JSON items": ("tooManyItems", json_feed(*range(2_001))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_what_is_no_whole_feed_is_refused_with_its_reason(name: str) -> None:
+    code, body = REFUSALS[name]
+    assert refused(body) == code
+
+
+def test_a_document_past_the_byte_limit_is_refused() -> None:
+    assert refused(rss(ITEM), limits=FeedLimits(body_bytes=20)) == "tooLarge"
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        "<item><title>Fish & chips</title></item>",
+        "<item><title>caf&eacute; & tea</title></item>",
+        "<item><title>x</title><description><p>one<br>two</description></item>",
+        "<!-- <item> --><item><title>a\x0bb</title></item></stray>",
+        "<item><title>x</title><itunes:keywords>a,b</itunes:keywords></item>",
+        "<item><title>x</title><description><![CDATA[<item> <!-- ]]></description></b></item>",
+    ],
+)
+def test_a_slip_that_loses_nothing_is_forgiven(inner: str) -> None:
+    assert only(rss(inner)).title
+
+
+def test_html_entities_need_no_declaration() -> None:
+    doctype = b'<!DOCTYPE rss PUBLIC "-//Netscape//DTD RSS 0.91//EN" "http://n.example/rss.dtd">'
+    body = rss("<item><title>caf&eacute; &amp; th&eacute;</title></item>")
+    assert only(doctype + body).title == only(body).title == "café & thé"
+
+
+def test_a_file_named_by_the_body_is_not_opened(tmp_path: Path) -> None:
+    path = tmp_path / "feed.xml"
+    path.write_bytes(rss(ITEM))
+    assert refused(str(path).encode()) == "notAFeed"
+
+
+def test_a_missing_parser_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "feedparser", None)
+    with pytest.raises(MissingExtra, match=re.escape("pip install 'svc[server]'")):
+        parse_feed(rss(ITEM))
+    assert only(json_feed({"title": "x"})).title == "x"
+
+
+BOMBS = {
+    "laughs": b"<!DOCTYPE rss [" + b'<!ENTITY a "&b;&b;&b;">' * 1_000 + b"]><rss/>",
+    "items": rss(ITEM * 100_000),
+    "elements": rss("<a/>" * 500_000),
+    "names": rss(f"<item><author>{'a' * 100} {'b ' * 1_000_000}</author></item>"),
+    "comments": b"<!-- -->" * 250_000,
+    "declarations": b"<?xml " * 250_000,
+    "open comments": rss("</b>" + "<!--" * 100_000),
+    "tags": rss(f"<item><title>x</title><description><![CDATA[{'<a ' * 500_000}]]>"
+                "</description></item>"),
+    "scripts": json_feed({"title": "x", "content_html": "<script " * 200_000 + "<!--" * 200_000}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_ends_fast(name: str) -> None:
+    started = time.process_time()
+    with contextlib.suppress(FeedRefused):
+        parse_feed(BOMBS[name])
+    assert time.process_time() - started < 1
+
+
+# --- laws ---------------------------------------------------------------------------------------
+
+SEEDS = [*ONE_ITEM.values(), *(body for _, body in REFUSALS.values() if len(body) < 2_000)]
+
+
+def settles(body: bytes) -> None:
+    """`body` is read within every bound, or refused: nothing else is raised."""
+    try:
+        feed = parse_feed(body)
+    except FeedRefused:
+        return
+    keys = [item.natural_key for item in feed.items]
+    assert len(keys) == len(set(keys))
+    for item in feed.items:
+        assert item.title or item.text or item.url
+        assert len(item.summary) <= 600
+        assert "\n" not in item.summary
+        assert all(at is None or at.tzinfo is UTC for at in (item.published_at, item.updated_at))
+        item.text.encode()
+
+
+@given(st.binary())
+def test_any_bytes_are_read_or_refused(body: bytes) -> None:
+    settles(body)
+    settles(b"<rss><channel>" + body + b"</channel></rss>")
+
+
+@given(st.sampled_from(SEEDS), st.data())
+def test_a_mutated_document_is_read_or_refused(body: bytes, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(body)))
+    end = data.draw(st.integers(start, min(len(body), start + 20)))
+    settles(body[:start] + data.draw(st.binary(max_size=8)) + body[end:])
+
+
+@given(st.integers(0, 10_000))
+def test_a_cut_feed_never_passes_for_a_whole_one(cut: int) -> None:
+    for body in (rss(ITEM * 20), json_feed(*({"title": str(n)} for n in range(20)))):
+        cut %= len(body)
+        assert refused(body[:cut]) in {"truncated", "empty", "notAFeed"}
+
+
+# --- real documents -----------------------------------------------------------------------------
+
+NOT_FEEDS = {"Subs.opml": "opml", "unrecognized.rss": "html"}
+
+
+def test_every_real_xml_feed_is_read_whole(
+    real_documents: Callable[[str], list[Path]],
+) -> None:
+    for path in real_documents("news_feed"):
+        body = path.read_bytes()
+        if path.name in NOT_FEEDS:
+            assert refused(body) == NOT_FEEDS[path.name]
+            continue
+        feed = parse_feed(body)
+        read = len(feed.items) + sum(rejection.count for rejection in feed.rejections)
+        assert read == len(feedparser.parse(io.BytesIO(body)).entries), path.name
+        assert all("</p>" not in item.summary + item.text for item in feed.items), path.name
+        settles(body)
+        settles(body[: len(body) // 2])
+
+
+def test_every_real_json_feed_is_read_whole(
+    real_documents: Callable[[str], list[Path]],
+) -> None:
+    for path in real_documents("json_feed"):
+        body = path.read_bytes()
+        feed = parse_feed(body)
+        document = json.loads(body)
+        rows = document.get("items") or document["rss"]["channel"]["item"]
+        assert len(feed.items) + sum(each.count for each in feed.rejections) == len(rows), path.name
+        assert refused(body[:-20]) == "truncated"
+
+
+def test_one_real_feed_in_two_formats_has_the_same_items(
+    real_documents: Callable[[str], list[Path]],
+) -> None:
+    documents = {
+        path.name: path for kind in ("news_feed", "json_feed") for path in real_documents(kind)
+    }
+    for one, other in (
+        ("allthis.atom", "allthis.json"),
+        ("scriptingNews.rss", "ScriptingNews.json"),
+    ):
+        left, right = (parse_feed(documents[name].read_bytes()).items for name in (one, other))
+        assert [item.natural_key for item in left] == [item.natural_key for item in right]
+        assert [item.published_at for item in left] == [item.published_at for item in right]
