@@ -1,0 +1,404 @@
+"""Reports from evidence: gathered, composed, published, read (Spec: Report; Reports)."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from svc_core import reports
+from svc_core.news import operations as news
+from svc_core.news import rules as news_rules
+from svc_core.ports import SYSTEM
+from svc_core.problem import Problem
+from svc_core.reports import Window, render
+from svc_core.resources.news import Source
+from svc_core.resources.profile import DUE
+from svc_core.resources.report import FACETS, ReportSource, Section, Statement
+from svc_core.sources import FeedItem, ParsedFeed
+
+STORIES = [
+    (
+        "Dockworkers strike closes the port of Rotterdam",
+        "Dockworkers at the port of Rotterdam stopped work on Monday over pay. "
+        "The strike halted 40 container ships. The union FNV wants 8 percent more.",
+    ),
+    (
+        "Rotterdam port strike: union and terminals meet a mediator",
+        "A mediator met the union FNV and three terminals about the Rotterdam port strike. "
+        "Talks go on at night. Forty ships wait off the coast.",
+    ),
+    (
+        "Port of Antwerp takes ships diverted by the strike in Rotterdam",
+        "The port of Antwerp unloaded six ships that were diverted by the dockworkers' strike. "
+        "Its quays are nearly full. Trucks wait five hours.",
+    ),
+    (
+        "Chocolate festival opens in Bruges",
+        "Bruges opened its chocolate festival with a tower of pralines. It lasts three days.",
+    ),
+]
+
+
+def feed_item(number: int, title: str, text: str, at: datetime | None) -> FeedItem:
+    return FeedItem(
+        natural_key=f"item-{number}",
+        title=title,
+        summary=text[:600],
+        text=text,
+        url=f"https://paper{number % 3}.example/{number}",
+        source_url=None,
+        published_at=at,
+        updated_at=None,
+        language="en",
+        authors=(),
+        categories=(),
+        image_url=None,
+    )
+
+
+def take_in(house: Any, stories: Sequence[tuple[str, str]], first: int = 0) -> None:
+    now = house.clock.now()
+    for number, (title, text) in enumerate(stories, first):
+        location = f"https://paper{number % 3}.example/feed"
+        parsed = ParsedFeed(
+            "rss",
+            f"Paper {number % 3}",
+            f"https://paper{number % 3}.example/",
+            "en",
+            (feed_item(number, title, text, now - timedelta(hours=number % 12)),),
+            (),
+        )
+        source = Source(
+            news_rules.source_id(location), location, "", None, "", None, None, None, (), 900, now
+        )
+        source = news_rules.described(source, parsed)
+        batch = news_rules.incoming(source, parsed, now)
+        house.run(lambda ctx, batch=batch: news.take_in(ctx, batch), SYSTEM)
+
+
+def make(house: Any, profile_id: str, window: Window | None = None) -> Any:
+    material = house.run(lambda ctx: reports.gather(ctx, profile_id, window), "wsp_a")
+    finished = reports.compose(material, house.clock.now())
+    return house.run(lambda ctx: reports.publish(ctx, finished), "wsp_a")
+
+
+@pytest.fixture
+def profile(house: Any) -> Any:
+    take_in(house, STORIES)
+    return house.profile(name="Ports", topic="Strikes at European ports", keywords=["Rotterdam"])
+
+
+def read(house: Any, report_id: str, query: str = "", **headers: str) -> Any:
+    reply = house.send("getReport", path={"reportId": report_id}, query=query, **headers)
+    return json.loads(reply.body)["data"]
+
+
+# -- making ------------------------------------------------------------------------------------
+
+
+def test_a_report_tells_what_matches_and_nothing_else(house: Any, profile: Any) -> None:
+    row = make(house, profile["id"])
+    detail = read(house, row.id, "include=content,sources")
+    titles = [source["title"] for source in detail["sources"]]
+    assert {STORIES[0][0], STORIES[1][0]} <= set(titles)
+    assert STORIES[3][0] not in titles
+    assert "chocolate" not in detail["content"]["markdown"].lower()
+    assert row.counts.sources >= 2
+    assert (row.status, row.has_audio, row.language) == ("ready", False, "en")
+
+
+def test_every_sentence_stands_in_an_item_that_it_cites(house: Any, profile: Any) -> None:
+    row = make(house, profile["id"])
+
+    async def stored(ctx: Any) -> Any:
+        return FACETS.decode((await ctx.load(FACETS, row.id)).raw)
+
+    facets = house.run(stored, "wsp_a")
+    words = {source.number: source.title for source in facets.sources}
+    texts = dict(STORIES)
+    told = [*facets.opening, *facets.key_points, *facets.briefs]
+    told += [statement for section in facets.sections for statement in section.statements]
+    assert told
+    for statement in told:
+        assert statement.citations
+        cited = [words[number] for number in statement.citations]
+        assert any(statement.text in f"{title} {texts[title]}" for title in cited)
+    said = [statement.text for statement in told]
+    assert len(said) == len(set(said))
+
+
+def test_nothing_matching_makes_a_short_honest_report(house: Any) -> None:
+    take_in(house, STORIES)
+    made = house.profile(topic="Quantum gravity experiments on Neptune")
+    row = make(house, made["id"])
+    detail = read(house, row.id, "include=sources,signals,graph,content")
+    assert row.counts == attrs.evolve(row.counts, sources=0, signals=0, entities=0, incidents=0)
+    assert (detail["sources"], detail["signals"]) == ([], [])
+    assert detail["graph"]["counts"]["incidentAnchors"] == 0
+    assert row.summary
+    assert row.summary in detail["content"]["markdown"].replace("\\", "")
+
+
+def test_the_same_evidence_makes_the_same_report_once(house: Any, profile: Any) -> None:
+    first = make(house, profile["id"])
+    before = house.send("getReport", path={"reportId": first.id}, query="include=content,graph")
+    changes = house.changes()
+    house.clock.advance(60)
+    again = make(house, profile["id"])
+    after = house.send("getReport", path={"reportId": first.id}, query="include=content,graph")
+    assert again == first
+    assert after.body == before.body
+    assert house.changes() == changes
+
+
+def test_a_named_period_makes_one_report_and_new_evidence_renews_it(
+    house: Any, profile: Any
+) -> None:
+    window = Window(house.clock.now(), house.clock.now() - timedelta(days=2), by="published")
+    first = make(house, profile["id"], window)
+    assert make(house, profile["id"], window) == first
+    house.clock.advance(60)
+    take_in(house, [("Strike at Rotterdam port ends", "The Rotterdam port strike ended.")], 20)
+    renewed = make(house, profile["id"], attrs.evolve(window, end=window.end))
+    assert renewed.id == first.id
+    listed = json.loads(house.send("listReports").body)["data"]
+    assert [row["id"] for row in listed] == [first.id]
+
+
+def test_a_named_period_selects_by_the_items_own_dates(house: Any, profile: Any) -> None:
+    far = house.clock.now() - timedelta(days=400)
+    window = Window(far, far - timedelta(days=1), by="published")
+    assert make(house, profile["id"], window).counts.sources == 0
+    open_window = Window(house.clock.now(), None, by="published")
+    assert make(house, profile["id"], open_window).counts.sources > 0
+
+
+def test_later_reports_cover_only_what_came_since(house: Any, profile: Any) -> None:
+    make(house, profile["id"])
+    house.clock.advance(3 * 24 * 3600)
+    fresh = ("Rotterdam dockworkers return to work", "Rotterdam dockworkers ended the port strike.")
+    take_in(house, [fresh], 30)
+    row = make(house, profile["id"])
+    titles = [source["title"] for source in read(house, row.id, "include=sources")["sources"]]
+    assert titles == [fresh[0]]
+
+
+def test_an_item_that_vanished_is_not_evidence(house: Any, profile: Any) -> None:
+    async def lose(ctx: Any) -> None:
+        found = await ctx.tx.documents.scan(news.NEWS, limit=10)
+        for row in found.rows:
+            await ctx.remove(news.NEWS, row.id)
+
+    house.run(lose, SYSTEM)
+    assert make(house, profile["id"]).counts.sources == 0
+
+
+def test_a_profile_deleted_meanwhile_gets_no_report(house: Any, profile: Any) -> None:
+    material = house.run(lambda ctx: reports.gather(ctx, profile["id"]), "wsp_a")
+    finished = reports.compose(material, house.clock.now())
+    house.send("deleteProfile", path={"profileId": profile["id"]})
+    with pytest.raises(Problem, match="NOT_FOUND"):
+        house.run(lambda ctx: reports.publish(ctx, finished), "wsp_a")
+    assert json.loads(house.send("listReports").body)["data"] == []
+
+
+def test_an_unknown_or_foreign_profile_makes_nothing(house: Any, profile: Any) -> None:
+    with pytest.raises(Problem, match="NOT_FOUND"):
+        house.run(lambda ctx: reports.gather(ctx, profile["id"]), "wsp_b")
+
+
+def test_deleting_a_profile_removes_its_reports(house: Any, profile: Any) -> None:
+    row = make(house, profile["id"])
+    house.send("deleteProfile", path={"profileId": profile["id"]})
+    refused = house.refused("getReport", path={"reportId": row.id})
+    assert refused.type.code == "NOT_FOUND"
+    gone = [change["resourceId"] for change in house.changes() if change["tombstone"]]
+    assert row.id in gone
+
+
+def test_only_one_worker_settles_a_due_profile(house: Any) -> None:
+    take_in(house, STORIES)
+    made = house.profile(
+        topic="Strikes at European ports", frequency="daily", scheduleTimeOfDay="06:00"
+    )
+    house.clock.advance(24 * 3600)
+
+    async def due(ctx: Any) -> Any:
+        return await ctx.load(DUE, made["id"])
+
+    seen = house.run(due, "wsp_a")
+    material = house.run(lambda ctx: reports.gather(ctx, made["id"]), "wsp_a")
+    finished = reports.compose(material, house.clock.now())
+    first = house.run(lambda ctx: reports.settle(ctx, finished, seen), "wsp_a")
+    second = house.run(lambda ctx: reports.settle(ctx, finished, seen), "wsp_a")
+    assert first is not None
+    assert second is None
+    after = DUE.decode(house.run(due, "wsp_a").raw)
+    assert after.next_run_at is not None
+    assert after.next_run_at > house.clock.now()
+    assert after.covered_until == house.clock.now()
+    assert after.last_report_id == first.id
+    house.send("deleteProfile", path={"profileId": made["id"]})
+    assert house.run(lambda ctx: reports.settle(ctx, finished, seen), "wsp_a") is None
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+
+def test_the_listing_shows_the_row_and_the_profile_its_newest_report(
+    house: Any, profile: Any
+) -> None:
+    row = make(house, profile["id"])
+    listed = json.loads(house.send("listReports").body)["data"]
+    assert listed == [read(house, row.id)]
+    assert listed[0]["links"]["self"] == f"/api/v1/reports/{row.id}"
+    of_profile = json.loads(house.send("listProfiles").body)["data"][0]
+    assert of_profile["reportGeneratedAtISO"] == listed[0]["generatedAt"]
+    for query, count in [
+        (f"profileId={profile['id']}", 1),
+        (f"profileId={profile['id'].removeprefix('prf_')}", 1),
+        ("profileId=prf_" + "0" * 24, 0),
+    ]:
+        assert len(json.loads(house.send("listReports", query=query).body)["data"]) == count
+
+
+def test_ndjson_is_the_rows_one_a_line(house: Any, profile: Any) -> None:
+    make(house, profile["id"])
+    make(house, profile["id"], Window(house.clock.now(), None, by="published"))
+    reply = house.send("listReports", query="format=ndjson&limit=1")
+    assert reply.body.endswith(b"\n")
+    assert [json.loads(line)["status"] for line in reply.body.splitlines()] == ["ready"]
+
+
+@pytest.mark.parametrize("expansion", ["content", "sources", "signals", "graph", "audio"])
+def test_an_expansion_is_there_only_when_asked_for(
+    house: Any, profile: Any, expansion: str
+) -> None:
+    row = make(house, profile["id"])
+    assert expansion not in read(house, row.id)
+    detail = read(house, row.id, f"include={expansion}")
+    assert expansion in detail
+    others = {"content", "sources", "signals", "graph", "audio"} - {expansion}
+    assert not others & set(detail)
+
+
+def test_each_form_of_a_report_has_its_own_tag(house: Any, profile: Any) -> None:
+    path = {"reportId": make(house, profile["id"]).id}
+    queries = ["", "include=content", "include=graph,content", "view=agent", "format=markdown"]
+    tags = [
+        dict(house.send("getReport", path=path, query=query).headers)["ETag"] for query in queries
+    ]
+    assert len(set(tags)) == len(queries)
+    swapped = house.send("getReport", path=path, query="include=content,graph")
+    assert dict(swapped.headers)["ETag"] == tags[2]
+
+
+def test_the_agents_view_has_no_markup(house: Any, profile: Any) -> None:
+    row = make(house, profile["id"])
+    view = read(house, row.id, "view=agent")
+    assert set(view) == {
+        "id", "title", "summary", "period", "language", "keyPoints", "signals", "sources",
+    }  # fmt: skip
+    assert view["keyPoints"][0]["citations"]
+
+
+def test_markdown_comes_by_accept_and_by_format(house: Any, profile: Any) -> None:
+    path = {"reportId": make(house, profile["id"]).id}
+    by_accept = house.send("getReport", path=path, accept="text/markdown")
+    by_format = house.send("getReport", path=path, query="format=markdown")
+    assert by_accept.body == by_format.body
+    assert by_accept.media_type == "text/markdown"
+    assert by_accept.body.startswith(b"# Ports")
+
+
+def test_the_facets_are_their_own_objects(house: Any, profile: Any) -> None:
+    path = {"reportId": make(house, profile["id"]).id}
+    signals = json.loads(house.send("getReportSignals", path=path).body)
+    graph = json.loads(house.send("getReportGraph", path=path).body)
+    words = json.loads(house.send("getReportText", path=path).body)
+    assert isinstance(signals["signals"], list)
+    nodes = {node["id"] for node in graph["nodes"]}
+    assert all({edge["sourceId"], edge["targetId"]} <= nodes for edge in graph["edges"])
+    assert graph["counts"]["nodes"] == len(nodes)
+    assert graph["counts"]["incidentAnchors"] == len(graph["incidentAnchors"]) > 0
+    assert words["wordCount"] == len(words["text"].split())
+    assert words["readingTimeSeconds"] == -(-words["wordCount"] * 60 // 238)
+    plain = house.send("getReportText", path=path, accept="text/plain")
+    assert plain.body.decode() == words["text"]
+    assert plain.media_type == "text/plain; charset=utf-8"
+
+
+def test_a_report_older_than_signals_and_graphs_says_so(house: Any, profile: Any) -> None:
+    row = make(house, profile["id"])
+
+    async def age(ctx: Any) -> None:
+        facets = FACETS.decode((await ctx.load(FACETS, row.id)).raw)
+        await ctx.save(FACETS, row.id, attrs.evolve(facets, signals=None, graph=None))
+
+    house.run(age, "wsp_a")
+    path = {"reportId": row.id}
+    signals = json.loads(house.send("getReportSignals", path=path).body)
+    graph = json.loads(house.send("getReportGraph", path=path).body)
+    assert signals["signals"] == []
+    assert graph["graph"] is None
+    assert set(graph["counts"].values()) == {0}
+    detail = read(house, row.id, "include=signals,graph")
+    assert (detail["signals"], detail["graph"]) == ([], None)
+
+
+def test_another_tenants_report_looks_like_none(house: Any, profile: Any) -> None:
+    path = {"reportId": make(house, profile["id"]).id}
+    for operation in ("getReport", "getReportSignals", "getReportGraph", "getReportText"):
+        refused = house.refused(operation, tenant="wsp_b", path=path)
+        assert refused.type.code == "NOT_FOUND"
+    assert json.loads(house.send("listReports", tenant="wsp_b").body)["data"] == []
+
+
+# -- words as markup ---------------------------------------------------------------------------
+
+WORDS = st.text(st.characters(exclude_categories=("Cc", "Cs", "Co", "Cn")), max_size=40)
+
+
+@given(WORDS)
+def test_no_words_become_markup_in_markdown(words: str) -> None:
+    story = render.Story("T", (Statement(words, ()),), (), (), (), ())
+    tokens = MarkdownIt("commonmark").parse(render.markdown(story))
+    inline = [token for token in tokens if token.type == "inline"]
+    folded = " ".join(words.split())
+    kinds = {child.type for token in inline for child in token.children or ()}
+    assert kinds <= {"text", "text_special"}
+    assert [token.type for token in tokens].count("heading_open") == 1
+    said = "".join(child.content for token in inline[1:] for child in token.children or ())
+    assert said == folded
+
+
+def test_every_representation_says_the_same(house: Any) -> None:
+    statement = Statement("A <b> & c_d_", (1,))
+    source = ReportSource(1, "obs_x", "Title *", "https://a.example/?q=<1>", "Paper", None)
+    odd = ReportSource(2, "obs_y", "Script", "javascript:alert(1)", "Paper", house.clock.now())
+    story = render.Story(
+        "1. Title",
+        (statement,),
+        (Statement("Point", (2,)),),
+        (Section("s", "Heading", (Statement("Told", (1, 2)),), (1, 2), ()),),
+        (Statement("Brief", ()),),
+        (source, odd),
+    )
+    html = render.page(story)
+    assert "A &lt;b&gt; &amp; c_d_" in html
+    assert "javascript:" not in html
+    assert html.count('id="source-') == 2
+    markdown = render.markdown(story)
+    assert markdown.startswith("# 1\\. Title\n")
+    assert "javascript:" not in markdown
+    assert "[Title \\*](<https://a.example/?q=%3C1%3E>), Paper, no date" in markdown
+    assert "[1](#source-1) [2](#source-2)" in markdown
+    assert render.text(story).split("\n\n") == [
+        "1. Title", "A <b> & c_d_", "Point", "Heading", "Told", "Brief\n",
+    ]  # fmt: skip
