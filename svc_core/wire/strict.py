@@ -10,6 +10,7 @@ from collections.abc import Callable
 from datetime import date, datetime
 from typing import Any, TypeVar, cast, get_args
 
+from annotated_types import BaseMetadata, GroupedMetadata
 from cattrs import ClassValidationError, Converter, IterableValidationError
 from cattrs.cols import homogenous_tuple_structure_factory, mapping_structure_factory
 from cattrs.errors import IterableValidationNote
@@ -23,6 +24,7 @@ from svc_core.wire.hooks import Hook, as_it_is, renamed, union_hook
 
 T = TypeVar("T")
 
+_LIMITS = (BaseMetadata, GroupedMetadata, constraints.Pattern)
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
@@ -95,10 +97,12 @@ def literal_hook(annotation: Any) -> Hook:
 def constrained(annotation: Any, hook: Hook) -> Hook:
     """Read by `hook`, then hold the value against what the annotation says."""
     inner, metadata = shapes.split(annotation)
+    # Words and places are sorted out here, once, for asking each time what they are is slow.
+    limits = [item for item in metadata if isinstance(item, _LIMITS)]
 
     def read(value: Any, _: Any) -> Any:
         result = hook(value, inner)
-        for constraint in metadata:
+        for constraint in limits:
             reason = constraints.check(constraint, result)
             if reason is not None:
                 raise ValueError(reason)
