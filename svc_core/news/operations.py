@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
-import attrs
 from attrs import frozen
 
 from svc_core import instants, problem, wire
@@ -14,6 +13,7 @@ from svc_core.constraints import Doc, Example, Pattern
 from svc_core.instants import InstantError, Interval
 from svc_core.news import rules
 from svc_core.operation import JSON, NDJSON, QUERY, Context, Operation, Page
+from svc_core.ports import Collection, Document
 from svc_core.problem import Problem
 from svc_core.resources.members import Cursor, Limit, SourceId, micros
 from svc_core.resources.news import (
@@ -22,6 +22,7 @@ from svc_core.resources.news import (
     SOURCES,
     TOPIC_ACTIVITY,
     NewsItem,
+    NewsText,
     Source,
     TopicActivity,
 )
@@ -155,26 +156,46 @@ class Taken:
     unchanged: int
 
 
-async def take_in(ctx: Context, batch: Sequence[rules.Incoming]) -> Taken:
-    """Write the rows of one document, all or none; repeated rows write nothing."""
+async def take_in(
+    ctx: Context,
+    batch: Sequence[rules.Incoming],
+    *,
+    news: Collection[NewsItem] = NEWS,
+    texts: Collection[NewsText] = NEWS_TEXTS,
+) -> Taken:
+    """Write the rows of one document, all or none; repeated rows write nothing.
+
+    `news` and `texts` are the collections, or forms of them that know the records already.
+    """
     created: list[NewsItem] = []
     updated = 0
     for incoming in batch:
         stored = await ctx.tx.documents.get(NEWS, incoming.item.id)
-        row: NewsItem | None = incoming.item
-        if stored is not None:
-            row = rules.settle(NEWS.decode(stored.raw), incoming.item)
+        row = _settled(stored, incoming.item)
         if row is None:
             continue
-        await ctx.save(NEWS, row.id, row)
-        words = attrs.evolve(incoming.words, taken_at=row.retrieved_at)
-        await ctx.save(NEWS_TEXTS, row.id, words)
+        await ctx.save(news, row.id, row)
+        await ctx.save(texts, row.id, rules.words_of(row, incoming))
         if stored is None:
             created.append(row)
         else:
             updated += 1
     await _note_topics(ctx, created)
     return Taken(len(created), updated, len(batch) - len(created) - updated)
+
+
+def _settled(stored: Document[NewsItem] | None, item: NewsItem) -> NewsItem | None:
+    return item if stored is None else rules.settle(NEWS.decode(stored.raw), item)
+
+
+async def unseen(ctx: Context, batch: Sequence[rules.Incoming]) -> tuple[rules.Incoming, ...]:
+    """The rows of a document that `take_in` would write now."""
+    found: list[rules.Incoming] = []
+    for incoming in batch:
+        stored = await ctx.tx.documents.get(NEWS, incoming.item.id)
+        if _settled(stored, incoming.item) is not None:
+            found.append(incoming)
+    return tuple(found)
 
 
 async def _note_topics(ctx: Context, created: Sequence[NewsItem]) -> None:

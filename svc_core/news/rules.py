@@ -83,6 +83,14 @@ def settle(old: NewsItem, new: NewsItem) -> NewsItem | None:
     return None if merged == old else merged
 
 
+def words_of(row: NewsItem, incoming: Incoming) -> NewsText:
+    """The words that stand beside `row`: found by when it was first taken in."""
+    words = incoming.words
+    if words.taken_at == row.retrieved_at:
+        return words
+    return attrs.evolve(words, taken_at=row.retrieved_at)
+
+
 # -- sources and their health ------------------------------------------------------------------
 
 
@@ -137,6 +145,18 @@ def succeeded(
     return attrs.evolve(source, health=health)
 
 
+def unchanged(source: Source, now: datetime) -> Source:
+    """After a run that found the document which is known already.
+
+    What is known of that document stays: its rejected rows are still rejected.
+    """
+    before = source.health
+    rejections = tuple(
+        Rejection(rows.reason, rows.count, rows.sample) for rows in before.rejections
+    )
+    return succeeded(source, now, taken=0, rejections=rejections, new=False)
+
+
 def failed(source: Source, now: datetime, code: str, message: str, status: int | None) -> Source:
     """After a run that could not fetch or read its document; attempts grow rarer."""
     before = source.health
@@ -172,17 +192,24 @@ def active(
     fresh = list(items)
     hours = dict(before.hours)
     for item in fresh:
-        hour = _hour(item.published_at or item.retrieved_at)
+        hour = _hour(_seen(item))
         hours[hour] = hours.get(hour, 0) + 1
     oldest = _hour(now) - ACTIVITY_HOURS
-    moments = [item.published_at or item.retrieved_at for item in fresh]
     return TopicActivity(
         id=topic,
         hours=tuple(sorted((hour, n) for hour, n in hours.items() if hour > oldest)),
         languages=_grown(before.languages, (item.language for item in fresh)),
         sources=_grown(before.sources, (item.source.id for item in fresh)),
-        last_item_at=max([*moments, *([before.last_item_at] if before.last_item_at else [])]),
+        last_item_at=max(
+            [*map(_seen, fresh), *([before.last_item_at] if before.last_item_at else [])],
+            default=None,
+        ),
     )
+
+
+def _seen(item: NewsItem) -> datetime:
+    """When it was published, but not later than it was read: some dates lie in the future."""
+    return min(item.published_at or item.retrieved_at, item.retrieved_at)
 
 
 def _grown(known: tuple[str, ...], more: Iterable[str | None]) -> tuple[str, ...]:

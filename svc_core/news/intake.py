@@ -1,0 +1,192 @@
+"""How a document comes into the store: what the fetcher and the command line ask of the core.
+
+Rule 1: a source is added once, by its location; adding it again changes only what is said anew.
+Rule 2: one document is one unit of work: its items, their words, the activity of its topics and
+        the health of its source are written together or not at all.
+Rule 3: what costs time (reading, judging, making the records) is done before that unit begins,
+        so that other writers wait for the writing alone.
+Rule 4: a source is claimed before it is read, so that two workers do not read it at once and
+        one that dies leaves it to be read later.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import attrs
+from attrs import field, frozen
+
+from svc_core import problem
+from svc_core.analysis.topics import TOPIC_IDS
+from svc_core.news import rules
+from svc_core.news.operations import Taken, find_source, save_source, take_in
+from svc_core.operation import Context
+from svc_core.ports import Collection, Document, Record
+from svc_core.problem import Problem
+from svc_core.resources.news import NEWS, NEWS_TEXTS, SOURCES, NewsItem, NewsText, Source
+from svc_core.sources import ParsedFeed
+
+CADENCE_SECONDS = 900  # most publishers ask readers not to come more than four times an hour
+CADENCE_SECONDS_MIN = 60
+CADENCE_SECONDS_MAX = 7 * 86_400
+
+
+@frozen
+class SourceWish:
+    """A source as a person names it; what is None is taken from the document or the defaults."""
+
+    location: str
+    name: str | None = None
+    topics: tuple[str, ...] | None = None
+    cadence_seconds: int | None = None
+
+
+async def add_source(ctx: Context, wish: SourceWish) -> Source:
+    """The source at a location, new or known.
+
+    Raises:
+        Problem: VALIDATION_FAILED for an unknown topic or a cadence out of bounds.
+    """
+    faults = _faults(wish)
+    if faults:
+        raise Problem(problem.VALIDATION_FAILED, "; ".join(faults))
+    known = await find_source(ctx, rules.source_id(wish.location))
+    source = _wished(known or _new(wish.location, ctx.now), wish)
+    return source if source == known else await save_source(ctx, source)
+
+
+def _faults(wish: SourceWish) -> list[str]:
+    faults = [
+        f"topics: {topic!r} is not one of the topics, such as economy"
+        for topic in wish.topics or ()
+        if topic not in TOPIC_IDS
+    ]
+    seconds = wish.cadence_seconds
+    if seconds is not None and not CADENCE_SECONDS_MIN <= seconds <= CADENCE_SECONDS_MAX:
+        bounds = f"{CADENCE_SECONDS_MIN} to {CADENCE_SECONDS_MAX}"
+        faults.append(f"cadenceSeconds: must be {bounds} seconds")
+    return faults
+
+
+def _new(location: str, now: datetime) -> Source:
+    return Source(
+        id=rules.source_id(location),
+        location=location,
+        name="",
+        home_url=None,
+        domain=rules.domain(location, None),
+        format=None,
+        language=None,
+        country_code=None,
+        topics=(),
+        cadence_seconds=CADENCE_SECONDS,
+        created_at=now,
+    )
+
+
+def _wished(source: Source, wish: SourceWish) -> Source:
+    changed = attrs.evolve(
+        source,
+        name=source.name if wish.name is None else wish.name,
+        topics=source.topics if wish.topics is None else wish.topics,
+        cadence_seconds=wish.cadence_seconds or source.cadence_seconds,
+    )
+    if (changed.name, changed.topics) == (source.name, source.topics):
+        return changed
+    # Items carry both: without its validators the document is read again as if it were new.
+    return attrs.evolve(changed, etag=None, last_modified=None, digest=None)
+
+
+async def claim(ctx: Context, seen: Document[Source], until: datetime) -> Source | None:
+    """Put a due source off, for this worker to read; None when it changed since it was seen."""
+    stored = await ctx.tx.documents.get(SOURCES, seen.id)
+    if stored is None or stored.version != seen.version:
+        return None
+    source = SOURCES.decode(stored.raw)
+    health = attrs.evolve(source.health, next_attempt_at=until)
+    return await save_source(ctx, attrs.evolve(source, health=health))
+
+
+async def note_run(ctx: Context, id_: str, outcome: Callable[[Source], Source]) -> Source | None:
+    """Change what is known of a source, as it is now; None when it was removed meanwhile."""
+    stored = await find_source(ctx, id_)
+    return None if stored is None else await save_source(ctx, outcome(stored))
+
+
+# -- documents ---------------------------------------------------------------------------------
+
+
+@frozen
+class Copy:
+    """By what a document is known again: the server's validators and the digest of its bytes."""
+
+    etag: str | None
+    last_modified: str | None
+    digest: str
+
+
+@frozen(eq=False)
+class _Made(Collection[Any]):
+    """A collection that knows the records of some values beforehand.
+
+    Rendering a row and finding its terms costs ten times what writing it does, and it needs no
+    transaction.
+    """
+
+    made: Mapping[str, tuple[Any, Record]] = field(kw_only=True)
+
+    def record(self, value: Any) -> Record:
+        """The stored form of `value`."""
+        known, record = self.made.get(value.id, (None, None))
+        if record is not None and known is value:
+            return record
+        return super().record(value)
+
+
+def _made(collection: Collection[Any], values: Sequence[Any]) -> _Made:
+    declared = {
+        member.name: getattr(collection, member.name) for member in attrs.fields(Collection)
+    }
+    return _Made(**declared, made={row.id: (row, collection.record(row)) for row in values})
+
+
+@frozen(eq=False)
+class Batch:
+    """The rows of a document that are to be written, with their records."""
+
+    rows: tuple[rules.Incoming, ...]
+    news: Collection[NewsItem]
+    texts: Collection[NewsText]
+
+
+def prepared(rows: Sequence[rules.Incoming]) -> Batch:
+    """The rows with everything done that can be done before the transaction."""
+    return Batch(
+        rows=tuple(rows),
+        news=_made(NEWS, [row.item for row in rows]),
+        texts=_made(NEWS_TEXTS, [row.words for row in rows]),
+    )
+
+
+async def take_document(
+    ctx: Context, id_: str, parsed: ParsedFeed, batch: Batch, copy: Copy
+) -> Taken | None:
+    """Write what a document brought and how its source is doing; None when it was removed.
+
+    `batch` holds those items of `parsed` that are not stored as they are.
+    """
+    stored = await find_source(ctx, id_)
+    if stored is None:
+        return None
+    taken = await take_in(ctx, batch.rows, news=batch.news, texts=batch.texts)
+    source = attrs.evolve(rules.described(stored, parsed), **attrs.asdict(copy))
+    after = rules.succeeded(
+        source,
+        ctx.now,
+        taken=len(parsed.items),
+        rejections=parsed.rejections,
+        new=taken.created + taken.updated > 0,
+    )
+    await save_source(ctx, after)
+    known = len(parsed.items) - len(batch.rows) + taken.unchanged
+    return attrs.evolve(taken, unchanged=known)

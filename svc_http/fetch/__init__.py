@@ -1,0 +1,22 @@
+"""Reading what others publish: documents behind http(s) addresses, files and folders.
+
+Whatever an address or a server says, nothing but public addresses is reached, and nothing larger,
+slower or further away than `FetchLimits` allows is read.
+"""
+
+from svc_http.fetch.addresses import LOOPBACK, PRIVATE, is_allowed
+from svc_http.fetch.client import Fetcher
+from svc_http.fetch.files import locations
+from svc_http.fetch.model import Fetched, FetchLimits, FetchRefused, NotModified
+
+__all__ = [
+    "LOOPBACK",
+    "PRIVATE",
+    "FetchLimits",
+    "FetchRefused",
+    "Fetched",
+    "Fetcher",
+    "NotModified",
+    "is_allowed",
+    "locations",
+]

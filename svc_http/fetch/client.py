@@ -1,0 +1,243 @@
+"""The guarded client: one way out for everything that is fetched.
+
+Rule 1: every address is checked before it is asked, that of a redirect like the first.
+Rule 2: no environment variable, proxy, cookie or credential has a part in it.
+Rule 3: a body is counted as it arrives and as it unfolds, so that neither an endless one nor a
+        small one that decompresses to gigabytes is ever held.
+Rule 4: connections are not kept: each is made to an address that was checked for it.
+"""
+
+import ssl
+import zlib
+from contextlib import aclosing
+from http import HTTPStatus
+from types import TracebackType
+from typing import Self
+from weakref import WeakValueDictionary
+
+import anyio
+import anyio.to_thread
+import httpcore2
+from httpx2 import URL, create_ssl_context
+
+from svc_http.fetch import files
+from svc_http.fetch.addresses import Network, checked_url
+from svc_http.fetch.guard import Guard
+from svc_http.fetch.model import Fetched, FetchLimits, FetchRefused, NotModified
+
+USER_AGENT = "svc-ingest (feed reader)"
+
+_ACCEPT = (
+    "application/atom+xml, application/rss+xml, application/feed+json, application/json;q=0.9, "
+    "application/xml;q=0.9, text/xml;q=0.9, */*;q=0.5"
+)
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_GZIP = zlib.MAX_WBITS | 16
+
+
+class Fetcher:
+    """Fetches documents; one for the whole service, closed with it.
+
+    `exceptions` are networks that may be reached although they are not public.
+    """
+
+    def __init__(
+        self,
+        *,
+        exceptions: tuple[Network, ...] = (),
+        limits: FetchLimits = FetchLimits(),  # noqa: B008  frozen
+        user_agent: str = USER_AGENT,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self.limits = limits
+        self._exceptions = exceptions
+        self._user_agent = user_agent
+        self._turns = anyio.Semaphore(limits.at_once)
+        self._hosts: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
+        self._pool = httpcore2.AsyncConnectionPool(
+            ssl_context=tls or create_ssl_context(trust_env=False),
+            max_keepalive_connections=0,
+            network_backend=Guard(exceptions),
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Drop what is under way."""
+        await self._pool.aclose()
+
+    async def fetch(
+        self, location: str, *, etag: str | None = None, last_modified: str | None = None
+    ) -> Fetched | NotModified:
+        """The document at an http(s) address or in a file.
+
+        `etag` and `last_modified` are the validators of the copy that is already known.
+
+        Raises:
+            FetchRefused: it could not be read; nothing of it is kept.
+        """
+        if files.is_web(location):
+            return await self._follow(location, etag, last_modified)
+        path = files.file_path(location)
+        body = await anyio.to_thread.run_sync(files.read_file, path, self.limits.body_bytes)
+        return Fetched(body, None, None, None, location, None)
+
+    async def _follow(
+        self, location: str, etag: str | None, last_modified: str | None
+    ) -> Fetched | NotModified:
+        url = checked_url(location, self._exceptions)
+        headers = self._headers(etag, last_modified)
+        left = self.limits.total_seconds
+        for _ in range(self.limits.redirects + 1):
+            # A turn is given back before the next host is asked: no two chains wait for each other.
+            lock = self._hosts.setdefault(url.host, anyio.Lock())
+            async with lock, self._turns:
+                began = anyio.current_time()
+                answer = await self._ask(url, headers, left)
+                left -= anyio.current_time() - began
+            if not isinstance(answer, URL):
+                return answer
+            url = answer
+        raise FetchRefused("redirects", f"More than {self.limits.redirects} redirects.")
+
+    def _headers(self, etag: str | None, last_modified: str | None) -> list[tuple[str, str]]:
+        conditions = [("If-None-Match", etag), ("If-Modified-Since", last_modified)]
+        return [
+            ("User-Agent", self._user_agent),
+            ("Accept", _ACCEPT),
+            ("Accept-Encoding", "gzip"),
+            *((name, value) for name, value in conditions if value),
+        ]
+
+    async def _ask(
+        self, url: URL, headers: list[tuple[str, str]], seconds: float
+    ) -> Fetched | NotModified | URL:
+        """One exchange; a URL is where a redirect leads."""
+        try:
+            with anyio.fail_after(seconds):
+                return await self._exchange(url, headers)
+        except TimeoutError as late:
+            total = self.limits.total_seconds
+            raise FetchRefused(
+                "timeout", f"{url.host} did not finish its answer within {total:g} seconds."
+            ) from late
+        except httpcore2.TimeoutException as late:
+            raise FetchRefused("timeout", f"{url.host} did not answer in time.") from late
+        except httpcore2.NetworkError as broken:
+            raise FetchRefused(
+                "unreachable", f"{url.host} cannot be reached, or broke off: {_words(broken)}."
+            ) from broken
+        except httpcore2.ProtocolError as fault:
+            raise FetchRefused(
+                "protocol", f"{url.host} did not answer in whole HTTP: {_words(fault)}."
+            ) from fault
+
+    async def _exchange(
+        self, url: URL, headers: list[tuple[str, str]]
+    ) -> Fetched | NotModified | URL:
+        target = httpcore2.URL(
+            scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+        )
+        host = ("Host", url.netloc.decode("ascii"))
+        timeouts = {"connect": self.limits.connect_seconds}
+        async with self._pool.stream(
+            "GET", target, headers=[host, *headers], extensions={"timeout": timeouts}
+        ) as response:
+            fields = {
+                name.decode("latin-1").lower(): value.decode("latin-1")
+                for name, value in response.headers
+            }
+            if response.status == HTTPStatus.NOT_MODIFIED:
+                return NotModified()
+            if response.status in _REDIRECTS:
+                return self._next(url, fields.get("location", ""), response.status)
+            if response.status != HTTPStatus.OK:
+                raise FetchRefused("httpStatus", _status(response.status), response.status)
+            return Fetched(
+                body=await self._body(response, fields.get("content-encoding", "")),
+                content_type=fields.get("content-type"),
+                etag=fields.get("etag"),
+                last_modified=fields.get("last-modified"),
+                final_url=str(url),
+                status=response.status,
+            )
+
+    def _next(self, url: URL, target: str, status: int) -> URL:
+        if not target:
+            raise FetchRefused("protocol", "A redirect leads nowhere.", status)
+        return checked_url(str(url.join(target)), self._exceptions)
+
+    async def _body(self, response: httpcore2.Response, encoding: str) -> bytes:
+        unfold = _unfolding(encoding)
+        body = bytearray()
+        arrived = 0
+        async with aclosing(response.aiter_stream()) as chunks:
+            async for chunk in chunks:
+                arrived += len(chunk)
+                body += unfold.take(chunk, self.limits.body_bytes + 1 - len(body))
+                if max(arrived, len(body)) > self.limits.body_bytes:
+                    raise FetchRefused(
+                        "tooLarge",
+                        f"The document is larger than {self.limits.body_bytes} bytes.",
+                    )
+        unfold.finish()
+        return bytes(body)
+
+
+def _words(fault: Exception) -> str:
+    return (str(fault) or type(fault).__name__).rstrip(".")
+
+
+def _status(status: int) -> str:
+    known = status in HTTPStatus.__members__.values()
+    phrase = f" {HTTPStatus(status).phrase}" if known else ""
+    return f"The server answered {status}{phrase}."
+
+
+# -- content encodings -------------------------------------------------------------------------
+
+
+class _Plain:
+    """A body that is sent as it is."""
+
+    def take(self, chunk: bytes, _bytes_max: int) -> bytes:
+        return chunk
+
+    def finish(self) -> None:
+        """Nothing can be missing: the framing of HTTP has been checked."""
+
+
+class _Gzip:
+    """A compressed body, unfolded no further than asked."""
+
+    def __init__(self) -> None:
+        self._unfolding = zlib.decompressobj(_GZIP)
+
+    def take(self, chunk: bytes, bytes_max: int) -> bytes:
+        """At most `bytes_max` more bytes; what is beyond them is never unfolded."""
+        try:
+            return self._unfolding.decompress(chunk, bytes_max)
+        except zlib.error as fault:
+            raise FetchRefused("encoding", "The compressed answer is damaged.") from fault
+
+    def finish(self) -> None:
+        if not self._unfolding.eof or self._unfolding.unused_data:
+            raise FetchRefused("encoding", "The compressed answer is not whole.")
+
+
+def _unfolding(encoding: str) -> _Plain | _Gzip:
+    name = encoding.strip().lower()
+    if name in {"", "identity"}:
+        return _Plain()
+    if name in {"gzip", "x-gzip"}:
+        return _Gzip()
+    raise FetchRefused("encoding", "The answer is compressed in a way that was not asked for.")

@@ -1,0 +1,85 @@
+"""Makes the reports that are due.
+
+Rule 1: the report and the next run are written in one unit of work, which checks that the due row
+        is the one that was read: two workers never make the same report, and one that is killed
+        leaves either none or a whole one with its next run.
+Rule 2: each scheduled report covers what was taken in since the one before it. Runs that were
+        missed are caught up by one report.
+Rule 3: a run waits until everything that was taken in before its end has been written.
+"""
+
+from datetime import datetime, timedelta
+
+import anyio
+
+from svc_core.ports import Owned
+from svc_core.problem import Problem
+from svc_core.reports import Window
+from svc_core.reports.making import settle
+from svc_core.resources.members import micros
+from svc_core.resources.profile import DUE, Due
+from svc_core.resources.report import ReportRow
+from svc_http.service import Service
+from svc_http.workers.reporting import composed
+
+ROUND_SECONDS = 5.0
+"""How often due profiles are looked for."""
+
+ROUND_PROFILES_MAX = 64
+"""Profiles read in one round."""
+
+SETTLING = timedelta(seconds=30)
+"""How long an item may be on its way from being read to being written: judging 2,000 items takes
+a few seconds, and a unit of work waits at most 5 for the store."""
+
+MISSED = timedelta(hours=1)
+"""The shortest time between two runs: a run that is later than this stands for several."""
+
+
+async def schedule_loop(service: Service, *, round_seconds: float = ROUND_SECONDS) -> None:
+    """Make what is due, for ever; it ends by being cancelled.
+
+    Raises:
+        ExceptionGroup: some reports could not be made; the others of the round were.
+    """
+    while True:
+        if not await run_due(service):
+            await anyio.sleep(round_seconds)
+
+
+async def run_due(service: Service) -> tuple[ReportRow, ...]:
+    """Make the reports that are due now, one after another; those that were published.
+
+    Raises:
+        ExceptionGroup: some could not be made; the others were.
+    """
+    ready = service.now() - SETTLING
+    due = await service.storage.across(DUE, end=micros(ready), limit=ROUND_PROFILES_MAX)
+    made: list[ReportRow | None] = []
+    failures: list[Exception] = []
+    for row in due:
+        try:
+            made.append(await _run(service, row, ready))
+        except Exception as failure:  # one profile's defect must not keep the others waiting
+            failures.append(failure)
+    if failures:
+        raise ExceptionGroup("reports that could not be made", failures)
+    return tuple(row for row in made if row is not None)
+
+
+async def _run(service: Service, row: Owned[Due], ready: datetime) -> ReportRow | None:
+    due = DUE.decode(row.document.raw)
+    window = Window(_end(due, ready), due.covered_until, "taken")
+    try:
+        finished = await composed(service, row.tenant, due.profile_id, window)
+        return await service.write(row.tenant, lambda ctx: settle(ctx, finished, row.document))
+    except Problem:
+        return None  # the profile was deleted meanwhile
+
+
+def _end(due: Due, ready: datetime) -> datetime:
+    """Where the report ends: at its run, or now when that was missed."""
+    if due.next_run_at is None:
+        raise AssertionError("what has no next run is never due")
+    late = ready - due.next_run_at > MISSED
+    return ready.replace(microsecond=0) if late else due.next_run_at
