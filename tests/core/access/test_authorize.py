@@ -211,6 +211,13 @@ def test_a_key_passes_when_it_shares_a_scope_with_the_operation(make_key, now, h
     assert (code_of(OperationAccess(frozenset(demand)), facts, now) is None) is passes
 
 
+def test_the_scopes_that_suffice_are_named_in_one_order(make_facts, now):
+    refused = refusal(OperationAccess(INTEL), make_facts(scopes=("news:read",)), now)
+    assert "intel:cyber, intel:explorer, intel:finint" in refused.detail
+    challenge = refused.headers["WWW-Authenticate"]
+    assert challenge.endswith('scope="intel:cyber intel:explorer intel:finint"')
+
+
 # -- addresses and binding ---------------------------------------------------------------------
 
 
