@@ -1,5 +1,7 @@
 """How good or bad a word sounds in the news: our own list, strengths 1 (mild) to 3 (strong)."""
 
+from svc_core.analysis._tables import words
+
 POSITIVE = {
     3: """
 triumph triumphant breakthrough heroic hero miracle outstanding superb excellent brilliant rescue
@@ -75,16 +77,22 @@ divided tantrum taunt collision peril perils shortfall deficit strike
 """,
 }
 
-NEGATIONS = frozenset(
-    "no not never none neither nor without cannot cant wont dont doesnt didnt isnt arent wasnt werent "
-    "hasnt havent hadnt couldnt shouldnt wouldnt aint lacks lack hardly barely fails failed denies "
-    "denied prevent prevents prevented avoid avoids avoided".split()
+NEGATIONS = words(
+    """
+no not never none neither nor without cannot cant wont dont doesnt didnt isnt arent wasnt werent
+hasnt havent hadnt couldnt shouldnt wouldnt aint lacks lack hardly barely fails failed denies
+denied prevent prevents prevented avoid avoids avoided
+"""
 )
-STRONGER = frozenset(
-    "very extremely highly deeply massive massively huge hugely major severe severely sharply record "
-    "worst-ever unprecedented utterly totally completely wholly worst most".split()
+STRONGER = words(
+    """
+very extremely highly deeply massive massively huge hugely major severe severely sharply record
+worst-ever unprecedented utterly totally completely wholly worst most
+"""
 )
-WEAKER = frozenset(
-    "slightly somewhat little minor mildly partly partially modest modestly fairly almost nearly "
-    "small less potential possible possibly".split()
+WEAKER = words(
+    """
+slightly somewhat little minor mildly partly partially modest modestly fairly almost nearly small
+less potential possible possibly
+"""
 )

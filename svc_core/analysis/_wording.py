@@ -5,9 +5,20 @@ from datetime import datetime, timedelta
 
 from svc_core.analysis.draft import Period
 
-_MONTHS = (
-    "January February March April May June July August September October November December"
-).split()
+_MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
 
 _NOTHING: Mapping[str, str] = {
     "en": "No matching items were found for “{topic}” in the period from {start} to {end}.",

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from attrs import frozen
 
+from svc_core.analysis._tables import rows
 from svc_core.analysis.tokens import tokens
 
 _PHRASE_TERMS_MAX = 4
@@ -58,8 +59,7 @@ def countries() -> Mapping[str, Country]:
     """Every country of the gazetteer by its ISO code."""
     from svc_core.analysis._countries import COUNTRIES  # noqa: PLC0415 - read on first use
 
-    rows = (line.split("|") for line in COUNTRIES.strip().splitlines())
-    return MappingProxyType({row[0]: Country(*row[:4]) for row in rows})
+    return MappingProxyType({row[0]: Country(*row[:4]) for row in rows(COUNTRIES)})
 
 
 @cache
@@ -77,7 +77,7 @@ def related(concept: str) -> tuple[str, ...]:
     """Narrower subjects that answer a question for a wider one: an arrest, for an investigation."""
     from svc_core.analysis._synonyms import NARROWER  # noqa: PLC0415 - see Rule 2
 
-    table = {f"qqs{wide}": narrow.split() for wide, narrow in _rows(NARROWER)}
+    table = {f"qqs{wide}": narrow.split() for wide, narrow in rows(NARROWER)}
     return tuple(f"qqs{name}" for name in table.get(concept, ()))
 
 
@@ -121,16 +121,12 @@ def _entries() -> Iterator[tuple[str, str]]:
     from svc_core.analysis._countries import COUNTRIES, REGIONS  # noqa: PLC0415 - see Rule 2
     from svc_core.analysis._synonyms import SUBJECTS  # noqa: PLC0415 - see Rule 2
 
-    for code, name, _, _, words in _rows(COUNTRIES):
+    for code, name, _, _, words in rows(COUNTRIES):
         yield from _phrases(country_concept(code), f"{name.replace(' ', '_')} {words}")
-    for code, name, words in _rows(REGIONS):
+    for code, name, words in rows(REGIONS):
         yield from _phrases(f"qqr{code}", f"{name.replace(' ', '_')} {words}")
-    for subject, words in _rows(SUBJECTS):
+    for subject, words in rows(SUBJECTS):
         yield from _phrases(f"qqs{subject}", words)
-
-
-def _rows(table: str) -> Iterator[list[str]]:
-    return (line.split("|") for line in table.strip().splitlines())
 
 
 def _phrases(concept: str, words: str) -> Iterable[tuple[str, str]]:

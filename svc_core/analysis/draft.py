@@ -51,7 +51,7 @@ class Source:
 
 @frozen
 class Section:
-    """One story. `citations` are all its sources, `corroborating` those of them not quoted in it."""
+    """One story. `citations` are all its sources, `corroborating` those not quoted in it."""
 
     key: str
     heading: str

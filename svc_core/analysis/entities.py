@@ -17,7 +17,11 @@ from svc_core.analysis.evidence import Reading
 from svc_core.analysis.tokens import fold, tokens
 
 PERSON, ORGANISATION, PLACE, VULNERABILITY, OTHER = (
-    "person", "organization", "place", "vulnerability", "other",
+    "person",
+    "organization",
+    "place",
+    "vulnerability",
+    "other",
 )
 _NAME_WORDS_MAX = 5
 _TITLE_CASE_SHARE = 0.6
@@ -100,7 +104,7 @@ def _parts(run: str) -> Iterable[Mention]:
 
 
 def _runs(text: str) -> Iterable[tuple[int, str]]:
-    """Runs of capitalised words with where they start; "X of Y" is one only for a body or a place."""
+    """Runs of capitalised words with where they start; "X of Y" is one only for a body or place."""
     from svc_core.analysis import _name_words as words  # noqa: PLC0415 - read on first use
 
     for match in _RUN.finditer(text):
@@ -203,9 +207,32 @@ def _is_country(name: str, code: str) -> bool:
     if " " in name and is_known(tuple(tokens(name))):
         return True
     return tokens(name) in (tokens(countries()[code].name), tokens(code)) or name in (
-        "US", "USA", "UK", "UAE", "America", "Britain", "Czech Republic", "Russie", "Syrie", "Chine",
-        "Deutschland", "Frankreich", "Rusia", "Siria", "España", "Allemagne", "Россия", "Сирия",
-        "Russland", "Syrien", "Türkei", "Turquie", "Turquía", "Espagne", "Italie", "Italien",
+        "US",
+        "USA",
+        "UK",
+        "UAE",
+        "America",
+        "Britain",
+        "Czech Republic",
+        "Russie",
+        "Syrie",
+        "Chine",
+        "Deutschland",
+        "Frankreich",
+        "Rusia",
+        "Siria",
+        "España",
+        "Allemagne",
+        "Россия",
+        "Сирия",
+        "Russland",
+        "Syrien",
+        "Türkei",
+        "Turquie",
+        "Turquía",
+        "Espagne",
+        "Italie",
+        "Italien",
     )
 
 
@@ -222,7 +249,9 @@ def _capitals() -> Mapping[str, str]:
 def _known() -> frozenset[str]:
     from svc_core.analysis import _name_words as words  # noqa: PLC0415 - read on first use
 
-    return words.ORGANISATIONS | {city.replace("_", " ") for city in words.CITIES} | set(_capitals())
+    return (
+        words.ORGANISATIONS | {city.replace("_", " ") for city in words.CITIES} | set(_capitals())
+    )
 
 
 def _fold_surnames(counts: Mapping[str, int], names: Mapping[str, Mention]) -> Counter[str]:

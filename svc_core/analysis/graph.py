@@ -3,8 +3,8 @@
 Nodes: the report, its incidents (stories), the entities they name, the sources that report them.
 Edges: `reports` (report to incident), `mentions` (incident to entity), `reportedBy` (incident to
 source), `coMentioned` (entity to entity, undirected, in two incidents or more).
-Rule 1: both ends of every edge are nodes; ids are derived from keys, so the same report has the same
-graph. Rule 2: caps cut the least connected first and are owned up to in `truncated`.
+Rule 1: both ends of every edge are nodes; ids are derived from keys, so the same report has the
+same graph. Rule 2: caps cut the least connected first and are owned up to in `truncated`.
 """
 
 from collections import Counter
@@ -76,7 +76,9 @@ def build(draft: Draft, stories: Sequence[Story]) -> Graph:
     ]
     nodes = wanted[:NODES_MAX]
     held = {node.id for node in nodes}
-    drawn = [edge for edge in _edges(cited, named, numbers) if {edge.source_id, edge.target_id} <= held]
+    drawn = [
+        edge for edge in _edges(cited, named, numbers) if {edge.source_id, edge.target_id} <= held
+    ]
     edges = drawn[:EDGES_MAX]
     degree = Counter(end for edge in edges for end in (edge.source_id, edge.target_id))
     return Graph(
@@ -94,9 +96,7 @@ def _id(type_: str, key: str) -> str:
 
 
 def _with_degree(node: Node, degree: int) -> Node:
-    return Node(
-        node.id, node.type, node.label, node.key, node.kind, node.country_code, degree
-    )
+    return Node(node.id, node.type, node.label, node.key, node.kind, node.country_code, degree)
 
 
 def _counts(nodes: Sequence[Node], edges: Sequence[Edge]) -> Mapping[str, int]:
@@ -132,7 +132,9 @@ def _entities(named: Mapping[str, Sequence[Mention]]) -> list[Node]:
     first = {mention.key: mention for found in named.values() for mention in found}
     ranked = sorted(spread, key=lambda key: (-spread[key], key))
     return [
-        Node(_id(ENTITY, key), ENTITY, first[key].name, key, first[key].kind, first[key].country_code)
+        Node(
+            _id(ENTITY, key), ENTITY, first[key].name, key, first[key].kind, first[key].country_code
+        )
         for key in ranked
     ]
 
@@ -150,16 +152,22 @@ def _edges(
         found.append(_edge("reports", REPORT, anchor, len(shown), shown))
         for source_id, held in _by_source(story, numbers).items():
             found.append(_edge("reportedBy", anchor, _id(SOURCE, source_id), len(held), held))
-        for mention in named[story.key]:
-            found.append(_edge("mentions", anchor, _id(ENTITY, mention.key), mention.count, shown))
+        found.extend(
+            _edge("mentions", anchor, _id(ENTITY, mention.key), mention.count, shown)
+            for mention in named[story.key]
+        )
         for pair in combinations(sorted(mention.key for mention in named[story.key]), 2):
             counts[pair] += 1
             together.setdefault(pair, set()).update(shown)
-    pairs = sorted((p for p in counts if counts[p] >= CO_MENTIONS_MIN), key=lambda p: (-counts[p], p))
+    pairs = sorted(
+        (p for p in counts if counts[p] >= CO_MENTIONS_MIN), key=lambda p: (-counts[p], p)
+    )
     return [
         *found,
         *(
-            _edge("coMentioned", _id(ENTITY, a), _id(ENTITY, b), counts[a, b], sorted(together[a, b]))
+            _edge(
+                "coMentioned", _id(ENTITY, a), _id(ENTITY, b), counts[a, b], sorted(together[a, b])
+            )
             for a, b in pairs
         ),
     ]

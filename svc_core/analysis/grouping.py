@@ -123,9 +123,7 @@ def _names(scored: Scored) -> set[str]:
     return name_terms(scored.reading)
 
 
-def _single_pass(
-    items: Sequence[Scored], vectors: Sequence[Mapping[str, float]]
-) -> list[_Cluster]:
+def _single_pass(items: Sequence[Scored], vectors: Sequence[Mapping[str, float]]) -> list[_Cluster]:
     clusters: list[_Cluster] = []
     postings: dict[str, dict[int, None]] = defaultdict(dict)
     copies: dict[tuple[str, ...], int] = {}
@@ -226,7 +224,7 @@ def _alike(left: _Cluster, right: _Cluster) -> bool:
     small, large = sorted((left, right), key=lambda cluster: len(cluster.sum))
     shared = [term for term in small.sum if term in large.sum]
     product = sum(small.sum[term] * large.sum[term] for term in shared)
-    times = sorted((member.evidence.at for one in (left, right) for member in one.members))
+    times = sorted(member.evidence.at for one in (left, right) for member in one.members)
     near = times[-1] - times[0] <= WINDOW * 2
     length = sqrt(left.square * right.square) or 1.0
     return near and len(shared) >= SHARED_MIN and product / length >= MERGE_MIN

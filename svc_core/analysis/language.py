@@ -20,7 +20,7 @@ _SCRIPT_LETTERS_MIN = 6
 
 
 def guess(text: str, stated: str | None = None) -> str | None:
-    """The primary language subtag: `stated` (BCP 47) when there is one, else a guess, else `None`."""
+    """The primary language subtag: of `stated` (BCP 47), else a guess, else `None`."""
     if stated:
         return stated.replace("_", "-").split("-")[0].casefold() or None
     for language, letters in _SCRIPTS:
@@ -34,8 +34,12 @@ def _by_fillers(text: str) -> str | None:
 
     words = [fold(word) for word in _WORD.findall(text)]
     listed = (
-        ("en", lists.ENGLISH), ("fr", lists.FRENCH), ("de", lists.GERMAN),
-        ("es", lists.SPANISH), ("pt", lists.PORTUGUESE), ("ru", lists.RUSSIAN),
+        ("en", lists.ENGLISH),
+        ("fr", lists.FRENCH),
+        ("de", lists.GERMAN),
+        ("es", lists.SPANISH),
+        ("pt", lists.PORTUGUESE),
+        ("ru", lists.RUSSIAN),
     )
     sets = [(language, frozenset(filler.split())) for language, filler in listed]
     counts = sorted(((sum(w in held for w in words), lang) for lang, held in sets), reverse=True)

@@ -119,7 +119,7 @@ def _form(unit: Unit, vocabulary: set[str]) -> _Form:
 
 
 def _place(unit: Unit, form: _Form, view: _View) -> float:
-    """0 where the unit is absent, 1 where it is in the headline, between by place and repetition."""
+    """0 where the unit is absent, 1 in the headline, between by place and repetition."""
     reading = view.reading
     if _stands(form, view.title, reading.title_terms):
         return _TITLE
@@ -144,9 +144,7 @@ def _stands(form: _Form, terms: frozenset[str], sequence: Sequence[str]) -> bool
 
 def _runs(run: tuple[str, ...], sequence: Sequence[str]) -> int:
     size = len(run)
-    return sum(
-        tuple(sequence[at : at + size]) == run for at in range(len(sequence) - size + 1)
-    )
+    return sum(tuple(sequence[at : at + size]) == run for at in range(len(sequence) - size + 1))
 
 
 def _mentions(form: _Form, reading: Reading) -> int:
@@ -200,7 +198,7 @@ def _asked(chunks: Sequence[Sequence[Unit]]) -> list[Unit]:
 
 
 def _is_implied(unit: Unit, groups: int, view: _View) -> bool:
-    """Whether a place may go unsaid: the item names no country, and the place is wide or one of many."""
+    """Whether a place may go unsaid: no country is named, and it is wide or one of many."""
     wide = any(name.startswith("qqr") for name in unit.concepts)
     return not view.countries and (wide or groups > 2)
 
@@ -246,7 +244,10 @@ def _bm25(
     rarity = [log(1 + (len(views) - df + 0.5) / (df + 0.5)) for df in held]
     raw = [
         sum(
-            unit.weight * rarity[at] * row[at] * (_BM25_K1 + 1)
+            unit.weight
+            * rarity[at]
+            * row[at]
+            * (_BM25_K1 + 1)
             / (row[at] + _BM25_K1 * (1 - _BM25_B + _BM25_B * length / mean))
             for at, unit in enumerate(units)
         )

@@ -28,12 +28,15 @@ _ABBREVIATION = re.compile(
 )
 _ORDINAL = re.compile(r"(?:^|\s)\d{1,2}\.$")
 _JUNK = re.compile(
-    r"(?:read|view|see|show|learn|find out|click|tap|watch|listen|subscribe|sign up|follow us|share)\b"
+    r"(?:read|view|see|show|learn|find out|click|tap|watch|listen|subscribe|sign up"
+    r"|follow us|share)\b"
     r".{0,40}\b(?:more|here|now|full|article|story|post|comments?|below|link|newsletter)\b.{0,30}$"
     r"|(?:continue|keep) reading\b|continuer (?:à|la) l|lire (?:la suite|aussi|plus)|en savoir plus"
-    r"|weiterlesen|mehr (?:dazu|lesen|erfahren)|lesen sie|leer más|seguir leyendo|ler mais|leia mais"
+    r"|weiterlesen|mehr (?:dazu|lesen|erfahren)|lesen sie|leer más|seguir leyendo"
+    r"|ler mais|leia mais"
     r"|читать (?:далее|дальше|полностью)|подробнее"
-    r"|submitted by\b|posted (?:by|in|on)\b|the post\b.{0,200}\bappeared first\b|(?:source|photo|image|credit|via)\s*:"
+    r"|submitted by\b|posted (?:by|in|on)\b|the post\b.{0,200}\bappeared first\b"
+    r"|(?:source|photo|image|credit|via)\s*:"
     r"|comments?\b.{0,20}$|\d+ comments?\b|share (?:this|on)\b|advertisement\b|sponsored\b"
     r"|all rights reserved|copyright\b|©|filed under\b|tags?\s*:|article url\s*:|comments url\s*:"
     r"|https?://|www\.|[\[<].{0,80}[\]>]$",
@@ -46,14 +49,15 @@ _TAIL = re.compile(
     re.IGNORECASE,
 )
 _DATELINE = re.compile(
-    r"^(?:[A-ZÀ-Þ][\w.'’ ,/-]{1,60}\s)?\((?:Reuters|AP|AFP|dpa|EFE|ANSA|TASS|Bloomberg|Xinhua|UPI|PTI|ANI|"
-    r"Kyodo|CNN|BBC)\)\s*[-–—:]+\s+"
-    r"|^(?:EFE|EP|AFP|AP|EUROPA PRESS|AGENCIAS|REUTERS|20MINUTOS\.ES|(?:[A-Z]\. ){2,}[A-Z]\. / AGENCIAS)\s+(?=[A-ZÀ-Þ¿¡])"
+    r"^(?:[A-ZÀ-Þ][\w.'’ ,/-]{1,60}\s)?\((?:Reuters|AP|AFP|dpa|EFE|ANSA|TASS|Bloomberg|Xinhua|UPI|"
+    r"PTI|ANI|Kyodo|CNN|BBC)\)\s*[-–—:]+\s+"
+    r"|^(?:EFE|EP|AFP|AP|EUROPA PRESS|AGENCIAS|REUTERS|20MINUTOS\.ES"
+    r"|(?:[A-Z]\. ){2,}[A-Z]\. / AGENCIAS)\s+(?=[A-ZÀ-Þ¿¡])"
     r"|^(?:[A-ZÀ-Þ][A-ZÀ-Þ0-9'’ /-]{3,40})\s+[-–—]\s+(?=\S)"
 )
 _SECTION = re.compile(
-    r"^(?:[A-Z][\w ]{2,24}\s(?:[›»|]|â€º)\s+)|^(?:breaking|update|updated|live|video|watch|photos?|exclusive|opinion|"
-    r"analysis|news analysis|vidéo|video|eilmeldung|kommentar)\s*[:|–-]\s+",
+    r"^(?:[A-Z][\w ]{2,24}\s(?:[›»|]|â€º)\s+)|^(?:breaking|update|updated|live|video|watch|photos?"
+    r"|exclusive|opinion|analysis|news analysis|vidéo|video|eilmeldung|kommentar)\s*[:|–-]\s+",
     re.IGNORECASE,
 )
 _FINISHED = re.compile(r"""(?<!\.\.)[.!?。！？।۔]["'”’»)\]」』）]*$""")

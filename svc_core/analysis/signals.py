@@ -13,6 +13,7 @@ from math import log2
 
 from attrs import frozen
 
+from svc_core.analysis._tables import rows
 from svc_core.analysis.draft import Period
 from svc_core.analysis.entities import OTHER, PLACE, Mention, mentions
 from svc_core.analysis.grouping import Story
@@ -30,7 +31,7 @@ _IMPLIED = {
     "cyberattack": frozenset(("vulnerability",)),
 }
 
-_WEIGHTS = {"source_diversity": 0.3, "trigger_strength": 0.35, "recency": 0.15, "specificity": 0.2}
+_DIVERSITY_WEIGHT, _TRIGGER_WEIGHT, _RECENCY_WEIGHT, _SPECIFICITY_WEIGHT = 0.3, 0.35, 0.15, 0.2
 _TITLE_STRONG, _LEAD_STRONG, _TITLE_WEAK = 1.0, 0.8, 0.55
 _RECENT_HALF = timedelta(hours=48)
 _DATE_SLACK = timedelta(days=60)
@@ -39,11 +40,17 @@ _MONTHS = {
     month: number
     for number, names in enumerate(
         (
-            "january jan janvier januar enero", "february feb février februar febrero",
-            "march mar mars märz marzo", "april apr avril abril", "may mai mayo",
-            "june jun juin juni junio", "july jul juillet juli julio",
-            "august aug août agosto", "september sep sept septembre septiembre",
-            "october oct octobre oktober octubre", "november nov novembre noviembre",
+            "january jan janvier januar enero",
+            "february feb février februar febrero",
+            "march mar mars märz marzo",
+            "april apr avril abril",
+            "may mai mayo",
+            "june jun juin juni junio",
+            "july jul juillet juli julio",
+            "august aug août agosto",
+            "september sep sept septembre septiembre",
+            "october oct octobre oktober octubre",
+            "november nov novembre noviembre",
             "december dec décembre dezember diciembre",
         ),
         start=1,
@@ -70,8 +77,13 @@ class Confidence:
     @property
     def value(self) -> float:
         """The weighted sum, 0..1, to three places."""
-        parts = {name: getattr(self, name) for name in _WEIGHTS}
-        return round(sum(_WEIGHTS[name] * part for name, part in parts.items()), 3)
+        return round(
+            _DIVERSITY_WEIGHT * self.source_diversity
+            + _TRIGGER_WEIGHT * self.trigger_strength
+            + _RECENCY_WEIGHT * self.recency
+            + _SPECIFICITY_WEIGHT * self.specificity,
+            3,
+        )
 
 
 @frozen
@@ -193,9 +205,7 @@ def _beats(told: tuple[float, str], known: tuple[float, str] | None) -> bool:
 
 def _runs(terms: Sequence[str]) -> set[tuple[str, ...]]:
     return {
-        tuple(terms[at : at + size])
-        for size in (1, 2, 3)
-        for at in range(len(terms) - size + 1)
+        tuple(terms[at : at + size]) for size in (1, 2, 3) for at in range(len(terms) - size + 1)
     }
 
 
@@ -204,8 +214,7 @@ def _rules() -> Mapping[tuple[str, ...], tuple[tuple[_Kind, bool], ...]]:
     from svc_core.analysis._triggers import TRIGGERS  # noqa: PLC0415 - read on first use
 
     rules: dict[tuple[str, ...], list[tuple[_Kind, bool]]] = {}
-    for line in TRIGGERS.strip().splitlines():
-        name, direction, tag, strong, weak = line.split("|")
+    for name, direction, tag, strong, weak in rows(TRIGGERS):
         for words, is_strong in ((strong, True), (weak, False)):
             for phrase in words.split():
                 run = tuple(tokens(phrase.replace("_", " ")))
@@ -221,7 +230,7 @@ def _rules() -> Mapping[tuple[str, ...], tuple[tuple[_Kind, bool], ...]]:
 def _rank(kind: _Kind) -> int:
     from svc_core.analysis._triggers import TRIGGERS  # noqa: PLC0415 - read on first use
 
-    names = [line.split("|")[0] for line in TRIGGERS.strip().splitlines()]
+    names = [row[0] for row in rows(TRIGGERS)]
     return names.index(kind.name)
 
 

@@ -74,7 +74,10 @@ def rank(found: Iterable[Story], language: str) -> list[Story]:
         age = (newest - story.last_at).total_seconds() / 86_400 if newest else 0.0
         own = language_of(lead_of(story, language)) in (primary(language), None)
         return (
-            story.score + 0.12 * log2(len(story.publishers)) + 0.2 * own + 0.1 / (1 + age)
+            story.score
+            + 0.12 * log2(len(story.publishers))
+            + 0.2 * own
+            + 0.1 / (1 + age)
             + 0.05 * bool(lead_of(story, language).reading.sentences)
         )
 
@@ -88,7 +91,7 @@ def language_of(scored: Scored) -> str | None:
 
 
 def lead_of(story: Story, language: str) -> Scored:
-    """The member that tells the story: the reader's language, then text, then relevance, then id."""
+    """The member that tells the story: the reader's language, then text, relevance and id."""
 
     def merit(one: Scored) -> tuple[bool, bool, int, float, str]:
         own = language_of(one) == primary(language)
@@ -103,7 +106,7 @@ class Teller:
     """Hands out sentences and source numbers, each once. One for a draft."""
 
     def __init__(self, language: str, subject: str) -> None:
-        """Tell in `language`; names in `subject` are not worth a heading, as every story has them."""
+        """Tell in `language`; names in `subject` head nothing, as every story has them."""
         self.language = primary(language)
         self.sources: list[Source] = []
         self._numbers: dict[str, int] = {}
@@ -120,14 +123,17 @@ class Teller:
         heading = lead.reading.headline or next(iter(lead.reading.sentences), "")
         said = [frozenset(tokens(heading))]
         left: list[tuple[str, Evidence]] = []
-        titles: list[tuple[str, Evidence]] = []
         for one in [lead, *others[:QUOTED_MEMBERS_MAX]]:
-            for sentence in one.reading.sentences:
-                if not sentence.endswith(("...", "…")) and _is_new(sentence, said):
-                    left.append((sentence, one.evidence))
-        for one in others[:QUOTED_MEMBERS_MAX]:
-            if one.reading.headline and _is_new(one.reading.headline, said):
-                titles.append((one.reading.headline, one.evidence))
+            left.extend(
+                (sentence, one.evidence)
+                for sentence in one.reading.sentences
+                if not sentence.endswith(("...", "…")) and _is_new(sentence, said)
+            )
+        titles = [
+            (one.reading.headline, one.evidence)
+            for one in others[:QUOTED_MEMBERS_MAX]
+            if one.reading.headline and _is_new(one.reading.headline, said)
+        ]
         return Plan(story, lead, spoken, heading, left, titles)
 
     def summarise(self, plans: Sequence[Plan]) -> list[Cited]:
@@ -149,7 +155,9 @@ class Teller:
         found: list[Cited] = []
         for plan in plans[:KEY_POINTS_MAX]:
             spare = plan.left if len(plan.left) > 1 else []
-            point = self._quote(plan, plan.others, alone=False) or self._quote(plan, spare, alone=True)
+            point = self._quote(plan, plan.others, alone=False) or self._quote(
+                plan, spare, alone=True
+            )
             found.extend(point or self._headline(plan))
         return found
 
@@ -206,9 +214,7 @@ class Teller:
             score=plan.story.score,
         )
 
-    def _quote(
-        self, plan: Plan, pool: list[tuple[str, Evidence]], *, alone: bool
-    ) -> list[Cited]:
+    def _quote(self, plan: Plan, pool: list[tuple[str, Evidence]], *, alone: bool) -> list[Cited]:
         """The next sentence of a pool that is new to the draft, cited, or nothing."""
         for at, (text, item) in enumerate(pool):
             if (not alone or _stands_alone(text)) and self._take(text):
@@ -233,7 +239,7 @@ class Teller:
         return True
 
     def _label(self, plan: Plan) -> str:
-        """The names that a story is about, without the subject's own; its headline failing these."""
+        """The names that a story is about, without the subject's own; else its headline."""
         found = mentions([plan.lead.reading], plan.language)
         headline = plan.heading.casefold()
         named = sorted(

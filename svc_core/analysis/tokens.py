@@ -11,6 +11,7 @@ import unicodedata
 from functools import lru_cache
 
 from svc_core.analysis._stopwords import STOP_WORDS
+from svc_core.analysis._tables import words
 
 _WORDS_REMEMBERED = 65_536  # distinct words of about ten thousand items
 _TERM_LENGTH_MAX = 64  # longer runs are encoded data, not words
@@ -24,11 +25,15 @@ _ELISION = re.compile(r"\b(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quelqu)['’](?=\
 _POSSESSIVE = re.compile(r"['’]s\b")
 _APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
-_MARKS = re.compile(r"(?<=[a-z\u03b1-\u03c9])[\u0300-\u036f]+|[\u064b-\u065f\u0670\u0640\u200b-\u200f]")
+_MARKS = re.compile(
+    r"(?<=[a-z\u03b1-\u03c9])[\u0300-\u036f]+|[\u064b-\u065f\u0670\u0640\u200b-\u200f]"
+)
 _LIGATURES = str.maketrans(
     {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ё": "е"}
 )
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+)
 _TERM = re.compile(
     r"cve-\d{4}-\d{4,}"
     rf"|[{_UNSPACED}]+"
@@ -38,15 +43,17 @@ _TERM = re.compile(
 _UNSPACED_START = re.compile(rf"[{_UNSPACED}]")
 _CYRILLIC_ENDINGS = tuple(
     sorted(
-        "иями ями ами ого его ому ему ыми ими иях ах ях ов ев ей ой ый ий ая яя ое ее ые ие ую юю "
-        "ом ем ам ям ия ии ию а я ы и у ю е о ь й".split(),
+        words(
+            "иями ями ами ого его ому ему ыми ими иях ах ях ов ев ей ой ый ий ая яя ое ее ые ие ую "
+            "юю ом ем ам ям ия ии ию а я ы и у ю е о ь й"
+        ),
         key=lambda ending: (-len(ending), ending),
     )
 )
-_WHOLE = frozenset(
+_WHOLE = words(
     "united news series species always texas paris james athens brussels mercedes tunis honduras "
     "cyprus laos seed feed speed need indeed hundred mohammed ahmed evening morning beijing during "
-    "bring spring string thing king sing wing ring sterling ceiling herring sibling".split()
+    "bring spring string thing king sing wing ring sterling ceiling herring sibling"
 )
 
 

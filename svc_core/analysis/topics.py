@@ -10,6 +10,7 @@ from functools import cache
 
 from attrs import frozen
 
+from svc_core.analysis._tables import rows
 from svc_core.analysis._topic_words import TOPIC_ROWS
 from svc_core.analysis.tokens import tokens
 
@@ -28,8 +29,8 @@ class Topic:
     keywords: tuple[str, ...]
 
 
-def _topic(row: str) -> Topic:
-    id_, name, group, medtop, description, words = row.split("|")
+def _topic(row: list[str]) -> Topic:
+    id_, name, group, medtop, description, words = row
     return Topic(
         id=id_,
         name=name,
@@ -40,7 +41,7 @@ def _topic(row: str) -> Topic:
     )
 
 
-TOPICS: tuple[Topic, ...] = tuple(_topic(row) for row in TOPIC_ROWS.strip().splitlines())
+TOPICS: tuple[Topic, ...] = tuple(_topic(row) for row in rows(TOPIC_ROWS))
 TOPIC_IDS: frozenset[str] = frozenset(topic.id for topic in TOPICS)
 
 
