@@ -15,7 +15,7 @@ import httpx2
 import pytest
 from attrs import frozen
 
-from svc_core import accounts, problem, wire
+from svc_core import accounts, problem
 from svc_core.access import plans
 from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES, KeyWish
 from svc_core.constraints import Ge, Le, MaxLen, MinLen
@@ -39,7 +39,6 @@ from svc_core.operation import (
     header,
 )
 from svc_core.ports import SYSTEM, Collection, Transaction
-from svc_core.problem import Problem
 from svc_core.unset import UNSET, Maybe, given
 from svc_http import app as service_app
 from svc_http import server
@@ -484,3 +483,11 @@ def wire_server() -> Iterator[Wire]:
     made.start()
     yield made
     made.stop()
+
+
+@pytest.fixture(scope="module")
+def shared_house() -> Iterator[House]:
+    """One service for many examples."""
+    made = House(make_settings(rate_limits=False))
+    yield made
+    made.close()
