@@ -7,6 +7,7 @@ from cattrs import ClassValidationError, ForbiddenExtraKeysError, IterableValida
 
 from svc_core.wire.names import camel
 
+FAULTS_KEPT_MAX = 50  # of one array or object: an answer shows ten, a megabyte can hold 500,000
 NAME_SHOWN_MAX = 64  # a stranger chose the name; the answer need not repeat a megabyte of it
 
 
@@ -47,7 +48,7 @@ def flatten(error: Exception, where: str = "") -> Iterator[Fault]:
                 yield from flatten(inner, f"{where}/{escape(str(item.index))}")
         case ForbiddenExtraKeysError():
             bare = []
-            for name in sorted(error.extra_fields):
+            for name in sorted(error.extra_fields)[:FAULTS_KEPT_MAX]:
                 yield Fault(f"{where}/{escape(name)}", "is not a known member")
         case KeyError():
             bare = []

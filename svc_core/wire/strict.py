@@ -6,20 +6,20 @@ A `cattrs` converter with exact types: Python's `bool` is an `int` and its const
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date, datetime
+from itertools import repeat
 from typing import Any, TypeVar, cast, get_args
 
 from annotated_types import BaseMetadata, GroupedMetadata
 from cattrs import ClassValidationError, Converter, IterableValidationError
-from cattrs.cols import homogenous_tuple_structure_factory, mapping_structure_factory
 from cattrs.errors import IterableValidationNote
 from cattrs.gen import make_dict_structure_fn
 
 from svc_core import constraints, instants
 from svc_core.wire import shapes
 from svc_core.wire.document import Json
-from svc_core.wire.faults import WireError, flatten
+from svc_core.wire.faults import FAULTS_KEPT_MAX, WireError, flatten
 from svc_core.wire.hooks import Hook, as_it_is, renamed, union_hook
 
 T = TypeVar("T")
@@ -127,38 +127,46 @@ def _model_hook(class_: Any, converter: Converter) -> Hook:
 
 
 def _tuple_hook(annotation: Any, converter: Converter) -> Hook:
-    items = shapes.items_of(annotation)
-    read = (
-        _fixed(items, converter)
-        if items
-        else homogenous_tuple_structure_factory(annotation, converter)
-    )
+    fixed = shapes.items_of(annotation)
+    types = fixed or (get_args(annotation)[0],)
+    hooks = [(converter.get_structure_hook(type_), type_) for type_ in types]
+
+    def read(values: Any, _: Any) -> Any:
+        if fixed and len(values) != len(fixed):
+            raise ValueError(f"must have exactly {len(fixed)} items")
+        readers = hooks if fixed else repeat(hooks[0])
+        return tuple(_read_all(enumerate(values), readers, annotation))
+
     return _guarded(list, "must be an array", read)
 
 
-def _fixed(items: tuple[Any, ...], converter: Converter) -> Hook:
-    hooks = [(converter.get_structure_hook(item), item) for item in items]
-
-    def read(values: Any, annotation: Any) -> Any:
-        if len(values) != len(hooks):
-            raise ValueError(f"must have exactly {len(hooks)} items")
-        result, errors = [], []
-        for index, (value, (hook, item)) in enumerate(zip(values, hooks, strict=True)):
-            try:
-                result.append(hook(value, item))
-            except (ValueError, ClassValidationError, IterableValidationError) as error:
-                error.add_note(IterableValidationNote("", index, item))
-                errors.append(error)
-        if errors:
-            raise IterableValidationError("", errors, annotation)
-        return tuple(result)
-
-    return read
-
-
 def _mapping_hook(annotation: Any, converter: Converter) -> Hook:
-    read = mapping_structure_factory(annotation, converter, structure_to=dict)
-    return _guarded(dict, "must be an object", cast(Hook, read))
+    type_ = get_args(annotation)[1]
+    hook = converter.get_structure_hook(type_)
+
+    def read(members: Any, _: Any) -> Any:
+        values = _read_all(members.items(), repeat((hook, type_)), annotation)
+        return dict(zip(members, values, strict=True))
+
+    return _guarded(dict, "must be an object", read)
+
+
+def _read_all(
+    items: Iterable[tuple[int | str, Any]], readers: Iterable[tuple[Hook, Any]], annotation: Any
+) -> list[Any]:
+    """Every value read by its hook; their faults come together, up to `FAULTS_KEPT_MAX`."""
+    result, errors = [], []
+    for (place, value), (hook, type_) in zip(items, readers, strict=False):
+        try:
+            result.append(hook(value, type_))
+        except (ValueError, ClassValidationError, IterableValidationError) as error:
+            error.add_note(IterableValidationNote("", place, type_))
+            errors.append(error)
+            if len(errors) == FAULTS_KEPT_MAX:
+                break
+    if errors:
+        raise IterableValidationError("", errors, annotation)
+    return result
 
 
 def _guarded(expected: type, words: str, hook: Callable[..., Any]) -> Hook:
