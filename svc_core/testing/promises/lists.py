@@ -127,6 +127,10 @@ class ListPromises(Bench):
         assert self.listed(where={"status": ("open",)}) == ["b"]
         assert self.listed(where={"topic": ("t",)}) == ["a", "b"]
         assert self.listed(where={"topic": ("u",)}) == ["a"]
+        self.note("a", 0, status="done", topics=("u", "t"))
+        assert self.listed(where={"topic": ("t",)}) == ["b", "a"]
+        assert self.listed(where={"topic": ("t",)}, end=1) == ["a"]
+        assert self.listed(where={"status": ("open",), "topic": ("t",)}) == ["b"]
         self.note("a", 3)
         assert self.listed(where={"topic": ("t", "u")}) == ["b"]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from attrs import evolve
 
-from svc_core.ports import SYSTEM, Answer
+from svc_core.ports import SYSTEM, Answer, Transaction
 from svc_core.testing.clock import START
 from svc_core.testing.desk import refused
-from svc_core.testing.promises.bench import ANN, BOB, Bench, an_answer, an_event
+from svc_core.testing.promises.bench import ANN, BOB, Bench, Mishap, an_answer, an_event
 
 
 class DeskPromises(Bench):
@@ -56,6 +56,17 @@ class DeskPromises(Bench):
         assert self._purged(before, 9) == 2
         assert self._purged(before, 9) == 0
         assert self.desk.read(BOB, lambda tx: tx.answers.get("op", "4")) is not None
+
+    def test_a_failed_purge_forgets_nothing(self) -> None:
+        self._keep(ANN, "key", an_answer(b""))
+
+        async def unit(tx: Transaction) -> None:
+            assert await tx.answers.purge(START + timedelta(days=1), limit=9) == 1
+            raise Mishap
+
+        with refused(Mishap):
+            self.desk.write(SYSTEM, unit)
+        assert self.desk.read(ANN, lambda tx: tx.answers.get("op", "key")) is not None
 
     def _purged(self, before: Any, limit: int) -> int:
         return self.desk.write(SYSTEM, lambda tx: tx.answers.purge(before, limit=limit))

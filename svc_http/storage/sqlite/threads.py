@@ -61,8 +61,9 @@ class Writer:
         try:
             value = job.work(self.connection)
         except BaseException as error:  # the thread's edge: the waiter is told
-            # SQLite itself may have rolled back everything (disk full, input/output error);
-            # then there is no savepoint, this fails too, and the batch is lost as a whole.
+            if isinstance(error, sqlite3.Error) and not self.connection.in_transaction:
+                # SQLite itself rolled back everything (disk full, input/output error).
+                raise
             self.connection.execute("ROLLBACK TO unit")
             outcome = Outcome(job, error=told(error))
         else:

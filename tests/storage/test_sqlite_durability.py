@@ -1,0 +1,379 @@
+"""What was acknowledged survives; what failed left nothing; what waits does not wait for ever."""
+
+import asyncio
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc_core.drive import Suspended
+from svc_core.ports import Answer, FeedPosition, Position, Transaction
+from svc_core.testing.clock import START
+from svc_core.testing.desk import Desk, a_change
+from svc_core.testing.sample import NOTES, SAMPLES, Note
+from svc_http.storage import Overloaded, SqliteStorage, StorageUnavailable, StoreBusy
+
+KILLS = 20
+ACKNOWLEDGED_BEFORE_KILL = 40
+EPOCH = b"8 bytes."
+
+
+def create(id_: str) -> Callable[[Transaction], Awaitable[None]]:
+    """A unit as of one request: a document, its change and its kept answer."""
+
+    async def unit(tx: Transaction) -> None:
+        await tx.documents.put(NOTES, id_, Note(id_, f"word{id_}", topics=("t",)), expect=0)
+        await tx.changes.append(a_change(id_))
+        await tx.answers.put("op", id_, Answer(b"f", 201, (), id_.encode(), START))
+
+    return unit
+
+
+@pytest.fixture
+def runner() -> Iterator[asyncio.Runner]:
+    with asyncio.Runner() as made:
+        yield made
+
+
+@contextmanager
+def opened(runner: asyncio.Runner, path: Path, **how: Any) -> Iterator[SqliteStorage]:
+    store = SqliteStorage.open(path, SAMPLES, epoch=EPOCH, **how)
+    try:
+        yield store
+    finally:
+        runner.run(store.close())
+
+
+# -- kill -9 -----------------------------------------------------------------------------------
+
+WRITER = """
+import asyncio, sys
+sys.path[:0] = {paths!r}
+from svc_core.testing.sample import SAMPLES
+from svc_http.storage import SqliteStorage
+{create}
+
+async def main():
+    store = SqliteStorage.open(sys.argv[1], SAMPLES, epoch=b"8 bytes.")
+    async def client(number):
+        for turn in range(100_000):
+            id_ = f"{{sys.argv[2]}}-{{number}}-{{turn}}"
+            await store.write("ann", create(id_))
+            sys.stdout.write(id_ + "\\n")
+            sys.stdout.flush()
+    await asyncio.gather(*(client(number) for number in range(8)))
+
+asyncio.run(main())
+"""
+CREATE = """
+from svc_core.ports import Answer
+from svc_core.testing.clock import START
+from svc_core.testing.desk import a_change
+from svc_core.testing.sample import NOTES, Note
+
+def create(id_):
+    async def unit(tx):
+        await tx.documents.put(NOTES, id_, Note(id_, f"word{id_}", topics=("t",)), expect=0)
+        await tx.changes.append(a_change(id_))
+        await tx.answers.put("op", id_, Answer(b"f", 201, (), id_.encode(), START))
+    return unit
+"""
+
+
+def killed(path: Path, life: int) -> list[str]:
+    """What a writer acknowledged before it was killed amid its work."""
+    script = WRITER.format(paths=sys.path, create=CREATE)
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(path), str(life)], stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        lines = [child.stdout.readline() for _ in range(ACKNOWLEDGED_BEFORE_KILL + life)]
+        child.send_signal(signal.SIGKILL)
+        lines += child.stdout.readlines()
+    return [line.strip() for line in lines if line.endswith("\n")]
+
+
+def test_nothing_acknowledged_is_lost_and_nothing_is_torn(
+    runner: asyncio.Runner, tmp_path: Path
+) -> None:
+    path = tmp_path / "svc.db"
+    acknowledged = [id_ for life in range(KILLS) for id_ in killed(path, life)]
+    assert len(acknowledged) >= KILLS * ACKNOWLEDGED_BEFORE_KILL
+    with opened(runner, path) as store:
+        desk = Desk(store, runner.run)
+        stored = desk.scan("ann", NOTES, limit=1_000_000).rows
+        feed = desk.feed("ann", limit=1_000_000)
+        ids = {row.id for row in stored}
+        assert ids >= set(acknowledged)
+        assert {change.id for change in feed.changes} == ids
+        assert len(feed.changes) == feed.position.own == len(ids)
+        found = desk.search("ann", NOTES, tuple(f"word{id_}" for id_ in acknowledged[:50]))
+        assert {row.id for row in found} == set(acknowledged[:50])
+        for id_ in ids:
+            answer = desk.read("ann", lambda tx, id_=id_: tx.answers.get("op", id_))
+            assert answer is not None
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert connection.execute("SELECT count(*) FROM answers").fetchone() == (len(ids),)
+    connection.close()
+
+
+# -- one flush for many ------------------------------------------------------------------------
+
+
+def test_units_that_wait_together_are_committed_together(
+    runner: asyncio.Runner, tmp_path: Path
+) -> None:
+    with opened(runner, tmp_path / "svc.db") as store:
+        runner.run(_all(store.write("ann", create(f"n{number}")) for number in range(640)))
+        assert 10 <= store.version <= 40
+        assert len(Desk(store, runner.run).scan("ann", NOTES, limit=999).rows) == 640
+
+
+def test_a_failing_unit_takes_back_its_own_work_alone(
+    runner: asyncio.Runner, tmp_path: Path
+) -> None:
+    class Mishap(Exception):  # noqa: N818
+        pass
+
+    async def fail(tx: Transaction) -> None:
+        await create("lost")(tx)
+        raise Mishap
+
+    with opened(runner, tmp_path / "svc.db") as store:
+        units = [fail if number % 3 == 0 else create(f"n{number}") for number in range(60)]
+        outcomes = runner.run(_settled(store.write("ann", unit) for unit in units))
+        assert [type(outcome) for outcome in outcomes] == [Mishap, type(None), type(None)] * 20
+        desk = Desk(store, runner.run)
+        assert len(desk.scan("ann", NOTES, limit=99).rows) == 40
+        assert desk.head("ann") == FeedPosition(0, 40)
+
+
+class Pause:
+    def __await__(self) -> Iterator[None]:
+        yield
+
+
+def test_a_unit_that_waits_for_something_else_is_refused_and_undone(
+    runner: asyncio.Runner, tmp_path: Path
+) -> None:
+    async def waits(tx: Transaction) -> None:
+        await create("lost")(tx)
+        await Pause()
+
+    with opened(runner, tmp_path / "svc.db") as store:
+        desk = Desk(store, runner.run)
+        with pytest.raises(Suspended):
+            desk.write("ann", waits)
+        assert desk.get("ann", NOTES, "lost") is None
+        desk.write("ann", create("kept"))
+
+
+def test_a_reader_sees_one_snapshot_however_much_is_written_meanwhile(
+    runner: asyncio.Runner, tmp_path: Path
+) -> None:
+    begun, written = threading.Event(), threading.Event()
+
+    async def twice(tx: Transaction) -> tuple[int, int]:
+        before = await tx.documents.scan(NOTES, limit=9)
+        begun.set()
+        assert written.wait(5)
+        after = await tx.documents.scan(NOTES, limit=9)
+        return len(before.rows), len(after.rows)
+
+    async def both(store: SqliteStorage) -> tuple[int, int]:
+        reading = asyncio.ensure_future(store.read("ann", twice))
+        await asyncio.to_thread(begun.wait, 5)
+        await store.write("ann", create("new"))
+        written.set()
+        return await reading
+
+    with opened(runner, tmp_path / "svc.db") as store:
+        assert runner.run(both(store)) == (0, 0)
+        assert len(Desk(store, runner.run).scan("ann", NOTES).rows) == 1
+
+
+# -- waiters that go away, queues that are full ------------------------------------------------
+
+
+def test_cancelled_waiters_leave_the_store_usable(runner: asyncio.Runner, tmp_path: Path) -> None:
+    async def cancel(store: SqliteStorage) -> None:
+        for turn in range(600):
+            task = asyncio.ensure_future(store.write("ann", create(f"n{turn}")))
+            for _ in range(turn % 3):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    with opened(runner, tmp_path / "svc.db") as store:
+        runner.run(cancel(store))
+        desk = Desk(store, runner.run)
+        desk.write("ann", create("last"))
+        rows, feed = desk.scan("ann", NOTES, limit=999).rows, desk.feed("ann", limit=999)
+        assert {change.id for change in feed.changes} == {row.id for row in rows}
+        assert len(feed.changes) == feed.position.own
+
+
+@contextmanager
+def blocked(store: SqliteStorage) -> Iterator[Callable[[Transaction], Awaitable[None]]]:
+    """A unit that holds the thread it runs on until the block ends."""
+    gate = threading.Event()
+
+    async def hold(_: Transaction) -> None:
+        assert gate.wait(30)
+
+    try:
+        yield hold
+    finally:
+        gate.set()
+
+
+def test_a_full_queue_refuses_at_once(runner: asyncio.Runner, tmp_path: Path) -> None:
+    async def crowd(store: SqliteStorage) -> list[object]:
+        with blocked(store) as hold:
+            first = asyncio.ensure_future(store.write("ann", hold))
+            others: list[asyncio.Future[None]] = []
+            refused: list[object] = []
+            while not refused:
+                task = asyncio.ensure_future(store.write("ann", create(f"n{len(others)}")))
+                await asyncio.sleep(0)
+                if task.done():
+                    refused.append(task.exception())
+                else:
+                    others.append(task)
+        await asyncio.gather(first, *others)
+        return [len(others), *refused]
+
+    with opened(runner, tmp_path / "svc.db", units_waiting=5, units_per_commit=1) as store:
+        waiting, refusal = runner.run(crowd(store))
+        assert waiting in (4, 5)
+        assert isinstance(refusal, Overloaded)
+        rows = Desk(store, runner.run).scan("ann", NOTES, limit=99).rows
+        assert len(rows) == waiting
+
+
+def test_a_wait_that_is_too_long_ends(runner: asyncio.Runner, tmp_path: Path) -> None:
+    async def wait(store: SqliteStorage) -> None:
+        with blocked(store) as hold:
+            holding = asyncio.ensure_future(store.write("ann", hold))
+            await asyncio.sleep(0)
+            with pytest.raises(StorageUnavailable, match="too long"):
+                await store.write("ann", create("late"))
+        await holding
+        await store.write("ann", create("later"))
+
+    with opened(runner, tmp_path / "svc.db", wait_seconds=0.05, units_per_commit=1) as store:
+        runner.run(wait(store))
+        assert [row.id for row in Desk(store, runner.run).scan("ann", NOTES).rows] == ["later"]
+
+
+def test_a_closed_store_refuses_and_an_abandoned_loop_harms_nobody(
+    runner: asyncio.Runner, tmp_path: Path
+) -> None:
+    store = SqliteStorage.open(tmp_path / "svc.db", SAMPLES, epoch=EPOCH)
+    with blocked(store) as hold, asyncio.Runner() as other:
+        task = other.get_loop().create_task(store.write("ann", hold))
+        other.run(asyncio.sleep(0))
+        task.cancel()
+    runner.run(store.write("ann", create("kept")))
+    runner.run(store.close())
+    with pytest.raises(StorageUnavailable, match="closed"):
+        runner.run(store.read("ann", lambda tx: tx.documents.get(NOTES, "kept")))
+
+
+# -- one process, a full disk ------------------------------------------------------------------
+
+
+def test_a_second_owner_is_told_who_the_first_is(runner: asyncio.Runner, tmp_path: Path) -> None:
+    path = tmp_path / "svc.db"
+    with opened(runner, path), pytest.raises(StoreBusy, match=f"process {os.getpid()};"):
+        SqliteStorage.open(path, SAMPLES, epoch=EPOCH)
+    with opened(runner, path):
+        pass
+
+
+def test_a_full_disk_refuses_writes_and_reads_go_on(runner: asyncio.Runner, tmp_path: Path) -> None:
+    with opened(runner, tmp_path / "svc.db") as store:
+        desk = Desk(store, runner.run)
+        desk.write("ann", create("first"))
+        full = store._writer.connection.execute("PRAGMA page_count").fetchone()[0]
+        store._writer.connection.execute(f"PRAGMA max_page_count={full}")
+        outcomes = runner.run(
+            _settled(store.write("ann", create(f"n{number}")) for number in range(400))
+        )
+        refused = [outcome for outcome in outcomes if outcome is not None]
+        assert refused
+        assert {type(outcome) for outcome in refused} == {StorageUnavailable}
+        rows = desk.scan("ann", NOTES, limit=999).rows
+        assert len(rows) == 1 + len(outcomes) - len(refused)
+        assert desk.head("ann").own == len(rows)
+        store._writer.connection.execute("PRAGMA max_page_count=1000000")
+        desk.write("ann", create("room again"))
+        assert desk.get("ann", NOTES, "room again") is not None
+
+
+def test_a_failing_commit_fails_every_unit_of_it(runner: asyncio.Runner, tmp_path: Path) -> None:
+    with opened(runner, tmp_path / "svc.db") as store:
+        connection = store._writer.connection
+        connection.execute("CREATE TABLE parent (id INTEGER PRIMARY KEY)")
+        connection.execute(
+            "CREATE TABLE child (id INTEGER REFERENCES parent DEFERRABLE INITIALLY DEFERRED)"
+        )
+
+        async def orphan(_: Transaction) -> None:
+            connection.execute("INSERT INTO child VALUES (1)")
+
+        units = [create("a"), orphan, create("b")]
+        outcomes = runner.run(_settled(store.write("ann", unit) for unit in units))
+        failed = [outcome for outcome in outcomes if outcome is not None]
+        desk = Desk(store, runner.run)
+        kept = len(desk.scan("ann", NOTES).rows)
+        assert len(failed) + kept == 3
+        assert failed
+        assert all(isinstance(outcome, sqlite3.IntegrityError) for outcome in failed)
+        desk.write("ann", create("c"))
+
+
+def test_a_page_walk_repeats_and_loses_nothing_while_rows_are_inserted(
+    runner: asyncio.Runner, tmp_path: Path
+) -> None:
+    async def note(store: SqliteStorage, number: int, name: str) -> None:
+        value = Note(f"{name}{number}", "", written=number)
+        await store.write("ann", lambda tx: tx.documents.put(NOTES, value.id, value))
+
+    async def walk(store: SqliteStorage) -> list[str]:
+        await _all(note(store, number, "old") for number in range(300))
+        inserting = asyncio.gather(*(note(store, number, "new") for number in range(300)))
+        ids: list[str] = []
+        after: Position | None = None
+        while True:
+            page = await store.read(
+                "ann", lambda tx, after=after: tx.documents.scan(NOTES, after=after, limit=7)
+            )
+            ids += [row.id for row in page.rows]
+            after = page.end
+            if after is None:
+                await inserting
+                return ids
+
+    with opened(runner, tmp_path / "svc.db") as store:
+        ids = runner.run(walk(store))
+        assert len(ids) == len(set(ids))
+        old = [id_ for id_ in ids if id_.startswith("old")]
+        assert old == [f"old{number}" for number in reversed(range(300))]
+
+
+async def _all(work: Any) -> None:
+    await asyncio.gather(*work)
+
+
+async def _settled(work: Any) -> list[BaseException | None]:
+    return await asyncio.gather(*work, return_exceptions=True)
