@@ -1,0 +1,110 @@
+"""Report generation as its evidence grows tenfold: selecting, grouping, telling, in process.
+
+The items are made of invented stories: each story is told by three sources in other words, and
+one item in four is about something else.
+
+    python benchmarks/bench_report.py [--quick]
+
+Prints the CPU time for each size and how it grows from one size to the next. Exit code 1 when a
+tenfold growth of the evidence costs more than the goal.
+"""
+
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+from svc_core.analysis.evidence import Evidence
+from svc_core.reports.making import Material, Window, compose
+from svc_core.resources.profile import Profile
+
+GROWTH_GOAL = 12.0
+"""Ten for linear work and two for what grows with the number of words."""
+
+NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
+PORTS = ("Rotterdam", "Antwerp", "Hamburg", "Valencia", "Genoa", "Gdansk", "Lisbon", "Marseille")
+ACTORS = ("dockworkers", "pilots", "crane drivers", "tug crews", "customs officers")
+ACTS = ("strike", "walkout", "blockade", "stoppage", "slowdown")
+CAUSES = ("pay", "pensions", "automation", "night shifts", "safety", "staffing", "contracts")
+OTHERS = ("orchard", "violin", "glacier", "pottery", "comet", "beetle", "marathon", "sculpture")
+
+
+def story(random: Random, number: int) -> tuple[str, str]:
+    """One story's title and text; `number` makes its names its own."""
+    port, actor = random.choice(PORTS), random.choice(ACTORS)
+    act, cause = random.choice(ACTS), random.choice(CAUSES)
+    terminal = f"Terminal {chr(65 + number % 26)}{number}"
+    title = f"Port of {port}: {actor} begin {act} at {terminal} over {cause}"
+    text = (
+        f"The {actor} of the port of {port} began a {act} at {terminal} on Monday. "
+        f"They want changes to {cause} for {number % 900 + 100} colleagues. "
+        f"{number % 60 + 2} ships wait off the coast near {port}."
+    )
+    return title, text
+
+
+def evidence(count: int) -> tuple[Evidence, ...]:
+    """`count` items: stories told by three sources each, and others."""
+    random = Random(7)
+    items = []
+    title, text = "", ""
+    for number in range(count):
+        if number % 3 == 0:
+            title, text = story(random, number)
+        if number % 4 == 3:
+            word = random.choice(OTHERS)
+            shown, body = f"A {word} of note, {number}", f"People admired the {word} at length."
+        else:
+            shown, body = (title, text) if number % 3 == 0 else (f"{title}, again", text)
+        source = number % 40
+        items.append(
+            Evidence(
+                id=f"obs_{number:024x}",
+                title=shown,
+                text=body,
+                url=f"https://paper{source}.example/{number}",
+                source_id=f"src_{source:024x}",
+                source_name=f"Paper {source}",
+                source_domain=f"paper{source}.example",
+                published_at=NOW - timedelta(minutes=number % 2_000),
+                retrieved_at=NOW,
+                language="en",
+            )
+        )
+    return tuple(items)
+
+
+def seconds(count: int) -> tuple[float, int]:
+    """CPU seconds of one report over `count` items, best of three, and its cited items."""
+    profile = Profile(
+        "prf_" + "0" * 24, "Ports", "Strikes at European ports", "daily", "07:00", None,
+        "UTC", "en", (), "active", NOW, NOW,
+    )  # fmt: skip
+    material = Material("wsp_x", profile, Window(NOW), evidence(count))
+    best, cited = float("inf"), 0
+    for _ in range(3):
+        start = time.process_time()
+        cited = len(compose(material, NOW).facets.sources)
+        best = min(best, time.process_time() - start)
+    return best, cited
+
+
+def main() -> int:
+    """Measure, print, judge."""
+    sizes = (20, 200, 2_000) if "--quick" not in sys.argv else (20, 200)
+    seconds(sizes[0])  # the word lists are read on first use
+    print(f"{'items':>8} {'seconds':>9} {'ms/item':>9} {'cited':>6} {'growth':>7}")
+    before, missed = 0.0, False
+    for size in sizes:
+        took, cited = seconds(size)
+        growth = took / before if before else 0.0
+        missed |= growth > GROWTH_GOAL
+        shown = f"{growth:6.1f}x" if before else "      -"
+        print(f"{size:>8} {took:>9.3f} {took / size * 1000:>9.3f} {cited:>6} {shown}")
+        before = took
+    print(f"goal: a tenfold costs at most {GROWTH_GOAL:g}x: {'MISS' if missed else 'PASS'}")
+    return int(missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
