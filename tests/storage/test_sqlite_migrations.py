@@ -1,0 +1,193 @@
+"""A file becomes what the declarations ask for, whole or not at all."""
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from svc_core.ports import Collection
+from svc_core.testing.desk import Desk
+from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, Note
+from svc_http.storage import SqliteStorage, StoreBusy
+from svc_http.storage.sqlite import migrate, renew_epoch, status
+
+EPOCH = b"8 bytes."
+FIXED = ("meta and declared shapes", "changes", "outbox", "answers")
+BARE: Collection[Note] = evolve(NOTES, keys={}, facets={}, search=None)
+
+
+@pytest.fixture
+def runner() -> Iterator[asyncio.Runner]:
+    with asyncio.Runner() as made:
+        yield made
+
+
+def filled(runner: asyncio.Runner, path: Path, collection: Collection[Note]) -> None:
+    """A file with 1,200 notes: more than are held in memory while filters are filled."""
+
+    async def fill(tx: Any) -> None:
+        for number in range(1200):
+            note = Note(
+                f"n{number:04}",
+                f"word{number}",
+                number,
+                "open" if number % 2 else "done",
+                topics=("t", "u") if number % 3 == 0 else (),
+            )
+            await tx.documents.put(collection, note.id, note)
+
+    store = SqliteStorage.open(path, [collection], epoch=EPOCH)
+    runner.run(store.write("ann", fill))
+    runner.run(store.close())
+
+
+def at_desk(runner: asyncio.Runner, path: Path, *collections: Collection[Note]) -> Desk:
+    return Desk(SqliteStorage.open(path, collections, epoch=b"another."), runner.run)
+
+
+def test_a_missing_file_lacks_every_step_and_is_not_made_by_asking(tmp_path: Path) -> None:
+    path = tmp_path / "svc.db"
+    asked = status(path, SAMPLES)
+    assert asked.applied == ()
+    assert asked.pending == (*FIXED, *(f"collection {each.name}" for each in SAMPLES))
+    assert not path.exists()
+
+
+def test_steps_are_numbered_and_taken_once(tmp_path: Path) -> None:
+    path = tmp_path / "svc.db"
+    taken = migrate(path, [NOTES], epoch=EPOCH)
+    assert [entry.number for entry in taken] == [1, 2, 3, 4, 5]
+    assert migrate(path, [NOTES], epoch=EPOCH) == ()
+    assert [entry.step for entry in migrate(path, SAMPLES, epoch=EPOCH)] == [
+        "collection sample_notices",
+        "collection sample_secrets",
+    ]
+    asked = status(path, SAMPLES)
+    assert [entry.number for entry in asked.applied] == [1, 2, 3, 4, 5, 6, 7]
+    assert asked.pending == ()
+
+
+def test_a_new_filter_is_filled_from_stored_rows(runner: asyncio.Runner, tmp_path: Path) -> None:
+    path = tmp_path / "svc.db"
+    filled(runner, path, BARE)
+    assert status(path, [NOTES]).pending == (
+        "collection sample_notes: +author +status +topic text index",
+    )
+    desk = at_desk(runner, path, NOTES)
+    assert len(desk.scan("ann", NOTES, where={"status": ("open",)}, limit=9999).rows) == 600
+    assert len(desk.scan("ann", NOTES, where={"topic": ("t",)}, limit=9999).rows) == 400
+    found = desk.search("ann", NOTES, ("word1199",))
+    assert [(row.id, row.version) for row in found] == [("n1199", 1)]
+    desk.delete("ann", NOTES, "n1199")
+    desk.put("ann", NOTES, "n0003", Note("n0003", "", status="done"))
+    assert len(desk.scan("ann", NOTES, where={"status": ("open",)}, limit=9999).rows) == 598
+    assert desk.search("ann", NOTES, ("word1199", "word3")) == ()
+    desk.close()
+
+
+def test_stored_bytes_and_versions_do_not_change(runner: asyncio.Runner, tmp_path: Path) -> None:
+    path = tmp_path / "svc.db"
+    filled(runner, path, BARE)
+    with sqlite3.connect(path) as connection:
+        spaced = b'{"id": "n0001", "text": "spaced out", "written": 1}'
+        connection.execute("UPDATE c_sample_notes SET body = ? WHERE id = 'n0001'", (spaced,))
+    connection.close()
+    desk = at_desk(runner, path, NOTES)
+    row = desk.get("ann", NOTES, "n0001")
+    assert row is not None
+    assert (row.raw, row.version) == (spaced, 1)
+    assert [each.id for each in desk.search("ann", NOTES, ("spaced",))] == ["n0001"]
+    desk.close()
+
+
+def test_a_filter_that_went_and_came_back_is_filled_again(
+    runner: asyncio.Runner, tmp_path: Path
+) -> None:
+    path = tmp_path / "svc.db"
+    filled(runner, path, NOTES)
+    desk = at_desk(runner, path, BARE)
+    desk.put("ann", BARE, "n0001", Note("n0001", "new words", 5000, "done", topics=("t",)))
+    desk.close()
+    assert status(path, [NOTES]).applied[-1].step == (
+        "collection sample_notes: -author -status -topic text index"
+    )
+    desk = at_desk(runner, path, NOTES)
+    where = {"status": ("done",), "topic": ("t",)}
+    assert desk.scan("ann", NOTES, where=where, limit=1).rows[0].id == "n0001"
+    assert desk.search("ann", NOTES, ("word1",)) == ()
+    assert len(desk.search("ann", NOTES, ("words",))) == 1
+    desk.close()
+
+
+def test_a_step_that_fails_leaves_the_file_as_it_was(
+    runner: asyncio.Runner, tmp_path: Path
+) -> None:
+    path = tmp_path / "svc.db"
+    filled(runner, path, BARE)
+    before = status(path, [BARE])
+
+    def fail(_: Note) -> str:
+        raise ZeroDivisionError
+
+    broken: Collection[Note] = evolve(NOTES, keys={"status": fail})
+    with pytest.raises(ZeroDivisionError):
+        SqliteStorage.open(path, [NOTICES, broken], epoch=EPOCH)
+    assert status(path, [BARE]) == before
+    desk = at_desk(runner, path, BARE)
+    assert len(desk.scan("ann", BARE, limit=9999).rows) == 1200
+    desk.close()
+
+
+def test_the_epoch_stays_until_it_is_renewed(runner: asyncio.Runner, tmp_path: Path) -> None:
+    path = tmp_path / "svc.db"
+    filled(runner, path, NOTES)
+
+    def epoch() -> bytes:
+        desk = at_desk(runner, path, NOTES)
+        try:
+            return desk.read("ann", lambda tx: tx.changes.epoch())
+        finally:
+            desk.close()
+
+    assert epoch() == EPOCH
+    renew_epoch(path, b"restored")
+    assert epoch() == b"restored"
+
+
+def test_a_file_in_use_is_looked_at_but_not_migrated(
+    runner: asyncio.Runner, tmp_path: Path
+) -> None:
+    path = tmp_path / "svc.db"
+    desk = at_desk(runner, path, NOTES)
+    assert status(path, SAMPLES).pending == (
+        "collection sample_notices",
+        "collection sample_secrets",
+    )
+    with pytest.raises(StoreBusy):
+        migrate(path, SAMPLES, epoch=EPOCH)
+    with pytest.raises(StoreBusy):
+        renew_epoch(path, EPOCH)
+    desk.close()
+
+
+@pytest.mark.parametrize(
+    "collection",
+    [
+        evolve(NOTES, name="drop table"),
+        evolve(NOTES, name="1st"),
+        evolve(NOTES, keys={"status; --": lambda note: note.status}),
+        evolve(NOTES, keys={"Topic": lambda note: note.status}),
+        evolve(NOTES, facets={"topic\n": lambda note: note.topics}),
+    ],
+    ids=["space", "digit", "statement", "case", "newline"],
+)
+def test_a_name_that_is_no_identifier_is_refused(
+    collection: Collection[Note], tmp_path: Path
+) -> None:
+    with pytest.raises(AssertionError):
+        SqliteStorage.open(tmp_path / "svc.db", [collection], epoch=EPOCH)
+    migrate(tmp_path / "svc.db", [NOTES], epoch=EPOCH)
