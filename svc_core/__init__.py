@@ -1,0 +1,60 @@
+"""The rules and use cases of the service, without input or output of their own.
+
+An embedder hands in storage, time and identifiers and runs a use case inside one unit of work;
+with a store that never suspends, `drive.run` does it without an event loop. The names below are
+what that takes; they are loaded when they are first used, so that importing a leaf of this
+package costs no more than the leaf.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from svc_core.catalog import COLLECTIONS, OPERATIONS
+    from svc_core.operation import Actor, Context, Operation
+    from svc_core.ports import SYSTEM, Collection, Ids, Storage, Transaction
+    from svc_core.problem import Problem, ProblemType
+    from svc_core.unset import UNSET, Maybe
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "COLLECTIONS": "catalog",
+    "OPERATIONS": "catalog",
+    "SYSTEM": "ports",
+    "UNSET": "unset",
+    "Actor": "operation",
+    "Collection": "ports",
+    "Context": "operation",
+    "Ids": "ports",
+    "Maybe": "unset",
+    "Operation": "operation",
+    "Problem": "problem",
+    "ProblemType": "problem",
+    "Storage": "ports",
+    "Transaction": "ports",
+}
+
+__all__ = [
+    "COLLECTIONS",
+    "OPERATIONS",
+    "SYSTEM",
+    "UNSET",
+    "Actor",
+    "Collection",
+    "Context",
+    "Ids",
+    "Maybe",
+    "Operation",
+    "Problem",
+    "ProblemType",
+    "Storage",
+    "Transaction",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name from the module that declares it."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'svc_core' has no attribute {name!r}")
+    return getattr(import_module(f"svc_core.{_HOMES[name]}"), name)
