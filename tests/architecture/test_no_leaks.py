@@ -1,0 +1,56 @@
+"""The project speaks of itself alone: no machine, no registry, nothing left undone."""
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+
+Texts = Callable[[], Iterator[tuple[str, str]]]
+
+HERE = "tests/architecture/test_no_leaks.py"
+
+FORBIDDEN = {
+    "a path of somebody's machine": r"(?<![\w.])/(?:work|root|home|Users|opt|mnt)/\w",
+    "a registry or a mirror": r"\b(?:pypi|artifactory|nexus|jfrog|npmjs|registry)\.[a-z-]+\.[a-z]+",
+    "something left undone": r"\b(?:TODO|FIXME|XXX|HACK)\b",
+    "a conflict that was never resolved": r"^(?:<{7}|>{7}|\|{7}) ",
+    "a debugger": r"\b(?:pdb\.set_trace|breakpoint)\(\)",
+    "a real looking secret": r"\bsvc_(?!0{8})[0-9a-f]{64}\b|-----BEGIN [A-Z ]*PRIVATE KEY",
+}
+
+
+@pytest.mark.parametrize("what", FORBIDDEN)
+def test_no_file_holds(what: str, shipped_texts: Texts) -> None:
+    pattern = re.compile(FORBIDDEN[what], re.MULTILINE)
+    found = [
+        f"{path}:{text.count(chr(10), 0, hit.start()) + 1}: {hit.group()}"
+        for path, text in shipped_texts()
+        if path != HERE
+        for hit in pattern.finditer(text)
+    ]
+
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("what", "text"),
+    [
+        ("a path of somebody's machine", "see /home/ann/notes"),
+        ("a registry or a mirror", "https://registry.example.org/simple"),
+        ("something left undone", "# TODO later"),
+        ("a debugger", "breakpoint()"),
+        ("a real looking secret", "svc_" + "ab" * 32),
+    ],
+)
+def test_the_look_sees(what: str, text: str) -> None:
+    assert re.search(FORBIDDEN[what], text, re.MULTILINE)
+
+
+def test_every_file_ends_with_one_line_break(shipped_texts: Texts) -> None:
+    ragged = [
+        path
+        for path, text in shipped_texts()
+        if path.endswith((".py", ".md", ".toml")) and text and not re.search(r"[^\n]\n\Z", text)
+    ]
+
+    assert ragged == []

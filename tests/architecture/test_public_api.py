@@ -1,0 +1,96 @@
+"""What a package offers is documented, and its list of names is true."""
+
+import ast
+import importlib
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import svc_core
+
+
+def _public(body: list[ast.stmt]) -> list[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
+    return [
+        node
+        for node in body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        and not node.name.startswith("_")
+    ]
+
+
+def _undocumented(module: Any) -> list[str]:
+    found = [] if ast.get_docstring(module.tree) else [module.name]
+    for node in _public(module.tree.body):
+        if not ast.get_docstring(node):
+            found.append(f"{module.name}.{node.name}")
+        if isinstance(node, ast.ClassDef):
+            found += [
+                f"{module.name}.{node.name}.{inner.name}"
+                for inner in _public(node.body)
+                if not ast.get_docstring(inner) and not _is_rule(inner)
+            ]
+    return found
+
+
+def _is_rule(node: ast.AST) -> bool:
+    """Steps of a state machine and promises of a contract say by their names what they do."""
+    marks = ("rule", "invariant", "initialize")
+    return any(
+        getattr(getattr(mark, "func", mark), "id", "") in marks
+        for mark in getattr(node, "decorator_list", [])
+    ) or getattr(node, "name", "").startswith("test_")
+
+
+def test_every_public_thing_says_what_it_promises(product: Any) -> None:
+    missing = [
+        name for module in product if not module.is_private for name in _undocumented(module)
+    ]
+
+    assert missing == []
+
+
+def test_a_package_lists_only_names_that_it_has(product: Any) -> None:
+    listing = [module for module in product if "\n__all__ = " in module.text]
+    false = [
+        f"{module.name}.{name}"
+        for module in listing
+        for name in importlib.import_module(module.name).__all__
+        if not hasattr(importlib.import_module(module.name), name)
+    ]
+
+    assert len(listing) > 5
+    assert false == []
+
+
+def test_the_core_offers_every_listed_name_from_its_home() -> None:
+    for name in svc_core.__all__:
+        home = importlib.import_module(f"svc_core.{svc_core._HOMES[name]}")
+
+        assert getattr(svc_core, name) is getattr(home, name)
+    assert sorted(svc_core._HOMES) == sorted(svc_core.__all__)
+
+
+def test_a_name_that_the_core_does_not_have_is_refused() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "from svc_core import Unknown"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 1
+    assert "cannot import name 'Unknown'" in done.stderr
+    assert not hasattr(svc_core, "Unknown")
+
+
+def test_the_package_and_the_distribution_have_one_version(root: Path) -> None:
+    declared = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
+
+    assert svc_core.__version__ == declared["project"]["version"]
+
+
+def test_both_packages_say_that_they_are_typed(root: Path) -> None:
+    assert (root / "svc_core" / "py.typed").exists()
+    assert (root / "svc_http" / "py.typed").exists()

@@ -1,0 +1,130 @@
+"""The core does nothing but compute.
+
+Three looks at the same promise: the built-in functions it calls, the modules it asks for while it
+is imported, and what a process holds once all of it is imported.
+"""
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+IMPURE_CALLS = frozenset(
+    {"open", "print", "input", "exec", "eval", "__import__", "breakpoint", "compile"}
+)
+CLOCKS = frozenset({"now", "utcnow", "today"})
+
+# The core may ask for none of these, however it spells the import. Libraries below it do
+# (attrs reads a linecache, cryptography loads a shared object), so the asker is looked at.
+DENIED = (
+    "asyncio", "anyio", "http", "httpx2", "hypercorn", "io", "logging", "multiprocessing", "os",
+    "pathlib", "random", "secrets", "select", "signal", "socket", "sqlite3", "ssl", "starlette",
+    "subprocess", "tempfile", "threading", "time", "trio", "urllib.request", "uuid",
+)  # fmt: skip
+
+# Each with the reason why a module may ask for it.
+GRANTED = {
+    ("svc_core.sources.xmlfeed", "io"): "feedparser is handed a stream of bytes in memory",
+}
+
+THIRD_PARTY = frozenset({"attr", "attrs", "cattr", "cattrs", "annotated_types", "cryptography"})
+# What those bring along: cffi under cryptography, the backports under cattrs.
+THEIRS = frozenset({"_cffi_backend", "cffi", "_openssl", "typing_extensions", "exceptiongroup"})
+
+_IMPORT_EVERYTHING = """
+import builtins, importlib, json, pkgutil, sys
+
+denied, start = json.loads(sys.argv[1]), set(sys.modules)
+asked = []
+inner = builtins.__import__
+
+def watched(name, globals=None, locals=None, fromlist=(), level=0):
+    asker = (globals or {}).get("__name__", "")
+    if asker.partition(".")[0] == "svc_core" and level == 0:
+        wanted = [name, *(f"{name}.{part}" for part in fromlist or ())]
+        asked.extend(
+            (asker, module) for module in wanted
+            for no in denied if module == no or module.startswith(no + ".")
+        )
+    return inner(name, globals, locals, fromlist, level)
+
+builtins.__import__ = watched
+import svc_core
+for found in pkgutil.walk_packages(svc_core.__path__, "svc_core."):
+    if not found.name.startswith("svc_core.testing"):  # needs the extra of that name
+        importlib.import_module(found.name)
+loaded = sorted(set(sys.modules) - start)
+print(json.dumps({"asked": sorted(set(map(tuple, asked))), "loaded": loaded}))
+"""
+
+
+@pytest.fixture(scope="module")
+def imported() -> dict[str, Any]:
+    """What a fresh process saw while it imported the whole core."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", _IMPORT_EVERYTHING, json.dumps(DENIED)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def _calls(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        match node.func:
+            case ast.Name(name) if name in IMPURE_CALLS:
+                yield node.lineno, name
+            case ast.Attribute(ast.Name("datetime" | "date" as clock), name) if name in CLOCKS:
+                yield node.lineno, f"{clock}.{name}"
+
+
+def test_the_core_calls_nothing_that_reaches_outside(core: Any) -> None:
+    found = [(module.name, *call) for module in core for call in _calls(module.tree)]
+
+    assert found == []
+
+
+def test_the_look_at_calls_sees_what_it_looks_for() -> None:
+    source = "open('x')\ndatetime.now()\nre.compile('x')\nstore.open('x')"
+
+    assert list(_calls(ast.parse(source))) == [(1, "open"), (2, "datetime.now")]
+
+
+def test_the_core_asks_for_no_module_that_waits_or_is_different_each_time(
+    imported: dict[str, Any],
+) -> None:
+    asked = {tuple(pair) for pair in imported["asked"]}
+
+    assert asked - set(GRANTED) == set()
+
+
+def test_no_grant_outlives_its_use(imported: dict[str, Any]) -> None:
+    assert set(GRANTED) <= {tuple(pair) for pair in imported["asked"]}
+
+
+def test_the_core_brings_four_libraries_and_no_more(imported: dict[str, Any]) -> None:
+    standard = sys.stdlib_module_names
+    tops = {name.partition(".")[0] for name in imported["loaded"]}
+    others = {top for top in tops if top not in standard and not top.startswith("_sysconfigdata")}
+
+    assert others - {"svc_core"} <= THIRD_PARTY | THEIRS
+    assert {"attrs", "cattrs", "cryptography"} <= others
+
+
+def test_importing_the_package_alone_loads_nothing_else() -> None:
+    code = (
+        "import sys; start = set(sys.modules); import svc_core; "
+        "print(sorted(name for name in set(sys.modules) - start))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "attr" not in ast.literal_eval(done.stdout)
+    assert [name for name in ast.literal_eval(done.stdout) if "svc" in name] == ["svc_core"]
