@@ -8,6 +8,8 @@ from svc_core.ports import Answer
 from svc_http.storage import scopes
 from svc_http.storage.sqlite.moments import from_stored, to_stored
 
+_json = json.JSONEncoder(separators=(",", ":")).encode
+
 _GET = (
     "SELECT fingerprint, status, headers, body, at FROM answers"
     " WHERE tenant = ? AND operation = ? AND key = ?"
@@ -54,7 +56,7 @@ class SqliteAnswers:
                 key,
                 answer.fingerprint,
                 answer.status,
-                json.dumps(answer.headers, separators=(",", ":")),
+                _json(answer.headers),
                 answer.body,
                 to_stored(answer.at),
             ),

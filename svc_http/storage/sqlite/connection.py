@@ -13,6 +13,8 @@ BUSY_MILLISECONDS = 5_000
 CACHE_KIB = 32_768
 WAL_KEPT_BYTES = 64 * 1024 * 1024
 """How much of a grown write-ahead log stays on disk after a checkpoint."""
+WAL_PAGES_MAX = 8_000
+"""A checkpoint every 32 MB: pages written again and again before it are copied once."""
 STATEMENTS_CACHED = 512
 
 _FIRST_WITHOUT_WAL_RESET_FAULT = (3, 51, 3)
@@ -27,6 +29,7 @@ _PRAGMAS = (
 _WRITER_PRAGMAS = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
+    f"PRAGMA wal_autocheckpoint={WAL_PAGES_MAX}",
     f"PRAGMA journal_size_limit={WAL_KEPT_BYTES}",
 )
 

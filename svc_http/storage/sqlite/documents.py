@@ -18,6 +18,7 @@ from svc_core.ports import (
 from svc_http.storage import scopes
 from svc_http.storage.sqlite.rows import Place, RowWriter, owner_token
 from svc_http.storage.sqlite.table import Shape, Table
+from svc_http.storage.sqlite.texts import Texts
 
 T = TypeVar("T")
 Where = Mapping[str, tuple[str, ...]]
@@ -33,15 +34,16 @@ _BY_SORT_KEY = itemgetter(2, 0)
 class SqliteDocuments:
     """The rows that one transaction may see."""
 
-    __slots__ = ("_connection", "_tables", "_tenant", "_writable")
+    __slots__ = ("_connection", "_tables", "_tenant", "_texts")
 
     def __init__(
-        self, connection: sqlite3.Connection, tables: Tables, tenant: str, writable: bool
+        self, connection: sqlite3.Connection, tables: Tables, tenant: str, texts: Texts | None
     ) -> None:
+        """See rows of `tenant`; `texts` is None where nothing may be written."""
         self._connection = connection
         self._tables = tables
         self._tenant = tenant
-        self._writable = writable
+        self._texts = texts
 
     async def get(self, collection: Collection[T], id_: str) -> Document[T] | None:
         """The row, or None when this tenant has no such row."""
@@ -56,10 +58,13 @@ class SqliteDocuments:
     ) -> Document[T]:
         """Write the row; see the port."""
         writer = self._writer(collection, id_)
-        old = _expected(writer, expect)
         record = collection.record(value)
-        new = writer.insert(record) if old is None else writer.update(old, record)
-        return Document(id_, new.version, record.order, record.raw)
+        if not expect and writer.insert(record):
+            return Document(id_, 1, record.order, record.raw)
+        old = _expected(writer, expect)
+        if old is None:
+            raise AssertionError("a row that could not be inserted is there")
+        return Document(id_, writer.update(old, record), record.order, record.raw)
 
     async def delete(
         self, collection: Collection[T], id_: str, *, expect: int | None = None
@@ -119,6 +124,8 @@ class SqliteDocuments:
         owner = scopes.reading(collection, self._tenant)
         if not terms:
             return ()
+        if self._texts is not None:
+            self._texts.write()
         bounds = [bound for bound in (start, end) if bound is not None]
         found = self._connection.execute(
             table.search(start is not None, end is not None),
@@ -127,11 +134,11 @@ class SqliteDocuments:
         return tuple(Document(*row) for row in found)
 
     def _writer(self, collection: Collection[Any], id_: str) -> RowWriter:
-        if not self._writable:
+        if self._texts is None:
             raise AssertionError("a reading transaction writes")
         table = declared(self._tables, collection)
         owner = scopes.writing(collection, self._tenant)
-        return RowWriter(self._connection, table, owner, id_)
+        return RowWriter(self._connection, self._texts, table, owner, id_)
 
     def _driver(self, table: Table, owner: str, filters: Where) -> str | None:
         """The filter whose index is walked: of several, one with few rows."""

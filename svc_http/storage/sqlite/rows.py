@@ -8,11 +8,14 @@ from attrs import evolve, frozen
 
 from svc_core.ports import Record
 from svc_http.storage.sqlite.table import Table
+from svc_http.storage.sqlite.texts import Texts
 
 REINDEXED_ROWS = 500
 """Rows held in memory at a time while filters are filled again."""
 
-_NO_FACETS = "[]"
+_json = json.JSONEncoder(separators=(",", ":")).encode
+
+Pairs = list[tuple[str, str]]
 
 
 @frozen
@@ -30,6 +33,7 @@ class RowWriter:
     """Writes the row `id_` of `owner` in one table."""
 
     connection: sqlite3.Connection
+    texts: Texts
     table: Table
     owner: str
     id_: str
@@ -39,72 +43,62 @@ class RowWriter:
         row = self.connection.execute(self.table.find, (self.owner, self.id_)).fetchone()
         return None if row is None else Place(*row)
 
-    def insert(self, record: Record) -> Place:
-        """Write the first version."""
-        facets = _facets_json(record)
-        columns = _columns(self.table, 1, facets, record)
+    def insert(self, record: Record) -> bool:
+        """Write the first version, unless the row is there; whether it was written."""
+        pairs = _pairs(record)
+        columns = _columns(self.table, 1, pairs, record)
         cursor = self.connection.execute(self.table.insert, [self.owner, self.id_, *columns])
-        if cursor.lastrowid is None:
-            raise AssertionError("an insert has a row number")
-        place = Place(cursor.lastrowid, 1, record.order, facets)
-        self._add_facets(place)
-        self._add_text(place.row, record)
-        return place
+        if cursor.rowcount == 0 or cursor.lastrowid is None:
+            return False
+        self._add_facets(cursor.lastrowid, record.order, pairs)
+        self._add_text(cursor.lastrowid, record)
+        return True
 
-    def update(self, old: Place, record: Record) -> Place:
-        """Write the next version over the old one."""
-        new = Place(old.row, old.version + 1, record.order, _facets_json(record))
-        self._overwrite(new, record)
-        if (new.order, new.facets) != (old.order, old.facets):
+    def update(self, old: Place, record: Record) -> int:
+        """Write the next version over the old one; its number."""
+        pairs = _pairs(record)
+        self._overwrite(old.row, old.version + 1, pairs, record)
+        if record.order != old.order or _json(pairs) != old.facets:
             self._drop_facets(old)
-            self._add_facets(new)
+            self._add_facets(old.row, record.order, pairs)
         if record.search is not None:
-            self.connection.execute(self.table.drop_text, (new.row,))
-            self._add_text(new.row, record)
-        return new
+            self.texts.add(self.table.drop_text, (old.row,))
+            self._add_text(old.row, record)
+        return old.version + 1
 
     def remove(self, old: Place) -> None:
         """Take the row away with all that finds it."""
         self._drop_facets(old)
         if self.table.collection.search is not None:
-            self.connection.execute(self.table.drop_text, (old.row,))
+            self.texts.add(self.table.drop_text, (old.row,))
         self.connection.execute(self.table.remove, (old.row,))
 
-    def refill(self, place: Place, record: Record) -> None:
+    def refill(self, row: int, version: int, record: Record) -> None:
         """Write columns, facets and text of a row whose facets and text are gone."""
-        self._overwrite(place, record)
-        self._add_facets(place)
-        self._add_text(place.row, record)
+        pairs = _pairs(record)
+        self._overwrite(row, version, pairs, record)
+        self._add_facets(row, record.order, pairs)
+        self._add_text(row, record)
 
-    def _overwrite(self, place: Place, record: Record) -> None:
-        columns = _columns(self.table, place.version, place.facets, record)
-        self.connection.execute(self.table.update, [*columns, place.row])
+    def _overwrite(self, row: int, version: int, pairs: Pairs, record: Record) -> None:
+        columns = _columns(self.table, version, pairs, record)
+        self.connection.execute(self.table.update, [*columns, row])
 
-    def _add_facets(self, place: Place) -> None:
-        if place.facets != _NO_FACETS:
-            self.connection.executemany(
-                self.table.add_facet,
-                [
-                    (self.owner, name, value, place.order, self.id_, place.row)
-                    for name, value in json.loads(place.facets)
-                ],
+    def _add_facets(self, row: int, order: int, pairs: Pairs) -> None:
+        for name, value in pairs:
+            self.connection.execute(
+                self.table.add_facet, (self.owner, name, value, order, self.id_, row)
             )
 
-    def _drop_facets(self, place: Place) -> None:
-        if place.facets != _NO_FACETS:
-            self.connection.executemany(
-                self.table.drop_facet,
-                [
-                    (self.owner, name, value, place.order, self.id_)
-                    for name, value in json.loads(place.facets)
-                ],
+    def _drop_facets(self, old: Place) -> None:
+        for name, value in json.loads(old.facets):
+            self.connection.execute(
+                self.table.drop_facet, (self.owner, name, value, old.order, self.id_)
             )
 
     def _add_text(self, row: int, record: Record) -> None:
         if record.search:
-            self.connection.execute(
-                self.table.add_text, (row, owner_token(self.owner), record.search)
-            )
+            self.texts.add(self.table.add_text, (row, owner_token(self.owner), record.search))
 
 
 def owner_token(owner: str) -> str:
@@ -119,21 +113,21 @@ def reindex(connection: sqlite3.Connection, table: Table) -> None:
         f"SELECT row, tenant, id, version, body FROM {table.rows}"
         " WHERE row > ? ORDER BY row LIMIT ?"
     )
-    last = 0
+    texts, last = Texts(connection), 0
     while stored := connection.execute(statement, (last, REINDEXED_ROWS)).fetchall():
         for row, owner, id_, version, body in stored:
             record = evolve(table.collection.record(table.collection.decode(body)), raw=body)
-            place = Place(row, version, record.order, _facets_json(record))
-            RowWriter(connection, table, owner, id_).refill(place, record)
+            RowWriter(connection, texts, table, owner, id_).refill(row, version, record)
+        texts.write()
+        texts.clear()
         last = stored[-1][0]
 
 
-def _facets_json(record: Record) -> str:
-    """The facets of a row as text beside it, so that a change finds the old ones."""
-    pairs = [[name, value] for name, values in record.facets.items() for value in values]
-    return json.dumps(pairs, separators=(",", ":")) if pairs else _NO_FACETS
+def _pairs(record: Record) -> Pairs:
+    return [(name, value) for name, values in record.facets.items() for value in values]
 
 
-def _columns(table: Table, version: int, facets: str, record: Record) -> list[object]:
+def _columns(table: Table, version: int, pairs: Pairs, record: Record) -> list[object]:
+    """The columns; the facets stand in one of them, so that a change finds the old ones."""
     keys = (record.keys[key] for key in table.keys)
-    return [version, record.order, facets, *keys, record.raw]
+    return [version, record.order, _json(pairs), *keys, record.raw]

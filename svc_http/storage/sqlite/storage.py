@@ -14,6 +14,7 @@ from svc_http.storage.sqlite.documents import Tables, across, declared
 from svc_http.storage.sqlite.lock import FileLock
 from svc_http.storage.sqlite.migrations import Applied, Status
 from svc_http.storage.sqlite.table import table
+from svc_http.storage.sqlite.texts import Texts
 from svc_http.storage.sqlite.threads import UNITS_PER_COMMIT, Reader, Writer
 from svc_http.storage.sqlite.transaction import SqliteTransaction
 from svc_http.storage.sqlite.work import UNITS_WAITING_MAX, WAIT_SECONDS_MAX, WorkQueue
@@ -48,9 +49,12 @@ class SqliteStorage:
         self._lock = lock
         self._tables = tables
         self._version = 0
+        self._texts = Texts(connection)
         self._writes = WorkQueue(units_waiting, wait_seconds)
         self._reads = WorkQueue(units_waiting, wait_seconds)
-        self._writer = Writer(connection, self._writes, self._committed, units_per_commit)
+        self._writer = Writer(
+            connection, self._texts, self._writes, self._committed, units_per_commit
+        )
         self._readers = tuple(Reader(connect_reader(path), self._reads) for _ in range(readers))
 
     @classmethod
@@ -109,7 +113,7 @@ class SqliteStorage:
             Overloaded: too many units wait.
             StorageUnavailable: the disk fails, or the wait was too long.
         """
-        return await self._reads.run(partial(self._run, tenant, unit, False))
+        return await self._reads.run(partial(self._run, tenant, unit, None))
 
     async def write(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
         """Run `unit` and commit it durably before returning; an exception undoes all of it.
@@ -118,7 +122,7 @@ class SqliteStorage:
             Overloaded: too many units wait.
             StorageUnavailable: the disk fails or is full, or the wait was too long.
         """
-        return await self._writes.run(partial(self._run, tenant, unit, True))
+        return await self._writes.run(partial(self._run, tenant, unit, self._texts))
 
     async def across(
         self,
@@ -142,12 +146,10 @@ class SqliteStorage:
         self,
         tenant: str,
         unit: Callable[[Transaction], Awaitable[R]],
-        writable: bool,
+        texts: Texts | None,
         connection: sqlite3.Connection,
     ) -> R:
-        return run_unit(
-            unit, SqliteTransaction(connection, self._tables, tenant, writable=writable)
-        )
+        return run_unit(unit, SqliteTransaction(connection, self._tables, tenant, texts))
 
     def _committed(self) -> None:
         self._version += 1

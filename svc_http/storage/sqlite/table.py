@@ -112,7 +112,7 @@ def table(collection: Collection[Any]) -> Table:
         find=f"SELECT row, version, ord, facets FROM {rows} WHERE tenant = ? AND id = ?",
         insert=(
             f"INSERT INTO {rows} (tenant, id, {', '.join(columns)})"
-            f" VALUES (?, ?{', ?' * len(columns)})"
+            f" VALUES (?, ?{', ?' * len(columns)}) ON CONFLICT (tenant, id) DO NOTHING"
         ),
         update=f"UPDATE {rows} SET {', '.join(f'{name} = ?' for name in columns)} WHERE row = ?",
         remove=f"DELETE FROM {rows} WHERE row = ?",
@@ -162,7 +162,8 @@ def add_key(made: Table, key: str) -> list[str]:
     rows = made.rows
     return [
         f"ALTER TABLE {rows} ADD COLUMN k_{key} TEXT",
-        f"CREATE INDEX i_{rows}_{key} ON {rows} (tenant, k_{key}, ord DESC, id DESC)",
+        f"CREATE INDEX i_{rows}_{key} ON {rows} (tenant, k_{key}, ord DESC, id DESC)"
+        f" WHERE k_{key} IS NOT NULL",
     ]
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from attrs import field, frozen
 
+from svc_http.storage.sqlite.texts import Texts
 from svc_http.storage.sqlite.work import Job, Outcome, WorkQueue, deliver, told
 
 UNITS_PER_COMMIT = 64
@@ -25,6 +26,7 @@ class Writer:
     """The thread that commits. `committed` is called after a commit, before anybody is told."""
 
     connection: sqlite3.Connection
+    texts: Texts
     queue: WorkQueue
     committed: Callable[[], None]
     units_per_commit: int = UNITS_PER_COMMIT
@@ -43,10 +45,13 @@ class Writer:
         try:
             self.connection.execute("BEGIN IMMEDIATE")
             outcomes = [self._run(job) for job in batch]
+            self.texts.write()
             self.connection.execute("COMMIT")
         except sqlite3.Error as error:
             _rollback(self.connection)
             return [Outcome(job, error=told(error)) for job in batch]
+        finally:
+            self.texts.clear()
         if self.connection.total_changes != changes:
             self.committed()
         return outcomes
@@ -57,6 +62,7 @@ class Writer:
         Raises:
             sqlite3.Error: the whole transaction is lost, and every unit of it.
         """
+        mark = self.texts.mark()
         self.connection.execute("SAVEPOINT unit")
         try:
             value = job.work(self.connection)
@@ -65,6 +71,7 @@ class Writer:
                 # SQLite itself rolled back everything (disk full, input/output error).
                 raise
             self.connection.execute("ROLLBACK TO unit")
+            self.texts.undo(mark)
             outcome = Outcome(job, error=told(error))
         else:
             outcome = Outcome(job, value)

@@ -6,6 +6,7 @@ from svc_http.storage.sqlite.answers import SqliteAnswers
 from svc_http.storage.sqlite.changes import SqliteChanges
 from svc_http.storage.sqlite.documents import SqliteDocuments, Tables
 from svc_http.storage.sqlite.outbox import SqliteOutbox
+from svc_http.storage.sqlite.texts import Texts
 
 
 class SqliteTransaction:
@@ -14,12 +15,13 @@ class SqliteTransaction:
     __slots__ = ("_connection", "_writable", "documents", "tenant")
 
     def __init__(
-        self, connection: sqlite3.Connection, tables: Tables, tenant: str, *, writable: bool
+        self, connection: sqlite3.Connection, tables: Tables, tenant: str, texts: Texts | None
     ) -> None:
+        """Work for `tenant`; `texts` is None where nothing may be written."""
         self._connection = connection
-        self._writable = writable
+        self._writable = texts is not None
         self.tenant = tenant
-        self.documents = SqliteDocuments(connection, tables, tenant, writable)
+        self.documents = SqliteDocuments(connection, tables, tenant, texts)
 
     @property
     def changes(self) -> SqliteChanges:

@@ -1,0 +1,49 @@
+"""Words on their way into the text index.
+
+FTS5 writes out what it has gathered at every savepoint, which costs more than all else that a
+unit of work does. So the words of a batch wait here and are written once, before its COMMIT, or
+before a search within the batch asks for them.
+"""
+
+import sqlite3
+from typing import NamedTuple
+
+
+class Mark(NamedTuple):
+    """A place in the line to which a failed unit goes back."""
+
+    waiting: int
+    written: int
+
+
+class Texts:
+    """Statements that wait for the end of the batch, in their order."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._line: list[tuple[str, tuple[object, ...]]] = []
+        self._written = 0
+
+    def add(self, statement: str, values: tuple[object, ...]) -> None:
+        """Let a statement wait."""
+        self._line.append((statement, values))
+
+    def write(self) -> None:
+        """Run what waits."""
+        for statement, values in self._line[self._written :]:
+            self._connection.execute(statement, values)
+        self._written = len(self._line)
+
+    def mark(self) -> Mark:
+        """Where the line ends now."""
+        return Mark(len(self._line), self._written)
+
+    def undo(self, mark: Mark) -> None:
+        """Forget what came after `mark`; what was written since is undone by the savepoint."""
+        del self._line[mark.waiting :]
+        self._written = mark.written
+
+    def clear(self) -> None:
+        """Begin an empty line."""
+        self._line.clear()
+        self._written = 0
