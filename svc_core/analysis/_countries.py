@@ -218,6 +218,21 @@ VE|Venezuela|Caracas|la|venezuelan vénézuéla venezolano венесуэла -m
 VN|Vietnam|Hanoi|as|vietnamese viet_nam viêt_nam вьетнам
 EH|Western Sahara|Laayoune|af|western_sahara
 YE|Yemen|Sanaa|me|yemeni yémen jemen йемен -houthi -huthi
+AG|Antigua and Barbuda|Saint John's|la|antigua
+BS|Bahamas|Nassau|la|bahamian
+BB|Barbados|Bridgetown|la|barbadian
+DM|Dominica|Roseau|la|
+GD|Grenada|Saint George's|la|grenadian
+KN|Saint Kitts and Nevis|Basseterre|la|
+LC|Saint Lucia|Castries|la|
+VC|Saint Vincent and the Grenadines|Kingstown|la|
+WS|Samoa|Apia|oc|samoan
+SM|San Marino|San Marino|eu|
+ST|São Tomé and Príncipe|São Tomé|af|
+NR|Nauru|Yaren|oc|
+TL|Timor-Leste|Dili|as|east_timor timor
+GL|Greenland|Nuuk|na|greenlandic groenland grönland groenlandia
+PR|Puerto Rico|San Juan|na|puerto_rican
 ZM|Zambia|Lusaka|af|zambian
 ZW|Zimbabwe|Harare|af|zimbabwean simbabwe
 """

@@ -27,7 +27,7 @@ without wont would wouldnt yes yet you youll your youre yours yourself youve mr 
 FRENCH = """
 alors apres au aucun aussi autre autres aux avant avec avoir car ce ceci cela celle celles celui
 ces cet cette ceux chaque chez comme comment dans de depuis des deux doit donc dont du elle elles
-en encore entre est et etaient etait etant ete etre eu eux faire fait faut font hors ici il ils je
+en encore entre est et etaient etait etant ete etre eux faire fait faut font hors ici il ils je
 jusque la laquelle le lequel les lesquels leur leurs lors lorsque lui ma mais meme memes mes moi
 moins mon ne ni nos notre nous on ont ou par parce parmi pas pendant peu peut peuvent plus
 plusieurs pour pourquoi puis quand que quel quelle quelles quels qui quoi sa sans se selon sera

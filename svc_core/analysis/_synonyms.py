@@ -128,7 +128,7 @@ ceasefire|ceasefire cease_fire truce cessez_feu waffenruhe waffenstillstand alto
 peace|peace peace_talks paix frieden paz мир_переговоры
 nato|nato otan нато
 eu|european_union eu ue union_européenne europäische_union unión_europea união_europeia евросоюз ес
-un|united_nations un onu uno nations_unies vereinte_nationen naciones_unidas оон
+un|united_nations unorg onu uno nations_unies vereinte_nationen naciones_unidas оон
 who|world_health_organization whoorg oms organisation_mondiale_santé weltgesundheitsorganisation
 imf|imf international_monetary_fund fmi iwf мвф
 opec|opec opep опек

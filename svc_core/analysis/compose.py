@@ -11,7 +11,7 @@ from svc_core.analysis.draft import Draft, Period, Report
 from svc_core.analysis.evidence import Evidence
 from svc_core.analysis.grouping import Story, stories
 from svc_core.analysis.query import Query
-from svc_core.analysis.relevance import select
+from svc_core.analysis.relevance import choose, readings
 from svc_core.analysis.telling import Teller, rank
 
 STORIES_MAX = 60  # a report is read by people; stories beyond this are counted, not told
@@ -27,9 +27,9 @@ def report(
     language: str = "en",
 ) -> Report:
     """The whole way from a profile and the evidence of a period to a draft and its stories."""
-    held = tuple(evidence)
-    chosen = select(Query.of(topic, keywords, language), held)
-    told = rank(stories(chosen), language)
+    held = readings(evidence)
+    chosen = choose(Query.of(topic, keywords, language), held)
+    told = rank(stories(chosen, held), language)
     draft = compose(name, topic, period, told, language=language, considered=len(held))
     return Report(draft, tuple(told[:STORIES_MAX]), len(chosen))
 

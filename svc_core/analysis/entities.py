@@ -24,7 +24,7 @@ PERSON, ORGANISATION, PLACE, VULNERABILITY, OTHER = (
     "other",
 )
 _NAME_WORDS_MAX = 5
-_TITLE_CASE_SHARE = 0.6
+_TITLE_CASE_SHARE = 0.75
 
 _CAPITAL = r"[A-ZÀ-ÖØ-ÞĀ-ŽА-Я][\w’'&.-]*[\w]|[A-Z]\.(?=\s[A-Z])"
 _LINK = r"(?:\s(?:of|de|del|la|le|van|von|der|den|bin|al|el|da|dos|du|des))?\s"
@@ -32,7 +32,7 @@ _RUN = re.compile(rf"(?<![\w@#])(?:{_CAPITAL})(?:{_LINK}(?:{_CAPITAL}))*")
 _CVE = re.compile(r"\bCVE-\d{4}-\d{4,}\b", re.IGNORECASE)
 _DOTS = re.compile(r"(?<=[A-Z])\.(?=[A-Z]\b)|(?<=\b[A-Z])\.$")
 _POSSESSIVE = re.compile(r"['’]s?$")
-_INITIAL = re.compile(r"[A-Z]\.")
+_INITIAL = re.compile(r"[A-Z]\.?")
 _OWNER = re.compile(r"(?<=\w)['’]s\s")
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 
@@ -75,18 +75,16 @@ def _of(reading: Reading, sure: set[str], language: str | None) -> Iterable[Ment
     for text in (reading.headline, *reading.sentences):
         for match in _CVE.finditer(text):
             yield Mention(match[0].casefold(), match[0].upper(), VULNERABILITY, 1)
-        shouted = _is_title_case(text)
+        shouted = text is reading.headline and _is_title_case(text)
         for start, run in _runs(text):
             mention = _mention(run)
-            if mention is None:
-                continue
-            doubtful = start < 2 or language == "de" or shouted
-            if (not doubtful or _is_known(mention) or mention.key in sure) and not (
-                shouted and len(run.split()) > 2 and mention.key not in sure
-            ):
+            doubtful = start < 2 or language == "de"
+            if mention and mention.key in sure:
                 yield mention
             elif shouted:
                 yield from _parts(run)
+            elif mention and (not doubtful or _is_known(mention)):
+                yield mention
 
 
 def _parts(run: str) -> Iterable[Mention]:
@@ -125,11 +123,10 @@ def _runs(text: str) -> Iterable[tuple[int, str]]:
 def _sure(reading: Reading) -> Iterable[str]:
     """The keys of names that stand inside a sentence, where a capital means something."""
     for text in reading.sentences:
-        if not _is_title_case(text):
-            for start, run in _runs(text):
-                mention = _mention(run) if start >= 2 else None
-                if mention:
-                    yield mention.key
+        for start, run in _runs(text):
+            mention = _mention(run) if start >= 2 else None
+            if mention:
+                yield mention.key
 
 
 def _is_known(mention: Mention) -> bool:
@@ -147,7 +144,7 @@ def _is_listed(mention: Mention) -> bool:
 def _is_title_case(text: str) -> bool:
     words = [word for word in _WORD.findall(text) if len(word) > 3]
     capitals = sum(word[0].isupper() for word in words)
-    return len(words) > 2 and capitals >= _TITLE_CASE_SHARE * len(words)
+    return len(words) > 3 and capitals >= _TITLE_CASE_SHARE * len(words)
 
 
 def _mention(run: str) -> Mention | None:

@@ -13,18 +13,21 @@ from math import log, sqrt
 
 from attrs import frozen
 
+from svc_core.analysis.evidence import Reading
 from svc_core.analysis.relevance import Scored
 
 WINDOW = timedelta(hours=48)
 COPY_WINDOW = timedelta(days=7)  # syndicated copies and reposts trail by days
 LIKENESS_MIN = 0.25
-MERGE_MIN = 0.18
+LIKENESS_MIN_SAME_PUBLISHER = 0.36  # notes of one desk share their form, not their story
+MERGE_MIN = 0.2
 SHARED_MIN = 3
 NAMES_SHARED_MIN = 2
 
 _BODY_TERMS = 70  # about 400 characters
 _COMMON_SHARE = 0.34  # a term of every third item is the subject, not the story
-_COMMON_FROM = 6
+_COMMON_FROM = 10  # a story of ten items may stand alone
+_COMMON_NAMES_FROM = 4
 _POSTINGS_MAX = 200  # keeps the pass linear however many items there are
 _SMOOTH = 20.0
 _COPY_TERMS_MIN = 3
@@ -80,17 +83,20 @@ class _Cluster:
         self.last_at = scored.evidence.at
 
 
-def stories(scored: Iterable[Scored]) -> list[Story]:
-    """The stories of some items, best first (score, then newest, then key)."""
+def stories(scored: Iterable[Scored], background: Sequence[Reading] = ()) -> list[Story]:
+    """The stories of some items, best first (score, then newest, then key).
+
+    `background` are items that tell which terms are common, at best all that the items were chosen
+    from; without it the items themselves tell.
+    """
     items = sorted(scored, key=lambda one: (one.evidence.at, one.evidence.id))
-    vectors = _vectors(items)
+    vectors = _vectors(items, background)
     clusters = _merge(_single_pass(items, vectors))
     found = [Story(group[0].evidence.id, tuple(group)) for group in clusters]
     return sorted(found, key=lambda story: (-story.score, -story.last_at.timestamp(), story.key))
 
 
-def _counts(scored: Scored) -> Counter[str]:
-    reading = scored.reading
+def _counts(reading: Reading) -> Counter[str]:
     counts: Counter[str] = Counter()
     for term in (*reading.title_terms, *reading.title_concepts):
         counts[term] += 2
@@ -99,15 +105,17 @@ def _counts(scored: Scored) -> Counter[str]:
     return counts
 
 
-def _vectors(items: Sequence[Scored]) -> list[dict[str, float]]:
+def _vectors(items: Sequence[Scored], background: Sequence[Reading]) -> list[dict[str, float]]:
     """A unit TF-IDF vector for each item; terms of every third item are left out."""
-    counted = [_counts(item) for item in items]
-    held: Counter[str] = Counter(term for counts in counted for term in counts)
-    most = len(items) * _COMMON_SHARE if len(items) >= _COMMON_FROM else len(items)
+    counted = [_counts(item.reading) for item in items]
+    weighed = background if len(background) > len(items) else [item.reading for item in items]
+    held: Counter[str] = Counter(term for reading in weighed for term in _counts(reading))
+    total = len(weighed)
+    most = max(total * _COMMON_SHARE, _COMMON_FROM)
     vectors: list[dict[str, float]] = []
     for counts in counted:
         raw = {
-            term: (1 + log(count)) * log((len(items) + _SMOOTH) / held[term])
+            term: (1 + log(count)) * log((total + _SMOOTH) / max(held[term], 1))
             for term, count in counts.items()
             if held[term] <= most
         }
@@ -176,12 +184,18 @@ def _nearest(
             shared[at] += 1
             product[at] += weight * clusters[at].sum[term]
     ranked = [
-        (product[at] / sqrt(clusters[at].square), -at)
+        (likeness, -at)
         for at, count in shared.items()
-        if count >= SHARED_MIN and _within(item, clusters[at], WINDOW)
+        if count >= SHARED_MIN
+        and _within(item, clusters[at], WINDOW)
+        and (likeness := product[at] / sqrt(clusters[at].square)) >= _least(item, clusters[at])
     ]
-    best = max(ranked, default=(0.0, 0))
-    return -best[1] if best[0] >= LIKENESS_MIN else None
+    return -max(ranked)[1] if ranked else None
+
+
+def _least(item: Scored, cluster: _Cluster) -> float:
+    own = all(one.evidence.publisher == item.evidence.publisher for one in cluster.members)
+    return LIKENESS_MIN_SAME_PUBLISHER if own else LIKENESS_MIN
 
 
 def _merge(clusters: Sequence[_Cluster]) -> list[list[Scored]]:
@@ -204,7 +218,7 @@ def _merge(clusters: Sequence[_Cluster]) -> list[list[Scored]]:
 
 def _near(clusters: Sequence[_Cluster]) -> list[tuple[int, int]]:
     """Pairs of clusters that share names and are alike enough, in order."""
-    common = max(len(clusters) * _COMMON_SHARE, 2.0)
+    common = max(len(clusters) * _COMMON_SHARE, _COMMON_NAMES_FROM)
     held = Counter(name for cluster in clusters for name in cluster.names)
     by_name: dict[str, list[int]] = defaultdict(list)
     pairs: Counter[tuple[int, int]] = Counter()

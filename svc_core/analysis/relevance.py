@@ -11,6 +11,7 @@ from math import log
 
 from attrs import frozen
 
+from svc_core.analysis.concepts import concepts
 from svc_core.analysis.evidence import Evidence, Reading, read
 from svc_core.analysis.query import Group, Query, Unit
 
@@ -45,11 +46,22 @@ class Scored:
 def select(query: Query, evidence: Iterable[Evidence]) -> list[Scored]:
     """The items that are about the query, best first; ties by newest, then id.
 
-    Of items with one id only the first in canonical order counts. Linear in the number of items.
+    Of items with one id only the first in canonical order counts. Linear in their number.
     """
-    unique = {item.id: item for item in sorted(evidence, key=lambda e: (e.id, e.title, e.text))}
-    readings = [read(item) for item in unique.values()]
-    views = [_View(reading) for reading in readings]
+    return choose(query, readings(evidence))
+
+
+def readings(evidence: Iterable[Evidence]) -> list[Reading]:
+    """The readings of some items, one for each id, by id."""
+    unique: dict[str, Evidence] = {}
+    for item in sorted(evidence, key=lambda one: (one.id, one.title, one.text)):
+        unique.setdefault(item.id, item)
+    return [read(item) for item in unique.values()]
+
+
+def choose(query: Query, held: Sequence[Reading]) -> list[Scored]:
+    """`select` for items that have been read."""
+    views = [_View(reading) for reading in held]
     units = (*query.units, *query.excluded)
     forms = _forms(units, views)
     places = [{unit: _place(unit, forms[unit], view) for unit in units} for view in views]
@@ -77,9 +89,7 @@ class _View:
         self.lead = frozenset((*reading.lead_terms, *reading.lead_concepts))
         self.body = frozenset((*reading.body_terms, *reading.body_concepts))
         start = reading.lead_terms[:_LEAD_TERMS]
-        self.lead_start = frozenset(start) | frozenset(
-            reading.lead_concepts[: max(1, len(reading.lead_concepts) // 2)]
-        )
+        self.lead_start = frozenset((*start, *concepts(start)))
         self.countries = frozenset(
             name
             for name in (*reading.title_concepts, *reading.body_concepts)

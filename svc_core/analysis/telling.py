@@ -42,6 +42,7 @@ _LEANING = re.compile(
 )
 _QUOTES = "\"'“‘«„("
 _BROKEN = re.compile("Ã[\u0080-\u00bf ]|â€|Â[\u00a0-\u00bf]")  # UTF-8 read as Latin-1 by the source
+_CAPTION = re.compile(r"\b(?:photographed|pictured)\b|, (?:left|right|center|centre),|\bfile photo\b", re.I)
 _ENDED = re.compile(r"""(?<!\.\.)[.!。！।۔]["'”’»)\]」』）]*$""")
 
 
@@ -299,6 +300,6 @@ def _stands_alone(text: str) -> bool:
     words = len(text.split())
     unspaced = words == 1
     fits = _WORDS_MIN <= words <= _WORDS_MAX or unspaced
-    if _BROKEN.search(text):
+    if _BROKEN.search(text) or _CAPTION.search(text):
         return False
     return fits and bool(_ENDED.search(text)) and not _LEANING.match(text.lstrip(_QUOTES))

@@ -1,0 +1,167 @@
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
+
+from svc_core.analysis.concepts import concepts, countries, is_askable, is_known, region_members
+from svc_core.analysis.evidence import read
+from svc_core.analysis.language import guess
+from svc_core.analysis.sentences import headline, sentences
+from svc_core.analysis.tokens import fold, search_text, stem, tokens
+
+SAME = [
+    ("attacks", "attacked"), ("attack", "attacking"), ("elections", "election"), ("elecciones", "elección"),
+    ("policies", "policy"), ("denied", "deny"), ("traded", "trade"), ("bâteaux", "bateau"),
+    ("journaux", "journal"), ("sanctioned", "sanctions"), ("running", "run"), ("boxes", "box"),
+    ("России", "Россия"), ("CAFÉ", "café"), ("ﬁnance", "finance"), ("Straße", "strasse"), ("O'Brien", "OBrien"),
+    ("U.S.", "USA"), ("12,000", "12000"), ("l’Europe", "Europe"), ("China's", "China"),
+]
+
+
+@pytest.mark.parametrize(("left", "right"), SAME)
+def test_forms_of_a_word_are_one_term(left: str, right: str) -> None:
+    assert tokens(left) == tokens(right) != []
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("The WHO said who it was", ["whoorg"]),
+        ("president-elect", ["president"]),
+        ("CVE-2026-12345 scores 9.8", ["cve-2026-12345", "scor", "9.8"]),
+        ("東京都知事", ["東京", "京都", "都知", "知事"]),
+        ("日本 U.N. talks", ["日本", "unorg", "talk"]),
+        ("Über Uber", ["uber"]),
+        ("a I 7", ["7"]),
+        ("string thing ass bus", ["string", "thing", "ass", "bus"]),
+        ("д то лес", ["лес"]),
+        ("", []),
+    ],
+)
+def test_terms_of_a_text(text: str, terms: list[str]) -> None:
+    assert tokens(text) == terms
+
+
+@given(st.text())
+def test_terms_hold_no_space_and_never_grow_without_bound(text: str) -> None:
+    assert all(term and not term.isspace() and " " not in term for term in tokens(text))
+    assert all(len(term) <= 64 or term.startswith("cve-") for term in tokens(text))
+
+
+@given(st.text(alphabet=st.characters(codec="utf-8"), max_size=40))
+def test_folding_twice_is_folding_once(text: str) -> None:
+    assert fold(fold(text)) == fold(text) or not text.isascii()
+
+
+@given(st.text(alphabet="abcdeinogsty", min_size=4, max_size=12))
+def test_a_stem_keeps_the_beginning_of_its_word(word: str) -> None:
+    assert len(stem(word)) >= 2
+    assert word.startswith(stem(word)[:-1])
+
+
+def test_the_index_holds_words_and_what_they_mean_in_any_language() -> None:
+    english = set(search_text("Elections in Syria", "").split())
+    french = set(search_text("Syrie : élections", "").split())
+    assert {"qqcsy", "qqselection"} <= english & french
+
+
+def test_the_longest_known_phrase_wins() -> None:
+    assert concepts(tokens("South Korea")) == ["qqckr"]
+    assert concepts(tokens("European Central Bank")) == ["qqsecb"]
+    assert is_known(tuple(tokens("Putin")))
+    assert not is_askable(tuple(tokens("Putin")))
+    assert not is_askable(("nonsense",))
+
+
+def test_a_region_knows_its_countries_and_a_country_its_code() -> None:
+    assert "qqcfr" in region_members("qqreu")
+    assert region_members("qqsbank") == ()
+    assert countries()["FR"].capital == "Paris"
+    assert len(countries()) > 190
+
+
+SENTENCES = [
+    ("One cat sat here. Two dogs ran there.", ["One cat sat here.", "Two dogs ran there."]),
+    (
+        "Mr. Smith of the U.S. Army paid 2.5 million. He left on 3. May with others.",
+        ["Mr. Smith of the U.S. Army paid 2.5 million.", "He left on 3. May with others."],
+    ),
+    (
+        "“It is all over now.” She left the room quickly.",
+        ["“It is all over now.”", "She left the room quickly."],
+    ),
+    ("PARIS (Reuters) - France said it agrees today.", ["France said it agrees today."]),
+    ("submitted by someone to news [link] [12 comments]", []),
+    ("The court said it agrees. Read more", ["The court said it agrees."]),
+    ("The court said it agrees. Continue reading this article here", ["The court said it agrees."]),
+    ("It ended in April.Previously, nobody had known it.", None),
+    ("The minister said that the […]", ["The minister said that the"]),
+    ("The minister said that the ...", ["The minister said that the ..."]),
+    ("首相は新しい法案を発表した。野党はこれに反対している。", ["首相は新しい法案を発表した。", "野党はこれに反対している。"]),
+    ("First part of it here | Second part of it there", None),
+    ("One cat sat here. One cat sat here.", ["One cat sat here."]),
+    ("ALL CAPITALS ARE SHOUTED HERE", []),
+    ("Too short.", []),
+    ("The <b>bold</b> court said <!-- no --> it agrees.", ["The bold court said it agrees."]),
+    ("x" * 700, []),
+    ("", []),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), SENTENCES)
+def test_sentences_of_a_text(text: str, expected: list[str] | None) -> None:
+    found = sentences(text)
+    assert found == expected if expected is not None else len(found) == 2
+
+
+@given(st.text(alphabet="abc ABC.!?…'“”()|\n0123456789-", max_size=120))
+def test_a_sentence_is_always_a_run_of_its_text(text: str) -> None:
+    folded = " ".join(text.split())
+    assert all(sentence in folded for sentence in sentences(text))
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("World › Ministers  meet again", "Ministers meet again"),
+        ("Video: Ministers meet", "Ministers meet"),
+        ("Live: Vote", "Live: Vote"),
+        ("Plain title", "Plain title"),
+    ],
+)
+def test_a_headline_loses_its_section_label(title: str, expected: str) -> None:
+    assert headline(title) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "stated", "language"),
+    [
+        ("anything", "pt-BR", "pt"),
+        ("The man and the woman were in the house with them", None, "en"),
+        ("Der Mann und die Frau sind nicht im Haus", None, "de"),
+        ("Le président a dit que les ministres sont avec lui", None, "fr"),
+        ("日本語のテキストです", None, "ja"),
+        ("Short words", None, None),
+        ("", "", None),
+    ],
+)
+def test_the_language_is_stated_or_guessed(
+    text: str, stated: str | None, language: str | None
+) -> None:
+    assert guess(text, stated) == language
+
+
+def test_a_reading_keeps_the_words_of_title_lead_and_body_apart(make) -> None:  # type: ignore[no-untyped-def]
+    reading = read(make("Floods in Spain", "Rain fell on Valencia. Bridges were closed again."))
+    assert reading.headline == "Floods in Spain"
+    assert "flood" in reading.title_terms
+    assert "valencia" in reading.lead_terms
+    assert "bridg" not in reading.lead_terms
+    assert "bridg" in reading.body_terms
+    assert reading.title_concepts == ("qqsflood", "qqces")
+    assert read(make("", "")).sentences == ()
+
+
+def test_an_item_without_a_date_is_as_old_as_its_retrieval(make) -> None:  # type: ignore[no-untyped-def]
+    item = make("A title", hours=None)
+    assert item.at == item.retrieved_at
+    assert item.publisher == "alpha.example"
