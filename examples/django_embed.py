@@ -1,0 +1,113 @@
+"""A Django project of one file that serves the operations of the core from a plain view.
+
+    pip install django
+    python examples/django_embed.py runserver
+
+Django routes and authenticates; the core does the rest of each request: it reads the inputs,
+checks `If-Match` and `Idempotency-Key`, runs the use case and renders the answer. The view is
+synchronous, and so is the store, so no event loop runs.
+"""
+
+import secrets
+import sys
+from collections.abc import Callable
+
+import django
+from django.conf import settings
+from django.core.handlers.wsgi import WSGIHandler
+from django.core.management import execute_from_command_line
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.urls import path
+from django.views.decorators.csrf import csrf_exempt
+
+from svc_core import (
+    COLLECTIONS,
+    OPERATIONS,
+    Actor,
+    Context,
+    Operation,
+    Problem,
+    Transaction,
+    drive,
+    pipeline,
+    problem,
+)
+from svc_core.cursor import Keyring
+from svc_core.pipeline import Call, Reply, Site
+from svc_http.storage import MemoryStorage
+from svc_http.system import SystemIds, new_request_id, now
+
+SITE = Site(base_url="http://127.0.0.1:8000")
+STORE = MemoryStorage(COLLECTIONS)
+IDS = SystemIds()
+KEYRING = Keyring({1: IDS.random(32)}, 1)
+
+
+def tenant_of(request: HttpRequest) -> str:
+    """Whose data the request is about: a real project asks `request.user`."""
+    return request.headers.get("X-Team", "nobody")
+
+
+def answer(operation: Operation, request: HttpRequest, values: dict[str, str]) -> Reply:
+    """One request to one operation, in one unit of work."""
+    fields = {name.lower(): value for name, value in request.headers.items()}
+    call = Call(values, request.META["QUERY_STRING"], fields.get, request.body)
+    prepared = pipeline.prepare(operation, call, SITE)
+    tenant = tenant_of(request)
+
+    async def unit(tx: Transaction) -> Reply:
+        context = Context(tx, now(), IDS, Actor(tenant), operation.id, KEYRING)
+        return await pipeline.perform(operation, prepared, context, SITE)
+
+    return drive.run((STORE.write if operation.writes else STORE.read)(tenant, unit))
+
+
+def refusal(refused: Problem) -> Reply:
+    """A problem as RFC 9457 has it."""
+    body = problem.body(refused, base_url=SITE.base_url, request_id=new_request_id())
+    return Reply(refused.type.status, problem.MEDIA_TYPE, body, tuple(refused.headers.items()))
+
+
+def view_of(methods: dict[str, Operation]) -> Callable[..., HttpResponse]:
+    """A Django view for the operations of one path."""
+
+    @csrf_exempt
+    def view(request: HttpRequest, **values: str) -> HttpResponse:
+        operation = methods.get(str(request.method))
+        if operation is None:
+            return HttpResponseNotAllowed(list(methods))
+        try:
+            reply = answer(operation, request, values)
+        except Problem as refused:
+            reply = refusal(refused)
+        return HttpResponse(
+            reply.body,
+            status=reply.status,
+            content_type=reply.media_type,
+            headers=dict(reply.headers),
+        )
+
+    return view
+
+
+def routes() -> dict[str, dict[str, Operation]]:
+    """The operations by path, then by method."""
+    found: dict[str, dict[str, Operation]] = {}
+    for operation in OPERATIONS:
+        found.setdefault(operation.address, {})[operation.method] = operation
+    return found
+
+
+urlpatterns = [
+    path(address[1:].replace("{", "<").replace("}", ">"), view_of(methods))
+    for address, methods in routes().items()
+]
+
+settings.configure(
+    SECRET_KEY=secrets.token_hex(), ALLOWED_HOSTS=["*"], ROOT_URLCONF=__name__, USE_TZ=True
+)
+django.setup()
+application = WSGIHandler()
+
+if __name__ == "__main__":
+    execute_from_command_line(sys.argv)

@@ -1,0 +1,85 @@
+"""Take feed documents in and write a cited report, in one process without a loop or a server.
+
+    python examples/worker.py "Port strikes" "Strikes at container ports" feed.xml feed.json
+
+The same four steps fit a cron job, a Celery task or a notebook. Storage is a port: here it is
+memory, and `drive.run` runs each unit of work to its end.
+"""
+
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import TypeVar
+
+from svc_core import COLLECTIONS, SYSTEM, Actor, Context, Transaction, drive
+from svc_core.cursor import Keyring
+from svc_core.news import intake, rules
+from svc_core.profiles.operations import CreateProfile, create_profile
+from svc_core.reports import compose, gather, publish
+from svc_core.resources.profile import PROFILES, Profile, ProfileInput
+from svc_core.resources.report import FACETS
+from svc_core.sources import parse_feed
+from svc_http.storage import MemoryStorage
+from svc_http.system import SystemIds, now
+
+R = TypeVar("R")
+TENANT = "desk"
+
+
+class Worker:
+    """Runs use cases over one store; time, identifiers and keys are handed to the core here."""
+
+    def __init__(self) -> None:
+        self._store = MemoryStorage(COLLECTIONS)
+        self._ids = SystemIds()
+        self._keyring = Keyring({1: self._ids.random(32)}, 1)
+
+    def run(self, tenant: str, usecase: Callable[[Context], Awaitable[R]]) -> R:
+        """The result of one unit of work, committed whole or not at all."""
+
+        async def unit(tx: Transaction) -> R:
+            context = Context(tx, now(), self._ids, Actor(tenant), "", self._keyring)
+            return await usecase(context)
+
+        return drive.run(self._store.write(tenant, unit))
+
+    def take_in(self, path: Path) -> int:
+        """Read one feed document; the number of new items."""
+        body = path.read_bytes()
+        wish = intake.SourceWish(str(path.resolve()))
+        source = self.run(SYSTEM, lambda ctx: intake.add_source(ctx, wish))
+        parsed = parse_feed(body)
+        batch = intake.prepared(rules.incoming(rules.described(source, parsed), parsed, now()))
+        copy = intake.Copy(None, None, sha256(body).hexdigest())
+        taken = self.run(
+            SYSTEM, lambda ctx: intake.take_document(ctx, source.id, parsed, batch, copy)
+        )
+        return 0 if taken is None else taken.created
+
+    def follow(self, name: str, topic: str) -> Profile:
+        """A new profile for the desk."""
+        wish = CreateProfile(ProfileInput(name=name, topic=topic, frequency="manual"))
+        return PROFILES.decode(self.run(TENANT, lambda ctx: create_profile(ctx, wish)).raw)
+
+    def report(self, profile: Profile) -> str:
+        """The Markdown of a report about everything taken in so far."""
+        material = self.run(TENANT, lambda ctx: gather(ctx, profile.id))
+        finished = compose(material, now())
+        row = self.run(TENANT, lambda ctx: publish(ctx, finished))
+        facets = self.run(TENANT, lambda ctx: ctx.load(FACETS, row.id))
+        return FACETS.decode(facets.raw).content.markdown
+
+
+def main(name: str, topic: str, paths: Sequence[str]) -> None:
+    """Take the documents in, then print the report."""
+    worker = Worker()
+    for path in paths:
+        print(f"{worker.take_in(Path(path))} new items in {Path(path).name}", file=sys.stderr)
+    print(worker.report(worker.follow(name, topic)))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 4:
+        sys.exit("usage: worker.py NAME TOPIC FEED...")
+    main(sys.argv[1], sys.argv[2], sys.argv[3:])
