@@ -98,7 +98,7 @@ def _of_access(operation: Operation[Any, Any]) -> Iterator[ProblemType]:
         yield problem.INSUFFICIENT_SCOPE
     if operation.binding == "workspace":
         yield problem.WORKSPACE_KEY_REQUIRED
-    if operation.tier is not None:
+    if operation.auth == "bearer-or-x402":
         yield from _PAYMENT
     if operation.pool == "account":
         yield problem.RATE_LIMITED

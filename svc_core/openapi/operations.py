@@ -202,7 +202,9 @@ def _parameter(place: str, name: str, description: str, schema: Schema) -> dict[
 def _security(operation: Operation[Any, Any]) -> list[dict[str, list[str]]]:
     if operation.auth == "public":
         return []
-    payment: list[dict[str, list[str]]] = [{"x402": []}] if operation.tier is not None else []
+    payment: list[dict[str, list[str]]] = (
+        [{"x402": []}] if operation.auth == "bearer-or-x402" else []
+    )
     return [{"bearerAuth": []}, *payment]
 
 

@@ -1,0 +1,669 @@
+"""A world of tenants with rows in it, and a client that holds every answer against the document.
+
+Everything is derived from the catalogue: an operation that is added later is asked, sown and
+checked here without a new line, as long as what it names can be created or listed by another.
+"""
+
+import asyncio
+import json
+import random
+import re
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import attrs
+import httpx2
+import jsonschema_rs
+import pytest
+from attrs import field, frozen
+
+from svc_core import accounts, catalog, openapi, problem
+from svc_core.access import plans
+from svc_core.access.scopes import SCOPES
+from svc_core.accounts import KEYS, KeyWish
+from svc_core.inputs import Input, inputs
+from svc_core.news import intake, rules
+from svc_core.operation import Context, Created, Operation
+from svc_core.openapi.samples import sample
+from svc_core.ports import SYSTEM
+from svc_core.sources import parse_feed
+from svc_http import app as service_app
+from svc_http.service import Service as Hands
+from svc_http.settings import Settings
+from svc_http.storage import MemoryStorage, SqliteStorage
+from svc_http.workers import make_report
+
+START = datetime(2026, 3, 4, 5, 6, 0, tzinfo=UTC)
+ORIGIN = "https://api.example.org"
+SECRET = "0123456789abcdef" * 4
+PLANS = plans.DEFAULT_PLANS
+PROBLEM_MEMBERS = [
+    "type", "title", "status", "detail", "instance", "code", "requestId", "resolution",
+]  # fmt: skip
+
+EDGE_CODES = frozenset(
+    {
+        "BAD_REQUEST",
+        "URI_TOO_LONG",
+        "EXPECTATION_FAILED",
+        "HEADERS_TOO_LARGE",
+        "METHOD_NOT_ALLOWED",
+        "ROUTE_NOT_FOUND",
+    }
+)
+"""What the description tells of all requests at once, not of each operation."""
+
+CONDITIONAL_HEADERS = frozenset(
+    {"ETag", "Link", "Idempotency-Replayed", "Deprecation", "Sunset", "PAYMENT-REQUIRED"}
+)
+"""Documented fields that an answer carries only under a condition of their own."""
+
+
+# -- the document as a judge -------------------------------------------------------------------
+
+
+class Contract:
+    """The flat document, asked whether an answer is one that it promises."""
+
+    def __init__(self, operations: Sequence[Operation[Any, Any]]) -> None:
+        self.operations = operations
+        self.document = openapi.document(operations, base_url=ORIGIN, flat=True)
+        self._addresses = [
+            (op, re.compile(re.sub(r"\{\w+\}", "[^/]+", op.address))) for op in operations
+        ]
+        self._validators: dict[str, Any] = {}
+        self.codes: set[str] = set()
+
+    def described(self, operation: Operation[Any, Any]) -> dict[str, Any]:
+        """What the document says of an operation."""
+        found: dict[str, Any] = self.document["paths"][operation.address][operation.method.lower()]
+        return found
+
+    def operation_at(self, method: str, path: str) -> Operation[Any, Any] | None:
+        """The operation that answers there; a fixed address goes before one with values."""
+        method = "GET" if method == "HEAD" else method
+        found = [
+            op for op, address in self._addresses if op.method == method and address.fullmatch(path)
+        ]
+        return min(found, key=lambda op: op.address.count("{"), default=None)
+
+    def check(self, response: httpx2.Response) -> None:
+        """Assert that the answer is documented: status, media type, body, fields."""
+        request = response.request
+        operation = self.operation_at(request.method, request.url.path)
+        if response.status_code >= 400:
+            self._check_problem(response, is_head=request.method == "HEAD")
+        if operation is None:
+            return
+        responses = self.described(operation)["responses"]
+        code = self._code(response)
+        if code in EDGE_CODES:
+            return
+        status = str(response.status_code)
+        assert status in responses, f"{operation.id} does not document {status} {code}"
+        described = responses[status]
+        self._check_headers(operation, described, response)
+        if request.method == "HEAD":
+            assert response.content == b""
+        elif "content" in described:
+            self._check_body(operation, status, described["content"], response)
+        else:
+            assert response.content == b""
+            assert "content-type" not in response.headers
+
+    @staticmethod
+    def _code(response: httpx2.Response) -> str | None:
+        if response.headers.get("content-type") != problem.MEDIA_TYPE or not response.content:
+            return None
+        code: str = response.json()["code"]
+        return code
+
+    def _check_problem(self, response: httpx2.Response, *, is_head: bool) -> None:
+        assert response.headers["content-type"] == problem.MEDIA_TYPE
+        assert response.headers["cache-control"] == "no-store"
+        assert response.headers["access-control-allow-origin"] == "*"
+        assert response.headers["x-svc-api-version"] in {"1.0", "2.0"}
+        if is_head:
+            return
+        body = response.json()
+        assert list(body) == PROBLEM_MEMBERS
+        kind = problem.CATALOGUE[body["code"]]
+        self.codes.add(kind.code)
+        assert response.status_code == body["status"] == kind.status, body
+        assert (body["title"], body["resolution"]) == (kind.title, kind.resolution)
+        assert body["type"] == f"{ORIGIN}/problems/{kind.slug}"
+        assert re.fullmatch("req_[0-9a-f]{24}", body["requestId"])
+        assert response.headers["x-request-id"] == body["requestId"]
+        assert body["instance"] == f"urn:request:{body['requestId']}"
+        assert body["detail"]
+
+    def _check_headers(
+        self, operation: Operation[Any, Any], described: Any, response: httpx2.Response
+    ) -> None:
+        for name, reference in described["headers"].items():
+            value = response.headers.get(name)
+            if value is None:
+                assert self._may_lack(name, response.status_code), (
+                    f"{operation.id} {response.status_code} lacks {name}"
+                )
+                continue
+            schema = self._resolve(reference)["schema"]
+            read = int(value) if schema.get("type") == "integer" else value
+            self._assert_valid(f"header {name}", schema, read)
+        version = response.headers["x-svc-api-version"]
+        assert version == operation.version
+
+    @staticmethod
+    def _may_lack(name: str, status: int) -> bool:
+        return name in CONDITIONAL_HEADERS or (name == "Retry-After" and status == 409)
+
+    def _check_body(
+        self, operation: Operation[Any, Any], status: str, content: Any, response: httpx2.Response
+    ) -> None:
+        sent = response.headers["content-type"]
+        media_type = sent.partition(";")[0]
+        assert media_type in content, f"{operation.id} {status} sends {sent}"
+        name = f"{operation.id} {status} {media_type}"
+        entry = content[media_type]
+        if media_type == problem.MEDIA_TYPE:
+            code = response.json()["code"]
+            assert code in entry["examples"], f"{operation.id} does not document {code}"
+        if media_type == "application/x-ndjson":
+            page = content["application/json"]["schema"]
+            rows = self._resolve(page)["properties"]["data"]["items"]
+            for line in response.content.splitlines(keepends=True):
+                assert line.endswith(b"\n")
+                self._assert_valid(f"{name} row", rows, json.loads(line))
+        elif media_type.endswith("json"):
+            self._assert_valid(name, entry["schema"], response.json())
+        else:
+            self._assert_valid(name, entry["schema"], response.text)
+
+    def _resolve(self, schema: Any) -> Any:
+        while "$ref" in schema:
+            node: Any = self.document
+            for part in schema["$ref"].removeprefix("#/").split("/"):
+                node = node[part]
+            schema = node
+        return schema
+
+    def _assert_valid(self, name: str, schema: Any, value: Any) -> None:
+        if name not in self._validators:
+            whole = {**schema, "components": {"schemas": self.document["components"]["schemas"]}}
+            self._validators[name] = jsonschema_rs.Draft202012Validator(
+                whole, validate_formats=True
+            )
+        faults = [f"{fault.instance_path}: {fault.message}" for fault in
+                  self._validators[name].iter_errors(value)]  # fmt: skip
+        assert not faults, f"{name}: {faults[:3]}"
+
+
+# -- one request -------------------------------------------------------------------------------
+
+
+@frozen
+class Ask:
+    """A request to be sent; `evolve` spoils one part of it."""
+
+    method: str
+    path: str
+    query: tuple[tuple[str, str], ...] = ()
+    headers: Mapping[str, str] = field(factory=dict)
+    body: bytes | None = None
+
+    def evolve(self, **parts: Any) -> "Ask":
+        """The same request with other parts."""
+        return attrs.evolve(self, **parts)
+
+    def having(self, **headers: str | None) -> "Ask":
+        """The same request with other fields; None leaves one out."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        kept = {n: v for n, v in self.headers.items() if n.lower() not in named}
+        added = {name: value for name, value in named.items() if value is not None}
+        return attrs.evolve(self, headers={**kept, **added})
+
+    def asking(self, *pairs: tuple[str, str]) -> "Ask":
+        """The same request with these pairs instead of its own of the same names."""
+        names = {name for name, _ in pairs}
+        kept = tuple(pair for pair in self.query if pair[0] not in names)
+        return attrs.evolve(self, query=(*kept, *pairs))
+
+
+# -- the world ---------------------------------------------------------------------------------
+
+
+class Clock:
+    """The time as a test sets it."""
+
+    def __init__(self) -> None:
+        self.at = START
+
+    def __call__(self) -> datetime:
+        return self.at
+
+    def forward(self, **spans: float) -> None:
+        self.at += timedelta(**spans)
+
+
+class Ids:
+    """Identifiers and randomness that repeat from run to run."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._random = random.Random(20_260_304)
+
+    def new(self, prefix: str) -> str:
+        return f"{prefix}_{int(self._clock().timestamp()):08x}{self.random(8).hex()}"
+
+    def random(self, size: int) -> bytes:
+        return self._random.randbytes(size)
+
+
+class LogFile:
+    """What was logged."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def write(self, text: str) -> None:
+        self.text += text
+
+    def flush(self) -> None:
+        pass
+
+
+class World:
+    """Tenants, keys and rows, made by the use cases that make them in earnest.
+
+    `keys` names secrets: `a` and `b` (two workspaces, every scope), `a news:read` (one scope),
+    `pro`, `lite`, `ineligible`, `personal`, `revoked`, `expired`, `elsewhere`. `rows[key][prefix]`
+    are the identifiers that a key sees, oldest first.
+    """
+
+    step_seconds = 1.0
+    """How far the clock goes with every request, so that quotas matter only where they should."""
+
+    def __init__(
+        self,
+        contract: Contract,
+        storage: Any,
+        operations: Sequence[Operation[Any, Any]],
+        **settings: Any,
+    ) -> None:
+        self.contract = contract
+        self.operations = tuple(operations)
+        self.clock = Clock()
+        self.ids = Ids(self.clock)
+        self.ticks = 0.0
+        self.log = LogFile()
+        self.storage = storage
+        given = {"base_url": ORIGIN, "secret": SECRET, "db": ":memory:", **settings}
+        self.app = service_app.build(
+            Settings(**given),
+            storage,
+            operations=self.operations,
+            clock=self.clock,
+            monotonic=lambda: self.ticks,
+            ids=self.ids,
+        )
+        runtime = self.app.runtime
+        runtime.journal._stream = lambda: self.log  # type: ignore[assignment,return-value]
+        self.hands = Hands(storage, self.ids, self.clock, runtime.keyring, PLANS)
+        self.runner = asyncio.Runner()
+        self.keys: dict[str, str] = {}
+        self.tenants: dict[str, str] = {}
+        self.rows: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        self._drafts = 0
+        self._worn: set[str] = set()
+
+    def close(self) -> None:
+        self.run(self.app.runtime.stop())
+        self.runner.close()
+        closing = getattr(self.storage, "close", None)
+        if closing is not None:
+            asyncio.run(closing())
+
+    def run(self, work: Awaitable[Any]) -> Any:
+        return self.runner.run(work)  # type: ignore[arg-type]
+
+    def system(self, work: Callable[[Context], Awaitable[Any]]) -> Any:
+        """Do something as the system, in one unit of work."""
+        return self.run(self.hands.system(work))
+
+    # -- sending -------------------------------------------------------------------------------
+
+    def send(self, ask: Ask, key: str | None = "a", *, client: str = "127.0.0.1") -> Any:
+        """One request with the key of that name, its answer checked against the document."""
+        return self.send_all([ask], key, client=client)[0]
+
+    def send_all(
+        self, asks: Iterable[Ask], key: str | None = "a", *, client: str = "127.0.0.1"
+    ) -> list[httpx2.Response]:
+        """Several requests at once."""
+        waiting = list(asks)
+        self.clock.forward(seconds=self.step_seconds)
+        self.ticks += 0.4
+        bearer = None if key is None else f"Bearer {self.keys.get(key, key)}"
+
+        async def go() -> list[httpx2.Response]:
+            transport = httpx2.ASGITransport(self.app, client=(client, 5000))
+            async with httpx2.AsyncClient(transport=transport, base_url=ORIGIN) as session:
+                return list(await asyncio.gather(*(_sent(session, ask, bearer) for ask in waiting)))
+
+        answers: list[httpx2.Response] = self.run(go())
+        for answer in answers:
+            self.contract.check(answer)
+            if answer.request.method == "DELETE" and answer.status_code == 204:
+                self._worn = set(self.rows)
+        return answers
+
+    def get(self, path: str, key: str | None = "a", **headers: str) -> Any:
+        """One GET; `path` may have a query."""
+        path, _, query = path.partition("?")
+        pairs = tuple(tuple(pair.split("=", 1)) for pair in query.split("&") if pair)
+        return self.send(Ask("GET", path, pairs, headers).having(**headers), key)  # type: ignore[arg-type]
+
+    def logged(self) -> str:
+        """Everything that was logged until now."""
+        self.app.runtime.journal.flush()
+        return self.log.text
+
+    # -- requests made from declarations -------------------------------------------------------
+
+    def ask_of(self, operation: Operation[Any, Any], key: str = "a") -> Ask:
+        """A request that succeeds, made from the request class and the rows of that key.
+
+        Where a request deleted rows since, new ones are made first.
+        """
+        if "{" in operation.address and key in self._worn:
+            self._worn.discard(key)
+            self.sow(key)
+        described = self.contract.described(operation)
+        parameters = {(item["in"], item["name"]): item for item in described["parameters"]}
+        path, query, headers = operation.address, [], {}
+        for item in inputs(operation.request):
+            if item.place == "path":
+                path = path.replace(f"{{{item.name}}}", self._path_value(item, key))
+            elif item.required and item.place in {"query", "header"}:
+                value = self._sample(parameters[item.place, item.name]["schema"])
+                if item.place == "query":
+                    query.append((item.name, value))
+                else:
+                    headers[item.name] = value
+        body = None
+        if "requestBody" in described:
+            headers["Content-Type"] = "application/json"
+            body = json.dumps(self.example_body(operation)).encode()
+        if operation.idempotency != "none":
+            self._drafts += 1
+            headers["Idempotency-Key"] = f"draft-{self._drafts:06d}"
+        return Ask(operation.method, path, tuple(query), headers, body)
+
+    def example_body(self, operation: Operation[Any, Any]) -> Any:
+        """The documented example of the body."""
+        content = self.contract.described(operation)["requestBody"]["content"]
+        return content["application/json"]["example"]
+
+    def _sample(self, schema: Any) -> str:
+        value = sample(schema, self.contract.document["components"]["schemas"])
+        return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+    def _path_value(self, item: Input, key: str) -> str:
+        if item.id_prefix is None:
+            schema = _schema_of(self.contract, item)
+            return self._sample(schema)
+        known = self.rows[key][item.id_prefix]
+        assert known, f"nothing in this world makes or lists a {item.id_prefix}_ for {key}"
+        return known[-1]
+
+    # -- making --------------------------------------------------------------------------------
+
+    def settle(self) -> "World":
+        """Make the accounts, the keys, the news and the rows of every tenant."""
+        self.run(self._make_accounts())
+        self.take_news(range(30))
+        for key in ("a", "b", "personal"):
+            self.sow(key)
+        return self
+
+    async def _make_accounts(self) -> None:
+        every = tuple(SCOPES)
+        for name in ("a", "b"):
+            await self._workspace(name, "elite")
+            await self._key(name, name, every)
+        for scope in every:
+            await self._key(f"a {scope}", "a", (scope,))
+        await self._key("elsewhere", "a", every, addresses=("203.0.113.7",))
+        await self._key("expired", "a", every, expires_at=self.clock() + timedelta(microseconds=1))
+        revoked = await self._key("revoked", "a", every)
+        await self.hands.system(lambda ctx: accounts.revoke_key(ctx, revoked.id))
+        await self._workspace("pro", "pro")
+        await self._key("pro", "pro", every)
+        for name, plan in (("lite", "lite"), ("ineligible", "free")):
+            await self._workspace(name, "pro")
+            key = await self._key(name, name, every)
+            await self.hands.system(lambda ctx, key=key: _grandfather(ctx, key))
+            tenant = self.tenants[name]
+            await self.hands.system(
+                lambda ctx, tenant=tenant, plan=plan: accounts.set_plan(ctx, tenant, plan, PLANS)
+            )
+        user = await self.hands.system(
+            lambda ctx: accounts.create_user(ctx, name="Ann", plans=PLANS, plan="elite")
+        )
+        self.tenants["personal"] = user.id
+        await self._issue("personal", KeyWish(name="personal", scopes=every, user_id=user.id))
+        self.clock.forward(seconds=1)
+
+    async def _workspace(self, name: str, plan: str) -> None:
+        made = await self.hands.system(
+            lambda ctx: accounts.create_workspace(ctx, name=name, plan=plan, plans=PLANS)
+        )
+        self.tenants[name] = made.id
+
+    async def _key(self, name: str, place: str, scopes: tuple[str, ...], **wish: Any) -> Any:
+        tenant = self.tenants[place]
+        return await self._issue(
+            name, KeyWish(name=name, scopes=scopes, workspace_id=tenant, **wish)
+        )
+
+    async def _issue(self, name: str, wish: KeyWish) -> Any:
+        issued = await self.hands.system(lambda ctx: accounts.create_key(ctx, wish, plans=PLANS))
+        self.keys[name] = issued.secret
+        return issued.key
+
+    def add_key(self, name: str, place: str = "a", **wish: Any) -> str:
+        """One more key of a tenant, with every scope unless told otherwise."""
+        scopes = wish.pop("scopes", tuple(SCOPES))
+        return str(self.run(self._key(name, place, scopes, **wish)).id)
+
+    def take_news(self, numbers: Iterable[int]) -> None:
+        """Take in one document with these items, as the fetcher does."""
+        body = feed(numbers, self.clock())
+
+        async def take(ctx: Context) -> None:
+            location = "https://feeds.example.org/ports.xml"
+            source = await intake.add_source(ctx, intake.SourceWish(location, "Ports"))
+            parsed = parse_feed(body, base_url=location, content_type="application/rss+xml")
+            rows = rules.incoming(rules.described(source, parsed), parsed, ctx.now)
+            copy = intake.Copy(None, None, sha256(body).hexdigest())
+            await intake.take_document(ctx, source.id, parsed, intake.prepared(rows), copy)
+
+        self.system(take)
+
+    def sow(self, key: str) -> None:
+        """Make one of everything that can be made, and note everything that can be listed."""
+        creations = [op for op in self.operations if _creates(op)]
+        for operation in sorted(creations, key=lambda op: op.address.count("{")):
+            answer = self.send(self.ask_of(operation, key), key)
+            assert answer.status_code == operation.success, answer.text
+            self._note(key, answer.json())
+        self.make_report(key)
+        for operation in self.operations:
+            if operation.method == "GET" and "{" not in operation.path:
+                answer = self.send(self.ask_of(operation, key), key)
+                if answer.headers["content-type"] == "application/json":
+                    self._note(key, answer.json())
+
+    def make_report(self, key: str) -> str:
+        """Publish a report about the newest profile of a key."""
+        profile_id = self.rows[key]["prf"][-1]
+        row = self.run(make_report(self.hands, self.tenants[key], profile_id))
+        return str(row.id)
+
+    def _note(self, key: str, body: Any) -> None:
+        """Remember the identifiers of an answer, newest last."""
+        for id_ in reversed(list(_ids_in(body))):
+            known = self.rows[key][id_.partition("_")[0]]
+            if id_ in known:
+                known.remove(id_)
+            known.append(id_)
+
+
+async def _sent(session: Any, ask: Ask, bearer: str | None) -> httpx2.Response:
+    headers = httpx2.Headers(dict(ask.headers))
+    if bearer is not None:
+        headers.setdefault("Authorization", bearer)
+    url = httpx2.URL(ORIGIN + ask.path, params=list(ask.query) or None)
+    answer: httpx2.Response = await session.request(
+        ask.method, url, headers=headers, content=ask.body
+    )
+    return answer
+
+
+def _creates(operation: Operation[Any, Any]) -> bool:
+    kinds = {kind for kind, _ in openapi.envelopes.results(operation)}
+    return Created in kinds
+
+
+def _ids_in(body: Any) -> Iterator[str]:
+    if isinstance(body, list):
+        for item in body:
+            yield from _ids_in(item)
+    elif isinstance(body, dict):
+        for name, value in body.items():
+            if (
+                name == "id"
+                and isinstance(value, str)
+                and re.fullmatch("[a-z]+_[0-9a-f]{24}", value)
+            ):
+                yield value
+            else:
+                yield from _ids_in(value)
+
+
+def _schema_of(contract: Contract, item: Input) -> Any:
+    for path in contract.document["paths"].values():
+        for operation in path.values():
+            for parameter in operation["parameters"]:
+                if parameter["name"] == item.name and parameter["in"] == item.place:
+                    return parameter["schema"]
+    raise AssertionError(f"{item.name} is not documented")
+
+
+async def _grandfather(ctx: Context, key: Any) -> None:
+    await ctx.save(KEYS, key.id, attrs.evolve(key, grandfathered=True))
+
+
+def feed(numbers: Iterable[int], at: datetime) -> bytes:
+    """A feed about strikes at ports, one item for each number."""
+    items = "".join(
+        f"<item><title>Strike {number} closes the container port of Rotterdam</title>"
+        f"<link>https://news.example.org/ports/{number}</link><guid>ports-{number}</guid>"
+        f"<description>Dockworkers at European container ports began strike {number}. "
+        f"The closures may last {number + 2} days, the union said.</description>"
+        f"<pubDate>{format_datetime(at - timedelta(minutes=number))}</pubDate></item>"
+        for number in numbers
+    )
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?><rss version="2.0"><channel>'
+        "<title>Ports</title><link>https://news.example.org/</link><language>en</language>"
+        f"<description>News of ports</description>{items}</channel></rss>"
+    ).encode()
+
+
+# -- fixtures ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def contract() -> Contract:
+    """The document of the whole catalogue."""
+    return Contract(catalog.OPERATIONS)
+
+
+def _storage(store: str, folder: Path) -> Any:
+    if store == "memory":
+        return MemoryStorage(catalog.COLLECTIONS)
+    return SqliteStorage.open(folder / "svc.db", catalog.COLLECTIONS, epoch=b"12345678")
+
+
+@pytest.fixture
+def make_world(contract: Contract, tmp_path: Path) -> Iterator[Callable[..., World]]:
+    """Makes worlds: over memory or a SQLite file, with settings by name."""
+    made: list[World] = []
+
+    def make(
+        store: str = "memory", *, operations: Sequence[Operation[Any, Any]] = (), **settings: Any
+    ) -> World:
+        folder = tmp_path / str(len(made))
+        folder.mkdir()
+        every = (*catalog.OPERATIONS, *operations)
+        judge = Contract(every) if operations else contract
+        made.append(World(judge, _storage(store, folder), every, **settings))
+        return made[-1].settle()
+
+    yield make
+    for world in made:
+        world.close()
+
+
+@pytest.fixture(scope="module")
+def shared(contract: Contract, tmp_path_factory: Any) -> Iterator[World]:
+    """A settled world in memory, for tests that may follow each other in it."""
+    world = World(contract, _storage("memory", tmp_path_factory.mktemp("w")), catalog.OPERATIONS)
+    yield world.settle()
+    world.close()
+
+
+@pytest.fixture(scope="module", params=["memory", "sqlite"])
+def each_shared(request: Any, contract: Contract, tmp_path_factory: Any) -> Iterator[World]:
+    """The same over each store."""
+    storage = _storage(request.param, tmp_path_factory.mktemp("w"))
+    world = World(contract, storage, catalog.OPERATIONS)
+    yield world.settle()
+    world.close()
+
+
+@pytest.fixture
+def world(make_world: Callable[..., World]) -> World:
+    """A settled world in memory, for one test."""
+    return make_world()
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def each_world(request: Any, make_world: Callable[..., World]) -> World:
+    """A settled world over each store."""
+    return make_world(request.param)
+
+
+@pytest.fixture
+def ask() -> type[Ask]:
+    """Makes requests by hand."""
+    return Ask
+
+
+@pytest.fixture
+def refused() -> Callable[..., Any]:
+    """Asserts which problem an answer is; its shape was checked when it came."""
+
+    def check(response: httpx2.Response, kind: problem.ProblemType) -> Any:
+        body = response.json()
+        assert response.status_code == kind.status, response.text
+        assert body["code"] == kind.code, body
+        return body
+
+    return check

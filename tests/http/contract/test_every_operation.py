@@ -1,0 +1,576 @@
+"""What holds for every operation of the catalogue, asked of each; later ones come by themselves.
+
+Every answer is held against the OpenAPI document when it comes: status, code, media type, body
+and fields. The tests here say which of the documented answers it has to be.
+"""
+
+import json
+
+import pytest
+
+from svc_core import catalog, ids, openapi, problem
+from svc_core.access.scopes import SCOPES
+from svc_core.inputs import inputs
+from svc_core.operation import Bare, Content, One, Page
+from svc_core.pipeline import MERGE_PATCH
+
+EVENT_STREAM = "text/event-stream"
+
+
+def where(wanted):
+    """Parametrises a test over the operations that are meant."""
+    chosen = [operation for operation in catalog.OPERATIONS if wanted(operation)]
+    return pytest.mark.parametrize("operation", chosen, ids=[op.id for op in chosen])
+
+
+def has(place):
+    return lambda operation: any(item.place == place for item in inputs(operation.request))
+
+
+def named(name):
+    return lambda operation: any(item.name == name for item in inputs(operation.request))
+
+
+def is_keyed(operation):
+    return operation.auth != "public"
+
+
+def is_streamed(operation):
+    return any(offer.media_type == EVENT_STREAM for offer in operation.media)
+
+
+def ids_of(operation):
+    return [item for item in inputs(operation.request) if item.id_prefix and item.place == "path"]
+
+
+def is_private(operation):
+    """Whether a row that its path names belongs to one tenant."""
+    scopes = {collection.prefix: collection.scope for collection in catalog.COLLECTIONS}
+    return any(scopes.get(item.id_prefix, "tenant") == "tenant" for item in ids_of(operation))
+
+
+def reads_one(operation):
+    kinds = {kind for kind, _ in openapi.envelopes.results(operation)}
+    return operation.method == "GET" and bool(kinds & {One, Bare, Content}) and ids_of(operation)
+
+
+def is_page(operation):
+    return any(kind is Page for kind, _ in openapi.envelopes.results(operation))
+
+
+every = where(lambda _: True)
+keyed = where(is_keyed)
+
+
+# -- success -----------------------------------------------------------------------------------
+
+
+@every
+def test_a_good_request_succeeds_as_documented(each_shared, operation):
+    answer = each_shared.send(each_shared.ask_of(operation))
+    assert answer.status_code == operation.success, answer.text
+
+
+@where(lambda op: op.method == "GET" and not is_streamed(op))
+def test_every_representation_is_given_by_format_and_by_accept(shared, operation):
+    ask = shared.ask_of(operation)
+    for offer in operation.media:
+        answers = [shared.send(ask.having(accept=offer.media_type))]
+        if len(operation.media) > 1:
+            answers.append(shared.send(ask.asking(("format", offer.format)).having(accept="*/*")))
+        for answer in answers:
+            assert answer.status_code == 200
+            assert answer.headers["content-type"].partition(";")[0] == offer.media_type
+    assert shared.send(ask).headers["content-type"].startswith(operation.media[0].media_type)
+
+
+@where(reads_one)
+def test_one_resource_has_a_strong_tag_for_each_representation_and_honours_it(shared, operation):
+    ask = shared.ask_of(operation)
+    tags = []
+    for offer in operation.media:
+        first = shared.send(ask.having(accept=offer.media_type))
+        tag = first.headers["etag"]
+        assert tag.startswith('"')
+        tags.append(tag)
+        assert first.headers["cache-control"] == "private, no-cache"
+        for condition in (tag, f"W/{tag}", f'"other", {tag}', "*"):
+            again = shared.send(ask.having(accept=offer.media_type, if_none_match=condition))
+            assert (again.status_code, again.content) == (304, b"")
+            assert again.headers["etag"] == tag
+            assert again.headers["cache-control"] == first.headers["cache-control"]
+        other = shared.send(ask.having(accept=offer.media_type, if_none_match='"other"'))
+        assert other.status_code == 200
+    assert len(set(tags)) == len(operation.media)
+
+
+@where(lambda op: op.method == "GET" and not is_streamed(op))
+def test_head_answers_as_get_without_the_body(shared, operation):
+    ask = shared.ask_of(operation)
+    get, head = shared.send(ask), shared.send(ask.evolve(method="HEAD"))
+    assert (head.status_code, head.content) == (get.status_code, b"")
+    for name in ("content-type", "content-length", "etag", "cache-control", "vary"):
+        assert head.headers.get(name) == get.headers.get(name), name
+
+
+@every
+def test_options_needs_no_key_and_tells_the_methods(shared, operation):
+    asked = {"Origin": "https://shop.example", "Access-Control-Request-Method": operation.method}
+    ask = shared.ask_of(operation).evolve(method="OPTIONS", body=None)
+    answer = shared.send(ask, None)
+    assert answer.status_code == 204
+    assert operation.method in answer.headers["allow"].split(", ")
+    preflight = shared.send(ask.evolve(headers=asked), None)
+    assert preflight.status_code == 204
+    assert preflight.headers["access-control-allow-origin"] == "*"
+    assert operation.method in preflight.headers["access-control-allow-methods"]
+    assert "Authorization" in preflight.headers["access-control-allow-headers"]
+    assert "access-control-allow-credentials" not in preflight.headers
+
+
+@every
+def test_another_method_is_refused_with_those_that_are_allowed(shared, operation, refused):
+    ask = shared.ask_of(operation)
+    allowed = {op.method for op in catalog.OPERATIONS if op.address == operation.address}
+    for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW"} - allowed:
+        answer = shared.send(ask.evolve(method=method))
+        refused(answer, problem.METHOD_NOT_ALLOWED)
+        assert set(answer.headers["allow"].split(", ")) >= allowed
+
+
+# -- access ------------------------------------------------------------------------------------
+
+
+@keyed
+@pytest.mark.parametrize("authorization", [None, "bearer svc_", "Basic eDp5", "Token svc_"])
+def test_without_a_key_it_asks_for_one_or_for_payment(shared, operation, refused, authorization):
+    answer = shared.send(shared.ask_of(operation).having(authorization=authorization), None)
+    priced = operation.auth == "bearer-or-x402"
+    refused(answer, problem.PAYMENT_REQUIRED if priced else problem.MISSING_API_KEY)
+    assert ("www-authenticate" in answer.headers) != priced
+
+
+@keyed
+@pytest.mark.parametrize(
+    "authorization",
+    ["Bearer", "Bearer ", "Bearer svc_", "Bearer  svc_{}", "Bearersvc_{}", "Bearer svc_{}x"],
+)
+def test_a_malformed_key_is_refused_and_never_offered_payment(
+    shared, operation, refused, authorization
+):
+    shared.clock.forward(minutes=16)
+    sent = authorization.format("0" * 64)
+    answer = shared.send(shared.ask_of(operation).having(authorization=sent), None)
+    refused(answer, problem.INVALID_API_KEY)
+    assert answer.headers["www-authenticate"].startswith("Bearer ")
+    assert "payment-required" not in answer.headers
+
+
+@keyed
+@pytest.mark.parametrize(
+    ("key", "kind"),
+    [
+        ("svc_" + "0" * 64, problem.INVALID_API_KEY),
+        ("revoked", problem.API_KEY_REVOKED),
+        ("expired", problem.API_KEY_EXPIRED),
+        ("ineligible", problem.PLAN_INELIGIBLE),
+        ("elsewhere", problem.IP_NOT_ALLOWED),
+    ],
+    ids=lambda value: value.code if hasattr(value, "code") else "",
+)
+def test_a_key_without_standing_is_refused_for_what_is_wrong_with_it(
+    shared, operation, refused, key, kind
+):
+    shared.clock.forward(minutes=16)
+    answer = shared.send(shared.ask_of(operation), key)
+    refused(answer, kind)
+    assert ("www-authenticate" in answer.headers) == (kind.status == 401)
+    assert "payment-required" not in answer.headers
+
+
+@keyed
+def test_a_key_with_one_scope_succeeds_where_that_scope_suffices_and_nowhere_else(
+    shared, operation, refused
+):
+    for scope in SCOPES:
+        answer = shared.send(shared.ask_of(operation), f"a {scope}")
+        if scope in operation.scopes or not operation.scopes:
+            assert answer.status_code == operation.success, answer.text
+        else:
+            told = refused(answer, problem.INSUFFICIENT_SCOPE)
+            assert all(needed in told["detail"] for needed in operation.scopes)
+
+
+@keyed
+def test_a_listed_address_may_call_however_it_is_written(shared, operation):
+    for written in ("203.0.113.7", "::ffff:203.0.113.7", " 203.0.113.7 "):
+        ask = shared.ask_of(operation).having(cf_connecting_ip=written)
+        assert shared.send(ask, "elsewhere").status_code == operation.success
+    spoofed = shared.send(
+        shared.ask_of(operation).having(cf_connecting_ip="203.0.113.7"),
+        "elsewhere",
+        client="198.51.100.9",
+    )
+    assert spoofed.json()["code"] == "IP_NOT_ALLOWED"
+
+
+@keyed
+def test_a_personal_key_is_refused_by_the_operations_of_workspaces_alone(
+    shared, operation, refused
+):
+    answer = shared.send(shared.ask_of(operation, "personal"), "personal")
+    if operation.binding == "workspace":
+        refused(answer, problem.WORKSPACE_KEY_REQUIRED)
+    else:
+        assert answer.status_code == operation.success, answer.text
+
+
+@keyed
+def test_a_grandfathered_key_still_serves(shared, operation):
+    shared.clock.forward(minutes=1)
+    answer = shared.send(shared.ask_of(operation), "lite")
+    assert answer.status_code in {operation.success, 404}
+    if operation.pool == "account":
+        assert answer.headers["x-ratelimit-limit-minute"] == "10"
+
+
+# -- identifiers -------------------------------------------------------------------------------
+
+
+@where(is_private)
+def test_another_tenants_row_is_not_to_be_told_from_one_that_is_not(
+    each_shared, operation, refused
+):
+    theirs = each_shared.ask_of(operation, "b")
+    known = [item.id_prefix for item in ids_of(operation)]
+    path = theirs.path
+    for prefix in known:
+        path = path.replace(each_shared.rows["b"][prefix][-1], ids.public_id(prefix, "0" * 24))
+    answers = [
+        each_shared.send(theirs.having(if_match=condition, if_none_match=condition).evolve(path=at))
+        for at in (theirs.path, path)
+        for condition in (None, "*")
+    ]
+    bodies = set()
+    for answer in answers:
+        refused(answer, problem.NOT_FOUND)
+        bodies.add(answer.text.replace(answer.json()["requestId"], ""))
+    assert len(bodies) == 1
+    names = [sorted(answer.headers) for answer in answers]
+    assert names.count(names[0]) == len(names)
+    assert each_shared.send(each_shared.ask_of(operation, "b"), "b").status_code < 300
+
+
+@where(reads_one)
+def test_the_old_form_of_an_identifier_gives_the_same_answer(shared, operation):
+    ask = shared.ask_of(operation)
+    old = ask.path
+    for item in ids_of(operation):
+        old = old.replace(f"{item.id_prefix}_", "")
+    first, second = shared.send(ask), shared.send(ask.evolve(path=old))
+    assert (first.status_code, second.status_code) == (200, 200)
+    assert first.content == second.content
+    assert first.headers["etag"] == second.headers["etag"]
+
+
+@where(ids_of)
+@pytest.mark.parametrize(
+    "spoilt",
+    ["{}0", "{}%20", "X{}", "%7B{}%7D", "{}%5Cn", "..%2f{}", "%2e%2e", "0", "%252F", "%EF%BC%90"],
+)
+def test_what_cannot_be_an_identifier_names_nothing(shared, operation, spoilt):
+    ask = shared.ask_of(operation)
+    for item in ids_of(operation):
+        id_ = shared.rows["a"][item.id_prefix][-1]
+        answer = shared.send(ask.evolve(path=ask.path.replace(id_, spoilt.format(id_))))
+        assert answer.status_code == 404, answer.text
+        assert answer.json()["code"] in {"NOT_FOUND", "ROUTE_NOT_FOUND"}
+
+
+@where(ids_of)
+@pytest.mark.parametrize("spoilt", ["{}%0A", "%00{}", "{}%7F", "%FF{}"])
+def test_a_path_with_control_characters_or_broken_text_is_malformed(
+    shared, operation, refused, spoilt
+):
+    ask = shared.ask_of(operation)
+    id_ = shared.rows["a"][ids_of(operation)[-1].id_prefix][-1]
+    answer = shared.send(ask.evolve(path=ask.path.replace(id_, spoilt.format(id_))))
+    refused(answer, problem.BAD_REQUEST)
+
+
+# -- queries -----------------------------------------------------------------------------------
+
+
+@every
+def test_a_name_that_is_not_known_is_refused_and_the_known_ones_are_told(
+    shared, operation, refused
+):
+    ask = shared.ask_of(operation).asking(("colour", "red"))
+    told = refused(shared.send(ask), problem.UNKNOWN_PARAMETER)
+    for item in inputs(operation.request):
+        assert item.place != "query" or item.name in told["detail"]
+
+
+@every
+def test_a_name_that_stands_twice_is_refused(shared, operation, refused):
+    ask = shared.ask_of(operation)
+    names = [item.name for item in inputs(operation.request) if item.place == "query"]
+    name = (names or ["limit"])[0]
+    told = refused(shared.send(ask.asking((name, "5"), (name, "5"))), problem.DUPLICATE_PARAMETER)
+    assert name in told["detail"]
+
+
+BAD_VALUES = ["\u0665", "", "-1", "no such value", "a,,b", "0" * 5000]
+
+
+@where(has("query"))
+def test_a_bad_value_is_refused_by_name(shared, operation, refused):
+    ask = shared.ask_of(operation)
+    for item in inputs(operation.request):
+        if item.place != "query":
+            continue
+        for value in BAD_VALUES:
+            answer = shared.send(ask.asking((item.name, value)))
+            if _reads(item, value):
+                assert answer.status_code < 500, answer.text
+            else:
+                assert item.name in refused(answer, problem.INVALID_PARAMETER)["detail"]
+
+
+def _reads(item, value):
+    try:
+        item.read(value)
+    except ValueError:
+        return False
+    return True
+
+
+@where(lambda op: len(op.media) > 1)
+def test_a_format_that_is_not_offered_is_refused(shared, operation, refused):
+    for value in ("xml", "JSON", "json ", ""):
+        answer = shared.send(shared.ask_of(operation).asking(("format", value)))
+        assert "format" in refused(answer, problem.INVALID_PARAMETER)["detail"]
+
+
+@where(named("limit"))
+def test_a_limit_is_a_plain_number_within_its_bounds(shared, operation, refused):
+    ask = shared.ask_of(operation)
+    described = shared.contract.described(operation)["parameters"]
+    bounds = next(item["schema"] for item in described if item["name"] == "limit")
+    least, most = bounds["minimum"], bounds["maximum"]
+    for value in (least - 1, most + 1, -1, "1.0", "+5", " 5", "5 ", "\u0665", "1e1", "", "0x1",
+                  "1_0", "9" * 400):  # fmt: skip
+        answer = shared.send(ask.asking(("limit", str(value))))
+        assert "limit" in refused(answer, problem.INVALID_PARAMETER)["detail"]
+    for value in (least, most):
+        answer = shared.send(ask.asking(("limit", str(value))))
+        assert answer.status_code == 200
+        assert len(answer.json()["data"]) <= value
+
+
+@where(named("cursor"))
+def test_a_cursor_of_nobodys_making_is_refused(shared, operation, refused):
+    ask = shared.ask_of(operation)
+    for value in ("x", "A" * 64, "%00", "\u00e9", "A" * 4000):
+        refused(shared.send(ask.asking(("cursor", value))), problem.INVALID_CURSOR)
+
+
+# -- negotiation and bodies --------------------------------------------------------------------
+
+
+@where(lambda op: not is_streamed(op))
+def test_an_accept_that_excludes_every_offer_is_refused(shared, operation, refused):
+    for accept in ("image/png", "application/*;q=0, text/*;q=0", "*/*;q=0"):
+        answer = shared.send(shared.ask_of(operation).having(accept=accept))
+        told = refused(answer, problem.NOT_ACCEPTABLE)
+        assert "Accept" in answer.headers["vary"]
+        assert all(offer.media_type in told["detail"] for offer in operation.media)
+
+
+@where(has("body"))
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"content_type": "text/plain"},
+        {"content_type": None},
+        {"content_type": "application/xml"},
+        {"content_type": "application/json; charset=latin-1"},
+        {"content_encoding": "gzip"},
+    ],
+    ids=str,
+)
+def test_another_content_type_or_coding_is_refused(shared, operation, refused, fields):
+    answer = shared.send(shared.ask_of(operation).having(**fields))
+    refused(answer, problem.UNSUPPORTED_MEDIA_TYPE)
+    if "content_encoding" in fields:
+        assert answer.headers["accept-encoding"] == "identity"
+    else:
+        offered = "accept-patch" if operation.method == "PATCH" else "accept"
+        assert "application/json" in answer.headers[offered]
+
+
+@where(has("body"))
+def test_json_is_taken_with_a_charset_and_patches_as_merge_patches_too(shared, operation):
+    types = ["application/json; charset=utf-8", 'Application/JSON;charset="UTF-8"']
+    if operation.method == "PATCH":
+        types.append(MERGE_PATCH)
+    for sent in types:
+        answer = shared.send(shared.ask_of(operation).having(content_type=sent))
+        assert answer.status_code == operation.success, answer.text
+
+
+BAD_JSON = [
+    (b"", problem.MALFORMED_JSON),
+    (b"{", problem.MALFORMED_JSON),
+    (b"{} {}", problem.MALFORMED_JSON),
+    (b"{'a':1}", problem.MALFORMED_JSON),
+    (b'{"a":NaN}', problem.MALFORMED_JSON),
+    (b'{"a":-Infinity}', problem.MALFORMED_JSON),
+    (b'{"a":01}', problem.MALFORMED_JSON),
+    (b'{"a":"\x01"}', problem.MALFORMED_JSON),
+    (b'{"a":1,"a":1}', problem.DUPLICATE_JSON_MEMBER),
+    (b'{"a":1,"\\u0061":1}', problem.DUPLICATE_JSON_MEMBER),
+    (b'{"a":9007199254740992}', problem.NUMBER_OUT_OF_RANGE),
+    (b'{"a":1e400}', problem.NUMBER_OUT_OF_RANGE),
+    (b'{"a":' + b"9" * 5000 + b"}", problem.NUMBER_OUT_OF_RANGE),
+    (b'{"a":"\\ud800"}', problem.INVALID_ENCODING),
+    (b'{"a":"\\u0000"}', problem.INVALID_ENCODING),
+    (b'{"a":"\xff"}', problem.INVALID_ENCODING),
+    (b'{"a":"\xed\xa0\x80"}', problem.INVALID_ENCODING),
+    (b"[" * 100_000, problem.JSON_TOO_DEEP),
+    (b'{"a":' * 100_000, problem.JSON_TOO_DEEP),
+]
+
+
+@where(has("body"))
+def test_what_is_not_sound_json_is_refused_by_its_kind(shared, operation, refused):
+    for body, kind in BAD_JSON:
+        refused(shared.send(shared.ask_of(operation).evolve(body=body)), kind)
+
+
+@where(has("body"))
+def test_what_does_not_fit_the_schema_is_refused_by_pointer(shared, operation, refused):
+    good = shared.example_body(operation)
+    spoilt = [({**good, "colour": "red"}, "/colour")]
+    spoilt += [({**good, name: {"x": [None]}}, f"/{name}") for name in good]
+    for value in ([], "text", 7, None, True, [good]):
+        spoilt.append((value, "(body)"))
+    for body, pointer in spoilt:
+        answer = shared.send(shared.ask_of(operation).evolve(body=json.dumps(body).encode()))
+        assert pointer in refused(answer, problem.VALIDATION_FAILED)["detail"]
+
+
+@where(has("body"))
+def test_a_byte_order_mark_is_overlooked_once(shared, operation, refused):
+    ask = shared.ask_of(operation)
+    mark = b"\xef\xbb\xbf"
+    answer = shared.send(ask.evolve(body=mark + ask.body))
+    assert answer.status_code == operation.success, answer.text
+    answer = shared.send(shared.ask_of(operation).evolve(body=mark + mark + ask.body))
+    refused(answer, problem.MALFORMED_JSON)
+
+
+@where(has("body"))
+def test_a_body_over_a_mebibyte_is_refused(shared, operation, refused):
+    answer = shared.send(shared.ask_of(operation).evolve(body=b" " * (1024 * 1024 + 1)))
+    refused(answer, problem.BODY_TOO_LARGE)
+
+
+# -- repeated and conditional writes -----------------------------------------------------------
+
+
+@where(lambda op: op.idempotency != "none")
+def test_an_idempotency_key_has_8_to_200_visible_characters(shared, operation, refused):
+    ask = shared.ask_of(operation)
+    for key in ("1234567", "k" * 201, "", "with space", "tab\there"):
+        answer = shared.send(ask.having(idempotency_key=key))
+        refused(answer, problem.INVALID_IDEMPOTENCY_KEY)
+    for key in (f"{operation.id:.<8}"[:8], f"{operation.id:~<200}", f'"{operation.id}"'):
+        answer = shared.send(shared.ask_of(operation).having(idempotency_key=key))
+        assert answer.status_code == operation.success
+        assert answer.headers["idempotency-key"] == key
+    without = shared.send(shared.ask_of(operation).having(idempotency_key=None))
+    if operation.idempotency == "required":
+        refused(without, problem.IDEMPOTENCY_KEY_REQUIRED)
+    else:
+        assert without.status_code == operation.success
+
+
+@where(lambda op: op.target is not None)
+def test_a_precondition_holds_for_the_current_tag_and_the_star_alone(shared, operation, refused):
+    reader = next(
+        op for op in catalog.OPERATIONS if op.method == "GET" and op.address == operation.address
+    )
+    for condition in ('"other"', "W/{}", "", "other", "{}x", '"', "x, y"):
+        tag = shared.send(shared.ask_of(reader)).headers["etag"]
+        answer = shared.send(shared.ask_of(operation).having(if_match=condition.format(tag)))
+        refused(answer, problem.PRECONDITION_FAILED)
+        assert answer.headers["etag"] == tag
+    for condition in ("{}", "*", '"other", {}', "{},"):
+        ask = shared.ask_of(operation)
+        tag = shared.send(shared.ask_of(reader)).headers["etag"]
+        answer = shared.send(ask.having(if_match=condition.format(tag)))
+        assert answer.status_code == operation.success, (condition, answer.text)
+
+
+@where(lambda op: op.target is not None)
+def test_if_none_match_star_never_overwrites(shared, operation, refused):
+    answer = shared.send(shared.ask_of(operation).having(if_none_match="*"))
+    refused(answer, problem.PRECONDITION_FAILED)
+
+
+# -- the order of the checks -------------------------------------------------------------------
+
+
+def _steps(world, operation):
+    """Every fault that a request to the operation can have, in the order they are judged."""
+    ask = world.ask_of(operation)
+    if is_keyed(operation):
+        yield problem.INVALID_API_KEY, lambda a: a.having(authorization="Bearer x")
+        if operation.scopes:
+            other = next(scope for scope in SCOPES if scope not in operation.scopes)
+            weak = f"Bearer {world.keys[f'a {other}']}"
+            yield problem.INSUFFICIENT_SCOPE, lambda a: a.having(authorization=weak)
+    if not is_streamed(operation):
+        yield problem.NOT_ACCEPTABLE, lambda a: a.having(accept="image/png")
+    if has("body")(operation):
+        yield problem.UNSUPPORTED_MEDIA_TYPE, lambda a: a.having(content_type="text/plain")
+    yield problem.UNKNOWN_PARAMETER, lambda a: a.asking(("colour", "red"))
+    if operation.idempotency != "none":
+        yield problem.INVALID_IDEMPOTENCY_KEY, lambda a: a.having(idempotency_key="short")
+    if is_private(operation):
+        theirs = world.ask_of(operation, "b").path
+        yield problem.NOT_FOUND, lambda a: a.evolve(path=theirs)
+    if operation.target is not None:
+        yield problem.PRECONDITION_FAILED, lambda a: a.having(if_match='"other"')
+    if has("body")(operation):
+        yield problem.MALFORMED_JSON, lambda a: a.evolve(body=b"{")
+        yield problem.VALIDATION_FAILED, lambda a: a.evolve(body=b"[]")
+    del ask
+
+
+@every
+def test_faults_are_told_in_one_order_however_many_there_are(shared, operation, refused):
+    shared.clock.forward(minutes=16)
+    steps = list(_steps(shared, operation))
+    for first, (kind, _) in enumerate(steps):
+        ask = shared.ask_of(operation)
+        # From the last fault to the first, so that of two for one part the earlier stands.
+        for _, spoil in reversed(steps[first:]):
+            ask = spoil(ask)
+        refused(shared.send(ask), kind)
+
+
+# -- pages of a list ---------------------------------------------------------------------------
+
+
+@where(is_page)
+def test_a_page_says_its_row_count_and_where_to_go_on(shared, operation):
+    answer = shared.send(shared.ask_of(operation))
+    body = answer.json()
+    assert list(body) == ["data", "meta", "links"]
+    assert body["meta"]["pageCount"] == len(body["data"])
+    assert ("count" in body["meta"]) == (operation.version == "1.0")
+    assert (body["links"]["next"] is None) == (body["meta"]["page"]["nextCursor"] is None)
+    assert ("link" in answer.headers) == (body["links"]["next"] is not None)
+    assert "totalCount" not in body
