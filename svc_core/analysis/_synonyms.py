@@ -177,9 +177,6 @@ censorship|censorship press_freedom censura censure zensur pressefreiheit
 religion|church religion religious pope vatican église kirche iglesia igreja церковь
 animal|endangered_species wildlife conservation rhino rhinos
 hate|hate_crime hate_crimes crime_haine hassverbrechen
-usapresident|white_house
-brexit|brexit брексит
-trump|trump трамп
 olympics|olympics olympic olympic_games jeux_olympiques olympia olimpiadas олимпиада
 trafficking|human_trafficking anti_trafficking trafficking_victims traite_humains menschenhandel
     trata_personas

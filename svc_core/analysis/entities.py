@@ -122,9 +122,10 @@ def _runs(text: str) -> Iterable[tuple[int, str]]:
 
 def _sure(reading: Reading) -> Iterable[str]:
     """The keys of names that stand inside a sentence, where a capital means something."""
+    german = reading.evidence.language == "de"
     for text in reading.sentences:
         for start, run in _runs(text):
-            mention = _mention(run) if start >= 2 else None
+            mention = _mention(run) if start >= 2 and not german else None
             if mention:
                 yield mention.key
 
@@ -190,9 +191,9 @@ def _typed(name: str, *, titled: bool) -> Mention | None:
     if key in _capitals() or key.replace(" ", "_") in words.CITIES:
         return Mention(key, name, PLACE, 1, _capitals().get(key))
     kind = OTHER
-    if parts[-1] in words.ORGANISATION_WORDS or key in words.ORGANISATIONS or _is_acronym(name):
+    if {parts[-1], key.split(" of ")[0].split()[-1]} & words.ORGANISATION_WORDS or key in words.ORGANISATIONS or _is_acronym(name):
         kind = ORGANISATION
-    elif parts[-1] in words.PLACE_WORDS:
+    elif {parts[0], parts[-1]} & words.PLACE_WORDS:
         kind = PLACE
     elif titled or (len(parts) > 1 and parts[0] in GIVEN_NAMES):
         kind = PERSON

@@ -29,6 +29,7 @@ _COMMON_SHARE = 0.34  # a term of every third item is the subject, not the story
 _COMMON_FROM = 10  # a story of ten items may stand alone
 _COMMON_NAMES_FROM = 4
 _POSTINGS_MAX = 200  # keeps the pass linear however many items there are
+_CONCEPT_FACTOR = 1.2  # what two languages share of a story
 _SMOOTH = 20.0
 _COPY_TERMS_MIN = 3
 
@@ -115,13 +116,17 @@ def _vectors(items: Sequence[Scored], background: Sequence[Reading]) -> list[dic
     vectors: list[dict[str, float]] = []
     for counts in counted:
         raw = {
-            term: (1 + log(count)) * log((total + _SMOOTH) / max(held[term], 1))
+            term: _factor(term) * (1 + log(count)) * log((total + _SMOOTH) / max(held[term], 1))
             for term, count in counts.items()
             if held[term] <= most
         }
         length = sqrt(sum(weight * weight for weight in raw.values())) or 1.0
         vectors.append({term: weight / length for term, weight in raw.items()})
     return vectors
+
+
+def _factor(term: str) -> float:
+    return _CONCEPT_FACTOR if term.startswith("qq") else 1.0
 
 
 def _names(scored: Scored) -> set[str]:

@@ -59,11 +59,11 @@ def test_any_text_has_names_with_positive_counts(make, text) -> None:  # type: i
 def test_a_signal_says_what_whom_where_and_when(newsroom, week) -> None:  # type: ignore[no-untyped-def]
     made = report("W", "Chile", week, newsroom)
     signals = extract(made.stories, week)
-    (quake,) = [one for one in signals if one.type == "disaster" and one.sources == 4]
+    (quake,) = [one for one in signals if one.type == "disaster" and one.sources == 5]
     assert quake.direction == "down"
     assert "Chile" in {place.name for place in quake.places}
     assert quake.occurred_on == date(2026, 3, 4)
-    assert len(quake.evidence_ids) == 4
+    assert len(quake.evidence_ids) == 5
     assert quake.key == f"{quake.story_key}:disaster"
     assert quake.at < quake.last_at
     assert signals[0] == quake
@@ -146,7 +146,7 @@ def test_every_edge_of_a_graph_ends_in_nodes(newsroom, week) -> None:  # type: i
     assert all({edge.source_id, edge.target_id} <= ids for edge in graph.edges)
     assert len({edge.id for edge in graph.edges}) == len(graph.edges)
     assert set(graph.anchors) == {f"incident:{key}" for key in made.draft.story_keys}
-    assert graph.counts["incidents"] == 3
+    assert graph.counts["incidents"] == 2
     assert graph.counts["nodes"] == len(graph.nodes)
     assert graph.counts["edges"] == len(graph.edges)
     assert set(graph.citations) <= {source.number for source in made.draft.sources}
@@ -156,7 +156,7 @@ def test_every_edge_of_a_graph_ends_in_nodes(newsroom, week) -> None:  # type: i
 
 def test_names_that_meet_in_two_incidents_are_tied(make, week) -> None:  # type: ignore[no-untyped-def]
     items = [
-        make("Zeppelin sold", "The owners in Chile signed papers while buyers in Norway counted money.", source="alpha"),
+        make("Zeppelin sold", "The owners in Chile signed papers while buyers in Norway counted money.", source="alpha", hours=-120),
         make("Zeppelin hall on fire", "Firemen of Norway fought flames until dawn; engines rolled out of Chile.", source="beta"),
     ]
     made = report("W", "Zeppelin", week, items)
