@@ -26,14 +26,14 @@ _FIXED: dict[str, tuple[str, ...]] = {
         "CREATE TABLE shapes (collection TEXT PRIMARY KEY, shape TEXT NOT NULL) WITHOUT ROWID",
     ),
     "changes": (
-        "CREATE TABLE changes (seq INTEGER PRIMARY KEY AUTOINCREMENT, scope TEXT NOT NULL,"
+        "CREATE TABLE changes (seq INTEGER PRIMARY KEY, scope TEXT NOT NULL,"
         " position INTEGER NOT NULL, id TEXT NOT NULL, change_type TEXT NOT NULL,"
         " resource_type TEXT NOT NULL, resource_id TEXT NOT NULL, version INTEGER NOT NULL,"
         " occurred_at INTEGER NOT NULL, path TEXT, UNIQUE (scope, position))",
         "CREATE INDEX i_changes_type ON changes (scope, resource_type, position)",
     ),
     "outbox": (
-        "CREATE TABLE outbox (seq INTEGER PRIMARY KEY AUTOINCREMENT, tenant TEXT NOT NULL,"
+        "CREATE TABLE outbox (seq INTEGER PRIMARY KEY, tenant TEXT NOT NULL,"
         " id TEXT NOT NULL, type TEXT NOT NULL, subject TEXT NOT NULL, body BLOB NOT NULL,"
         " occurred_at INTEGER NOT NULL, UNIQUE (tenant, id))",
         "CREATE INDEX i_outbox ON outbox (tenant, seq)",

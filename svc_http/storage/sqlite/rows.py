@@ -130,4 +130,4 @@ def _pairs(record: Record) -> Pairs:
 def _columns(table: Table, version: int, pairs: Pairs, record: Record) -> list[object]:
     """The columns; the facets stand in one of them, so that a change finds the old ones."""
     keys = (record.keys[key] for key in table.keys)
-    return [version, record.order, _json(pairs), *keys, record.raw]
+    return [version, record.order, _json(pairs) if pairs else "[]", *keys, record.raw]

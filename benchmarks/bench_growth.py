@@ -1,0 +1,113 @@
+"""A page deep in a long list costs what the first page costs.
+
+Pages of 20 rows through the store's own `scan`, by cursor position: page 1 against page 5,000 of
+a million rows, unfiltered and by a facet. Run: python benchmarks/bench_growth.py [--quick]
+"""
+
+import asyncio
+import sqlite3
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+from svc_core import drive
+from svc_core.ports import Position
+from svc_core.testing.sample import NOTES, SAMPLES, Note
+from svc_http.storage import SqliteStorage
+from svc_http.storage.sqlite.documents import SqliteDocuments
+from svc_http.storage.sqlite.table import table
+
+GOAL = 1.25
+LIMIT = 20
+REPEATS = 400
+ROWS_PER_UNIT = 10_000
+Where = Mapping[str, tuple[str, ...]] | None
+
+
+def fill(path: Path, rows: int) -> None:
+    """Make a store of `rows` notes, half of them about the weather."""
+
+    async def work() -> None:
+        store = SqliteStorage.open(path, SAMPLES, epoch=bytes(8))
+        for first in range(0, rows, ROWS_PER_UNIT):
+            await store.write("ann", lambda tx, first=first: put_all(tx.documents, first))
+        await store.close()
+
+    async def put_all(documents: SqliteDocuments, first: int) -> None:
+        for number in range(first, min(first + ROWS_PER_UNIT, rows)):
+            topics = ("weather",) if number % 2 else ("sport",)
+            note = Note(f"n{number:08}", "", number, "open", topics=topics)
+            await documents.put(NOTES, note.id, note)
+
+    asyncio.run(work())
+
+
+def timed(documents: SqliteDocuments, where: Where, after: Position | None) -> float:
+    """Seconds of one page."""
+    began = time.perf_counter()
+    page = drive.run(documents.scan(NOTES, where=where, after=after, limit=LIMIT))
+    seconds = time.perf_counter() - began
+    if len(page.rows) != LIMIT:
+        raise SystemExit("the list is too short for this page")
+    return seconds
+
+
+def offset(connection: sqlite3.Connection, skipped: int) -> float:
+    """Seconds of the same page by counting rows away: what keyset paging avoids."""
+    began = time.perf_counter()
+    connection.execute(
+        "SELECT id, version, ord, body FROM c_sample_notes WHERE tenant = 'ann'"
+        " ORDER BY ord DESC, id DESC LIMIT ? OFFSET ?",
+        (LIMIT + 1, skipped),
+    ).fetchall()
+    return time.perf_counter() - began
+
+
+def lines(
+    connection: sqlite3.Connection, rows: int, page: int
+) -> Iterator[tuple[str, float, float]]:
+    """Name, microseconds of page 1 and of the deep page."""
+    documents = SqliteDocuments(connection, {NOTES.name: table(NOTES)}, "ann", None)
+    filters: tuple[tuple[str, Where, int], ...] = (
+        ("keyset, whole list", None, 1),
+        ("keyset, key filter", {"status": ("open",)}, 1),
+        # Every other row, so the page of the same number lies twice as deep in the list.
+        ("keyset, facet of every other row", {"topic": ("weather",)}, 2),
+    )
+    for name, where, step in filters:
+        place = rows - (page - 1) * LIMIT * step
+        after = Position(place, f"n{place:08}")
+        pairs = [
+            (timed(documents, where, None), timed(documents, where, after)) for _ in range(REPEATS)
+        ]
+        yield name, median(first for first, _ in pairs), median(deep for _, deep in pairs)
+    skipped = (page - 1) * LIMIT
+    yield "offset, whole list (not ours)", offset(connection, 0), offset(connection, skipped)
+
+
+def main() -> int:
+    """Print the table; 1 when the goal is missed."""
+    rows = 100_000 if "--quick" in sys.argv else 1_000_000
+    page = 2_400 if "--quick" in sys.argv else 5_000
+    missed = False
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "svc.db")
+        fill(path, rows)
+        connection = sqlite3.connect(path, isolation_level=None, cached_statements=512)
+        title, deep_title = f"{rows:,} rows, {LIMIT} a page", f"page {page:,}"
+        print(f"{title:<36}{'page 1':>10}{deep_title:>12}{'ratio':>8}")
+        for name, first, deep in lines(connection, rows, page):
+            ratio = deep / first
+            judged = "" if name.startswith("offset") else ("PASS" if ratio <= GOAL else "FAIL")
+            missed = missed or judged == "FAIL"
+            print(f"{name:<36}{first * 1e6:>7.1f} us{deep * 1e6:>9.1f} us{ratio:>8.2f} {judged}")
+        connection.close()
+    print(f"goal: at most {GOAL} times the first page: {'FAIL' if missed else 'PASS'}")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
