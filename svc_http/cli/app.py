@@ -1,0 +1,62 @@
+"""The tree of commands. What a command needs is imported when it is the one that was called."""
+
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError
+
+from svc_http.cli import failures
+
+
+def _version() -> str:
+    from svc_http.pages import service_version  # noqa: PLC0415 - help is shown without it
+
+    return f"svc {service_version()}"
+
+
+app = App(
+    name="svc",
+    help="Intelligence Platform API: serve it, and look after it.",
+    version=_version,
+    help_epilogue="Begin with: svc serve --demo",
+    result_action="return_value",
+    exit_on_error=False,
+    print_error=False,
+)
+
+_HERE = "svc_http.cli"
+
+for _name, _target, _help in (
+    ("serve", "serve:serve", "Run the server; --demo runs one that needs nothing."),
+    ("keys", "keys:app", "Create, list, show, revoke, regenerate and delete API keys."),
+    ("workspaces", "workspaces:workspaces", "Create and list workspaces."),
+    ("users", "workspaces:users", "Create and list people."),
+    ("plans", "workspaces:plans", "Show the plan table; move a workspace to another plan."),
+    ("feeds", "feeds:app", "Add sources of news, take them in, see how they do."),
+    ("profiles", "profiles:app", "Create, list, show and delete the profiles of a workspace."),
+    ("reports", "reports:app", "Make, list and read reports."),
+    ("changes", "changes:app", "Read the change feed."),
+    ("db", "database:app", "See the state of the database file, and migrate it."),
+    ("openapi", "documents:openapi", "Print the OpenAPI 3.1 document."),
+    ("doctor", "doctor:doctor", "Check that everything the server needs is here."),
+    ("version", "documents:version", "Print the versions of what runs."),
+):
+    app.command(f"{_HERE}.{_target}", name=_name, help=_help)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code."""
+    try:
+        return int(app(list(arguments)) or 0)
+    except CycloptsError as wrong:
+        return failures.tell(" ".join(str(wrong).split()), failures.USAGE)
+    except KeyboardInterrupt:
+        return failures.INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read the output has gone, which is their right; nothing may be written any more.
+        sys.stdout = None
+        return failures.REFUSED
+    except Exception as failure:
+        # The boundary: what people cannot mend is a defect of ours, told without a traceback.
+        code = failures.known(failure)
+        return failures.defect(failure) if code is None else code

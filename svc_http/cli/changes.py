@@ -1,0 +1,54 @@
+"""`svc changes`."""
+
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from svc_http.cli import show
+from svc_http.cli.options import Common
+from svc_http.cli.reach import call
+
+app = App(name="changes", help="The change feed of a workspace.")
+
+Workspace = Annotated[
+    str | None, Parameter(name="--workspace", help="Id or name. Without: the only one there is.")
+]
+
+
+@app.command
+def head(
+    *,
+    workspace: Workspace = None,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Print the watermark after the newest change."""
+    found: Any = call(common, "changes head", {"workspace": workspace})
+    if common.json:
+        show.as_json(found)
+        return
+    show.lines(found["watermark"])
+
+
+@app.command(name="list")
+def list_(
+    *,
+    after: Annotated[
+        str | None, Parameter(help="The watermark to go on from. Without: the beginning.")
+    ] = None,
+    type_: Annotated[
+        tuple[str, ...],
+        Parameter(name="--type", negative=(), help="A resource type; repeat it."),
+    ] = (),
+    limit: Annotated[int, Parameter(help="How many at most.")] = 100,
+    workspace: Workspace = None,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Print one page of changes, and the watermark to go on from."""
+    asked = {"after": after, "types": list(type_), "limit": limit, "workspace": workspace}
+    found: Any = call(common, "changes list", asked)
+    if common.json:
+        show.as_json(found)
+        return
+    columns = ("occurredAt", "changeType", "resourceType", "resourceId", "version")
+    show.table(found["data"], columns, "Nothing has changed since.")
+    show.lines("", f"watermark  {found['watermark']}")

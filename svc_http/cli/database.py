@@ -1,0 +1,84 @@
+"""`svc db`: the file itself, whether or not a server uses it."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from svc_http.cli import show
+from svc_http.cli.failures import REFUSED, Usage, tell
+from svc_http.cli.options import Common
+
+app = App(name="db", help="The database file and its migrations.")
+
+
+@app.command
+def status(
+    *,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Show which migrations the file has taken and which it lacks."""
+    found = describe(_file(common))
+    if common.json:
+        show.as_json(found)
+        return
+    pending = found["pending"]
+    show.members({"db": found["db"], "exists": found["exists"], "applied": len(found["applied"])})
+    show.lines("pending  " + (", ".join(pending) if pending else "none"))
+
+
+@app.command
+def migrate(
+    *,
+    dry_run: Annotated[
+        bool, Parameter(negative=(), help="Only say what would be done; exit 1 if anything.")
+    ] = False,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> int:
+    """Bring the file to what this version needs; the server does the same when it starts."""
+    from svc_core import catalog  # noqa: PLC0415 - help is shown without it
+    from svc_http import system  # noqa: PLC0415
+    from svc_http.storage.sqlite import migrate as take  # noqa: PLC0415
+
+    path = _file(common)
+    if dry_run:
+        pending = describe(path)["pending"]
+        _told(common, path, pending)
+        return REFUSED if pending else 0
+    if not path.parent.is_dir():
+        return tell(f"there is no folder {path.parent}; choose another file with --db", REFUSED)
+    taken = take(path, catalog.COLLECTIONS, epoch=system.SystemIds().random(8))
+    _told(common, path, [step.step for step in taken])
+    return 0
+
+
+def _told(common: Common, path: Path, steps: list[str]) -> None:
+    if common.json:
+        show.as_json({"db": str(path), "steps": steps})
+        return
+    show.lines(*steps, f"{path}: {len(steps)} steps.")
+
+
+def _file(common: Common) -> Path:
+    """The file of the settings, or of the server that was named, whose socket stands beside it."""
+    named = common.named_server()
+    if named is None:
+        return Path(common.settings().db).absolute()
+    beside = Path(named.removeprefix("unix:"))
+    if not beside.name.endswith(".sock") or not beside.with_suffix("").exists():
+        raise Usage("the file of that server is not beside its socket; name it with --db")
+    return beside.with_suffix("")
+
+
+def describe(path: Path) -> dict[str, Any]:
+    """The state of a file, also while a server uses it."""
+    from svc_core import catalog  # noqa: PLC0415 - help is shown without it
+    from svc_http.storage.sqlite import status as look  # noqa: PLC0415
+
+    found = look(path, catalog.COLLECTIONS)
+    return {
+        "db": str(path),
+        "exists": path.exists(),
+        "applied": [{"number": step.number, "step": step.step} for step in found.applied],
+        "pending": list(found.pending),
+    }

@@ -1,0 +1,139 @@
+"""`svc doctor`: is everything here that the server needs?"""
+
+import platform
+import socket
+import sqlite3
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from attrs import frozen
+
+from svc_core import wire
+from svc_http import control
+from svc_http.cli import show
+from svc_http.cli.database import describe
+from svc_http.cli.failures import REFUSED
+from svc_http.cli.options import Common
+from svc_http.commands.progress import silent
+from svc_http.settings import MEMORY, Settings, SettingsError
+from svc_http.storage.sqlite import has_wal_reset_fault
+
+PYTHON_MIN = (3, 11)
+EXTRAS = {
+    "server": ("anyio", "feedparser", "httpx2", "hypercorn", "rich", "starlette", "tzdata"),
+    "testing": ("hypothesis",),
+}
+"""What each extra brings; `server` is the only one that the server cannot do without."""
+
+
+@frozen
+class Check:
+    """One thing that was looked at; `ok` is None where it is only worth knowing."""
+
+    name: str
+    ok: bool | None
+    detail: str
+
+
+def doctor(
+    *,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> int:
+    """Check Python, SQLite, extras, settings, the database, its migrations and the port."""
+    checks = [*_machine(), *_extras(), *_service(common)]
+    ok = all(check.ok is not False for check in checks)
+    if common.json:
+        show.as_json({"ok": ok, "checks": wire.to_json(checks)})
+    else:
+        marks = {True: "ok", False: "BAD", None: "note"}
+        rows = [{"": marks[c.ok], "check": c.name, "detail": c.detail} for c in checks]
+        show.table(rows, ("", "check", "detail"), "")
+    return 0 if ok else REFUSED
+
+
+def _machine() -> Iterator[Check]:
+    yield Check("python", sys.version_info >= PYTHON_MIN, platform.python_version())
+    version = sqlite3.sqlite_version
+    if has_wal_reset_fault():
+        note = "two writing processes could damage a file, so let only svc write it"
+        yield Check("sqlite", None, f"{version}; before 3.51.3, {note}")
+    else:
+        yield Check("sqlite", True, version)
+    yield Check("sqlite full-text search", *_fts5())
+
+
+def _fts5() -> tuple[bool, str]:
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.execute("CREATE VIRTUAL TABLE words USING fts5(text)")
+    except sqlite3.OperationalError:
+        return False, "this SQLite has no FTS5; use a Python that was built with it"
+    finally:
+        connection.close()
+    return True, "FTS5"
+
+
+def _extras() -> Iterator[Check]:
+    for extra, modules in EXTRAS.items():
+        missing = [name for name in modules if find_spec(name) is None]
+        cure = f"{', '.join(missing)} missing; run: pip install 'svc[{extra}]'"
+        needed = False if extra == "server" else None
+        yield Check(f"extra {extra}", needed if missing else True, cure if missing else "here")
+
+
+def _service(common: Common) -> Iterator[Check]:
+    try:
+        settings = common.settings()
+    except SettingsError as wrong:
+        yield Check("settings", False, str(wrong))
+        return
+    yield Check("settings", True, f"{settings.env}, {settings.origin}")
+    yield from _database(settings)
+    running = _is_running(settings)
+    yield Check("server", None, "running" if running else "not running")
+    if not running:
+        yield _port(settings)
+
+
+def _database(settings: Settings) -> Iterator[Check]:
+    if settings.db == MEMORY:
+        yield Check("database", None, "in memory: what is written ends with the server")
+        return
+    path = Path(settings.db).absolute()
+    if not path.parent.is_dir():
+        yield Check("database", False, f"there is no folder {path.parent}")
+        return
+    try:
+        found = describe(path)
+    except sqlite3.Error as broken:
+        yield Check("database", False, f"{path} cannot be read: {broken}")
+        return
+    if not found["exists"]:
+        yield Check("database", None, f"{path} will be made at the first start")
+        return
+    yield Check("database", True, str(path))
+    pending = len(found["pending"])
+    cure = f"{pending} pending; run: svc db migrate"
+    yield Check("migrations", not pending, cure if pending else f"{len(found['applied'])} taken")
+
+
+def _is_running(settings: Settings) -> bool:
+    try:
+        control.ask(control.address(settings.db), "plans show", {}, silent)
+    except (control.Unreachable, control.Unsafe):
+        return False
+    return True
+
+
+def _port(settings: Settings) -> Check:
+    name = f"port {settings.port} on {settings.host}"
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.host, settings.port))
+        except OSError as refused:
+            return Check(name, False, f"{refused.strerror}; choose another with --port")
+    return Check(name, True, "free")

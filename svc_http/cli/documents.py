@@ -1,0 +1,51 @@
+"""`svc openapi` and `svc version`."""
+
+import platform
+import sqlite3
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from svc_http.cli import show
+from svc_http.cli.options import Answer, load
+
+
+def openapi(
+    *,
+    flat: Annotated[
+        bool, Parameter(negative=(), help="One origin and full paths, for SDK generators.")
+    ] = False,
+    config: Annotated[str | None, Parameter(help="The settings file.")] = None,
+    answer: Answer = Answer(),  # noqa: B008 - frozen
+) -> None:
+    """Print the OpenAPI 3.1 document; it is JSON with or without --json."""
+    from svc_core import catalog  # noqa: PLC0415 - help is shown without it
+    from svc_core import openapi as documents  # noqa: PLC0415
+    from svc_http.pages import TITLE  # noqa: PLC0415
+
+    _ = answer
+    settings = load(config, {})
+    show.as_json(
+        documents.document(
+            catalog.OPERATIONS,
+            base_url=settings.origin,
+            data_url=settings.data_url,
+            title=TITLE,
+            flat=flat,
+        )
+    )
+
+
+def version(*, answer: Answer = Answer()) -> None:  # noqa: B008 - frozen
+    """Print the versions of what runs."""
+    from svc_http.pages import service_version  # noqa: PLC0415 - help is shown without it
+
+    found = {
+        "version": service_version(),
+        "python": platform.python_version(),
+        "sqlite": sqlite3.sqlite_version,
+    }
+    if answer.json:
+        show.as_json(found)
+        return
+    show.lines(f"svc {found['version']} (Python {found['python']}, SQLite {found['sqlite']})")

@@ -1,0 +1,76 @@
+"""Telling what went wrong: one line on stderr, and the exit code that goes with it."""
+
+import json
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+REFUSED = 1
+USAGE = 2
+UNREACHABLE = 3
+INTERRUPTED = 130  # as a shell reports a process that SIGINT ended
+
+
+class Usage(Exception):  # noqa: N818 - said as what happened
+    """The command line makes no sense; the message is one line with the way out."""
+
+
+class Refusal(Exception):  # noqa: N818 - said as what happened
+    """A command was refused; `problem` has the eight members (Spec: Errors)."""
+
+    def __init__(self, problem: dict[str, Any], *, as_json: bool) -> None:
+        super().__init__(str(problem["detail"]))
+        self.problem = problem
+        self.as_json = as_json
+
+
+def tell(line: str, code: int) -> int:
+    """Print the line and return the code."""
+    sys.stderr.write(f"svc: {line}\n")
+    return code
+
+
+def _refused(refusal: Refusal) -> int:
+    """Its members for a program, its words and next step for a person."""
+    if refusal.as_json:
+        sys.stdout.write(json.dumps(refusal.problem, ensure_ascii=False) + "\n")
+    detail = str(refusal).rstrip(".")
+    step = "" if "svc " in detail else f" ({refusal.problem['resolution']})"
+    return tell(f"{detail}{step}", REFUSED)
+
+
+def known(failure: BaseException) -> int | None:
+    """Tell a failure that people can mend; None for one that is a defect of ours."""
+    from svc_http.control import Unreachable, Unsafe  # noqa: PLC0415 - help is shown without them
+    from svc_http.settings import SettingsError  # noqa: PLC0415
+
+    if isinstance(failure, Refusal):
+        return _refused(failure)
+    codes: dict[type[BaseException], int] = {
+        Usage: USAGE,
+        SettingsError: USAGE,
+        Unreachable: UNREACHABLE,
+        Unsafe: REFUSED,
+    }
+    for kind, code in codes.items():
+        if isinstance(failure, kind):
+            return tell(str(failure), code)
+    return _of_the_store(failure)
+
+
+def defect(failure: BaseException) -> int:
+    """Tell a defect in a line: what it is and where it arose."""
+    last = traceback.extract_tb(failure.__traceback__)[-1]
+    place = f"{Path(last.filename).name}:{last.lineno}"
+    kind = type(failure).__name__
+    return tell(f"internal error, please report it: {kind}: {failure} ({place})", REFUSED)
+
+
+def _of_the_store(failure: BaseException) -> int | None:
+    from svc_http.opening import Unusable  # noqa: PLC0415 - help is shown without them
+    from svc_http.storage import StoreBusy  # noqa: PLC0415
+
+    if isinstance(failure, Unusable | StoreBusy):
+        return tell(str(failure), REFUSED)
+    return None

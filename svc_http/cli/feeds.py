@@ -1,0 +1,94 @@
+"""`svc feeds`."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from svc_http.cli import show
+from svc_http.cli.options import Common
+from svc_http.cli.reach import call
+
+app = App(name="feeds", help="Sources of news: RSS, Atom and JSON feeds, by address or as files.")
+
+Where = Annotated[
+    tuple[str, ...],
+    Parameter(help="An http(s) address, a file, or a folder whose files are all added."),
+]
+
+
+@app.command
+def add(
+    location: Where,
+    /,
+    *,
+    name: Annotated[str | None, Parameter(help="What people call it; for one source.")] = None,
+    topic: Annotated[
+        tuple[str, ...],
+        Parameter(negative=(), help="A topic that all its items have; repeat it."),
+    ] = (),
+    every: Annotated[int | None, Parameter(help="How often it is read, in seconds.")] = None,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Add sources; a running server takes them in within seconds."""
+    asked = {
+        "locations": [_meant(text) for text in location],
+        "name": name,
+        "topics": list(topic) or None,
+        "cadenceSeconds": every,
+    }
+    added: Any = call(common, "feeds add", asked)
+    if common.json:
+        show.as_json(added)
+        return
+    show.table(added, ("id", "name", "location"), "No files there; no source was added.")
+
+
+def _meant(text: str) -> str:
+    """The path as the server understands it, which runs in another folder."""
+    return text if "://" in text else str(Path(text).absolute())
+
+
+@app.command
+def pull(
+    source_id: Annotated[tuple[str, ...], Parameter(help="Only these, src_...")] = (),
+    /,
+    *,
+    all_: Annotated[
+        bool, Parameter(name="--all", negative=(), help="All of them, due or not.")
+    ] = False,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Take in the sources that are due."""
+    done: Any = call(common, "feeds pull", {"sourceIds": list(source_id), "all": all_})
+    if common.json:
+        show.as_json(done)
+        return
+    failed = [row for row in done["outcomes"] if row["status"] == "failed"]
+    show.lines(
+        f"{done['sources']} sources: {done['created']} new items, {done['updated']} changed, "
+        f"{done['failed']} sources failed."
+    )
+    if failed:
+        show.table(failed, ("id", "name", "error.code", "error.message"), "")
+
+
+@app.command
+def status(
+    *,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Show how every source is doing."""
+    found: Any = call(common, "feeds status", {})
+    if common.json:
+        show.as_json(found)
+        return
+    columns = (
+        "id",
+        "name",
+        "health.status",
+        "health.itemsLastRun",
+        "health.lastSuccessAt",
+        "health.error.message",
+    )
+    show.table(found, columns, "No sources yet. Add some: svc feeds add PATH-OR-URL")

@@ -1,0 +1,75 @@
+"""What every command takes: how to answer, and which store it is about."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from attrs import frozen
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from svc_http.settings import Settings
+
+TOML = "svc.toml"
+CONFIG = "SVC_CONFIG"
+
+
+@Parameter(name="*")
+@frozen
+class Answer:
+    """How to answer."""
+
+    json: Annotated[
+        bool, Parameter(name="--json", negative=(), help="Print one JSON value, nothing else.")
+    ] = False
+
+
+@Parameter(name="*")
+@frozen
+class Common:
+    """How to answer, and where the store is."""
+
+    json: Annotated[
+        bool, Parameter(name="--json", negative=(), help="Print one JSON value, nothing else.")
+    ] = False
+    server: Annotated[
+        str | None,
+        Parameter(
+            name="--server",
+            help="The running server: unix:PATH, as `svc serve --json` prints it under `admin`. "
+            "Also SVC_SERVER. Without it: the server of the database, else the file itself.",
+        ),
+    ] = None
+    db: Annotated[str | None, Parameter(name="--db", help="The SQLite file. Also SVC_DB.")] = None
+    config: Annotated[
+        str | None,
+        Parameter(name="--config", help="The settings file. Also SVC_CONFIG; default svc.toml."),
+    ] = None
+
+    def named_server(self) -> str | None:
+        """The server that was named; a database that is named at the command line comes first."""
+        if self.server is not None or self.db is not None:
+            return self.server
+        return os.environ.get("SVC_SERVER") or None
+
+    def settings(self) -> "Settings":
+        """The settings of this command line.
+
+        Raises:
+            SettingsError: a value is wrong.
+        """
+        return load(self.config, {"db": self.db})
+
+
+def load(config: str | None, given: dict[str, object]) -> "Settings":
+    """The settings: flags before environment before the settings file.
+
+    Raises:
+        SettingsError: a value is wrong.
+    """
+    from svc_http import settings  # noqa: PLC0415 - help is shown without it
+
+    path = config or os.environ.get(CONFIG)
+    if path is None and Path(TOML).is_file():
+        path = TOML
+    return settings.load(os.environ, path, given)

@@ -1,0 +1,80 @@
+"""`svc reports`."""
+
+from typing import Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+
+from svc_http.cli import moments, show
+from svc_http.cli.options import Common
+from svc_http.cli.reach import call
+
+app = App(name="reports", help="Reports: made of stored evidence, every sentence cited.")
+
+Workspace = Annotated[
+    str | None, Parameter(name="--workspace", help="Id or name. Without: found by the id.")
+]
+
+
+@app.command
+def generate(
+    profile_id: Annotated[str, Parameter(help="The id of the profile, prf_...")],
+    *,
+    start: Annotated[str | None, Parameter(help="RFC 3339: items dated from here.")] = None,
+    end: Annotated[str | None, Parameter(help="RFC 3339: items dated up to here.")] = None,
+    workspace: Workspace = None,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Make a report now; one that would only repeat the newest is not made again."""
+    asked = {
+        "profileId": profile_id,
+        "start": moments.written(start, "--start"),
+        "end": moments.written(end, "--end"),
+        "workspace": workspace,
+    }
+    made: Any = call(common, "reports generate", asked)
+    if common.json:
+        show.as_json(made)
+        return
+    show.members({name: made[name] for name in ("id", "title", "period", "counts")})
+    show.lines("", f"Read it: svc reports show {made['id']}")
+
+
+@app.command(name="list")
+def list_(
+    *,
+    profile: Annotated[str | None, Parameter(help="Only of this profile, prf_...")] = None,
+    workspace: Annotated[
+        str | None, Parameter(help="Id or name. Without: the only one there is.")
+    ] = None,
+    limit: Annotated[int, Parameter(help="How many at most.")] = 20,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """List reports, newest first."""
+    asked = {"profileId": profile, "workspace": workspace, "limit": limit}
+    found: Any = call(common, "reports list", asked)
+    if common.json:
+        show.as_json(found)
+        return
+    empty = "No reports yet. Make one: svc reports generate PROFILE_ID"
+    show.table(found, ("id", "title", "generatedAt", "counts.sources", "counts.signals"), empty)
+
+
+@app.command(name="show")
+def show_(
+    report_id: Annotated[str, Parameter(help="The id of the report, rpt_...")],
+    *,
+    format: Annotated[
+        Literal["md", "text", "json"] | None,
+        Parameter(help="Markdown (the default), plain text, or every member as JSON."),
+    ] = None,
+    workspace: Workspace = None,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Print one report."""
+    form = format or ("json" if common.json else "md")
+    asked = {"reportId": report_id, "format": form, "workspace": workspace}
+    found: Any = call(common, "reports show", asked)
+    if common.json or form == "json":
+        show.as_json(found)
+        return
+    show.lines(found["text"].rstrip("\n"))

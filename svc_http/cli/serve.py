@@ -1,0 +1,184 @@
+"""`svc serve`: every setting is a flag, read from the one place that declares it."""
+
+import asyncio
+import inspect
+import json
+import os
+import sys
+import webbrowser
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from svc_core.constraints import Doc
+from svc_http import serving, settings
+from svc_http.cli.failures import REFUSED, USAGE, Usage, tell
+from svc_http.cli.options import load
+from svc_http.demo.seed import Seeded
+from svc_http.pages import service_version
+from svc_http.server import PortBusy
+from svc_http.serving import Opened
+from svc_http.settings import MEMBERS, Settings
+
+OTHER_NAMES = {"rate_limits": ("--no-rate-limits", "--no-rate-limit")}
+"""How a switch is turned off, where that is not `--no-` and its name alone."""
+
+
+def serve(**given: Any) -> int:
+    """Run the server until Ctrl-C or SIGTERM.
+
+    With --demo it needs nothing: it makes a store in a temporary folder, fills it with feeds,
+    profiles and reports, and prints a key and lines to try.
+    """
+    flags = {name: value for name, value in given.items() if name in MEMBERS}
+    demo, as_json = given.get("demo", False), given.get("json", False)
+
+    def ready(opened: Opened) -> None:
+        _announce(opened, as_json=as_json)
+        if given.get("open_", False):
+            asyncio.get_running_loop().run_in_executor(None, webbrowser.open, _docs(opened))
+
+    try:
+        if demo:
+            serving.run_demo(_demo_settings(given.get("config"), flags), ready)
+        else:
+            serving.run(load(given.get("config"), flags), ready)
+    except PortBusy as busy:
+        return tell(str(busy), USAGE)
+    except OSError as refused:
+        return tell(f"the server cannot start: {refused.strerror or refused}", REFUSED)
+    return 0
+
+
+def _demo_settings(config: str | None, flags: dict[str, object]) -> Settings:
+    """A settings file is for the real service: the demo takes one only by name."""
+    if "db" in flags:
+        raise Usage("the demo has a database of its own; leave --db out, or --demo")
+    return settings.load(os.environ, config, flags)
+
+
+# -- the flags ---------------------------------------------------------------------------------
+
+
+def _signature() -> inspect.Signature:
+    return inspect.Signature([*_own(), *map(_flag, _names())], return_annotation=int)
+
+
+def _own() -> Iterator[inspect.Parameter]:
+    yield _parameter("demo", bool, "Run a demo on this machine, with a store of its own.")
+    yield _parameter("open_", bool, "Open the documentation in a browser.", option="--open")
+    yield _parameter("json", bool, "Print one line of JSON with the addresses, nothing else.")
+    yield _parameter("config", str, "The settings file. Also SVC_CONFIG; default svc.toml.")
+
+
+def _names() -> list[str]:
+    """The settings that may stand on a command line, which other users can read: no secrets."""
+    return [name for name, member in MEMBERS.items() if not member.metadata["secret"]]
+
+
+def _flag(name: str) -> inspect.Parameter:
+    member = MEMBERS[name]
+    doc: Doc = member.metadata["doc"]
+    text = f"{doc.text} Also SVC_{name.upper()}."
+    if not isinstance(member.default, bool):
+        return _parameter(name, str, f"{text} Example: {member.metadata['example']}")
+    off = OTHER_NAMES.get(name, (f"--no-{name.replace('_', '-')}",))
+    return _parameter(name, bool, text, off=off)
+
+
+def _parameter(
+    name: str, type_: type, text: str, *, option: str | None = None, off: tuple[str, ...] = ()
+) -> inspect.Parameter:
+    says = Parameter(name=option, help=text, negative=off, show_default=False)
+    # What is not given does not reach the function: the settings have defaults of their own.
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[type_ | None, says]
+    )
+
+
+serve.__signature__ = _signature()  # type: ignore[attr-defined]
+
+
+# -- what is printed ---------------------------------------------------------------------------
+
+
+def _docs(opened: Opened) -> str:
+    return f"{opened.settings.origin}/docs"
+
+
+def addresses(opened: Opened) -> dict[str, str]:
+    """Where everything is, for programs; `admin` is what SVC_SERVER takes."""
+    origin = opened.settings.origin
+    found = {
+        "api": f"{origin}/api/v1",
+        "v2": f"{origin}/api/v2",
+        "docs": _docs(opened),
+        "dashboard": f"{origin}/",
+        "admin": opened.admin,
+    }
+    return found if opened.seeded is None else found | {"key": opened.seeded.key}
+
+
+def _announce(opened: Opened, *, as_json: bool) -> None:
+    if as_json:
+        sys.stdout.write(json.dumps(addresses(opened)) + "\n")
+    elif sys.stdout.isatty():
+        from rich.console import Console  # noqa: PLC0415 - at a terminal only
+
+        Console(soft_wrap=True).print(_block(opened), markup=False)
+    else:
+        sys.stdout.write(_block(opened) + "\n")
+    sys.stdout.flush()
+
+
+def _block(opened: Opened) -> str:
+    lines = _demo_lines(opened, opened.seeded) if opened.seeded else _lines(opened)
+    return "\n".join(("", *(f"  {line}".rstrip() for line in lines)))
+
+
+def _places(opened: Opened) -> Iterator[str]:
+    origin = opened.settings.origin
+    yield f"API         {origin}/api/v1   (v2: {origin}/api/v2)"
+    yield f"Docs        {origin}/docs   (OpenAPI: /openapi.json, for SDK tools: /openapi.flat.json)"
+
+
+def _lines(opened: Opened) -> Iterator[str]:
+    given = opened.settings
+    yield f"svc {service_version()}  {given.env}, database {given.db}"
+    yield ""
+    yield from _places(opened)
+    yield f"Admin       {opened.admin}"
+    if opened.is_empty:
+        where = "" if given.db == "svc.db" else f" --server {opened.admin}"
+        yield ""
+        yield "There is no workspace yet. Make one, and a key for it:"
+        yield f"  svc workspaces create --name NAME --plan elite{where}"
+        yield f"  svc keys create --name NAME{where}"
+    yield ""
+    yield "Ctrl-C to stop."
+
+
+def _demo_lines(opened: Opened, seeded: Seeded) -> Iterator[str]:
+    origin = opened.settings.origin
+    yield f"svc {service_version()}  demo: its data ends with it, nothing leaves this machine"
+    yield ""
+    yield from _places(opened)
+    yield f"Demo key    {seeded.key}"
+    yield f'            workspace "demo", plan {seeded.plan}, all scopes, expires in 24 h'
+    yield ""
+    yield "Try:"
+    for target in (
+        "/api/v1/reports?limit=3",
+        f"/api/v1/reports/{seeded.report_id}?format=markdown",
+        "/api/v1/news?topics=cybersecurity&limit=3",
+        "/api/v2/changes?limit=3",
+    ):
+        yield f"  curl -s -H 'Authorization: Bearer {seeded.key}' '{origin}{target}'"
+    yield f"  svc reports list --server {opened.admin}"
+    yield ""
+    yield (
+        f"Seeded {seeded.profiles} profiles, {seeded.reports} reports "
+        f"and {seeded.items} news items from {seeded.sources} sources."
+    )
+    yield "Ctrl-C to stop. For real use: svc serve"

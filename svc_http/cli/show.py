@@ -1,0 +1,119 @@
+"""How answers look: JSON for programs, tables and short lines for people."""
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from svc_http.commands.progress import Progress
+
+WIDTH_PIPED = 240
+"""A table that goes to a file is not cut to the width of a screen that nobody sees."""
+
+
+def as_json(value: object) -> None:
+    """Print one JSON value: on several lines for a person at a terminal, on one otherwise."""
+    indent = 2 if sys.stdout.isatty() else None
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=indent) + "\n")
+
+
+def lines(*texts: str) -> None:
+    """Print short lines."""
+    sys.stdout.write("".join(f"{text}\n" for text in texts))
+
+
+def members(value: Mapping[str, Any]) -> None:
+    """Print one resource, a member a line; unknown and empty ones are left out."""
+    shown = {name: _text(member) for name, member in value.items() if member not in (None, [], "")}
+    width = max(map(len, shown), default=0)
+    lines(*(f"{name.ljust(width)}  {text}" for name, text in shown.items()))
+
+
+def table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], empty: str) -> None:
+    """Print rows as a table of these members; `empty` says what to do when there are none."""
+    found = list(rows)
+    if not found:
+        lines(empty)
+        return
+    from rich.console import Console  # noqa: PLC0415 - most commands print a line
+    from rich.table import Table  # noqa: PLC0415
+
+    console = Console(width=None if sys.stdout.isatty() else WIDTH_PIPED)
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        made.add_column(_heading(column), no_wrap=column == "id", overflow="fold")
+    for row in found:
+        made.add_row(*(_text(_at(row, column)) for column in columns))
+    console.print(made, markup=False, highlight=False)
+
+
+def _at(row: Any, path: str) -> Any:
+    """The member that a path like `health.status` leads to."""
+    for name in path.split("."):
+        row = row.get(name) if isinstance(row, Mapping) else None
+    return row
+
+
+def _heading(path: str) -> str:
+    name = path.rpartition(".")[2]
+    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(_text, value))
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_text(member)}" for name, member in value.items())
+    return str(value)
+
+
+class Bar:
+    """A progress bar on stderr, at a terminal only, from the first news on."""
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def tell(self, progress: Progress) -> None:
+        """Show how far it is."""
+        if not sys.stderr.isatty():
+            return
+        if self._bar is None:
+            self._start()
+        self._bar.update(
+            self._task, completed=progress.done, total=progress.total, note=progress.note[-40:]
+        )
+
+    def _start(self) -> None:
+        from rich.console import Console  # noqa: PLC0415 - most commands are done at once
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn  # noqa: PLC0415
+        from rich.progress import Progress as RichProgress  # noqa: PLC0415
+
+        self._bar = RichProgress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[note]}", markup=False),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._bar.start()
+        self._task = self._bar.add_task(self._title, note="")

@@ -1,0 +1,23 @@
+"""Every command by its name, whoever asks: the control socket or the command line."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from svc_http.commands import changes, feeds, keys, profiles, reports, workspaces
+from svc_http.commands.command import Command
+from svc_http.commands.feeds import MakeFetcher
+from svc_http.fetch import Fetcher
+
+Commands = Mapping[str, Command[Any]]
+
+
+def commands(make_fetcher: MakeFetcher = Fetcher) -> Commands:
+    """Every command; `make_fetcher` makes the way out that feeds are read through."""
+    return {
+        **workspaces.COMMANDS,
+        **keys.COMMANDS,
+        **feeds.commands(make_fetcher),
+        **profiles.COMMANDS,
+        **reports.COMMANDS,
+        **changes.COMMANDS,
+    }

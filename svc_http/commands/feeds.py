@@ -1,0 +1,173 @@
+"""The commands for the sources of news: add them, take them in, see how they do."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any
+
+from attrs import frozen
+
+from svc_core import problem, wire
+from svc_core.constraints import Ge, Le, MaxLen, MinLen
+from svc_core.news import operations
+from svc_core.operation import Context
+from svc_core.problem import Problem, describe
+from svc_core.resources.news import Source
+from svc_core.wire import Fault, Json
+from svc_http.commands.command import Command, short, table
+from svc_http.commands.progress import Progress, Tell
+from svc_http.fetch import Fetcher, FetchRefused, locations
+from svc_http.service import Service
+from svc_http.workers import Outcome, add_source, pull_all
+
+SOURCES_MAX = 10_000
+"""Sources of one installation: as many files as one folder may hold."""
+
+LOCATIONS_MAX = 1_000  # what a shell's argument list carries without trouble
+
+MakeFetcher = Callable[[], Fetcher]
+
+
+@frozen
+class AddFeeds:
+    """Addresses, absolute paths of files, or of folders that stand for the files in them."""
+
+    locations: Annotated[tuple[str, ...], MinLen(1), MaxLen(LOCATIONS_MAX)]
+    name: Annotated[str, MinLen(1), MaxLen(200)] | None = None
+    topics: tuple[str, ...] | None = None
+    cadence_seconds: Annotated[int, Ge(1), Le(31_536_000)] | None = None
+
+
+@frozen
+class PullFeeds:
+    """Which sources to take in now: these, else all, else those that are due."""
+
+    source_ids: tuple[str, ...] = ()
+    all: bool = False
+
+
+@frozen
+class FeedsStatus:
+    """No arguments."""
+
+
+async def add(service: Service, args: AddFeeds, tell: Tell) -> Json:
+    """Add sources, or change those that are known; all locations are looked at before any."""
+    found = _locations(args.locations)
+    if args.name is not None and len(found) > 1:
+        raise Problem(
+            problem.VALIDATION_FAILED,
+            f"/name: is for one source, and these are {len(found)}; leave it out",
+        )
+    added: list[Json] = []
+    for location in found:
+        source = await add_source(
+            service,
+            location,
+            name=args.name,
+            topics=args.topics,
+            cadence_seconds=args.cadence_seconds,
+        )
+        added.append(described(source))
+        tell(Progress(len(added), len(found), location))
+    return added
+
+
+def _locations(given: Sequence[str]) -> list[str]:
+    found: list[str] = []
+    faults: list[Fault] = []
+    for index, location in enumerate(given):
+        try:
+            found += locations(location)
+        except FetchRefused as refused:
+            faults.append(Fault(f"/locations/{index}", refused.message))
+    if faults:
+        raise Problem(problem.VALIDATION_FAILED, describe(faults))
+    return list(dict.fromkeys(found))
+
+
+def puller(make_fetcher: MakeFetcher) -> Command[PullFeeds]:
+    """The command that takes sources in, through a fetcher of its own."""
+
+    async def pull(service: Service, args: PullFeeds, tell: Tell) -> Json:
+        sources = await _chosen(service, args)
+        outcomes: list[Outcome] = []
+
+        def heard(outcome: Outcome) -> None:
+            outcomes.append(outcome)
+            name = "" if outcome.source is None else outcome.source.name
+            tell(Progress(len(outcomes), len(sources), name))
+
+        async with make_fetcher() as fetcher:
+            done = await pull_all(service, sources, fetcher, heard)
+        return _told(done)
+
+    return Command("feeds pull", PullFeeds, pull)
+
+
+async def _chosen(service: Service, args: PullFeeds) -> list[Source]:
+    known = {source.id: source for source in await _sources(service)}
+    missing = [id_ for id_ in args.source_ids if id_ not in known]
+    if missing:
+        raise Problem(problem.NOT_FOUND, f"There is no source {missing[0]}; see: svc feeds status")
+    if args.source_ids:
+        return [known[id_] for id_ in dict.fromkeys(args.source_ids)]
+    now = service.now()
+    return [
+        source
+        for source in known.values()
+        if args.all or (source.health.next_attempt_at or now) <= now
+    ]
+
+
+async def _sources(service: Service) -> tuple[Source, ...]:
+    async def unit(ctx: Context) -> tuple[Source, ...]:
+        return await operations.list_sources(ctx, limit=SOURCES_MAX)
+
+    return await service.system(unit)
+
+
+def _told(outcomes: Sequence[Outcome]) -> Json:
+    rows: list[Json] = [
+        {
+            "id": outcome.source.id,
+            "name": outcome.source.name,
+            "status": outcome.status,
+            "created": outcome.created,
+            "updated": outcome.updated,
+            "error": wire.to_json(outcome.source.health.error)
+            if outcome.status == "failed"
+            else None,
+        }
+        for outcome in outcomes
+        if outcome.source is not None
+    ]
+    return {
+        "sources": len(outcomes),
+        "failed": sum(outcome.status == "failed" for outcome in outcomes),
+        "created": sum(outcome.created for outcome in outcomes),
+        "updated": sum(outcome.updated for outcome in outcomes),
+        "outcomes": rows,
+    }
+
+
+async def status(service: Service, _: FeedsStatus) -> Json:
+    """Every source with its health, by name."""
+    found = sorted(await _sources(service), key=lambda source: (source.name, source.location))
+    return [described(source) for source in found]
+
+
+_VALIDATORS = frozenset({"etag", "lastModified", "digest"})
+
+
+def described(source: Source) -> Json:
+    """A source without what only the fetcher needs."""
+    members: Mapping[str, Any] = wire.to_json(source)  # type: ignore[assignment]  # an object
+    return {name: value for name, value in members.items() if name not in _VALIDATORS}
+
+
+def commands(make_fetcher: MakeFetcher) -> Mapping[str, Command[Any]]:
+    """The commands, with the way out that they may use."""
+    return table(
+        Command("feeds add", AddFeeds, add, founds=True),
+        puller(make_fetcher),
+        short("feeds status", FeedsStatus, status),
+    )

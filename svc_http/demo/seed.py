@@ -1,0 +1,94 @@
+"""Fills a new store for the demo, by the same ways as real use: files are added as sources and
+taken in, profiles are created, reports are made from what was taken in. Nothing is written past
+the pipeline.
+"""
+
+from datetime import timedelta
+from pathlib import Path
+
+import attrs
+from attrs import field, frozen
+
+from svc_core import accounts
+from svc_core.access.scopes import SCOPES
+from svc_core.accounts import IssuedKey, KeyWish
+from svc_core.operation import Context
+from svc_core.profiles import operations
+from svc_core.resources.profile import PROFILES as STORED
+from svc_core.resources.profile import ProfileInput
+from svc_http.demo.documents import documents
+from svc_http.demo.profiles import PROFILES, DemoProfile
+from svc_http.fetch import Fetcher
+from svc_http.service import Service
+from svc_http.workers import add_source, make_report, pull_all
+
+WORKSPACE = "demo"
+PLAN = "elite"
+KEY_LIFETIME = timedelta(hours=24)
+
+
+@frozen
+class Seeded:
+    """What the demo starts with.
+
+    `key` is the secret of a key with every scope, `report_id` a report that is worth reading.
+    """
+
+    workspace_id: str
+    plan: str
+    key: str = field(repr=False)
+    profiles: int
+    sources: int
+    items: int
+    reports: int
+    report_id: str
+
+
+async def seed(service: Service, fetcher: Fetcher, folder: Path) -> Seeded:
+    """Fill the store; the documents are written to `folder`, which must stay while it is used."""
+    issued = await service.system(lambda ctx: _open_house(ctx, service))
+    tenant = issued.key.tenant
+    now = service.now()
+    sources = []
+    for document in documents(now):
+        path = folder / document.file_name
+        path.write_bytes(document.body)
+        sources.append(
+            await add_source(service, str(path), name=document.name, topics=document.topics)
+        )
+    outcomes = await pull_all(service, sources, fetcher)
+    # The last one made heads every list, and the first of the table is the richest.
+    made = [await _watch(service, tenant, _input(wish)) for wish in reversed(PROFILES)]
+    return Seeded(
+        workspace_id=tenant,
+        plan=PLAN,
+        key=issued.secret,
+        profiles=len(made),
+        sources=len(sources),
+        items=sum(outcome.created for outcome in outcomes),
+        reports=len(set(made)),
+        report_id=made[-1],
+    )
+
+
+async def _open_house(ctx: Context, service: Service) -> IssuedKey:
+    home = await accounts.create_workspace(ctx, name=WORKSPACE, plan=PLAN, plans=service.plans)
+    wish = KeyWish(
+        name="demo",
+        scopes=tuple(SCOPES),
+        workspace_id=home.id,
+        expires_at=ctx.now + KEY_LIFETIME,
+    )
+    return await accounts.create_key(ctx, wish, plans=service.plans)
+
+
+def _input(wish: DemoProfile) -> ProfileInput:
+    return ProfileInput(**attrs.asdict(wish))
+
+
+async def _watch(service: Service, tenant: str, wish: ProfileInput) -> str:
+    """Create a profile and make its first report; the report's id."""
+    asked = operations.CreateProfile(wish)
+    created = await service.write(tenant, lambda ctx: operations.create_profile(ctx, asked))
+    row = await make_report(service, tenant, STORED.decode(created.raw).id)
+    return row.id

@@ -1,0 +1,57 @@
+"""Opening the store that settings name, for the server and for commands without one."""
+
+import sqlite3
+from pathlib import Path
+
+from svc_core import catalog
+from svc_http import settings, system
+from svc_http.runtime import Runtime
+from svc_http.service import Service
+from svc_http.settings import MEMORY, Settings
+from svc_http.storage import MemoryStorage, SqliteStorage
+
+EPOCH_BYTES = 8
+
+Store = SqliteStorage | MemoryStorage
+
+
+class Unusable(Exception):  # noqa: N818 - said as the state that it is
+    """The database cannot be used; the message is one line with the way out."""
+
+
+def secured(given: Settings) -> Settings:
+    """The settings with a master secret, once it is clear that there can be a database.
+
+    Raises:
+        SettingsError: the secret is weak, missing in production, or cannot be kept.
+        Unusable: the folder of the file is missing.
+    """
+    folder = Path(given.db).absolute().parent
+    if given.db != MEMORY and not folder.is_dir():
+        raise Unusable(f"there is no folder {folder} for the database; make it, or choose --db")
+    return settings.secured(given)
+
+
+def open_store(given: Settings) -> Store:
+    """The store of the settings, made or migrated where that is due.
+
+    Raises:
+        StoreBusy: another process has the file.
+        Unusable: the file cannot be read or made.
+    """
+    epoch = system.SystemIds().random(EPOCH_BYTES)
+    if given.db == MEMORY:
+        return MemoryStorage(catalog.COLLECTIONS, epoch=epoch)
+    try:
+        return SqliteStorage.open(Path(given.db), catalog.COLLECTIONS, epoch=epoch)
+    except sqlite3.Error as broken:
+        raise Unusable(f"{given.db} cannot be used as the database: {broken}") from broken
+    except OSError as refused:
+        raise Unusable(
+            f"{given.db} cannot be opened: {refused.strerror}; choose another file with --db"
+        ) from refused
+
+
+def hands(runtime: Runtime) -> Service:
+    """What workers and commands act through."""
+    return Service(runtime.storage, runtime.ids, runtime.now, runtime.keyring, runtime.plans)

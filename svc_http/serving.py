@@ -1,0 +1,185 @@
+"""What `svc serve` runs: settings, store, application, workers and control socket, put together.
+
+Rule 1: everything that can refuse the start refuses before the first request is taken.
+Rule 2: the address is told once connections are answered, never before.
+Rule 3: what was opened is closed in the opposite order, whatever ended the run.
+"""
+
+import asyncio
+import ipaddress
+import signal
+import socket
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+import attrs
+from attrs import frozen
+
+from svc_core import accounts, idempotency
+from svc_core.ports import SYSTEM
+from svc_http import app, server
+from svc_http.commands.answering import Answering
+from svc_http.commands.catalogue import commands
+from svc_http.control import Control, address
+from svc_http.demo.seed import Seeded, seed
+from svc_http.fetch import Fetcher
+from svc_http.opening import hands, open_store, secured
+from svc_http.runtime import Runtime, Worker
+from svc_http.service import Service
+from svc_http.settings import Settings, SettingsError
+from svc_http.workers import ingest_loop, schedule_loop
+
+PURGE_SECONDS = 600.0
+"""How often answers that no repetition may ask for any more are forgotten."""
+
+PURGE_ROWS_MAX = 1_000  # in one transaction, so that no request waits long for it
+
+
+@frozen
+class Opened:
+    """A server that answers: where it is and what its store holds."""
+
+    settings: Settings
+    admin: str
+    is_empty: bool
+    seeded: Seeded | None = None
+
+
+OnReady = Callable[[Opened], None]
+
+
+# -- running -----------------------------------------------------------------------------------
+
+
+def run(given: Settings, on_ready: OnReady) -> None:
+    """Serve the store of the settings until SIGTERM or SIGINT.
+
+    Raises:
+        SettingsError, PortBusy, StoreBusy, Unusable, Unsafe, OSError: it cannot start, and why.
+    """
+    with _ending_well():
+        _loop(secured(given), on_ready)
+
+
+def run_demo(given: Settings, on_ready: OnReady) -> None:
+    """Serve a store in a folder that is made now, filled, and removed at the end.
+
+    Raises:
+        SettingsError, PortBusy, Unsafe, OSError: it cannot start, and why.
+    """
+    if given.env == "production":
+        raise SettingsError("the demo is not for production; leave --demo out, or SVC_ENV")
+    if not _is_loopback(given.host):
+        raise SettingsError(
+            f"the demo listens on this machine alone, not on {given.host}; leave --host out"
+        )
+    with _ending_well(), tempfile.TemporaryDirectory(prefix="svc-demo-") as folder:
+        feeds = Path(folder) / "feeds"
+        feeds.mkdir()
+        demo = attrs.evolve(given, db=str(Path(folder) / "svc.db"), secret=None)
+        _loop(secured(demo), on_ready, feeds)
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@contextmanager
+def _ending_well() -> Iterator[None]:
+    """Let a signal that comes before the server listens for it end the run like any other."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    except KeyboardInterrupt:
+        return
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _loop(given: Settings, on_ready: OnReady, feeds: Path | None = None) -> None:
+    listening = server.listen(given.host, given.port)
+    try:
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            runner.run(_serve(_at(given, listening), listening, on_ready, feeds))
+    finally:
+        listening.close()
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop  # noqa: PLC0415 - optional: there is none on Windows
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+def _at(given: Settings, listening: socket.socket) -> Settings:
+    """The settings with the port that was found where any would do."""
+    return attrs.evolve(given, port=listening.getsockname()[1])
+
+
+async def _serve(
+    given: Settings, listening: socket.socket, on_ready: OnReady, feeds: Path | None
+) -> None:
+    async with AsyncExitStack() as stack:
+        store = open_store(given)
+        stack.push_async_callback(store.close)
+        fetcher = await stack.enter_async_context(Fetcher())
+        built = app.build(given, store, workers=_workers(fetcher))
+        service = hands(built.runtime)
+        seeded = None if feeds is None else await seed(service, fetcher, feeds)
+        control = await Control.open(
+            address(given.db), _answering(built.runtime), built.runtime.principals.forget_all
+        )
+        stack.push_async_callback(control.close, given.graceful_seconds)
+        is_empty = not await service.system(accounts.list_workspaces)
+        opened = Opened(given, control.text, is_empty, seeded)
+        await server.serve(built, listening, lambda _host, _port: on_ready(opened))
+
+
+def _answering(runtime: Runtime) -> Answering:
+    return Answering(
+        service=hands(runtime),
+        commands=commands(),
+        origin=runtime.origin,
+        failed=lambda failure: runtime.journal.failure("command", failure),
+    )
+
+
+# -- workers -----------------------------------------------------------------------------------
+
+
+def _workers(fetcher: Fetcher) -> tuple[Worker, ...]:
+    async def ingest(runtime: Runtime) -> None:
+        await ingest_loop(hands(runtime), fetcher)
+
+    async def schedule(runtime: Runtime) -> None:
+        await schedule_loop(hands(runtime))
+
+    async def purge(runtime: Runtime) -> None:
+        while True:
+            if await purge_answers(hands(runtime)) < PURGE_ROWS_MAX:
+                await asyncio.sleep(PURGE_SECONDS)
+
+    return ingest, schedule, purge
+
+
+async def purge_answers(service: Service) -> int:
+    """Forget some idempotent answers that are past their day (Spec: Limits); how many went."""
+    before = service.now() - idempotency.RETENTION
+    return await service.storage.write(
+        SYSTEM, lambda tx: tx.answers.purge(before, limit=PURGE_ROWS_MAX)
+    )
