@@ -20,7 +20,8 @@ major key significant notable topic topics subject issue issues matter matters s
 overview digest insight insights impact impacts effect effects affecting happening happens current
 currently ongoing emerging upcoming activity activities aspect aspects relevant mention mentions
 mentioned discuss discussing stay abreast learn inform informed help provide collect gather
-collecting scan detail details spring summer autumn winter weekend quarter across around worldwide globally suivre suivi surveiller veille
+collecting scan detail details spring summer autumn winter weekend quarter
+across around worldwide globally suivre suivi surveiller veille
 actualite actualites nouvelles nouvelle dernieres derniere derniers informations evolution sujet
 concernant relatif relatifs developpements verfolge verfolgen beobachte beobachten nachrichten
 neuigkeiten aktuelle aktuellen neueste neuesten entwicklungen entwicklung meldungen berichte rund

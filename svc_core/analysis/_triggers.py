@@ -2,7 +2,7 @@
 
 `type|direction|tag|strong words|weak words`. A strong word tells the event by itself, a weak one
 only from the headline. Words are joined by underscores into phrases; several languages stand
-together. Direction is the way the event usually points: up (more, better), down (less, worse), none.
+together. Direction is the way the event usually points: up (better), down (worse), none.
 """
 
 TRIGGERS = """

@@ -30,6 +30,7 @@ _NOTHING: Mapping[str, str] = {
     "ru": "По теме «{topic}» за период с {start} по {end} ничего не найдено.",
 }
 _TOPIC_QUOTED_MAX = 160
+_ENDS = tuple(".!?…。！？।۔\"'”’»)」』")
 _INSTANT = timedelta(microseconds=1)
 
 
@@ -50,6 +51,11 @@ def nothing(topic: str, period: Period, language: str) -> str:
         folded = folded[: _TOPIC_QUOTED_MAX - 1].rstrip() + "…"
     start, end = (_day(day) if spoken == "en" else day.date().isoformat() for day in _days(period))
     return _NOTHING[spoken].format(topic=folded, start=start, end=end)
+
+
+def ended(sentence: str) -> str:
+    """A sentence with a full stop where it has no end of its own, as a headline has none."""
+    return sentence if sentence.endswith(_ENDS) else f"{sentence}."
 
 
 def primary(language: str) -> str:

@@ -6,7 +6,7 @@ Rule 2: nothing matching gives a short draft that says so, with no source and no
 
 from collections.abc import Iterable, Sequence
 
-from svc_core.analysis._wording import nothing, title
+from svc_core.analysis._wording import ended, nothing, title
 from svc_core.analysis.draft import Draft, Period, Report
 from svc_core.analysis.evidence import Evidence
 from svc_core.analysis.grouping import Story, stories
@@ -50,10 +50,10 @@ def compose(
     points = teller.points(plans)
     sections = teller.sections(plans)
     briefs = teller.briefs(plans)
-    spoken = [*summary, *points[: 0 if summary else 1]]
     return Draft(
         title=title(name, period, language),
-        summary=" ".join(cited.text for cited in spoken) or nothing(topic, period, language),
+        summary=" ".join(ended(cited.text) for cited in summary)
+        or nothing(topic, period, language),
         summary_sentences=tuple(summary),
         key_points=tuple(points),
         sections=tuple(sections),

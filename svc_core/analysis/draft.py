@@ -68,9 +68,10 @@ class Section:
 class Draft:
     """A report before it is rendered.
 
-    `summary` is the text of `summary_sentences`, or the sentence that says that nothing matched.
-    `story_keys` names the told stories in the order of their telling; `stories_untold` counts those
-    beyond the bound; `items_considered` is how many items were looked at.
+    `summary` is the text of `summary_sentences` (a headline among them is given a full stop), or
+    the sentence that says that nothing matched. `story_keys` names the told stories in the order of
+    their telling; `stories_untold` counts those beyond the bound; `items_considered` is how many
+    items were looked at.
     """
 
     title: str

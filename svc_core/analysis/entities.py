@@ -53,7 +53,7 @@ def mentions(readings: Iterable[Reading], language: str | None = None) -> tuple[
     counts: Counter[str] = Counter()
     names: dict[str, Mention] = {}
     held = list(readings)
-    sure = {key for reading in held for key in _sure(reading)}
+    sure = {key for reading in held for key in _sure(reading, language)}
     for reading in held:
         for mention in _of(reading, sure, reading.evidence.language or language):
             counts[mention.key] += 1
@@ -120,9 +120,9 @@ def _runs(text: str) -> Iterable[tuple[int, str]]:
         yield start, run
 
 
-def _sure(reading: Reading) -> Iterable[str]:
+def _sure(reading: Reading, language: str | None) -> Iterable[str]:
     """The keys of names that stand inside a sentence, where a capital means something."""
-    german = reading.evidence.language == "de"
+    german = (reading.evidence.language or language) == "de"
     for text in reading.sentences:
         for start, run in _runs(text):
             mention = _mention(run) if start >= 2 and not german else None
@@ -191,7 +191,11 @@ def _typed(name: str, *, titled: bool) -> Mention | None:
     if key in _capitals() or key.replace(" ", "_") in words.CITIES:
         return Mention(key, name, PLACE, 1, _capitals().get(key))
     kind = OTHER
-    if {parts[-1], key.split(" of ")[0].split()[-1]} & words.ORGANISATION_WORDS or key in words.ORGANISATIONS or _is_acronym(name):
+    if (
+        {parts[-1], key.split(" of ")[0].split()[-1]} & words.ORGANISATION_WORDS
+        or key in words.ORGANISATIONS
+        or _is_acronym(name)
+    ):
         kind = ORGANISATION
     elif {parts[0], parts[-1]} & words.PLACE_WORDS:
         kind = PLACE

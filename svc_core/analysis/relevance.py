@@ -6,6 +6,7 @@ Rule 2: the judgement needs the candidates alone; no store, no other tenant.
 Rule 3: an item that is selected answers one whole clause of the query, or a keyword by itself.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import log
 
@@ -19,6 +20,10 @@ SINGLE_MIN = 0.6  # one subject: in the headline, at the start of the lead, or a
 CLAUSE_MIN = 0.5  # several subjects: mean place of all of them
 PARTIAL_MIN = 0.65  # the same where a word is absent
 KEYWORD_MIN = 0.9  # a keyword selects by itself from the headline only
+_ADVERTISEMENT = re.compile(
+    r"\s*(?:sponsor(?:ed)?|advertisement|advertorial|anzeige|[\w-]+-angebot|publicité|publireportaje)\s*[:|-]",
+    re.IGNORECASE,
+)
 _MANY, _FEW_SHARE, _MANY_SHARE = 6, 4, 3  # one in four words may be absent, of six or more a third
 
 _TITLE, _LEAD, _LEAD_TAIL, _BODY, _TOPIC = 1.0, 0.75, 0.55, 0.35, 0.65
@@ -60,7 +65,8 @@ def readings(evidence: Iterable[Evidence]) -> list[Reading]:
 
 
 def choose(query: Query, held: Sequence[Reading]) -> list[Scored]:
-    """`select` for items that have been read."""
+    """`select` for items that have been read. Advertisements are never chosen."""
+    held = [reading for reading in held if not _ADVERTISEMENT.match(reading.evidence.title)]
     views = [_View(reading) for reading in held]
     units = (*query.units, *query.excluded)
     forms = _forms(units, views)

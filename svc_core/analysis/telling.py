@@ -19,6 +19,7 @@ from svc_core.analysis.grouping import Story
 from svc_core.analysis.language import guess
 from svc_core.analysis.relevance import Scored
 from svc_core.analysis.tokens import tokens
+from svc_core.analysis.topics import TOPICS
 
 KEY_POINTS_MAX = 7
 SECTIONS_MAX = 12
@@ -28,21 +29,26 @@ QUOTED_MEMBERS_MAX = 8  # of a story that a hundred sites copied, the first few 
 CITATIONS_MAX = 5  # of one sentence
 
 _FEW_STORIES = 4
+_HEADLINES_SUMMARY = 2  # headlines that stand for a summary where no item has a text
 _COPY_MIN = 0.6  # Jaccard of terms from which two sentences say the same
 _HELD_MIN = 0.8  # share of the shorter one's terms
 _LONGER_MAX = 1.5  # a longer sentence that holds a shorter one adds to it
 _LABEL_NAMES = 2
+_SUBJECT_TERMS_MIN = 2
 _WORDS_MIN, _WORDS_MAX = 6, 45
 
 _LEANING = re.compile(
     r"(?:he|she|it|they|we|i|you|his|her|its|their|our|my|this|these|those|that|there|here|and|but|or|so|yet|however|"
-    r"also|then|still|meanwhile|instead|moreover|il|elle|ils|elles|ce|cette|ces|mais|et|er|sie|es|aber|und|"
+    r"also|after that|nevertheless|even better|in addition|thus|therefore|otherwise|likewise|"
+    r"finally|then|still|meanwhile|instead|moreover|il|elle|ils|elles|ce|cette|ces|mais|et|er|sie|es|aber|und|"
     r"doch|dies|diese|dieser|pero|y|ele|ela|mas|он|она|они|но|это)\b",
     re.IGNORECASE,
 )
 _QUOTES = "\"'“‘«„("
 _BROKEN = re.compile("Ã[\u0080-\u00bf ]|â€|Â[\u00a0-\u00bf]")  # UTF-8 read as Latin-1 by the source
-_CAPTION = re.compile(r"\b(?:photographed|pictured)\b|, (?:left|right|center|centre),|\bfile photo\b", re.I)
+_CAPTION = re.compile(
+    r"\b(?:photographed|pictured)\b|, (?:left|right|center|centre),|\bfile photo\b", re.I
+)
 _ENDED = re.compile(r"""(?<!\.\.)[.!。！।۔]["'”’»)\]」』）]*$""")
 
 
@@ -149,12 +155,16 @@ class Teller:
             if len(found) == wanted:
                 break
             found.extend(self._quote(plan, plan.left, alone=True))
+        for plan in heads[: min(_HEADLINES_SUMMARY, max(len(plans) - 1, 1)) if not found else 0]:
+            found.extend(self._headline(plan))
         return found
 
     def points(self, plans: Sequence[Plan]) -> list[Cited]:
         """One sentence for each of the best stories: another headline, a spare one, its own."""
         found: list[Cited] = []
-        for plan in plans[:KEY_POINTS_MAX]:
+        for plan in plans[: KEY_POINTS_MAX + _HEADLINES_SUMMARY]:
+            if len(found) == KEY_POINTS_MAX:
+                break
             spare = plan.left if len(plan.left) > 1 else []
             point = self._quote(plan, plan.others, alone=False) or self._quote(
                 plan, spare, alone=True
@@ -218,11 +228,17 @@ class Teller:
     def _quote(self, plan: Plan, pool: list[tuple[str, Evidence]], *, alone: bool) -> list[Cited]:
         """The next sentence of a pool that is new to the draft, cited, or nothing."""
         for at, (text, item) in enumerate(pool):
-            if (not alone or _stands_alone(text)) and self._take(text):
+            if (not alone or self._speaks(plan, text, item)) and self._take(text):
                 del pool[at]
                 plan.is_told = True
                 return [Cited(text, (self._number(item),))]
         return []
+
+    def _speaks(self, plan: Plan, text: str, item: Evidence) -> bool:
+        """Whether a sentence can tell the story by itself: the first one, or one of its subject."""
+        shared = set(tokens(text)) & set(tokens(plan.heading))
+        first = self._position(plan, text, item) == 0
+        return _stands_alone(text) and (first or len(shared) >= _SUBJECT_TERMS_MIN)
 
     def _headline(self, plan: Plan) -> list[Cited]:
         """The story's own headline with its sources."""
@@ -240,7 +256,8 @@ class Teller:
         return True
 
     def _label(self, plan: Plan) -> str:
-        """The names that a story is about, without the subject's own; else its headline."""
+        """The names that a story is about, without the subject's own; else its
+        topic, else its headline."""
         found = mentions([plan.lead.reading], plan.language)
         headline = plan.heading.casefold()
         named = sorted(
@@ -248,11 +265,11 @@ class Teller:
             key=lambda m: (m.name.casefold() not in headline, m.kind == OTHER, -m.count),
         )
         names = [mention.name for mention in named]
-        for size in range(min(_LABEL_NAMES, len(names)), len(names) + 1):
-            label = ", ".join(names[:size])
-            if size and label not in self._labels:
-                return label
-        return plan.heading
+        topics = [topic.name for topic in TOPICS if topic.id in plan.lead.evidence.topics]
+        labels = [", ".join(names[:size]) for size in range(_LABEL_NAMES, len(names) + 1)]
+        single = names[:1] if len(names) < _LABEL_NAMES else []
+        options = [*labels, *single, *topics]
+        return next((one for one in options if one not in self._labels), plan.heading)
 
     def _number(self, item: Evidence) -> int:
         if item.id not in self._numbers:
@@ -300,6 +317,6 @@ def _stands_alone(text: str) -> bool:
     words = len(text.split())
     unspaced = words == 1
     fits = _WORDS_MIN <= words <= _WORDS_MAX or unspaced
-    if _BROKEN.search(text) or _CAPTION.search(text):
+    if _BROKEN.search(text) or _CAPTION.search(text) or text.count("“") != text.count("”"):
         return False
     return fits and bool(_ENDED.search(text)) and not _LEANING.match(text.lstrip(_QUOTES))

@@ -42,22 +42,6 @@ class Group:
 
     chunks: tuple[tuple[Unit, ...], ...]
 
-    @property
-    def weight(self) -> float:
-        """The weight of the heaviest chunk, at most that of two names."""
-        heaviest = max(sum(unit.weight for unit in chunk) for chunk in self.chunks)
-        return min(heaviest, 2 * NAME_WEIGHT)
-
-    @property
-    def is_name(self) -> bool:
-        """Whether every alternative holds a name."""
-        return all(any(unit.is_name for unit in chunk) for chunk in self.chunks)
-
-    @property
-    def is_place(self) -> bool:
-        """Whether every alternative is a country or a region."""
-        return all(all(unit.is_place for unit in chunk) for chunk in self.chunks)
-
 
 @cache
 def generic_terms() -> frozenset[str]:

@@ -53,42 +53,53 @@ def newsroom(make: Make) -> list[Evidence]:
     return [
         make(
             "Earthquake in northern Chile leaves dozens injured near Iquique",
-            "A strong earthquake shook northern Chile on 4 March, injuring dozens of people near Iquique. "
+            "A strong earthquake shook northern Chile on 4 March, "
+            "injuring dozens of people near Iquique. "
             "Officials evacuated the coast for several hours. It was the third tremor this year.",
-            source="alpha", hours=-20,
+            source="alpha",
+            hours=-20,
         ),
         make(
             "Dozens injured as earthquake hits Iquique in northern Chile",
-            "Hospitals in Iquique treated dozens of injured people after the earthquake in northern Chile. "
+            "Hospitals in Iquique treated dozens of injured people after the earthquake "
+            "in northern Chile. "
             "Power was cut in two districts of the city.",
-            source="beta", hours=-18,
+            source="beta",
+            hours=-18,
         ),
         make(
             "Séisme dans le nord du Chili : des dizaines de blessés près d’Iquique",
             "Un fort séisme a secoué le nord du Chili et fait des dizaines de blessés à Iquique.",
-            source="gamma", hours=-17, language="fr",
+            source="gamma",
+            hours=-17,
+            language="fr",
         ),
         make(
             "Earthquake in northern Chile leaves dozens injured near Iquique",
-            "A strong earthquake shook northern Chile on 4 March, injuring dozens of people near Iquique.",
-            source="delta", hours=-10,
+            "A strong earthquake shook northern Chile on 4 March, "
+            "injuring dozens of people near Iquique.",
+            source="delta",
+            hours=-10,
         ),
         make(
             "Chile raises copper royalty after long debate in congress",
             "The congress of Chile approved a higher royalty on copper mining on Thursday. "
             "Mining companies had warned that investment would fall.",
-            source="alpha", hours=-3,
+            source="alpha",
+            hours=-3,
         ),
         make(
             "Bakers in Lyon compete for the best baguette",
             "More than fifty bakers took part in the yearly contest in Lyon. Read more",
-            source="beta", hours=-2,
+            source="beta",
+            hours=-2,
         ),
         make(
             "Northwind Bank acquires rival Southgate in cash deal",
             "Northwind Bank said it acquires its rival Southgate for two billion in cash. "
             "The merger needs the approval of regulators in Brussels.",
-            source="gamma", hours=-1,
+            source="gamma",
+            hours=-1,
         ),
         make("Strong aftershock felt in Chile", "", source="epsilon", hours=-1),
     ]

@@ -11,11 +11,35 @@ from svc_core.analysis.graph import EDGES_MAX, NODES_MAX, build
 from svc_core.analysis.signals import SIGNALS_MAX, TYPES_PER_STORY_MAX, extract
 
 NAMES = [
-    ("", "The minister met Angela Merkel and Emmanuel Macron in Paris.", {"Angela Merkel": "person", "Emmanuel Macron": "person", "Paris": "place"}),
-    ("", "Then President Maria J. Zorblatt spoke. Later Zorblatt left.", {"Maria Zorblatt": "person"}),
-    ("", "A flaw, CVE-2026-12345, was found by NASA and the Bank of England.", {"CVE-2026-12345": "vulnerability", "NASA": "organization", "Bank of England": "organization"}),
-    ("", "Talks in South Korea and the U.S. went on near Lake Fjord.", {"South Korea": "place", "United States": "place", "Lake Fjord": "place"}),
-    ("Ministers Meet In Chile To Discuss Apple And New York", "", {"Chile": "place", "Apple": "organization", "New York": "place"}),
+    (
+        "",
+        "The minister met Angela Merkel and Emmanuel Macron in Paris.",
+        {"Angela Merkel": "person", "Emmanuel Macron": "person", "Paris": "place"},
+    ),
+    (
+        "",
+        "Then President Maria J. Zorblatt spoke. Later Zorblatt left.",
+        {"Maria Zorblatt": "person"},
+    ),
+    (
+        "",
+        "A flaw, CVE-2026-12345, was found by NASA and the Bank of England.",
+        {
+            "CVE-2026-12345": "vulnerability",
+            "NASA": "organization",
+            "Bank of England": "organization",
+        },
+    ),
+    (
+        "",
+        "Talks in South Korea and the U.S. went on near Lake Fjord.",
+        {"South Korea": "place", "United States": "place", "Lake Fjord": "place"},
+    ),
+    (
+        "Ministers Meet In Chile To Discuss Apple And New York",
+        "",
+        {"Chile": "place", "Apple": "organization", "New York": "place"},
+    ),
     ("", "Yesterday rain fell on Monday.", {}),
     ("", "It was Norway's Fjordline that paid.", {"Norway": "place", "Fjordline": "other"}),
     ("", "In the end Nishida of Japan won.", {"Nishida": "other", "Japan": "place"}),
@@ -26,37 +50,52 @@ NAMES = [
 
 
 @pytest.mark.parametrize(("title", "text", "expected"), NAMES)
-def test_names_are_found_with_their_kind(make, title, text, expected) -> None:  # type: ignore[no-untyped-def]
+def test_names_are_found_with_their_kind(make, title, text, expected) -> None:
     found = {mention.name: mention.kind for mention in mentions([read(make(title, text))])}
     assert found == expected
 
 
-def test_a_country_has_its_code_and_counts_every_time(make) -> None:  # type: ignore[no-untyped-def]
+def test_a_country_has_its_code_and_counts_every_time(make) -> None:
     reading = read(make("Chile votes", "People in Chile vote. Others in Chile do not."))
     (chile,) = mentions([reading])
     assert (chile.name, chile.country_code, chile.count) == ("Chile", "CL", 3)
 
 
-def test_a_capital_letter_proves_nothing_at_the_start_or_in_german(make) -> None:  # type: ignore[no-untyped-def]
+def test_a_capital_letter_proves_nothing_at_the_start_or_in_german(make) -> None:
     assert mentions([read(make("", "Fjordline grew. Nobody saw it."))]) == ()
-    assert mentions([read(make("", "Gestern fuhr die Fähre. Alle sahen die Fähre im Hafen.", language="de"))]) == ()
+    assert (
+        mentions(
+            [
+                read(
+                    make(
+                        "", "Gestern fuhr die Fähre. Alle sahen die Fähre im Hafen.", language="de"
+                    )
+                )
+            ]
+        )
+        == ()
+    )
     known = mentions([read(make("Fjordline grew", "Last year Fjordline shrank by half."))])
     assert [mention.count for mention in known] == [2]
 
 
-def test_headline_names_are_terms_and_countries_concepts(make) -> None:  # type: ignore[no-untyped-def]
-    assert name_terms(read(make("A deal between Fjordline and Chile"))) == {"fjordlin", "chil", "qqccl"}
+def test_headline_names_are_terms_and_countries_concepts(make) -> None:
+    assert name_terms(read(make("A deal between Fjordline and Chile"))) == {
+        "fjordlin",
+        "chil",
+        "qqccl",
+    }
     assert name_terms(read(make("Great Deal Between Fjordline And Chile"))) == {"qqccl"}
 
 
 @given(st.text(max_size=200))
-def test_any_text_has_names_with_positive_counts(make, text) -> None:  # type: ignore[no-untyped-def]
+def test_any_text_has_names_with_positive_counts(make, text) -> None:
     found = mentions([read(make(text[:60], text))])
     assert all(mention.count > 0 and mention.key and mention.name for mention in found)
     assert len({mention.key for mention in found}) == len(found)
 
 
-def test_a_signal_says_what_whom_where_and_when(newsroom, week) -> None:  # type: ignore[no-untyped-def]
+def test_a_signal_says_what_whom_where_and_when(newsroom, week) -> None:
     made = report("W", "Chile", week, newsroom)
     signals = extract(made.stories, week)
     (quake,) = [one for one in signals if one.type == "disaster" and one.sources == 5]
@@ -69,14 +108,16 @@ def test_a_signal_says_what_whom_where_and_when(newsroom, week) -> None:  # type
     assert signals[0] == quake
 
 
-def test_the_confidence_is_the_weighted_sum_of_its_parts(newsroom, week) -> None:  # type: ignore[no-untyped-def]
+def test_the_confidence_is_the_weighted_sum_of_its_parts(newsroom, week) -> None:
     signals = extract(report("W", "Northwind or Chile", week, newsroom).stories, week)
     assert "acquisition" in {one.type for one in signals}
     for one in signals:
         parts = one.parts
         values = (parts.source_diversity, parts.trigger_strength, parts.recency, parts.specificity)
         assert all(0 <= value <= 1 for value in values)
-        assert one.confidence == round(0.3 * values[0] + 0.35 * values[1] + 0.15 * values[2] + 0.2 * values[3], 3)
+        assert one.confidence == round(
+            0.3 * values[0] + 0.35 * values[1] + 0.15 * values[2] + 0.2 * values[3], 3
+        )
 
 
 @pytest.mark.parametrize(
@@ -89,7 +130,7 @@ def test_the_confidence_is_the_weighted_sum_of_its_parts(newsroom, week) -> None
         ("Zeppelin garden", "An earthquake shook the Zeppelin hall.", {"disaster"}),
     ],
 )
-def test_events_are_told_by_their_words(make, week, title, text, types) -> None:  # type: ignore[no-untyped-def]
+def test_events_are_told_by_their_words(make, week, title, text, types) -> None:
     signals = extract(report("W", "Zeppelin", week, [make(title, text)]).stories, week)
     assert {one.type for one in signals} == types
     assert len(signals) <= TYPES_PER_STORY_MAX
@@ -107,38 +148,41 @@ def test_events_are_told_by_their_words(make, week, title, text, types) -> None:
         ("It began on 20 January in town.", date(2026, 1, 20)),
     ],
 )
-def test_a_stated_date_near_the_publication_is_when_it_happened(make, week, text, day) -> None:  # type: ignore[no-untyped-def]
+def test_a_stated_date_near_the_publication_is_when_it_happened(make, week, text, day) -> None:
     item = make("Zeppelin earthquake", text)
     (signal,) = extract(report("W", "Zeppelin", week, [item]).stories, week)
     assert signal.occurred_on == day
 
 
-def test_a_report_from_the_new_year_may_mean_the_old_one(make, week) -> None:  # type: ignore[no-untyped-def]
+def test_a_report_from_the_new_year_may_mean_the_old_one(make, week) -> None:
     item = make("Zeppelin earthquake", "It began on 28 December in town.", hours=-60 * 24)
     (signal,) = extract(report("W", "Zeppelin", week, [item]).stories, week)
     assert signal.occurred_on == date(2025, 12, 28)
 
 
-def many(make, count):  # type: ignore[no-untyped-def]
+def many(make, count):
     syllables = [f"{a}{b}{c}" for a in "bdfgklm" for b in "aeiou" for c in "nrst"]
     return [
         make(
             f"Zeppelin arrested {w}ork at {w}ville",
-            f"On that day {w.title()}ia Maria{w} and Rolf{w} Stern{w} met Karl{w} Blum{w} in Peru and Chile. "
-            f"Then {w.title()}corp Group and Otto{w} Land{w} left with Fritz{w} Berg{w} and Hugo{w} Tal{w}.",
-            hours=-at / 10, source=f"s{at}",
+            f"On that day {w.title()}ia Maria{w} and Rolf{w} Stern{w} met "
+            f"Karl{w} Blum{w} in Peru and Chile. "
+            f"Then {w.title()}corp Group and Otto{w} Land{w} left "
+            f"with Fritz{w} Berg{w} and Hugo{w} Tal{w}.",
+            hours=-at / 10,
+            source=f"s{at}",
         )
         for at, w in enumerate(syllables[:count])
     ]
 
 
-def test_signals_are_bounded(make, week) -> None:  # type: ignore[no-untyped-def]
+def test_signals_are_bounded(make, week) -> None:
     made = report("W", "Zeppelin", week, many(make, 70))
     assert len(extract(made.stories, week)) <= SIGNALS_MAX
     assert len(extract(made.stories, week)) == min(len(made.stories), SIGNALS_MAX)
 
 
-def test_every_edge_of_a_graph_ends_in_nodes(newsroom, week) -> None:  # type: ignore[no-untyped-def]
+def test_every_edge_of_a_graph_ends_in_nodes(newsroom, week) -> None:
     made = report("W", "Chile", week, newsroom)
     graph = build(made.draft, made.stories)
     ids = {node.id for node in graph.nodes}
@@ -154,10 +198,19 @@ def test_every_edge_of_a_graph_ends_in_nodes(newsroom, week) -> None:  # type: i
     assert sum(node.degree for node in graph.nodes) == 2 * len(graph.edges)
 
 
-def test_names_that_meet_in_two_incidents_are_tied(make, week) -> None:  # type: ignore[no-untyped-def]
+def test_names_that_meet_in_two_incidents_are_tied(make, week) -> None:
     items = [
-        make("Zeppelin sold", "The owners in Chile signed papers while buyers in Norway counted money.", source="alpha", hours=-120),
-        make("Zeppelin hall on fire", "Firemen of Norway fought flames until dawn; engines rolled out of Chile.", source="beta"),
+        make(
+            "Zeppelin sold",
+            "The owners in Chile signed papers while buyers in Norway counted money.",
+            source="alpha",
+            hours=-120,
+        ),
+        make(
+            "Zeppelin hall on fire",
+            "Firemen of Norway fought flames until dawn; engines rolled out of Chile.",
+            source="beta",
+        ),
     ]
     made = report("W", "Zeppelin", week, items)
     ties = [edge for edge in build(made.draft, made.stories).edges if edge.type == "coMentioned"]
@@ -166,7 +219,15 @@ def test_names_that_meet_in_two_incidents_are_tied(make, week) -> None:  # type:
     ]
 
 
-def test_a_large_graph_is_cut_and_says_so(make, week) -> None:  # type: ignore[no-untyped-def]
+def test_a_copy_that_is_not_cited_is_no_part_of_the_graph(make, week) -> None:
+    items = [make("Zeppelin lands in the meadow", source=f"s{at}") for at in range(7)]
+    made = report("W", "Zeppelin", week, items)
+    graph = build(made.draft, made.stories)
+    assert len(made.stories[0].members) == 7
+    assert graph.counts["sources"] == len(made.draft.sources) == 5
+
+
+def test_a_large_graph_is_cut_and_says_so(make, week) -> None:
     made = report("W", "Zeppelin", week, many(make, 70))
     graph = build(made.draft, made.stories)
     assert graph.truncated
@@ -176,7 +237,7 @@ def test_a_large_graph_is_cut_and_says_so(make, week) -> None:  # type: ignore[n
     assert all({edge.source_id, edge.target_id} <= ids for edge in graph.edges)
 
 
-def test_an_empty_report_has_a_graph_of_itself(newsroom, week) -> None:  # type: ignore[no-untyped-def]
+def test_an_empty_report_has_a_graph_of_itself(newsroom, week) -> None:
     made = report("W", "quantum knitting", week, newsroom)
     graph = build(made.draft, made.stories)
     assert [node.type for node in graph.nodes] == ["report"]
@@ -184,10 +245,12 @@ def test_an_empty_report_has_a_graph_of_itself(newsroom, week) -> None:  # type:
     assert extract(made.stories, week) == ()
 
 
-def test_recency_fades_with_the_age_of_a_story(make, week) -> None:  # type: ignore[no-untyped-def]
+def test_recency_fades_with_the_age_of_a_story(make, week) -> None:
     end = week.end
     fresh, old = (
-        extract(report("W", "Zeppelin", week, [make("Zeppelin earthquake", hours=h)]).stories, week)[0]
+        extract(
+            report("W", "Zeppelin", week, [make("Zeppelin earthquake", hours=h)]).stories, week
+        )[0]
         for h in (40, -60)
     )
     assert fresh.parts.recency > old.parts.recency

@@ -1,6 +1,6 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-import pytest
 
 from svc_core.analysis.concepts import concepts, countries, is_askable, is_known, region_members
 from svc_core.analysis.evidence import read
@@ -9,11 +9,27 @@ from svc_core.analysis.sentences import headline, sentences
 from svc_core.analysis.tokens import fold, search_text, stem, tokens
 
 SAME = [
-    ("attacks", "attacked"), ("attack", "attacking"), ("elections", "election"), ("elecciones", "elección"),
-    ("policies", "policy"), ("denied", "deny"), ("traded", "trade"), ("bâteaux", "bateau"),
-    ("journaux", "journal"), ("sanctioned", "sanctions"), ("running", "run"), ("boxes", "box"),
-    ("России", "Россия"), ("CAFÉ", "café"), ("ﬁnance", "finance"), ("Straße", "strasse"), ("O'Brien", "OBrien"),
-    ("U.S.", "USA"), ("12,000", "12000"), ("l’Europe", "Europe"), ("China's", "China"),
+    ("attacks", "attacked"),
+    ("attack", "attacking"),
+    ("elections", "election"),
+    ("elecciones", "elección"),
+    ("policies", "policy"),
+    ("denied", "deny"),
+    ("traded", "trade"),
+    ("bâteaux", "bateau"),
+    ("journaux", "journal"),
+    ("sanctioned", "sanctions"),
+    ("running", "run"),
+    ("boxes", "box"),
+    ("России", "Россия"),
+    ("CAFÉ", "café"),
+    ("ﬁnance", "finance"),
+    ("Straße", "strasse"),
+    ("O'Brien", "OBrien"),
+    ("U.S.", "USA"),
+    ("12,000", "12000"),
+    ("l’Europe", "Europe"),
+    ("China's", "China"),
 ]
 
 
@@ -96,7 +112,10 @@ SENTENCES = [
     ("It ended in April.Previously, nobody had known it.", None),
     ("The minister said that the […]", ["The minister said that the"]),
     ("The minister said that the ...", ["The minister said that the ..."]),
-    ("首相は新しい法案を発表した。野党はこれに反対している。", ["首相は新しい法案を発表した。", "野党はこれに反対している。"]),
+    (
+        "首相は新しい法案を発表した。野党はこれに反対している。",
+        ["首相は新しい法案を発表した。", "野党はこれに反対している。"],
+    ),
     ("First part of it here | Second part of it there", None),
     ("One cat sat here. One cat sat here.", ["One cat sat here."]),
     ("ALL CAPITALS ARE SHOUTED HERE", []),
@@ -150,7 +169,7 @@ def test_the_language_is_stated_or_guessed(
     assert guess(text, stated) == language
 
 
-def test_a_reading_keeps_the_words_of_title_lead_and_body_apart(make) -> None:  # type: ignore[no-untyped-def]
+def test_a_reading_keeps_the_words_of_title_lead_and_body_apart(make) -> None:
     reading = read(make("Floods in Spain", "Rain fell on Valencia. Bridges were closed again."))
     assert reading.headline == "Floods in Spain"
     assert "flood" in reading.title_terms
@@ -161,7 +180,7 @@ def test_a_reading_keeps_the_words_of_title_lead_and_body_apart(make) -> None:  
     assert read(make("", "")).sentences == ()
 
 
-def test_an_item_without_a_date_is_as_old_as_its_retrieval(make) -> None:  # type: ignore[no-untyped-def]
+def test_an_item_without_a_date_is_as_old_as_its_retrieval(make) -> None:
     item = make("A title", hours=None)
     assert item.at == item.retrieved_at
     assert item.publisher == "alpha.example"

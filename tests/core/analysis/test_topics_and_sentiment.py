@@ -3,16 +3,21 @@ import pytest
 from svc_core.analysis.sentiment import sentiment
 from svc_core.analysis.topics import TOPIC_IDS, TOPICS, TOPICS_PER_ITEM_MAX, assign
 
-FORTY = """world politics diplomacy elections conflict terrorism unrest sanctions defense intelligence
-cybersecurity vulnerabilities ransomware disinformation economy markets central-banks inflation trade
-companies earnings banking crypto commodities energy supply-chain shipping technology ai semiconductors
-space telecom science health outbreaks climate disasters migration crime law-regulation"""
+FORTY = """
+world politics diplomacy elections conflict terrorism unrest sanctions defense intelligence
+cybersecurity vulnerabilities ransomware disinformation economy markets central-banks inflation
+trade companies earnings banking crypto commodities energy supply-chain shipping technology ai
+semiconductors space telecom science health outbreaks climate disasters migration crime
+law-regulation
+"""
 
 
 def test_the_catalogue_is_the_forty_topics_in_order() -> None:
     assert [topic.id for topic in TOPICS] == FORTY.split()
     assert len(TOPIC_IDS) == 40
-    assert all(topic.name and topic.group and topic.description and topic.keywords for topic in TOPICS)
+    assert all(
+        topic.name and topic.group and topic.description and topic.keywords for topic in TOPICS
+    )
 
 
 def test_media_topics_are_top_level_codes_or_nothing() -> None:
@@ -26,7 +31,11 @@ def test_media_topics_are_top_level_codes_or_nothing() -> None:
     [
         ("Ransomware halts a port", "", "ransomware"),
         ("Magnitude six earthquake shakes the island", "", "disasters"),
-        ("Council of ministers meets", "The central bank raised its interest rate.", "central-banks"),
+        (
+            "Council of ministers meets",
+            "The central bank raised its interest rate.",
+            "central-banks",
+        ),
         ("Selon un sondage", "La présidentielle approche et le candidat hésite.", "elections"),
         ("Wahlkampf in Berlin", "", "elections"),
         ("Cohete lanzado", "A spacecraft and a rocket reached orbit.", "space"),
@@ -42,7 +51,8 @@ def test_one_common_word_in_the_text_brings_none() -> None:
 
 def test_source_and_categories_bring_theirs_and_unknown_ones_are_ignored() -> None:
     assert assign("", "", ["Central banks", "Gardening"], ["space", "nonsense"]) == (
-        "central-banks", "space",
+        "central-banks",
+        "space",
     )
 
 
@@ -68,8 +78,12 @@ def test_the_tone_of_a_headline(title: str, label: str) -> None:
 
 
 def test_strengthening_and_weakening_words_count() -> None:
-    plain, very, slightly = (sentiment(t) for t in ("bad storm", "very bad storm", "slightly bad storm"))
-    assert plain and very and slightly
+    plain, very, slightly = (
+        sentiment(t) for t in ("bad storm", "very bad storm", "slightly bad storm")
+    )
+    assert plain is not None
+    assert very is not None
+    assert slightly is not None
     assert very.value < plain.value < slightly.value
 
 
