@@ -9,6 +9,8 @@ from svc_http.storage.errors import StoreBusy
 OWNER_BYTES_MAX = 20
 """A process number in decimal digits."""
 
+_GIVEN_BACK = -1  # the number may soon be that of another file, which is not ours to close
+
 
 class FileLock:
     """The lock `<path>.lock`, held from its making until `release`."""
@@ -30,5 +32,7 @@ class FileLock:
         os.pwrite(self._fd, str(os.getpid()).encode(), 0)
 
     def release(self) -> None:
-        """Let the next one in. The file stays: removing it would let two in."""
-        os.close(self._fd)
+        """Let the next one in. The file stays: removing it would let two in. Safe to repeat."""
+        descriptor, self._fd = self._fd, _GIVEN_BACK
+        if descriptor != _GIVEN_BACK:
+            os.close(descriptor)

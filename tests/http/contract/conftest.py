@@ -28,9 +28,8 @@ from svc_core.access.scopes import SCOPES
 from svc_core.accounts import KEYS, KeyWish
 from svc_core.inputs import Input, inputs
 from svc_core.news import intake, rules
-from svc_core.operation import Context, Created, Operation
 from svc_core.openapi.samples import sample
-from svc_core.ports import SYSTEM
+from svc_core.operation import Context, Created, Operation
 from svc_core.sources import parse_feed
 from svc_http import app as service_app
 from svc_http.service import Service as Hands
@@ -214,7 +213,7 @@ class Ask:
     path: str
     query: tuple[tuple[str, str], ...] = ()
     headers: Mapping[str, str] = field(factory=dict)
-    body: bytes | None = None
+    body: Any = None
 
     def evolve(self, **parts: Any) -> "Ask":
         """The same request with other parts."""
@@ -318,15 +317,14 @@ class World:
         self.keys: dict[str, str] = {}
         self.tenants: dict[str, str] = {}
         self.rows: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        self.on_answer: Callable[[httpx2.Response], None] = lambda _: None
         self._drafts = 0
         self._worn: set[str] = set()
 
     def close(self) -> None:
         self.run(self.app.runtime.stop())
+        self.run(self.storage.close())
         self.runner.close()
-        closing = getattr(self.storage, "close", None)
-        if closing is not None:
-            asyncio.run(closing())
 
     def run(self, work: Awaitable[Any]) -> Any:
         return self.runner.run(work)  # type: ignore[arg-type]
@@ -353,7 +351,12 @@ class World:
         async def go() -> list[httpx2.Response]:
             transport = httpx2.ASGITransport(self.app, client=(client, 5000))
             async with httpx2.AsyncClient(transport=transport, base_url=ORIGIN) as session:
-                return list(await asyncio.gather(*(_sent(session, ask, bearer) for ask in waiting)))
+                return list(await asyncio.gather(*(send(session, ask) for ask in waiting)))
+
+        async def send(session: Any, ask: Ask) -> httpx2.Response:
+            answer = await _sent(session, ask, bearer)
+            self.on_answer(answer)
+            return answer
 
         answers: list[httpx2.Response] = self.run(go())
         for answer in answers:
@@ -423,9 +426,11 @@ class World:
 
     # -- making --------------------------------------------------------------------------------
 
-    def settle(self) -> "World":
-        """Make the accounts, the keys, the news and the rows of every tenant."""
+    def settle(self, *, is_sown: bool = True) -> "World":
+        """Make the accounts and the keys; then the news and the rows of every tenant."""
         self.run(self._make_accounts())
+        if not is_sown:
+            return self
         self.take_news(range(30))
         for key in ("a", "b", "personal"):
             self.sow(key)
@@ -475,6 +480,10 @@ class World:
         issued = await self.hands.system(lambda ctx: accounts.create_key(ctx, wish, plans=PLANS))
         self.keys[name] = issued.secret
         return issued.key
+
+    def operation(self, id_: str) -> Operation[Any, Any]:
+        """The operation of that name."""
+        return next(operation for operation in self.operations if operation.id == id_)
 
     def add_key(self, name: str, place: str = "a", **wish: Any) -> str:
         """One more key of a tenant, with every scope unless told otherwise."""
@@ -607,14 +616,18 @@ def make_world(contract: Contract, tmp_path: Path) -> Iterator[Callable[..., Wor
     made: list[World] = []
 
     def make(
-        store: str = "memory", *, operations: Sequence[Operation[Any, Any]] = (), **settings: Any
+        store: str = "memory",
+        *,
+        operations: Sequence[Operation[Any, Any]] = (),
+        is_sown: bool = True,
+        **settings: Any,
     ) -> World:
         folder = tmp_path / str(len(made))
         folder.mkdir()
         every = (*catalog.OPERATIONS, *operations)
         judge = Contract(every) if operations else contract
         made.append(World(judge, _storage(store, folder), every, **settings))
-        return made[-1].settle()
+        return made[-1].settle(is_sown=is_sown)
 
     yield make
     for world in made:

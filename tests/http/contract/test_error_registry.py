@@ -1,0 +1,448 @@
+"""Every code of the catalogue: provoked here, or named with the feature that brings it."""
+
+import asyncio
+import json
+
+import pytest
+from attrs import evolve, frozen
+
+from svc_core import accounts, catalog, cursor, openapi, problem
+from svc_core.access import creation
+from svc_core.access.plans import DEFAULT_PLANS
+from svc_core.operation import Empty, Operation
+from svc_core.problem import CATALOGUE, Problem
+
+LATER = {
+    "AUDIO_NOT_AVAILABLE": "the audio facets of reports",
+    "CONFLICTING_PARAMETERS": "regional OSINT queries, with since and until beside datetime",
+    "UNSUPPORTED_MODEL": "the agent streams",
+    "STREAM_REQUIRED": "the agent streams",
+    "SUBSCRIPTION_REQUIRED": "the agent streams",
+    "CHAT_CREDITS_EXHAUSTED": "the agent streams",
+    "PROVIDER_CREDITS_EXHAUSTED": "the agent streams",
+    "UPSTREAM_UNAVAILABLE": "the agent streams",
+    "UPSTREAM_TIMEOUT": "the agent streams",
+    "WEBHOOK_URL_NOT_ALLOWED": "webhooks",
+    "PAYMENT_INVALID": "payments",
+    "PAYMENT_REPLAYED": "payments",
+    "PAYMENT_SETTLEMENT_FAILED": "payments",
+    "PAYMENT_RATE_LIMITED": "payments",
+    "IDEMPOTENCY_IN_PROGRESS": "a store with several writers: with one, the second request waits",
+    "SERVICE_UNAVAILABLE": "a dependency besides the store, which has a code of its own",
+}
+
+HOW = {}
+
+
+def gives(kind):
+    """Registers a way to make the service give one code."""
+
+    def register(provoke):
+        HOW[kind.code] = provoke
+        return provoke
+
+    return register
+
+
+@frozen
+class Nothing:
+    pass
+
+
+def extra(id_, run, **rest):
+    """An operation of the tests' own."""
+    return Operation(
+        id=id_,
+        method=rest.pop("method", "GET"),
+        path=f"/extra/{id_}",
+        summary=id_,
+        description=id_,
+        tag="Reports",
+        request=Nothing,
+        response=Empty,
+        run=run,
+        success=204,
+        **rest,
+    )
+
+
+async def nothing(ctx, request):
+    return Empty()
+
+
+@frozen
+class Stage:
+    """What the ways may use."""
+
+    shared: object
+    make_world: object
+    wire: object
+    ask: object
+
+
+def listing(stage):
+    return stage.shared.ask_of(stage.shared.operation("listNews"))
+
+
+def creation_of(stage, body=None, **fields):
+    ask = stage.shared.ask_of(stage.shared.operation("createProfile")).having(**fields)
+    return stage.shared.send(ask if body is None else ask.evolve(body=body))
+
+
+# -- framing -----------------------------------------------------------------------------------
+
+
+@gives(problem.BAD_REQUEST)
+def _(stage):
+    return stage.shared.send(stage.ask("GET", "/api/v1/news%00"))
+
+
+@gives(problem.URI_TOO_LONG)
+def _(stage):
+    return stage.shared.send(stage.ask("GET", "/api/v1/" + "n" * 8_192))
+
+
+@gives(problem.HEADERS_TOO_LARGE)
+def _(stage):
+    return stage.shared.send(listing(stage).having(x_long="v" * 33_000))
+
+
+@gives(problem.EXPECTATION_FAILED)
+def _(stage):
+    return stage.shared.send(listing(stage).having(expect="200-maybe"))
+
+
+@gives(problem.BODY_TOO_LARGE)
+def _(stage):
+    return creation_of(stage, b" " * 1_048_577)
+
+
+@gives(problem.REQUEST_TIMEOUT)
+def _(stage):
+    async def never():
+        yield b"{"
+        await asyncio.Event().wait()
+
+    world = stage.make_world(body_seconds_max=1, is_sown=False)
+    ask = world.ask_of(world.operation("createProfile"))
+    return world.send(ask.evolve(body=never()))
+
+
+@gives(problem.NOT_IMPLEMENTED)
+def _(stage):
+    return stage.wire.say(b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n")
+
+
+@gives(problem.HTTP_VERSION_NOT_SUPPORTED)
+def _(stage):
+    return stage.wire.say(b"GET / HTTP/2.0\r\nHost: a\r\n\r\n")
+
+
+@gives(problem.ROUTE_NOT_FOUND)
+def _(stage):
+    return stage.shared.get("/api/v1/nowhere")
+
+
+@gives(problem.METHOD_NOT_ALLOWED)
+def _(stage):
+    return stage.shared.send(listing(stage).evolve(method="DELETE"))
+
+
+# -- access ------------------------------------------------------------------------------------
+
+
+@gives(problem.MISSING_API_KEY)
+def _(stage):
+    return stage.shared.send(listing(stage), None)
+
+
+@gives(problem.PAYMENT_REQUIRED)
+def _(stage):
+    return stage.shared.get("/api/v1/reports", None)
+
+
+@gives(problem.INVALID_API_KEY)
+def _(stage):
+    return stage.shared.send(listing(stage), "svc_" + "0" * 64, client="127.0.0.2")
+
+
+@gives(problem.AUTH_LOCKED)
+def _(stage):
+    asks = [listing(stage)] * 6
+    return stage.shared.send_all(asks, "svc_" + "0" * 64, client="127.0.0.3")[-1]
+
+
+@gives(problem.API_KEY_REVOKED)
+def _(stage):
+    return stage.shared.send(listing(stage), "revoked")
+
+
+@gives(problem.API_KEY_EXPIRED)
+def _(stage):
+    return stage.shared.send(listing(stage), "expired")
+
+
+@gives(problem.PLAN_INELIGIBLE)
+def _(stage):
+    return stage.shared.send(listing(stage), "ineligible")
+
+
+@gives(problem.INSUFFICIENT_SCOPE)
+def _(stage):
+    return stage.shared.send(listing(stage), "a agent:svc")
+
+
+@gives(problem.IP_NOT_ALLOWED)
+def _(stage):
+    return stage.shared.send(listing(stage), "elsewhere")
+
+
+@gives(problem.WORKSPACE_KEY_REQUIRED)
+def _(stage):
+    ours = extra("ours", nothing, binding="workspace")
+    world = stage.make_world(operations=[ours], is_sown=False)
+    return world.get(ours.address, "personal")
+
+
+@gives(problem.FORBIDDEN)
+def _(stage):
+    creation.may_manage("member")
+
+
+@gives(problem.RATE_LIMITED)
+def _(stage):
+    world = stage.make_world(is_sown=False)
+    return world.send_all([stage.ask("GET", "/api/v1/news/feeds")] * 31, "pro")[-1]
+
+
+@gives(problem.AGENT_RATE_LIMITED)
+def _(stage):
+    agent = extra("agent", nothing, pool="agent")
+    world = stage.make_world(operations=[agent], is_sown=False)
+    return world.send_all([stage.ask("GET", agent.address)] * 6, "pro")[-1]
+
+
+# -- requests ----------------------------------------------------------------------------------
+
+
+@gives(problem.NOT_ACCEPTABLE)
+def _(stage):
+    return stage.shared.send(listing(stage).having(accept="image/png"))
+
+
+@gives(problem.UNSUPPORTED_MEDIA_TYPE)
+def _(stage):
+    return creation_of(stage, content_type="text/plain")
+
+
+@gives(problem.INVALID_PARAMETER)
+def _(stage):
+    return stage.shared.get("/api/v1/news?limit=0")
+
+
+@gives(problem.UNKNOWN_PARAMETER)
+def _(stage):
+    return stage.shared.get("/api/v1/news?colour=red")
+
+
+@gives(problem.DUPLICATE_PARAMETER)
+def _(stage):
+    return stage.shared.get("/api/v1/news?limit=5&limit=5")
+
+
+@gives(problem.INVALID_CURSOR)
+def _(stage):
+    return stage.shared.get("/api/v1/news?cursor=x")
+
+
+@gives(problem.INVALID_WATERMARK)
+def _(stage):
+    return stage.shared.get("/api/v2/changes?after=x")
+
+
+@gives(problem.WATERMARK_GONE)
+def _(stage):
+    world = stage.shared
+    token = world.get("/api/v2/changes").json()["meta"]["watermark"]
+    mark = cursor.open_watermark(token, world.tenants["a"])
+    other = cursor.seal_watermark(evolve(mark, epoch=b"restored"), world.tenants["a"])
+    return world.get(f"/api/v2/changes?after={other}")
+
+
+@gives(problem.IDEMPOTENCY_KEY_REQUIRED)
+def _(stage):
+    return creation_of(stage, idempotency_key=None)
+
+
+@gives(problem.INVALID_IDEMPOTENCY_KEY)
+def _(stage):
+    return creation_of(stage, idempotency_key="short")
+
+
+@gives(problem.NOT_FOUND)
+def _(stage):
+    return stage.shared.get("/api/v1/profiles/prf_" + "0" * 24)
+
+
+@gives(problem.PRECONDITION_FAILED)
+def _(stage):
+    ask = stage.shared.ask_of(stage.shared.operation("updateProfile"))
+    return stage.shared.send(ask.having(if_match='"stale"'))
+
+
+@gives(problem.MALFORMED_JSON)
+def _(stage):
+    return creation_of(stage, b"{")
+
+
+@gives(problem.DUPLICATE_JSON_MEMBER)
+def _(stage):
+    return creation_of(stage, b'{"name":"a","name":"a"}')
+
+
+@gives(problem.INVALID_ENCODING)
+def _(stage):
+    return creation_of(stage, b'{"name":"\xff"}')
+
+
+@gives(problem.JSON_TOO_DEEP)
+def _(stage):
+    return creation_of(stage, b"[" * 65 + b"]" * 65)
+
+
+@gives(problem.NUMBER_OUT_OF_RANGE)
+def _(stage):
+    return creation_of(stage, b'{"name":9007199254740992}')
+
+
+@gives(problem.VALIDATION_FAILED)
+def _(stage):
+    return creation_of(stage, b"{}")
+
+
+@gives(problem.IDEMPOTENCY_CONFLICT)
+def _(stage):
+    body = {"name": "Other", "topic": "Other strikes", "frequency": "manual"}
+    first = creation_of(stage, idempotency_key="conflict-1")
+    assert first.status_code == 201
+    return creation_of(stage, json.dumps(body).encode(), idempotency_key="conflict-1")
+
+
+@gives(problem.RESOURCE_CONFLICT)
+def _(stage):
+    async def twice(ctx):
+        for _ in range(2):
+            await accounts.create_user(
+                ctx, name="Ann", email="ann@example.org", plans=DEFAULT_PLANS
+            )
+
+    stage.shared.system(twice)
+
+
+# -- the service itself ------------------------------------------------------------------------
+
+
+@gives(problem.INTERNAL_ERROR)
+def _(stage):
+    async def fail(ctx, request):
+        raise RuntimeError("a defect")
+
+    defect = extra("defect", fail)
+    world = stage.make_world(operations=[defect], is_sown=False)
+    return world.get(defect.address)
+
+
+@gives(problem.STORAGE_UNAVAILABLE)
+def _(stage):
+    world = stage.make_world("sqlite", is_sown=False)
+    ask = world.ask_of(world.operation("createProfile"))
+    assert world.send(ask).status_code == 201
+    world.run(world.storage.close())
+    return world.send(ask)
+
+
+@gives(problem.OVERLOADED)
+def _(stage):
+    world = stage.make_world(is_sown=False, in_flight_max=2)
+    good = world.ask_of(world.operation("createProfile"))
+    refusal = asyncio.Event()
+    world.on_answer = lambda answer: refusal.set() if answer.status_code == 503 else None
+
+    async def slowly():
+        await refusal.wait()
+        yield good.body
+
+    asks = [good.evolve(body=slowly()), good.evolve(body=slowly()), good.evolve(body=b"")]
+    answers = world.send_all(asks)
+    assert sorted(answer.status_code for answer in answers) == [201, 201, 503]
+    return next(answer for answer in answers if answer.status_code == 503)
+
+
+@gives(problem.SHUTTING_DOWN)
+def _(stage):
+    world = stage.make_world(is_sown=False)
+    world.app.drain()
+    return world.get("/api/v1/news/feeds")
+
+
+@gives(problem.NEWS_NOT_READY)
+def _(stage):
+    return stage.make_world(is_sown=False).get("/api/v1/news")
+
+
+# -- the registry ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stage(shared, make_world, wire_server, ask):
+    return Stage(shared, make_world, wire_server, ask)
+
+
+def _given(provoke, stage):
+    """The answer over HTTP, or the refusal of a rule that no operation reaches yet."""
+    try:
+        return provoke(stage)
+    except Problem as refusal:
+        return refusal
+
+
+@pytest.mark.parametrize("code", list(HOW))
+def test_every_code_of_today_is_given(stage, code):
+    kind = CATALOGUE[code]
+    answer = _given(HOW[code], stage)
+    if isinstance(answer, Problem):
+        assert answer.type is kind
+        return
+    if isinstance(answer, bytes):
+        head, _, body = answer.partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 %d " % kind.status)
+        assert json.loads(body)["code"] == code
+        return
+    assert (answer.status_code, answer.json()["code"]) == (kind.status, code), answer.text
+    if kind.retryable and kind.status in {429, 503}:
+        assert int(answer.headers["retry-after"]) >= 1
+
+
+def test_a_code_is_either_given_today_or_comes_with_a_feature():
+    assert set(HOW) | set(LATER) == set(CATALOGUE)
+    assert not set(HOW) & set(LATER)
+
+
+def test_what_operations_say_they_fail_with_stands_in_the_catalogue():
+    for operation in catalog.OPERATIONS:
+        for kind in openapi.failures(operation):
+            assert CATALOGUE[kind.code] is kind
+
+
+@pytest.mark.parametrize("kind", CATALOGUE.values(), ids=list(CATALOGUE))
+def test_every_type_address_resolves_to_its_explanation(shared, kind):
+    path = f"/problems/{kind.slug}"
+    page = shared.get(path, None, accept="text/html")
+    assert page.status_code == 200
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert kind.code in page.text
+    told = shared.get(path, None, accept="application/json").json()
+    assert told["code"] == kind.code
+    assert (told["status"], told["title"]) == (kind.status, kind.title)
+    assert told["resolution"] == kind.resolution
+    assert told["type"].endswith(path)
