@@ -41,6 +41,7 @@ class Runtime:
         storage: Storage,
         *,
         now: Callable[[], datetime],
+        monotonic: Callable[[], float] = system.monotonic,
         ids: Ids,
         workers: Sequence[Worker] = (),
         closing: Sequence[Closing] = (),
@@ -53,7 +54,7 @@ class Runtime:
         self.ids = ids
         self.plans: PlanTable = plans.PRESETS[settings.plans]
         self.keyring = Keyring({KEY_ID: sha256(settings.secret.encode()).digest()}, KEY_ID)
-        self.principals = Principals(storage, self.plans, system.monotonic)
+        self.principals = Principals(storage, self.plans, monotonic)
         self.gate = Gate(self.principals, address.parse_trusted(settings.trusted_proxies))
         self.pages = PageCache()
         self.metrics = Metrics()

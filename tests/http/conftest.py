@@ -39,6 +39,7 @@ from svc_core.operation import (
     header,
 )
 from svc_core.ports import SYSTEM, Collection, Transaction
+from svc_core.problem import Problem
 from svc_core.unset import UNSET, Maybe, given
 from svc_http import app as service_app
 from svc_http import server
@@ -238,6 +239,7 @@ class House:
 
     def __init__(self, settings: Settings, **parts: Any) -> None:
         self.clock, self.ids = Clock(), Ids()
+        self.ticks = 100.0
         self.log = LogFile()
         self.storage = parts.pop("storage", None) or MemoryStorage(COLLECTIONS)
         self.service: Service = service_app.build(
@@ -245,6 +247,7 @@ class House:
             self.storage,
             operations=parts.pop("operations", SAMPLE),
             clock=self.clock,
+            monotonic=lambda: self.ticks,
             ids=self.ids,
             **parts,
         )
@@ -491,3 +494,21 @@ def shared_house() -> Iterator[House]:
     made = House(make_settings(rate_limits=False))
     yield made
     made.close()
+
+
+@pytest.fixture
+def sample_operation() -> Callable[[str], Any]:
+    """An operation at a path with one report in it, for keys that may read reports."""
+
+    @frozen
+    class Facet:
+        report_id: Annotated[str, PATH, IdOf("rpt")]
+
+    async def missing(ctx: Context, request: Facet) -> One[Note]:
+        raise Problem(problem.NOT_FOUND)
+
+    def make(path: str) -> Any:
+        scopes = frozenset({"reports:read"})
+        return operation("sample", "GET", path, Facet, missing, scopes=scopes, response=One[Note])
+
+    return make

@@ -1,0 +1,265 @@
+"""The life of a service: start, workers, stop, and life inside another application."""
+
+import asyncio
+from contextlib import asynccontextmanager
+
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse, StreamingResponse
+from starlette.routing import Mount, Route
+
+from svc_core import catalog, problem
+from svc_http import app
+from svc_http.settings import Settings
+from svc_http.storage import MemoryStorage
+
+SECRET = "0123456789abcdef" * 4
+
+
+async def lifespan(application, during):
+    """Run an application's lifespan with `during` in the middle, as a server does."""
+    said = asyncio.Queue()
+    heard = []
+    done = asyncio.Event()
+
+    async def send(message):
+        heard.append(message["type"])
+        done.set()
+
+    task = asyncio.create_task(application({"type": "lifespan", "state": {}}, said.get, send))
+    await said.put({"type": "lifespan.startup"})
+    await done.wait()
+    await during()
+    await said.put({"type": "lifespan.shutdown"})
+    await task
+    assert heard == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
+
+
+class Diary:
+    """Workers that write down what happens to them."""
+
+    def __init__(self):
+        self.said = []
+
+    async def patient(self, runtime):
+        self.said.append("begun")
+        try:
+            await runtime.drain.wait()
+        finally:
+            self.said.append("ended")
+
+    async def brief(self, runtime):
+        self.said.append("brief")
+
+    async def broken(self, runtime):
+        self.said.append("broken")
+        raise RuntimeError("no source")
+
+    async def close(self):
+        self.said.append("closed")
+
+
+@pytest.fixture
+def diary():
+    return Diary()
+
+
+# -- workers -----------------------------------------------------------------------------------
+
+
+def test_workers_live_from_the_start_to_the_stop(make_house, diary):
+    house = make_house(parts={"workers": [diary.patient, diary.brief], "closing": [diary.close]})
+
+    async def during():
+        await asyncio.sleep(0)
+        assert diary.said == ["begun", "brief"]
+
+    house.run(lifespan(house.service, during))
+    assert diary.said == ["begun", "brief", "ended", "closed"]
+    house.run(house.service.runtime.stop())
+    assert diary.said.count("closed") == 1
+
+
+def test_workers_may_run_elsewhere(make_house, diary):
+    house = make_house(workers=False, parts={"workers": [diary.patient]})
+    assert house.ask("GET", "/livez").status_code == 200
+    assert diary.said == []
+
+
+def test_a_worker_that_fails_is_logged_and_tried_again(make_house, diary, monkeypatch):
+    monkeypatch.setattr("svc_http.runtime.RESTART_SECONDS", 0.01)
+    house = make_house(parts={"workers": [diary.broken]})
+
+    async def during():
+        while diary.said.count("broken") < 3:
+            await asyncio.sleep(0.005)
+
+    house.run(lifespan(house.service, during))
+    failures = [line for line in house.log.lines if line["event"] == "worker"]
+    assert len(failures) >= 3
+    assert "no source" in failures[0]["traceback"]
+
+
+def test_a_worker_that_failed_does_not_start_again_in_a_drain(make_house, diary):
+    house = make_house(parts={"workers": [diary.broken]})
+
+    async def go():
+        await house.service.runtime.start()
+        await asyncio.sleep(0)
+        house.service.drain()
+        await asyncio.gather(*house.service.runtime._tasks)
+
+    house.run(go())
+    assert diary.said == ["broken"]
+
+
+def test_a_service_starts_at_its_first_request_where_no_lifespan_reaches_it(make_house, diary):
+    house = make_house(parts={"workers": [diary.patient]})
+    assert not house.service.runtime.is_started
+    answers = house.asks([("GET", "/livez")] * 5)
+    assert {answer.status_code for answer in answers} == {200}
+    assert diary.said == ["begun"]
+
+
+# -- inside another application ----------------------------------------------------------------
+
+
+@pytest.fixture
+def host():
+    said = []
+
+    @asynccontextmanager
+    async def own(application):
+        said.append("host up")
+        yield {"from": "host"}
+        said.append("host down")
+
+    made = Starlette(routes=[Route("/own", lambda r: PlainTextResponse("own"))], lifespan=own)
+    made.state.said = said
+    return made
+
+
+def test_a_mounted_service_answers_below_its_path_and_stops_with_its_host(
+    make_house, diary, host, refused
+):
+    house = make_house(parts={"workers": [diary.patient], "closing": [diary.close]})
+    app.mount(host, "/svc", house.service)
+
+    async def during():
+        await asyncio.sleep(0)
+        assert (host.state.said, diary.said) == (["host up"], ["begun"])
+
+    house.run(lifespan(host, during))
+    assert host.state.said == ["host up", "host down"]
+    assert diary.said == ["begun", "ended", "closed"]
+
+
+def test_a_mounted_service_and_its_host_keep_to_their_paths(house, host, refused):
+    app.mount(host, "/svc", house.service)
+    key = house.key()
+    assert house.ask("GET", "/own", app=host).text == "own"
+    assert house.ask("GET", "/svc/api/v1/notes", key, app=host).json()["data"] == []
+    assert house.ask("GET", "/svc/", app=host).json()["name"]
+    refused(house.ask("GET", "/svc/own", app=host), problem.ROUTE_NOT_FOUND)
+    assert house.ask("GET", "/svc/livez", app=host).headers["x-svc-api-version"] == "1.0"
+
+
+def test_routes_of_a_host_stand_beside_ours_and_get_the_common_fields(make_house, refused):
+    async def chunks():
+        yield b"one "
+        yield b"two"
+
+    async def echo(request):
+        return PlainTextResponse(await request.body(), headers={"X-Svc-API-Version": "9"})
+
+    async def broken(request):
+        raise RuntimeError("late")
+
+    async def late(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        raise RuntimeError("too late to say so")
+
+    routes = [
+        Route("/page", lambda request: PlainTextResponse("page")),
+        Route("/stream", lambda request: StreamingResponse(chunks())),
+        Route("/echo", echo, methods=["POST"]),
+        Route("/broken", broken),
+        Mount("/late", late),
+    ]
+    house = make_house(parts={"routes": routes})
+    page = house.ask("GET", "/page", headers={"Origin": "https://app.example"})
+    assert page.text == "page"
+    assert page.headers["x-request-id"].startswith("req_")
+    assert page.headers["x-content-type-options"] == "nosniff"
+    assert "access-control-expose-headers" in page.headers
+    assert house.ask("HEAD", "/page").content == b""
+    assert house.ask("GET", "/stream").text == "one two"
+    echoed = house.ask("POST", "/echo", content=b"abc")
+    assert (echoed.text, echoed.headers["x-svc-api-version"]) == ("abc", "9")
+    refused(house.ask("POST", "/echo", content=b"x" * 1_048_577), problem.BODY_TOO_LARGE)
+    method = house.ask("GET", "/echo")
+    refused(method, problem.METHOD_NOT_ALLOWED)
+    assert method.headers["allow"] == "POST"
+    refused(house.ask("GET", "/broken"), problem.INTERNAL_ERROR)
+    seen = house.raw({"path": "/late/x"})
+    assert [message["type"] for message in seen.sent] == ["http.response.start"]
+    assert "too late to say so" in house.log.text
+
+
+def test_middleware_of_a_host_goes_around_everything(house):
+    class Marking:
+        def __init__(self, inner):
+            self.inner = inner
+
+        async def __call__(self, scope, receive, send):
+            async def marked(message):
+                if message["type"] == "http.response.start":
+                    message["headers"].append((b"x-marked", b"yes"))
+                await send(message)
+
+            await self.inner(scope, receive, marked)
+
+    house.service.add_middleware(Marking)
+    assert house.ask("GET", "/nothing").headers["x-marked"] == "yes"
+
+
+def test_the_routes_of_the_service_can_be_read_and_called_as_starlettes(house):
+    routes = {route.path: route for route in house.service.routes}
+    assert routes["/api/v1/notes"].methods == {"GET", "HEAD", "POST"}
+    assert house.service.url_path_for("/api/v1/notes/{noteId}", noteId="a") == "/api/v1/notes/a"
+    key = house.key()
+
+    resource = routes["/api/v1/notes/{noteId}"].endpoint
+
+    async def walk(scope, receive, send):
+        scope["path_params"] = {"noteId": f"obs_{1:024x}"}
+        await resource(scope, receive, send)
+
+    house.service.edge._app = walk
+    answer = house.ask("GET", "/anything", key)
+    assert answer.json()["code"] == "NOT_FOUND"
+
+
+# -- building ----------------------------------------------------------------------------------
+
+
+def test_a_service_without_a_secret_is_not_built():
+    with pytest.raises(ValueError, match="secret"):
+        app.build(Settings(db=":memory:"), MemoryStorage(catalog.COLLECTIONS))
+
+
+def test_the_operator_chooses_the_scope_of_the_text_of_audio(make_house, sample_operation):
+    audio = sample_operation(app.AUDIO_TEXT)
+    path = f"/api/v1/reports/rpt_{1:024x}/audio-text"
+    for choice, admitted in (("reports:read", 404), ("reports:audio", 403)):
+        house = make_house(audio_text_scope=choice, parts={"operations": (audio,)})
+        assert house.ask("GET", path, house.key("reports:read")).status_code == admitted
+
+
+def test_the_real_catalogue_is_served(make_house):
+    house = make_house(
+        parts={"operations": catalog.OPERATIONS, "storage": MemoryStorage(catalog.COLLECTIONS)}
+    )
+    assert house.ask("GET", "/openapi.json").status_code == 200
+    paths = {route.path for route in house.service.routes}
+    assert {operation.address for operation in catalog.OPERATIONS} <= paths

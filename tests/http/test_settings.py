@@ -1,0 +1,163 @@
+"""Settings: where they come from, what is refused, and the master secret."""
+
+import stat
+from datetime import UTC, datetime
+
+import attrs
+import pytest
+
+from svc_core.constraints import Doc
+from svc_http import settings
+from svc_http.settings import MEMBERS, Settings, SettingsError, load, secured
+
+STRONG = "0123456789abcdef" * 4
+
+
+def test_every_setting_is_documented_with_an_example_that_is_accepted():
+    for name, attribute in MEMBERS.items():
+        doc = attribute.metadata["doc"]
+        assert isinstance(doc, Doc)
+        assert doc.text.endswith(".")
+        example = attribute.metadata["example"]
+        assert getattr(load({f"SVC_{name.upper()}": example}), name) is not None
+
+
+def test_nothing_given_is_the_defaults():
+    assert load({}) == Settings()
+
+
+def test_a_flag_beats_the_environment_beats_the_file_beats_the_default(tmp_path):
+    file = tmp_path / "svc.toml"
+    file.write_text('port = 1\nhost = "::1"\nenv = "production"\n')
+    found = load({"SVC_PORT": "2", "SVC_HOST": "::2"}, file, {"port": 3, "db": None})
+    assert (found.port, found.host, found.env, found.db) == (3, "::2", "production", "svc.db")
+
+
+def test_values_of_a_file_keep_their_types(tmp_path):
+    file = tmp_path / "svc.toml"
+    file.write_text(
+        'trusted_proxies = ["loopback", "10.0.0.0/8"]\nrate_limits = false\nport = 80\n'
+        "sunset_at = 2027-06-30T00:00:00Z\n"
+    )
+    found = load({}, file)
+    assert found.trusted_proxies == ("loopback", "10.0.0.0/8")
+    assert (found.rate_limits, found.port) == (False, 80)
+    assert found.sunset_at == datetime(2027, 6, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("env", "staging", "must be one of development, production"),
+        ("port", "65536", "from 0 to 65535"),
+        ("port", "+80", "whole number"),
+        ("port", "٨٠", "whole number"),
+        ("db", "", "is empty"),
+        ("base_url", "ftp://x", "http or https"),
+        ("base_url", "https://", "http or https"),
+        ("base_url", "https://a/?b", "without query"),
+        ("plans", "none", "must be one of"),
+        ("rate_limits", "maybe", "true or false"),
+        ("trusted_proxies", "10.0.0.1/8", "10.0.0.1/8"),
+        ("unknown_query", "warn", "reject, ignore"),
+        ("legacy_ids_until", "2027-06-30", ""),
+        ("sunset_at", "2020-01-01T00:00:00Z", "before deprecated_at"),
+        ("body_bytes_max", "12", "from 1024"),
+    ],
+)
+def test_a_wrong_value_is_one_line_with_the_name_the_fault_and_an_example(name, value, why):
+    with pytest.raises(SettingsError) as refused:
+        load({f"SVC_{name.upper()}": value})
+    line = str(refused.value)
+    assert "\n" not in line
+    assert repr(name) in line
+    assert why in line
+    assert f"SVC_{name.upper()}={MEMBERS[name].metadata['example']}" in line
+
+
+def test_an_unknown_name_is_refused_with_the_one_that_was_meant(tmp_path):
+    file = tmp_path / "svc.toml"
+    file.write_text("prot = 80\n")
+    with pytest.raises(SettingsError, match="no setting 'prot'; did you mean 'port'"):
+        load({}, file)
+    with pytest.raises(SettingsError, match="no setting 'zzzzzz'; known are env, db"):
+        load({}, None, {"zzzzzz": 1})
+
+
+@pytest.mark.parametrize("content", [b"port =", b"\xff"])
+def test_a_file_that_is_no_toml_is_refused(tmp_path, content):
+    file = tmp_path / "svc.toml"
+    file.write_bytes(content)
+    with pytest.raises(SettingsError, match="is not TOML"):
+        load({}, file)
+
+
+def test_a_file_that_was_named_must_exist(tmp_path):
+    with pytest.raises(SettingsError, match="cannot be read"):
+        load({}, tmp_path / "none.toml")
+
+
+def test_addresses_in_links_come_from_the_settings_alone():
+    assert Settings(port=1).origin == "http://127.0.0.1:1"
+    assert Settings(host="::1", port=1).origin == "http://[::1]:1"
+    named = load({"SVC_BASE_URL": "https://a.example/", "SVC_DATA_URL": "https://b.example"})
+    assert (named.origin, named.data_origin) == ("https://a.example", "https://b.example")
+    assert Settings(base_url="https://a.example").data_origin == "https://a.example"
+
+
+# -- the secret --------------------------------------------------------------------------------
+
+
+def test_a_secret_may_stand_in_a_file_of_its_own(tmp_path):
+    file = tmp_path / "secret"
+    file.write_text(STRONG + "\n")
+    assert load({"SVC_SECRET_FILE": str(file)}).secret == STRONG
+    assert load({"SVC_SECRET_FILE": str(file), "SVC_SECRET": "x"}).secret == "x"
+    with pytest.raises(SettingsError, match="SVC_SECRET_FILE"):
+        load({"SVC_SECRET_FILE": str(tmp_path / "none")})
+
+
+def test_a_secret_is_not_shown():
+    assert STRONG not in repr(Settings(secret=STRONG))
+
+
+@pytest.mark.parametrize("env", ["development", "production"])
+@pytest.mark.parametrize("secret", ["short", "a" * 64, "abcdefg" * 10])
+def test_a_weak_secret_is_refused_with_a_good_one(env, secret):
+    with pytest.raises(SettingsError) as refused:
+        secured(Settings(env=env, secret=secret))
+    fresh = str(refused.value).rpartition("SVC_SECRET=")[2]
+    assert secured(Settings(env="production", secret=fresh)).secret == fresh
+
+
+def test_production_needs_a_secret():
+    with pytest.raises(SettingsError, match="is missing"):
+        secured(Settings(env="production"))
+    assert secured(Settings(env="production", secret=STRONG)).secret == STRONG
+
+
+def test_development_keeps_its_secret_beside_the_database_for_its_owner_alone(tmp_path):
+    chosen = Settings(db=str(tmp_path / "svc.db"))
+    first = secured(chosen)
+    assert secured(chosen) == first
+    assert first.secret
+    kept = tmp_path / "svc.db.secret"
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    kept.write_text("short")
+    with pytest.raises(SettingsError, match="characters"):
+        secured(chosen)
+
+
+def test_memory_keeps_no_secret():
+    chosen = Settings(db=settings.MEMORY)
+    assert secured(chosen).secret != secured(chosen).secret
+
+
+def test_a_secret_that_cannot_be_kept_is_refused(tmp_path):
+    with pytest.raises(SettingsError, match="set SVC_SECRET instead"):
+        secured(Settings(db=str(tmp_path / "none" / "svc.db")))
+
+
+def test_settings_are_never_altered():
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        Settings().port = 1
