@@ -21,6 +21,7 @@ from svc_core.ports import Transaction
 from svc_core.problem import Problem
 
 ACCOUNTS_MAX = 1_000  # rows of one listing; an installation has tens
+EMAIL_MAX = 254  # RFC 5321 4.5.3.1.3: a path has 256 characters, brackets included
 KEYS_MAX = 1_000  # kept keys of one account, revoked ones included
 
 
@@ -107,6 +108,7 @@ async def create_user(
     _check_plan(plan, plans)
     _check_name(name)
     if email is not None:
+        _check_email(email)
         same = await ctx.tx.documents.scan(USERS, where={"email": (email,)}, limit=1)
         if same.rows:
             raise Problem(problem.RESOURCE_CONFLICT, "Another user has this email address.")
@@ -153,7 +155,8 @@ async def set_plan(ctx: Context, workspace_id: str, plan: str, plans: PlanTable)
 async def create_key(ctx: Context, wish: KeyWish, *, plans: PlanTable) -> IssuedKey:
     """A new key, bound to its workspace for life.
 
-    The caller acts for the workspace's owner unless `user_id` names somebody else.
+    The caller acts for the workspace's owner unless `user_id` names somebody else. A workspace
+    that has lost its owner takes no new keys until it has one again.
 
     Raises:
         Problem: NOT_FOUND, FORBIDDEN, PLAN_INELIGIBLE, VALIDATION_FAILED or RESOURCE_CONFLICT.
@@ -196,7 +199,8 @@ async def _holder(ctx: Context, wish: KeyWish) -> _Holder:
         MEMBERS, where={"workspace_id": (workspace.id,)}, limit=ACCOUNTS_MAX
     )
     roles = {m.user_id: m.role for m in (MEMBERS.decode(row.raw) for row in members.rows)}
-    user_id = wish.user_id or next(user for user, role in roles.items() if role == "owner")
+    owner = next((user for user, role in roles.items() if role == "owner"), "")
+    user_id = wish.user_id or owner
     return _Holder(user_id, roles.get(user_id, "none"), workspace.plan)
 
 
@@ -263,3 +267,12 @@ def _check_plan(plan: str, plans: PlanTable) -> None:
 def _check_name(name: str) -> None:
     if not 1 <= len(name) <= creation.NAME_MAX or not name.isprintable():
         raise Problem(problem.VALIDATION_FAILED, "/name: must be 1 to 120 printable characters")
+
+
+def _check_email(email: str) -> None:
+    """Only the form: whether somebody reads it is found out by writing to it."""
+    local, at, host = email.rpartition("@")
+    if not (local and at and host) or len(email) > EMAIL_MAX or not email.isprintable():
+        raise Problem(
+            problem.VALIDATION_FAILED, "/email: must be an address such as ann@example.org"
+        )

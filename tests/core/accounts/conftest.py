@@ -1,0 +1,73 @@
+"""An office that runs the use cases of accounts over the memory store, without a loop."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import pytest
+
+from svc_core import accounts, drive
+from svc_core.access.plans import DEFAULT_PLANS
+from svc_core.accounts import IssuedKey, KeyWish, User, Workspace
+from svc_core.cursor import Keyring
+from svc_core.operation import Actor, Context
+from svc_core.ports import SYSTEM, Transaction
+from svc_core.problem import Problem
+from svc_core.testing.clock import CountingIds, FrozenClock
+from svc_http.storage.memory import MemoryStorage
+
+R = TypeVar("R")
+
+COLLECTIONS = (accounts.WORKSPACES, accounts.USERS, accounts.MEMBERS, accounts.KEYS)
+
+
+class Office:
+    """Runs use cases as the system; makers for what most tests begin with."""
+
+    def __init__(self) -> None:
+        self.clock = FrozenClock()
+        self.ids = CountingIds(self.clock)
+        self.plans = DEFAULT_PLANS
+        self.store = MemoryStorage(COLLECTIONS)
+
+    def run(self, usecase: Callable[[Context], Awaitable[R]]) -> R:
+        async def unit(tx: Transaction) -> R:
+            keyring = Keyring({1: b"k" * 32}, 1)
+            return await usecase(
+                Context(tx, self.clock.now(), self.ids, Actor(SYSTEM), "", keyring)
+            )
+
+        return drive.run(self.store.write(SYSTEM, unit))
+
+    def refused(self, usecase: Callable[[Context], Awaitable[Any]]) -> tuple[str, str]:
+        """The code and detail of the refusal."""
+        with pytest.raises(Problem) as caught:
+            self.run(usecase)
+        return caught.value.type.code, caught.value.detail
+
+    def workspace(self, name: str = "acme", plan: str = "pro", **more: Any) -> Workspace:
+        return self.run(
+            lambda ctx: accounts.create_workspace(
+                ctx, name=name, plan=plan, plans=self.plans, **more
+            )
+        )
+
+    def user(self, name: str = "Ann", **more: Any) -> User:
+        return self.run(lambda ctx: accounts.create_user(ctx, name=name, plans=self.plans, **more))
+
+    def wish(self, **members: Any) -> KeyWish:
+        return KeyWish(**({"name": "ci", "scopes": ("news:read",)} | members))
+
+    def key(self, **members: Any) -> IssuedKey:
+        wish = self.wish(**members)
+        return self.run(lambda ctx: accounts.create_key(ctx, wish, plans=self.plans))
+
+    def found(self, digest_hex: str) -> accounts.Admission | None:
+        async def unit(tx: Transaction) -> accounts.Admission | None:
+            return await accounts.find_key(tx, digest_hex, self.plans)
+
+        return drive.run(self.store.read(SYSTEM, unit))
+
+
+@pytest.fixture
+def office() -> Office:
+    return Office()

@@ -1,0 +1,290 @@
+"""Workspaces, people and keys: who may, what is kept, what a change does at once."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from svc_core import accounts
+from svc_core.access import keys as rules
+from svc_core.accounts import KEYS, add_member
+from svc_core.ports import Transaction
+
+NOBODY = "usr_" + "0" * 24
+
+
+# -- workspaces and people ---------------------------------------------------------------------
+
+
+def test_a_new_workspace_has_an_owner_of_its_own(office: Any) -> None:
+    made = office.workspace()
+    (owner,) = office.run(accounts.list_users)
+    assert office.run(accounts.list_workspaces) == (made,)
+    assert owner.name == "acme owner"
+    assert office.key(workspace_id=made.id).key.user_id == owner.id
+
+
+def test_a_workspace_may_be_given_to_somebody_who_is_there(office: Any) -> None:
+    ann = office.user()
+    made = office.workspace(owner=ann.id)
+    assert office.run(accounts.list_users) == (ann,)
+    assert office.key(workspace_id=made.id).key.user_id == ann.id
+
+
+def test_a_workspace_for_nobody_leaves_nothing_behind(office: Any) -> None:
+    code, _ = office.refused(
+        lambda ctx: accounts.create_workspace(
+            ctx, name="acme", plan="pro", plans=office.plans, owner=NOBODY
+        )
+    )
+    assert code == "NOT_FOUND"
+    assert office.run(accounts.list_workspaces) == ()
+
+
+@pytest.mark.parametrize("name", ["", "x" * 121, "two\nlines", "\x00"])
+def test_names_are_printable_and_neither_empty_nor_long(office: Any, name: str) -> None:
+    for usecase in (
+        lambda ctx: accounts.create_workspace(ctx, name=name, plan="pro", plans=office.plans),
+        lambda ctx: accounts.create_user(ctx, name=name, plans=office.plans),
+    ):
+        code, detail = office.refused(usecase)
+        assert code == "VALIDATION_FAILED"
+        assert detail.startswith("/name:")
+
+
+def test_a_name_as_long_as_allowed_still_names_an_owner(office: Any) -> None:
+    office.workspace(name="x" * 120)
+    (owner,) = office.run(accounts.list_users)
+    assert owner.name == "x" * 120
+
+
+def test_an_unknown_plan_is_refused_with_the_known_ones(office: Any) -> None:
+    made = office.workspace()
+    for usecase in (
+        lambda ctx: accounts.create_workspace(ctx, name="b", plan="gold", plans=office.plans),
+        lambda ctx: accounts.create_user(ctx, name="b", plan="gold", plans=office.plans),
+        lambda ctx: accounts.set_plan(ctx, made.id, "gold", office.plans),
+    ):
+        code, detail = office.refused(usecase)
+        assert (code, detail) == (
+            "VALIDATION_FAILED",
+            "/plan: must be one of: free, lite, pro, elite",
+        )
+
+
+def test_an_email_address_belongs_to_one_person(office: Any) -> None:
+    office.user(email="ann@example.org")
+    office.user(name="Ann too")
+    code, _ = office.refused(
+        lambda ctx: accounts.create_user(
+            ctx, name="Bob", email="ann@example.org", plans=office.plans
+        )
+    )
+    assert code == "RESOURCE_CONFLICT"
+    assert office.user(name="Bob", email="bob@example.org").email == "bob@example.org"
+
+
+@pytest.mark.parametrize(
+    "email", ["", "ann", "@example.org", "ann@", "a@b\n", "a" * 250 + "@b.org"]
+)
+def test_what_cannot_be_an_email_address_is_refused(office: Any, email: str) -> None:
+    code, detail = office.refused(
+        lambda ctx: accounts.create_user(ctx, name="Ann", email=email, plans=office.plans)
+    )
+    assert code == "VALIDATION_FAILED"
+    assert detail.startswith("/email:")
+
+
+def test_lists_have_the_newest_first(office: Any) -> None:
+    first = office.workspace(name="first")
+    office.clock.advance(1)
+    second = office.workspace(name="second")
+    assert office.run(accounts.list_workspaces) == (second, first)
+    assert [one.name for one in office.run(accounts.list_users)] == ["second owner", "first owner"]
+
+
+def test_a_member_of_an_unknown_workspace_is_refused(office: Any) -> None:
+    code, _ = office.refused(lambda ctx: add_member(ctx, "wsp_" + "0" * 24, NOBODY, "admin"))
+    assert code == "NOT_FOUND"
+
+
+# -- who may make keys -------------------------------------------------------------------------
+
+
+def test_a_key_is_bound_to_its_workspace_and_its_secret_is_kept_nowhere(office: Any) -> None:
+    home = office.workspace()
+    issued = office.key(workspace_id=home.id)
+    assert issued.key.workspace_id == home.id
+    assert issued.key.tenant == home.id
+    assert rules.digest(issued.secret) == issued.key.digest_hex
+    assert issued.secret not in repr(issued)
+
+    async def raw(tx: Transaction) -> bytes:
+        found = await tx.documents.get(KEYS, issued.key.id)
+        assert found is not None
+        return found.raw
+
+    stored = office.run(lambda ctx: raw(ctx.tx))
+    assert issued.secret.encode() not in stored
+    assert issued.secret[12:].encode() not in stored
+
+
+ROLES = [
+    ("owner", None),
+    ("admin", None),
+    ("member", "FORBIDDEN"),
+    (None, "FORBIDDEN"),
+]
+
+
+@pytest.mark.parametrize(("role", "refusal"), ROLES)
+def test_only_owners_and_admins_make_keys(office: Any, role: Any, refusal: str | None) -> None:
+    home, ann = office.workspace(), office.user()
+    if role is not None:
+        office.run(lambda ctx: add_member(ctx, home.id, ann.id, role))
+    wish = office.wish(workspace_id=home.id, user_id=ann.id)
+
+    async def make(ctx: Any) -> Any:
+        return await accounts.create_key(ctx, wish, plans=office.plans)
+
+    if refusal is None:
+        assert office.run(make).key.user_id == ann.id
+    else:
+        assert office.refused(make)[0] == refusal
+
+
+def test_a_workspace_that_lost_its_owner_takes_no_new_keys(office: Any) -> None:
+    ann = office.user()
+    home = office.workspace(owner=ann.id)
+    office.run(lambda ctx: add_member(ctx, home.id, ann.id, "member"))
+    wish = office.wish(workspace_id=home.id)
+    refusal = office.refused(lambda ctx: accounts.create_key(ctx, wish, plans=office.plans))
+    assert refusal[0] == "FORBIDDEN"
+
+
+PLANS = [("free", "PLAN_INELIGIBLE"), ("lite", "PLAN_INELIGIBLE"), ("pro", None), ("elite", None)]
+
+
+@pytest.mark.parametrize(("plan", "refusal"), PLANS)
+def test_only_pro_and_elite_admit_new_keys(office: Any, plan: str, refusal: str | None) -> None:
+    home, ann = office.workspace(plan=plan), office.user(plan=plan)
+    for wish in (office.wish(workspace_id=home.id), office.wish(user_id=ann.id)):
+
+        async def make(ctx: Any, wish: Any = wish) -> Any:
+            return await accounts.create_key(ctx, wish, plans=office.plans)
+
+        if refusal is None:
+            assert office.run(make).key.tenant in (home.id, ann.id)
+        else:
+            assert office.refused(make)[0] == refusal
+
+
+def test_a_personal_key_needs_a_person(office: Any) -> None:
+    for wish, code in (
+        (office.wish(), "VALIDATION_FAILED"),
+        (office.wish(user_id=NOBODY), "NOT_FOUND"),
+        (office.wish(workspace_id="wsp_" + "0" * 24), "NOT_FOUND"),
+    ):
+        refusal = office.refused(
+            lambda ctx, wish=wish: accounts.create_key(ctx, wish, plans=office.plans)
+        )
+        assert refusal[0] == code
+
+
+def test_the_number_of_active_keys_follows_the_plan(office: Any) -> None:
+    home = office.workspace(plan="pro")
+    made = [office.key(workspace_id=home.id, name=f"key {n}") for n in range(5)]
+    wish = office.wish(workspace_id=home.id, name="one too many")
+    refusal = office.refused(lambda ctx: accounts.create_key(ctx, wish, plans=office.plans))
+    assert refusal == ("RESOURCE_CONFLICT", "The pro plan allows 5 active keys.")
+    office.run(lambda ctx: accounts.revoke_key(ctx, made[0].key.id))
+    assert office.key(workspace_id=home.id, name="in its place").key.status == "active"
+
+
+def test_keys_of_another_account_neither_count_nor_clash(office: Any) -> None:
+    one, other = office.workspace(name="one"), office.workspace(name="other")
+    for home in (one, other):
+        for n in range(5):
+            office.key(workspace_id=home.id, name=f"key {n}")
+    assert len(office.run(lambda ctx: accounts.list_keys(ctx, one.id))) == 5
+    assert len(office.run(accounts.list_keys)) == 10
+
+
+# -- the life of a key -------------------------------------------------------------------------
+
+
+def test_the_gate_finds_a_key_by_its_whole_digest_with_the_plan_of_now(office: Any) -> None:
+    home = office.workspace(plan="elite")
+    issued = office.key(workspace_id=home.id)
+    assert office.found(issued.key.digest_hex).plan.name == "elite"
+    office.run(lambda ctx: accounts.set_plan(ctx, home.id, "lite", office.plans))
+    found = office.found(issued.key.digest_hex)
+    assert found.plan.name == "lite"
+    assert rules.state(found.key, found.plan, office.clock.now()) == "plan-ineligible"
+    assert office.found("0" * 64) is None
+
+
+def test_a_personal_key_follows_its_persons_plan(office: Any) -> None:
+    ann = office.user(plan="pro")
+    issued = office.key(user_id=ann.id)
+    assert issued.key.workspace_id is None
+    assert issued.key.tenant == ann.id
+    assert office.found(issued.key.digest_hex).plan.name == "pro"
+
+
+@pytest.mark.parametrize("owner", [{"workspace_id": "wsp_" + "0" * 24}, {"workspace_id": None}])
+def test_a_key_whose_account_is_gone_is_under_the_free_plan(
+    office: Any, owner: dict[str, Any]
+) -> None:
+    home = office.workspace()
+    issued = office.key(workspace_id=home.id)
+    orphan = evolve(issued.key, user_id=NOBODY, **owner)
+    office.run(lambda ctx: ctx.save(KEYS, orphan.id, orphan))
+    assert office.found(issued.key.digest_hex).plan.name == "free"
+
+
+def test_revoking_is_safe_to_repeat_and_writes_once(office: Any) -> None:
+    issued = office.key(workspace_id=office.workspace().id)
+    first = office.run(lambda ctx: accounts.revoke_key(ctx, issued.key.id))
+    written = office.store.version
+    office.clock.advance(60)
+    assert office.run(lambda ctx: accounts.revoke_key(ctx, issued.key.id)) == first
+    assert office.store.version == written
+    assert (first.status, first.revoked_at) == (
+        "inactive",
+        office.clock.now() - timedelta(minutes=1),
+    )
+
+
+@pytest.mark.parametrize("revoked", [False, True])
+def test_regenerating_kills_the_old_secret_at_once_in_any_state(office: Any, revoked: bool) -> None:
+    issued = office.key(workspace_id=office.workspace().id)
+    if revoked:
+        office.run(lambda ctx: accounts.revoke_key(ctx, issued.key.id))
+    renewed = office.run(lambda ctx: accounts.regenerate_key(ctx, issued.key.id))
+    assert office.found(issued.key.digest_hex) is None
+    assert office.found(rules.digest(renewed.secret)).key == renewed.key
+    assert (renewed.key.id, renewed.key.status) == (issued.key.id, "active")
+    assert office.run(lambda ctx: accounts.show_key(ctx, issued.key.id)) == renewed.key
+
+
+def test_a_deleted_key_is_gone_for_good(office: Any) -> None:
+    issued = office.key(workspace_id=office.workspace().id)
+    assert office.run(lambda ctx: accounts.delete_key(ctx, issued.key.id)) == issued.key
+    assert office.found(issued.key.digest_hex) is None
+    for usecase in (
+        accounts.show_key,
+        accounts.revoke_key,
+        accounts.regenerate_key,
+        accounts.delete_key,
+    ):
+        code, _ = office.refused(lambda ctx, usecase=usecase: usecase(ctx, issued.key.id))
+        assert code == "NOT_FOUND"
+
+
+def test_nothing_about_accounts_enters_the_change_feed(office: Any) -> None:
+    issued = office.key(workspace_id=office.workspace().id)
+    office.run(lambda ctx: accounts.delete_key(ctx, issued.key.id))
+    head = office.run(lambda ctx: ctx.tx.changes.head())
+    assert (head.everybody, head.own) == (0, 0)
