@@ -6,7 +6,9 @@ field still carry the name.
 """
 
 import socket
+import ssl
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import anyio
 from httpcore2 import (
@@ -48,7 +50,8 @@ class Guard(AsyncNetworkBackend):
         try:
             with anyio.fail_after(timeout):
                 addresses = await self._resolved(host, port)
-                return await self._first(addresses, port, local_address, socket_options)
+                stream = await self._first(addresses, port, local_address, socket_options)
+                return _Connection(stream)
         except TimeoutError as late:
             raise FetchRefused(
                 "timeout", f"{host} could not be connected to within {timeout:g} seconds."
@@ -91,3 +94,47 @@ class Guard(AsyncNetworkBackend):
             except ConnectError as refused:
                 failure = refused
         raise failure
+
+
+class _Connection(AsyncNetworkStream):
+    """A connection that is also closed when TLS is given up half-way.
+
+    The backend closes it when TLS fails, but not when the wait for it is cancelled, and then
+    nobody else knows of it.
+    """
+
+    def __init__(self, stream: AsyncNetworkStream) -> None:
+        self._stream = stream
+
+    async def read(
+        self,
+        max_bytes: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - the backend's interface
+    ) -> bytes:
+        return await self._stream.read(max_bytes, timeout)
+
+    async def write(
+        self,
+        buffer: bytes,
+        timeout: float | None = None,  # noqa: ASYNC109 - the backend's interface
+    ) -> None:
+        await self._stream.write(buffer, timeout)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the backend's interface
+    ) -> AsyncNetworkStream:
+        try:
+            return await self._stream.start_tls(ssl_context, server_hostname, timeout)
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True):
+                await self._stream.aclose()
+            raise
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)

@@ -1,0 +1,246 @@
+"""A publisher that answers over loopback, and a service that takes in what it publishes."""
+
+import gzip
+import socketserver
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
+from email.utils import format_datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc_core import catalog
+from svc_core.access import plans
+from svc_core.cursor import Keyring
+from svc_core.ports import SYSTEM, FeedPosition
+from svc_core.resources.news import NEWS, NEWS_TEXTS, SOURCES, NewsItem, Source
+from svc_core.testing.clock import START, CountingIds, FrozenClock
+from svc_http.fetch import LOOPBACK, Fetcher, FetchLimits
+from svc_http.service import Service
+from svc_http.storage import MemoryStorage, SqliteStorage
+
+WAIT_SECONDS_MAX = 10.0
+LIMITS = FetchLimits(connect_seconds=2.0, total_seconds=5.0)
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+# -- the publisher -----------------------------------------------------------------------------
+
+
+class Publisher:
+    """An HTTP server in a thread that sends, byte for byte, what a test tells it to."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, Callable[[Any], None]] = {}
+        self.requests: list[tuple[str, Mapping[str, str]]] = []
+        self.greeting = b""
+        self.closing = threading.Event()
+        self.under_way = 0
+        self.most_under_way = 0
+        self._count = threading.Lock()
+        publisher = self
+
+        class Handler(socketserver.StreamRequestHandler):
+            def handle(self) -> None:
+                publisher.serve(self)
+
+        class Server(socketserver.ThreadingTCPServer):
+            allow_reuse_address = True
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        self.port: int = self.server.server_address[1]
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,))
+        self.thread.start()
+
+    def url(self, path: str = "/feed", host: str = "127.0.0.1") -> str:
+        return f"http://{host}:{self.port}{path}"
+
+    def serve(self, exchange: Any) -> None:
+        if self.greeting:
+            exchange.wfile.write(self.greeting)
+        line = exchange.rfile.readline().decode("latin-1")
+        fields: dict[str, str] = {}
+        while (head := exchange.rfile.readline().decode("latin-1").strip()) != "":
+            name, _, value = head.partition(":")
+            fields[name.lower()] = value.strip()
+        if not line.startswith("GET "):
+            return
+        path = line.split(" ")[1]
+        with self._count:
+            self.under_way += 1
+            self.most_under_way = max(self.most_under_way, self.under_way)
+            self.requests.append((path, fields))
+        try:
+            self.answers[path](exchange)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # the client has had enough, which is what some tests are about
+        finally:
+            with self._count:
+                self.under_way -= 1
+
+    def publish(
+        self,
+        path: str,
+        body: bytes,
+        *,
+        status: str = "200 OK",
+        headers: Mapping[str, str] | None = None,
+    ) -> str:
+        """Answer `path` with a whole response; its URL."""
+        fields = {"Content-Length": str(len(body)), **(headers or {})}
+        head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+        raw = f"HTTP/1.1 {status}\r\n{head}\r\n".encode("latin-1") + body
+        return self.script(path, lambda exchange: exchange.wfile.write(raw))
+
+    def script(self, path: str, answer: Callable[[Any], None]) -> str:
+        """Answer `path` by a function of the exchange; its URL."""
+        self.answers[path] = answer
+        return self.url(path)
+
+    def redirect(self, path: str, target: str, status: str = "302 Found") -> str:
+        return self.publish(path, b"", status=status, headers={"Location": target})
+
+    def stall(self, path: str, begin: bytes = b"") -> str:
+        """Send `begin` and then nothing, until the publisher closes."""
+
+        def answer(exchange: Any) -> None:
+            exchange.wfile.write(begin)
+            exchange.wfile.flush()
+            self.closing.wait(WAIT_SECONDS_MAX)
+
+        return self.script(path, answer)
+
+    def flood(self, path: str, head: bytes, chunk: bytes) -> str:
+        """Send `chunk` again and again, for as long as anybody reads."""
+
+        def answer(exchange: Any) -> None:
+            exchange.wfile.write(head)
+            while not self.closing.is_set():
+                exchange.wfile.write(chunk)
+
+        return self.script(path, answer)
+
+    def close(self) -> None:
+        self.closing.set()
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+
+@pytest.fixture
+def publisher() -> Iterator[Publisher]:
+    served = Publisher()
+    yield served
+    served.close()
+
+
+# -- documents ---------------------------------------------------------------------------------
+
+
+def rss(*titles: str, name: str = "The Pier", text: str = "") -> bytes:
+    """An RSS document with one item a title, an hour apart."""
+    items = "".join(
+        f"<item><guid>{title}</guid><title>{title}</title>"
+        f"<link>https://pier.example/{number}</link><description>{text}</description>"
+        f"<pubDate>{format_datetime(START - timedelta(hours=number))}</pubDate></item>"
+        for number, title in enumerate(titles, 1)
+    )
+    return (
+        '<?xml version="1.0" encoding="utf-8"?><rss version="2.0"><channel>'
+        f"<title>{name}</title><link>https://www.pier.example/</link>"
+        f"<description>Ships</description><language>en</language>{items}</channel></rss>"
+    ).encode()
+
+
+@pytest.fixture
+def feed() -> Callable[..., bytes]:
+    return rss
+
+
+def bomb(size: int) -> bytes:
+    return gzip.compress(bytes(size))
+
+
+# -- the service -------------------------------------------------------------------------------
+
+
+class House:
+    """A service over one store, with a clock that a test moves and a fetcher for loopback."""
+
+    def __init__(self, storage: Any) -> None:
+        self.clock = FrozenClock()
+        self.storage = storage
+        self.service = Service(
+            storage=storage,
+            ids=CountingIds(self.clock),
+            now=self.clock.now,
+            keyring=Keyring({1: b"k" * 32}, 1),
+            plans=plans.PRESETS["default"],
+        )
+        self.fetcher = Fetcher(exceptions=LOOPBACK, limits=LIMITS)
+
+    async def sources(self) -> list[Source]:
+        rows = await self.service.read(
+            SYSTEM, lambda ctx: ctx.tx.documents.scan(SOURCES, limit=1_000)
+        )
+        return [SOURCES.decode(row.raw) for row in rows.rows]
+
+    async def source(self, id_: str) -> Source:
+        return next(source for source in await self.sources() if source.id == id_)
+
+    async def news(self) -> list[NewsItem]:
+        rows = await self.service.read(
+            SYSTEM, lambda ctx: ctx.tx.documents.scan(NEWS, limit=100_000)
+        )
+        return [NEWS.decode(row.raw) for row in rows.rows]
+
+    async def counted(self) -> dict[str, int]:
+        """How much is stored of everything that a document brings, and told of it."""
+
+        async def count(ctx: Any) -> dict[str, int]:
+            kept = {
+                collection.name: len((await ctx.tx.documents.scan(collection, limit=100_000)).rows)
+                for collection in (NEWS, NEWS_TEXTS)
+            }
+            told = await ctx.tx.changes.read(FeedPosition(), limit=100_000)
+            return {**kept, "changes": len(told.changes)}
+
+        return await self.service.read(SYSTEM, count)
+
+    async def close(self) -> None:
+        await self.fetcher.aclose()
+        if isinstance(self.storage, SqliteStorage):
+            await self.storage.close()
+
+
+@pytest.fixture
+def make_house(tmp_path: Path) -> Callable[[str], House]:
+    def make(kind: str) -> House:
+        if kind == "memory":
+            return House(MemoryStorage(catalog.COLLECTIONS))
+        path = tmp_path / "svc.db"
+        return House(SqliteStorage.open(path, catalog.COLLECTIONS, epoch=b"12345678"))
+
+    return make
+
+
+@pytest.fixture
+async def house(make_house: Callable[[str], House], anyio_backend: str) -> Any:
+    made = make_house("memory")
+    yield made
+    await made.close()
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+async def any_house(
+    request: pytest.FixtureRequest, make_house: Callable[[str], House], anyio_backend: str
+) -> Any:
+    made = make_house(request.param)
+    yield made
+    await made.close()

@@ -1,0 +1,443 @@
+"""Documents are taken in whole or refused with a reason; twice is the same as once."""
+
+import gzip
+import os
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import attrs
+import pytest
+
+from svc_core.operation import Context
+from svc_core.problem import Problem
+from svc_core.resources.news import SOURCES, Source
+from svc_core.sources import MissingExtra
+from svc_http.fetch import LOOPBACK, Fetcher, FetchLimits, locations
+from svc_http.workers import add_source, ingest, ingest_loop, pull, pull_all
+from svc_http.workers.ingest import CLAIM, Outcome, pull_due
+
+pytestmark = pytest.mark.anyio
+
+NOTHING = {"news": 0, "news_texts": 0, "changes": 0}
+Make = Callable[..., bytes]
+
+
+async def pulled(house: Any, location: str, **members: Any) -> Outcome:
+    source = await add_source(house.service, location, **members)
+    return await pull(house.service, source, house.fetcher)
+
+
+# -- what a document brings --------------------------------------------------------------------
+
+
+async def test_a_document_brings_items_words_changes_and_health(
+    any_house: Any, publisher: Any, feed: Make
+) -> None:
+    url = publisher.publish("/feed", feed("Cranes stop", "Ferries sail"), headers={"ETag": '"1"'})
+    outcome = await pulled(any_house, url, topics=["shipping"])
+    assert (outcome.status, outcome.created, outcome.updated, outcome.unchanged) == (
+        "taken", 2, 0, 0,
+    )  # fmt: skip
+    assert await any_house.counted() == {"news": 2, "news_texts": 2, "changes": 2}
+    source = (await any_house.sources())[0]
+    assert outcome.source == source
+    assert (source.name, source.domain, source.format) == ("The Pier", "pier.example", "rss")
+    assert (source.etag, len(source.digest or "")) == ('"1"', 64)
+    now = any_house.clock.now()
+    assert source.health.status == "ok"
+    assert source.health.items_last_run == 2
+    assert source.health.last_content_at == now
+    assert source.health.next_attempt_at == now + timedelta(seconds=source.cadence_seconds)
+    item = (await any_house.news())[0]
+    assert item.source.name == "The Pier"
+    assert "shipping" in item.topics
+    assert item.retrieved_at == now
+
+
+async def test_the_same_document_twice_changes_nothing(
+    any_house: Any, publisher: Any, feed: Make
+) -> None:
+    url = publisher.publish("/feed", feed("Cranes stop", "Ferries sail"))
+    first = await pulled(any_house, url)
+    before = await any_house.counted()
+    any_house.clock.advance(3_600)
+    second = await pull(any_house.service, first.source, any_house.fetcher)
+    assert (second.status, second.created, second.updated) == ("unchanged", 0, 0)
+    assert await any_house.counted() == before
+    health = second.source.health
+    assert health.last_success_at == any_house.clock.now()
+    assert health.last_content_at == first.source.health.last_content_at
+
+
+async def test_a_grown_document_brings_only_what_is_new(
+    any_house: Any, publisher: Any, feed: Make
+) -> None:
+    url = publisher.publish("/feed", feed("Cranes stop"))
+    first = await pulled(any_house, url)
+    any_house.clock.advance(60)
+    publisher.publish("/feed", feed("Cranes stop", "Ferries sail"))
+    second = await pull(any_house.service, first.source, any_house.fetcher)
+    assert (second.created, second.updated, second.unchanged) == (1, 0, 1)
+    assert await any_house.counted() == {"news": 2, "news_texts": 2, "changes": 2}
+
+
+async def test_a_corrected_item_is_updated_and_keeps_when_it_was_taken_in(
+    any_house: Any, publisher: Any, feed: Make
+) -> None:
+    url = publisher.publish("/feed", feed("Cranes stop", text="at noon"))
+    first = await pulled(any_house, url)
+    taken = any_house.clock.now()
+    any_house.clock.advance(60)
+    publisher.publish("/feed", feed("Cranes stop", text="at one"))
+    second = await pull(any_house.service, first.source, any_house.fetcher)
+    assert (second.created, second.updated) == (0, 1)
+    item = (await any_house.news())[0]
+    assert (item.summary, item.retrieved_at) == ("at one", taken)
+    assert await any_house.counted() == {"news": 1, "news_texts": 1, "changes": 2}
+
+
+async def test_not_modified_is_a_success_without_news(
+    any_house: Any, publisher: Any, feed: Make
+) -> None:
+    url = publisher.publish("/feed", feed("Cranes stop"), headers={"ETag": '"1"'})
+    first = await pulled(any_house, url)
+    publisher.publish("/feed", b"", status="304 Not Modified")
+    second = await pull(any_house.service, first.source, any_house.fetcher)
+    assert second.status == "unchanged"
+    assert second.source.health.status == "ok"
+    assert publisher.requests[1][1]["if-none-match"] == '"1"'
+
+
+async def test_an_empty_feed_is_no_error(any_house: Any, publisher: Any, feed: Make) -> None:
+    outcome = await pulled(any_house, publisher.publish("/feed", feed()))
+    assert (outcome.status, outcome.source.health.status) == ("taken", "ok")
+    assert outcome.source.name == "The Pier"
+
+
+async def test_a_file_is_a_source_as_well(any_house: Any, tmp_path: Path, feed: Make) -> None:
+    (tmp_path / "feeds").mkdir()
+    (tmp_path / "feeds" / "pier.xml").write_bytes(feed("Cranes stop"))
+    (location,) = locations(str(tmp_path / "feeds"))
+    assert (await pulled(any_house, location)).created == 1
+    assert (await pulled(any_house, location)).status == "unchanged"
+
+
+async def test_a_source_that_is_removed_meanwhile_brings_nothing(
+    any_house: Any, publisher: Any, feed: Make
+) -> None:
+    source = await add_source(any_house.service, publisher.url())
+
+    async def remove(ctx: Context) -> None:
+        await ctx.tx.documents.delete(SOURCES, source.id)
+
+    await any_house.service.system(remove)
+    for body, status in [(feed("A"), "200 OK"), (b"", "304 Not Modified"), (b"", "500 X")]:
+        publisher.publish("/feed", body, status=status)
+        outcome = await pull(any_house.service, source, any_house.fetcher)
+        assert outcome == Outcome("removed", None)
+    assert await any_house.counted() == NOTHING
+    assert await any_house.sources() == []
+
+
+async def test_what_a_document_says_of_itself_does_not_replace_a_given_name(
+    house: Any, publisher: Any, feed: Make
+) -> None:
+    outcome = await pulled(house, publisher.publish("/feed", feed("A")), name="Quay")
+    assert outcome.source.name == "Quay"
+
+
+async def test_a_renamed_source_is_read_anew(house: Any, publisher: Any, feed: Make) -> None:
+    url = publisher.publish("/feed", feed("A"))
+    await pulled(house, url)
+    assert (await pulled(house, url, name="Quay")).updated == 1
+    assert (await house.news())[0].source.name == "Quay"
+
+
+async def test_an_unknown_topic_is_refused(house: Any) -> None:
+    with pytest.raises(Problem):
+        await add_source(house.service, "https://host.org/feed", topics=["gossip"])
+    assert await house.sources() == []
+
+
+# -- hostile and broken documents --------------------------------------------------------------
+
+XML = b'<?xml version="1.0"?>'
+LAUGHS = (
+    XML
+    + b'<!DOCTYPE rss [<!ENTITY a "ha">'
+    + b"".join(b'<!ENTITY a%d "%s">' % (n, b"&a%d;" % (n - 1) * 10) for n in range(1, 10))
+    + b"]><rss version='2.0'><channel><title>&a9;</title></channel></rss>"
+)
+STOLEN = (
+    XML
+    + b'<!DOCTYPE rss [<!ENTITY x SYSTEM "file:///etc/passwd">]><rss><channel><title>&x;</title></channel></rss>'
+)
+OPML = XML + b'<opml version="2.0"><body><outline xmlUrl="https://host.org"/></body></opml>'
+
+
+def _many(count: int) -> bytes:
+    item = b"<item><guid>%d</guid><title>t</title></item>"
+    items = b"".join(item % number for number in range(count))
+    return XML + b"<rss version='2.0'><channel><title>x</title>" + items + b"</channel></rss>"
+
+
+def _truncated(make: Make) -> bytes:
+    return make("Cranes stop", "Ferries sail")[:-60]
+
+
+DOCUMENTS: list[tuple[str, Callable[[Make], bytes], str]] = [
+    ("truncated XML", _truncated, "truncated"),
+    (
+        "truncated JSON",
+        lambda _: b'{"version": "https://jsonfeed.org/version/1.1", "items": [',
+        "truncated",
+    ),
+    ("entity bomb", lambda _: LAUGHS, "entityBomb"),
+    ("external entity", lambda _: STOLEN, "entityBomb"),
+    ("50,000 items", lambda _: _many(50_000), "tooManyItems"),
+    (
+        "UTF-16 without its mark, in a lie",
+        lambda _: b"\xff\xfe\x00\xd8" + b"\x00\xdc" * 9,
+        "badEncoding",
+    ),
+    ("random bytes", lambda _: bytes(range(128, 256)) * 10, "notAFeed"),
+    ("HTML page", lambda _: b"<!doctype html><html><body>Moved</body></html>", "html"),
+    ("OPML", lambda _: OPML, "opml"),
+    ("other XML", lambda _: XML + b"<note>hello</note>", "notAFeed"),
+    ("empty", lambda _: b"", "empty"),
+    ("white space", lambda _: b" \n\t ", "empty"),
+    ("a path", lambda _: b"/etc/passwd", "notAFeed"),
+    ("a path in the channel of JSON", lambda _: b'"/etc/passwd"', "notAFeed"),
+    ("other JSON", lambda _: b'{"hello": "world"}', "notAFeed"),
+]
+
+
+async def _refused(house: Any, location: str, code: str) -> Source:
+    outcome = await pulled(house, location)
+    assert outcome.status == "failed"
+    assert await house.counted() == NOTHING
+    source = await house.source(outcome.source.id)
+    assert source.health.status == "error"
+    assert source.health.error.code == code
+    assert source.health.error.message.endswith(".")
+    assert source.health.consecutive_failures == 1
+    assert source.health.last_success_at is None
+    assert source.health.next_attempt_at > house.clock.now()
+    assert (source.digest, source.etag) == (None, None)
+    return source
+
+
+@pytest.mark.parametrize(
+    ("body", "code"), [row[1:] for row in DOCUMENTS], ids=[row[0] for row in DOCUMENTS]
+)
+async def test_a_document_that_is_no_whole_feed_is_refused_with_its_reason(
+    house: Any, publisher: Any, feed: Make, body: Callable[[Make], bytes], code: str
+) -> None:
+    url = publisher.publish("/feed", body(feed), headers={"ETag": '"1"'})
+    await _refused(house, url, code)
+
+
+async def test_a_body_that_is_a_path_is_never_opened(
+    house: Any, publisher: Any, tmp_path: Path, feed: Make
+) -> None:
+    (tmp_path / "secret.xml").write_bytes(feed("Secret"))
+    url = publisher.publish("/feed", str(tmp_path / "secret.xml").encode())
+    await _refused(house, url, "notAFeed")
+
+
+def _slow(publisher: Any) -> str:
+    return str(publisher.stall("/feed"))
+
+
+def _private(publisher: Any) -> str:
+    return str(publisher.redirect("/feed", "http://10.0.0.1/feed"))
+
+
+def _own_files(publisher: Any) -> str:
+    return str(publisher.redirect("/feed", "file:///etc/passwd"))
+
+
+def _failing(publisher: Any) -> str:
+    return str(publisher.publish("/feed", b"<rss/>", status="500 Internal Server Error"))
+
+
+def _endless(publisher: Any) -> str:
+    return str(publisher.flood("/feed", b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 65_536))
+
+
+def _gzip_bomb(publisher: Any) -> str:
+    body = gzip.compress(bytes(50_000_000))
+    return str(publisher.publish("/feed", body, headers={"Content-Encoding": "gzip"}))
+
+
+def _missing(_: Any) -> str:
+    return "/nowhere/feed.xml"
+
+
+SERVERS = [
+    (_slow, "timeout", None),
+    (_private, "deniedAddress", None),
+    (_own_files, "badAddress", None),
+    (_failing, "httpStatus", 500),
+    (_endless, "tooLarge", None),
+    (_gzip_bomb, "tooLarge", None),
+    (_missing, "notFound", None),
+]
+
+
+@pytest.mark.parametrize(("script", "code", "status"), SERVERS)
+async def test_a_server_that_is_not_well_is_refused_with_its_reason(
+    house: Any, publisher: Any, script: Callable[[Any], str], code: str, status: int | None
+) -> None:
+    async with Fetcher(exceptions=LOOPBACK, limits=FetchLimits(total_seconds=1.0)) as house.fetcher:
+        source = await _refused(house, script(publisher), code)
+    assert source.health.http_status == status
+
+
+async def test_a_source_that_fails_again_is_asked_less_often_and_recovers(
+    house: Any, publisher: Any, feed: Make
+) -> None:
+    url = publisher.publish("/feed", b"", status="500 X")
+    waits = []
+    for _ in range(3):
+        outcome = await pulled(house, url, cadence_seconds=600)
+        waits.append((outcome.source.health.next_attempt_at - house.clock.now()).seconds)
+    assert waits == [600, 1_200, 2_400]
+    publisher.publish("/feed", feed("A"))
+    health = (await pulled(house, url)).source.health
+    assert (health.status, health.error, health.consecutive_failures) == ("ok", None, 0)
+
+
+async def test_a_missing_library_is_told_in_the_health(
+    house: Any, publisher: Any, feed: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def without(*_: Any, **__: Any) -> None:
+        raise MissingExtra("feedparser")
+
+    monkeypatch.setattr(ingest, "parse_feed", without)
+    outcome = await pulled(house, publisher.publish("/feed", feed("A")))
+    assert outcome.source.health.error.code == "missingExtra"
+    assert "pip install" in outcome.source.health.error.message
+
+
+# -- many sources ------------------------------------------------------------------------------
+
+
+async def test_all_are_pulled_in_their_order_and_progress_is_told(
+    any_house: Any, tmp_path: Path, feed: Make
+) -> None:
+    for number in range(20):
+        (tmp_path / f"{number:02}.xml").write_bytes(feed(f"Item {number}") if number % 5 else b"")
+    sources = [
+        await add_source(any_house.service, place)
+        for place in locations(str(tmp_path))
+        if place.endswith(".xml")
+    ]
+    told: list[Outcome] = []
+    outcomes = await pull_all(any_house.service, sources, any_house.fetcher, told.append)
+    assert [outcome.source.id for outcome in outcomes] == [source.id for source in sources]
+    assert sorted(told, key=lambda o: o.source.id) == sorted(outcomes, key=lambda o: o.source.id)
+    assert [o.status for o in outcomes] == ["taken" if n % 5 else "failed" for n in range(20)]
+    assert (await any_house.counted())["news"] == 16
+
+
+async def test_no_sources_are_pulled_at_once(house: Any) -> None:
+    assert await pull_all(house.service, [], house.fetcher) == ()
+
+
+async def test_what_is_due_is_pulled_and_then_waits_its_cadence(
+    any_house: Any, publisher: Any, feed: Make
+) -> None:
+    url = publisher.publish("/feed", feed("A"))
+    await add_source(any_house.service, url, cadence_seconds=600)
+    assert [o.status for o in await pull_due(any_house.service, any_house.fetcher)] == ["taken"]
+    any_house.clock.advance(599)
+    assert await pull_due(any_house.service, any_house.fetcher) == ()
+    any_house.clock.advance(1)
+    assert [o.status for o in await pull_due(any_house.service, any_house.fetcher)] == ["unchanged"]
+
+
+async def test_a_claimed_source_is_left_alone_until_the_claim_runs_out(
+    any_house: Any, publisher: Any, feed: Make
+) -> None:
+    """A worker that is killed while it reads leaves the source to the next one."""
+    publisher.publish("/feed", feed("A"))
+    await add_source(any_house.service, publisher.url())
+    async with Fetcher(exceptions=LOOPBACK) as killed:
+        with anyio.move_on_after(0.2):
+            publisher.stall("/feed")
+            await pull_due(any_house.service, killed)
+    assert await any_house.counted() == NOTHING
+    publisher.publish("/feed", feed("A"))
+    assert await pull_due(any_house.service, any_house.fetcher) == ()
+    any_house.clock.advance(CLAIM.total_seconds())
+    publisher.closing.set()
+    assert [o.created for o in await pull_due(any_house.service, any_house.fetcher)] == [1]
+
+
+async def test_of_two_workers_one_reads_a_source(
+    any_house: Any, publisher: Any, feed: Make
+) -> None:
+    for number in range(5):
+        url = publisher.publish(f"/{number}", feed(f"Item {number}"))
+        await add_source(any_house.service, url)
+    outcomes: list[Outcome] = []
+
+    async def work() -> None:
+        outcomes.extend(await pull_due(any_house.service, any_house.fetcher))
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(3):
+            tasks.start_soon(work)
+    assert [outcome.status for outcome in outcomes] == ["taken"] * 5
+    assert len(publisher.requests) == 5
+
+
+async def test_the_loop_takes_in_what_becomes_due_and_ends_when_cancelled(
+    any_house: Any, publisher: Any, feed: Make
+) -> None:
+    publisher.publish("/feed", feed("A"))
+    arrived = anyio.Event()
+
+    async def watch() -> None:
+        await add_source(any_house.service, publisher.url())
+        while not await any_house.news():
+            await anyio.lowlevel.checkpoint()
+        arrived.set()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(
+            lambda: ingest_loop(any_house.service, any_house.fetcher, round_seconds=0.01)
+        )
+        tasks.start_soon(watch)
+        with anyio.fail_after(10):
+            await arrived.wait()
+        tasks.cancel_scope.cancel()
+
+
+# -- real documents ----------------------------------------------------------------------------
+
+
+async def test_real_documents_are_taken_in_or_refused_and_twice_is_once(any_house: Any) -> None:
+    root = os.getenv("SVC_REAL_DATA")
+    if root is None:
+        pytest.skip("SVC_REAL_DATA names no folder of real documents")
+    places = [place for kind in ("news_feed", "json_feed") for place in locations(f"{root}/{kind}")]
+    sources = [await add_source(any_house.service, place) for place in places]
+    first = await pull_all(any_house.service, sources, any_house.fetcher)
+    before = await any_house.counted()
+    assert before["news"] > 500
+    for outcome in first:
+        assert outcome.status in {"taken", "failed"}
+        assert (outcome.status == "failed") == (outcome.source.health.error is not None)
+    any_house.clock.advance(3_600)
+    # Without their digests the documents are read to the end once more.
+    forgotten = [attrs.evolve(outcome.source, digest=None) for outcome in first]
+    again = await pull_all(any_house.service, forgotten, any_house.fetcher)
+    assert [o.status for o in again] == [o.status for o in first]
+    assert sum(o.created + o.updated for o in again) == 0
+    assert await any_house.counted() == before

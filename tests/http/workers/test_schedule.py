@@ -1,0 +1,352 @@
+"""Reports are made when they are due: whole, once, from what was taken in since the last one."""
+
+import signal
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import attrs
+import pytest
+
+from svc_core.operation import Context
+from svc_core.problem import Problem
+from svc_core.profiles import operations as profiles
+from svc_core.resources.profile import DUE, Due, ProfileInput, ProfilePatch
+from svc_core.resources.report import FACETS, REPORTS, ReportRow
+from svc_http.workers import add_source, make_report, pull, schedule, schedule_loop
+from svc_http.workers.schedule import SETTLING, run_due
+
+pytestmark = pytest.mark.anyio
+
+TENANT = "wsp_" + "a" * 24
+Make = Callable[..., bytes]
+
+
+async def profile(house: Any, tenant: str = TENANT, **members: Any) -> str:
+    sent = ProfileInput(**{"name": "Ports", "topic": "Cranes", "frequency": "hourly", **members})
+    made = await house.service.write(
+        tenant, lambda ctx: profiles.create_profile(ctx, profiles.CreateProfile(sent))
+    )
+    return str(made.location.rpartition("/")[2])
+
+
+async def taken_in(house: Any, publisher: Any, body: bytes) -> None:
+    source = await add_source(house.service, publisher.publish("/feed", body))
+    await pull(house.service, source, house.fetcher)
+
+
+async def reports(house: Any, tenant: str = TENANT) -> list[ReportRow]:
+    found = await house.service.read(
+        tenant, lambda ctx: ctx.tx.documents.scan(REPORTS, limit=1_000)
+    )
+    return [REPORTS.decode(row.raw) for row in found.rows]
+
+
+async def due(house: Any, profile_id: str, tenant: str = TENANT) -> Due:
+    stored = await house.service.read(tenant, lambda ctx: ctx.load(DUE, profile_id))
+    return DUE.decode(stored.raw)
+
+
+async def come_due(house: Any, profile_id: str) -> Any:
+    """Move the clock to when the profile's run has settled; that run's instant."""
+    at = (await due(house, profile_id)).next_run_at
+    assert at is not None
+    house.clock.advance((at + SETTLING - house.clock.now()).total_seconds())
+    return at
+
+
+async def test_a_due_profile_gets_one_report_and_its_next_run(
+    any_house: Any, publisher: Any, feed: Make
+) -> None:
+    id_ = await profile(any_house)
+    await taken_in(any_house, publisher, feed("Cranes stop in the port"))
+    at = await come_due(any_house, id_)
+    (made,) = await run_due(any_house.service)
+    assert [made] == await reports(any_house)
+    assert (made.profile_id, made.period.end) == (id_, at)
+    assert made.counts.sources == 1
+    after = await due(any_house, id_)
+    assert after.next_run_at == at + timedelta(hours=1)
+    assert after.covered_until == at
+    assert (after.last_report_id, after.report_generated_at) == (made.id, any_house.clock.now())
+    assert await run_due(any_house.service) == ()
+
+
+async def test_nothing_is_made_before_it_is_due_and_settled(any_house: Any) -> None:
+    id_ = await profile(any_house)
+    await come_due(any_house, id_)
+    any_house.clock.advance(-0.001)
+    assert await run_due(any_house.service) == ()
+    assert await reports(any_house) == []
+
+
+async def test_manual_and_paused_profiles_are_never_due(any_house: Any) -> None:
+    await profile(any_house, frequency="manual")
+    paused = await profile(any_house)
+
+    async def pause(ctx: Context) -> None:
+        patch = profiles.PatchProfile(paused, ProfilePatch(status="paused"))
+        target = await ctx.load(profiles.PROFILES, paused)
+        await profiles.patch_profile(attrs.evolve(ctx, target=target), patch)
+
+    await any_house.service.write(TENANT, pause)
+    any_house.clock.advance(10 * 86_400)
+    assert await run_due(any_house.service) == ()
+
+
+async def test_each_report_covers_what_came_since_the_one_before(
+    any_house: Any, publisher: Any, feed: Make
+) -> None:
+    id_ = await profile(any_house)
+    titles = ["Cranes stop in the port", "Cranes were sold to Malta"]
+    cited = []
+    for number in (1, 2):
+        await taken_in(any_house, publisher, feed(*titles[:number]))
+        at = await come_due(any_house, id_)
+        (made,) = await run_due(any_house.service)
+        stored = await any_house.service.read(TENANT, lambda ctx, m=made: ctx.load(FACETS, m.id))
+        cited.append([source.title for source in FACETS.decode(stored.raw).sources])
+    assert cited == [titles[:1], titles[1:]]
+    assert made.period.start == at - timedelta(hours=1)
+
+
+async def test_missed_runs_are_caught_up_by_one_report(
+    any_house: Any, publisher: Any, feed: Make
+) -> None:
+    id_ = await profile(any_house)
+    await taken_in(any_house, publisher, feed("Cranes stop in the port"))
+    any_house.clock.advance(5.5 * 3_600)
+    now = any_house.clock.now()
+    (made,) = await run_due(any_house.service)
+    assert made.period.end == (now - SETTLING).replace(microsecond=0)
+    after = await due(any_house, id_)
+    assert now < after.next_run_at <= now + timedelta(hours=1)
+    assert await run_due(any_house.service) == ()
+
+
+async def test_workspaces_are_served_apart(any_house: Any) -> None:
+    tenants = [f"wsp_{letter * 24}" for letter in "abc"]
+    ids = {tenant: await profile(any_house, tenant) for tenant in tenants}
+    await come_due(any_house, ids[TENANT])
+    assert len(await run_due(any_house.service)) == 3
+    for tenant in tenants:
+        assert [row.profile_id for row in await reports(any_house, tenant)] == [ids[tenant]]
+
+
+async def test_of_several_workers_one_makes_each_report(
+    any_house: Any, publisher: Any, feed: Make
+) -> None:
+    ids = [await profile(any_house) for _ in range(4)]
+    await taken_in(any_house, publisher, feed("Cranes stop in the port"))
+    await come_due(any_house, ids[0])
+    made: list[ReportRow] = []
+
+    async def work() -> None:
+        made.extend(await run_due(any_house.service))
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(3):
+            tasks.start_soon(work)
+    assert sorted(row.profile_id for row in made) == sorted(ids)
+    assert len(await reports(any_house)) == 4
+
+
+async def test_a_profile_that_is_deleted_while_its_report_is_made_gets_none(
+    any_house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id_ = await profile(any_house)
+    await come_due(any_house, id_)
+    compose = schedule.composed
+
+    async def delete(ctx: Context) -> None:
+        await profiles.delete_profile(ctx, profiles.DeleteProfile(id_))
+
+    async def composed(service: Any, *asked: Any) -> Any:
+        finished = await compose(service, *asked)
+        await service.write(TENANT, delete)
+        return finished
+
+    monkeypatch.setattr(schedule, "composed", composed)
+    assert await run_due(any_house.service) == ()
+    assert await reports(any_house) == []
+
+
+async def test_a_profile_that_is_gone_when_its_turn_comes_gets_none(
+    any_house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id_ = await profile(any_house)
+    await come_due(any_house, id_)
+    found = await any_house.storage.across(DUE, limit=1)
+    await any_house.service.write(
+        TENANT, lambda ctx: profiles.delete_profile(ctx, profiles.DeleteProfile(id_))
+    )
+
+    async def across(*_: Any, **__: Any) -> Any:
+        return found
+
+    monkeypatch.setattr(any_house.storage, "across", across)
+    assert await run_due(any_house.service) == ()
+
+
+async def test_one_report_that_fails_keeps_no_other_waiting(
+    any_house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad, good = await profile(any_house), await profile(any_house)
+    await come_due(any_house, good)
+    compose = schedule.composed
+
+    async def composed(service: Any, tenant: str, id_: str, window: Any) -> Any:
+        if id_ == bad:
+            raise ArithmeticError("a defect")
+        return await compose(service, tenant, id_, window)
+
+    monkeypatch.setattr(schedule, "composed", composed)
+    with pytest.raises(ExceptionGroup) as caught:
+        await run_due(any_house.service)
+    assert [str(failure) for failure in caught.value.exceptions] == ["a defect"]
+    assert [row.profile_id for row in await reports(any_house)] == [good]
+
+
+async def test_the_loop_makes_what_becomes_due_and_ends_when_cancelled(any_house: Any) -> None:
+    id_ = await profile(any_house)
+    await come_due(any_house, id_)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(lambda: schedule_loop(any_house.service, round_seconds=0.01))
+        with anyio.fail_after(10):
+            while not await reports(any_house):
+                await anyio.lowlevel.checkpoint()
+        tasks.cancel_scope.cancel()
+
+
+# -- by hand -----------------------------------------------------------------------------------
+
+
+async def test_a_report_is_made_by_hand_for_a_named_period(
+    any_house: Any, publisher: Any, feed: Make
+) -> None:
+    id_ = await profile(any_house, frequency="manual")
+    await taken_in(any_house, publisher, feed("Cranes stop in the port", "Cranes sold to Malta"))
+    now = any_house.clock.now()
+    start, end = now - timedelta(minutes=150), now - timedelta(minutes=90)
+    made = await make_report(any_house.service, TENANT, id_, start=start, end=end)
+    assert (made.period.start, made.period.end) == (start, end)
+    stored = await any_house.service.read(TENANT, lambda ctx: ctx.load(FACETS, made.id))
+    titles = [source.title for source in FACETS.decode(stored.raw).sources]
+    assert titles == ["Cranes sold to Malta"]
+    assert await make_report(any_house.service, TENANT, id_, start=start, end=end) == made
+
+
+async def test_a_period_open_at_one_end_is_taken(
+    any_house: Any, publisher: Any, feed: Make
+) -> None:
+    id_ = await profile(any_house)
+    await taken_in(any_house, publisher, feed("Cranes stop in the port"))
+    now = any_house.clock.now()
+    made = await make_report(any_house.service, TENANT, id_, start=now - timedelta(days=1))
+    assert made.period.end == now
+    until = await make_report(any_house.service, TENANT, id_, end=now)
+    assert until.counts.sources == 1
+
+
+async def test_a_report_by_hand_without_a_period_covers_all_at_first(
+    any_house: Any, publisher: Any, feed: Make
+) -> None:
+    id_ = await profile(any_house)
+    await taken_in(any_house, publisher, feed("Cranes stop in the port"))
+    made = await make_report(any_house.service, TENANT, id_)
+    assert made.counts.sources == 1
+    assert (await due(any_house, id_)).last_report_id == made.id
+
+
+async def test_no_report_is_made_for_a_profile_of_another_workspace(any_house: Any) -> None:
+    id_ = await profile(any_house)
+    with pytest.raises(Problem):
+        await make_report(any_house.service, "wsp_" + "b" * 24, id_)
+
+
+# -- kill -9 -----------------------------------------------------------------------------------
+
+WORKER = """
+import asyncio, os, signal, sys
+from svc_core import catalog
+from svc_core.access import plans
+from svc_core.cursor import Keyring
+from svc_core.testing.clock import CountingIds, FrozenClock
+from svc_http.service import Service
+from svc_http.storage import SqliteStorage
+from svc_http.workers.schedule import schedule_loop
+
+class Mortal:
+    def __init__(self, storage, place, writes):
+        self.across, self.read = storage.across, storage.read
+        self.storage, self.place, self.writes = storage, place, writes
+
+    def at(self, place):
+        if place == self.place and self.writes == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    async def write(self, tenant, unit):
+        self.writes -= 1
+        async def deadly(tx):
+            made = await unit(tx)
+            self.at("inside")
+            return made
+        self.at("before")
+        made = await self.storage.write(tenant, deadly)
+        self.at("after")
+        return made
+
+async def main(path, seconds, place, writes):
+    clock = FrozenClock()
+    clock.advance(float(seconds))
+    storage = SqliteStorage.open(path, catalog.COLLECTIONS, epoch=b"12345678")
+    ring = Keyring({1: b"k" * 32}, 1)
+    mortal = Mortal(storage, place, int(writes))
+    service = Service(mortal, CountingIds(clock), clock.now, ring, plans.PRESETS["default"])
+    await schedule_loop(service, round_seconds=0.01)
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(("place", "kept"), [("before", 1), ("inside", 1), ("after", 2)])
+async def test_a_killed_worker_leaves_whole_reports_and_the_next_one_makes_the_rest(
+    make_house: Callable[[str], Any], tmp_path: Path, place: str, kept: int
+) -> None:
+    house = make_house("sqlite")
+    ids = [await profile(house, name=f"Ports {number}") for number in range(4)]
+    await come_due(house, ids[-1])
+    await house.close()
+    ahead = (house.clock.now() - type(house.clock)().now()).total_seconds()
+    root = Path(schedule.__file__).parents[2]
+    worker = await anyio.run_process(
+        [sys.executable, "-c", WORKER, str(tmp_path / "svc.db"), str(ahead), place, "2"],
+        env={"PYTHONPATH": str(root)},
+        check=False,
+    )
+    assert worker.returncode == -signal.SIGKILL
+    house = make_house("sqlite")
+    house.clock.advance(ahead)
+    before = await reports(house)
+    assert len(before) == kept
+    await _check_whole(house, before)
+    assert len(await run_due(house.service)) == 4 - kept
+    after = await reports(house)
+    assert sorted(row.profile_id for row in after) == sorted(ids)
+    assert {row.id for row in before} < {row.id for row in after}
+    await _check_whole(house, after)
+    await house.close()
+
+
+async def _check_whole(house: Any, rows: list[ReportRow]) -> None:
+    for row in rows:
+        await house.service.read(TENANT, lambda ctx, row=row: ctx.load(FACETS, row.id))
+        later = await due(house, row.profile_id)
+        assert later.next_run_at is not None
+        assert later.next_run_at > house.clock.now()
+        assert later.last_report_id == row.id
