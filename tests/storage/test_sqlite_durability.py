@@ -342,6 +342,20 @@ def test_a_failing_commit_fails_every_unit_of_it(runner: asyncio.Runner, tmp_pat
         desk.write("ann", create("c"))
 
 
+def test_a_lost_snapshot_fails_its_reads_and_later_ones_go_on(
+    runner: asyncio.Runner, tmp_path: Path
+) -> None:
+    with opened(runner, tmp_path / "svc.db", readers=1) as store:
+
+        async def lose(_: Transaction) -> None:
+            store._readers[0].connection.execute("ROLLBACK")
+
+        desk = Desk(store, runner.run)
+        with pytest.raises(sqlite3.OperationalError):
+            desk.read("ann", lose)
+        assert desk.scan("ann", NOTES).rows == ()
+
+
 def test_a_page_walk_repeats_and_loses_nothing_while_rows_are_inserted(
     runner: asyncio.Runner, tmp_path: Path
 ) -> None:

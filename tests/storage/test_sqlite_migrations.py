@@ -142,6 +142,14 @@ def test_a_step_that_fails_leaves_the_file_as_it_was(
     desk.close()
 
 
+def test_a_path_that_cannot_be_opened_is_let_go(tmp_path: Path) -> None:
+    path = tmp_path / "svc.db"
+    path.mkdir()
+    for _ in range(2):
+        with pytest.raises(sqlite3.OperationalError):
+            SqliteStorage.open(path, SAMPLES, epoch=EPOCH)
+
+
 def test_the_epoch_stays_until_it_is_renewed(runner: asyncio.Runner, tmp_path: Path) -> None:
     path = tmp_path / "svc.db"
     filled(runner, path, NOTES)

@@ -84,6 +84,8 @@ class ListPromises(Bench):
             ({"topic": ("t", "u"), "status": ("open", "done")}, ["b", "a"]),
             ({"topic": ("u",), "author": ("x",), "status": ("done",)}, ["b"]),
             ({"status": ()}, []),
+            ({"status": (), "author": ("x",)}, []),
+            ({"author": ("x",), "topic": ()}, []),
             ({"topic": (), "status": ("open",)}, []),
             ({"status": ("no such",)}, []),
             ({}, ["d", "c", "b", "a"]),
