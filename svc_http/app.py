@@ -46,7 +46,8 @@ class Service(Starlette):
             *Pages(operations, runtime).resources(),
         ]
         self.router = Dispatcher(resources, routes, lifespan=_lifespan)
-        self.edge = Edge(self.router, runtime, runtime.journal, runtime.metrics)
+        # The router's own application: nobody puts middleware between it and the edge.
+        self.edge = Edge(self.router.app, runtime, runtime.journal, runtime.metrics)
         runtime.metrics.gauge(
             "svc_requests_in_flight",
             "Requests being worked on, this one included.",

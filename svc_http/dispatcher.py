@@ -167,7 +167,7 @@ class Dispatcher(Router):
         if scope["type"] != "http":
             await super().app(scope, receive, send)
             return
-        exchange = exchanges.of(scope)
+        exchange: Exchange = scope["svc"]
         found = self.find(exchange.path)
         if found is not None:
             await found[0].serve(exchange, found[1])

@@ -8,7 +8,7 @@ Rule 3: an answer that leaves before its request was read lingers: the rest is r
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.types import Message, Receive, Scope, Send
@@ -63,30 +63,21 @@ class ClientGoneError(Exception):
 
 
 class Exchange:
-    """A request and its answer. Mutable: one is made for every request, with slots."""
+    """A request and its answer. Mutable: one is made for every request.
 
-    __slots__ = (
-        "_receive",
-        "_send",
-        "bytes_in",
-        "bytes_max",
-        "bytes_out",
-        "closing",
-        "fields",
-        "is_head",
-        "key_prefix",
-        "limit_headers",
-        "method",
-        "path",
-        "query",
-        "request_id",
-        "route",
-        "scope",
-        "started",
-        "status",
-        "tenant",
-        "unread",
-    )
+    What most requests never change stands on the class, so that making one costs little.
+    """
+
+    is_head = False
+    unread = False
+    closing = False
+    status = 0
+    route = ""
+    tenant = ""
+    key_prefix = ""
+    bytes_in = 0
+    bytes_out = 0
+    limit_headers: Sequence[Header] = ()
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, bytes_max: int) -> None:
         self.scope = scope
@@ -99,16 +90,6 @@ class Exchange:
         self.path: str = scope["path"]
         self.query: bytes = scope["query_string"]
         self.fields: dict[bytes, bytes] = dict(scope["headers"])
-        self.is_head = False
-        self.unread = False
-        self.closing = False
-        self.status = 0
-        self.route = ""
-        self.tenant = ""
-        self.key_prefix = ""
-        self.bytes_in = 0
-        self.bytes_out = 0
-        self.limit_headers: list[Header] = []
 
     # -- the request ---------------------------------------------------------------------------
 

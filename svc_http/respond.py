@@ -1,6 +1,6 @@
 """Answers as bytes: replies of operations and refusals, with the fields that belong to them."""
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from datetime import datetime
 from email.utils import format_datetime
 
@@ -81,13 +81,13 @@ def _caching(operation: Operation[object, object], own: list[Header]) -> Header:
     return _PRIVATE_NO_CACHE if has_tag and operation.method == "GET" else _PRIVATE_NO_STORE
 
 
-async def send(exchange: Exchange, answer: Ready) -> None:
+def send(exchange: Exchange, answer: Ready) -> Awaitable[None]:
     """Send a ready answer with what is particular to this request."""
     limits = exchange.limit_headers
     if answer.status == 304:
         # The RateLimit draft: its fields are not for 3xx answers.
         limits = [pair for pair in limits if not pair[0].startswith(b"ratelimit")]
-    await exchange.answer(answer.status, [*answer.headers, *limits], answer.body)
+    return exchange.answer(answer.status, [*answer.headers, *limits], answer.body)
 
 
 async def refuse(exchange: Exchange, refusal: Problem, origin: str) -> None:
