@@ -12,6 +12,7 @@ Rule 4: no match makes a short report that says so (decisions: reports from evid
 """
 
 from datetime import datetime
+from textwrap import shorten
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -47,6 +48,7 @@ from svc_core.resources.report import (
     Statement,
 )
 
+LABEL_CHARS = 80  # of the text, where an item has no title: one line of a source list
 CANDIDATES_MAX = 2_000  # best matches read for one report; more than anybody's period holds
 
 
@@ -173,7 +175,7 @@ def compose(material: Material, now: datetime) -> Finished:
         considered=len(material.evidence),
     )
     report_id = _report_id(profile.id, period)
-    sources = _sources(draft)
+    sources = _sources(draft, material.evidence)
     facets = _facets(report_id, draft, findings.find(report_id, draft, told, sources), sources)
     repeats = material.last_report_id if facets.digest == material.last_digest else None
     if window.by == "published" and repeats != report_id:
@@ -238,12 +240,13 @@ def _statements(cited: tuple[Cited, ...]) -> tuple[Statement, ...]:
     return tuple(Statement(sentence.text, sentence.citations) for sentence in cited)
 
 
-def _sources(draft: Draft) -> tuple[ReportSource, ...]:
+def _sources(draft: Draft, evidence: tuple[Evidence, ...]) -> tuple[ReportSource, ...]:
+    texts = {item.id: item.text for item in evidence}
     return tuple(
         ReportSource(
             number=source.number,
             id=source.id,
-            title=source.title,
+            title=source.title or shorten(texts[source.id], LABEL_CHARS, placeholder="…"),
             url=source.url or None,
             name=source.name,
             published_at=source.published_at,

@@ -11,21 +11,25 @@ from typing import Annotated
 import attrs
 from attrs import frozen
 
-from svc_core.constraints import Doc
+from svc_core.constraints import Doc, Example
 from svc_core.resources.members import ReportId
 from svc_core.resources.report import (
+    Anchors,
+    Edges,
     GraphCounts,
-    IncidentAnchor,
+    Language,
+    Nodes,
     Period,
     ReportDetail,
-    ReportEdge,
     ReportFacets,
     ReportGraph,
-    ReportNode,
     ReportRow,
-    ReportSignal,
-    ReportSource,
+    Signals,
+    Sources,
     Statement,
+    Summary,
+    Title,
+    Truncated,
 )
 from svc_core.unset import UNSET, Maybe
 
@@ -37,7 +41,7 @@ class SignalsFacet:
     """A report's signals."""
 
     report_id: ReportId
-    signals: tuple[ReportSignal, ...]
+    signals: Signals
 
 
 @frozen
@@ -46,11 +50,11 @@ class GraphFacet:
 
     report_id: ReportId
     counts: GraphCounts
-    nodes: Maybe[tuple[ReportNode, ...]] = UNSET
-    edges: Maybe[tuple[ReportEdge, ...]] = UNSET
-    incident_anchors: Maybe[tuple[IncidentAnchor, ...]] = UNSET
-    citations: Maybe[tuple[ReportSource, ...]] = UNSET
-    truncated: Maybe[bool] = UNSET
+    nodes: Maybe[Nodes] = UNSET
+    edges: Maybe[Edges] = UNSET
+    incident_anchors: Maybe[Anchors] = UNSET
+    citations: Maybe[Sources] = UNSET
+    truncated: Maybe[Truncated] = UNSET
     graph: Annotated[Maybe[None], Doc("Null for reports made before graphs were.")] = UNSET
 
 
@@ -59,9 +63,13 @@ class TextFacet:
     """A report's words without markup."""
 
     report_id: ReportId
-    text: str
-    word_count: int
-    reading_time_seconds: Annotated[int, Doc("At 238 words a minute.")]
+    text: Annotated[
+        str,
+        Doc("The words, paragraphs parted by an empty line."),
+        Example("Port strikes\n\nDockworkers at Antwerp joined the walkout.\n"),
+    ]
+    word_count: Annotated[int, Doc("Words of the text."), Example(8)]
+    reading_time_seconds: Annotated[int, Doc("At 238 words a minute."), Example(3)]
 
 
 @frozen
@@ -69,13 +77,13 @@ class AgentReport:
     """The compact form for language models: no markup, every claim with its citations."""
 
     id: ReportId
-    title: str
-    summary: str
+    title: Title
+    summary: Summary
     period: Period
-    language: str
-    key_points: tuple[Statement, ...]
-    signals: tuple[ReportSignal, ...]
-    sources: tuple[ReportSource, ...]
+    language: Language
+    key_points: Annotated[tuple[Statement, ...], Doc("The sentences that matter most.")]
+    signals: Signals
+    sources: Sources
 
 
 def expand(row: ReportRow, facets: ReportFacets, wanted: frozenset[str]) -> ReportDetail:

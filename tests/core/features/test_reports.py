@@ -208,6 +208,17 @@ def test_a_profile_deleted_meanwhile_gets_no_report(house: Any, profile: Any) ->
     assert json.loads(house.send("listReports").body)["data"] == []
 
 
+def test_an_item_without_title_is_named_by_its_words(house: Any) -> None:
+    words = "Rotterdam dockworkers ended their strike at the port on Monday after long talks."
+    take_in(house, [("", f"{words} {words}")])
+    made = house.profile(topic="Strikes at European ports", keywords=["Rotterdam"])
+    row = make(house, made["id"])
+    source = read(house, row.id, "include=sources")["sources"][0]
+    assert source["title"].startswith("Rotterdam dockworkers ended")
+    assert source["title"].endswith("…")
+    assert len(source["title"]) <= 80
+
+
 def test_an_unknown_or_foreign_profile_makes_nothing(house: Any, profile: Any) -> None:
     with pytest.raises(Problem, match="NOT_FOUND"):
         house.run(lambda ctx: reports.gather(ctx, profile["id"]), "wsp_b")
