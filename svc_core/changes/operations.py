@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from attrs import frozen
 
 from svc_core import cursor, problem, wire
-from svc_core.constraints import Doc, MaxLen
+from svc_core.constraints import Doc, Example, MaxLen
 from svc_core.operation import QUERY, Context, Operation, Page
 from svc_core.ports import Change, ChangeType, FeedPosition
 from svc_core.problem import Problem
@@ -34,20 +34,26 @@ class ListChanges:
 class ChangeLinks:
     """Where the changed resource is; null where it has no address of its own."""
 
-    self_: str | None
+    self_: Annotated[
+        str | None,
+        Doc("Its path; null where it has no address of its own."),
+        Example("/api/v1/profiles/prf_65f1c0de8badf00d12345678"),
+    ]
 
 
 @frozen
 class ChangeRow:
     """One change of one resource."""
 
-    id: str
-    change_type: ChangeType
-    resource_type: ResourceType
-    resource_id: str
-    tombstone: Annotated[bool, Doc("True for a deleted resource.")]
-    occurred_at: Annotated[datetime, Doc("When it was recorded.")]
-    version: int
+    id: Annotated[str, Doc("Change identifier."), Example("chg_65f1c0de8badf00d12345678")]
+    change_type: Annotated[ChangeType, Doc("What happened to it."), Example("created")]
+    resource_type: Annotated[ResourceType, Doc("What it is."), Example("profile")]
+    resource_id: Annotated[
+        str, Doc("The resource's identifier."), Example("prf_65f1c0de8badf00d12345678")
+    ]
+    tombstone: Annotated[bool, Doc("True for a deleted resource."), Example(False)]
+    occurred_at: Annotated[datetime, Doc("When it was recorded."), Example("2026-01-31T09:30:00Z")]
+    version: Annotated[int, Doc("The resource's version after the change."), Example(1)]
     links: ChangeLinks
 
 

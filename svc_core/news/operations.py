@@ -45,16 +45,20 @@ class ListNews:
         Maybe[tuple[TopicName, ...]],
         QUERY,
         Doc("Comma list of topics, any of which an item has."),
-        Example("cybersecurity,ransomware"),
+        Example(["cybersecurity", "ransomware"]),
     ] = UNSET
     language: Annotated[
         Maybe[tuple[Annotated[str, Pattern("[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")], ...]],
         QUERY,
         Doc("Comma list of BCP 47 tags."),
+        Example(["en", "fr"]),
     ] = UNSET
     source: Annotated[Maybe[tuple[SourceId, ...]], QUERY, Doc("Comma list of source ids.")] = UNSET
     datetime: Annotated[
-        Maybe[str], QUERY, Doc("RFC 3339 instant or `start/end` interval, `..` for an open end.")
+        Maybe[str],
+        QUERY,
+        Doc("RFC 3339 instant or `start/end` interval, `..` for an open end."),
+        Example("2026-01-31T00:00:00Z/.."),
     ] = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
@@ -69,15 +73,23 @@ class ListTopics:
 class TopicRow:
     """One of the 40 topics and what it has seen."""
 
-    id: str
-    name: str
-    group: str
-    description: str
-    media_topic: Annotated[str | None, Doc("IPTC media topic.")]
-    feed_count: int
-    item_count24h: int
-    languages: tuple[str, ...]
-    last_item_at: datetime | None
+    id: Annotated[str, Doc("What `topics` parameters and items say."), Example("shipping")]
+    name: Annotated[str, Doc("What people call it."), Example("Shipping")]
+    group: Annotated[str, Doc("The group of topics it belongs to."), Example("business")]
+    description: Annotated[str, Doc("What it covers."), Example("Sea trade, ports and vessels")]
+    media_topic: Annotated[
+        str | None,
+        Doc("IPTC media topic; null where none fits."),
+        Example(None),
+    ]
+    feed_count: Annotated[int, Doc("Sources that had an item of it."), Example(12)]
+    item_count24h: Annotated[int, Doc("Items taken in within the last 24 hours."), Example(37)]
+    languages: Annotated[tuple[str, ...], Doc("Languages of those items."), Example(["en", "fr"])]
+    last_item_at: Annotated[
+        datetime | None,
+        Doc("When its newest item was taken in; null before the first."),
+        Example("2026-01-31T05:52:11Z"),
+    ]
 
 
 # -- use cases of the interface ----------------------------------------------------------------

@@ -8,14 +8,43 @@ from svc_core.constraints import Doc, Example, Ge, Le, Pattern
 from svc_core.operation import QUERY
 from svc_core.unset import Maybe
 
-ProfileId = Annotated[str, Pattern(ids.PROFILE_ID, "a profile id"), Doc("Profile identifier.")]
-ReportId = Annotated[str, Pattern(ids.REPORT_ID, "a report id"), Doc("Report identifier.")]
-SubscriptionId = Annotated[
-    str, Pattern(ids.SUBSCRIPTION_ID, "a subscription id"), Doc("Subscription identifier.")
+ProfileId = Annotated[
+    str,
+    Pattern(ids.PROFILE_ID, "a profile id"),
+    Doc("Profile identifier."),
+    Example("prf_65f1c0de8badf00d12345678"),
 ]
-SourceId = Annotated[str, Pattern(ids.pattern("src"), "a source id"), Doc("Source identifier.")]
+ReportId = Annotated[
+    str,
+    Pattern(ids.REPORT_ID, "a report id"),
+    Doc("Report identifier."),
+    Example("rpt_65f1c0de8badf00d12345678"),
+]
+SubscriptionId = Annotated[
+    str,
+    Pattern(ids.SUBSCRIPTION_ID, "a subscription id"),
+    Doc("Subscription identifier."),
+    Example("sub_65f1c0de8badf00d12345678"),
+]
+SourceId = Annotated[
+    str,
+    Pattern(ids.pattern("src"), "a source id"),
+    Doc("Source identifier."),
+    Example("src_65f1c0de8badf00d12345678"),
+]
 ObservationId = Annotated[
-    str, Pattern(ids.pattern("obs"), "an observation id"), Doc("Observation identifier.")
+    str,
+    Pattern(ids.pattern("obs"), "an observation id"),
+    Doc("Observation identifier."),
+    Example("obs_65f1c0de8badf00d12345678"),
+]
+
+CreatedAt = Annotated[datetime, Doc("When it was created."), Example("2026-01-31T09:30:00Z")]
+UpdatedAt = Annotated[
+    datetime, Doc("When its newest version was written."), Example("2026-01-31T09:30:00Z")
+]
+CountryCode = Annotated[
+    str | None, Doc("ISO 3166-1 alpha-2 code; null where none is known."), Example("BE")
 ]
 
 Limit = Annotated[int, QUERY, Ge(1), Le(100), Doc("Rows in one page."), Example(20)]

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 from attrs import field, frozen
 
 from svc_core.analysis.tokens import search_text
-from svc_core.constraints import Doc, Ge, Le, MaxLen
+from svc_core.constraints import Doc, Example, Ge, Le, MaxLen
 from svc_core.ports import Collection
-from svc_core.resources.members import ObservationId, SourceId, micros
+from svc_core.resources.members import CountryCode, ObservationId, SourceId, micros
 
 HealthStatus = Literal["ok", "stale", "staleContent", "partial", "error", "disabled", "neverRun"]
 
@@ -93,8 +93,16 @@ SOURCES: Collection[Source] = Collection(
 class Sentiment:
     """How positive a text reads, from -1 to 1; null where its language is not judged."""
 
-    label: str | None
-    value: Annotated[float, Ge(-1), Le(1)] | None
+    label: Annotated[
+        str | None,
+        Doc("`positive`, `neutral` or `negative`; null where its language is not judged."),
+        Example("negative"),
+    ]
+    value: Annotated[
+        Annotated[float, Ge(-1), Le(1)] | None,
+        Doc("From -1 to 1; null where its language is not judged."),
+        Example(-0.318),
+    ]
 
 
 @frozen
@@ -102,9 +110,9 @@ class NewsSource:
     """Who published an item."""
 
     id: SourceId
-    name: str
-    domain: str
-    country_code: str | None
+    name: Annotated[str, Doc("What it calls itself."), Example("The Quayside Ledger")]
+    domain: Annotated[str, Doc("The host of its home page."), Example("news.example.com")]
+    country_code: CountryCode
 
 
 @frozen
@@ -112,19 +120,50 @@ class NewsItem:
     """One published item, deduplicated within its source."""
 
     id: ObservationId
-    title: str
-    summary: Annotated[str, MaxLen(600), Doc("Plain text; may be empty.")]
-    url: Annotated[str | None, Doc("The item's address; null where the source gives none.")]
+    title: Annotated[str, Doc("The headline."), Example("Antwerp dockworkers join walkout")]
+    summary: Annotated[
+        str,
+        MaxLen(600),
+        Doc("Plain text; may be empty."),
+        Example("Dockworkers at Antwerp joined the walkout that began in Rotterdam on Monday."),
+    ]
+    url: Annotated[
+        str | None,
+        Doc("The item's address; null where the source gives none."),
+        Example("https://news.example.com/antwerp-dockworkers-join-walkout"),
+    ]
     sentiment: Sentiment
-    published_at: Annotated[datetime | None, Doc("Null where the source gives no date.")]
-    updated_at: datetime | None
-    retrieved_at: datetime
+    published_at: Annotated[
+        datetime | None,
+        Doc("When it was published; null where the source gives no date."),
+        Example("2026-01-31T05:40:00Z"),
+    ]
+    updated_at: Annotated[
+        datetime | None,
+        Doc("When the source last changed it; null where the source does not say."),
+        Example(None),
+    ]
+    retrieved_at: Annotated[
+        datetime, Doc("When it was first taken in."), Example("2026-01-31T05:52:11Z")
+    ]
     source: NewsSource
-    language: str | None
-    authors: tuple[str, ...]
-    topics: tuple[str, ...]
-    image_url: str | None
-    source_url: str | None
+    language: Annotated[str | None, Doc("BCP 47 tag; null where it is not known."), Example("en")]
+    authors: Annotated[
+        tuple[str, ...], Doc("Who wrote it; empty where the source does not say."), Example([])
+    ]
+    topics: Annotated[
+        tuple[str, ...],
+        Doc("Topics of the catalogue that it is about."),
+        Example(["supply-chain", "shipping"]),
+    ]
+    image_url: Annotated[
+        str | None, Doc("A picture of it; null where there is none."), Example(None)
+    ]
+    source_url: Annotated[
+        str | None,
+        Doc("The home page of the source; null where it is not known."),
+        Example("https://news.example.com/"),
+    ]
 
 
 @frozen

@@ -8,7 +8,14 @@ from attrs import field, frozen
 from svc_core import ids
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
 from svc_core.ports import Collection
-from svc_core.resources.members import ProfileId, ReportId, SubscriptionId, micros
+from svc_core.resources.members import (
+    CreatedAt,
+    ProfileId,
+    ReportId,
+    SubscriptionId,
+    UpdatedAt,
+    micros,
+)
 from svc_core.schedule import Frequency, Schedule
 from svc_core.unset import UNSET, Maybe
 
@@ -31,7 +38,11 @@ TimeOfDay = Annotated[
     Example("07:30"),
 ]
 ScheduleDay = Annotated[
-    int, Ge(1), Le(28), Doc("1..7 from Monday for weekly, 1..28 for monthly profiles.")
+    int,
+    Ge(1),
+    Le(28),
+    Doc("1..7 from Monday for weekly, 1..28 for monthly profiles."),
+    Example(1),
 ]
 TimeZone = Annotated[
     str, MinLen(1), MaxLen(64), Doc("IANA time zone of the schedule."), Example("Europe/Paris")
@@ -50,6 +61,7 @@ Keywords = Annotated[
     Example(["ransomware", "LockBit"]),
 ]
 ProfileStatus = Literal["active", "paused", "archived"]
+Status = Annotated[ProfileStatus, Doc("Only active profiles are scheduled."), Example("active")]
 
 
 @frozen
@@ -65,9 +77,9 @@ class Profile:
     timezone: TimeZone
     language: Language
     keywords: Keywords
-    status: Annotated[ProfileStatus, Doc("Only active profiles are scheduled.")]
-    created_at: datetime
-    updated_at: datetime
+    status: Status
+    created_at: CreatedAt
+    updated_at: UpdatedAt
 
     @property
     def schedule(self) -> Schedule:
@@ -83,10 +95,15 @@ class DeliveryPreferences:
         tuple[Annotated[str, Pattern(ids.WEBHOOK_ID, "a webhook id")], ...],
         MaxLen(WEBHOOKS_MAX),
         Doc("Webhooks to notify; empty means every webhook of the workspace."),
+        Example([]),
     ] = ()
-    include_audio: Annotated[bool, Doc("Whether reports are spoken.")] = False
+    include_audio: Annotated[bool, Doc("Whether reports are spoken."), Example(False)] = False
     min_signal_confidence: Annotated[
-        float, Ge(0), Le(1), Doc("Signals below this confidence are not counted in events.")
+        float,
+        Ge(0),
+        Le(1),
+        Doc("Signals below this confidence are not counted in events."),
+        Example(0.4),
     ] = 0.0
 
 
@@ -99,10 +116,12 @@ class Subscription:
 
     id: SubscriptionId
     profile_id: ProfileId
-    status: Annotated[SubscriptionStatus, Doc("A paused one receives no notification.")]
+    status: Annotated[
+        SubscriptionStatus, Doc("A paused one receives no notification."), Example("active")
+    ]
     delivery: DeliveryPreferences
-    created_at: datetime
-    updated_at: datetime
+    created_at: CreatedAt
+    updated_at: UpdatedAt
 
 
 @frozen
@@ -129,12 +148,18 @@ class ProfileRow:
     timezone: TimeZone
     language: Language
     keywords: Keywords
-    status: ProfileStatus
-    created_at: datetime
-    updated_at: datetime
-    next_run_at: Annotated[datetime | None, Doc("When the next report is due.")]
+    status: Status
+    created_at: CreatedAt
+    updated_at: UpdatedAt
+    next_run_at: Annotated[
+        datetime | None,
+        Doc("When the next report is due; null for manual and paused ones."),
+        Example("2026-02-01T06:30:00Z"),
+    ]
     report_generated_at_iso: Annotated[
-        datetime | None, Doc("When the newest report was made; null before the first.")
+        datetime | None,
+        Doc("When the newest report was made; null before the first."),
+        Example("2026-01-31T06:30:04Z"),
     ]
     subscription: Subscription
     report_generated_at: Annotated[
@@ -196,4 +221,4 @@ class ProfilePatch:
     timezone: Maybe[TimeZone | None] = UNSET
     language: Maybe[Language | None] = UNSET
     keywords: Maybe[Keywords | None] = UNSET
-    status: Maybe[ProfileStatus] = UNSET
+    status: Maybe[Status] = UNSET
