@@ -212,7 +212,7 @@ class Ask:
     method: str
     path: str
     query: tuple[tuple[str, str], ...] = ()
-    headers: Mapping[str, str] = field(factory=dict)
+    headers: Any = field(factory=dict)
     body: Any = None
 
     def evolve(self, **parts: Any) -> "Ask":
@@ -381,9 +381,9 @@ class World:
     def ask_of(self, operation: Operation[Any, Any], key: str = "a") -> Ask:
         """A request that succeeds, made from the request class and the rows of that key.
 
-        Where a request deleted rows since, new ones are made first.
+        Where there are no rows, or a request deleted some, new ones are made first.
         """
-        if "{" in operation.address and key in self._worn:
+        if "{" in operation.address and (key in self._worn or not self.rows[key]):
             self._worn.discard(key)
             self.sow(key)
         described = self.contract.described(operation)
@@ -506,17 +506,21 @@ class World:
 
     def sow(self, key: str) -> None:
         """Make one of everything that can be made, and note everything that can be listed."""
+        self.plant(key)
+        for operation in self.operations:
+            if operation.method == "GET" and "{" not in operation.path:
+                answer = self.send(self.ask_of(operation, key), key)
+                if answer.headers.get("content-type") == "application/json":
+                    self._note(key, answer.json())
+
+    def plant(self, key: str) -> None:
+        """Make one of everything that can be made."""
         creations = [op for op in self.operations if _creates(op)]
         for operation in sorted(creations, key=lambda op: op.address.count("{")):
             answer = self.send(self.ask_of(operation, key), key)
             assert answer.status_code == operation.success, answer.text
             self._note(key, answer.json())
         self.make_report(key)
-        for operation in self.operations:
-            if operation.method == "GET" and "{" not in operation.path:
-                answer = self.send(self.ask_of(operation, key), key)
-                if answer.headers["content-type"] == "application/json":
-                    self._note(key, answer.json())
 
     def make_report(self, key: str) -> str:
         """Publish a report about the newest profile of a key."""
@@ -534,7 +538,8 @@ class World:
 
 
 async def _sent(session: Any, ask: Ask, bearer: str | None) -> httpx2.Response:
-    headers = httpx2.Headers(dict(ask.headers))
+    fields = ask.headers.items() if isinstance(ask.headers, Mapping) else ask.headers
+    headers = httpx2.Headers(list(fields))
     if bearer is not None:
         headers.setdefault("Authorization", bearer)
     url = httpx2.URL(ORIGIN + ask.path, params=list(ask.query) or None)
@@ -585,7 +590,7 @@ def feed(numbers: Iterable[int], at: datetime) -> bytes:
         f"<link>https://news.example.org/ports/{number}</link><guid>ports-{number}</guid>"
         f"<description>Dockworkers at European container ports began strike {number}. "
         f"The closures may last {number + 2} days, the union said.</description>"
-        f"<pubDate>{format_datetime(at - timedelta(minutes=number))}</pubDate></item>"
+        f"<pubDate>{format_datetime(at - timedelta(minutes=number % 60))}</pubDate></item>"
         for number in numbers
     )
     return (

@@ -1,0 +1,282 @@
+"""Writes that race, and lists that are walked while rows come in."""
+
+import json
+
+import pytest
+
+from svc_core import catalog, openapi, problem
+from svc_core.inputs import inputs
+from svc_core.operation import NDJSON, Page
+
+CONDITIONAL = [op for op in catalog.OPERATIONS if op.target is not None and op.method != "DELETE"]
+LISTS = {
+    op.address: op
+    for op in catalog.OPERATIONS
+    if any(kind is Page for kind, _ in openapi.envelopes.results(op))
+}
+ORIGIN = "https://api.example.org"
+
+
+def _names(operation):
+    return {item.name for item in inputs(operation.request)}
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def town(request, make_world):
+    """A world over each store, empty at first."""
+    return make_world(request.param, is_sown=False)
+
+
+@pytest.fixture
+def full(town):
+    """The same with news, and with a few rows of everything."""
+    town.take_news(range(10))
+    for _ in range(4):
+        town.clock.forward(minutes=10)
+        town.plant("a")
+    return town
+
+
+# -- racing writes -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operation", CONDITIONAL, ids=[op.id for op in CONDITIONAL])
+def test_of_twenty_writes_with_one_tag_exactly_one_is_done(town, operation):
+    ask = town.ask_of(operation)
+    for other in CONDITIONAL:  # so that the race is about a change
+        if other.address == operation.address and other is not operation:
+            assert town.send(town.ask_of(other)).status_code == other.success
+    tag = town.get(ask.path).headers["etag"]
+    asks = [ask.having(if_match=tag)] * 20
+    answers = town.send_all(asks)
+    codes = sorted(answer.status_code for answer in answers)
+    assert codes == [200] + [412] * 19
+    current = town.get(ask.path).headers["etag"]
+    done = next(answer for answer in answers if answer.status_code == 200)
+    assert done.headers["etag"] == current != tag
+    assert {a.headers["etag"] for a in answers if a.status_code == 412} == {current}
+
+
+def test_without_a_tag_every_write_is_done_and_none_is_torn(town):
+    ask = town.ask_of(town.operation("updateProfile"))
+    bodies = [{"name": f"Name {n}", "keywords": [f"word {n}"]} for n in range(20)]
+    answers = town.send_all(ask.evolve(body=json.dumps(body).encode()) for body in bodies)
+    assert {answer.status_code for answer in answers} == {200}
+    assert len({answer.headers["etag"] for answer in answers}) == 20
+    last = town.get(ask.path).json()["data"]
+    assert {"name": last["name"], "keywords": last["keywords"]} in bodies
+
+
+def test_a_stale_tag_never_deletes(town, refused):
+    ask = town.ask_of(town.operation("deleteProfile"))
+    tag = town.get(ask.path).headers["etag"]
+    patch = town.ask_of(town.operation("updateProfile"))
+    assert town.send(patch).status_code == 200
+    refused(town.send(ask.having(if_match=tag)), problem.PRECONDITION_FAILED)
+    assert town.get(ask.path).status_code == 200
+    answers = town.send_all([ask] * 10)
+    assert sorted(answer.status_code for answer in answers) == [204] + [404] * 9
+
+
+def test_a_patch_that_changes_nothing_keeps_the_tag_and_leaves_no_change(town):
+    ask = town.ask_of(town.operation("updateProfile"))
+    before = town.get(ask.path)
+    head = town.get("/api/v2/changes").json()["meta"]["watermark"]
+    answer = town.send(ask.evolve(body=b"{}"))
+    assert (answer.status_code, answer.headers["etag"]) == (200, before.headers["etag"])
+    assert answer.content == before.content
+    assert town.get(f"/api/v2/changes?after={head}").json()["data"] == []
+
+
+def test_a_patch_resets_with_null_and_a_replacement_resets_what_is_left_out(town, refused):
+    path = town.ask_of(town.operation("updateProfile")).path
+    put = town.ask_of(town.operation("replaceProfile"))
+    full = {"name": "Ports", "topic": "Strikes", "frequency": "manual", "keywords": ["Rotterdam"]}
+    assert town.send(put.evolve(body=json.dumps(full).encode())).status_code == 200
+    patch = town.ask_of(town.operation("updateProfile"))
+    cleared = town.send(patch.evolve(body=b'{"keywords":null}'))
+    assert cleared.json()["data"]["keywords"] == []
+    told = refused(town.send(patch.evolve(body=b'{"name":null}')), problem.VALIDATION_FAILED)
+    assert "/name" in told["detail"]
+    town.send(patch.evolve(body=b'{"keywords":["Rotterdam"]}'))
+    del full["keywords"]
+    town.send(put.evolve(body=json.dumps(full).encode()))
+    assert town.get(path).json()["data"]["keywords"] == []
+
+
+# -- walking lists -----------------------------------------------------------------------------
+
+
+def walk(world, path, limit, *, between=lambda: None, through="links"):
+    """Every row of a list, page by page; `between` runs after each page."""
+    rows, here = [], f"{path}{'&' if '?' in path else '?'}limit={limit}"
+    pages = 0
+    while here:
+        answer = world.get(here)
+        assert answer.status_code == 200, answer.text
+        body = answer.json()
+        assert len(body["data"]) <= limit
+        next_ = body["links"]["next"]
+        cursor = body["meta"]["page"]["nextCursor"]
+        assert (next_ is None) == (cursor is None) == ("link" not in answer.headers)
+        if next_ is not None:
+            assert answer.headers["link"] == f'<{next_}>; rel="next"'
+            assert next_.startswith(f"{ORIGIN}{path.partition('?')[0]}?")
+        rows += body["data"]
+        pages += 1
+        assert pages <= 200
+        between()
+        here = None
+        if next_ is not None:
+            here = next_.removeprefix(ORIGIN)
+            if through == "cursor":
+                name = "after" if "changes" in path else "cursor"
+                here = f"{path}{'&' if '?' in path else '?'}limit={limit}&{name}={cursor}"
+    return rows
+
+
+def keys_of(rows):
+    return [row.get("id") or row["profileId"] for row in rows]
+
+
+def rise(world):
+    """Put one more of everything into a world."""
+    world.clock.forward(minutes=10)
+    world.take_news([int(world.clock().timestamp())])
+    world.plant("a")
+
+
+WALKED = [address for address, op in LISTS.items() if "limit" in _names(op)]
+
+
+@pytest.mark.parametrize("limit", [1, 3])
+@pytest.mark.parametrize("path", WALKED)
+def test_a_walk_loses_and_repeats_nothing_while_rows_come_in(full, path, limit):
+    path = full.ask_of(LISTS[path]).path
+    before = keys_of(walk(full, path, 100))
+    assert len(before) == len(set(before)) >= 4
+    turns = iter([True, True])
+    between = lambda: rise(full) if next(turns, False) else None  # noqa: E731
+    seen = keys_of(walk(full, path, limit, between=between))
+    assert len(seen) == len(set(seen))
+    # What was there at the beginning comes whole and in order; only the feed tells the rest too.
+    assert [id_ for id_ in seen if id_ in set(before)] == before
+
+
+@pytest.mark.parametrize("path", sorted(set(LISTS) - set(WALKED)))
+def test_a_list_in_one_page_has_each_row_once_and_ends(full, path):
+    body = full.send(full.ask_of(LISTS[path])).json()
+    assert len(keys_of(body["data"])) == len(set(keys_of(body["data"])))
+    assert body["links"]["next"] is None
+
+
+def test_a_walk_by_cursor_is_the_walk_by_link(full):
+    for path in ("/api/v1/news", "/api/v1/profiles", "/api/v2/changes"):
+        by_link = walk(full, path, 4)
+        assert walk(full, path, 4, through="cursor") == by_link
+        assert walk(full, path, 100) == by_link
+
+
+def test_rows_removed_behind_a_walk_do_not_disturb_it(full):
+    before = keys_of(walk(full, "/api/v1/profiles", 100))
+    deletion = full.ask_of(full.operation("deleteProfile"))
+    first = full.get("/api/v1/profiles?limit=2").json()
+    for id_ in before[:2]:
+        assert full.send(deletion.evolve(path=f"/api/v1/profiles/{id_}")).status_code == 204
+    rest = walk_on(full, first["links"]["next"])
+    assert keys_of(first["data"] + rest) == before
+
+
+def walk_on(world, link):
+    rows = []
+    while link:
+        body = world.get(link.removeprefix(ORIGIN)).json()
+        rows += body["data"]
+        link = body["links"]["next"]
+    return rows
+
+
+@pytest.mark.parametrize("path", [a for a, op in LISTS.items() if NDJSON in op.media])
+def test_rows_as_lines_are_the_rows_of_the_pages_and_go_on_by_link(full, path):
+    rows, here = [], f"{path}?limit=7&format=ndjson"
+    while here:
+        answer = full.get(here)
+        assert answer.headers["content-type"] == "application/x-ndjson"
+        rows += [json.loads(line) for line in answer.content.splitlines()]
+        link = answer.headers.get("link")
+        here = link and link.removeprefix(f"<{ORIGIN}").removesuffix('>; rel="next"')
+    assert rows == walk(full, path, 100)
+    accepted = full.get(f"{path}?limit=7", accept="application/x-ndjson")
+    assert accepted.content == full.get(f"{path}?limit=7&format=ndjson").content
+
+
+def test_a_cursor_is_bound_to_its_list_its_filters_and_its_tenant(full, refused):
+    cursor = full.get("/api/v1/news?limit=3").json()["meta"]["page"]["nextCursor"]
+    for path, key in [
+        (f"/api/v1/news?cursor={cursor}&topics=ransomware", "a"),
+        (f"/api/v1/news?cursor={cursor}&language=en", "a"),
+        (f"/api/v1/profiles?cursor={cursor}", "a"),
+        (f"/api/v1/reports?cursor={cursor}", "a"),
+        (f"/api/v1/news?cursor={cursor}", "b"),
+    ]:
+        refused(full.get(path, key), problem.INVALID_CURSOR)
+    assert full.get(f"/api/v1/news?cursor={cursor}&limit=50").status_code == 200
+    for place in range(0, len(cursor), 7):
+        changed = cursor[:place] + ("A" if cursor[place] != "A" else "B") + cursor[place + 1 :]
+        refused(full.get(f"/api/v1/news?cursor={changed}"), problem.INVALID_CURSOR)
+
+
+def test_the_feed_is_walked_to_its_end_and_resumed(full):
+    path = "/api/v2/changes"
+    rows, watermark = [], None
+    while True:
+        after = f"&after={watermark}" if watermark else ""
+        body = full.get(f"{path}?limit=5{after}").json()
+        assert body["meta"]["watermark"]
+        rows += body["data"]
+        watermark = body["meta"]["watermark"]
+        if body["links"]["next"] is None:
+            break
+    empty = full.get(f"{path}?after={watermark}").json()
+    assert empty["data"] == []
+    deletion = full.ask_of(full.operation("deleteProfile"))
+    gone = deletion.path.rpartition("/")[2]
+    assert full.send(deletion).status_code == 204
+    later = full.get(f"{path}?after={empty['meta']['watermark']}").json()["data"]
+    tombstones = [row for row in later if row["resourceId"] == gone]
+    assert [(row["changeType"], row["tombstone"]) for row in tombstones] == [("deleted", True)]
+    assert not {row["id"] for row in rows} & {row["id"] for row in later}
+
+
+def test_a_feed_shows_what_everybody_sees_and_ones_own_alone(full):
+    full.plant("b")
+    ours, theirs = (keys_rows(full, key) for key in ("a", "b"))
+    shared = ours & theirs
+    assert shared
+    assert {kind for kind, _ in shared} == {"newsItem"}
+    assert {kind for kind, _ in ours - shared} == {"profile", "report", "subscription"}
+
+
+def keys_rows(world, key):
+    body = world.get("/api/v2/changes?limit=100", key).json()
+    return {(row["resourceType"], row["resourceId"]) for row in body["data"]}
+
+
+# -- reading again -----------------------------------------------------------------------------
+
+
+def test_an_unchanged_resource_is_not_sent_again_until_it_changes(town):
+    patch = town.ask_of(town.operation("updateProfile"))
+    tag = town.get(patch.path).headers["etag"]
+    same = town.get(patch.path, if_none_match=tag)
+    assert (same.status_code, same.content, same.headers["etag"]) == (304, b"", tag)
+    assert town.send(patch).status_code == 200
+    changed = town.get(patch.path, if_none_match=tag)
+    assert changed.status_code == 200
+    assert changed.headers["etag"] != tag
+
+
+def test_a_tag_is_that_of_the_tenant_and_not_of_the_key(town):
+    path = town.ask_of(town.operation("getProfile")).path
+    tags = {town.get(path, key).headers["etag"] for key in ("a", "a profiles:read")}
+    assert len(tags) == 1

@@ -1,0 +1,403 @@
+"""How often a caller may call, and who is locked out for how long (Spec: Limits, Lockout)."""
+
+from datetime import UTC, datetime
+
+import pytest
+from attrs import frozen
+
+from svc_core import problem
+from svc_core.operation import Empty, Operation
+
+FEEDS = "/api/v1/news/feeds"
+UNKNOWN = "svc_" + "0" * 64
+MINUTE = datetime(2026, 3, 4, 6, 30, 0, tzinfo=UTC)
+MIDNIGHT = int(datetime(2026, 3, 5, tzinfo=UTC).timestamp())
+
+
+@pytest.fixture
+def town(make_world):
+    """Accounts without rows, the clock still, at the beginning of a minute."""
+    world = make_world(is_sown=False)
+    world.step_seconds = 0
+    world.clock.at = MINUTE
+    return world
+
+
+def at(world, **parts):
+    world.clock.at = MINUTE.replace(**parts)
+
+
+def statuses(answers):
+    return [answer.status_code for answer in answers]
+
+
+def limits(answer):
+    """The fields about limits, without the prefix, their values as numbers."""
+    prefix = "x-ratelimit-"
+    return {
+        name.removeprefix(prefix): int(value)
+        for name, value in answer.headers.items()
+        if name.startswith(prefix)
+    }
+
+
+# -- the fields --------------------------------------------------------------------------------
+
+
+def test_the_fields_say_what_is_left_exactly(town):
+    at(town, second=48)
+    answer = town.get(FEEDS, "pro")
+    reset = int(MINUTE.timestamp()) + 60
+    assert limits(answer) == {
+        "limit-minute": 30,
+        "remaining-minute": 29,
+        "limit-day": 5000,
+        "remaining-day": 4999,
+        "limit-user-minute": 30,
+        "remaining-user-minute": 29,
+        "limit-user-day": 5000,
+        "remaining-user-day": 4999,
+        "reset-minute": reset,
+        "reset-day": MIDNIGHT,
+    }
+    to_midnight = MIDNIGHT - reset + 12
+    assert answer.headers["ratelimit-policy"] == (
+        '"key-minute";q=30;w=60, "key-day";q=5000;w=86400, '
+        '"account-minute";q=30;w=60, "account-day";q=5000;w=86400'
+    )
+    assert answer.headers["ratelimit"] == (
+        f'"key-minute";r=29;t=12, "key-day";r=4999;t={to_midnight}, '
+        f'"account-minute";r=29;t=12, "account-day";r=4999;t={to_midnight}'
+    )
+    assert "retry-after" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("key", "per_minute", "per_day"),
+    [("lite", 10, 500), ("pro", 30, 5000), ("a", 120, 50_000), ("personal", 120, 50_000)],
+)
+def test_every_plan_has_its_rates(town, refused, key, per_minute, per_day):
+    answers = [town.get(FEEDS, key) for _ in range(per_minute + 1)]
+    assert statuses(answers) == [200] * per_minute + [429]
+    refused(answers[-1], problem.RATE_LIMITED)
+    assert limits(answers[0])["limit-day"] == per_day
+    left = [limits(answer)["remaining-minute"] for answer in answers]
+    assert left == [*range(per_minute - 1, -1, -1), 0]
+
+
+# -- the minute --------------------------------------------------------------------------------
+
+
+def test_the_31st_request_of_a_minute_waits_for_the_next(town, refused):
+    at(town, second=17)
+    assert statuses(town.get(FEEDS, "pro") for _ in range(30)) == [200] * 30
+    answer = town.get(FEEDS, "pro")
+    told = refused(answer, problem.RATE_LIMITED)
+    assert "key-minute" in told["detail"]
+    assert "account-minute" in told["detail"]
+    assert answer.headers["retry-after"] == "43"
+    assert limits(answer)["remaining-minute"] == 0
+    assert limits(answer)["remaining-day"] == 4970
+
+
+def test_a_window_ends_with_the_last_millisecond_of_its_minute(town):
+    assert statuses(town.get(FEEDS, "pro") for _ in range(30)) == [200] * 30
+    at(town, second=59, microsecond=999_000)
+    late = town.get(FEEDS, "pro")
+    assert (late.status_code, late.headers["retry-after"]) == (429, "1")
+    at(town, minute=31)
+    fresh = town.get(FEEDS, "pro")
+    assert (fresh.status_code, limits(fresh)["remaining-minute"]) == (200, 29)
+
+
+def test_a_clock_set_back_hands_out_no_second_quota(town):
+    at(town, minute=31)
+    assert statuses(town.get(FEEDS, "pro") for _ in range(30)) == [200] * 30
+    at(town, minute=30, second=59)
+    answer = town.get(FEEDS, "pro")
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "61")
+
+
+def test_of_many_at_once_exactly_the_quota_passes(town, ask):
+    answers = town.send_all([ask("GET", FEEDS)] * 100, "pro")
+    assert sorted(statuses(answers)) == [200] * 30 + [429] * 70
+    left = sorted(limits(a)["remaining-minute"] for a in answers if a.status_code == 200)
+    assert left == list(range(30))
+
+
+# -- the day -----------------------------------------------------------------------------------
+
+
+def test_a_day_ends_at_midnight_utc(town, refused):
+    town.add_key("thrifty", "pro", per_day=3)
+    at(town, hour=22)
+    assert statuses(town.get(FEEDS, "thrifty") for _ in range(3)) == [200] * 3
+    at(town, hour=23, minute=59, second=59, microsecond=999_999)
+    answer = town.get(FEEDS, "thrifty")
+    told = refused(answer, problem.RATE_LIMITED)
+    assert "key-day" in told["detail"]
+    assert "minute" not in told["detail"]
+    assert answer.headers["retry-after"] == "1"
+    town.clock.at = datetime(2026, 3, 5, tzinfo=UTC)
+    fresh = town.get(FEEDS, "thrifty")
+    assert (fresh.status_code, limits(fresh)["remaining-day"]) == (200, 2)
+
+
+def test_the_wait_is_for_the_later_of_the_windows_that_refuse(town):
+    town.add_key("thrifty", "pro", per_minute=2, per_day=2)
+    at(town, hour=23)
+    assert statuses(town.get(FEEDS, "thrifty") for _ in range(2)) == [200] * 2
+    at(town, hour=23, minute=30)
+    assert town.get(FEEDS, "thrifty").headers["retry-after"] == "1800"
+
+
+# -- accounts and keys -------------------------------------------------------------------------
+
+
+def test_more_keys_do_not_raise_the_quota_of_the_account(town, refused):
+    town.add_key("second", "pro")
+    assert statuses(town.get(FEEDS, "pro") for _ in range(16)) == [200] * 16
+    assert statuses(town.get(FEEDS, "second") for _ in range(14)) == [200] * 14
+    for key, left in (("pro", 14), ("second", 16)):
+        answer = town.get(FEEDS, key)
+        told = refused(answer, problem.RATE_LIMITED)
+        assert "account-minute" in told["detail"]
+        assert "key-minute" not in told["detail"]
+        assert limits(answer)["remaining-minute"] == left
+        assert limits(answer)["remaining-user-minute"] == 0
+
+
+def test_a_key_restricted_below_its_plan_leaves_the_rest_to_the_others(town):
+    town.add_key("thrifty", "pro", per_minute=4, per_day=40)
+    first = town.get(FEEDS, "thrifty")
+    assert limits(first)["limit-minute"] == 4
+    assert limits(first)["limit-day"] == 40
+    assert limits(first)["limit-user-minute"] == 30
+    answers = [town.get(FEEDS, "thrifty") for _ in range(10)]
+    assert statuses(answers) == [200] * 3 + [429] * 7
+    assert limits(town.get(FEEDS, "pro"))["remaining-user-minute"] == 30 - 4 - 1
+
+
+def test_accounts_do_not_share(town):
+    assert statuses(town.get(FEEDS, "pro") for _ in range(31))[-1] == 429
+    assert limits(town.get(FEEDS, "a"))["remaining-user-minute"] == 119
+    assert limits(town.get(FEEDS, "b"))["remaining-user-minute"] == 119
+
+
+# -- what counts -------------------------------------------------------------------------------
+
+
+def test_a_refusal_by_the_limit_consumes_nothing(town):
+    for _ in range(50):
+        town.get(FEEDS, "pro")
+    at(town, minute=31)
+    answer = town.get(FEEDS, "pro")
+    assert limits(answer)["remaining-minute"] == 29
+    assert limits(answer)["remaining-day"] == 5000 - 31
+    assert limits(answer)["remaining-user-day"] == 5000 - 31
+
+
+def test_a_refusal_at_the_gate_consumes_nothing(town):
+    town.add_key("weak", "pro", scopes=("agent:svc",))
+    town.add_key("fixed", "pro", addresses=("203.0.113.7",))
+    for key in ("weak", "fixed"):
+        for _ in range(5):
+            answer = town.get(FEEDS, key)
+            assert answer.status_code == 403
+            assert not limits(answer)
+    assert limits(town.get(FEEDS, "pro"))["remaining-user-minute"] == 29
+
+
+def test_what_passes_the_gate_counts_whatever_comes_of_it(town, ask):
+    asks = [
+        ask("GET", "/api/v1/profiles/prf_" + "0" * 24),
+        ask("GET", FEEDS, (("colour", "red"),)),
+        ask("GET", FEEDS, (), {"Accept": "image/png"}),
+        ask("POST", "/api/v1/profiles"),
+        ask("HEAD", FEEDS),
+    ]
+    left = [limits(town.send(one, "pro"))["remaining-minute"] for one in asks]
+    assert left == [29, 28, 27, 26, 25]
+
+
+def test_what_needs_no_key_does_not_count(town, ask):
+    for one in (ask("OPTIONS", FEEDS), ask("GET", "/livez"), ask("DELETE", FEEDS),
+                ask("GET", "/api/v1/nowhere")):  # fmt: skip
+        assert not limits(town.send(one, "pro"))
+    assert limits(town.get(FEEDS, "pro"))["remaining-minute"] == 29
+
+
+def test_without_limits_nothing_is_counted(make_world):
+    town = make_world(is_sown=False, rate_limits=False)
+    town.step_seconds = 0
+    town.contract = type(town.contract)(())  # the document promises the fields of limits
+    assert set(statuses(town.get(FEEDS, "lite") for _ in range(20))) == {200}
+
+
+# -- agents ------------------------------------------------------------------------------------
+
+
+@frozen
+class Nothing:
+    pass
+
+
+async def nothing(ctx, request):
+    return Empty()
+
+
+AGENT = Operation(
+    id="converse",
+    method="GET",
+    path="/agents/converse",
+    summary="Converse.",
+    description="Converse.",
+    tag="Agent",
+    request=Nothing,
+    response=Empty,
+    run=nothing,
+    success=204,
+    pool="agent",
+    scopes=frozenset({"agent:svc"}),
+)
+
+
+def test_agents_have_pools_of_their_own_for_key_and_account(make_world, refused):
+    town = make_world(is_sown=False, operations=[AGENT])
+    town.step_seconds = 0
+    town.clock.at = MINUTE
+    town.add_key("second", "pro")
+    town.add_key("third", "pro")
+    first = town.get(AGENT.address, "pro")
+    prefix = "x-svc-agent-ratelimit-"
+    assert {
+        name.removeprefix(prefix): int(value)
+        for name, value in first.headers.items()
+        if name.startswith(prefix)
+    } == {
+        "limit-minute": 5,
+        "remaining-minute": 4,
+        "limit-day": 100,
+        "remaining-day": 99,
+        "account-limit-minute": 10,
+        "account-remaining-minute": 9,
+        "account-limit-day": 250,
+        "account-remaining-day": 249,
+    }
+    assert statuses(town.get(AGENT.address, "pro") for _ in range(5)) == [204] * 4 + [429]
+    assert statuses(town.get(AGENT.address, "second") for _ in range(6)) == [204] * 5 + [429]
+    answer = town.get(AGENT.address, "third")
+    refused(answer, problem.AGENT_RATE_LIMITED)
+    assert answer.headers["retry-after"] == "60"
+
+
+# -- lockout -----------------------------------------------------------------------------------
+
+
+def try_key(town, key=UNKNOWN, client="198.51.100.1"):
+    return town.send_all([_feeds(town)], key, client=client)[0]
+
+
+def _feeds(town):
+    return town.ask_of(town.operation("listNewsFeeds"))
+
+
+def test_five_unknown_keys_lock_an_address_for_every_key(town, refused):
+    answers = [try_key(town) for _ in range(6)]
+    assert statuses(answers) == [401] * 5 + [429]
+    refused(answers[-1], problem.AUTH_LOCKED)
+    assert answers[-1].headers["retry-after"] == "900"
+    refused(try_key(town, "a"), problem.AUTH_LOCKED)
+    refused(try_key(town, "revoked"), problem.AUTH_LOCKED)
+    assert try_key(town, "a", client="198.51.100.2").status_code == 200
+    refused(try_key(town, None), problem.MISSING_API_KEY)
+    assert town.send(_feeds(town).evolve(path="/livez"), None, client="198.51.100.1").is_success
+
+
+def test_of_a_hundred_unknown_keys_at_once_exactly_five_are_told_so(town):
+    answers = town.send_all([_feeds(town)] * 100, UNKNOWN, client="198.51.100.1")
+    assert sorted(statuses(answers)) == [401] * 5 + [429] * 95
+    assert {answer.headers["retry-after"] for answer in answers if answer.is_error
+            and answer.status_code == 429} == {"900"}  # fmt: skip
+
+
+def test_of_a_hundred_different_unknown_keys_at_once_the_same(each_town):
+    asks = [
+        _feeds(each_town).having(authorization=f"Bearer svc_{number:064x}") for number in range(100)
+    ]
+    answers = each_town.send_all(asks, None, client="198.51.100.1")
+    assert sorted(statuses(answers)) == [401] * 5 + [429] * 95
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def each_town(request, make_world):
+    world = make_world(request.param, is_sown=False)
+    world.step_seconds = 0
+    world.clock.at = MINUTE
+    return world
+
+
+@pytest.mark.parametrize("key", ["revoked", "expired", "ineligible", "elsewhere", "a agent:svc"])
+def test_known_keys_lock_nobody_out(town, key):
+    codes = {try_key(town, key).json()["code"] for _ in range(10)}
+    assert len(codes) == 1
+    assert codes != {"AUTH_LOCKED"}
+    assert try_key(town, "a").status_code == 200
+
+
+def test_malformed_keys_count_as_unknown_ones_do(town, refused):
+    spoilt = ["Bearer", "Bearer x", "Bearer svc_", f"Bearer {UNKNOWN.upper()}", "Bearer  "]
+    for text in spoilt:
+        answer = town.send(_feeds(town).having(authorization=text), None, client="198.51.100.1")
+        refused(answer, problem.INVALID_API_KEY)
+    refused(try_key(town, "a"), problem.AUTH_LOCKED)
+
+
+def test_success_does_not_wipe_out_failures(town, refused):
+    for _ in range(5):
+        assert try_key(town, "a").status_code == 200
+        assert try_key(town).status_code == 401
+    refused(try_key(town, "a"), problem.AUTH_LOCKED)
+
+
+def test_the_window_rolls_with_each_failure(town):
+    for minute in range(5):
+        at(town, minute=30 + minute)
+        assert try_key(town).status_code == 401
+    for _ in range(20):
+        assert try_key(town).headers["retry-after"] == "660"
+    at(town, minute=44, second=59, microsecond=999_000)
+    assert try_key(town, "a").headers["retry-after"] == "1"
+    at(town, minute=45)
+    assert try_key(town, "a").status_code == 200
+    assert try_key(town).status_code == 401
+    locked = try_key(town)
+    assert (locked.status_code, locked.headers["retry-after"]) == (429, "60")
+    at(town, minute=46)
+    assert try_key(town).status_code == 401
+
+
+def test_the_address_is_the_clients_however_it_is_written(town, ask):
+    written = [
+        "203.0.113.9",
+        "::ffff:203.0.113.9",
+        "::FFFF:CB00:7109",
+        "203.0.113.9",
+        "203.0.113.9",
+    ]
+    for text in written:
+        answer = town.send(_feeds(town).having(cf_connecting_ip=text), UNKNOWN)
+        assert answer.status_code == 401
+    for name in ("cf_connecting_ip", "x_forwarded_for", "x_real_ip"):
+        answer = town.send(_feeds(town).having(**{name: "203.0.113.9"}), "a")
+        assert answer.json()["code"] == "AUTH_LOCKED"
+    assert town.send(_feeds(town).having(cf_connecting_ip="203.0.113.10"), "a").is_success
+    assert town.send(_feeds(town), "a").is_success
+
+
+def test_a_stranger_cannot_lock_another_address_out(town):
+    for _ in range(6):
+        spoofed = _feeds(town).having(cf_connecting_ip="203.0.113.9")
+        town.send(spoofed, UNKNOWN, client="198.51.100.1")
+    assert try_key(town, "a", client="203.0.113.9").is_success
+    assert try_key(town, "a").json()["code"] == "AUTH_LOCKED"
