@@ -137,20 +137,22 @@ cia|cia цру
 intelligence|intelligence_agencies intelligence_report spy spies espionage renseignement
     geheimdienst espionaje inteligencia разведка
 ai|artificial_intelligence machine_learning chatbot -openai -chatgpt intelligence_artificielle
-    künstliche_intelligenz inteligencia_artificial искусственный_интеллект ai ki generative_ai
+    künstliche_intelligenz inteligencia_artificial искусственный_интеллект AI generative_ai
 chips|semiconductor semiconductors chip chips chipmaker semi_conducteur halbleiter chiphersteller
     semiconductores полупроводник foundry wafer
 smartphone|smartphone smartphones -iphone -android_phone téléphone_portable handy móvil teléfono
     смартфон
 socialmedia|social_media -facebook -twitter -instagram -tiktok -snapchat réseaux_sociaux
     soziale_medien redes_sociales соцсети
-privacy|privacy data_protection -gdpr surveillance vie_privée datenschutz privacidad überwachung
+privacy|privacy data_protection -gdpr vie_privée datenschutz privacidad
 space|space_mission spacecraft satellite rocket -nasa -spacex astronaut espace_fusée rakete
     trägerrakete raketenstart raumfahrt cohete космос ракета
 electriccar|electric_car electric_cars electric_vehicle electric_vehicles ev evs voiture_électrique
     elektroauto elektroautos coche_eléctrico carro_elétrico электромобиль
 car|car cars automaker automakers carmaker automobile voiture automobil auto autos autobauer coche
     automóvil автомобиль
+accident|accident accidents crash collision acidente unfall accidente авария
+bus|bus buses autocarro autobús autocar
 aviation|airline airlines airport aviation flight aéroport compagnie_aérienne flughafen
     fluggesellschaft aerolínea aeropuerto авиакомпания аэропорт
 rail|rail railway train trains bahn zug chemin_fer -sncf ferrocarril tren железная_дорога

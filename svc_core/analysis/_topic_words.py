@@ -90,8 +90,8 @@ technology|Technology|technology|13|Products, platforms and the industry behind 
     virtual_reality hdmi oled streaming
 ai|Artificial intelligence|technology|13|Machine learning and its use|+artificial_intelligence
     +machine_learning +openai +chatgpt chatbot deep_learning neural_network +generative_ai
-    language_model +ai ki_system intelligence_artificielle +künstliche_intelligenz
-    inteligencia_artificial alexa autonom
+    language_model +AI ki_system intelligence_artificielle +künstliche_intelligenz
+    inteligencia_artificial
 semiconductors|Semiconductors|technology|13|Chips and how they are made|+semiconductor
     +semiconductors +chipmaker chip chips wafer foundry tsmc nvidia intel amd +halbleiter prozessor
     prozessoren flash_speicher chiphersteller nand infineon qualcomm

@@ -126,6 +126,8 @@ def _unit(pieces: Sequence[_Piece], at: int, *, title_case: bool, german: bool) 
     if pieces[at].is_capital and not title_case:
         while at + size < len(pieces) and _continues(pieces, at + size):
             size += 1
+    elif _is_person(pieces, at):
+        size = 2
     taken = pieces[at : at + size]
     alone = len([piece for piece in pieces if piece.kind == "word"]) == size
     inner = any(letter.isupper() or letter.isdigit() for letter in taken[0].text[1:])
@@ -139,7 +141,8 @@ def _unit(pieces: Sequence[_Piece], at: int, *, title_case: bool, german: bool) 
 def _continues(pieces: Sequence[_Piece], at: int) -> bool:
     piece = pieces[at]
     known = bool(_known(pieces, at)[1]) and not _is_person(pieces, at - 1)
-    return piece.kind == "word" and piece.is_capital and not known
+    begins = _is_person(pieces, at) or _is_title(piece.text)
+    return piece.kind == "word" and piece.is_capital and not known and not begins
 
 
 def _is_person(pieces: Sequence[_Piece], at: int) -> bool:
@@ -191,7 +194,7 @@ def _word_unit(pieces: Sequence[_Piece], *, is_name: bool) -> Unit:
         runs.append(run[-1:])
     if is_name and len(run) >= 3:
         runs.append(("".join(term[0] for term in run),))
-    generic = len(run) == 1 and run[0] in generic_terms()
+    generic = len(run) == 1 and (run[0] in generic_terms() or _is_title(pieces[0].text))
     weight = GENERIC_WEIGHT if generic else NAME_WEIGHT if is_name else WORD_WEIGHT
     return Unit(
         label=" ".join(piece.text for piece in pieces),
@@ -200,6 +203,12 @@ def _word_unit(pieces: Sequence[_Piece], *, is_name: bool) -> Unit:
         weight=weight,
         is_name=is_name and not generic,
     )
+
+
+def _is_title(word: str) -> bool:
+    from svc_core.analysis._name_words import TITLES  # noqa: PLC0415 - read on first use
+
+    return fold(word).strip(".") in TITLES
 
 
 def _is_given_name(word: str) -> bool:

@@ -28,10 +28,11 @@ def report(
 ) -> Report:
     """The whole way from a profile and the evidence of a period to a draft and its stories."""
     held = readings(evidence)
-    chosen = choose(Query.of(topic, keywords, language), held)
-    told = rank(stories(chosen, held), language)
+    query = Query.of(topic, keywords, language)
+    chosen = choose(query, held)
+    told = rank(stories(chosen, held, adopting=not query.excluded), language)
     draft = compose(name, topic, period, told, language=language, considered=len(held))
-    return Report(draft, tuple(told[:STORIES_MAX]), len(chosen))
+    return Report(draft, tuple(told[:STORIES_MAX]), sum(len(story.members) for story in told))
 
 
 def compose(

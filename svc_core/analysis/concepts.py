@@ -6,7 +6,7 @@ Rule 2: the word lists are read on first use, so that importing the package stay
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 
 from attrs import frozen
@@ -15,6 +15,8 @@ from svc_core.analysis._tables import rows
 from svc_core.analysis.tokens import tokens
 
 _PHRASE_TERMS_MAX = 4
+_COMPOUND_MIN, _PART_MIN = 12, 7  # shorter parts stand in words they have nothing to do with
+_COMPOUNDS_REMEMBERED = 16_384
 
 
 @frozen
@@ -34,7 +36,7 @@ def concepts(terms: Sequence[str]) -> list[str]:
     at = 0
     while at < len(terms):
         size, named = _longest(terms, at, heads.get(terms[at], 0), words)
-        found.extend(named)
+        found.extend(named or _compound(terms[at]))
         at += size
     return found
 
@@ -47,6 +49,17 @@ def is_known(terms: tuple[str, ...]) -> bool:
 def is_askable(terms: tuple[str, ...]) -> bool:
     """Whether a question in these terms asks for the whole concept, not for a name within it."""
     return terms in _lexicon() and terms not in _names()
+
+
+@lru_cache(maxsize=_COMPOUNDS_REMEMBERED)
+def _compound(term: str) -> tuple[str, ...]:
+    """The concepts of a long word by its first or last part ("Datenschutzuntersuchung")."""
+    if len(term) < _COMPOUND_MIN or not term.isalpha():
+        return ()
+    words = _lexicon()
+    cuts = range(_PART_MIN, len(term) - 2)
+    parts = [*(term[:cut] for cut in reversed(cuts)), *(term[-cut:] for cut in reversed(cuts))]
+    return next((words[part,] for part in parts if (part,) in words), ())
 
 
 def country_concept(code: str) -> str:

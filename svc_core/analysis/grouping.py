@@ -21,6 +21,8 @@ COPY_WINDOW = timedelta(days=7)  # syndicated copies and reposts trail by days
 LIKENESS_MIN = 0.25
 LIKENESS_MIN_SAME_PUBLISHER = 0.36  # notes of one desk share their form, not their story
 MERGE_MIN = 0.2
+ADOPT_MIN = 0.3
+ADOPTED_SCORE = 0.3  # below every chosen item: it corroborates, it never leads
 SHARED_MIN = 3
 NAMES_SHARED_MIN = 2
 
@@ -28,7 +30,7 @@ _BODY_TERMS = 70  # about 400 characters
 _COMMON_SHARE = 0.34  # a term of every third item is the subject, not the story
 _COMMON_FROM = 10  # a story of ten items may stand alone
 _COMMON_NAMES_FROM = 4
-_POSTINGS_MAX = 200  # keeps the pass linear however many items there are
+_POSTINGS_MAX = 48  # keeps the pass linear however many items there are
 _CONCEPT_FACTOR = 1.2  # what two languages share of a story
 _SMOOTH = 20.0
 _COPY_TERMS_MIN = 3
@@ -84,17 +86,67 @@ class _Cluster:
         self.last_at = scored.evidence.at
 
 
-def stories(scored: Iterable[Scored], background: Sequence[Reading] = ()) -> list[Story]:
+def stories(
+    scored: Iterable[Scored], background: Sequence[Reading] = (), *, adopting: bool = False
+) -> list[Story]:
     """The stories of some items, best first (score, then newest, then key).
 
     `background` are items that tell which terms are common, at best all that the items were chosen
-    from; without it the items themselves tell.
+    from; without it the items themselves tell. `adopting`: those of the background that plainly
+    tell one of the stories in other words join it, with `ADOPTED_SCORE`.
     """
-    items = sorted(scored, key=lambda one: (one.evidence.at, one.evidence.id))
-    vectors = _vectors(items, background)
-    clusters = _merge(_single_pass(items, vectors))
-    found = [Story(group[0].evidence.id, tuple(group)) for group in clusters]
+    items = sorted(scored, key=_by_time)
+    weighed = background if len(background) > len(items) else [item.reading for item in items]
+    held = Counter(term for reading in weighed for term in _counts(reading))
+    vectors = [_vector(item.reading, held, len(weighed)) for item in items]
+    clusters, postings = _single_pass(items, vectors)
+    if adopting and clusters:
+        _adopt(items, weighed, held, clusters, postings)
+    found = [Story(group[0].evidence.id, tuple(group)) for group in _merge(clusters)]
     return sorted(found, key=lambda story: (-story.score, -story.last_at.timestamp(), story.key))
+
+
+def _by_time(one: Scored) -> tuple[datetime, str]:
+    return (one.evidence.at, one.evidence.id)
+
+
+def _adopt(
+    items: Sequence[Scored],
+    weighed: Sequence[Reading],
+    held: Counter[str],
+    clusters: Sequence[_Cluster],
+    postings: Mapping[str, Mapping[int, None]],
+) -> None:
+    """Add items that were not chosen to the stories they tell; the stories' middles stay."""
+    chosen = {item.evidence.id for item in items}
+    found: list[tuple[int, Scored]] = []
+    for reading in weighed:
+        if reading.evidence.id not in chosen:
+            vector = _vector(reading, held, len(weighed))
+            at = _teller(reading, vector, clusters, postings)
+            if at is not None:
+                found.append((at, Scored(reading, ADOPTED_SCORE)))
+    for at, scored in found:
+        clusters[at].members.append(scored)
+
+
+def _teller(
+    reading: Reading,
+    vector: Mapping[str, float],
+    clusters: Sequence[_Cluster],
+    postings: Mapping[str, Mapping[int, None]],
+) -> int | None:
+    """The story that an item outside the choice plainly tells."""
+    near = [
+        (likeness, -at)
+        for at, likeness, shared in _likenesses(vector, clusters, postings)
+        if likeness >= ADOPT_MIN
+        and shared > SHARED_MIN
+        and any(
+            abs(reading.evidence.at - one.evidence.at) <= WINDOW for one in clusters[at].members
+        )
+    ]
+    return -max(near)[1] if near else None
 
 
 def _counts(reading: Reading) -> Counter[str]:
@@ -106,23 +158,16 @@ def _counts(reading: Reading) -> Counter[str]:
     return counts
 
 
-def _vectors(items: Sequence[Scored], background: Sequence[Reading]) -> list[dict[str, float]]:
-    """A unit TF-IDF vector for each item; terms of every third item are left out."""
-    counted = [_counts(item.reading) for item in items]
-    weighed = background if len(background) > len(items) else [item.reading for item in items]
-    held: Counter[str] = Counter(term for reading in weighed for term in _counts(reading))
-    total = len(weighed)
+def _vector(reading: Reading, held: Counter[str], total: int) -> dict[str, float]:
+    """The unit TF-IDF vector of an item; terms of every third item are left out."""
     most = max(total * _COMMON_SHARE, _COMMON_FROM)
-    vectors: list[dict[str, float]] = []
-    for counts in counted:
-        raw = {
-            term: _factor(term) * (1 + log(count)) * log((total + _SMOOTH) / max(held[term], 1))
-            for term, count in counts.items()
-            if held[term] <= most
-        }
-        length = sqrt(sum(weight * weight for weight in raw.values())) or 1.0
-        vectors.append({term: weight / length for term, weight in raw.items()})
-    return vectors
+    raw = {
+        term: _factor(term) * (1 + log(count)) * log((total + _SMOOTH) / max(held[term], 1))
+        for term, count in _counts(reading).items()
+        if held[term] <= most
+    }
+    length = sqrt(sum(weight * weight for weight in raw.values())) or 1.0
+    return {term: weight / length for term, weight in raw.items()}
 
 
 def _factor(term: str) -> float:
@@ -136,7 +181,9 @@ def _names(scored: Scored) -> set[str]:
     return name_terms(scored.reading)
 
 
-def _single_pass(items: Sequence[Scored], vectors: Sequence[Mapping[str, float]]) -> list[_Cluster]:
+def _single_pass(
+    items: Sequence[Scored], vectors: Sequence[Mapping[str, float]]
+) -> tuple[list[_Cluster], Mapping[str, Mapping[int, None]]]:
     clusters: list[_Cluster] = []
     postings: dict[str, dict[int, None]] = defaultdict(dict)
     copies: dict[tuple[str, ...], int] = {}
@@ -152,7 +199,7 @@ def _single_pass(items: Sequence[Scored], vectors: Sequence[Mapping[str, float]]
         copies[title] = at
         for term in vector:
             _post(postings[term], at)
-    return clusters
+    return clusters, postings
 
 
 def _post(posting: dict[int, None], at: int) -> None:
@@ -182,20 +229,29 @@ def _nearest(
     clusters: Sequence[_Cluster],
     postings: Mapping[str, Mapping[int, None]],
 ) -> int | None:
+    ranked = [
+        (likeness, -at)
+        for at, likeness, shared in _likenesses(vector, clusters, postings)
+        if shared >= SHARED_MIN
+        and _within(item, clusters[at], WINDOW)
+        and likeness >= _least(item, clusters[at])
+    ]
+    return -max(ranked)[1] if ranked else None
+
+
+def _likenesses(
+    vector: Mapping[str, float],
+    clusters: Sequence[_Cluster],
+    postings: Mapping[str, Mapping[int, None]],
+) -> list[tuple[int, float, int]]:
+    """The stories that share a term with an item: index, cosine, how many terms."""
     shared: Counter[int] = Counter()
     product: dict[int, float] = defaultdict(float)
     for term, weight in vector.items():
         for at in postings.get(term, ()):
             shared[at] += 1
             product[at] += weight * clusters[at].sum[term]
-    ranked = [
-        (likeness, -at)
-        for at, count in shared.items()
-        if count >= SHARED_MIN
-        and _within(item, clusters[at], WINDOW)
-        and (likeness := product[at] / sqrt(clusters[at].square)) >= _least(item, clusters[at])
-    ]
-    return -max(ranked)[1] if ranked else None
+    return [(at, product[at] / sqrt(clusters[at].square), count) for at, count in shared.items()]
 
 
 def _least(item: Scored, cluster: _Cluster) -> float:
@@ -218,7 +274,7 @@ def _merge(clusters: Sequence[_Cluster]) -> list[list[Scored]]:
     groups: dict[int, list[Scored]] = defaultdict(list)
     for at, cluster in enumerate(clusters):
         groups[root(at)].extend(cluster.members)
-    return [sorted(g, key=lambda one: (one.evidence.at, one.evidence.id)) for g in groups.values()]
+    return [sorted(g, key=_by_time) for g in groups.values()]
 
 
 def _near(clusters: Sequence[_Cluster]) -> list[tuple[int, int]]:

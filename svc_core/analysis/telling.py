@@ -15,7 +15,7 @@ from svc_core.analysis._wording import primary
 from svc_core.analysis.draft import Cited, Section, Source
 from svc_core.analysis.entities import OTHER, mentions
 from svc_core.analysis.evidence import Evidence
-from svc_core.analysis.grouping import Story
+from svc_core.analysis.grouping import ADOPTED_SCORE, Story
 from svc_core.analysis.language import guess
 from svc_core.analysis.relevance import Scored
 from svc_core.analysis.tokens import tokens
@@ -100,11 +100,13 @@ def language_of(scored: Scored) -> str | None:
 def lead_of(story: Story, language: str) -> Scored:
     """The member that tells the story: the reader's language, then text, relevance and id."""
 
-    def merit(one: Scored) -> tuple[bool, bool, int, float, str]:
+    def merit(one: Scored) -> tuple[bool, bool, bool, int, float, str]:
         own = language_of(one) == primary(language)
         broken = bool(_BROKEN.search(f"{one.reading.headline} {one.evidence.text}"))
         enough = min(len(one.reading.sentences), 2)
-        return (not own, broken or not one.reading.headline, -enough, -one.score, one.evidence.id)
+        adopted = one.score <= ADOPTED_SCORE
+        worded = not broken and bool(one.reading.headline)
+        return (adopted, not own, not worded, -enough, -one.score, one.evidence.id)
 
     return min(story.members, key=merit)
 

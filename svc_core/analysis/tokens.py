@@ -19,6 +19,7 @@ _TERM_LENGTH_MAX = 64  # longer runs are encoded data, not words
 _DOTTED = re.compile(r"\b(?:[A-Z]\.){2,}")
 _UNITED_STATES = re.compile(r"\b(?:USA|US|EE\.?\s?UU|U\.S\.)(?!\w)")
 _HEALTH_BODY = re.compile(r"\bWHO\b")
+_LEARNING = re.compile(r"\b(?:AI|KI|IA)\b")  # "ai" is a French verb
 _NATIONS = re.compile(r"\b(?:UN|U\.N\.)(?!\w)")  # "un" is a filler of three languages
 _DESIGNATE = re.compile(r"-elect\b", re.IGNORECASE)  # a president-elect is no election
 _OVER = re.compile(r"\büber\b", re.IGNORECASE)  # folded, it would be the company
@@ -93,6 +94,7 @@ def _join_parts(text: str) -> str:
     """Mend what punctuation splits: `U.S.`, `l’Europe`, `China's`, `O'Brien`, `12,000`."""
     text = _UNITED_STATES.sub("usofa", text)
     text = _HEALTH_BODY.sub("whoorg", text)
+    text = _LEARNING.sub("aitech", text)
     text = _NATIONS.sub("unorg", text)
     text = _OVER.sub(" ", text)
     text = _DESIGNATE.sub("", text)

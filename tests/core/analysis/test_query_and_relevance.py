@@ -40,6 +40,7 @@ def labels(query: Query) -> list[list[list[str]]]:
         ("Wahlen in Frankreich", [[["Wahlen"], ["Frankreich"]]]),
         ("the Fjord Ferry Line", [[["Fjord Ferry Line"]]]),
         ("and Norway", [[["Norway"]]]),
+        ("Fjordby Governor Maria Zorblatt", [[["Fjordby+Governor+Maria Zorblatt"]]]),
     ],
 )
 def test_a_topic_is_read_as_its_subjects(topic: str, expected: list[list[list[str]]]) -> None:

@@ -248,3 +248,24 @@ def test_a_term_of_very_many_stories_is_followed_for_the_latest_only(make) -> No
     items = [one(make(f"Zeppelin {w}qua {w}lor", id=w)) for w in words]
     background = [read(make(f"{w}pol {at}", id=f"{w}{at}")) for w in words for at in range(4)]
     assert len(stories(items, background)) == len(items) > 200
+
+
+def test_another_telling_of_a_chosen_story_joins_it_and_never_leads(make, week):
+    chosen = make("Zeppelin crash at Fjordby harbour kills two pilots", "Divers search.", id="a")
+    other = make(
+        "Divers search Fjordby harbour after airship crash kills pilots",
+        "Two pilots died at the harbour. Divers search for the wreck of the airship.",
+        id="b",
+        source="beta",
+        hours=2,
+    )
+    late = make(
+        "Fjordby harbour crash: divers end search for pilots", id="c", source="gamma", hours=99
+    )
+    far = make("Bread prices rise", id="d")
+    made = report("W", "Zeppelin", week, [chosen, other, late, far])
+    assert [[one.evidence.id for one in story.members] for story in made.stories] == [["a", "b"]]
+    assert lead_of(made.stories[0], "en").evidence.id == "a"
+    assert made.items == 2
+    alone = report("W", "Zeppelin but not bread", week, [chosen, other, late, far])
+    assert alone.items == 1

@@ -88,6 +88,19 @@ def test_the_longest_known_phrase_wins() -> None:
     assert not is_askable(("nonsense",))
 
 
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("Datenschutzuntersuchung", ["qqsprivacy"]),
+        ("Riesenerdbeben", ["qqsearthquake"]),
+        ("Quasselstrippenkunst", []),
+        ("2026-0000000000", []),
+    ],
+)
+def test_a_long_word_means_what_its_first_or_last_part_means(word: str, meant: list[str]) -> None:
+    assert concepts(tokens(word)) == meant
+
+
 def test_a_region_knows_its_countries_and_a_country_its_code() -> None:
     assert "qqcfr" in region_members("qqreu")
     assert region_members("qqsbank") == ()
