@@ -50,8 +50,9 @@ class Guard(AsyncNetworkBackend):
         try:
             with anyio.fail_after(timeout):
                 addresses = await self._resolved(host, port)
-                stream = await self._first(addresses, port, local_address, socket_options)
-                return _Connection(stream)
+                return _Connection(
+                    await self._first(addresses, port, local_address, socket_options)
+                )
         except TimeoutError as late:
             raise FetchRefused(
                 "timeout", f"{host} could not be connected to within {timeout:g} seconds."

@@ -1,0 +1,117 @@
+"""Listing news items and the forty topics."""
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from svc_core import instants, problem
+from svc_core.analysis.topics import TOPICS
+from svc_core.testing.clock import START
+
+Make = Callable[..., Any]
+
+
+@pytest.fixture
+def stocked(house: Any, make_document: Make, make_entry: Make) -> Any:
+    """Three sources, nine items an hour apart, in two languages."""
+    for number, (topic, language) in enumerate(
+        [("energy", "en"), ("energy", "fr"), ("shipping", "en")]
+    ):
+        source = house.add(f"https://host{number}.org/feed", topics=(topic,))
+        entries = [
+            make_entry(
+                f"{number}{place}",
+                title=f"Item {number}{place}",
+                language=language,
+                published_at=START - timedelta(hours=3 * place + number),
+            )
+            for place in range(3)
+        ]
+        house.take(source, make_document(*entries))
+    return house
+
+
+def test_news_before_the_first_item_is_not_ready(house: Any) -> None:
+    refused = house.refused("listNews")
+    assert refused.type is problem.NEWS_NOT_READY
+    assert refused.headers["Retry-After"] == "30"
+
+
+def test_news_come_newest_first(stocked: Any) -> None:
+    titles = [row["title"] for row in stocked.rows("listNews")]
+    assert titles == [f"Item {number}{place}" for place in range(3) for number in range(3)]
+
+
+def test_an_item_without_a_date_stands_where_it_was_read(
+    stocked: Any, make_document: Make, make_entry: Make
+) -> None:
+    stocked.clock.advance(60)
+    stocked.take(stocked.add("https://host9.org/"), make_document(make_entry("x", title="New")))
+    row = stocked.rows("listNews")[0]
+    assert (row["title"], row["publishedAt"]) == ("New", None)
+    assert row["retrievedAt"] == instants.render(stocked.clock.now())
+
+
+FILTERS = [
+    ("topics=energy", 6),
+    ("topics=energy,shipping", 9),
+    ("topics=markets", 0),
+    ("language=fr", 3),
+    ("language=fr,en", 9),
+    ("topics=energy&language=en", 3),
+    ("datetime=2026-01-02T00:00:00Z/..", 4),
+    ("datetime=../2026-01-01T21:00:00Z", 2),
+    ("datetime=2026-01-02T03:04:05Z", 1),
+]
+
+
+@pytest.mark.parametrize(("query", "count"), FILTERS)
+def test_filters_narrow_the_list(stocked: Any, query: str, count: int) -> None:
+    assert len(stocked.rows("listNews", query)) == count
+
+
+def test_a_source_filters_the_list(stocked: Any) -> None:
+    id_ = stocked.rows("listNews")[0]["source"]["id"]
+    found = stocked.rows("listNews", f"source={id_}")
+    assert [row["source"]["id"] for row in found] == [id_] * 3
+
+
+@pytest.mark.parametrize("query", ["topics=gossip", "language=1", "source=x", "limit=0"])
+def test_a_filter_that_cannot_be_is_refused(stocked: Any, query: str) -> None:
+    assert stocked.refused("listNews", query).type.status == 400
+
+
+@pytest.mark.parametrize("span", ["yesterday", "2026-01-02", "../..", ""])
+def test_a_period_that_cannot_be_read_is_refused(stocked: Any, span: str) -> None:
+    refused = stocked.refused("listNews", f"datetime={span}")
+    assert refused.type is problem.INVALID_PARAMETER
+
+
+def test_pages_join_to_the_whole_list(stocked: Any) -> None:
+    whole, found, query = stocked.rows("listNews"), [], "limit=2"
+    for _ in range(5):
+        answer = json.loads(stocked.send("listNews", query).body)
+        found += answer["data"]
+        query = f"limit=2&cursor={answer['meta']['page']['nextCursor']}"
+    assert found == whole
+
+
+def test_all_forty_topics_are_listed_before_any_news(house: Any) -> None:
+    rows = house.rows("listNewsFeeds")
+    assert [row["id"] for row in rows] == [topic.id for topic in TOPICS]
+    assert len(rows) == 40
+    assert all((row["feedCount"], row["itemCount24h"]) == (0, 0) for row in rows)
+    assert all(row["lastItemAt"] is None and row["languages"] == [] for row in rows)
+
+
+def test_topics_show_their_feeds_languages_and_items(stocked: Any) -> None:
+    energy = next(row for row in stocked.rows("listNewsFeeds") if row["id"] == "energy")
+    assert (energy["feedCount"], energy["itemCount24h"]) == (2, 6)
+    assert energy["languages"] == ["en", "fr"]
+    assert energy["lastItemAt"] == instants.render(START)
+    stocked.clock.advance(26 * 3_600)
+    later = next(row for row in stocked.rows("listNewsFeeds") if row["id"] == "energy")
+    assert later["itemCount24h"] == 0
