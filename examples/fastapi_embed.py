@@ -13,15 +13,14 @@ from svc_core import COLLECTIONS, Context
 from svc_core.access.scopes import SCOPES
 from svc_core.accounts import KeyWish, create_key, create_workspace
 from svc_http.app import build, mount
-from svc_http.service import Service
+from svc_http.opening import hands
 from svc_http.settings import MEMORY, Settings, secured
 from svc_http.storage import MemoryStorage
 
 settings = secured(Settings(db=MEMORY, base_url="http://127.0.0.1:8000/intel"))
 storage = MemoryStorage(COLLECTIONS)
 intel = build(settings, storage, closing=(storage.close,))
-runtime = intel.runtime
-service = Service(storage, runtime.ids, runtime.now, runtime.keyring, runtime.plans)
+service = hands(intel.runtime)
 
 host = FastAPI(title="A host of its own")
 mount(host, "/intel", intel)

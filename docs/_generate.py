@@ -1,0 +1,203 @@
+"""Writes what the documents take from the code: the reference pages and the examples.
+
+    python docs/_generate.py
+
+A page says what its declaration says. `pages` is also what the tests compare with the files.
+"""
+
+import inspect
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from svc_core import catalog, ports, reference
+from svc_core.ports import Collection
+from svc_http.settings import MEMBERS
+
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
+WRITTEN = "<!-- Written by docs/_generate.py from the code; change the code. -->\n\n"
+
+_INCLUDE = re.compile(
+    r"(<!-- (examples/\w+\.py) -->\n```python\n).*?(^```$)", re.DOTALL | re.MULTILINE
+)
+
+
+def pages() -> Mapping[str, str]:
+    """The text of every page that is made here, by its path below docs."""
+    return {
+        "reference/README.md": WRITTEN + _index(),
+        "reference/operations.md": WRITTEN + reference.operations_page(catalog.OPERATIONS),
+        "reference/problems.md": WRITTEN + reference.problems_page(),
+        "reference/settings.md": WRITTEN + _text(_settings()),
+        "reference/commands.md": WRITTEN + _commands(),
+        "reference/storage.md": WRITTEN + _text(_storage()),
+        "embedding.md": _with_examples((DOCS / "embedding.md").read_text("utf-8")),
+    }
+
+
+def _text(lines: Iterator[str]) -> str:
+    return "\n".join(lines) + "\n"
+
+
+def _index() -> str:
+    return (
+        "# Reference\n\n"
+        "- [Operations](operations.md): every operation of the interface.\n"
+        "- [Problems](problems.md): every code that a refusal can carry.\n"
+        "- [Settings](settings.md): every setting of the server.\n"
+        "- [Commands](commands.md): every command of `svc`.\n"
+        "- [Storage](storage.md): the collections, and the ports that a host implements.\n"
+    )
+
+
+# -- settings ----------------------------------------------------------------------------------
+
+
+def _settings() -> Iterator[str]:
+    yield "# Settings"
+    yield ""
+    yield "The first of these that names a setting decides: a flag of `svc serve`, `SVC_<NAME>` in"
+    yield "the environment, `svc.toml`, the default. A secret has no flag; it may stand in a file"
+    yield "that `SVC_<NAME>_FILE` names."
+    yield ""
+    yield "| Setting | Environment | Default | Example | Meaning |"
+    yield "|---|---|---|---|---|"
+    for name, member in MEMBERS.items():
+        said = member.metadata
+        cells = (
+            f"`{name}`",
+            f"`SVC_{name.upper()}`",
+            _default(member.default),
+            f"`{said['example']}`",
+            said["doc"].text,
+        )
+        yield "| " + " | ".join(cells) + " |"
+
+
+def _default(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, tuple):
+        return f"`{','.join(value)}`"
+    return f"`{value}`"
+
+
+# -- commands ----------------------------------------------------------------------------------
+
+
+_TELL_COMMANDS = """
+from svc_http.cli.app import app
+print(app.generate_docs(output_format="markdown", heading_level=1, usage_name="svc"))
+"""
+
+
+def _commands() -> str:
+    # In a process of its own: usage lines take words from the name of the program that runs.
+    told = subprocess.run(  # noqa: S603 - our own words
+        [sys.executable, "-c", _TELL_COMMANDS], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    # Usage lines are no session to be tried.
+    return told.stdout.replace("```console", "```text").rstrip() + "\n"
+
+
+# -- storage -----------------------------------------------------------------------------------
+
+_SCOPES = {
+    "tenant": "its tenant",
+    "global": "everybody; the system writes",
+    "system": "the system",
+}
+
+
+def _storage() -> Iterator[str]:
+    yield "# Storage"
+    yield ""
+    yield "## Collections"
+    yield ""
+    yield "Lists run from the highest sort key to the lowest. A collection with a resource type"
+    yield "publishes its changes."
+    yield ""
+    yield "| Collection | Holds | Who reads | Filters | Text index | Resource type | Address |"
+    yield "|---|---|---|---|---|---|---|"
+    for collection in catalog.COLLECTIONS:
+        yield "| " + " | ".join(_row(collection)) + " |"
+    yield ""
+    yield "## Ports"
+    yield ""
+    yield _paragraph(ports)
+    for name, port in _protocols():
+        yield ""
+        yield f"### {name}"
+        yield ""
+        yield _paragraph(port)
+        for method, doc in _members(port):
+            yield ""
+            yield f"- `{method}`: {doc}"
+
+
+def _row(collection: Collection[Any]) -> tuple[str, ...]:
+    filters = ", ".join(f"`{name}`" for name in (*collection.keys, *collection.facets))
+    return (
+        f"`{collection.name}`",
+        f"`{collection.model.__name__}`",
+        _SCOPES[collection.scope],
+        filters,
+        "yes" if collection.search is not None else "",
+        "" if collection.kind is None else f"`{collection.kind}`",
+        "" if collection.path is None else f"`{collection.path}`",
+    )
+
+
+def _protocols() -> Iterator[tuple[str, Any]]:
+    for name, found in vars(ports).items():
+        if getattr(found, "_is_protocol", False) and found.__module__ == ports.__name__:
+            yield name, found
+
+
+def _members(port: Any) -> Iterator[tuple[str, str]]:
+    for name, member in vars(port).items():
+        if name.startswith("_"):
+            continue
+        if isinstance(member, property):
+            yield name, _sentence(member)
+        elif inspect.isfunction(member):
+            names = [p for p in inspect.signature(member).parameters if p != "self"]
+            yield f"{name}({', '.join(names)})", _sentence(member)
+
+
+def _sentence(thing: Any) -> str:
+    """The first paragraph of a docstring, on one line."""
+    return " ".join(str(inspect.getdoc(thing)).partition("\n\n")[0].split())
+
+
+def _paragraph(thing: Any) -> str:
+    return str(inspect.getdoc(thing))
+
+
+# -- examples ----------------------------------------------------------------------------------
+
+
+def _with_examples(text: str) -> str:
+    """The document with every named example as its file is."""
+    return _INCLUDE.sub(
+        lambda found: found[1] + (ROOT / found[2]).read_text("utf-8") + found[3], text
+    )
+
+
+def main() -> None:
+    """Write every page that is not as it should be."""
+    for name, text in pages().items():
+        path = DOCS / name
+        if not path.exists() or path.read_text("utf-8") != text:
+            path.write_text(text, "utf-8")
+            sys.stdout.write(f"{name}\n")
+
+
+if __name__ == "__main__":
+    main()

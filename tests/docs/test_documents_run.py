@@ -1,0 +1,203 @@
+"""What the documents show was tried: sessions give the output they show, programs run.
+
+A ```console block is a session: `$` begins a command, `>` continues it, the rest is its output,
+in which `...` stands for anything. All sessions of a document run in one shell, in order, in a
+fresh folder. A ```python block runs. A ```sh block shows what is not tried here (it installs
+something or stays in the foreground); its `svc` commands must still be ones that exist.
+"""
+
+import doctest
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import frozen
+
+from svc_http import settings, system
+from svc_http.cli.app import app
+from svc_http.demo import documents as demo_documents
+
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+LANGUAGES = {"console", "python", "sh", "json", "toml", "ini", "text"}
+SESSIONS = ("docs/index.md", "docs/running.md")
+BEGIN, END = "\x1e", "\x1f"
+
+
+@frozen
+class Step:
+    """One command of a session and the output it should have."""
+
+    command: str
+    output: str
+
+
+def _blocks(text: str, language: str) -> list[str]:
+    return [found[2] for found in FENCE.finditer(text) if found[1] == language]
+
+
+def _steps(text: str) -> list[Step]:
+    steps: list[Step] = []
+    for line in "".join(_blocks(text, "console")).splitlines():
+        last = steps[-1] if steps else Step("", "")
+        if line.startswith("$ "):
+            steps.append(Step(line[2:], ""))
+        elif line.startswith("> ") and not last.output:
+            steps[-1] = Step(f"{last.command}\n{line[2:]}", "")
+        elif last.command.endswith("\\") and not last.output:
+            steps[-1] = Step(f"{last.command}\n{line}", "")
+        else:
+            steps[-1] = Step(last.command, f"{last.output}{line}\n")
+    return steps
+
+
+def _session(steps: list[Step], folder: Path, environment: dict[str, str]) -> list[tuple[str, int]]:
+    """The output and exit code of every step, run in one shell."""
+    script = "".join(f"printf '{BEGIN}'\n{step.command}\nprintf '{END}%d' $?\n" for step in steps)
+    done = subprocess.run(
+        ["bash", "-c", f"exec 2>&1\n{script}"],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    parts = [part.partition(END) for part in done.stdout.split(BEGIN)[1:]]
+    return [(output, int(code)) for output, _, code in parts]
+
+
+def _clean(output: str) -> str:
+    return "".join(f"{line.rstrip()}\n" for line in output.strip("\n").splitlines())
+
+
+@pytest.fixture
+def folder(tmp_path: Path, root: Path) -> Path:
+    """A folder with some feeds and a `svc` that is this one."""
+    (tmp_path / "bin").mkdir()
+    command = tmp_path / "bin" / "svc"
+    command.write_text(
+        f'#!/bin/sh\nPYTHONPATH={root} exec {sys.executable} -m svc_http "$@"\n', "utf-8"
+    )
+    command.chmod(0o755)
+    (tmp_path / "bin" / "python3").write_text(
+        f'#!/bin/sh\nPYTHONPATH={root} exec {sys.executable} "$@"\n', "utf-8"
+    )
+    (tmp_path / "bin" / "python3").chmod(0o755)
+    feeds = tmp_path / "work" / "feeds"
+    feeds.mkdir(parents=True)
+    for document in demo_documents(system.now())[:3]:
+        (feeds / document.file_name).write_bytes(document.body)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_sessions_give_what_the_document_shows(
+    name: str, documents: dict[str, str], folder: Path, demo: Any
+) -> None:
+    if shutil.which("curl") is None:
+        pytest.skip("curl, which the documents use, is not installed")
+    steps = _steps(documents[name].replace("127.0.0.1:8000", f"127.0.0.1:{demo.port}"))
+    environment = {"PATH": f"{folder / 'bin'}:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+    if name == "docs/index.md":
+        environment |= {"SVC_KEY": demo.key, "SVC_SERVER": demo.admin}
+
+    found = _session(steps, folder / "work", environment)
+
+    checker = doctest.OutputChecker()
+    assert len(steps) > 5
+    assert len(found) == len(steps)
+    for step, (output, code) in zip(steps, found, strict=True):
+        assert code == 0, f"{step.command}\nfailed:\n{output}"
+        assert checker.check_output(step.output, _clean(output), doctest.ELLIPSIS), (
+            f"{step.command}\nshould print:\n{step.output}\nprinted:\n{output}"
+        )
+
+
+def test_the_look_at_sessions_reads_commands_and_output() -> None:
+    text = "```console\n$ cat <<END\n> a\n> END\na\n$ echo 1 \\\n  2\n1 2\n```\n"
+
+    assert _steps(text) == [Step("cat <<END\na\nEND", "a\n"), Step("echo 1 \\\n  2", "1 2\n")]
+
+
+def test_programs_in_the_documents_run(documents: dict[str, str], root: Path) -> None:
+    examples = {path.read_text("utf-8") for path in (root / "examples").glob("*.py")}
+    programs = [
+        (name, block)
+        for name, text in documents.items()
+        for block in _blocks(text, "python")
+        if block not in examples  # those run in tests/test_examples.py
+    ]
+
+    assert programs
+    for name, block in programs:
+        exec(compile(block, name, "exec"), {"__name__": name})
+
+
+def test_settings_files_in_the_documents_are_read(
+    documents: dict[str, str], tmp_path: Path
+) -> None:
+    files = [block for text in documents.values() for block in _blocks(text, "toml")]
+
+    assert files
+    for number, block in enumerate(files):
+        path = tmp_path / f"{number}.toml"
+        path.write_text(block, "utf-8")
+        read = settings.load({}, path)
+        assert {name: getattr(read, name) for name in tomllib.loads(block)}
+
+
+def _commands(line: str) -> list[list[str]]:
+    """The `svc` commands of a shell line, as words."""
+    inner = re.findall(r"\$\(([^()]*)\)", line)
+    outer = re.sub(r"\$\([^()]*\)", "value", line.removeprefix("$ "))
+    found = []
+    for part in re.split(r"&&|\||[&;]\s*$", "|".join((outer, *inner))):
+        called = re.match(r"\s*(?:\S*/)?svc (.*)", part)
+        if called is not None:
+            found.append(shlex.split(called[1], comments=True))
+    return found
+
+
+def test_every_command_in_the_documents_exists(documents: dict[str, str]) -> None:
+    lines = [
+        (name, line)
+        for name, text in documents.items()
+        for language in ("sh", "console")
+        for block in _blocks(text, language)
+        for line in block.splitlines()
+    ]
+    shown = [(name, words) for name, line in lines for words in _commands(line)]
+
+    assert len(shown) > 15
+    for name, words in shown:
+        command, *_ = app.parse_args(words, exit_on_error=False, print_error=False)
+        assert callable(command), (name, words)
+
+
+def test_every_command_that_a_sentence_names_exists(documents: dict[str, str]) -> None:
+    named = {
+        (name, tuple(found[1].split()))
+        for name, text in documents.items()
+        for found in re.finditer(r"`svc ((?:[a-z]+ ?)+)", FENCE.sub("", text))
+    }
+
+    assert named
+    for name, words in named:
+        assert app.parse_commands(list(words))[2] == [], (name, words)
+
+
+def test_every_block_says_what_it_is(documents: dict[str, str]) -> None:
+    fences = [
+        (name, line)
+        for name, text in documents.items()
+        for line in re.findall(r"^```.*$", text, re.MULTILINE)[::2]
+        if line.removeprefix("```") not in LANGUAGES
+    ]
+
+    assert fences == []

@@ -1,0 +1,160 @@
+"""Nothing that people meet is missing from the documents, and no link leads nowhere."""
+
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from svc_core import catalog, ports
+from svc_core.problem import CATALOGUE
+from svc_http.commands.catalogue import commands
+from svc_http.settings import MEMBERS
+
+LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
+CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+WORDS_OF_THE_SPEC = """
+    change record, collection, cursor, envelope, epoch, etag, evidence, facet, idempotency-key,
+    incident anchor, key, lockout, news item, operation, plan, problem, profile, report, scope,
+    signal, source, source health, story, subscription, tier, tombstone, topic, watermark,
+    workspace
+"""
+
+
+def test_generated_pages_are_what_the_code_says(generator: ModuleType) -> None:
+    stale = [
+        name
+        for name, text in generator.pages().items()
+        if (generator.DOCS / name).read_text("utf-8") != text
+    ]
+
+    assert stale == [], "run: python docs/_generate.py"
+
+
+def test_every_operation_has_its_section(documents: dict[str, str]) -> None:
+    page = documents["docs/reference/operations.md"]
+
+    for operation in catalog.OPERATIONS:
+        assert f"`{operation.method} {operation.address}` (`{operation.id}`)" in page
+
+
+def test_every_problem_has_its_section(documents: dict[str, str]) -> None:
+    page = documents["docs/reference/problems.md"]
+
+    for kind in CATALOGUE.values():
+        assert f'<a id="{kind.slug}"></a>' in page
+        assert f"## {kind.code}\n" in page
+
+
+def test_every_setting_has_its_row(documents: dict[str, str]) -> None:
+    page = documents["docs/reference/settings.md"]
+
+    for name in MEMBERS:
+        assert f"| `{name}` | `SVC_{name.upper()}` |" in page
+
+
+def test_every_command_of_the_server_has_its_section(documents: dict[str, str]) -> None:
+    page = documents["docs/reference/commands.md"]
+
+    for name in commands():
+        assert re.search(rf"^#+ svc {name}$", page, re.MULTILINE), name
+
+
+def test_every_collection_and_port_has_its_place(documents: dict[str, str]) -> None:
+    page = documents["docs/reference/storage.md"]
+    protocols = [n for n, found in vars(ports).items() if getattr(found, "_is_protocol", False)]
+
+    assert {"Storage", "Transaction", "Documents", "Changes", "Ids"} <= set(protocols)
+    for name in {*protocols} - {"Protocol"}:
+        assert f"### {name}\n" in page
+    for collection in catalog.COLLECTIONS:
+        assert f"| `{collection.name}` |" in page
+
+
+def test_every_setting_that_the_guide_names_exists(documents: dict[str, str]) -> None:
+    named = re.findall(r"\bSVC_([A-Z_]+)\b", documents["docs/running.md"])
+    known = {*(name.upper() for name in MEMBERS), "SECRET_FILE", "CONFIG", "SERVER"}
+
+    assert set(named) <= known
+
+
+# -- links -------------------------------------------------------------------------------------
+
+
+def _anchors(text: str) -> set[str]:
+    """The names that a heading or an anchor gives to places of a page, as code hosts make them."""
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    slugs = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return slugs | set(re.findall(r'<a id="([^"]+)"', text))
+
+
+def test_every_link_between_documents_leads_somewhere(
+    documents: dict[str, str], root: Path
+) -> None:
+    broken = []
+    for name, text in documents.items():
+        for target in LINK.findall(CODE.sub("", text)):
+            if re.match(r"[a-z]+:", target):
+                continue
+            path, _, anchor = target.partition("#")
+            place = (root / name).parent / path if path else root / name
+            inner = place.resolve().relative_to(root).as_posix()
+            is_lost = anchor and anchor not in _anchors(documents.get(inner, ""))
+            if not place.exists() or is_lost:
+                broken.append(f"{name}: {target}")
+
+    assert broken == []
+
+
+def test_every_document_can_be_reached_from_the_start(
+    documents: dict[str, str], root: Path
+) -> None:
+    seen: set[str] = set()
+    waiting = ["README.md"]
+    while waiting:
+        name = waiting.pop()
+        if name in seen or name not in documents:
+            continue
+        seen.add(name)
+        for target in LINK.findall(CODE.sub("", documents[name])):
+            place = ((root / name).parent / target.partition("#")[0]).resolve()
+            place = place / "README.md" if place.is_dir() else place
+            if place.is_relative_to(root):
+                waiting.append(place.relative_to(root).as_posix())
+
+    assert sorted(set(documents) - seen) == []
+
+
+# -- glossary and decisions --------------------------------------------------------------------
+
+
+def test_the_glossary_has_the_words_once_and_in_order(documents: dict[str, str]) -> None:
+    words = [w.lower() for w in re.findall(r"^\*\*(.+)\*\*$", documents["docs/glossary.md"], re.M)]
+
+    assert words == sorted(set(words))
+    assert {" ".join(word.split()) for word in WORDS_OF_THE_SPEC.split(",")} <= set(words)
+
+
+def test_every_decision_has_rivals_and_an_outcome(documents: dict[str, str]) -> None:
+    pages = {name: text for name, text in documents.items() if re.search(r"adr/\d", name)}
+
+    assert [int(Path(name).name[:4]) for name in pages] == list(range(1, len(pages) + 1))
+    for name, text in pages.items():
+        parts = re.findall(r"^\*\*(Question|Options|Decision|What follows)\b", text, re.MULTILINE)
+        assert parts == ["Question", "Options", "Decision", "What follows"], name
+        assert text.count("Good:") == text.count("Bad:") == len(re.findall(r"^\d\. ", text, re.M))
+        assert Path(name).name in documents["docs/adr/README.md"]
+
+
+@pytest.mark.parametrize("word", ["blazing", "seamless", "powerful", "simply", "just works"])
+def test_the_documents_praise_nothing(word: str, documents: dict[str, str]) -> None:
+    praising = [name for name, text in documents.items() if word in CODE.sub("", text).lower()]
+
+    assert praising == []
+
+
+def test_every_benchmark_has_its_row(documents: dict[str, str], root: Path) -> None:
+    scripts = sorted(path.name for path in (root / "benchmarks").glob("bench_*.py"))
+    rows = re.findall(r"^\| `(bench_\w+\.py)` \|", documents["benchmarks/README.md"], re.MULTILINE)
+
+    assert rows == scripts
