@@ -18,6 +18,7 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
 from svc_core import catalog
+from svc_core.access.plans import PlanTable
 from svc_core.operation import Operation
 from svc_core.ports import Ids, Storage
 from svc_http import adapter, system
@@ -83,13 +84,15 @@ def build(
     clock: Callable[[], datetime] = system.now,
     monotonic: Callable[[], float] = system.monotonic,
     ids: Ids | None = None,
+    plan_table: PlanTable | None = None,
     workers: Sequence[Worker] = (),
     closing: Sequence[Closing] = (),
     routes: Iterable[BaseRoute] = (),
 ) -> Service:
     """The service over `storage`.
 
-    `settings` have a secret (`settings.secured`). `workers` run as tasks from the start to the
+    `settings` have a secret (`settings.secured`). `plan_table` stands in for the preset that they
+    name. `workers` run as tasks from the start to the
     drain; `closing` is awaited, in order, after they ended. `routes` are Starlette routes and
     mounts of the host, asked after ours.
 
@@ -102,6 +105,7 @@ def build(
         now=clock,
         monotonic=monotonic,
         ids=ids or system.SystemIds(),
+        plan_table=plan_table,
         workers=workers,
         closing=closing,
     )

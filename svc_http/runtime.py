@@ -43,6 +43,7 @@ class Runtime:
         now: Callable[[], datetime],
         monotonic: Callable[[], float] = system.monotonic,
         ids: Ids,
+        plan_table: PlanTable | None = None,
         workers: Sequence[Worker] = (),
         closing: Sequence[Closing] = (),
     ) -> None:
@@ -52,7 +53,7 @@ class Runtime:
         self.storage = storage
         self.now = now
         self.ids = ids
-        self.plans: PlanTable = plans.PRESETS[settings.plans]
+        self.plans = plan_table or plans.PRESETS[settings.plans]
         self.keyring = Keyring({KEY_ID: sha256(settings.secret.encode()).digest()}, KEY_ID)
         self.principals = Principals(storage, self.plans, monotonic)
         self.gate = Gate(self.principals, address.parse_trusted(settings.trusted_proxies))

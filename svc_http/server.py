@@ -132,6 +132,11 @@ def _protocol(origin: str) -> type[H11Protocol]:
     return Protocol
 
 
+def install(origin: str) -> None:
+    """Make Hypercorn speak with our protocol in this process; links are under `origin`."""
+    hypercorn.protocol.H11Protocol = _protocol(origin)  # type: ignore[attr-defined]
+
+
 def config(descriptor: int, graceful_seconds: int) -> Config:
     """Hypercorn's settings; each differs from its default for a reason given above."""
     made = Config()
@@ -185,7 +190,7 @@ async def serve(
     process handles them.
     """
     settings = service.runtime.settings
-    hypercorn.protocol.H11Protocol = _protocol(settings.origin)  # type: ignore[attr-defined]
+    install(settings.origin)
     if signals:
         _on_signals(service)
 

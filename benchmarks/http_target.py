@@ -1,0 +1,90 @@
+"""One server with one application, for `bench_http.py`; it prints a line once it answers.
+
+    python benchmarks/http_target.py SERVER TARGET PORT
+
+SERVER is `svc` (ours), `hypercorn` or `uvicorn`; TARGET is `floor`, `cached`, `uncached` or
+`fastapi`. The environment names the files: BENCH_DB, BENCH_PAGE, BENCH_PEER_DB, BENCH_KEY.
+"""
+
+import asyncio
+import importlib
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import uvloop
+from hypercorn.asyncio import serve as hypercorn_serve
+from hypercorn.config import Config
+
+from svc_core import catalog
+from svc_core.access.plans import Plan, PlanTable
+from svc_http import app, server, settings
+from svc_http.page_cache import PageCache
+from svc_http.storage import SqliteStorage
+
+SECRET = "0123456789abcdef" * 4
+UNLIMITED = 1_000_000_000
+PLANS = PlanTable.of([Plan(name, True, 9, UNLIMITED, UNLIMITED) for name in ("free", "elite")])
+"""Every window is counted; none is ever full."""
+
+
+def ours(*, is_cached: bool, port: int) -> app.Service:
+    """Our service as it is delivered, but for the log, which goes nowhere."""
+    chosen = settings.Settings(
+        db=os.environ["BENCH_DB"],
+        secret=SECRET,
+        port=port,
+        in_flight_max=10_000,
+        request_log=os.environ.get("BENCH_LOG", "all"),  # type: ignore[arg-type]
+    )
+    store = SqliteStorage.open(Path(chosen.db), catalog.COLLECTIONS, epoch=bytes(8))
+    service = app.build(chosen, store, plan_table=PLANS, closing=[store.close])
+    if not is_cached:
+        service.runtime.pages = PageCache(entries_max=0)
+    return service
+
+
+def target(name: str, port: int) -> Any:
+    """The application to serve."""
+    if name == "floor":
+        return importlib.import_module("peers.starlette_floor").app
+    if name == "fastapi":
+        return importlib.import_module("peers.fastapi_stack").app
+    return ours(is_cached=name == "cached", port=port)
+
+
+async def on_hypercorn(application: Any, port: int) -> None:
+    """Stock Hypercorn at its best: uvloop, no log, no server field, long-lived connections."""
+    config = Config()
+    config.bind = [f"127.0.0.1:{port}"]
+    config.include_server_header = False
+    config.keep_alive_max_requests = UNLIMITED
+    config.accesslog = None
+    await hypercorn_serve(application, config)
+
+
+async def on_ours(application: Any, port: int) -> None:
+    """Hypercorn with our protocol; a foreign application gets the same one."""
+    if isinstance(application, app.Service):
+        await server.serve(application, server.listen("127.0.0.1", port))
+        return
+    server.install(f"http://127.0.0.1:{port}")
+    await on_hypercorn(application, port)
+
+
+def main() -> None:
+    """Serve until a signal."""
+    kind, name, port = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    application = target(name, port)
+    if kind == "uvicorn":
+        uvicorn = importlib.import_module("uvicorn")
+        uvicorn.run(application, host="127.0.0.1", port=port, log_level="error", access_log=False)
+        return
+    serve = on_ours if kind == "svc" else on_hypercorn
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(serve(application, port))
+
+
+if __name__ == "__main__":
+    main()
