@@ -1,0 +1,160 @@
+"""The command line, called in this process or run as a process of its own."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from attrs import frozen
+
+from svc_http.cli import main
+
+ROOT = Path(__file__).parents[3]
+START_SECONDS = 20.0
+"""A start that takes longer has failed; a free machine needs about two."""
+
+
+@frozen
+class Ran:
+    """What came of one command line."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The one JSON value on stdout; anything beside it is an error."""
+        return json.loads(self.out)
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment without settings of whoever runs the tests."""
+    outside = os.environ  # noqa: TID251 - what a child process is given
+    kept = {name: value for name, value in outside.items() if not name.startswith("SVC_")}
+    return kept | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"} | more
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in, with no setting from outside."""
+    for name in list(os.environ):  # noqa: TID251 - cleared, not read
+        if name.startswith("SVC_"):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def svc(here: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+    """Runs a command line in this process, in the folder `here`."""
+
+    def run(*arguments: object) -> Ran:
+        code = main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return Ran(code, out, err)
+
+    return run
+
+
+def process(*arguments: object, cwd: Path, **env: str) -> Ran:
+    """Run a command line as a process of its own, to its end."""
+    done = subprocess.run(
+        [sys.executable, "-m", "svc_http", *map(str, arguments)],
+        cwd=cwd,
+        env=environment(**env),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+class Server:
+    """A server in a process of its own that prints its addresses in one JSON line."""
+
+    def __init__(self, *arguments: object, cwd: Path, **env: str) -> None:
+        self.started = time.monotonic()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "svc_http", "serve", "--json", *map(str, arguments)],
+            cwd=cwd,
+            env=environment(**env),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
+        self.log: list[str] = []
+        self._reading = threading.Thread(target=self._read, args=(self.process.stderr,))
+        self._reading.start()
+        ready, _, _ = select.select([self.process.stdout], [], [], START_SECONDS)
+        line = self.process.stdout.readline() if ready else ""
+        self.seconds = time.monotonic() - self.started
+        if not line:
+            self.stop(signal.SIGKILL)
+            raise AssertionError(f"the server did not start: {''.join(self.log)}")
+        self.addresses: dict[str, str] = json.loads(line)
+        self.http = httpx2.Client(trust_env=False, timeout=10)
+
+    def _read(self, stream: Any) -> None:
+        self.log.extend(stream)
+
+    def get(self, path: str, key: str | None = None) -> httpx2.Response:
+        origin = self.addresses["api"].removesuffix("/api/v1")
+        fields = {"authorization": f"Bearer {key or self.addresses.get('key')}"}
+        return self.http.get(origin + path, headers=fields)
+
+    def stop(self, number: int = signal.SIGTERM) -> tuple[int, str]:
+        """End it; its exit code and what else it printed on stdout."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        code = self.process.wait(20)
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
+        self._reading.join(10)
+        rest = self.process.stdout.read()
+        self.process.stdout.close()
+        self.process.stderr.close()
+        if hasattr(self, "http"):
+            self.http.close()
+        return code, rest
+
+
+@contextmanager
+def server(*arguments: object, cwd: Path, **env: str) -> Iterator[Server]:
+    """A running server, ended at the end if the test has not done so."""
+    running = Server(*arguments, cwd=cwd, **env)
+    try:
+        yield running
+    finally:
+        if running.process.returncode is None:
+            running.stop()
+
+
+@pytest.fixture(scope="session")
+def spawn() -> Callable[..., Ran]:
+    return process
+
+
+@pytest.fixture(scope="session")
+def serving() -> Callable[..., Any]:
+    return server
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One demo for a module; its tests leave it as usable as they found it."""
+    with server("--demo", "--port", 0, cwd=tmp_path_factory.mktemp("demo")) as running:
+        yield running

@@ -1,0 +1,236 @@
+"""The demo, as somebody meets it who has just installed the service."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from svc_core.access.scopes import SCOPES
+
+READY_SECONDS = 15.0
+"""A machine that is busy with other tests; a free one needs about two."""
+
+
+def test_one_line_of_json_tells_where_everything_is(demo: Any) -> None:
+    found = demo.addresses
+    assert sorted(found) == ["admin", "api", "dashboard", "docs", "key", "v2"]
+    assert found["api"].endswith("/api/v1")
+    assert found["v2"].endswith("/api/v2")
+    assert re.fullmatch("svc_[0-9a-f]{64}", found["key"])
+    assert found["admin"].startswith("unix:/")
+    assert demo.seconds < READY_SECONDS
+
+
+def test_every_address_answers(demo: Any) -> None:
+    for name in ("docs", "dashboard"):
+        assert demo.http.get(demo.addresses[name]).status_code == 200
+    assert demo.get("/readyz").status_code == 200
+    assert demo.get("/openapi.json").status_code == 200
+
+
+def test_its_reports_rest_on_its_news(demo: Any) -> None:
+    reports = demo.get("/api/v1/reports?limit=100").json()["data"]
+    assert len(reports) == 6
+    assert sum(report["counts"]["sources"] > 2 for report in reports) >= 5
+    detail = demo.get(f"/api/v1/reports/{reports[0]['id']}?include=sources").json()["data"]
+    sources = [source["id"] for source in detail["sources"]]
+    items = demo.get("/api/v1/news?limit=100").json()
+    assert sources
+    assert items["meta"]["pageCount"] == 100
+    published = {source["url"] for source in detail["sources"]}
+    assert None not in published
+
+
+def test_its_key_has_every_scope_for_a_day(demo: Any, spawn: Callable[..., Any]) -> None:
+    (key,) = _svc(demo, spawn, "keys", "list", "--json").json
+    assert key["scopes"] == list(SCOPES)
+    assert (key["status"], key["plan"]) == ("active", "elite")
+    assert key["expiresAt"] is not None
+
+
+def test_its_limits_are_those_of_its_plan(demo: Any) -> None:
+    answer = demo.get("/api/v1/profiles")
+    assert answer.headers["x-ratelimit-limit-minute"] == "120"
+    assert len(answer.json()["data"]) == 6
+
+
+def _svc(demo: Any, spawn: Callable[..., Any], *arguments: object) -> Any:
+    """Run a command against the running demo, from a folder that knows nothing of it."""
+    return spawn(*arguments, cwd=Path("/"), SVC_SERVER=demo.addresses["admin"])
+
+
+# -- commands while it runs --------------------------------------------------------------------
+
+
+def test_a_revoked_key_fails_at_its_next_request(demo: Any, spawn: Callable[..., Any]) -> None:
+    made = _svc(demo, spawn, "keys", "create", "--name", "short-lived", "--json").json
+    assert demo.get("/api/v1/profiles", made["key"]).status_code == 200
+    assert _svc(demo, spawn, "keys", "revoke", made["id"]).code == 0
+    refused = demo.get("/api/v1/profiles", made["key"])
+    assert (refused.status_code, refused.json()["code"]) == (401, "API_KEY_REVOKED")
+    renewed = _svc(demo, spawn, "keys", "regenerate", made["id"], "--json").json
+    assert demo.get("/api/v1/profiles", renewed["key"]).status_code == 200
+    assert demo.get("/api/v1/profiles", made["key"]).json()["code"] == "INVALID_API_KEY"
+    assert _svc(demo, spawn, "keys", "delete", made["id"]).code == 0
+    assert demo.get("/api/v1/profiles", renewed["key"]).status_code == 401
+
+
+def test_a_plan_is_felt_at_the_next_request(demo: Any, spawn: Callable[..., Any]) -> None:
+    made = _svc(demo, spawn, "keys", "create", "--name", "planned", "--plan", "pro", "--json").json
+    assert demo.get("/api/v1/profiles", made["key"]).status_code == 200
+    assert _svc(demo, spawn, "plans", "set", made["workspaceId"], "lite").code == 0
+    assert demo.get("/api/v1/profiles", made["key"]).json()["code"] == "PLAN_INELIGIBLE"
+    assert _svc(demo, spawn, "plans", "set", made["workspaceId"], "pro").code == 0
+    assert demo.get("/api/v1/profiles", made["key"]).status_code == 200
+
+
+def test_a_report_is_made_from_source_to_answer(
+    demo: Any, spawn: Callable[..., Any], tmp_path: Path
+) -> None:
+    feed = tmp_path / "feed.json"
+    item = {
+        "id": "1",
+        "title": "Glass eel smugglers arrested in Vigo",
+        "content_text": "Police in Vigo arrested four glass eel smugglers on Tuesday.",
+        "url": "https://news.example/eels",
+        "date_published": "2026-05-05T08:00:00Z",
+    }
+    feed.write_text(json.dumps(
+        {"version": "https://jsonfeed.org/version/1.1", "title": "Rivers", "items": [item]}
+    ))  # fmt: skip
+    (added,) = _svc(demo, spawn, "feeds", "add", feed, "--json").json
+    # The running server may be faster than the command; either of them takes it in.
+    assert _svc(demo, spawn, "feeds", "pull", added["id"], "--json").json["failed"] == 0
+    made = _svc(
+        demo, spawn, "profiles", "create", "--name", "Eels", "--topic", "Glass eel smuggling",
+        "--workspace", "demo", "--json",
+    ).json  # fmt: skip
+    row = _svc(demo, spawn, "reports", "generate", made["id"], "--json").json
+    assert row["counts"]["sources"] == 1
+    answer = demo.get(f"/api/v1/reports/{row['id']}?format=markdown")
+    assert "Glass eel smugglers" in answer.text
+    assert _svc(demo, spawn, "profiles", "delete", made["id"]).code == 0
+    assert demo.get(f"/api/v1/reports/{row['id']}").status_code == 404
+
+
+def test_commands_at_once_all_succeed(demo: Any, spawn: Callable[..., Any]) -> None:
+    answers: list[Any] = []
+
+    def make(number: int) -> None:
+        answers.append(_svc(demo, spawn, "users", "create", "--name", f"u{number}", "--json"))
+
+    threads = [threading.Thread(target=make, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [answer.code for answer in answers] == [0] * 4
+    assert len({answer.json["id"] for answer in answers}) == 4
+
+
+def test_an_unknown_profile_is_a_problem_with_its_page(
+    demo: Any, spawn: Callable[..., Any]
+) -> None:
+    ran = _svc(demo, spawn, "reports", "generate", "prf_" + "0" * 24, "--json")
+    assert (ran.code, ran.json["code"]) == (1, "NOT_FOUND")
+    assert httpx2.get(ran.json["type"], trust_env=False).status_code == 200
+
+
+def test_its_file_is_found_beside_its_socket(demo: Any, spawn: Callable[..., Any]) -> None:
+    found = _svc(demo, spawn, "db", "status", "--json").json
+    assert (found["exists"], found["pending"]) == (True, [])
+
+
+# -- how it begins and ends --------------------------------------------------------------------
+
+
+def test_every_line_to_try_works_as_it_is_printed(
+    tmp_path: Path, serving: Callable[..., Any]
+) -> None:
+    block, process = _block(tmp_path)
+    try:
+        lines = [line.strip() for line in block.splitlines() if line.lstrip().startswith("curl ")]
+        assert len(lines) >= 3
+        for line in lines:
+            ran = subprocess.run(
+                ["sh", "-c", line + " -w '\n%{http_code}'"],
+                capture_output=True, text=True, timeout=20, check=False,
+            )  # fmt: skip
+            assert (ran.returncode, ran.stdout.rpartition("\n")[2]) == (0, "200"), line
+        (command,) = [line for line in block.splitlines() if line.lstrip().startswith("svc re")]
+        admin = command.split()[-1]
+        folder = Path(admin.removeprefix("unix:")).parent
+        assert folder.is_dir()
+    finally:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+        assert process.stdout.read() == ""
+        process.stdout.close()
+    assert not folder.exists()
+
+
+def _block(cwd: Path) -> tuple[str, Any]:
+    """What is printed for people, up to its last line, and the process that prints it."""
+    arguments = ["serve", "--demo", "--port", "0", "--request-log", "off"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "svc_http", *arguments],
+        cwd=cwd, env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    lines: list[str] = []
+    for line in process.stdout:
+        lines.append(line)
+        if "Ctrl-C" in line:
+            break
+    return "".join(lines), process
+
+
+def _environment() -> dict[str, str]:
+    root = str(Path(__file__).parents[3])
+    outside = os.environ  # noqa: TID251 - what a child process is given
+    return {"PATH": outside["PATH"], "PYTHONPATH": root, "PYTHONWARNINGS": "error"}
+
+
+def test_it_ends_at_once_and_leaves_nothing(tmp_path: Path, serving: Callable[..., Any]) -> None:
+    with serving("--demo", "--port", 0, "--no-rate-limit", cwd=tmp_path) as running:
+        assert "x-ratelimit-limit-minute" not in running.get("/api/v1/profiles").headers
+        folder = Path(running.addresses["admin"].removeprefix("unix:")).parent
+        assert folder.is_dir()
+        code, rest = running.stop(signal.SIGTERM)
+    assert (code, rest) == (0, "")
+    assert not folder.exists()
+    assert list(tmp_path.iterdir()) == []
+    assert "Traceback" not in "".join(running.log)
+
+
+REFUSED = [
+    (("--host", "0.0.0.0"), {}, "--host"),
+    (("--host", "example.org"), {}, "--host"),
+    ((), {"SVC_HOST": "192.0.2.1"}, "--host"),
+    (("--db", "mine.db"), {}, "--db"),
+    ((), {"SVC_ENV": "production"}, "SVC_ENV"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "environ", "words"), REFUSED)
+def test_it_stays_on_this_machine_and_off_real_data(
+    svc: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    environ: dict[str, str],
+    words: str,
+) -> None:
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    ran = svc("serve", "--demo", *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert words in ran.err

@@ -1,0 +1,370 @@
+"""Serving a database of one's own: what stops a start, and what survives an end."""
+
+import asyncio
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import webbrowser
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc_core.ports import SYSTEM, Answer, Transaction
+from svc_http import cli, serving, system
+from svc_http.cli import app as tree
+from svc_http.cli import failures, reach
+from svc_http.cli.serve import _announce
+from svc_http.demo.seed import Seeded
+from svc_http.opening import hands, open_store
+from svc_http.runtime import Runtime
+from svc_http.serving import Opened
+from svc_http.settings import MEMBERS, MEMORY, Settings, load
+from svc_http.storage.sqlite.lock import FileLock
+
+SECRET = "0123456789abcdef" * 4
+Svc = Callable[..., Any]
+
+
+# -- with a server and without -----------------------------------------------------------------
+
+
+def test_what_was_answered_survives_a_kill(
+    tmp_path: Path, serving_: Callable[..., Any], spawn: Callable[..., Any]
+) -> None:
+    with serving_("--db", "svc.db", "--port", 0, cwd=tmp_path) as running:
+        assert sorted(running.addresses) == ["admin", "api", "dashboard", "docs", "v2"]
+        made = spawn("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
+        wish = {"name": "Ports", "topic": "Port strikes", "frequency": "manual"}
+        created = running.http.post(
+            running.addresses["api"] + "/profiles",
+            json=wish,
+            headers={"authorization": f"Bearer {made['key']}", "idempotency-key": "k" * 20},
+        )
+        assert created.status_code == 201
+        assert running.stop(signal.SIGKILL)[0] == -signal.SIGKILL
+    # The file and the socket that were left stop neither a command nor the next server.
+    assert (tmp_path / "svc.db.sock").exists()
+    (key,) = spawn("keys", "list", "--json", cwd=tmp_path).json
+    assert key["id"] == made["id"]
+    with serving_("--db", "svc.db", "--port", 0, cwd=tmp_path) as again:
+        (profile,) = again.get("/api/v1/profiles", made["key"]).json()["data"]
+        assert profile["id"] == created.json()["data"]["id"]
+        replayed = again.http.post(
+            again.addresses["api"] + "/profiles",
+            json=wish,
+            headers={"authorization": f"Bearer {made['key']}", "idempotency-key": "k" * 20},
+        )
+        assert replayed.headers["idempotency-replayed"] == "true"
+        assert again.stop()[0] == 0
+    assert not (tmp_path / "svc.db.sock").exists()
+
+
+@pytest.fixture(scope="module")
+def serving_(serving: Callable[..., Any]) -> Callable[..., Any]:
+    return serving
+
+
+def test_a_second_server_on_the_same_file_or_port_is_refused(
+    here: Path, serving_: Callable[..., Any], svc: Svc
+) -> None:
+    with serving_("--port", 0, cwd=here) as running:
+        port = running.addresses["api"].split(":")[2].partition("/")[0]
+        same_file = svc("serve", "--port", 0)
+        assert (same_file.code, same_file.out) == (1, "")
+        assert "in use by process" in same_file.err
+        assert same_file.err.count("\n") == 1
+        same_port = svc("serve", "--port", port, "--db", "other.db")
+        assert (same_port.code, same_port.out) == (2, "")
+        assert f"try --port {int(port) + 1}" in same_port.err
+        assert same_port.err.count("\n") == 1
+        assert running.get("/livez").status_code == 200
+        checks = {check["name"]: check for check in svc("doctor", "--json").json["checks"]}
+        assert checks["server"]["detail"] == "running"
+
+
+def test_a_signal_during_the_start_ends_it_well(tmp_path: Path) -> None:
+    given = Settings(port=0, db=str(tmp_path / "svc.db"), secret=SECRET)
+
+    def ready(_: Opened) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.getsignal(signal.SIGTERM)
+    with serving._ending_well():
+        os.kill(os.getpid(), signal.SIGTERM)
+        raise AssertionError("the signal did not end it")
+    serving.run(given, ready)
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_command_waits_for_another_to_give_the_file_back(
+    svc: Svc, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    svc("keys", "create", "--name", "a")
+    held: list[FileLock] = [FileLock(here / "svc.db")]
+    looked: list[float] = []
+
+    def look(seconds: float) -> None:
+        looked.append(seconds)
+        if len(looked) == 3:
+            held.pop().release()
+
+    monkeypatch.setattr(reach.time, "sleep", look)
+    assert svc("keys", "list").code == 0
+    assert len(looked) == 3
+
+
+def test_a_file_that_is_never_given_back_is_told_with_its_owner(
+    svc: Svc, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    svc("keys", "create", "--name", "a")
+    monkeypatch.setattr(reach, "PATIENCE_SECONDS", 0.0)
+    held = FileLock(here / "svc.db")
+    ran = svc("keys", "list")
+    held.release()
+    assert (ran.code, str(os.getpid()) in ran.err) == (1, True)
+
+
+# -- what stops a start ------------------------------------------------------------------------
+
+STOPS = [
+    (("--prot", "9"), {}, 2, "Did you mean --port?"),
+    (("--port", "70000"), {}, 2, "'port'"),
+    (("--base-url", "nowhere"), {}, 2, "'base_url'"),
+    (("--host", "192.0.2.1", "--port", "0"), {}, 1, "cannot start"),
+    (("--db", "no/such/folder.db"), {}, 1, "no folder"),
+    (("--db", "text.db", "--port", "0"), {}, 1, "cannot be used"),
+    (("--config", "missing.toml"), {}, 2, "missing.toml"),
+    ((), {"SVC_ENV": "production"}, 2, "SVC_SECRET="),
+    ((), {"SVC_ENV": "production", "SVC_SECRET": "short"}, 2, "SVC_SECRET="),
+    ((), {"SVC_ENV": "production", "SVC_SECRET": "a" * 64}, 2, "SVC_SECRET="),
+    ((), {"SVC_SECRET": "short"}, 2, "SVC_SECRET="),
+]
+
+
+@pytest.mark.parametrize(("arguments", "environ", "code", "words"), STOPS)
+def test_what_stops_a_start_is_told_in_one_line(
+    svc: Svc,
+    here: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    environ: dict[str, str],
+    code: int,
+    words: str,
+) -> None:
+    (here / "text.db").write_text("This is no database.\n" * 100)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    ran = svc("serve", *arguments)
+    assert (ran.code, ran.out) == (code, "")
+    assert words in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_the_secret_that_is_offered_is_strong_enough(
+    svc: Svc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SVC_ENV", "production")
+    offered = re.search("SVC_SECRET=([0-9a-f]+)", svc("serve").err)
+    assert offered is not None
+    monkeypatch.setenv("SVC_SECRET", offered[1])
+    monkeypatch.setattr(serving, "_loop", lambda given, _ready: _taken.append(given))
+    _taken: list[Settings] = []
+    assert svc("serve").code == 0
+    assert _taken[0].secret == offered[1]
+
+
+def test_every_setting_but_the_secret_has_a_flag(svc: Svc) -> None:
+    shown = svc("serve", "--help").out
+    for name, member in MEMBERS.items():
+        flag = f"--{name.replace('_', '-')}"
+        assert (flag in shown) is not member.metadata["secret"], flag
+        assert (f"SVC_{name.upper()}" in shown) is not member.metadata["secret"]
+
+
+def test_flags_come_before_the_environment_and_the_file(
+    svc: Svc, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[Settings] = []
+    monkeypatch.setattr(serving, "run", lambda given, _ready: taken.append(given))
+    (here / "svc.toml").write_text('port = 1001\nhost = "127.0.0.2"\nworkers = false\n')
+    monkeypatch.setenv("SVC_HOST", "127.0.0.3")
+    svc("serve", "--port", "1003", "--no-rate-limit")
+    given = taken[0]
+    assert (given.port, given.host, given.workers) == (1003, "127.0.0.3", False)
+    assert given.rate_limits is False
+
+
+def test_help_is_fast(tmp_path: Path, spawn: Callable[..., Any]) -> None:
+    # The best of three, because the machine may be busy; a free one needs about 0.3 s.
+    times = []
+    for _ in range(3):
+        began = time.perf_counter()
+        assert "serve" in spawn("--help", cwd=tmp_path).out
+        times.append(time.perf_counter() - began)
+    assert min(times) < 0.7
+
+
+# -- what is printed ---------------------------------------------------------------------------
+
+
+def _opened(**more: Any) -> Opened:
+    given = Settings(port=8000, db="/srv/svc.db", secret=SECRET)
+    members: dict[str, Any] = {"admin": "unix:/srv/svc.db.sock", "is_empty": False}
+    return Opened(given, **(members | more))
+
+
+def test_an_empty_store_is_told_how_to_begin(capsys: pytest.CaptureFixture[str]) -> None:
+    _announce(_opened(is_empty=True), as_json=False)
+    told = capsys.readouterr().out
+    assert "svc workspaces create --name NAME --plan elite" in told
+    assert "svc keys create --name NAME" in told
+    _announce(_opened(), as_json=False)
+    told = capsys.readouterr().out
+    assert "svc keys create" not in told
+    assert "http://127.0.0.1:8000/docs" in told
+
+
+def test_a_terminal_is_shown_the_same_words(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seeded = Seeded("wsp_1", "elite", "svc_" + "a" * 64, 1, 2, 3, 4, "rpt_" + "0" * 24)
+    _announce(_opened(seeded=seeded), as_json=False)
+    piped = capsys.readouterr().out
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    _announce(_opened(seeded=seeded), as_json=False)
+    shown = capsys.readouterr().out
+    assert re.sub("\x1b[^m]*m", "", shown) == piped
+    _announce(_opened(seeded=seeded), as_json=True)
+    line = capsys.readouterr().out
+    assert line.count("\n") == 1
+    assert json.loads(line)["key"] == seeded.key
+
+
+def test_open_opens_the_documentation(svc: Svc, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+
+    def open_(address: str) -> None:
+        opened.append(address)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(webbrowser, "open", open_)
+    ran = svc("serve", "--db", MEMORY, "--port", 0, "--open", "--json", "--host", "::1")
+    assert ran.code == 0
+    assert opened == [ran.json["docs"]]
+
+
+# -- the parts ---------------------------------------------------------------------------------
+
+
+def test_the_demo_runs_in_this_process_as_well(tmp_path: Path) -> None:
+    seen: list[Opened] = []
+
+    def ready(opened: Opened) -> None:
+        seen.append(opened)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    serving.run_demo(Settings(host="localhost", port=0, request_log="off"), ready)
+    (opened,) = seen
+    assert opened.seeded is not None
+    assert opened.seeded.reports == opened.seeded.profiles == 6
+    assert opened.seeded.items > 100
+    assert not Path(opened.settings.db).exists()
+
+
+def test_old_answers_are_forgotten_and_young_ones_kept() -> None:
+    async def run() -> list[bool]:
+        given = Settings(db=MEMORY, secret=SECRET)
+        runtime = Runtime(given, open_store(given), now=system.now, ids=system.SystemIds())
+        service = hands(runtime)
+        now = service.now()
+
+        async def keep(tx: Transaction) -> None:
+            for key, age in (("old", 25), ("young", 23)):
+                at = now - timedelta(hours=age)
+                await tx.answers.put("createProfile", key, Answer(b"f", 201, (), b"{}", at))
+
+        async def kept(tx: Transaction) -> list[bool]:
+            found = [await tx.answers.get("createProfile", key) for key in ("old", "young")]
+            return [answer is not None for answer in found]
+
+        await service.storage.write(SYSTEM, keep)
+        assert await serving.purge_answers(service) == 1
+        return await service.storage.read(SYSTEM, kept)
+
+    assert asyncio.run(run()) == [False, True]
+
+
+def test_a_missing_extra_is_told_with_its_cure(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "cyclopts", None)
+    for name in ("svc_http.cli.app", "svc_http.cli.options"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.delattr(cli, "app", raising=False)
+    assert cli.main(["--help"]) == 2
+    told = capsys.readouterr()
+    assert told.err == "svc: cyclopts is not installed; run: pip install 'svc[server]'\n"
+    assert told.out == ""
+
+
+def test_a_missing_extra_of_a_command_is_told_too(tmp_path: Path) -> None:
+    without = "import sys; sys.modules['hypercorn'] = None"
+    code = f"{without}; from svc_http.cli import main; main(['serve'])"
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": str(Path(__file__).parents[3])},
+        cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert ran.stderr == "svc: hypercorn is not installed; run: pip install 'svc[server]'\n"
+    assert ran.stdout == ""
+
+
+def test_a_defect_is_one_line_with_its_place(svc: Svc, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("nought")
+
+    monkeypatch.setattr(reach.control, "ask", broken)
+    ran = svc("keys", "list")
+    assert (ran.code, ran.err.count("\n")) == (1, 1)
+    assert "ZeroDivisionError: nought (test_serve.py:" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("failure", "code"), [(KeyboardInterrupt(), failures.INTERRUPTED), (BrokenPipeError(), 1)]
+)
+def test_an_interrupted_command_ends_quietly(
+    svc: Svc, monkeypatch: pytest.MonkeyPatch, failure: BaseException, code: int
+) -> None:
+    def broken(*_: object) -> None:
+        raise failure
+
+    monkeypatch.setattr(tree, "app", broken)
+    monkeypatch.setattr(sys, "stdout", sys.stdout)  # given back after the test
+    assert cli.main(["keys", "list"]) == code
+
+
+def test_a_busy_port_is_known_before_anything_is_made(here: Path, svc: Svc) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ran = svc("serve", "--port", taken.getsockname()[1])
+    assert (ran.code, "in use" in ran.err) == (2, True)
+    assert not (here / "svc.db").exists()
+
+
+def test_the_settings_file_is_read_where_it_is_named(
+    here: Path, svc: Svc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[Settings] = []
+    monkeypatch.setattr(serving, "run", lambda given, _ready: taken.append(given))
+    (here / "mine.toml").write_text("port = 1004\n")
+    monkeypatch.setenv("SVC_CONFIG", "mine.toml")
+    svc("serve")
+    assert taken[0] == load({}, here / "mine.toml")

@@ -1,0 +1,407 @@
+"""The control socket: who may use it, what a command is promised, and every way it may end."""
+
+import asyncio
+import json
+import os
+import socket
+import stat
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import frozen
+
+from svc_core import catalog, problem
+from svc_core.problem import Problem
+from svc_core.wire import Json
+from svc_http import control, system
+from svc_http.commands.answering import Answering
+from svc_http.commands.command import Command, short, table
+from svc_http.commands.progress import Progress, Tell, silent
+from svc_http.control import BrokeOff, Control, Refused, Unreachable, Unsafe
+from svc_http.opening import hands
+from svc_http.runtime import Runtime
+from svc_http.service import Service
+from svc_http.settings import MEMORY, Settings
+from svc_http.storage.errors import Overloaded, StorageUnavailable
+from svc_http.storage.memory import MemoryStorage
+
+EIGHT = ["type", "title", "status", "detail", "instance", "code", "requestId", "resolution"]
+
+
+@frozen
+class Echo:
+    """What is said."""
+
+    text: str = ""
+
+
+class House:
+    """A control socket over an empty store, on a loop of its own thread."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.heard: list[str] = []
+        self.defects: list[BaseException] = []
+        self.changes = 0
+        self.loop = asyncio.new_event_loop()
+        self.go = asyncio.Event()
+        self.waiting = threading.Semaphore(0)
+        self.ended = threading.Semaphore(0)
+        self._thread = threading.Thread(target=self.loop.run_forever)
+        self._thread.start()
+        self.control: Control = self.run(self._open())
+
+    def run(self, coroutine: Any) -> Any:
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(10)
+
+    def release(self) -> None:
+        self.loop.call_soon_threadsafe(self.go.set)
+
+    async def _open(self) -> Control:
+        given = Settings(db=MEMORY, secret="0123456789abcdef" * 4)
+        runtime = Runtime(
+            given, MemoryStorage(catalog.COLLECTIONS), now=system.now, ids=system.SystemIds()
+        )
+        answering = Answering(
+            hands(runtime), self._commands(), "https://api.example", self.defects.append
+        )
+        return await Control.open(self.path, answering, self._changed)
+
+    def _changed(self) -> None:
+        self.changes += 1
+
+    def _commands(self) -> dict[str, Command[Any]]:
+        async def echo(_service: Service, args: Echo) -> Json:
+            return {"text": args.text}
+
+        async def refuse(_service: Service, _args: Echo) -> Json:
+            raise Problem(problem.NOT_FOUND, "There is no such thing.")
+
+        async def steps(_service: Service, _args: Echo, tell: Tell) -> Json:
+            for done in range(1, 4):
+                tell(Progress(done, 3, f"step {done}"))
+            return "done"
+
+        async def flood(_service: Service, _args: Echo, tell: Tell) -> Json:
+            for done in range(20_000):
+                tell(Progress(done, 20_000, "x" * 100))
+            return "whole"
+
+        async def wait(_service: Service, args: Echo) -> Json:
+            self.waiting.release()
+            try:
+                await self.go.wait()
+                self.heard.append(args.text)
+                return args.text
+            finally:
+                self.ended.release()
+
+        def raising(failure: Exception) -> Callable[[Service, Echo], Any]:
+            async def run(_service: Service, _args: Echo) -> Json:
+                raise failure
+
+            return run
+
+        return table(
+            short("echo", Echo, echo),
+            short("refuse", Echo, refuse),
+            Command("steps", Echo, steps),
+            Command("flood", Echo, flood),
+            short("wait", Echo, wait),
+            short("break", Echo, raising(ValueError("secret words"))),
+            short("disk", Echo, raising(StorageUnavailable("disk full"))),
+            short("queue", Echo, raising(Overloaded("queue full"))),
+        )
+
+    def close(self, seconds: float = 1.0) -> None:
+        self.run(self.control.close(seconds))
+
+    def stop(self) -> None:
+        self.release()
+        self.close()
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join(10)
+        self.loop.close()
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    made = House(tmp_path / "db.sock")
+    yield made
+    made.stop()
+
+
+@contextmanager
+def raw(path: Path) -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+        line.settimeout(10)
+        line.connect(str(path))
+        yield line
+
+
+def answered(line: socket.socket) -> Any:
+    with line.makefile("rb") as lines:
+        return json.loads(lines.readlines()[-1])
+
+
+def ask(house: House, command: str, **arguments: Any) -> Json:
+    return control.ask(house.path, command, arguments, silent)
+
+
+# -- asking ------------------------------------------------------------------------------------
+
+
+def test_a_command_is_answered(house: House) -> None:
+    assert ask(house, "echo", text="¡Grüße 🌍!") == {"text": "¡Grüße 🌍!"}
+
+
+def test_progress_comes_in_order_before_the_answer(house: House) -> None:
+    told: list[Progress] = []
+    assert control.ask(house.path, "steps", {}, told.append) == "done"
+    assert told == [Progress(1, 3, "step 1"), Progress(2, 3, "step 2"), Progress(3, 3, "step 3")]
+
+
+def test_progress_that_nobody_reads_is_dropped_and_the_answer_is_not(house: House) -> None:
+    told: list[Progress] = []
+    assert control.ask(house.path, "flood", {}, told.append) == "whole"
+    assert 0 < len(told) < 20_000
+
+
+REFUSALS = [
+    ("refuse", {}, "NOT_FOUND", "There is no such thing."),
+    ("ecko", {}, "VALIDATION_FAILED", "did you mean 'echo'?"),
+    ("zzz", {}, "VALIDATION_FAILED", "there is no command 'zzz'"),
+    ("echo", {"text": 1}, "VALIDATION_FAILED", "/text"),
+    ("echo", {"words": ""}, "VALIDATION_FAILED", "/words"),
+    ("break", {}, "INTERNAL_ERROR", "could not be completed"),
+    ("disk", {}, "STORAGE_UNAVAILABLE", ""),
+    ("queue", {}, "OVERLOADED", ""),
+]
+
+
+@pytest.mark.parametrize(("command", "arguments", "code", "words"), REFUSALS)
+def test_a_refusal_is_a_problem_with_the_eight_members(
+    house: House, command: str, arguments: dict[str, Any], code: str, words: str
+) -> None:
+    with pytest.raises(Refused) as caught:
+        ask(house, command, **arguments)
+    told = caught.value.problem
+    assert list(told) == EIGHT
+    assert told["code"] == code
+    assert words in told["detail"]
+    assert str(caught.value) == told["detail"]
+
+
+def test_a_defect_is_heard_by_the_server_and_told_to_nobody(house: House) -> None:
+    with pytest.raises(Refused) as caught:
+        ask(house, "break")
+    assert [str(defect) for defect in house.defects] == ["secret words"]
+    assert "secret" not in json.dumps(caught.value.problem)
+
+
+LINES = [
+    (b"\n", "MALFORMED_JSON"),
+    (b"{]\n", "MALFORMED_JSON"),
+    (b"[]\n", "VALIDATION_FAILED"),
+    (b"\xff\n", "MALFORMED_JSON"),
+    (b'{"command":"echo"}\n', "VALIDATION_FAILED"),
+    (b'{"command":"echo","arguments":[]}\n', "VALIDATION_FAILED"),
+    (b'{"command":"echo","command":"echo","arguments":{}}\n', "MALFORMED_JSON"),
+    (b"x" * (control.LINE_BYTES_MAX + 1), "BODY_TOO_LARGE"),
+]
+
+
+@pytest.mark.parametrize(("line", "code"), LINES, ids=range(len(LINES)))
+def test_a_line_that_is_no_request_is_refused(house: House, line: bytes, code: str) -> None:
+    with raw(house.path) as wire:
+        wire.sendall(line)
+        assert answered(wire)["problem"]["code"] == code
+
+
+def test_every_command_makes_the_gate_look_again(house: House) -> None:
+    ask(house, "echo")
+    with pytest.raises(Refused):
+        ask(house, "refuse")
+    assert house.changes == 2
+
+
+# -- the ways it may end -----------------------------------------------------------------------
+
+
+def test_a_command_runs_to_its_end_when_its_caller_has_gone(house: House) -> None:
+    with raw(house.path) as wire:
+        wire.sendall(control.request("wait", {"text": "still done"}))
+        assert house.waiting.acquire(timeout=10)
+    house.release()
+    assert house.ended.acquire(timeout=10)
+    assert house.heard == ["still done"]
+
+
+def test_a_caller_that_says_nothing_is_let_go(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(control, "REQUEST_SECONDS", 0.05)
+    with raw(house.path) as wire:
+        assert wire.recv(1) == b""
+    with raw(house.path) as wire:
+        wire.sendall(b'{"half of')
+        wire.shutdown(socket.SHUT_WR)
+        assert wire.recv(1) == b""
+
+
+def test_more_commands_at_once_than_are_allowed_are_refused(house: House) -> None:
+    lines = []
+    for _ in range(control.CONNECTIONS_MAX):
+        line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        lines.append(line)
+        line.connect(str(house.path))
+        line.sendall(control.request("wait", {}))
+        assert house.waiting.acquire(timeout=10)
+    with pytest.raises(Refused) as caught:
+        ask(house, "echo")
+    assert caught.value.problem["code"] == "OVERLOADED"
+    house.release()
+    for line in lines:
+        assert answered(line) == {"ok": ""}
+        line.close()
+    assert ask(house, "echo") == {"text": ""}
+
+
+def test_closing_waits_for_what_runs_and_no_longer_than_it_is_told(house: House) -> None:
+    with raw(house.path) as first:
+        first.sendall(control.request("wait", {"text": "in time"}))
+        assert house.waiting.acquire(timeout=10)
+        house.loop.call_soon_threadsafe(house.loop.call_later, 0.01, house.go.set)
+        house.close(10)
+        assert answered(first) == {"ok": "in time"}
+    assert not house.path.exists()
+    with pytest.raises(Unreachable):
+        ask(house, "echo")
+
+
+def test_a_command_that_is_cut_off_is_not_said_to_be_undone(house: House) -> None:
+    answers: list[BaseException] = []
+
+    def call() -> None:
+        try:
+            ask(house, "wait")
+        except BrokeOff as broken:
+            answers.append(broken)
+
+    caller = threading.Thread(target=call)
+    caller.start()
+    assert house.waiting.acquire(timeout=10)
+    house.close(0)
+    caller.join(10)
+    assert len(answers) == 1
+    assert "look before repeating" in str(answers[0])
+
+
+@pytest.mark.parametrize("said", [b"", b'{"ok":1', b'{"progress":{"done":1,"total":2}}\n'])
+def test_a_server_that_ends_within_its_answer_broke_off(tmp_path: Path, said: bytes) -> None:
+    path = tmp_path / "s"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
+        listening.bind(str(path))
+        listening.listen()
+
+        def serve() -> None:
+            line, _ = listening.accept()
+            with line:
+                line.recv(1024)
+                line.sendall(said)
+
+        server = threading.Thread(target=serve)
+        server.start()
+        with pytest.raises(BrokeOff):
+            control.ask(path, "echo", {}, silent)
+        server.join(10)
+
+
+def test_a_reset_connection_broke_off(tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
+        listening.bind(str(path))
+        listening.listen()
+
+        def serve() -> None:
+            listening.accept()[0].close()  # with what was asked unread, which resets
+
+        server = threading.Thread(target=serve)
+        server.start()
+        with pytest.raises(BrokeOff):
+            control.ask(path, "echo", {"text": "x" * 1_000_000}, silent)
+        server.join(10)
+
+
+# -- where it is, and whose --------------------------------------------------------------------
+
+
+def test_only_its_own_user_can_open_the_socket(house: House) -> None:
+    assert stat.S_IMODE(house.path.stat().st_mode) == 0o600
+
+
+def test_what_an_ended_server_left_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "db.sock"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as left:
+        left.bind(str(path))
+    with pytest.raises(Unreachable):
+        control.ask(path, "echo", {}, silent)
+    made = House(path)
+    assert ask(made, "echo") == {"text": ""}
+    assert control.parse(made.control.text) == path
+    made.stop()
+    made_again_is_harmless = made.control.close()
+    asyncio.run(made_again_is_harmless)
+
+
+def test_the_socket_stands_beside_the_database(tmp_path: Path) -> None:
+    assert control.address(str(tmp_path / "svc.db")) == tmp_path / "svc.db.sock"
+
+
+def test_a_path_too_long_for_a_socket_has_a_short_stand_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    deep = str(tmp_path / ("d" * 90) / "svc.db")
+    short_path = control.address(deep)
+    assert len(os.fsencode(short_path)) <= 107
+    assert short_path == control.address(deep)
+    assert short_path != control.address(deep + "2")
+    made = House(short_path)
+    assert ask(made, "echo") == {"text": ""}
+    assert stat.S_IMODE(short_path.parent.stat().st_mode) == 0o700
+    made.stop()
+
+
+def test_stores_in_memory_do_not_share_a_socket_with_a_file() -> None:
+    found = control.address(MEMORY)
+    assert found.suffix == ".sock"
+    assert found != control.address(":memory:2")
+
+
+def test_a_folder_that_others_can_write_to_is_not_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    path = control.address(MEMORY)
+    path.parent.mkdir(mode=0o755)
+    with pytest.raises(Unsafe):
+        control.ask(path, "echo", {}, silent)
+    with pytest.raises(Unsafe):
+        control._bound(path)
+
+
+def test_a_socket_that_cannot_be_made_is_an_error_of_the_system(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="too long"):
+        control._bound(tmp_path / ("x" * 120))
+
+
+@pytest.mark.parametrize("text", ["", "unix:", "/run/svc.sock", "http://127.0.0.1:8000"])
+def test_an_address_is_unix_and_a_path(text: str) -> None:
+    with pytest.raises(ValueError, match="unix:PATH"):
+        control.parse(text)
