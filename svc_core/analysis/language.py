@@ -1,6 +1,7 @@
 """A guess at the language of a short text, by its filler words and its script."""
 
 import re
+from functools import cache
 
 from svc_core.analysis.tokens import fold
 
@@ -30,9 +31,17 @@ def guess(text: str, stated: str | None = None) -> str | None:
 
 
 def _by_fillers(text: str) -> str | None:
+    words = [fold(word) for word in _WORD.findall(text)]
+    counts = sorted(((sum(w in held for w in words), lang) for lang, held in _fillers()))
+    (second, _), (most, language) = counts[-2], counts[-1]
+    return language if most >= _WORDS_MIN and most > second else None
+
+
+@cache
+def _fillers() -> tuple[tuple[str, frozenset[str]], ...]:
+    """The filler words of each language."""
     from svc_core.analysis import _stopwords as lists  # noqa: PLC0415 - read on first use
 
-    words = [fold(word) for word in _WORD.findall(text)]
     listed = (
         ("en", lists.ENGLISH),
         ("fr", lists.FRENCH),
@@ -41,7 +50,4 @@ def _by_fillers(text: str) -> str | None:
         ("pt", lists.PORTUGUESE),
         ("ru", lists.RUSSIAN),
     )
-    sets = [(language, frozenset(filler.split())) for language, filler in listed]
-    counts = sorted(((sum(w in held for w in words), lang) for lang, held in sets), reverse=True)
-    (most, language), (second, _) = counts[0], counts[1]
-    return language if most >= _WORDS_MIN and most > second else None
+    return tuple((language, frozenset(text.split())) for language, text in listed)

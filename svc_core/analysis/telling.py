@@ -79,13 +79,14 @@ def rank(found: Iterable[Story], language: str) -> list[Story]:
 
     def weight(story: Story) -> float:
         age = (newest - story.last_at).total_seconds() / 86_400 if newest else 0.0
-        own = language_of(lead_of(story, language)) in (primary(language), None)
+        lead = lead_of(story, language)
+        own = language_of(lead) in (primary(language), None)
         return (
             story.score
             + 0.12 * log2(len(story.publishers))
             + 0.2 * own
             + 0.1 / (1 + age)
-            + 0.05 * bool(lead_of(story, language).reading.sentences)
+            + 0.05 * bool(lead.reading.sentences)
         )
 
     return sorted(held, key=lambda s: (-round(weight(s), 6), -s.last_at.timestamp(), s.key))

@@ -172,6 +172,19 @@ def test_a_phrase_that_two_stories_share_is_quoted_once(make, week):
     assert str(draft).count(phrase) == 1
 
 
+def test_a_section_quotes_a_few_sentences_of_a_long_item(make, week):
+    text = " ".join(
+        f"{name} built a shed for the airship in {town}."
+        for name, town in zip(
+            ("Anna", "Berta", "Clara", "Doris", "Emma", "Frida"),
+            ("Albany", "Boston", "Camden", "Dallas", "Eugene", "Fresno"),
+            strict=True,
+        )
+    )
+    draft = report("W", "Zeppelin", week, [make("Zeppelin sheds", text)]).draft
+    assert len(draft.sections[0].sentences) == 3
+
+
 def test_a_headline_may_be_the_summary_when_there_is_nothing_else(make, week) -> None:
     draft = report("W", "Zeppelin", week, [make("Zeppelin lands in the meadow")]).draft
     assert draft.summary == "Zeppelin lands in the meadow."
