@@ -116,7 +116,11 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="Read the change feed",
         description=(
             "Append-only changes after an exclusive watermark, in commit order. Commit each page "
-            "and persist `meta.watermark` last."
+            "and persist `meta.watermark` last: whoever stops in between sees a page again and "
+            "misses nothing. A deleted resource is a tombstone. A key sees global changes and "
+            "those of its workspace or user; who pays by request sees global changes only. After "
+            "a restore of the service an old watermark answers 410 `WATERMARK_GONE`: start again "
+            "without one."
         ),
         tag="Changes",
         request=ListChanges,

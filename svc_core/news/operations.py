@@ -247,7 +247,10 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         method="GET",
         path="/news",
         summary="List news items",
-        description="News items of the chosen topics, newest first, as JSON or NDJSON.",
+        description=(
+            "News items, newest first. Values of one filter are alternatives, different filters "
+            "must all hold. Before the first item was taken in the answer is 503 `NEWS_NOT_READY`."
+        ),
         tag="News",
         request=ListNews,
         response=Page[NewsItem],
@@ -262,7 +265,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         method="GET",
         path="/news/feeds",
         summary="List the news topics",
-        description="The catalogue of 40 topics with their feeds and recent activity.",
+        description="The catalogue of 40 topics, each with its sources and recent activity.",
         tag="News",
         request=ListTopics,
         response=Page[TopicRow],

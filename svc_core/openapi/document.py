@@ -1,6 +1,6 @@
 """The whole document, in the spec's form and in the flat one for generators of clients."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from svc_core.inputs import inputs
@@ -47,7 +47,12 @@ _PROBLEM: Schema = {
     "properties": {
         "type": {"type": "string", "format": "uri", "description": "Page that explains the code."},
         "title": {"type": "string", "description": "The same words for every occurrence."},
-        "status": {"type": "integer", "minimum": 400, "maximum": 599},
+        "status": {
+            "type": "integer",
+            "minimum": 400,
+            "maximum": 599,
+            "description": "The status of the answer.",
+        },
         "detail": {"type": "string", "description": "What is wrong with this request."},
         "instance": {"type": "string", "description": "`urn:request:` and the request's id."},
         "code": {
@@ -107,14 +112,17 @@ def document(
             "version": version,
             "description": _DESCRIPTION,
             "contact": {"name": f"{title} support", "url": f"{base_url}/docs"},
+            "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
         },
         "servers": _servers(base_url, data_url, flat=flat),
         "tags": _tags(catalogue),
         "paths": paths,
         "components": {
             "schemas": writer.schemas.components,
-            "headers": headers.HEADERS,
-            "examples": {code: writer.example(kind) for code, kind in CATALOGUE.items()},
+            "headers": _referred(headers.HEADERS, paths, "headers"),
+            "examples": _referred(
+                {code: writer.example(kind) for code, kind in CATALOGUE.items()}, paths, "examples"
+            ),
             "securitySchemes": _SECURITY,
         },
     }
@@ -151,6 +159,26 @@ def _paths(
             raise TypeError(f"{operation.method} {operation.path} is declared twice.")
         item[operation.method.lower()] = described
     return paths
+
+
+def _referred(parts: Mapping[str, Schema], paths: Any, kind: str) -> dict[str, Schema]:
+    """Those of the components that the paths refer to: linters object to the others."""
+    root = f"#/components/{kind}/"
+    names = {ref.removeprefix(root) for ref in _references(paths)}
+    return {name: part for name, part in parts.items() if name in names}
+
+
+def _references(value: Any) -> Iterator[str]:
+    """Every `$ref` inside a value."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, list):
+            waiting.extend(item)
+        elif isinstance(item, dict):
+            waiting.extend(item.values())
+            if "$ref" in item:
+                yield item["$ref"]
 
 
 def _links(

@@ -27,6 +27,7 @@ PAGE_META: Schema = {
         },
         "page": {
             "type": "object",
+            "description": "Where the list goes on.",
             "properties": {
                 "nextCursor": {
                     **_NULLABLE_TEXT,
@@ -69,12 +70,23 @@ def content(operation: Operation[Any, Any], schemas: Schemas) -> dict[str, Schem
     found = results(operation)
     if all(kind is Empty for kind, _ in found):
         return {}
-    json = next(_json_bodies(operation, schemas), {"type": "object"})
+    json = _any_of(list(_json_bodies(operation, schemas)))
     rows = next((model for kind, model in found if kind is Page), None)
     return {
         offer.media_type: json if offer == JSON else _other(offer.media_type, rows)
         for offer in operation.media
     }
+
+
+def _any_of(schemas: list[Schema]) -> Schema:
+    """One of the bodies; `anyOf`, because answers are open and one may pass as another."""
+    match schemas:
+        case []:
+            return {"type": "object"}
+        case [only]:
+            return only
+        case _:
+            return {"anyOf": schemas}
 
 
 def _json_bodies(operation: Operation[Any, Any], schemas: Schemas) -> Iterator[Schema]:
@@ -94,7 +106,11 @@ def _page(model: Any, schemas: Schemas) -> Schema:
         "type": "object",
         "description": "One page of rows.",
         "properties": {
-            "data": {"type": "array", "items": schemas.of(model, "output")},
+            "data": {
+                "type": "array",
+                "description": "The rows of this page.",
+                "items": schemas.of(model, "output"),
+            },
             "meta": schemas.add("PageMeta", PAGE_META),
             "links": schemas.add("PageLinks", PAGE_LINKS),
         },

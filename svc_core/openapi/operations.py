@@ -8,28 +8,25 @@ from attrs import frozen
 
 from svc_core import idempotency, problem, wire
 from svc_core.inputs import Input, inputs
-from svc_core.openapi import headers
+from svc_core.openapi import headers, words
 from svc_core.openapi.envelopes import content, results
 from svc_core.openapi.failures import failures
 from svc_core.openapi.samples import SAMPLE_ID, NoSampleError, sample
-from svc_core.operation import Bare, Content, One, Operation, Page
+from svc_core.operation import JSON, NDJSON, Operation
 from svc_core.problem import Problem, ProblemType
 from svc_core.schema import Schema, Schemas
 from svc_core.unset import UNSET
 
 MERGE_PATCH = "application/merge-patch+json"
-CURSORS = (
-    "cursor",
-    "after",
-)  # the parameters that continue a list, the change feed's being the last
-
 _SUCCESS = {200: "Success.", 201: "Created.", 202: "Accepted.", 204: "Done; there is no body."}
 _KEY_BOUNDS: Schema = {
     "type": "string",
     "minLength": idempotency.KEY_LENGTH_MIN,
     "maxLength": idempotency.KEY_LENGTH_MAX,
     "pattern": "^[!-~]+$",
+    "examples": ["0198c6a2-create-port-strikes"],
 }
+_TAG: Schema = {"type": "string", "examples": ['"Zx8Kq1vJt0mW3bNf5sYd7uRa"']}
 
 
 @frozen(eq=False)
@@ -45,7 +42,7 @@ class Writer:
         described: dict[str, Any] = {
             "operationId": operation.id,
             "summary": operation.summary,
-            "description": operation.description,
+            "description": words.description(operation),
             "tags": [operation.tag],
             "parameters": self.parameters(operation),
         }
@@ -75,9 +72,9 @@ class Writer:
         """One declared input outside the body."""
         schema = self.schemas.of(item.annotation, "input")
         described: dict[str, Any] = {"name": item.name, "in": item.place}
-        words = schema.pop("description", item.doc)
-        if words:
-            described["description"] = words
+        said = schema.pop("description", item.doc)
+        if said:
+            described["description"] = said
         described["required"] = item.required
         if operation.deprecated & {item.name, item.attribute}:
             described["deprecated"] = True
@@ -90,12 +87,12 @@ class Writer:
     def request_body(self, operation: Operation[Any, Any], body: Input) -> dict[str, Any]:
         """The body in the media types in which it may be sent."""
         schema = self.schemas.of(body.annotation, "input")
-        words = {"description": schema.pop("description")} if "description" in schema else {}
+        said = {"description": schema.pop("description")} if "description" in schema else {}
         entry = self.media(schema, operation.examples, "body")
         types = ["application/json"]
         if operation.method == "PATCH":
             types.append(MERGE_PATCH)
-        return words | {"required": body.required, "content": dict.fromkeys(types, entry)}
+        return said | {"required": body.required, "content": dict.fromkeys(types, entry)}
 
     def media(self, schema: Schema, examples: Mapping[str, Any], name: str) -> dict[str, Any]:
         """A media type object: the schema with the declared example, or one made from it."""
@@ -109,8 +106,7 @@ class Writer:
     def responses(self, operation: Operation[Any, Any]) -> dict[str, Any]:
         """Every documented answer by its status."""
         described = {str(operation.success): self.success(operation)}
-        kinds = {kind for kind, _ in results(operation)}
-        if operation.method == "GET" and kinds & {One, Bare, Content}:
+        if words.is_tagged(operation):
             described["304"] = {
                 "description": "Not modified: `If-None-Match` names the current ETag.",
                 "headers": headers.referred([*headers.every(operation), "ETag"]),
@@ -130,19 +126,25 @@ class Writer:
         }
         bodies = content(operation, self.schemas)
         if bodies:
-            described["content"] = {
-                media_type: self.answer(operation, media_type, schema)
-                for media_type, schema in bodies.items()
-            }
+            described["content"] = self.answers(operation, bodies)
         return described
 
-    def answer(
-        self, operation: Operation[Any, Any], media_type: str, schema: Schema
+    def answers(
+        self, operation: Operation[Any, Any], bodies: Mapping[str, Schema]
     ) -> dict[str, Any]:
-        """One representation; only JSON has an example, for others it would be made up."""
-        if media_type != "application/json":
-            return {"schema": schema}
-        return self.media(schema, operation.examples, "response")
+        """Every representation with an example, the same rows in JSON and in lines of it."""
+        described: dict[str, Any] = {}
+        for media_type, schema in bodies.items():
+            described[media_type] = {"schema": schema}
+            if media_type == JSON.media_type:
+                described[media_type] = self.media(schema, operation.examples, "response")
+            elif media_type in operation.examples:
+                described[media_type]["example"] = operation.examples[media_type]
+        rows = described.get(JSON.media_type, {}).get("example", {}).get("data")
+        if NDJSON.media_type in described and rows is not None:
+            lines = b"".join(wire.dumps(row) + b"\n" for row in rows)
+            described[NDJSON.media_type]["example"] = lines.decode()
+        return described
 
     def example(self, kind: ProblemType) -> dict[str, Any]:
         """The example of one problem type, rendered by the code that renders the real ones."""
@@ -173,18 +175,14 @@ def _implied(operation: Operation[Any, Any]) -> list[dict[str, Any]]:
         schema = {"type": "string", "enum": formats, "default": formats[0]}
         found.append(_parameter("query", "format", "Representation; it beats `Accept`.", schema))
     if operation.target is not None:
-        words = "ETag of the version that may be changed; any other answers 412."
-        found.append(_parameter("header", "If-Match", words, {"type": "string"}))
-    if operation.method == "GET" and {kind for kind, _ in results(operation)} & {
-        One,
-        Bare,
-        Content,
-    }:
-        words = "ETag of the version at hand; while it is current the answer is 304."
-        found.append(_parameter("header", "If-None-Match", words, {"type": "string"}))
+        said = "ETag of the version that may be changed; any other answers 412."
+        found.append(_parameter("header", "If-Match", said, _TAG))
+    if words.is_tagged(operation):
+        said = "ETag of the version at hand; while it is current the answer is 304."
+        found.append(_parameter("header", "If-None-Match", said, _TAG))
     if operation.idempotency != "none":
-        words = "A key of your own making; sending it again replays the first answer for 24 hours."
-        key = _parameter("header", "Idempotency-Key", words, _KEY_BOUNDS)
+        said = "A key of your own making; sending it again replays the first answer for 24 hours."
+        key = _parameter("header", "Idempotency-Key", said, _KEY_BOUNDS)
         found.append(key | {"required": operation.idempotency == "required"})
     return found
 
@@ -210,9 +208,8 @@ def _security(operation: Operation[Any, Any]) -> list[dict[str, list[str]]]:
 
 def _pagination(operation: Operation[Any, Any]) -> dict[str, Any]:
     """Hints for generators of clients: how one page leads to the next."""
-    names = {item.name for item in inputs(operation.request) if item.place == "query"}
-    name = next((name for name in CURSORS if name in names), None)
-    if name is None or all(kind is not Page for kind, _ in results(operation)):
+    name = words.cursor_of(operation)
+    if name is None:
         return {}
     return {
         "x-speakeasy-pagination": {

@@ -255,7 +255,10 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         method="GET",
         path="/profiles",
         summary="List subscribed profiles",
-        description="Subscribed profiles with subscription status and delivery preferences.",
+        description=(
+            "The profiles that the caller subscribes to, newest first, each with its subscription, "
+            "when its next report is due and when its newest one was made."
+        ),
         tag="Profiles",
         request=ListProfiles,
         response=Page[ProfileRow],
@@ -268,7 +271,10 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         method="POST",
         path="/profiles",
         summary="Create a profile",
-        description="Creates the profile and an active subscription to it.",
+        description=(
+            "Creates the profile and an active subscription to it. Reports are made by `frequency` "
+            "at `scheduleTimeOfDay` in `timezone`; a manual profile makes none by itself."
+        ),
         tag="Profiles",
         request=CreateProfile,
         response=Created[Profile],
@@ -283,7 +289,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         method="GET",
         path="/profiles/{profileId}",
         summary="Read a profile",
-        description="One profile with its ETag.",
+        description="One profile, in the caller's workspace.",
         tag="Profiles",
         request=GetProfile,
         response=One[Profile],
@@ -296,7 +302,10 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         method="PUT",
         path="/profiles/{profileId}",
         summary="Replace a profile",
-        description="Replaces the profile; optional members left out are reset.",
+        description=(
+            "Replaces the whole profile: optional members that are left out take their default. "
+            "A body that changes nothing writes nothing and keeps the `ETag`."
+        ),
         tag="Profiles",
         request=ReplaceProfile,
         response=One[Profile],
@@ -310,7 +319,11 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         method="PATCH",
         path="/profiles/{profileId}",
         summary="Change a profile",
-        description="Changes only the members that are sent (JSON Merge Patch, RFC 7396).",
+        description=(
+            "Changes only the members that are sent (JSON Merge Patch, RFC 7396): null takes an "
+            "optional member back to its default, a list is replaced whole. A patch that changes "
+            "nothing writes nothing and keeps the `ETag`."
+        ),
         tag="Profiles",
         request=PatchProfile,
         response=One[Profile],
@@ -324,7 +337,10 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         method="DELETE",
         path="/profiles/{profileId}",
         summary="Delete a profile",
-        description="Removes the profile with its subscription and its reports.",
+        description=(
+            "Removes the profile with its subscription and all its reports; each leaves a "
+            "tombstone in the change feed. A second call answers 404."
+        ),
         tag="Profiles",
         request=DeleteProfile,
         response=Empty,
@@ -338,7 +354,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         method="GET",
         path="/subscriptions",
         summary="List subscriptions",
-        description="The workspace's subscriptions with their delivery preferences.",
+        description="The caller's subscriptions with their delivery preferences, newest first.",
         tag="Subscriptions",
         request=ListSubscriptions,
         response=Page[Subscription],
@@ -351,7 +367,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         method="GET",
         path="/subscriptions/{subscriptionId}",
         summary="Read a subscription",
-        description="One subscription with its ETag.",
+        description="One subscription with its delivery preferences.",
         tag="Subscriptions",
         request=GetSubscription,
         response=One[Subscription],
@@ -364,7 +380,10 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         method="PATCH",
         path="/subscriptions/{subscriptionId}",
         summary="Change a subscription",
-        description="Pauses, resumes or changes delivery (JSON Merge Patch, RFC 7396).",
+        description=(
+            "Pauses or resumes a subscription, or changes its delivery, which is replaced whole. "
+            "A paused one receives no notification and its profile is not scheduled."
+        ),
         tag="Subscriptions",
         request=PatchSubscription,
         response=One[Subscription],

@@ -143,13 +143,101 @@ def _tag(document: Document[ReportRow]) -> tuple[str | int, ...]:
 
 # -- declarations ------------------------------------------------------------------------------
 
+_TEXT = "Port strikes\n\nDockworkers at Antwerp joined the walkout.\n"
+_MARKDOWN = """\
+# Port strikes
+
+Dockworkers at Antwerp joined the walkout. [1](#source-1)
+
+## Sources
+
+1. <a id="source-1"></a>[Antwerp dockworkers join walkout](<https://news.example.com/1>), \
+The Quayside Ledger, 2026-01-31
+"""
+_ITEM = "obs_65f1c0de8badf00d12345678"
+_INCIDENT = f"incident:{_ITEM}"
+_GRAPH: dict[str, Any] = {
+    "reportId": "rpt_65f1c0de8badf00d12345678",
+    "counts": {"nodes": 3, "edges": 2, "incidentAnchors": 1, "citations": 1},
+    "nodes": [
+        {
+            "id": "report",
+            "type": "report",
+            "kind": None,
+            "label": "Port strikes",
+            "countryCode": None,
+            "degree": 1,
+        },
+        {
+            "id": _INCIDENT,
+            "type": "incident",
+            "kind": None,
+            "label": "Antwerp dockworkers join walkout",
+            "countryCode": None,
+            "degree": 2,
+        },
+        {
+            "id": "entity:antwerp",
+            "type": "entity",
+            "kind": "place",
+            "label": "Antwerp",
+            "countryCode": "BE",
+            "degree": 1,
+        },
+    ],
+    "edges": [
+        {
+            "id": f"reports:report>{_INCIDENT}",
+            "type": "reports",
+            "sourceId": "report",
+            "targetId": _INCIDENT,
+            "directed": True,
+            "weight": 1,
+            "citations": [1],
+        },
+        {
+            "id": f"mentions:{_INCIDENT}>entity:antwerp",
+            "type": "mentions",
+            "sourceId": _INCIDENT,
+            "targetId": "entity:antwerp",
+            "directed": True,
+            "weight": 1,
+            "citations": [1],
+        },
+    ],
+    "incidentAnchors": [
+        {
+            "nodeId": _INCIDENT,
+            "storyId": _ITEM,
+            "title": "Antwerp dockworkers join walkout",
+            "firstReportedAt": "2026-01-30T16:05:00Z",
+            "lastReportedAt": "2026-01-31T05:40:00Z",
+            "citations": [1],
+        }
+    ],
+    "citations": [
+        {
+            "number": 1,
+            "id": _ITEM,
+            "title": "Antwerp dockworkers join walkout",
+            "url": "https://news.example.com/antwerp-dockworkers-join-walkout",
+            "name": "The Quayside Ledger",
+            "publishedAt": "2026-01-31T05:40:00Z",
+        }
+    ],
+    "truncated": False,
+}
+
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     Operation(
         id="listReports",
         method="GET",
         path="/reports",
         summary="List reports",
-        description="Reports of subscribed profiles, newest first, as JSON or NDJSON.",
+        description=(
+            "Reports of the profiles that the caller subscribes to, newest first. `profileId` "
+            "narrows it to one profile; a profile of somebody else has no reports here."
+        ),
         tag="Reports",
         request=ListReports,
         response=Page[ReportRow],
@@ -165,23 +253,31 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         method="GET",
         path="/reports/{reportId}",
         summary="Read a report",
-        description="Compact JSON with expansions, the agent's view, or Markdown.",
+        description=(
+            "Compact JSON; `include` adds the content, the sources, the signals, the graph or the "
+            "audio. An expansion that was not asked for is absent, one that is not known is null, "
+            "one that is empty is `[]`. `view=agent` gives the compact form for language models."
+        ),
         tag="Reports",
         request=GetReport,
-        response=One[ReportDetail],
+        response=One[ReportDetail] | One[AgentReport],
         run=get_report,
         scopes=READ,
         auth="bearer-or-x402",
         tier=T4_PREMIUM_SINGLE,
         media=(JSON, MARKDOWN),
         timeless=True,
+        examples={MARKDOWN.media_type: _MARKDOWN},
     ),
     Operation(
         id="getReportSignals",
         method="GET",
         path="/reports/{reportId}/signals",
         summary="Read a report's signals",
-        description="What happened, to whom, when, where, and how sure that is.",
+        description=(
+            "What happened, to whom, when, where, and how sure that is, the surest first. A report "
+            "that was made before signals were has none."
+        ),
         tag="Reports",
         request=GetFacet,
         response=Bare[SignalsFacet],
@@ -196,7 +292,11 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         method="GET",
         path="/reports/{reportId}/graph",
         summary="Read a report's graph",
-        description="Report-local nodes, edges, incident anchors, citations and counts.",
+        description=(
+            "The report, its incidents, the entities they name and the sources that say so, with "
+            "the ties between them. For a report that was made before graphs were, `graph` is "
+            "null and every count is 0."
+        ),
         tag="Reports",
         request=GetFacet,
         response=Bare[GraphFacet],
@@ -205,13 +305,14 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         auth="bearer-or-x402",
         tier=T3_ENRICHED,
         timeless=True,
+        examples={"response": _GRAPH},
     ),
     Operation(
         id="getReportText",
         method="GET",
         path="/reports/{reportId}/text",
         summary="Read a report's text",
-        description="The words without markup, with word count and reading time.",
+        description="The words without markup or citations, with word count and reading time.",
         tag="Reports",
         request=GetFacet,
         response=Bare[TextFacet],
@@ -221,5 +322,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         tier=T4_PREMIUM_SINGLE,
         media=(JSON, TEXT),
         timeless=True,
+        examples={TEXT.media_type: _TEXT},
     ),
 )

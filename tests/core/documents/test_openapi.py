@@ -12,7 +12,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from svc_core import problem
 from svc_core.openapi import document, failures
-from svc_core.operation import Operation, Page
+from svc_core.operation import JSON, TEXT, Content, One, Operation, Page
 
 BASE = "https://api.example.com"
 DATA = "https://data.example.com"
@@ -142,6 +142,13 @@ def test_every_example_satisfies_its_schema(described: dict[str, Any]) -> None:
             jsonschema.validate(item["example"], schema)
             seen += 1
     assert seen >= 8
+
+
+def test_no_component_is_left_unused(described: dict[str, Any]) -> None:
+    used = {item["$ref"] for item in walk(described) if "$ref" in item}
+    for kind in ("schemas", "headers", "examples"):
+        names = {f"#/components/{kind}/{name}" for name in described["components"][kind]}
+        assert names <= used
 
 
 # -- parameters and bodies ---------------------------------------------------------------------
@@ -285,6 +292,34 @@ def test_a_success_has_its_status_and_representations(
     assert {name: item.get("$ref", item.get("type")) for name, item in schemas.items()} == bodies
 
 
+def test_an_answer_with_two_shapes_names_both(make: Any, kit: SimpleNamespace) -> None:
+    two = make("two", "GET", "/two", kit.Nothing, One[kit.Thing] | One[kit.Part])
+    (path,) = document((two,), base_url=BASE)["paths"].values()
+    assert path["get"]["responses"]["200"]["content"]["application/json"]["schema"] == {
+        "anyOf": [
+            {"$ref": "#/components/schemas/ThingOne"},
+            {"$ref": "#/components/schemas/PartOne"},
+        ]
+    }
+
+
+def test_lines_of_json_hold_the_rows_of_the_json_example(found: dict[str, Any]) -> None:
+    content = found["listThings"]["responses"]["200"]["content"]
+    lines = content["application/x-ndjson"]["example"].splitlines()
+    assert [json.loads(line) for line in lines] == content["application/json"]["example"]["data"]
+    assert "example" not in content["application/geo+json"]
+
+
+def test_a_declared_example_of_a_text_is_shown(make: Any, kit: SimpleNamespace) -> None:
+    told = make(
+        "told", "GET", "/told", kit.Nothing, One[kit.Thing] | Content,
+        media=(JSON, TEXT), examples={"text/plain": "Anvil\n"},
+    )  # fmt: skip
+    (path,) = document((told,), base_url=BASE)["paths"].values()
+    content = path["get"]["responses"]["200"]["content"]
+    assert content["text/plain"] == {"schema": {"type": "string"}, "example": "Anvil\n"}
+
+
 def test_envelopes_are_the_specs(described: dict[str, Any]) -> None:
     schemas = described["components"]["schemas"]
     assert schemas["ThingPage"]["required"] == ["data", "meta", "links"]
@@ -373,6 +408,38 @@ def test_lists_say_how_to_go_on(found: dict[str, Any]) -> None:
     assert "x-speakeasy-pagination" not in found["getThing"]
 
 
+# -- words -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("id_", "told", "untold"),
+    [
+        ("listThings", ["`meta.page.nextCursor` back as `cursor`", "0.01 US dollars", "`ndjson`"],
+         ["`If-None-Match`", "`Idempotency-Key`", "`If-Match`"]),
+        ("createThing", ["`Idempotency-Key` is required", "24 hours", "`Location`",
+                         "`things:admin` or `things:write`"],
+         ["Paging", "US dollars", "Forms"]),
+        ("changeThing", ["`Idempotency-Key` may be sent", "`If-Match`"], ["`Location`"]),
+        ("getThing", ["`If-None-Match`", "`markdown` (text/markdown)"], ["`If-Match`"]),
+        ("ask", ["bound to a workspace"], ["`ETag`"]),
+        ("follow", ["No key is needed"], ["scope", "Paging"]),
+    ],
+)  # fmt: skip
+def test_a_description_tells_what_its_declaration_promises(
+    found: dict[str, Any], id_: str, told: list[str], untold: list[str]
+) -> None:
+    words = found[id_]["description"]
+    assert words.startswith(f"Description of {id_}.")
+    assert [part for part in told if part not in words] == []
+    assert [part for part in untold if part in words] == []
+
+
+def test_a_key_without_a_scope_is_told_nothing_of_scopes(make: Any, kit: Any) -> None:
+    scopeless = make("me", "GET", "/me", kit.Nothing, Page[kit.Thing], scopes=frozenset())
+    (path,) = document((scopeless,), base_url=BASE)["paths"].values()
+    assert path["get"]["description"] == "Description of me."
+
+
 # -- failures ----------------------------------------------------------------------------------
 
 ALWAYS = {400, 500, 503}
@@ -445,9 +512,11 @@ def test_failures_come_in_the_order_of_the_catalogue(
     assert places == sorted(places)
 
 
-def test_every_problem_has_an_example_of_the_real_shape(described: dict[str, Any]) -> None:
+def test_every_problem_has_an_example_of_the_real_shape(
+    operations: Any, described: dict[str, Any]
+) -> None:
     examples = described["components"]["examples"]
-    assert set(examples) == set(problem.CATALOGUE)
+    assert set(examples) == {kind.code for item in operations for kind in failures(item)}
     schema = described["components"]["schemas"]["Problem"]
     assert set(schema["required"]) == PROBLEM_MEMBERS
     for code, example in examples.items():
