@@ -54,11 +54,8 @@ class Fetcher:
         self._user_agent = user_agent
         self._turns = anyio.Semaphore(limits.at_once)
         self._hosts: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
-        self._pool = httpcore2.AsyncConnectionPool(
-            ssl_context=tls or create_ssl_context(trust_env=False),
-            max_keepalive_connections=0,
-            network_backend=Guard(exceptions),
-        )
+        self._tls = tls
+        self._pool: httpcore2.AsyncConnectionPool | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -73,7 +70,8 @@ class Fetcher:
 
     async def aclose(self) -> None:
         """Drop what is under way."""
-        await self._pool.aclose()
+        if self._pool is not None:
+            await self._pool.aclose()
 
     async def fetch(
         self, location: str, *, etag: str | None = None, last_modified: str | None = None
@@ -108,6 +106,17 @@ class Fetcher:
                 return answer
             url = answer
         raise FetchRefused("redirects", f"More than {self.limits.redirects} redirects.")
+
+    def _connections(self) -> httpcore2.AsyncConnectionPool:
+        # Made when it is first needed: reading the root certificates takes about 0.1 s, and a
+        # service that only reads files needs none.
+        if self._pool is None:
+            self._pool = httpcore2.AsyncConnectionPool(
+                ssl_context=self._tls or create_ssl_context(trust_env=False),
+                max_keepalive_connections=0,
+                network_backend=Guard(self._exceptions),
+            )
+        return self._pool
 
     def _headers(self, etag: str | None, last_modified: str | None) -> list[tuple[str, str]]:
         conditions = [("If-None-Match", etag), ("If-Modified-Since", last_modified)]
@@ -149,7 +158,7 @@ class Fetcher:
         )
         host = ("Host", url.netloc.decode("ascii"))
         timeouts = {"connect": self.limits.connect_seconds}
-        async with self._pool.stream(
+        async with self._connections().stream(
             "GET", target, headers=[host, *headers], extensions={"timeout": timeouts}
         ) as response:
             fields = {
