@@ -1,15 +1,20 @@
 """A publisher that answers over loopback, and a service that takes in what it publishes."""
 
-import gzip
 import socketserver
+import ssl
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from svc_core import catalog
 from svc_core.access import plans
@@ -36,7 +41,7 @@ def anyio_backend() -> str:
 class Publisher:
     """An HTTP server in a thread that sends, byte for byte, what a test tells it to."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.answers: dict[str, Callable[[Any], None]] = {}
         self.requests: list[tuple[str, Mapping[str, str]]] = []
         self.greeting = b""
@@ -52,6 +57,16 @@ class Publisher:
 
         class Server(socketserver.ThreadingTCPServer):
             allow_reuse_address = True
+
+            def finish_request(self, request: Any, client_address: Any) -> None:
+                if tls is None:
+                    super().finish_request(request, client_address)
+                    return
+                try:
+                    with tls.wrap_socket(request, server_side=True) as secured:
+                        super().finish_request(secured, client_address)
+                except (ssl.SSLError, ConnectionError):
+                    pass  # the client has refused the certificate
 
         self.server = Server(("127.0.0.1", 0), Handler)
         self.port: int = self.server.server_address[1]
@@ -140,6 +155,38 @@ def publisher() -> Iterator[Publisher]:
     served.close()
 
 
+@pytest.fixture
+def secure_publisher() -> Iterator[tuple[Publisher, ssl.SSLContext]]:
+    """A publisher with a certificate for `feeds.host.org`, and a context that trusts it."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "feeds.host.org")])
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(datetime(2020, 1, 1, tzinfo=UTC))
+        .not_valid_after(datetime(2090, 1, 1, tzinfo=UTC))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("feeds.host.org")]), False)
+        .sign(key, hashes.SHA256())
+    )
+    pem = certificate.public_bytes(serialization.Encoding.PEM)
+    secret = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with tempfile.NamedTemporaryFile() as chain:
+        chain.write(pem + secret)
+        chain.flush()
+        serving.load_cert_chain(chain.name)
+    served = Publisher(serving)
+    yield served, ssl.create_default_context(cadata=pem.decode("ascii"))
+    served.close()
+
+
 # -- documents ---------------------------------------------------------------------------------
 
 
@@ -161,10 +208,6 @@ def rss(*titles: str, name: str = "The Pier", text: str = "") -> bytes:
 @pytest.fixture
 def feed() -> Callable[..., bytes]:
     return rss
-
-
-def bomb(size: int) -> bytes:
-    return gzip.compress(bytes(size))
 
 
 # -- the service -------------------------------------------------------------------------------

@@ -411,6 +411,29 @@ async def test_tls_that_is_never_answered_is_given_up_and_hung_up(
     publisher.close()  # waits until the connection is closed at the other end
 
 
+@pytest.mark.parametrize(("name", "is_good"), [("feeds.host.org", True), ("other.host.org", False)])
+async def test_tls_is_agreed_on_with_the_name_and_not_the_address(
+    secure_publisher: Any, monkeypatch: pytest.MonkeyPatch, name: str, is_good: bool
+) -> None:
+    publisher, trusting = secure_publisher
+    publisher.publish("/feed", b"body")
+
+    async def resolve(host: str, port: int, **_: Any) -> list[Any]:
+        return [(2, 1, 6, "", ("127.0.0.1", port))]
+
+    monkeypatch.setattr(anyio, "getaddrinfo", resolve)
+    url = publisher.url("/feed", name).replace("http:", "https:")
+    async with Fetcher(exceptions=LOOPBACK, tls=trusting) as inside:
+        if is_good:
+            answer = await inside.fetch(url)
+            assert isinstance(answer, Fetched)
+            assert answer.body == b"body"
+            assert publisher.requests[0][1]["host"].startswith(name)
+        else:
+            assert (await refused(inside, url)).code == "unreachable"
+            assert publisher.requests == []
+
+
 # -- redirects ---------------------------------------------------------------------------------
 
 
