@@ -31,6 +31,17 @@ def tell(line: str, code: int) -> int:
     return code
 
 
+def missing(failure: BaseException | None) -> int | None:
+    """Tell which library of an extra is not installed; None when it is not about that."""
+    while failure is not None:
+        name = getattr(failure, "name", None) if isinstance(failure, ModuleNotFoundError) else None
+        if name and name.partition(".")[0] not in {"svc_core", "svc_http"}:
+            library = name.partition(".")[0]
+            return tell(f"{library} is not installed; run: pip install 'svc[server]'", USAGE)
+        failure = failure.__cause__
+    return None
+
+
 def _refused(refusal: Refusal) -> int:
     """Its members for a program, its words and next step for a person."""
     if refusal.as_json:
@@ -56,7 +67,7 @@ def known(failure: BaseException) -> int | None:
     for kind, code in codes.items():
         if isinstance(failure, kind):
             return tell(str(failure), code)
-    return _of_the_store(failure)
+    return missing(failure) or _of_the_store(failure)
 
 
 def defect(failure: BaseException) -> int:

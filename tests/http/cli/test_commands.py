@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from svc_core.access.scopes import SCOPES
+from svc_http.cli import doctor as doctor_module
 
 EIGHT = ["type", "title", "status", "detail", "instance", "code", "requestId", "resolution"]
 FEED = """<?xml version="1.0"?><rss version="2.0"><channel><title>{title}</title>
@@ -212,6 +214,17 @@ def test_what_cannot_be_a_source_is_refused_before_any_is_added(svc: Svc, feeds:
     assert svc("feeds", "status", "--json").json == []
     assert "No sources yet" in svc("feeds", "status").out
     assert svc("feeds", "pull", "src_" + "0" * 24).code == 1
+
+
+def test_progress_is_shown_at_a_terminal_and_nowhere_else(
+    svc: Svc, feeds: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert svc("feeds", "add", feeds, "--json").err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    ran = svc("feeds", "pull", "--all", "--json")
+    assert "3/3" in ran.err
+    assert ran.json["sources"] == 3
 
 
 def test_an_empty_folder_adds_nothing(svc: Svc, here: Path) -> None:
@@ -439,6 +452,20 @@ def test_a_healthy_place_passes_the_doctor(svc: Svc, monkeypatch: pytest.MonkeyP
     checks = {check["name"]: check["ok"] for check in svc("doctor", "--json").json["checks"]}
     assert checks["database"] is checks["migrations"] is True
     assert "note" in svc("doctor").out
+
+
+def test_a_lacking_machine_is_named_with_its_cure(
+    svc: Svc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor_module, "EXTRAS", {"server": ("no_such_module",)})
+    monkeypatch.setattr(doctor_module, "has_wal_reset_fault", lambda: False)
+    checks = {check["name"]: check for check in svc("doctor", "--json").json["checks"]}
+    assert checks["sqlite"]["ok"] is True
+    assert checks["extra server"]["ok"] is False
+    assert "pip install 'svc[server]'" in checks["extra server"]["detail"]
+    monkeypatch.setenv("SVC_DB", ":memory:")
+    checks = {check["name"]: check for check in svc("doctor", "--json").json["checks"]}
+    assert checks["database"]["ok"] is None
 
 
 SICK = [
