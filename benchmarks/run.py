@@ -5,6 +5,7 @@
 Exit code 1 when one missed its goal or could not run.
 """
 
+import os
 import subprocess
 import sys
 import time
@@ -21,7 +22,7 @@ def run(script: Path, *, quick: bool) -> bool:
     began = time.monotonic()
     done = subprocess.run(
         [sys.executable, script, *arguments],
-        cwd=HERE.parent,
+        env=os.environ | {"PYTHONPATH": str(HERE.parent)},  # noqa: TID251 - no part of the service
         check=False,
     )
     outcome = "ok" if done.returncode == 0 else "MISSED OR BROKEN"

@@ -1,15 +1,26 @@
 """Nothing that people meet is missing from the documents, and no link leads nowhere."""
 
+import asyncio
 import re
+from datetime import timedelta
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from svc_core import catalog, ports
+from svc_core import catalog, cursor, idempotency, ports
+from svc_core.access import keys, lockout
+from svc_core.analysis.topics import TOPIC_IDS
+from svc_core.news import intake
 from svc_core.problem import CATALOGUE
+from svc_http import settings
+from svc_http.app import build
 from svc_http.commands.catalogue import commands
-from svc_http.settings import MEMBERS
+from svc_http.pages import Pages
+from svc_http.settings import MEMBERS, MEMORY, Settings
+from svc_http.storage import MemoryStorage
+from svc_http.storage.sqlite import threads
+from svc_http.workers import ingest
 
 LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
@@ -76,6 +87,40 @@ def test_every_setting_that_the_guide_names_exists(documents: dict[str, str]) ->
     known = {*(name.upper() for name in MEMBERS), "SECRET_FILE", "CONFIG", "SERVER"}
 
     assert set(named) <= known
+
+
+def test_every_page_of_the_server_has_its_row(documents: dict[str, str]) -> None:
+    async def page_paths() -> list[str]:
+        given = settings.secured(Settings(db=MEMORY))
+        service = build(given, MemoryStorage(catalog.COLLECTIONS))
+        found = Pages(catalog.OPERATIONS, service.runtime).resources()
+        return [page.path for page in found if not page.path.startswith("/static/")]
+
+    paths = asyncio.run(page_paths())
+
+    assert "/readyz" in paths
+    assert [path for path in paths if f"`{path}`" not in documents["docs/running.md"]] == []
+
+
+FIGURES = [
+    ("docs/running.md", "sources every two seconds", ingest.ROUND_SECONDS, 2),
+    ("docs/running.md", "every 15 minutes unless", intake.CADENCE_SECONDS, 15 * 60),
+    ("docs/glossary.md", "Within 24 hours", idempotency.RETENTION, timedelta(hours=24)),
+    ("docs/glossary.md", "Five invalid keys", lockout.ATTEMPTS_MAX, 5),
+    ("docs/glossary.md", "within 15 minutes", lockout.WINDOW, timedelta(minutes=15)),
+    ("docs/glossary.md", "`svc_` and 64 hex digits", keys.RANDOM_BYTES, 32),
+    ("docs/glossary.md", "one of the 40 subjects", len(TOPIC_IDS), 40),
+    ("docs/adr/0001-core-without-io.md", "sixty-four", threads.UNITS_PER_COMMIT, 64),
+    ("docs/adr/0008-sealed-cursors.md", "2^32", cursor.NONCE_BYTES, 12),
+]
+
+
+@pytest.mark.parametrize(("name", "words", "ours", "said"), FIGURES)
+def test_figures_in_the_documents_are_the_code_s(
+    name: str, words: str, ours: object, said: object, documents: dict[str, str]
+) -> None:
+    assert words in " ".join(documents[name].split())
+    assert ours == said
 
 
 # -- links -------------------------------------------------------------------------------------
