@@ -6,6 +6,8 @@ Rule 2: nothing matching gives a short draft that says so, with no source and no
 
 from collections.abc import Iterable, Sequence
 
+from attrs import frozen
+
 from svc_core.analysis._wording import ended, nothing, title
 from svc_core.analysis.draft import Draft, Period, Report
 from svc_core.analysis.evidence import Evidence
@@ -27,12 +29,35 @@ def report(
     language: str = "en",
 ) -> Report:
     """The whole way from a profile and the evidence of a period to a draft and its stories."""
+    told = tell(topic, evidence, keywords=keywords, language=language)
+    draft = compose(
+        name, topic, period, told.stories, language=language, considered=told.considered
+    )
+    matches = sum(len(story.members) for story in told.stories)
+    return Report(draft, told.stories[:STORIES_MAX], matches)
+
+
+@frozen
+class Told:
+    """The stories about a subject in the order of their telling, out of `considered` items."""
+
+    stories: tuple[Story, ...]
+    considered: int
+
+
+def tell(
+    topic: str,
+    evidence: Iterable[Evidence],
+    *,
+    keywords: Sequence[str] = (),
+    language: str = "en",
+) -> Told:
+    """Select what is about the subject, group it into stories and order them."""
     held = readings(evidence)
     query = Query.of(topic, keywords, language)
     chosen = choose(query, held)
-    told = rank(stories(chosen, held, adopting=not query.excluded), language)
-    draft = compose(name, topic, period, told, language=language, considered=len(held))
-    return Report(draft, tuple(told[:STORIES_MAX]), sum(len(story.members) for story in told))
+    found = stories(chosen, held, adopting=not query.excluded)
+    return Told(tuple(rank(found, language)), len(held))
 
 
 def compose(

@@ -11,6 +11,7 @@ Rule 3: a period that a person names selects by the items' own dates.
 Rule 4: no match makes a short report that says so (decisions: reports from evidence).
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from textwrap import shorten
 from typing import Literal
@@ -24,10 +25,8 @@ from svc_core.analysis import compose as composing
 from svc_core.analysis.draft import Cited, Draft
 from svc_core.analysis.draft import Period as Span
 from svc_core.analysis.evidence import Evidence
-from svc_core.analysis.grouping import stories
+from svc_core.analysis.grouping import Story
 from svc_core.analysis.query import Query
-from svc_core.analysis.relevance import select
-from svc_core.analysis.telling import rank
 from svc_core.operation import Context
 from svc_core.ports import Document
 from svc_core.reports import findings, render
@@ -103,13 +102,7 @@ async def gather(ctx: Context, profile_id: str, window: Window | None = None) ->
         start = None if newest is None else schedule.period_start(profile.schedule, ctx.now)
         window = Window(ctx.now, start)
     query = Query.of(profile.topic, profile.keywords, profile.language)
-    found = await ctx.tx.documents.search(
-        NEWS_TEXTS,
-        query.terms,
-        start=None if window.start is None else micros(window.start),
-        end=micros(window.end) if window.by == "taken" else None,
-        limit=CANDIDATES_MAX,
-    )
+    found = await _candidates(ctx, query.terms, window)
     items = [await _evidence(ctx, document) for document in found]
     kept = tuple(item for item in items if item is not None and _within(item, window))
     return Material(
@@ -120,6 +113,18 @@ async def gather(ctx: Context, profile_id: str, window: Window | None = None) ->
         last_report_id=None if newest is None else newest.report_id,
         last_digest=None if newest is None else newest.digest,
     )
+
+
+async def _candidates(
+    ctx: Context, terms: tuple[str, ...], window: Window
+) -> tuple[Document[NewsText], ...]:
+    """The items that hold any of the terms; a subject without one is sought in the newest."""
+    start = None if window.start is None else micros(window.start)
+    end = micros(window.end) if window.by == "taken" else None
+    documents = ctx.tx.documents
+    if terms:
+        return await documents.search(NEWS_TEXTS, terms, start=start, end=end, limit=CANDIDATES_MAX)
+    return (await documents.scan(NEWS_TEXTS, start=start, end=end, limit=CANDIDATES_MAX)).rows
 
 
 async def _newest(ctx: Context, profile_id: str) -> ReportFacets | None:
@@ -163,32 +168,35 @@ def _within(item: Evidence, window: Window) -> bool:
 def compose(material: Material, now: datetime) -> Finished:
     """The whole report, from the evidence alone."""
     profile, window = material.profile, material.window
-    chosen = select(Query.of(profile.topic, profile.keywords, profile.language), material.evidence)
-    period = _period(material, [scored.evidence for scored in chosen])
-    told = rank(stories(chosen), profile.language)
+    told = composing.tell(
+        profile.topic, material.evidence, keywords=profile.keywords, language=profile.language
+    )
+    period = _period(material, told.stories)
     draft = composing.compose(
         profile.name,
         profile.topic,
         Span(period.start, period.end),
-        told,
+        told.stories,
         language=profile.language,
-        considered=len(material.evidence),
+        considered=told.considered,
     )
     report_id = _report_id(profile.id, period)
     sources = _sources(draft, material.evidence)
-    facets = _facets(report_id, draft, findings.find(report_id, draft, told, sources), sources)
+    facets = _facets(
+        report_id, draft, findings.find(report_id, draft, told.stories, sources), sources
+    )
     repeats = material.last_report_id if facets.digest == material.last_digest else None
     if window.by == "published" and repeats != report_id:
         repeats = None
     return Finished(_row(profile, draft, facets, period, now), facets, repeats)
 
 
-def _period(material: Material, cited: list[Evidence]) -> Period:
+def _period(material: Material, told: Sequence[Story]) -> Period:
     """The reported time; one without a start begins with the earliest item that matched."""
     window = material.window
     start = window.start
     if start is None:
-        earliest = min((item.at for item in cited), default=window.end)
+        earliest = min((story.first_at for story in told), default=window.end)
         start = min(earliest, schedule.period_start(material.profile.schedule, window.end))
     return Period(start, window.end)
 

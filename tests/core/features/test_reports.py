@@ -189,6 +189,14 @@ def test_later_reports_cover_only_what_came_since(house: Any, profile: Any) -> N
     assert titles == [fresh[0]]
 
 
+def test_a_subject_without_words_is_sought_in_the_newest_items(house: Any) -> None:
+    take_in(house, STORIES)
+    made = house.profile(topic="!!! ???")
+    material = house.run(lambda ctx: reports.gather(ctx, made["id"]), "wsp_a")
+    assert len(material.evidence) == len(STORIES)
+    assert make(house, made["id"]).counts.sources == 0
+
+
 def test_an_item_that_vanished_is_not_evidence(house: Any, profile: Any) -> None:
     async def lose(ctx: Any) -> None:
         found = await ctx.tx.documents.scan(news.NEWS, limit=10)
