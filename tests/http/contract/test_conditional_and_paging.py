@@ -248,6 +248,26 @@ def test_the_feed_is_walked_to_its_end_and_resumed(full):
     assert not {row["id"] for row in rows} & {row["id"] for row in later}
 
 
+def test_a_reader_beside_twelve_writers_misses_and_repeats_no_change(town):
+    ask = town.ask_of(town.operation("createProfile"))
+    watermark = town.get("/api/v2/changes").json()["meta"]["watermark"]
+    made, seen = [], []
+    for turn in range(8):
+        town.clock.forward(minutes=1)  # within the quota
+        writes = [ask.having(idempotency_key=f"writer-{turn}-{n:02d}") for n in range(12)]
+        feed = town.ask_of(town.operation("listChanges"))
+        answers = town.send_all([*writes, feed.asking(("after", watermark), ("limit", "7"))])
+        made += [answer.json()["data"]["id"] for answer in answers[:-1]]
+        body = answers[-1].json()
+        seen += body["data"]
+        watermark = body["meta"]["watermark"]
+    rest = walk_on(town, f"{ORIGIN}/api/v2/changes?after={watermark}&limit=7")
+    told = [row["resourceId"] for row in seen + rest if row["resourceType"] == "profile"]
+    assert sorted(told) == sorted(made)
+    ids = [row["id"] for row in seen + rest]
+    assert len(ids) == len(set(ids)) == 2 * 8 * 12
+
+
 def test_a_feed_shows_what_everybody_sees_and_ones_own_alone(full):
     full.plant("b")
     ours, theirs = (keys_rows(full, key) for key in ("a", "b"))
