@@ -1,0 +1,64 @@
+"""What is imported is declared, so that an installation from pyproject.toml works."""
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# Distributions whose import name is not their own name with underscores.
+IMPORTED_AS = {"markdown_it_py": "markdown_it"}
+# Brought by a declared one and part of its interface.
+BROUGHT = {"httpcore2": "the network below httpx2", "h11": "the protocol below hypercorn"}
+
+
+def _names(requirements: list[str]) -> set[str]:
+    plain = (re.split(r"[\[<>=!;~ ]", text, maxsplit=1)[0] for text in requirements)
+    names = {name.lower().replace("-", "_") for name in plain}
+    return {IMPORTED_AS.get(name, name) for name in names}
+
+
+def _imports(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            yield node.module.partition(".")[0]
+
+
+@pytest.fixture(scope="module")
+def declared(root: Path) -> dict[str, set[str]]:
+    """The import names that each kind of installation has."""
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    core = _names(project["dependencies"])
+    return {
+        "core": core,
+        "testing": core | _names(extras["testing"]),
+        "server": core | _names(extras["server"]) | set(BROUGHT),
+    }
+
+
+def _kind(module: str) -> str:
+    if module.startswith("svc_core.testing"):
+        return "testing"
+    # The feed reader is loaded when a feed is read, and says which extra it needs.
+    return "core" if module.startswith("svc_core") and "sources" not in module else "server"
+
+
+def test_every_library_that_is_imported_is_declared(
+    product: Any, declared: dict[str, set[str]]
+) -> None:
+    known = {*sys.stdlib_module_names, "svc_core", "svc_http"}
+    missing = {
+        (module.name, name)
+        for module in product
+        for name in _imports(module.tree)
+        if name not in known | declared[_kind(module.name)]
+    }
+
+    assert missing == set()
