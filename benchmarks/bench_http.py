@@ -1,3 +1,4 @@
+# ruff: noqa: TID251
 """A list of 20 reports by key over HTTP, beside a Starlette route that does nothing else.
 
 Every server runs at once and is asked in turn, pinned to one core with the load on the other, so

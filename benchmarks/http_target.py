@@ -1,3 +1,4 @@
+# ruff: noqa: TID251
 """One server with one application, for `bench_http.py`; it prints a line once it answers.
 
     python benchmarks/http_target.py SERVER TARGET PORT

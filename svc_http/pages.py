@@ -123,6 +123,7 @@ def _html(title: str, main: str) -> bytes:
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(title)}</title>
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="/static/page.css">
 </head>
 <body>
@@ -240,7 +241,7 @@ class Pages:
         main = (
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f"<title>{TITLE}</title>\n</head>\n<body>\n"
+            f'<title>{TITLE}</title>\n<link rel="icon" href="data:,">\n</head>\n<body>\n'
             '<div id="app" data-url="openapi.json"></div>\n'
             f'<script src="{SCALAR[1:]}"></script>\n<script src="static/docs.js"></script>\n'
             "</body>\n</html>\n"

@@ -184,10 +184,10 @@ async def serve(
     *,
     signals: bool = True,
 ) -> None:
-    """Serve on a listening socket, which is closed at the end, until the service is drained, which SIGTERM and SIGINT do.
+    """Serve on a listening socket until the service is drained, which SIGTERM and SIGINT do.
 
-    A second signal ends the process at once. `signals` is false where another part of the
-    process handles them.
+    The socket is closed at the end. A second signal ends the process at once. `signals` is false
+    where another part of the process handles them.
     """
     settings = service.runtime.settings
     install(settings.origin)

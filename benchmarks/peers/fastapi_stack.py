@@ -1,3 +1,4 @@
+# ruff: noqa: TID251, N815, ARG001
 """The same list as it is commonly built: FastAPI, pydantic models, slowapi, aiosqlite.
 
 It does less than ours: two rate windows instead of four, no allowlist, no lockout, no cursor to

@@ -1,3 +1,4 @@
+# ruff: noqa: TID251, ARG001
 """The floor: a Starlette route that encodes a constant page. No key, no limits, no store."""
 
 import json

@@ -40,6 +40,7 @@ class Diary:
 
     def __init__(self):
         self.said = []
+        self.enough = asyncio.Event()
 
     async def patient(self, runtime):
         self.said.append("begun")
@@ -53,6 +54,8 @@ class Diary:
 
     async def broken(self, runtime):
         self.said.append("broken")
+        if self.said.count("broken") == 3:
+            self.enough.set()
         raise RuntimeError("no source")
 
     async def close(self):
@@ -86,13 +89,24 @@ def test_workers_may_run_elsewhere(make_house, diary):
     assert diary.said == []
 
 
+def test_whoever_starts_second_starts_nothing(make_house, diary):
+    house = make_house(parts={"workers": [diary.patient]})
+
+    async def go():
+        runtime = house.service.runtime
+        await asyncio.gather(runtime.start(), runtime.start())
+        await asyncio.sleep(0)
+
+    house.run(go())
+    assert diary.said == ["begun"]
+
+
 def test_a_worker_that_fails_is_logged_and_tried_again(make_house, diary, monkeypatch):
     monkeypatch.setattr("svc_http.runtime.RESTART_SECONDS", 0.01)
     house = make_house(parts={"workers": [diary.broken]})
 
     async def during():
-        while diary.said.count("broken") < 3:
-            await asyncio.sleep(0.005)
+        await asyncio.wait_for(diary.enough.wait(), 5)
 
     house.run(lifespan(house.service, during))
     failures = [line for line in house.log.lines if line["event"] == "worker"]

@@ -365,7 +365,9 @@ TOKENS = st.text(st.characters(codec="ascii"), max_size=30)
         max_size=4,
     ),
     method=st.sampled_from(["GET", "HEAD", "POST", "OPTIONS", "DELETE", "PATCH", "BREW"]),
-    prefix=st.sampled_from([b"/", b"/api/v1/notes", b"/api/v1/notes/", b"/problems/", b"http://", b"*"]),
+    prefix=st.sampled_from(
+        [b"/", b"/api/v1/notes", b"/api/v1/notes/", b"/problems/", b"http:", b"*"]
+    ),
 )  # fmt: skip
 def test_nothing_escapes_and_every_error_is_a_problem(
     shared_house, path, query, headers, method, prefix

@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import tomllib
+from datetime import UTC, datetime
 
 import pytest
 from openapi_spec_validator import validate
@@ -56,6 +57,7 @@ def test_every_problem_type_has_its_page(shared_house, kind):
     page = shared_house.ask("GET", f"/problems/{kind.slug}")
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert kind.code in page.text
+    assert shared_house.ask("GET", f"/problems/{kind.slug}").content == page.content
     told = shared_house.ask(
         "GET", f"/problems/{kind.slug}", headers={"Accept": "application/json"}
     ).json()
@@ -148,8 +150,6 @@ def test_metrics_count_by_route_and_never_by_path_or_invented_method(house):
 def test_the_deprecations_are_listed_with_their_end(make_house, house):
     assert "<code>since</code>" in house.ask("GET", "/docs/deprecations").text
     assert "no end is set" in house.ask("GET", "/docs/deprecations").text
-    from datetime import UTC, datetime
-
     ended = make_house(sunset_at=datetime(2027, 6, 30, tzinfo=UTC))
     assert "2027-06-30" in ended.ask("GET", "/docs/deprecations").text
 

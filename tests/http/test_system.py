@@ -31,7 +31,7 @@ print(os.read(reader, 100).decode(), system.new_request_id())
 
 def test_a_forked_child_hands_out_other_ids():
     # In a process of its own, because this one may have threads.
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}  # noqa: TID251
     said = subprocess.run(
         [sys.executable, "-c", FORKING], env=environment, capture_output=True, check=True, text=True
     )
