@@ -1,5 +1,6 @@
 """The tree of commands. What a command needs is imported when it is the one that was called."""
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -22,6 +23,7 @@ app = App(
     result_action="return_value",
     exit_on_error=False,
     print_error=False,
+    suppress_keyboard_interrupt=False,
 )
 
 _HERE = "svc_http.cli"
@@ -47,16 +49,18 @@ for _name, _target, _help in (
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
     try:
-        return int(app(list(arguments)) or 0)
+        code = int(app(list(arguments)) or 0)
+        sys.stdout.flush()
+        return code
     except CycloptsError as wrong:
         return failures.tell(" ".join(str(wrong).split()), failures.USAGE)
     except KeyboardInterrupt:
         return failures.INTERRUPTED
     except BrokenPipeError:
-        # Whoever read the output has gone, which is their right; nothing may be written any more.
-        sys.stdout = None
+        # Whoever read the output has gone, which is their right; what is left goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return failures.REFUSED
     except Exception as failure:
         # The boundary: what people cannot mend is a defect of ours, told without a traceback.
-        code = failures.known(failure)
-        return failures.defect(failure) if code is None else code
+        told = failures.known(failure)
+        return failures.defect(failure) if told is None else told

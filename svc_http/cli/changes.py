@@ -9,6 +9,7 @@ from svc_http.cli.options import Common
 from svc_http.cli.reach import call
 
 app = App(name="changes", help="The change feed of a workspace.")
+app.command("svc_http.cli.tail:changes", name="tail", help="Print every change from a position on.")
 
 Workspace = Annotated[
     str | None, Parameter(name="--workspace", help="Id or name. Without: the only one there is.")

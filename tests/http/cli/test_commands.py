@@ -11,6 +11,7 @@ import pytest
 
 from svc_core.access.scopes import SCOPES
 from svc_http.cli import doctor as doctor_module
+from svc_http.cli import tail
 
 EIGHT = ["type", "title", "status", "detail", "instance", "code", "requestId", "resolution"]
 FEED = """<?xml version="1.0"?><rss version="2.0"><channel><title>{title}</title>
@@ -340,6 +341,45 @@ def test_the_feed_is_read_from_watermark_to_watermark(svc: Svc, profile: str) ->
     assert svc("changes", "list", "--type", "gossip").code == 1
 
 
+def test_the_tail_goes_on_where_it_ended(svc: Svc, profile: str, here: Path) -> None:
+    first = _lines(svc("changes", "tail", "--state", "mark").out)
+    head = svc("changes", "head", "--json").json["watermark"]
+    assert (here / "mark").read_text().strip() == head
+    assert len(first) == len(svc("changes", "list", "--json").json["data"])
+    assert svc("changes", "tail", "--state", "mark").out == ""
+    assert svc("changes", "tail", "--from", head).out == ""
+    svc("profiles", "delete", profile)
+    gone = _lines(svc("changes", "tail", "--state", "mark").out)
+    assert {row["resourceType"] for row in gone} == {"profile", "subscription"}
+    assert all(row["tombstone"] for row in gone)
+
+
+def test_the_tail_hands_pages_on_and_keeps_none_that_was_not_taken(
+    svc: Svc, profile: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tail, "PAGE_ROWS", 3)
+    failed = svc("changes", "tail", "--state", "mark", "--exec", "exit 7")
+    assert (failed.code, "failed with 7" in failed.err) == (1, True)
+    assert not (here / "mark").exists()
+    assert svc("changes", "tail", "--state", "mark", "--exec", "cat >> taken").code == 0
+    assert _lines((here / "taken").read_text()) == _lines(svc("changes", "tail").out)
+    assert svc("changes", "tail", "--state", "mark", "--exec", "cat >> taken").code == 0
+    assert svc("changes", "tail", "--state", "no/such/folder").code == 2
+
+
+def test_the_tail_waits_for_more(svc: Svc, profile: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def wait(_seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tail.time, "sleep", wait)
+    ran = svc("changes", "tail", "--follow")
+    assert (ran.code, bool(ran.out)) == (130, True)
+
+
+def _lines(text: str) -> list[Any]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
 def test_a_persons_own_feed_is_named_by_their_id(svc: Svc) -> None:
     svc("keys", "create", "--name", "mine", "--personal")
     (person,) = svc("users", "list", "--json").json
@@ -390,6 +430,7 @@ UNUSABLE = [
     (("keys", "list", "--config", "missing.toml"), 2, "missing.toml"),
     (("keys", "list", "--db", "text.db"), 1, "cannot be used"),
     (("keys", "list", "--db", "folder.db"), 1, "cannot be used"),
+    (("keys", "create", "--name", "a", "--db", "locked.db"), 1, "cannot be opened"),
     (("keys", "create", "--name", "a", "--expires", "soon"), 2, "--expires"),
     (("keys", "create"), 2, "--name"),
     (("keys", "creat"), 2, 'Did you mean "create"?'),
@@ -404,6 +445,7 @@ def test_what_cannot_be_done_is_told_in_one_line(
 ) -> None:
     (here / "text.db").write_text("This is no database.\n" * 100)
     (here / "folder.db").mkdir()
+    (here / "locked.db.lock").mkdir()
     ran = svc(*arguments)
     assert (ran.code, ran.out) == (code, "")
     assert words in ran.err

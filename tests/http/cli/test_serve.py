@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
+from svc_core import accounts
 from svc_core.ports import SYSTEM, Answer, Transaction
 from svc_http import cli, serving, system
-from svc_http.cli import app as tree
-from svc_http.cli import failures, reach
+from svc_http.cli import reach
 from svc_http.cli.serve import _announce
 from svc_http.demo.seed import Seeded
 from svc_http.opening import hands, open_store
@@ -203,13 +203,13 @@ def test_flags_come_before_the_environment_and_the_file(
 
 
 def test_help_is_fast(tmp_path: Path, spawn: Callable[..., Any]) -> None:
-    # The best of three, because the machine may be busy; a free one needs about 0.3 s.
-    times = []
-    for _ in range(3):
+    def seconds() -> float:
         began = time.perf_counter()
         assert "serve" in spawn("--help", cwd=tmp_path).out
-        times.append(time.perf_counter() - began)
-    assert min(times) < 0.7
+        return time.perf_counter() - began
+
+    # Once of five, because the machine may be busy; a free one needs about 0.3 s.
+    assert any(seconds() < 0.7 for _ in range(5))
 
 
 # -- what is printed ---------------------------------------------------------------------------
@@ -338,18 +338,39 @@ def test_a_defect_is_one_line_with_its_place(svc: Svc, monkeypatch: pytest.Monke
     assert "ZeroDivisionError: nought (test_serve.py:" in ran.err
 
 
-@pytest.mark.parametrize(
-    ("failure", "code"), [(KeyboardInterrupt(), failures.INTERRUPTED), (BrokenPipeError(), 1)]
-)
-def test_an_interrupted_command_ends_quietly(
-    svc: Svc, monkeypatch: pytest.MonkeyPatch, failure: BaseException, code: int
+def test_a_defect_of_a_command_here_is_told_as_well(
+    svc: Svc, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: object) -> None:
-        raise failure
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("nought")
 
-    monkeypatch.setattr(tree, "app", broken)
-    monkeypatch.setattr(sys, "stdout", sys.stdout)  # given back after the test
-    assert cli.main(["keys", "list"]) == code
+    monkeypatch.setattr(accounts, "create_workspace", broken)
+    ran = svc("workspaces", "create", "--name", "acme")
+    assert (ran.code, ran.err.count("\n")) == (1, 1)
+    assert "ZeroDivisionError" in ran.err
+
+
+def test_where_there_is_no_uvloop_there_is_asyncio(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvloop", None)
+    assert serving._loop_factory() is None
+
+
+def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m svc_http openapi | head -c 20"],
+        env={"PYTHONPATH": str(Path(__file__).parents[3]), "PATH": os.defpath},
+        cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert (ran.stdout, ran.stderr) == ('{"openapi": "3.1.0",', "")
+
+
+def test_an_interrupted_command_ends_quietly(svc: Svc, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reach.control, "ask", interrupted)
+    ran = svc("keys", "list")
+    assert (ran.code, ran.out, ran.err) == (130, "", "")
 
 
 def test_a_busy_port_is_known_before_anything_is_made(here: Path, svc: Svc) -> None:
