@@ -136,8 +136,8 @@ def _storage() -> Iterator[str]:
         yield f"### {name}"
         yield ""
         yield _paragraph(port)
+        yield ""
         for method, doc in _members(port):
-            yield ""
             yield f"- `{method}`: {doc}"
 
 
@@ -172,12 +172,15 @@ def _members(port: Any) -> Iterator[tuple[str, str]]:
 
 
 def _sentence(thing: Any) -> str:
-    """The first paragraph of a docstring, on one line."""
-    return " ".join(str(inspect.getdoc(thing)).partition("\n\n")[0].split())
+    """A docstring on one line."""
+    return " ".join(str(inspect.getdoc(thing)).split())
 
 
 def _paragraph(thing: Any) -> str:
-    return str(inspect.getdoc(thing))
+    """A docstring with its rules as a list."""
+    said, *rules = re.split(r"^Rule \d+: ", str(inspect.getdoc(thing)), flags=re.MULTILINE)
+    listed = [f"{number}. {' '.join(rule.split())}" for number, rule in enumerate(rules, 1)]
+    return "\n".join((said.strip(), *([""] if listed else []), *listed))
 
 
 # -- examples ----------------------------------------------------------------------------------
