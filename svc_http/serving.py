@@ -21,17 +21,24 @@ from attrs import frozen
 
 from svc_core import accounts, idempotency
 from svc_core.ports import SYSTEM
-from svc_http import app, server
+from svc_http import app, server, system
 from svc_http.commands.answering import Answering
 from svc_http.commands.catalogue import commands
 from svc_http.control import Control, address
 from svc_http.demo.seed import Seeded, seed
 from svc_http.fetch import Fetcher
-from svc_http.opening import hands, open_store, secured
+from svc_http.opening import Store, hands, open_store, secured
 from svc_http.runtime import Runtime, Worker
 from svc_http.service import Service
 from svc_http.settings import Settings, SettingsError
+from svc_http.storage import StoreBusy
 from svc_http.workers import ingest_loop, schedule_loop
+
+PATIENCE_SECONDS = 1.0
+"""How long a start waits for a command to give the file back: a few of them, one after another."""
+
+LOOK_SECONDS = 0.05
+"""How often it looks."""
 
 PURGE_SECONDS = 600.0
 """How often answers that no repetition may ask for any more are forgotten."""
@@ -135,7 +142,7 @@ async def _serve(
     given: Settings, listening: socket.socket, on_ready: OnReady, feeds: Path | None
 ) -> None:
     async with AsyncExitStack() as stack:
-        store = open_store(given)
+        store = await _own_store(given)
         stack.push_async_callback(store.close)
         fetcher = await stack.enter_async_context(Fetcher())
         built = app.build(given, store, workers=_workers(fetcher))
@@ -148,6 +155,18 @@ async def _serve(
         is_empty = not await service.system(accounts.list_workspaces)
         opened = Opened(given, control.text, is_empty, seeded)
         await server.serve(built, listening, lambda _host, _port: on_ready(opened))
+
+
+async def _own_store(given: Settings) -> Store:
+    """The store, once a command that has it gives it back; a server keeps it longer than this."""
+    deadline = system.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            return open_store(given)
+        except StoreBusy:
+            if system.monotonic() > deadline:
+                raise
+        await asyncio.sleep(LOOK_SECONDS)
 
 
 def _answering(runtime: Runtime) -> Answering:

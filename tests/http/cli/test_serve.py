@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import webbrowser
 from collections.abc import Callable
@@ -119,6 +120,19 @@ def test_a_command_waits_for_another_to_give_the_file_back(
     monkeypatch.setattr(reach.time, "sleep", look)
     assert svc("keys", "list").code == 0
     assert len(looked) == 3
+
+
+def test_a_start_waits_for_a_command_to_end(here: Path, svc: Svc) -> None:
+    held = FileLock(here / "svc.db")
+    giving_back = threading.Timer(0.2, held.release)
+    giving_back.start()
+
+    def ready(_: Opened) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    serving.run(Settings(port=0, secret=SECRET), ready)
+    giving_back.join()
+    assert (here / "svc.db").exists()
 
 
 def test_a_file_that_is_never_given_back_is_told_with_its_owner(
