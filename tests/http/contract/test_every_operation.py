@@ -299,6 +299,29 @@ def test_a_path_with_control_characters_or_broken_text_is_malformed(
     refused(answer, problem.BAD_REQUEST)
 
 
+def filters(operation):
+    """The query parameters that take an identifier."""
+    return [item for item in inputs(operation.request) if item.id_prefix and item.place == "query"]
+
+
+@where(filters)
+def test_a_filter_takes_identifiers_old_and_new_and_tells_nothing_of_others(shared, operation):
+    ask = shared.ask_of(operation)
+    for item in filters(operation):
+        ours, theirs = (shared.rows[key][item.id_prefix][-1] for key in ("a", "b"))
+        found = shared.send(ask.asking((item.name, ours)))
+        assert found.json()["data"]
+        old = shared.send(ask.asking((item.name, ours.partition("_")[2])))
+        assert old.json()["data"] == found.json()["data"]
+        answers = [
+            shared.send(ask.asking((item.name, id_)))
+            for id_ in (theirs, ids.public_id(item.id_prefix, "0" * 24))
+        ]
+        assert [answer.status_code for answer in answers] == [200, 200]
+        assert answers[0].content == answers[1].content
+        assert answers[0].json()["data"] == []
+
+
 # -- queries -----------------------------------------------------------------------------------
 
 
