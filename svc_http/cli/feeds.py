@@ -70,7 +70,7 @@ def pull(
         f"{done['failed']} sources failed."
     )
     if failed:
-        show.table(failed, ("id", "name", "error.code", "error.message"), "")
+        show.table(failed, ("id", "location", "error.code", "error.message"), "")
 
 
 @app.command
@@ -91,4 +91,6 @@ def status(
         "health.lastSuccessAt",
         "health.error.message",
     )
-    show.table(found, columns, "No sources yet. Add some: svc feeds add PATH-OR-URL")
+    # One that was never read has no name yet.
+    named = [source | {"name": source["name"] or source["location"]} for source in found]
+    show.table(named, columns, "No sources yet. Add some: svc feeds add PATH-OR-URL")

@@ -93,8 +93,7 @@ def puller(make_fetcher: MakeFetcher) -> Command[PullFeeds]:
 
         def heard(outcome: Outcome) -> None:
             outcomes.append(outcome)
-            name = "" if outcome.source is None else outcome.source.name
-            tell(Progress(len(outcomes), len(sources), name))
+    X
 
         async with make_fetcher() as fetcher:
             done = await pull_all(service, sources, fetcher, heard)
@@ -130,6 +129,7 @@ def _told(outcomes: Sequence[Outcome]) -> Json:
         {
             "id": outcome.source.id,
             "name": outcome.source.name,
+            "location": outcome.source.location,
             "status": outcome.status,
             "created": outcome.created,
             "updated": outcome.updated,
