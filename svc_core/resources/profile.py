@@ -34,14 +34,14 @@ Cadence = Annotated[Frequency, Doc("How often a report is made."), Example("dail
 TimeOfDay = Annotated[
     str,
     Pattern("(?:[01][0-9]|2[0-3]):[0-5][0-9]", "a time of day HH:MM"),
-    Doc("Local time of day, HH:MM on the 24-hour clock."),
+    Doc("Local time of day, HH:MM; required but for hourly and manual profiles."),
     Example("07:30"),
 ]
 ScheduleDay = Annotated[
     int,
     Ge(1),
     Le(28),
-    Doc("1..7 from Monday for weekly, 1..28 for monthly profiles."),
+    Doc("1..7 from Monday for weekly, 1..28 for monthly profiles; null takes the first."),
     Example(1),
 ]
 TimeZone = Annotated[

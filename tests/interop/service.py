@@ -1,0 +1,120 @@
+"""A service on a free port, with a key and a few rows, for clients that other tools made.
+
+    python tests/interop/service.py
+
+prints one line of JSON, `{"origin", "key", "reportId"}`, once it listens, and serves until SIGTERM.
+The rows are the examples of the published document: what it shows is what is served.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from svc_core import accounts, wire
+from svc_core.access import plans
+from svc_core.access.scopes import SCOPES
+from svc_core.accounts import KeyWish
+from svc_core.catalog import COLLECTIONS, OPERATIONS
+from svc_core.cursor import Keyring
+from svc_core.openapi import document
+from svc_core.operation import Actor, Context
+from svc_core.ports import SYSTEM, Transaction
+from svc_core.resources.news import NEWS
+from svc_core.resources.report import (
+    FACETS,
+    REPORTS,
+    ReportContent,
+    ReportFacets,
+    ReportGraph,
+    ReportSignal,
+)
+from svc_http import server, system
+from svc_http.app import build
+from svc_http.settings import Settings
+from svc_http.storage import MemoryStorage
+
+SECRET = "0123456789abcdef" * 4
+
+
+def main() -> None:
+    listening = server.listen("127.0.0.1", 0)
+    origin = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    storage = MemoryStorage(COLLECTIONS)
+    service = build(Settings(base_url=origin, db=":memory:", secret=SECRET), storage)
+    with asyncio.Runner() as runner:
+        key, report_id = runner.run(_fill(storage))
+
+        def ready(*_: Any) -> None:
+            told = {"origin": origin, "key": key, "reportId": report_id}
+            sys.stdout.write(f"{json.dumps(told)}\n")
+            sys.stdout.flush()
+
+        runner.run(server.serve(service, listening, ready))
+
+
+async def _fill(storage: MemoryStorage) -> tuple[str, str]:
+    """A workspace with a key and a report, and a news item for everybody."""
+    workspace, issued = await _as(storage, SYSTEM, _open_account)
+    report_id = await _as(storage, workspace.id, _add_report)
+    await _as(storage, SYSTEM, _add_news)
+    return issued.secret, report_id
+
+
+async def _as(storage: MemoryStorage, tenant: str, work: Callable[[Context], Any]) -> Any:
+    async def unit(tx: Transaction) -> Any:
+        keyring = Keyring({1: SECRET.encode()}, 1)
+        ids = system.SystemIds()
+        return await work(Context(tx, system.now(), ids, Actor(tenant), "interop", keyring))
+
+    return await storage.write(tenant, unit)
+
+
+async def _open_account(ctx: Context) -> Any:
+    table = plans.DEFAULT_PLANS
+    workspace = await accounts.create_workspace(
+        ctx, name="Interop", plan="elite", plans=plans.DEFAULT_PLANS
+    )
+    wish = KeyWish(name="interop", scopes=tuple(SCOPES), workspace_id=workspace.id)
+    return workspace, await accounts.create_key(ctx, wish, plans=plans.DEFAULT_PLANS)
+
+
+async def _add_report(ctx: Context) -> str:
+    row = REPORTS.decode(wire.dumps(_example("listReports")["data"][0]))
+    signals = _example("getReportSignals")["signals"]
+    graph = {
+        name: value for name, value in _example("getReportGraph").items() if name != "reportId"
+    }
+    facets = ReportFacets(
+        report_id=row.id,
+        digest="",
+        opening=(),
+        key_points=(),
+        sections=(),
+        briefs=(),
+        sources=(),
+        signals=wire.loads(tuple[ReportSignal, ...], wire.dumps(signals)),
+        graph=wire.loads(ReportGraph, wire.dumps(graph)),
+        content=ReportContent(html="<h1>Port strikes</h1>\n", markdown="# Port strikes\n"),
+        text=_example("getReportText")["text"],
+    )
+    await ctx.create(REPORTS, row.id, row)
+    await ctx.create(FACETS, row.id, facets)
+    return row.id
+
+
+async def _add_news(ctx: Context) -> None:
+    item = NEWS.decode(wire.dumps(_example("listNews")["data"][0]))
+    await ctx.create(NEWS, item.id, item)
+
+
+def _example(operation_id: str) -> Any:
+    described = document(OPERATIONS, base_url="http://127.0.0.1")
+    items = [item for path in described["paths"].values() for item in path.values()]
+    (found,) = [item for item in items if item["operationId"] == operation_id]
+    return found["responses"]["200"]["content"]["application/json"]["example"]
+
+
+if __name__ == "__main__":
+    main()
