@@ -93,7 +93,8 @@ def puller(make_fetcher: MakeFetcher) -> Command[PullFeeds]:
 
         def heard(outcome: Outcome) -> None:
             outcomes.append(outcome)
-    X
+            location = "" if outcome.source is None else outcome.source.location
+            tell(Progress(len(outcomes), len(sources), location))
 
         async with make_fetcher() as fetcher:
             done = await pull_all(service, sources, fetcher, heard)
