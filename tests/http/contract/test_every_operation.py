@@ -84,6 +84,27 @@ def test_every_representation_is_given_by_format_and_by_accept(shared, operation
     assert shared.send(ask).headers["content-type"].startswith(operation.media[0].media_type)
 
 
+@where(lambda op: len(op.media) > 1)
+def test_the_caller_weighs_the_representations(shared, operation):
+    ask = shared.ask_of(operation)
+    first, second = (offer.media_type for offer in operation.media[:2])
+    for accept, chosen in [
+        (f"{second};q=0.5, {first};q=0.4", second),
+        (f"{first};q=0.4, {second};q=0.5", second),
+        (f"{second}, */*;q=0.9", second),
+        (f"{second}, {first};q=0.9", second),
+        (f"{first};q=0, */*;q=0.1", second),
+        ("image/png, */*;q=0.1", first),
+        ("nonsense", first),
+        ("", first),
+    ]:
+        answer = shared.send(ask.having(accept=accept))
+        assert answer.headers["content-type"].partition(";")[0] == chosen, accept
+        assert answer.headers["vary"] == "Authorization, Accept"
+    beaten = shared.send(ask.asking(("format", operation.media[1].format)).having(accept=first))
+    assert beaten.headers["content-type"].partition(";")[0] == second
+
+
 @where(reads_one)
 def test_one_resource_has_a_strong_tag_for_each_representation_and_honours_it(shared, operation):
     ask = shared.ask_of(operation)
@@ -243,6 +264,8 @@ def test_another_tenants_row_is_not_to_be_told_from_one_that_is_not(
     each_shared, operation, refused
 ):
     theirs = each_shared.ask_of(operation, "b")
+    if operation.method == "GET":  # its owner reads it first, so that it may be remembered
+        assert each_shared.send(theirs, "b").status_code == operation.success
     known = [item.id_prefix for item in ids_of(operation)]
     path = theirs.path
     for prefix in known:

@@ -262,11 +262,16 @@ def check(parts, sent, stays):
 
 
 @pytest.mark.parametrize(
-    ("seed", "count"),
-    [(1, 2_000), pytest.param(2, 50_000, marks=pytest.mark.soak)],
+    ("store", "seed", "count"),
+    [
+        ("memory", 1, 2_000),
+        ("sqlite", 2, 500),
+        pytest.param("memory", 3, 50_000, marks=pytest.mark.soak),
+        pytest.param("sqlite", 4, 10_000, marks=pytest.mark.soak),
+    ],
 )
-def test_a_storm_of_random_requests_meets_no_defect(make_world, seed, count):
-    world = make_world(rate_limits=False, is_sown=False)
+def test_a_storm_of_random_requests_meets_no_defect(make_world, store, seed, count):
+    world = make_world(store, rate_limits=False, is_sown=False)
     world.take_news(range(30))
     storm = Storm(world, seed)
     seen = Counter()
