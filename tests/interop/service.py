@@ -72,7 +72,6 @@ async def _as(storage: MemoryStorage, tenant: str, work: Callable[[Context], Any
 
 
 async def _open_account(ctx: Context) -> Any:
-    table = plans.DEFAULT_PLANS
     workspace = await accounts.create_workspace(
         ctx, name="Interop", plan="elite", plans=plans.DEFAULT_PLANS
     )
