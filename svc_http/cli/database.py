@@ -52,6 +52,45 @@ def migrate(
     return 0
 
 
+@app.command
+def backup(
+    target: Annotated[Path, Parameter(help="The file to make; it must not exist.")],
+    *,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Copy the database as it is now, also while a server uses it."""
+    from svc_http import snapshots  # noqa: PLC0415 - help is shown without it
+
+    source = _file(common)
+    snapshots.backup(source, target)
+    found = {"db": str(source), "backup": str(target), "sizeBytes": target.stat().st_size}
+    if common.json:
+        show.as_json(found)
+        return
+    show.members(found)
+
+
+@app.command
+def restore(
+    source: Annotated[Path, Parameter(help="The copy that takes the place of the database.")],
+    *,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Put a copy in the place of the database; what stood there is set aside.
+
+    Consumers of the change feed are told to read anew.
+    """
+    from svc_http import snapshots  # noqa: PLC0415 - help is shown without it
+
+    target = Path(common.settings().db).absolute()
+    aside = snapshots.restore(source, target)
+    found = {"db": str(target), "restored": str(source), "setAside": aside and str(aside)}
+    if common.json:
+        show.as_json(found)
+        return
+    show.members(found)
+
+
 def _told(common: Common, path: Path, steps: list[str]) -> None:
     if common.json:
         show.as_json({"db": str(path), "steps": steps})

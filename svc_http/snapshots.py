@@ -1,0 +1,112 @@
+"""Copies of the database file: taken while a server writes, put back while none does.
+
+Rule 1: a copy is whole and consistent, or it is not there.
+Rule 2: what a restored file replaces is set aside, never lost.
+Rule 3: a restored file begins a new life of the change feed, so that a consumer who saw changes
+        which the copy does not have reads anew (`WATERMARK_GONE`) and misses nothing.
+"""
+
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from svc_core import catalog
+from svc_http import system
+from svc_http.storage.sqlite import renew_epoch, status
+from svc_http.storage.sqlite.connection import connect_reader
+from svc_http.storage.sqlite.lock import FileLock
+
+EPOCH_BYTES = 8
+PARTS = ("", "-wal", "-shm")
+"""What SQLite keeps of one database, by what follows its name."""
+
+
+class Unfit(Exception):  # noqa: N818 - said as the state that it is
+    """A file cannot be copied from or to; the message is one line with the way out."""
+
+
+def backup(source: Path, target: Path) -> None:
+    """Copy the database as it is at this moment, with the secret that is kept beside it.
+
+    Raises:
+        Unfit: there is nothing to copy, or something where the copy is to be.
+    """
+    _check(source)
+    _copy(source, target)
+    _copy_secret(source, target)
+
+
+def restore(source: Path, target: Path) -> Path | None:
+    """Put a copy in the place of the database; where the file that stood there is now.
+
+    Raises:
+        Unfit: the copy is no database of this service.
+        StoreBusy: a server uses the file that is to be replaced.
+    """
+    _check(source)
+    lock = FileLock(target)
+    try:
+        fresh = Path(f"{target}.new")
+        for part in (*PARTS, ".lock"):  # of a restore that was killed
+            Path(f"{fresh}{part}").unlink(missing_ok=True)
+        _copy(source, fresh)
+        renew_epoch(fresh, system.SystemIds().random(EPOCH_BYTES))
+        Path(f"{fresh}.lock").unlink()
+        aside = _set_aside(target)
+        fresh.replace(target)
+        _copy_secret(source, target)
+        return aside
+    finally:
+        lock.release()
+
+
+def _check(source: Path) -> None:
+    if not source.is_file():
+        raise Unfit(f"there is no database {source}")
+    try:
+        taken = status(source, catalog.COLLECTIONS).applied
+    except sqlite3.Error as broken:
+        raise Unfit(f"{source} cannot be read: {broken}") from broken
+    if not taken:
+        raise Unfit(f"{source} is not a database of this service")
+
+
+def _copy(source: Path, target: Path) -> None:
+    try:
+        os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError as taken:
+        raise Unfit(f"{target} exists; move it away, or choose another name") from taken
+    except OSError as refused:
+        raise Unfit(f"{target} cannot be made: {refused.strerror}") from refused
+    try:
+        with closing(connect_reader(source)) as connection:
+            # Into an empty file, which keeps the mode it was made with.
+            connection.execute("VACUUM INTO ?", (str(target),))
+    except sqlite3.Error as broken:
+        target.unlink()
+        raise Unfit(f"{source} cannot be copied: {broken}") from broken
+    _sync(target)
+
+
+def _copy_secret(source: Path, target: Path) -> None:
+    secret = Path(f"{source}.secret")
+    if secret.exists():
+        shutil.copy(secret, f"{target}.secret")  # with its mode, which is the owner's alone
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _set_aside(path: Path) -> Path | None:
+    """Give the present file a name of its own; a log without its file goes as well, because
+    SQLite would play it into whatever file stands there next."""
+    aside = Path(f"{path}.before-{system.now():%Y%m%dT%H%M%S%fZ}")
+    for part in PARTS:
+        present = Path(f"{path}{part}")
+        if present.exists():
+            present.rename(f"{aside}{part}")
+    return aside if aside.exists() else None
