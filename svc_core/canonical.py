@@ -8,11 +8,11 @@ Rule 2: the fast path gives the bytes of the exact one or steps aside. It takes 
 """
 
 import re
-from collections.abc import Callable, Iterable
 from hashlib import sha256
-from json import JSONEncoder, encoder
 from math import isfinite
-from typing import Any, Final, cast
+from typing import Any, Final, NoReturn
+
+from svc_core import compact
 
 DEPTH_MAX: Final = 64
 """Nested arrays and objects; the depth that the reader of requests takes as well."""
@@ -35,7 +35,7 @@ def dumps(value: object) -> bytes:
             surrogate, a key that is no text, another type, or more than 64 levels.
     """
     if _is_plain(value, DEPTH_MAX - 1):
-        text = "".join(_chunks(value, 0))
+        text = _fast(value)
         # A character beyond U+FFFF is the only one that takes two UTF-16 units.
         if text.isascii() or len(_encode(text, "utf-16-le")) == 2 * len(text):
             return text.encode()
@@ -72,21 +72,11 @@ def hex_digest(value: object) -> str:
 # -- the fast path -----------------------------------------------------------------------------
 
 
-def _refuse(value: object) -> None:
+def _refuse(value: object) -> NoReturn:
     raise AssertionError(f"{type(value)} has passed the guard")
 
 
-def _c_encoder() -> Callable[[Any, int], Iterable[str]]:
-    """The standard library's encoder, built once instead of once a call as `encode` does."""
-    make: Any = getattr(encoder, "c_make_encoder", None)
-    # An interpreter without the C encoder has the same one in Python, with the same call.
-    portable: Any = JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    escape = encoder.encode_basestring
-    built: Any = make and make(None, _refuse, escape, None, ":", ",", True, False, False)
-    return cast(Callable[[Any, int], Iterable[str]], built or portable.iterencode)
-
-
-_chunks = _c_encoder()
+_fast = compact.encoder(sort_keys=True, default=_refuse)
 
 
 def _is_plain(value: Any, depth: int) -> bool:

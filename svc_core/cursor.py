@@ -20,6 +20,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from svc_core import compact
+
 VERSION: Final = 1
 LENGTH_MAX: Final = 512
 """Characters of a cursor, so that it fits a query beside its filters."""
@@ -97,7 +99,7 @@ def binding(
     `filters` holds JSON values by name. The page limit does not belong here: a client may change
     it on the way.
     """
-    return sha256(_BINDING.encode([tenant, operation, filters, order]).encode()).digest()
+    return sha256(_binding_text([tenant, operation, filters, order]).encode()).digest()
 
 
 def seal(keyring: Keyring, position: object, binding: bytes, nonce: bytes) -> str:
@@ -109,7 +111,7 @@ def seal(keyring: Keyring, position: object, binding: bytes, nonce: bytes) -> st
     if len(nonce) != NONCE_BYTES:
         raise CursorError(f"A cursor is sealed with {NONCE_BYTES} random bytes, not {len(nonce)}.")
     head = bytes((VERSION, keyring.current))
-    plain = _POSITION.encode(position).encode()
+    plain = _position_text(position).encode()
     sealed = keyring.cipher(keyring.current).encrypt(nonce, plain, head + binding)
     text = _to_text(head + nonce + sealed)
     if len(text) > LENGTH_MAX:
@@ -131,12 +133,12 @@ def unseal(keyring: Keyring, text: str, binding: bytes) -> Any:
         plain = cipher.decrypt(data[2:_HEAD_BYTES], data[_HEAD_BYTES:], data[:2] + binding)
     except InvalidTag as altered:
         raise CursorError("The cursor cannot be opened.") from altered
-    return json.loads(plain)
+    return json.loads(plain.decode())
 
 
 # Escaped to ASCII, so that every text has a form; sorted, so that equal filters have one.
-_BINDING = json.JSONEncoder(separators=(",", ":"), sort_keys=True)
-_POSITION = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+_binding_text = compact.encoder(ascii_only=True, sort_keys=True)
+_position_text = compact.encoder(ascii_only=True)
 
 
 # -- watermarks --------------------------------------------------------------------------------

@@ -3,10 +3,10 @@
 Rows arrive as wire bytes and are spliced, never decoded: the cost of a page is one join.
 """
 
-import json
-from collections.abc import Mapping
-
+from svc_core import compact
 from svc_core.operation import Page
+
+_text = compact.encoder()
 
 DEPRECATED_COUNT = "count"  # Spec: Versioning 4: meta.count stays beside meta.pageCount on v1
 
@@ -18,8 +18,8 @@ def page(result: Page[object], *, next_link: str | None, aliases: bool) -> bytes
         meta[DEPRECATED_COUNT] = len(result.rows)
     meta["page"] = {"nextCursor": result.next_cursor}
     meta.update(result.meta)
-    tail = compact({"meta": meta, "links": {"next": next_link}})
-    return b'{"data":[' + b",".join(result.rows) + b"]," + tail[1:]
+    tail = _text({"meta": meta, "links": {"next": next_link}})
+    return b'{"data":[%b],%b' % (b",".join(result.rows), tail[1:].encode())
 
 
 def lines(result: Page[object]) -> bytes:
@@ -30,8 +30,3 @@ def lines(result: Page[object]) -> bytes:
 def one(raw: bytes) -> bytes:
     """`{"data": ...}` around one resource."""
     return b'{"data":' + raw + b"}"
-
-
-def compact(value: Mapping[str, object]) -> bytes:
-    """Compact UTF-8 JSON of plain values."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()

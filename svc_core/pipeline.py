@@ -15,6 +15,7 @@ invalid body is 412.
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
@@ -43,6 +44,7 @@ from svc_core.wire import Fault
 
 MERGE_PATCH = "application/merge-patch+json"
 _HEX = frozenset("0123456789abcdefABCDEF")
+_URL = "-._~:/?@!$'()*,;=+%"
 
 _JSON_PROBLEMS = {
     "malformed": problem.MALFORMED_JSON,
@@ -80,7 +82,7 @@ class Prepared:
     values: Mapping[str, Any]
     representation: Representation
     path_values: Mapping[str, str]
-    pairs: tuple[tuple[str, str], ...]
+    query: "Query"
     key: str | None
     if_match: str | None
     if_none_match: str | None
@@ -106,13 +108,12 @@ def prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
     Raises:
         Problem: 400, 404 (an identifier that cannot be one), 406 or 415.
     """
-    pairs = parse_query(call.query)
-    given = dict(pairs)
-    representation = _represent(operation, call.header("accept"), given)
+    query = parse_query(call.query)
+    representation = _represent(operation, call.header("accept"), query.given)
     if _has_body(operation):
         _check_content(operation, call.header)
     values = _path_values(operation, call.path_values, site)
-    values |= _parameters(operation, pairs, given, call.header, site)
+    values |= _parameters(operation, query.given, call.header, site)
     key = None
     if operation.idempotency != "none":
         key = idempotency.check_key(
@@ -122,7 +123,7 @@ def prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
         values=values,
         representation=representation,
         path_values=call.path_values,
-        pairs=pairs,
+        query=query,
         key=key,
         if_match=call.header("if-match"),
         if_none_match=call.header("if-none-match"),
@@ -130,22 +131,37 @@ def prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
     )
 
 
+@frozen
+class Query:
+    """A query string as it was sent, part by part, and its decoded names and values."""
+
+    parts: tuple[str, ...]
+    given: Mapping[str, str]
+
+    def continued(self, name: str, value: str) -> str:
+        """The same query with another value of one parameter, which needs no escaping."""
+        kept = [part for part, other in zip(self.parts, self.given, strict=True) if other != name]
+        return "&".join([*kept, f"{name}={value}"])
+
+
 @lru_cache(maxsize=4096)
-def parse_query(query: str) -> tuple[tuple[str, str], ...]:
+def parse_query(query: str) -> Query:
     """Names and values of a query string, decoded as a form is.
 
     Raises:
         Problem: DUPLICATE_PARAMETER, or INVALID_PARAMETER for a broken escape, bytes that are not
             UTF-8 or a control character.
     """
-    pairs = tuple(_decode_pair(part) for part in query.split("&") if part)
+    sent = [part for part in query.split("&") if part]
+    pairs = [_decode_pair(part) for part in sent]
     names = [name for name, _ in pairs]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise Problem(
             problem.DUPLICATE_PARAMETER, describe([Fault(name, "is repeated") for name in repeated])
         )
-    return pairs
+    # A link repeats what was sent; characters that no URL holds (RFC 3986) are escaped in it.
+    return Query(tuple(quote(part, safe=_URL) for part in sent), MappingProxyType(dict(pairs)))
 
 
 def _decode_pair(part: str) -> tuple[str, str]:
@@ -233,7 +249,6 @@ def _path_values(
 
 def _parameters(
     operation: Operation[Any, Any],
-    pairs: tuple[tuple[str, str], ...],
     given: Mapping[str, str],
     header: Callable[[str], str | None],
     site: Site,
@@ -242,7 +257,7 @@ def _parameters(
     names = [item.name for item in declared if item.place == "query"]
     if len(operation.media) > 1:
         names.append("format")
-    unknown = [name for name, _ in pairs if name not in names]
+    unknown = [name for name in given if name not in names]
     if unknown and site.unknown_query == "reject":
         raise _unknown_parameters(unknown, names)
     values: dict[str, Any] = {}
@@ -337,7 +352,9 @@ async def _run(
     body: wire.Json,
 ) -> Reply:
     request = _request(operation, prepared, body)
-    context = attrs.evolve(context, format=prepared.representation.format, aliases=site.aliases)
+    format_ = prepared.representation.format
+    if context.format != format_:
+        context = attrs.evolve(context, format=format_)
     result = await operation.run(context, request)
     return _render(operation, prepared, context, site, result)
 
@@ -432,7 +449,5 @@ def _next_link(
     operation: Operation[Any, Any], prepared: Prepared, site: Site, result: Page[Any]
 ) -> str:
     path = operation.address.format(**prepared.path_values)
-    kept = [(name, value) for name, value in prepared.pairs if name != result.next_parameter]
-    kept.append((result.next_parameter, str(result.next_cursor)))
-    query = "&".join(f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in kept)
+    query = prepared.query.continued(result.next_parameter, str(result.next_cursor))
     return f"{site.base_url}{path}?{query}"

@@ -6,15 +6,17 @@ Rule 3: a problem has exactly the eight members of the spec, none nested (Spec: 
 Rule 4: `detail` never carries exception text, SQL, paths or a secret.
 """
 
-import json
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from attrs import frozen
 
+from svc_core import compact
 from svc_core.wire import Fault
 
 MEDIA_TYPE = "application/problem+json"
+
+_text = compact.encoder()
 
 
 @frozen
@@ -66,7 +68,7 @@ def body(problem: Problem, *, base_url: str, request_id: str) -> bytes:
         "requestId": request_id,
         "resolution": kind.resolution,
     }
-    return json.dumps(members, ensure_ascii=False, separators=(",", ":")).encode()
+    return _text(members).encode()
 
 
 FAULTS_MAX = 10  # enough to mend a form in one go, little enough for one log line

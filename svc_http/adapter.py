@@ -121,7 +121,7 @@ class Endpoint:
 
     def _deprecated(self, prepared: Prepared) -> tuple[Header, ...]:
         used = self._operation.deprecated
-        if used and any(name in used for name, _ in prepared.pairs):
+        if used and any(name in used for name in prepared.query.given):
             return self._deprecation
         return ()
 

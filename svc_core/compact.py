@@ -1,0 +1,41 @@
+"""JSON text without white space, by the standard library's C encoder built once.
+
+`json.dumps` with separators of its own builds an encoder on every call, which costs more than
+encoding a small value.
+"""
+
+from collections.abc import Callable
+from json import JSONEncoder
+from json import encoder as json_encoder
+from typing import Any, NoReturn
+
+
+def encoder(
+    *,
+    ascii_only: bool = False,
+    sort_keys: bool = False,
+    default: Callable[[Any], Any] | None = None,
+) -> Callable[[object], str]:
+    """A function from a JSON value to its compact text.
+
+    `default` turns what is no JSON value into one, or raises; without it that is a TypeError. The
+    function raises ValueError for a number that is infinite or not a number. It does not look for
+    values that hold themselves.
+    """
+    make: Any = getattr(json_encoder, "c_make_encoder", None)
+    if make is None:  # an interpreter without the C encoder
+        return JSONEncoder(
+            ensure_ascii=ascii_only,
+            separators=(",", ":"),
+            sort_keys=sort_keys,
+            default=default,
+            allow_nan=False,
+        ).encode
+    escape = json_encoder.encode_basestring_ascii if ascii_only else json_encoder.encode_basestring
+    chunks = make(None, default or _refuse, escape, None, ":", ",", sort_keys, False, False)
+    join = "".join
+    return lambda value: join(chunks(value, 0))
+
+
+def _refuse(value: object) -> NoReturn:
+    raise TypeError(f"{type(value).__name__} has no JSON form")
