@@ -13,6 +13,7 @@ from svc_core.problem import Problem
 from svc_core.resources.members import Limit
 from svc_core.unset import UNSET, Maybe, Unset
 
+_WATERMARK = "w1.ZfHA3out8A0AAAAAAAAAKQAAAAAAAAAH1c4mNQ"  # in examples
 # The kinds of every collection that publishes its changes; a test holds the two together.
 ResourceType = Literal["newsItem", "profile", "report", "subscription"]
 
@@ -22,10 +23,17 @@ class ListChanges:
     """Changes after an exclusive watermark."""
 
     after: Annotated[
-        Maybe[str], QUERY, MaxLen(200), Doc("The last `meta.watermark`; left out: the beginning.")
+        Maybe[str],
+        QUERY,
+        MaxLen(200),
+        Doc("The last `meta.watermark`; left out: the beginning."),
+        Example(_WATERMARK),
     ] = UNSET
     types: Annotated[
-        Maybe[tuple[ResourceType, ...]], QUERY, Doc("Comma list of resource types.")
+        Maybe[tuple[ResourceType, ...]],
+        QUERY,
+        Doc("Comma list of resource types."),
+        Example(["profile", "report"]),
     ] = UNSET
     limit: Limit = 100
 
@@ -108,6 +116,33 @@ async def _start(ctx: Context, token: Maybe[str], epoch: bytes) -> FeedPosition:
     return position
 
 
+_EXAMPLE: dict[str, Any] = {
+    "data": [
+        {
+            "id": "chg_65f1c0de8badf00d12345678",
+            "changeType": "created",
+            "resourceType": "profile",
+            "resourceId": "prf_65f1c0de8badf00d12345678",
+            "tombstone": False,
+            "occurredAt": "2026-01-31T09:30:00Z",
+            "version": 1,
+            "links": {"self": "/api/v1/profiles/prf_65f1c0de8badf00d12345678"},
+        },
+        {
+            "id": "chg_65f1c0de8badf00d12345679",
+            "changeType": "deleted",
+            "resourceType": "report",
+            "resourceId": "rpt_65f1c0de8badf00d12345678",
+            "tombstone": True,
+            "occurredAt": "2026-01-31T09:30:07Z",
+            "version": 2,
+            "links": {"self": "/api/v1/reports/rpt_65f1c0de8badf00d12345678"},
+        },
+    ],
+    "meta": {"pageCount": 2, "page": {"nextCursor": None}, "watermark": _WATERMARK},
+    "links": {"next": None},
+}
+
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     Operation(
         id="listChanges",
@@ -131,5 +166,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         auth="bearer-or-x402",
         fails=(problem.INVALID_WATERMARK, problem.WATERMARK_GONE),
         timeless=True,
+        examples={"response": _EXAMPLE},
     ),
 )

@@ -1,8 +1,9 @@
 """The response header fields of the service, and which answers carry which."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
+from svc_core import problem
 from svc_core.operation import Created, Operation, Page
 from svc_core.problem import ProblemType
 from svc_core.schema import Schema
@@ -41,6 +42,8 @@ ACCOUNT_LIMITS: dict[str, Schema] = {
     **_user_limits(),
     "X-RateLimit-Reset-Minute": _header("Unix time at which the minute ends.", _COUNT),
     "X-RateLimit-Reset-Day": _header("Unix time at which the day ends.", _COUNT),
+    "RateLimit-Policy": _header("The limits and their windows, in one structured field.", _TEXT),
+    "RateLimit": _header("What is left of each, and the seconds until it is whole.", _TEXT),
 }
 
 AGENT_LIMITS: dict[str, Schema] = {
@@ -103,7 +106,7 @@ def of_success(operation: Operation[Any, Any], results: Iterable[type]) -> list[
     return names
 
 
-def of_failure(operation: Operation[Any, Any], kinds: Iterable[ProblemType]) -> list[str]:
+def of_failure(operation: Operation[Any, Any], kinds: Collection[ProblemType]) -> list[str]:
     """What the problem answers of one status carry."""
     own = {
         401: "WWW-Authenticate",
@@ -116,4 +119,5 @@ def of_failure(operation: Operation[Any, Any], kinds: Iterable[ProblemType]) -> 
     needed = {own[kind.status] for kind in kinds if kind.status in own}
     if all(kind.status == 409 and not kind.retryable for kind in kinds):
         needed.clear()
-    return [*every(operation), *sorted(needed)]
+    limits = ACCOUNT_LIMITS if problem.RATE_LIMITED in kinds else ()
+    return [*every(operation), *limits, *sorted(needed)]

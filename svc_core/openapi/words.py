@@ -106,7 +106,7 @@ def _of_access(operation: Operation[Any, Any]) -> Iterator[str]:
         yield f"**Access.** A key{bound} with the scope {scopes}."
     if operation.tier is not None:
         yield (
-            f"**Without a key** one request costs {operation.tier.price_usd} US dollars "
-            f"(x402, {operation.tier.name}): the answer is 402 until `PAYMENT-SIGNATURE` pays for "
-            "it. A key that is refused is answered 401 or 403, never with an offer to pay."
+            f"**Without a key** the answer is 402: one request costs {operation.tier.price_usd} US "
+            f"dollars (x402, {operation.tier.name}). A key that is refused is answered 401 or 403, "
+            "never with an offer to pay."
         )

@@ -42,7 +42,7 @@ ScheduleDay = Annotated[
     Ge(1),
     Le(28),
     Doc("1..7 from Monday for weekly, 1..28 for monthly profiles; null takes the first."),
-    Example(1),
+    Example(None),
 ]
 TimeZone = Annotated[
     str, MinLen(1), MaxLen(64), Doc("IANA time zone of the schedule."), Example("Europe/Paris")
@@ -58,7 +58,7 @@ Keywords = Annotated[
     tuple[Keyword, ...],
     MaxLen(KEYWORDS_MAX),
     Doc("Names and words that matter most."),
-    Example(["ransomware", "LockBit"]),
+    Example(["Rotterdam", "dockworkers"]),
 ]
 ProfileStatus = Literal["active", "paused", "archived"]
 Status = Annotated[ProfileStatus, Doc("Only active profiles are scheduled."), Example("active")]
