@@ -61,12 +61,18 @@ def assign(
 
 
 def _named(categories: Iterable[str]) -> set[str]:
-    labels = {" ".join(tokens(label)) for label in categories}
-    return {
-        topic.id
-        for topic in TOPICS
-        if labels & {" ".join(tokens(topic.name)), " ".join(tokens(topic.id))}
-    }
+    known = _labels()
+    return {id_ for label in categories for id_ in known.get(" ".join(tokens(label)), ())}
+
+
+@cache
+def _labels() -> Mapping[str, frozenset[str]]:
+    """Which topics the feeds' own labels name: by their names and by their ids."""
+    found: dict[str, set[str]] = {}
+    for topic in TOPICS:
+        for name in (topic.name, topic.id):
+            found.setdefault(" ".join(tokens(name)), set()).add(topic.id)
+    return {label: frozenset(ids) for label, ids in found.items()}
 
 
 def _scores(title: list[str], text: list[str]) -> Mapping[str, float]:

@@ -181,7 +181,8 @@ class NewsText:
 
 
 def _at(item: NewsItem) -> int:
-    return micros(item.published_at or item.retrieved_at)
+    """An item dated in the future stands where it was read, not at the head of lists for years."""
+    return micros(min(item.published_at or item.retrieved_at, item.retrieved_at))
 
 
 NEWS: Collection[NewsItem] = Collection(

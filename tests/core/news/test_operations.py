@@ -55,6 +55,17 @@ def test_an_item_without_a_date_stands_where_it_was_read(
     assert row["retrievedAt"] == instants.render(stocked.clock.now())
 
 
+def test_an_item_dated_in_the_future_does_not_head_the_list_for_years(
+    stocked: Any, make_document: Make, make_entry: Make
+) -> None:
+    ahead = make_entry("a", title="Ahead", published_at=START + timedelta(days=9_999))
+    stocked.take(stocked.add("https://host8.org/"), make_document(ahead))
+    assert stocked.rows("listNews")[0]["title"] == "Ahead"
+    stocked.clock.advance(60)
+    stocked.take(stocked.add("https://host9.org/"), make_document(make_entry("x", title="New")))
+    assert [row["title"] for row in stocked.rows("listNews")[:2]] == ["New", "Ahead"]
+
+
 FILTERS = [
     ("topics=energy", 6),
     ("topics=energy,shipping", 9),
