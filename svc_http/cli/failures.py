@@ -81,8 +81,10 @@ def defect(failure: BaseException) -> int:
 def _of_the_store(failure: BaseException) -> int | None:
     from svc_http.opening import Unusable  # noqa: PLC0415 - help is shown without them
     from svc_http.snapshots import Unfit  # noqa: PLC0415
-    from svc_http.storage import StoreBusy  # noqa: PLC0415
+    from svc_http.storage import StorageUnavailable, StoreBusy  # noqa: PLC0415
 
+    if isinstance(failure, StorageUnavailable):
+        return tell(f"the database cannot be used now: {failure}", REFUSED)
     if isinstance(failure, Unusable | StoreBusy | Unfit):
         return tell(str(failure), REFUSED)
     return None

@@ -23,11 +23,13 @@ from svc_core.ports import SYSTEM, Answer, Transaction
 from svc_http import cli, serving, system
 from svc_http.cli import reach
 from svc_http.cli.serve import _announce
+from svc_http.control import BrokeOff
 from svc_http.demo.seed import Seeded
 from svc_http.opening import hands, open_store
 from svc_http.runtime import Runtime
 from svc_http.serving import Opened
 from svc_http.settings import MEMBERS, MEMORY, Settings, load
+from svc_http.storage import StorageUnavailable
 from svc_http.storage.sqlite.lock import FileLock
 
 SECRET = "0123456789abcdef" * 4
@@ -362,6 +364,30 @@ def test_a_defect_of_a_command_here_is_told_as_well(
     ran = svc("workspaces", "create", "--name", "acme")
     assert (ran.code, ran.err.count("\n")) == (1, 1)
     assert "ZeroDivisionError" in ran.err
+
+
+def test_a_disk_that_fails_is_no_defect_of_ours(svc: Svc, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise StorageUnavailable("SQLITE_FULL: database or disk is full")
+
+    monkeypatch.setattr(accounts, "create_workspace", full)
+    ran = svc("workspaces", "create", "--name", "acme")
+    assert (ran.code, ran.out) == (1, "")
+    assert (
+        ran.err == "svc: the database cannot be used now: SQLITE_FULL: database or disk is full\n"
+    )
+
+
+def test_a_server_that_dies_within_a_command_is_not_asked_again_elsewhere(
+    svc: Svc, monkeypatch: pytest.MonkeyPatch, here: Path
+) -> None:
+    def dies(*_: object) -> None:
+        raise BrokeOff("the server ended before it answered; look before repeating")
+
+    monkeypatch.setattr(reach.control, "ask", dies)
+    ran = svc("workspaces", "create", "--name", "acme")
+    assert (ran.code, "look before repeating" in ran.err) == (3, True)
+    assert list(here.iterdir()) == []
 
 
 def test_where_there_is_no_uvloop_there_is_asyncio(monkeypatch: pytest.MonkeyPatch) -> None:
