@@ -368,7 +368,7 @@ def test_a_defect_of_a_command_here_is_told_as_well(
 
 def test_a_disk_that_fails_is_no_defect_of_ours(svc: Svc, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
-        raise StorageUnavailable("SQLITE_FULL: database or disk is full")
+        raise StorageUnavailable("SQLITE_FULL: disk is full")
 
     monkeypatch.setattr(accounts, "create_workspace", full)
     ran = svc("workspaces", "create", "--name", "acme")
