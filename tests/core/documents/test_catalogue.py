@@ -47,6 +47,24 @@ def test_every_example_satisfies_its_schema() -> None:
                         jsonschema.validate(entry["example"], schema)
 
 
+def test_every_example_of_a_part_satisfies_it() -> None:
+    described = document(OPERATIONS, base_url=BASE)
+    waiting: list[Any] = [described["paths"], described["components"]["schemas"]]
+    seen = 0
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            # Of an answer the examples stand by their code, of a schema they are a list.
+            if "type" in part and isinstance(part.get("examples"), list):
+                seen += 1
+                for example in part["examples"]:
+                    jsonschema.validate(example, part | {"components": described["components"]})
+            part = list(part.values())
+        if isinstance(part, list):
+            waiting.extend(part)
+    assert seen > 100
+
+
 def test_every_part_of_the_document_is_described() -> None:
     described = document(OPERATIONS, base_url=BASE, flat=True)
     schemas = described["components"]["schemas"]
