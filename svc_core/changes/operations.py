@@ -27,7 +27,6 @@ class ListChanges:
         QUERY,
         MaxLen(200),
         Doc("The last `meta.watermark`; left out: the beginning."),
-        Example(_WATERMARK),
     ] = UNSET
     types: Annotated[
         Maybe[tuple[ResourceType, ...]],

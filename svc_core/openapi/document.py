@@ -38,7 +38,7 @@ Send `Authorization: Bearer <API_KEY>`. Every failure is a problem detail (RFC 9
 `code`, a `resolution` and the `requestId`; its `type` is the address of a page that explains it.
 Lists are continued with `meta.page.nextCursor`, unchanged. Unknown query parameters and unknown
 members of a body are refused. Requests whose line or fields are malformed or too large are
-answered 400, 414, 417 or 431, and unknown paths and methods 404 and 405, as problems as well.
+answered 400, 413, 414, 417 or 431, and unknown paths and methods 404 and 405, as problems as well.
 """
 
 _PROBLEM: Schema = {
