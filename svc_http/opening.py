@@ -5,6 +5,7 @@ from pathlib import Path
 
 from svc_core import catalog
 from svc_http import settings, system
+from svc_http.fetch import PRIVATE, Fetcher
 from svc_http.runtime import Runtime
 from svc_http.service import Service
 from svc_http.settings import MEMORY, Settings
@@ -17,6 +18,14 @@ Store = SqliteStorage | MemoryStorage
 
 class Unusable(Exception):  # noqa: N818 - said as the state that it is
     """The database cannot be used; the message is one line with the way out."""
+
+
+def fetcher(given: Settings) -> Fetcher:
+    """The way out that the settings allow, to be entered by whoever fetches."""
+    allowed = given.allow_private_fetch
+    if allowed is None:
+        allowed = given.env == "development"
+    return Fetcher(exceptions=PRIVATE if allowed else ())
 
 
 def secured(given: Settings) -> Settings:

@@ -12,6 +12,7 @@ import socket
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -27,7 +28,7 @@ from svc_http.commands.catalogue import commands
 from svc_http.control import Control, address
 from svc_http.demo.seed import Seeded, seed
 from svc_http.fetch import Fetcher
-from svc_http.opening import Store, hands, open_store, secured
+from svc_http.opening import Store, fetcher, hands, open_store, secured
 from svc_http.runtime import Runtime, Worker
 from svc_http.service import Service
 from svc_http.settings import Settings, SettingsError
@@ -144,10 +145,10 @@ async def _serve(
     async with AsyncExitStack() as stack:
         store = await _own_store(given)
         stack.push_async_callback(store.close)
-        fetcher = await stack.enter_async_context(Fetcher())
-        built = app.build(given, store, workers=_workers(fetcher))
+        reader = await stack.enter_async_context(fetcher(given))
+        built = app.build(given, store, workers=_workers(reader))
         service = hands(built.runtime)
-        seeded = None if feeds is None else await seed(service, fetcher, feeds)
+        seeded = None if feeds is None else await seed(service, reader, feeds)
         control = await Control.open(
             address(given.db), _answering(built.runtime), built.runtime.principals.forget_all
         )
@@ -172,7 +173,7 @@ async def _own_store(given: Settings) -> Store:
 def _answering(runtime: Runtime) -> Answering:
     return Answering(
         service=hands(runtime),
-        commands=commands(),
+        commands=commands(partial(fetcher, runtime.settings)),
         origin=runtime.origin,
         failed=lambda failure: runtime.journal.failure("command", failure),
     )
@@ -181,9 +182,9 @@ def _answering(runtime: Runtime) -> Answering:
 # -- workers -----------------------------------------------------------------------------------
 
 
-def _workers(fetcher: Fetcher) -> tuple[Worker, ...]:
+def _workers(reader: Fetcher) -> tuple[Worker, ...]:
     async def ingest(runtime: Runtime) -> None:
-        await ingest_loop(hands(runtime), fetcher)
+        await ingest_loop(hands(runtime), reader)
 
     async def schedule(runtime: Runtime) -> None:
         await schedule_loop(hands(runtime))

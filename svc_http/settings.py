@@ -148,6 +148,13 @@ class Settings:
     rate_limits: bool = _setting(
         True, _switch, "false", "Whether requests are counted and limited by plan."
     )
+    allow_private_fetch: bool | None = _setting(
+        None,
+        _switch,
+        "true",
+        "Whether feeds may be fetched from this machine and private networks. Without it: in "
+        "development only.",
+    )
     trusted_proxies: tuple[str, ...] = _setting(
         ("loopback", "private"),
         _proxies,

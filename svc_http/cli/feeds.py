@@ -28,20 +28,23 @@ def add(
         Parameter(negative=(), help="A topic that all its items have; repeat it."),
     ] = (),
     every: Annotated[int | None, Parameter(help="How often it is read, in seconds.")] = None,
+    pull: Annotated[bool, Parameter(help="Take them in at once.")] = True,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Add sources; a running server takes them in within seconds."""
+    """Add sources and take them in; a running server reads them again as often as they ask."""
     asked = {
         "locations": [_meant(text) for text in location],
         "name": name,
         "topics": list(topic) or None,
         "cadenceSeconds": every,
+        "pull": pull,
     }
     added: Any = call(common, "feeds add", asked)
     if common.json:
         show.as_json(added)
         return
-    show.table(added, ("id", "name", "location"), "No files there; no source was added.")
+    columns = ("id", "name", "health.status", "health.itemsLastRun", "location")
+    show.table(added, columns, "No files there; no source was added.")
 
 
 def _meant(text: str) -> str:

@@ -1,6 +1,7 @@
 """Carrying a command out in this process, with the store opened for as long as it takes."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 from svc_core.wire import Json
@@ -10,7 +11,7 @@ from svc_http.commands.answering import Answering
 from svc_http.commands.catalogue import commands
 from svc_http.commands.progress import Tell
 from svc_http.control import request, told
-from svc_http.opening import Unusable, hands, open_store, secured
+from svc_http.opening import Unusable, fetcher, hands, open_store, secured
 from svc_http.runtime import Runtime
 from svc_http.settings import MEMORY, Settings
 
@@ -25,7 +26,7 @@ def run(given: Settings, command: str, arguments: dict[str, Json], tell: Tell) -
     """
     if given.db == MEMORY:
         raise Usage("a store in memory has no commands of its own; name a file with --db")
-    known = commands()
+    known = commands(partial(fetcher, given))
     if not Path(given.db).exists() and not known[command].founds:
         raise Unusable(f"there is no database {given.db}; make one: svc keys create --name NAME")
     own = secured(given)

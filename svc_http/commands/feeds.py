@@ -8,6 +8,7 @@ from attrs import frozen
 from svc_core import problem, wire
 from svc_core.constraints import Ge, Le, MaxLen, MinLen
 from svc_core.news import operations
+from svc_core.news.intake import CADENCE_SECONDS_MAX, CADENCE_SECONDS_MIN
 from svc_core.operation import Context
 from svc_core.problem import Problem, describe
 from svc_core.resources.news import Source
@@ -33,7 +34,8 @@ class AddFeeds:
     locations: Annotated[tuple[str, ...], MinLen(1), MaxLen(LOCATIONS_MAX)]
     name: Annotated[str, MinLen(1), MaxLen(200)] | None = None
     topics: tuple[str, ...] | None = None
-    cadence_seconds: Annotated[int, Ge(1), Le(31_536_000)] | None = None
+    cadence_seconds: Annotated[int, Ge(CADENCE_SECONDS_MIN), Le(CADENCE_SECONDS_MAX)] | None = None
+    pull: bool = True
 
 
 @frozen
@@ -49,26 +51,38 @@ class FeedsStatus:
     """No arguments."""
 
 
-async def add(service: Service, args: AddFeeds, tell: Tell) -> Json:
-    """Add sources, or change those that are known; all locations are looked at before any."""
+def adder(make_fetcher: MakeFetcher) -> Command[AddFeeds]:
+    """The command that adds sources and takes them in at once, unless that is not wanted."""
+
+    async def add(service: Service, args: AddFeeds, tell: Tell) -> Json:
+        added = await _added(service, args)
+        if args.pull:
+            async with make_fetcher() as fetcher:
+                await _pulled(service, added, fetcher, tell)
+        known = {source.id: source for source in await _sources(service)}
+        return [described(known.get(source.id, source)) for source in added]
+
+    return Command("feeds add", AddFeeds, add, founds=True)
+
+
+async def _added(service: Service, args: AddFeeds) -> list[Source]:
+    """The sources, new or changed; all locations are looked at before any is written."""
     found = _locations(args.locations)
     if args.name is not None and len(found) > 1:
         raise Problem(
             problem.VALIDATION_FAILED,
             f"/name: is for one source, and these are {len(found)}; leave it out",
         )
-    added: list[Json] = []
-    for location in found:
-        source = await add_source(
+    return [
+        await add_source(
             service,
             location,
             name=args.name,
             topics=args.topics,
             cadence_seconds=args.cadence_seconds,
         )
-        added.append(described(source))
-        tell(Progress(len(added), len(found), location))
-    return added
+        for location in found
+    ]
 
 
 def _locations(given: Sequence[str]) -> list[str]:
@@ -89,18 +103,23 @@ def puller(make_fetcher: MakeFetcher) -> Command[PullFeeds]:
 
     async def pull(service: Service, args: PullFeeds, tell: Tell) -> Json:
         sources = await _chosen(service, args)
-        outcomes: list[Outcome] = []
-
-        def heard(outcome: Outcome) -> None:
-            outcomes.append(outcome)
-            location = "" if outcome.source is None else outcome.source.location
-            tell(Progress(len(outcomes), len(sources), location))
-
         async with make_fetcher() as fetcher:
-            done = await pull_all(service, sources, fetcher, heard)
-        return _told(done)
+            return _told(await _pulled(service, sources, fetcher, tell))
 
     return Command("feeds pull", PullFeeds, pull)
+
+
+async def _pulled(
+    service: Service, sources: Sequence[Source], fetcher: Fetcher, tell: Tell
+) -> tuple[Outcome, ...]:
+    outcomes: list[Outcome] = []
+
+    def heard(outcome: Outcome) -> None:
+        outcomes.append(outcome)
+        location = "" if outcome.source is None else outcome.source.location
+        tell(Progress(len(outcomes), len(sources), location))
+
+    return await pull_all(service, sources, fetcher, heard)
 
 
 async def _chosen(service: Service, args: PullFeeds) -> list[Source]:
@@ -168,7 +187,7 @@ def described(source: Source) -> Json:
 def commands(make_fetcher: MakeFetcher) -> Mapping[str, Command[Any]]:
     """The commands, with the way out that they may use."""
     return table(
-        Command("feeds add", AddFeeds, add, founds=True),
+        adder(make_fetcher),
         puller(make_fetcher),
         short("feeds status", FeedsStatus, status),
     )

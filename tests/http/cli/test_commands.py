@@ -3,9 +3,11 @@
 import json
 import re
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -186,13 +188,15 @@ def test_a_folder_of_feeds_is_taken_in_and_said_to_be_well(svc: Svc, feeds: Path
     added = svc("feeds", "add", "feeds", "--topic", "shipping", "--every", 60, "--json").json
     assert [Path(one["location"]).name for one in added] == ["first.xml", "notes.txt", "second.xml"]
     assert all(Path(one["location"]).is_absolute() for one in added)
-    assert svc("feeds", "add", str(feeds), "--json").json == added
-    pulled = svc("feeds", "pull", "--json").json
-    assert (pulled["sources"], pulled["created"], pulled["failed"]) == (3, 6, 1)
+    taken = {Path(one["location"]).name: one["health"] for one in added}
+    assert (taken["first.xml"]["status"], taken["first.xml"]["itemsLastRun"]) == ("ok", 3)
+    assert taken["notes.txt"]["error"]["code"] == "notAFeed"
+    again = svc("feeds", "add", str(feeds), "--json").json
+    assert [one["id"] for one in again] == [one["id"] for one in added]
+    pulled = svc("feeds", "pull", "--all", "--json").json
+    assert (pulled["sources"], pulled["created"], pulled["failed"]) == (3, 0, 1)
     failed = next(row for row in pulled["outcomes"] if row["status"] == "failed")
     assert failed["error"]["code"] == "notAFeed"
-    again = svc("feeds", "pull", "--all", "--json").json
-    assert (again["sources"], again["created"]) == (3, 0)
     assert svc("feeds", "pull", "--json").json["sources"] == 0
     status = {one["id"]: one["health"]["status"] for one in svc("feeds", "status", "--json").json}
     assert sorted(status.values()) == ["error", "ok", "ok"]
@@ -200,6 +204,61 @@ def test_a_folder_of_feeds_is_taken_in_and_said_to_be_well(svc: Svc, feeds: Path
     for ran in (svc("feeds", "status"), svc("feeds", "pull", "--all"), svc("feeds", "add", feeds)):
         assert ran.code == 0
         assert "notes.txt" in ran.out  # which has no name but its location
+
+
+def test_sources_may_be_added_without_being_taken_in(svc: Svc, feeds: Path) -> None:
+    added = svc("feeds", "add", feeds / "first.xml", "--no-pull", "--json").json
+    assert [one["health"]["status"] for one in added] == ["neverRun"]
+    pulled = svc("feeds", "pull", "--json").json
+    assert (pulled["sources"], pulled["created"]) == (1, 3)
+
+
+class Publisher(BaseHTTPRequestHandler):
+    """A feed on this machine that answers a conditional request with 304."""
+
+    asked: ClassVar[list[str | None]] = []
+
+    def do_GET(self) -> None:
+        self.asked.append(self.headers["If-None-Match"])
+        is_known = self.asked[-1] == '"v1"'
+        body = b"" if is_known else FEED.format(title="web", items=ITEM.format(n=1)).encode()
+        self.send_response(304 if is_known else 200)
+        self.send_header("ETag", '"v1"')
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Publisher) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/feed"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_feed_of_this_machine_is_fetched_in_development_alone(
+    svc: Svc, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Publisher.asked.clear()
+    (added,) = svc("feeds", "add", address, "--json").json
+    assert (added["name"], added["health"]["status"]) == ("web", "ok")
+    assert svc("feeds", "pull", "--all", "--json").json["failed"] == 0
+    assert Publisher.asked == [None, '"v1"']
+    monkeypatch.setenv("SVC_ALLOW_PRIVATE_FETCH", "false")
+    outcome = svc("feeds", "pull", "--all", "--json").json["outcomes"][0]
+    assert "allow_private_fetch" in outcome["error"]["message"]
+    assert len(Publisher.asked) == 2
+    monkeypatch.delenv("SVC_ALLOW_PRIVATE_FETCH")
+    monkeypatch.setenv("SVC_ENV", "production")
+    monkeypatch.setenv("SVC_SECRET", "0123456789abcdef" * 4)
+    assert svc("feeds", "pull", "--all", "--json").json["failed"] == 1
+    assert len(Publisher.asked) == 2
 
 
 def test_what_cannot_be_a_source_is_refused_before_any_is_added(svc: Svc, feeds: Path) -> None:
@@ -240,7 +299,6 @@ def test_an_empty_folder_adds_nothing(svc: Svc, here: Path) -> None:
 def profile(svc: Svc, feeds: Path, workspace: str) -> str:
     """A profile about what the feeds say, with the feeds taken in."""
     svc("feeds", "add", feeds / "first.xml", feeds / "second.xml")
-    svc("feeds", "pull")
     made: dict[str, str] = svc(
         "profiles", "create", "--name", "Ports", "--topic", "Port strikes in Antwerp",
         "--keyword", "dockworkers", "--json",
