@@ -37,7 +37,7 @@ Intelligence reports, profiles, news and the data behind them, as JSON over HTTP
 Send `Authorization: Bearer <API_KEY>`. Every failure is a problem detail (RFC 9457) with a stable
 `code`, a `resolution` and the `requestId`; its `type` is the address of a page that explains it.
 Lists are continued with `meta.page.nextCursor`, unchanged. Unknown query parameters and unknown
-members of a body are refused. Requests whose line or fields are malformed or too large are
+members of a body are refused. Requests whose line, fields or body are malformed or too large are
 answered 400, 413, 414, 417 or 431, and unknown paths and methods 404 and 405, as problems as well.
 """
 

@@ -48,6 +48,7 @@ PROBLEM_MEMBERS = [
 EDGE_CODES = frozenset(
     {
         "BAD_REQUEST",
+        "BODY_TOO_LARGE",
         "URI_TOO_LONG",
         "EXPECTATION_FAILED",
         "HEADERS_TOO_LARGE",
@@ -619,6 +620,12 @@ def _storage(store: str, folder: Path) -> Any:
     if store == "memory":
         return MemoryStorage(catalog.COLLECTIONS)
     return SqliteStorage.open(folder / "svc.db", catalog.COLLECTIONS, epoch=b"12345678")
+
+
+@pytest.fixture
+def edge_codes() -> frozenset[str]:
+    """The codes that every address may answer with."""
+    return EDGE_CODES
 
 
 @pytest.fixture

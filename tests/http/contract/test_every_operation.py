@@ -517,10 +517,16 @@ def test_a_byte_order_mark_is_overlooked_once(shared, operation, refused):
     refused(answer, problem.MALFORMED_JSON)
 
 
-@where(has("body"))
-def test_a_body_over_a_mebibyte_is_refused(shared, operation, refused):
+@every
+def test_a_body_over_a_mebibyte_is_refused_wherever_it_is_sent(shared, operation, refused):
     answer = shared.send(shared.ask_of(operation).evolve(body=b" " * (1024 * 1024 + 1)))
     refused(answer, problem.BODY_TOO_LARGE)
+
+
+def test_what_may_be_answered_everywhere_is_told_of_the_whole_interface(contract, edge_codes):
+    words = contract.document["info"]["description"]
+    for code in edge_codes:
+        assert str(problem.CATALOGUE[code].status) in words
 
 
 # -- repeated and conditional writes -----------------------------------------------------------
