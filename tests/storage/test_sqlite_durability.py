@@ -157,6 +157,52 @@ def test_a_failing_unit_takes_back_its_own_work_alone(
         assert desk.head("ann") == FeedPosition(0, 40)
 
 
+@pytest.mark.parametrize(("writes", "runs"), [(False, 1), (True, 2)], ids=["early", "late"])
+def test_a_unit_runs_again_only_when_one_of_its_commit_fails_after_it_has_written(
+    writes: bool, runs: int, runner: asyncio.Runner, tmp_path: Path
+) -> None:
+    class Mishap(Exception):  # noqa: N818
+        pass
+
+    ran: list[str] = []
+
+    def counted(id_: str) -> Callable[[Transaction], Awaitable[None]]:
+        async def unit(tx: Transaction) -> None:
+            ran.append(id_)
+            await create(id_)(tx)
+
+        return unit
+
+    async def fail(tx: Transaction) -> None:
+        if writes:
+            await create("lost")(tx)
+        raise Mishap
+
+    async def together(store: SqliteStorage) -> list[BaseException | None]:
+        with blocked(store) as hold:
+            holding = asyncio.ensure_future(store.write("ann", hold))
+            await asyncio.sleep(0)
+            units = [counted("a"), fail, counted("b")]
+            waiting = asyncio.ensure_future(_settled(store.write("ann", unit) for unit in units))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+        await holding
+        return await waiting
+
+    with opened(runner, tmp_path / "svc.db") as store:
+        outcomes = runner.run(together(store))
+        assert [type(outcome) for outcome in outcomes] == [type(None), Mishap, type(None)]
+        assert ran.count("a") == runs
+        assert ran.count("b") == 1
+        desk = Desk(store, runner.run)
+        assert [row.id for row in desk.scan("ann", NOTES).rows] == ["b", "a"]
+        assert [change.id for change in desk.feed("ann").changes] == ["a", "b"]
+        assert {row.id for row in desk.search("ann", NOTES, ("worda", "wordb", "wordlost"))} == {
+            "a",
+            "b",
+        }
+
+
 class Pause:
     def __await__(self) -> Iterator[None]:
         yield

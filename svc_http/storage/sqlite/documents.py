@@ -134,7 +134,7 @@ class SqliteDocuments:
             table.search(start is not None, end is not None),
             [match_query(owner, terms), owner, *bounds, limit],
         )
-        return tuple(Document(*row) for row in found)
+        return tuple(map(Document._make, found))
 
     def _writer(self, collection: Collection[Any], id_: str) -> RowWriter:
         if self._texts is None:
@@ -228,4 +228,4 @@ def _merged(runs: list[list[Row]], count: int) -> list[Row]:
 
 
 def _slice(found: list[Row], limit: int) -> Slice[Any]:
-    return Slice(tuple(Document(*row) for row in found[:limit]), more=len(found) > limit)
+    return Slice(tuple(map(Document._make, found[:limit])), more=len(found) > limit)

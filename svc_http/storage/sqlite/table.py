@@ -11,7 +11,7 @@ Rule 3: the text of a statement is made once per shape and found again by that s
 import re
 import string
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from attrs import field, frozen
 
@@ -25,8 +25,7 @@ _TOKEN_CHARS = string.punctuation.replace("'", "''")
 _TOKENIZER = f"ascii tokenchars '{_TOKEN_CHARS}'".replace('"', '""')
 
 
-@frozen
-class Shape:
+class Shape(NamedTuple):
     """What distinguishes one listing statement from another of the same table.
 
     `driver` is the filter whose index is walked (None: the whole list); `checks` are the other

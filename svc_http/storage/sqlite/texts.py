@@ -24,6 +24,10 @@ class Texts:
         self._line: list[tuple[str, tuple[object, ...]]] = []
         self._written = 0
 
+    def __len__(self) -> int:
+        """How many statements the batch has come to."""
+        return len(self._line)
+
     def add(self, statement: str, values: tuple[object, ...]) -> None:
         """Let a statement wait."""
         self._line.append((statement, values))
