@@ -48,8 +48,23 @@ between relations relationship tensions ties versus vs zwischen beziehungen rela
 )
 
 EXCLUSIONS = (
-    "but not", "except for", "other than", "excluding", "exclude", "except", "not about", "without",
-    "ignoring", "ignore", "sauf", "hors", "außer", "ohne", "excepto", "salvo", "кроме",
+    "but not",
+    "except for",
+    "other than",
+    "excluding",
+    "exclude",
+    "except",
+    "not about",
+    "without",
+    "ignoring",
+    "ignore",
+    "sauf",
+    "hors",
+    "außer",
+    "ohne",
+    "excepto",
+    "salvo",
+    "кроме",
 )
 
 GENERIC = words(

@@ -14,7 +14,7 @@ from svc_core.analysis.evidence import Evidence
 from svc_core.analysis.grouping import Story, stories
 from svc_core.analysis.query import Query
 from svc_core.analysis.relevance import choose, readings
-from svc_core.analysis.telling import Teller, rank
+from svc_core.analysis.telling import KEY_POINTS_MAX, Teller, rank
 
 STORIES_MAX = 60  # a report is read by people; stories beyond this are counted, not told
 
@@ -70,20 +70,19 @@ def compose(
     considered: int = 0,
 ) -> Draft:
     """The draft of stories that are already in the order of their telling (`telling.rank`)."""
-    teller = Teller(language, f"{name} {topic}")
+    teller = Teller(language)
     plans = [teller.plan(story) for story in told[:STORIES_MAX]]
     summary = teller.summarise(plans)
-    points = teller.points(plans)
     sections = teller.sections(plans)
-    briefs = teller.briefs(plans)
+    headlines = teller.headlines(plans)
     return Draft(
         title=title(name, period, language),
         summary=" ".join(ended(cited.text) for cited in summary)
         or nothing(topic, period, language),
         summary_sentences=tuple(summary),
-        key_points=tuple(points),
+        key_points=tuple(headlines[:KEY_POINTS_MAX]),
         sections=tuple(sections),
-        briefs=tuple(briefs),
+        briefs=tuple(headlines[KEY_POINTS_MAX:]),
         sources=tuple(teller.sources),
         language=language,
         period=period,

@@ -5,10 +5,12 @@ white space folded, a dateline or byline before it dropped); no sentence stands 
 Rule 2: a citation is a number of `Draft.sources`, which are numbered from 1 in the order in which
 the draft cites them; the first citation of a sentence is the item that holds it verbatim.
 
-How a draft reads: `summary` (two or three sentences) and `key_points` (at most seven) come first,
-then `sections` (the best stories, a heading and its sentences each), then `briefs` (the remaining
-stories, one headline each), then `sources`. A heading is the story's headline, or, where that
-headline already stands as a key point, the names that the story is about.
+Rule 3: a story is told in one place: in a section, as a key point or as a brief. The summary takes
+a sentence of the best stories, and their sections go on from there without it.
+
+How a draft reads: `summary` (two or three whole sentences) opens it, `key_points` are the headlines
+of up to seven stories that need no more, `sections` tell the best stories under their headlines,
+`briefs` are the headlines of the remaining ones, and `sources` close it.
 """
 
 from datetime import datetime

@@ -1,30 +1,37 @@
 """Stories: items that tell one event, whoever publishes them.
 
 Rule 1: an item joins the story whose middle it is nearest to (cosine of TF-IDF vectors, at least
-three shared content terms, 48 hours); copies of one headline join whatever their wording.
-Rule 2: stories that share two names merge at a lower likeness, once.
-Rule 3: a story's key is the id of its first item, and the order of the input never matters.
+three shared content terms, 72 hours); copies of one headline join whatever their wording.
+Rule 2: stories that share two names merge at a lower likeness, once; stories in two languages are
+compared by what stands in both alike: names, numbers and concepts.
+Rule 3: an item that tells many stories at once (a briefing) stands alone.
+Rule 4: a story's key is the id of its first item, and the order of the input never matters.
 """
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime, timedelta
 from math import log, sqrt
 
 from attrs import frozen
 
-from svc_core.analysis.evidence import Reading
+from svc_core.analysis.evidence import Evidence, Reading
+from svc_core.analysis.language import guess
 from svc_core.analysis.relevance import Scored
+from svc_core.analysis.units import generic_terms
 
-WINDOW = timedelta(hours=48)
+WINDOW = timedelta(hours=72)
 COPY_WINDOW = timedelta(days=7)  # syndicated copies and reposts trail by days
 LIKENESS_MIN = 0.25
-LIKENESS_MIN_SAME_PUBLISHER = 0.36  # notes of one desk share their form, not their story
+LIKENESS_MIN_OTHER_NOTE = 0.6  # notes of one desk share their form, not their story
 MERGE_MIN = 0.2
 ADOPT_MIN = 0.3
 ADOPTED_SCORE = 0.3  # below every chosen item: it corroborates, it never leads
 SHARED_MIN = 3
 NAMES_SHARED_MIN = 2
+ACROSS_MIN = 0.42  # likeness of what two languages can share
+HEADLINE_SHARED_MIN = 3
 
 _BODY_TERMS = 70  # about 400 characters
 _COMMON_SHARE = 0.34  # a term of every third item is the subject, not the story
@@ -33,7 +40,22 @@ _COMMON_NAMES_FROM = 4
 _POSTINGS_MAX = 48  # keeps the pass linear however many items there are
 _CONCEPT_FACTOR = 1.2  # what two languages share of a story
 _SMOOTH = 20.0
+_POOL_MIN = 600  # items found for one subject are few; what is rare is told as if there were more
+_GENERIC_FACTOR = 0.35  # words of any news tell no story
 _COPY_TERMS_MIN = 3
+
+
+_DIGEST = re.compile(
+    r"\b(?:(?:morning|evening|daily|weekly|(?:mon|tues|wednes|thurs|fri|satur|sun)day) briefing"
+    r"|newsletter|(?:pictures?|photos?) of the (?:day|week)|week in pictures|news quiz"
+    r"|(?:news|weekly) round-?up|top (?:\w+ )?stories|presseschau|revue de presse)\b",
+    re.IGNORECASE,
+)
+
+
+def is_digest(evidence: Evidence) -> bool:
+    """Whether an item tells many stories at once, so that its words join what has no bearing."""
+    return bool(_DIGEST.search(evidence.title))
 
 
 @frozen
@@ -67,13 +89,15 @@ class Story:
 class _Cluster:
     """A story in the making: the sum of its vectors and what it has seen."""
 
-    __slots__ = ("last_at", "members", "names", "square", "sum")
+    __slots__ = ("headlines", "last_at", "members", "names", "square", "sum", "tongues")
 
     def __init__(self) -> None:
         self.members: list[Scored] = []
         self.sum: dict[str, float] = defaultdict(float)
         self.square = 0.0
         self.names: Counter[str] = Counter()
+        self.headlines: set[str] = set()
+        self.tongues: set[str | None] = set()
         self.last_at: datetime | None = None
 
     def add(self, scored: Scored, vector: Mapping[str, float]) -> None:
@@ -83,6 +107,8 @@ class _Cluster:
             self.square += weight * (2 * before + weight)
         self.members.append(scored)
         self.names.update(_names(scored))
+        self.headlines.update(scored.reading.title_terms, scored.reading.title_concepts)
+        self.tongues.add(_tongue(scored.evidence))
         self.last_at = scored.evidence.at
 
 
@@ -121,7 +147,7 @@ def _adopt(
     chosen = {item.evidence.id for item in items}
     found: list[tuple[int, Scored]] = []
     for reading in weighed:
-        if reading.evidence.id not in chosen:
+        if reading.evidence.id not in chosen and not is_digest(reading.evidence):
             vector = _vector(reading, held, len(weighed))
             at = _teller(reading, vector, clusters, postings)
             if at is not None:
@@ -161,8 +187,9 @@ def _counts(reading: Reading) -> Counter[str]:
 def _vector(reading: Reading, held: Counter[str], total: int) -> dict[str, float]:
     """The unit TF-IDF vector of an item; terms of every third item are left out."""
     most = max(total * _COMMON_SHARE, _COMMON_FROM)
+    pool = max(total, _POOL_MIN) + _SMOOTH
     raw = {
-        term: _factor(term) * (1 + log(count)) * log((total + _SMOOTH) / max(held[term], 1))
+        term: _factor(term) * (1 + log(count)) * log(pool / max(held[term], 1))
         for term, count in _counts(reading).items()
         if held[term] <= most
     }
@@ -171,7 +198,9 @@ def _vector(reading: Reading, held: Counter[str], total: int) -> dict[str, float
 
 
 def _factor(term: str) -> float:
-    return _CONCEPT_FACTOR if term.startswith("qq") else 1.0
+    if term.startswith("qq"):
+        return _CONCEPT_FACTOR
+    return _GENERIC_FACTOR if term in generic_terms() else 1.0
 
 
 def _names(scored: Scored) -> set[str]:
@@ -190,14 +219,14 @@ def _single_pass(
     for item, vector in zip(items, vectors, strict=True):
         title = tuple(sorted(set(item.reading.title_terms)))
         at = _copy_of(item, title, copies, clusters)
-        if at is None:
+        if at is None and not is_digest(item.evidence):
             at = _nearest(item, vector, clusters, postings)
         if at is None:
             at = len(clusters)
             clusters.append(_Cluster())
         clusters[at].add(item, vector)
         copies[title] = at
-        for term in vector:
+        for term in () if is_digest(item.evidence) else vector:
             _post(postings[term], at)
     return clusters, postings
 
@@ -255,8 +284,22 @@ def _likenesses(
 
 
 def _least(item: Scored, cluster: _Cluster) -> float:
-    own = all(one.evidence.publisher == item.evidence.publisher for one in cluster.members)
-    return LIKENESS_MIN_SAME_PUBLISHER if own else LIKENESS_MIN
+    """The likeness that an item needs to join a story."""
+    desks = {one.evidence.publisher for one in cluster.members} | {item.evidence.publisher}
+    mine = {*item.reading.title_terms, *item.reading.title_concepts}
+    noted = _is_other_note(mine, cluster.headlines, desks)
+    return LIKENESS_MIN_OTHER_NOTE if noted else LIKENESS_MIN
+
+
+def _is_other_note(left: Set[str], right: Set[str], desks: Set[str]) -> bool:
+    """Whether one desk's headlines give other figures or other countries."""
+    figures, others = _figures(left), _figures(right)
+    apart = bool(figures) and bool(others) and not figures & others
+    return len(desks) == 1 and (apart or _elsewhere(left, right))
+
+
+def _figures(terms: Iterable[str]) -> set[str]:
+    return {term for term in terms if any(letter.isdigit() for letter in term)}
 
 
 def _merge(clusters: Sequence[_Cluster]) -> list[list[Scored]]:
@@ -278,28 +321,81 @@ def _merge(clusters: Sequence[_Cluster]) -> list[list[Scored]]:
 
 
 def _near(clusters: Sequence[_Cluster]) -> list[tuple[int, int]]:
-    """Pairs of clusters that share names and are alike enough, in order."""
-    common = max(len(clusters) * _COMMON_SHARE, _COMMON_NAMES_FROM)
-    held = Counter(name for cluster in clusters for name in cluster.names)
-    by_name: dict[str, list[int]] = defaultdict(list)
-    pairs: Counter[tuple[int, int]] = Counter()
-    for at, cluster in enumerate(clusters):
-        for name in sorted(cluster.names):
-            if held[name] <= common:
-                pairs.update((other, at) for other in by_name[name][-_POSTINGS_MAX:])
-                by_name[name].append(at)
+    """Pairs of clusters that tell one story, in order: by their names or across languages."""
     return sorted(
-        pair
-        for pair, count in pairs.items()
-        if count >= NAMES_SHARED_MIN and _alike(clusters[pair[0]], clusters[pair[1]])
+        (left, right)
+        for left, right in _sharing([cluster.headlines for cluster in clusters])
+        if _is_one(clusters[left], clusters[right])
     )
+
+
+def _is_one(left: _Cluster, right: _Cluster) -> bool:
+    if not _at_one_time(left, right) or _elsewhere(left.headlines, right.headlines):
+        return False
+    shared = left.headlines & right.headlines
+    if not left.tongues & right.tongues:
+        return len(shared) >= HEADLINE_SHARED_MIN and _alike_across(left, right)
+    named = len(left.names.keys() & right.names.keys()) >= NAMES_SHARED_MIN
+    worded = sum(not term.startswith("qq") for term in shared) > HEADLINE_SHARED_MIN
+    return (named or worded) and _alike(left, right)
+
+
+def _elsewhere(left: Set[str], right: Set[str]) -> bool:
+    """Whether two headlines name countries, and not one country in common."""
+    mine, yours = (
+        {term for term in headline if term.startswith("qqc")} for headline in (left, right)
+    )
+    return bool(mine) and bool(yours) and not mine & yours
+
+
+def _sharing(terms: Sequence[set[str]]) -> set[tuple[int, int]]:
+    """Pairs of places whose sets share a term that is not in most of them; the latest few only."""
+    common = max(len(terms) * _COMMON_SHARE, _COMMON_NAMES_FROM)
+    held = Counter(term for own in terms for term in own)
+    by_term: dict[str, list[int]] = defaultdict(list)
+    pairs: set[tuple[int, int]] = set()
+    for at, own in enumerate(terms):
+        for term in own:
+            if held[term] <= common:
+                pairs.update((other, at) for other in by_term[term][-_POSTINGS_MAX:])
+                by_term[term].append(at)
+    return pairs
+
+
+def _alike_across(left: _Cluster, right: _Cluster) -> bool:
+    """Whether clusters of two languages tell one story, by the terms that languages share."""
+    shared = left.sum.keys() & right.sum.keys()
+    product = sum(left.sum[term] * right.sum[term] for term in sorted(shared))
+    length = sqrt(_neutral(left, shared) * _neutral(right, shared)) or 1.0
+    return product / length >= ACROSS_MIN
+
+
+def _neutral(cluster: _Cluster, shared: Set[str]) -> float:
+    """The squared length of a story's terms that another language could have."""
+    figures = _figures(cluster.sum)
+    return sum(
+        weight * weight
+        for term, weight in cluster.sum.items()
+        if term.startswith("qq") or term in shared or term in cluster.names or term in figures
+    )
+
+
+def _at_one_time(left: _Cluster, right: _Cluster) -> bool:
+    times = [member.evidence.at for one in (left, right) for member in one.members]
+    return max(times) - min(times) <= WINDOW
+
+
+def _tongue(evidence: Evidence) -> str | None:
+    return guess(f"{evidence.title} {evidence.text}", evidence.language)
 
 
 def _alike(left: _Cluster, right: _Cluster) -> bool:
     small, large = sorted((left, right), key=lambda cluster: len(cluster.sum))
     shared = [term for term in small.sum if term in large.sum]
     product = sum(small.sum[term] * large.sum[term] for term in shared)
-    times = sorted(member.evidence.at for one in (left, right) for member in one.members)
-    near = times[-1] - times[0] <= WINDOW * 2
     length = sqrt(left.square * right.square) or 1.0
-    return near and len(shared) >= SHARED_MIN and product / length >= MERGE_MIN
+    desks = {member.evidence.publisher for one in (left, right) for member in one.members}
+    least = MERGE_MIN if len(desks) > 1 else LIKENESS_MIN
+    if _is_other_note(left.headlines, right.headlines, desks):
+        least = LIKENESS_MIN_OTHER_NOTE
+    return len(shared) >= SHARED_MIN and product / length >= least

@@ -9,31 +9,33 @@ import re
 from collections.abc import Iterable, Sequence
 from math import log2
 
-from attrs import define, field
+from attrs import define
 
 from svc_core.analysis._wording import primary
 from svc_core.analysis.draft import Cited, Section, Source
-from svc_core.analysis.entities import OTHER, mentions
 from svc_core.analysis.evidence import Evidence
 from svc_core.analysis.grouping import ADOPTED_SCORE, Story
 from svc_core.analysis.language import guess
 from svc_core.analysis.relevance import Scored
 from svc_core.analysis.tokens import tokens
-from svc_core.analysis.topics import TOPICS
 
 KEY_POINTS_MAX = 7
-SECTIONS_MAX = 12
+SECTIONS_MAX = 8
+SUMMARY_STORIES_MAX = 7  # a summary speaks of the best stories alone
 SECTION_SENTENCES_MAX = 3
+MANY_MEMBERS = 4  # a story that so many items tell gets more room
+MANY_SENTENCES_MAX = 5
+LEAD_SENTENCES = 2  # of the leading item before the others have their turn
 SUMMARY_SENTENCES_MAX = 3
 QUOTED_MEMBERS_MAX = 8  # of a story that a hundred sites copied, the first few say it all
-CITATIONS_MAX = 5  # of one sentence
+CITATIONS_MAX = 12  # of one sentence; of what a hundred sites copied, a dozen show it
 
 _FEW_STORIES = 4
+_SECTIONS_MIN = 3
 _HEADLINES_SUMMARY = 2  # headlines that stand for a summary where no item has a text
 _COPY_MIN = 0.6  # Jaccard of terms from which two sentences say the same
 _HELD_MIN = 0.8  # share of the shorter one's terms
 _LONGER_MAX = 1.5  # a longer sentence that holds a shorter one adds to it
-_LABEL_NAMES = 2
 _SUBJECT_TERMS_MIN = 2
 _WORDS_MIN, _WORDS_MAX = 6, 45
 
@@ -47,9 +49,10 @@ _LEANING = re.compile(
 _QUOTES = "\"'“‘«„("
 _BROKEN = re.compile("Ã[\u0080-\u00bf ]|â€|Â[\u00a0-\u00bf]")  # UTF-8 read as Latin-1 by the source
 _CAPTION = re.compile(
-    r"\b(?:photographed|pictured)\b|, (?:left|right|center|centre),|\bfile photo\b", re.I
+    r"\b(?:photographed|pictured|seen here)\b|, (?:left|right|center|centre),|\bfile photo\b", re.I
 )
-_ENDED = re.compile(r"""(?<!\.\.)[.!。！।۔]["'”’»)\]」』）]*$""")
+_PLACE_ONLY = re.compile(r"(?:in|at|near|on|outside)(?:\s\S+){1,5}$", re.IGNORECASE)
+_ENDED = re.compile(r"""(?<!\.\.)[.!?。！？।۔]["'”’»)\]」』）]*$""")
 
 
 @define(eq=False)
@@ -61,9 +64,7 @@ class Plan:
     language: str | None
     heading: str
     left: list[tuple[str, Evidence]]
-    others: list[tuple[str, Evidence]]
     is_told: bool = False
-    quoted: set[str] = field(factory=set)
 
     @property
     def members(self) -> list[Evidence]:
@@ -115,15 +116,13 @@ def lead_of(story: Story, language: str) -> Scored:
 class Teller:
     """Hands out sentences and source numbers, each once. One for a draft."""
 
-    def __init__(self, language: str, subject: str) -> None:
-        """Tell in `language`; names in `subject` head nothing, as every story has them."""
+    def __init__(self, language: str) -> None:
+        """Tell in `language`."""
         self.language = primary(language)
         self.sources: list[Source] = []
         self._numbers: dict[str, int] = {}
         self._taken: list[frozenset[str]] = []
         self._texts: set[str] = set()
-        self._labels: set[str] = set()
-        self._subject = frozenset(tokens(subject))
 
     def plan(self, story: Story) -> Plan:
         """What can be told of a story, near-copies among its own sentences left out."""
@@ -132,68 +131,64 @@ class Teller:
         others = [m for m in story.members if m is not lead and language_of(m) == spoken]
         heading = lead.reading.headline or next(iter(lead.reading.sentences), "")
         said = [frozenset(tokens(heading))]
-        left: list[tuple[str, Evidence]] = []
-        for one in [lead, *others[:QUOTED_MEMBERS_MAX]]:
-            left.extend(
-                (sentence, one.evidence)
-                for sentence in one.reading.sentences
-                if not sentence.endswith(("...", "…")) and _is_new(sentence, said)
-            )
-        titles = [
-            (one.reading.headline, one.evidence)
-            for one in others[:QUOTED_MEMBERS_MAX]
-            if one.reading.headline and _is_new(one.reading.headline, said)
+        told = [lead, *others[:QUOTED_MEMBERS_MAX]]
+        turns = [
+            (at >= LEAD_SENTENCES if one is lead else at > 0, n, at, one)
+            for n, one in enumerate(told)
+            for at in range(len(one.reading.sentences))
         ]
-        return Plan(story, lead, spoken, heading, left, titles)
+        left = [
+            (one.reading.sentences[at], one.evidence)
+            for _, _, at, one in sorted(turns, key=lambda turn: turn[:3])
+            if _is_whole(one.reading.sentences[at]) and _is_new(one.reading.sentences[at], said)
+        ]
+        return Plan(story, lead, spoken, heading, left)
 
     def summarise(self, plans: Sequence[Plan]) -> list[Cited]:
-        """Two or three sentences of the best stories, those with something left to tell first."""
-        own = [plan for plan in plans[:KEY_POINTS_MAX] if plan.language in (self.language, None)]
-        heads = own or list(plans[:KEY_POINTS_MAX])
-        ready = [plan for plan in heads if len(plan.left) + len(plan.others) >= 2]
-        chosen = [*ready, *(plan for plan in heads if plan not in ready)]
-        found: list[Cited] = []
+        """Two or three sentences of the best stories, those with more to tell in a section first.
+
+        A summary has whole sentences that are understood alone; where no item has one, headlines.
+        """
+        own = [plan for plan in plans[:SUMMARY_STORIES_MAX] if self._is_own(plan)]
+        heads = own or list(plans[:SUMMARY_STORIES_MAX])
+        ready = [plan for plan in heads if len(plan.left) > 1]
         wanted = SUMMARY_SENTENCES_MAX if len(plans) > _FEW_STORIES else SUMMARY_SENTENCES_MAX - 1
-        for plan in chosen:
-            if len(found) == wanted:
-                break
-            found.extend(self._quote(plan, plan.left, alone=True))
+        plain = [*ready, *(plan for plan in heads if plan not in ready)]
+        found: list[Cited] = []
+        for near in (True, False):
+            for plan in () if found and not near else plain:
+                if len(found) < wanted:
+                    found.extend(self._quote(plan, near=near))
         for plan in heads[: min(_HEADLINES_SUMMARY, max(len(plans) - 1, 1)) if not found else 0]:
             found.extend(self._headline(plan))
         return found
 
-    def points(self, plans: Sequence[Plan]) -> list[Cited]:
-        """One sentence for each of the best stories: another headline, a spare one, its own."""
-        found: list[Cited] = []
-        for plan in plans[: KEY_POINTS_MAX + _HEADLINES_SUMMARY]:
-            if len(found) == KEY_POINTS_MAX:
-                break
-            spare = plan.left if len(plan.left) > 1 else []
-            point = self._quote(plan, plan.others, alone=False) or self._quote(
-                plan, spare, alone=True
-            )
-            found.extend(point or self._headline(plan))
-        return found
+    def _is_own(self, plan: Plan) -> bool:
+        return plan.language in (self.language, None)
 
     def sections(self, plans: Sequence[Plan]) -> list[Section]:
-        """The best stories that still have something to tell."""
+        """The best stories that have something to tell beyond the summary; half of them at most."""
         found: list[Section] = []
-        for plan in plans[:SECTIONS_MAX]:
+        for plan in plans:
+            if len(found) == min(SECTIONS_MAX, max(_SECTIONS_MIN, (len(plans) + 1) // 2)):
+                break
             said = self._passage(plan)
             if said:
                 found.append(self._section(plan, tuple(said)))
         return found
 
-    def briefs(self, plans: Sequence[Plan]) -> list[Cited]:
-        """A headline for each story that nothing has told yet."""
+    def headlines(self, plans: Sequence[Plan]) -> list[Cited]:
+        """A headline for each story that nothing has told yet, in order."""
         return [cited for plan in plans if not plan.is_told for cited in self._headline(plan)]
 
     def _passage(self, plan: Plan) -> list[Cited]:
-        """Up to three sentences; one that leans is taken only right after the one it leans on."""
+        """A few sentences; one that leans is taken only right after the one it leans on."""
         said: list[Cited] = []
         before: tuple[str, int] | None = None
-        for text, item in list(plan.left):
-            if len(said) == SECTION_SENTENCES_MAX:
+        many = len(plan.story.members) >= MANY_MEMBERS
+        most = MANY_SENTENCES_MAX if many else SECTION_SENTENCES_MAX
+        for text, item in plan.left:
+            if len(said) == most:
                 break
             at = item.id, self._position(plan, text, item)
             leans = bool(_LEANING.match(text.lstrip(_QUOTES)))
@@ -211,14 +206,12 @@ class Teller:
         return held.reading.sentences.index(text)
 
     def _section(self, plan: Plan, said: tuple[Cited, ...]) -> Section:
-        heading = self._label(plan) if _key(plan.heading) in self._texts else plan.heading
-        self._labels.add(heading)
         self._take(plan.heading)
         cited = tuple(self._number(item) for item in plan.members)
         shown = {number for sentence in said for number in sentence.citations}
         return Section(
             key=plan.story.key,
-            heading=heading,
+            heading=plan.heading,
             sentences=said,
             citations=cited,
             corroborating=tuple(number for number in cited if number not in shown),
@@ -228,27 +221,34 @@ class Teller:
             score=plan.story.score,
         )
 
-    def _quote(self, plan: Plan, pool: list[tuple[str, Evidence]], *, alone: bool) -> list[Cited]:
-        """The next sentence of a pool that is new to the draft, cited, or nothing."""
-        for at, (text, item) in enumerate(pool):
-            if (not alone or self._speaks(plan, text, item)) and self._take(text):
-                del pool[at]
+    def _quote(self, plan: Plan, *, near: bool) -> list[Cited]:
+        """The next sentence that is understood alone (`near`: in the headline's words), cited."""
+        for at, (text, item) in enumerate(plan.left):
+            first = self._position(plan, text, item) == 0 and _stands_alone(text)
+            if (self._speaks(plan, text) if near else first) and self._take(text):
+                del plan.left[at]
                 plan.is_told = True
-                return [Cited(text, (self._number(item),))]
+                return [Cited(text, self._cited(plan, item))]
         return []
 
-    def _speaks(self, plan: Plan, text: str, item: Evidence) -> bool:
-        """Whether a sentence can tell the story by itself: the first one, or one of its subject."""
-        shared = set(tokens(text)) & set(tokens(plan.heading))
-        first = self._position(plan, text, item) == 0
-        return _stands_alone(text) and (first or len(shared) >= _SUBJECT_TERMS_MIN)
+    def _cited(self, plan: Plan, first: Evidence) -> tuple[int, ...]:
+        """The numbers of a story's items, the quoted one first."""
+        others = [item for item in plan.members if item is not first]
+        return tuple(self._number(item) for item in [first, *others][:CITATIONS_MAX])
+
+    @staticmethod
+    def _speaks(plan: Plan, text: str) -> bool:
+        """Whether a sentence can tell the story by itself: a whole one, of the same subject."""
+        subject = set(tokens(plan.heading))
+        shared = len(set(tokens(text)) & subject)
+        return _stands_alone(text) and shared >= min(_SUBJECT_TERMS_MIN, len(subject))
 
     def _headline(self, plan: Plan) -> list[Cited]:
         """The story's own headline with its sources."""
         if not plan.heading or not self._take(plan.heading):
             return []
         plan.is_told = True
-        return [Cited(plan.heading, tuple(self._number(m) for m in plan.members[:CITATIONS_MAX]))]
+        return [Cited(plan.heading, self._cited(plan, plan.lead.evidence))]
 
     def _take(self, text: str) -> bool:
         terms = frozenset(tokens(text))
@@ -257,22 +257,6 @@ class Teller:
         self._texts.add(_key(text))
         self._taken.append(terms)
         return True
-
-    def _label(self, plan: Plan) -> str:
-        """The names that a story is about, without the subject's own; else its
-        topic, else its headline."""
-        found = mentions([plan.lead.reading], plan.language)
-        headline = plan.heading.casefold()
-        named = sorted(
-            (m for m in found if not set(tokens(m.name)) <= self._subject),
-            key=lambda m: (m.name.casefold() not in headline, m.kind == OTHER, -m.count),
-        )
-        names = [mention.name for mention in named]
-        topics = [topic.name for topic in TOPICS if topic.id in plan.lead.evidence.topics]
-        labels = [", ".join(names[:size]) for size in range(_LABEL_NAMES, len(names) + 1)]
-        single = names[:1] if len(names) < _LABEL_NAMES else []
-        options = [*labels, *single, *topics]
-        return next((one for one in options if one not in self._labels), plan.heading)
 
     def _number(self, item: Evidence) -> int:
         if item.id not in self._numbers:
@@ -316,10 +300,19 @@ def _is_copy(left: frozenset[str], right: frozenset[str]) -> bool:
     )
 
 
-def _stands_alone(text: str) -> bool:
-    words = len(text.split())
-    unspaced = words == 1
-    fits = _WORDS_MIN <= words <= _WORDS_MAX or unspaced
+def _is_whole(text: str) -> bool:
+    """Whether a text is a sentence with a beginning and an end, no fragment of one."""
+    if _PLACE_ONLY.match(text):
+        return False
     if _BROKEN.search(text) or _CAPTION.search(text) or text.count("“") != text.count("”"):
         return False
-    return fits and bool(_ENDED.search(text)) and not _LEANING.match(text.lstrip(_QUOTES))
+    return bool(_ENDED.search(text)) and not text.lstrip(_QUOTES)[:1].islower()
+
+
+def _stands_alone(text: str) -> bool:
+    """Whether a whole sentence is understood without the one before it."""
+    words = len(text.split())
+    unspaced = words == 1
+    return (_WORDS_MIN <= words <= _WORDS_MAX or unspaced) and not _LEANING.match(
+        text.lstrip(_QUOTES)
+    )

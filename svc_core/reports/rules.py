@@ -81,7 +81,7 @@ class AgentReport:
     summary: Summary
     period: Period
     language: Language
-    key_points: Annotated[tuple[Statement, ...], Doc("The sentences that matter most.")]
+    key_points: Annotated[tuple[Statement, ...], Doc("A line for each story that matters most.")]
     signals: Signals
     sources: Sources
 
@@ -99,14 +99,15 @@ def expand(row: ReportRow, facets: ReportFacets, wanted: frozenset[str]) -> Repo
 
 
 def agent_view(row: ReportRow, facets: ReportFacets) -> AgentReport:
-    """The row and facets in the compact form."""
+    """The row and facets in the compact form: each section is one line, its heading."""
+    told = tuple(Statement(section.heading, section.citations) for section in facets.sections)
     return AgentReport(
         id=row.id,
         title=row.title,
         summary=row.summary,
         period=row.period,
         language=row.language,
-        key_points=facets.key_points,
+        key_points=(*told, *facets.key_points),
         signals=facets.signals or (),
         sources=facets.sources,
     )

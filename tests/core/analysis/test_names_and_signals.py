@@ -9,6 +9,7 @@ from svc_core.analysis.entities import mentions, name_terms
 from svc_core.analysis.evidence import read
 from svc_core.analysis.graph import EDGES_MAX, NODES_MAX, build
 from svc_core.analysis.signals import SIGNALS_MAX, TYPES_PER_STORY_MAX, extract
+from svc_core.analysis.telling import CITATIONS_MAX
 
 NAMES = [
     (
@@ -220,11 +221,11 @@ def test_names_that_meet_in_two_incidents_are_tied(make, week) -> None:
 
 
 def test_a_copy_that_is_not_cited_is_no_part_of_the_graph(make, week) -> None:
-    items = [make("Zeppelin lands in the meadow", source=f"s{at}") for at in range(7)]
+    items = [make("Zeppelin lands in the meadow", source=f"s{at}") for at in range(15)]
     made = report("W", "Zeppelin", week, items)
     graph = build(made.draft, made.stories)
-    assert len(made.stories[0].members) == 7
-    assert graph.counts["sources"] == len(made.draft.sources) == 5
+    assert len(made.stories[0].members) == 15
+    assert graph.counts["sources"] == len(made.draft.sources) == CITATIONS_MAX
 
 
 def test_a_large_graph_is_cut_and_says_so(make, week) -> None:

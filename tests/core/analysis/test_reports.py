@@ -163,7 +163,7 @@ def test_a_phrase_that_two_stories_share_is_quoted_once(make, week):
         make(
             "Zeppelin prize goes to a pilot",
             f"Pilots cheered a winner for hours. {phrase}",
-            hours=-70,
+            hours=-80,
         ),
     ]
     draft = report("W", "Zeppelin", week, items).draft
@@ -217,7 +217,7 @@ def test_stories_are_of_one_window_and_copies_of_a_longer_one(make) -> None:
         "Rescuers dig at the copper mine village.",
         id="b",
         source="beta",
-        hours=60,
+        hours=75,
     )
     copy = make(
         "Copper mine collapses near Antofagasta village", "", id="c", source="gamma", hours=100
