@@ -236,7 +236,7 @@ async def find_source(ctx: Context, id_: str) -> Source | None:
 async def list_sources(ctx: Context, *, limit: int) -> tuple[Source, ...]:
     """Sources, those whose next attempt is farthest first."""
     found = await ctx.tx.documents.scan(SOURCES, limit=limit)
-    return tuple(SOURCES.decode(row.raw) for row in found.rows)
+    return tuple(rules.seen(SOURCES.decode(row.raw), ctx.now) for row in found.rows)
 
 
 # -- declarations ------------------------------------------------------------------------------

@@ -4,7 +4,8 @@ Rule 1: an item's id is derived from its source and natural key, so taking a doc
         changes nothing.
 Rule 2: a date is never invented; an item without one sorts by when it was first retrieved.
 Rule 3: a feed that is fetched but has nothing new for `CONTENT_STALE` is `staleContent`, one
-        that cannot be fetched or read is `error`; an empty feed is not an error.
+        that cannot be fetched or read is `error`; an empty feed is not an error. One that nobody
+        reads any more is `stale`, which only shows when somebody looks.
 """
 
 from collections.abc import Iterable, Sequence
@@ -33,6 +34,7 @@ from svc_core.sources import FeedItem, ParsedFeed, Rejection
 PROVIDER = "feed"
 SUMMARY_MAX = 600
 CONTENT_STALE = timedelta(days=7)  # spared from flapping: weekly feeds are not broken
+STALE_INTERVALS = 2  # one missed run may be a restart, two are nobody at work
 BACKOFF_MAX = timedelta(hours=24)
 ACTIVITY_HOURS = 48
 ACTIVITY_NAMES_MAX = 500  # sources or languages remembered for one topic
@@ -175,6 +177,15 @@ def failed(source: Source, now: datetime, code: str, message: str, status: int |
         error=HealthError(code, message),
     )
     return attrs.evolve(source, health=health)
+
+
+def seen(source: Source, now: datetime) -> Source:
+    """The source as it is shown: `stale` when nobody has read it for a while after it was due."""
+    due = source.health.next_attempt_at
+    grace = timedelta(seconds=source.cadence_seconds) * STALE_INTERVALS
+    if source.health.status in {"error", "neverRun"} or due is None or now - due <= grace:
+        return source
+    return attrs.evolve(source, health=attrs.evolve(source.health, status="stale"))
 
 
 # -- topics ------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from svc_core.constraints import Doc, Example, Ge, Le, MaxLen
 from svc_core.ports import Collection
 from svc_core.resources.members import CountryCode, ObservationId, SourceId, micros
 
-HealthStatus = Literal["ok", "stale", "staleContent", "partial", "error", "disabled", "neverRun"]
+HealthStatus = Literal["ok", "stale", "staleContent", "partial", "error", "neverRun"]
 
 
 # -- sources -----------------------------------------------------------------------------------

@@ -221,6 +221,32 @@ def test_a_run_that_was_read(
     assert (after.error, after.http_status, after.consecutive_failures) == (None, None, 0)
 
 
+@pytest.mark.parametrize(
+    ("late_seconds", "rejections", "status"),
+    [
+        (0, (), "ok"),
+        (2 * 900, (), "ok"),
+        (2 * 900 + 1, (), "stale"),
+        (2 * 900 + 1, LOST, "stale"),
+        (2 * 900, LOST, "partial"),
+    ],
+)
+def test_a_source_that_nobody_reads_is_shown_as_stale(
+    make_source: Make, late_seconds: int, rejections: Any, status: str
+) -> None:
+    read = rules.succeeded(make_source(NOW), NOW, taken=1, rejections=rejections, new=True)
+    later = NOW + timedelta(seconds=900 + late_seconds)
+    assert rules.seen(read, later).health.status == status
+
+
+def test_errors_and_new_sources_are_shown_as_they_are(make_source: Make) -> None:
+    new = make_source(NOW)
+    broken = rules.failed(new, NOW, "html", "A page.", None)
+    later = NOW + timedelta(days=9)
+    assert rules.seen(new, later) == new
+    assert rules.seen(broken, later) == broken
+
+
 def test_content_ages_from_when_it_was_last_new(make_source: Make) -> None:
     source = make_source(NOW - timedelta(days=100))
     fresh = rules.succeeded(source, NOW, taken=1, rejections=(), new=True)
