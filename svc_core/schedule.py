@@ -20,6 +20,8 @@ Frequency = Literal["hourly", "daily", "weekdays", "weekly", "monthly", "manual"
 TIMED: frozenset[str] = frozenset({"daily", "weekdays", "weekly", "monthly"})
 """Frequencies that need a time of day."""
 
+_OWN = frozenset({"localtime", "posixrules", "Factory"})  # what a machine calls its own zone
+
 DAYS_AHEAD_MAX = 64
 """Two months and a few days: every timed frequency has a run, and one before it, within that."""
 
@@ -38,7 +40,9 @@ class Schedule:
 
 
 def is_zone(name: str) -> bool:
-    """Whether `name` is an IANA time zone."""
+    """Whether `name` is an IANA time zone that means the same on every machine."""
+    if name in _OWN or name.startswith(("posix/", "right/")):
+        return False
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):

@@ -102,7 +102,10 @@ async def list_news(ctx: Context, request: ListNews) -> Page[NewsItem]:
         Problem: NEWS_NOT_READY before the first item was taken in.
     """
     await _ready(ctx)
-    filters = {"topics": request.topics, "language": request.language, "source": request.source}
+    languages = request.language
+    if not isinstance(languages, Unset):
+        languages = tuple(language.lower() for language in languages)
+    filters = {"topics": request.topics, "language": languages, "source": request.source}
     where = {name: value for name, value in filters.items() if not isinstance(value, Unset)}
     span = _interval(request.datetime)
     return await ctx.page(

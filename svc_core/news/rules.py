@@ -16,6 +16,7 @@ import attrs
 from attrs import frozen
 
 from svc_core import ids
+from svc_core.analysis.language import guess
 from svc_core.analysis.sentiment import sentiment
 from svc_core.analysis.topics import assign
 from svc_core.resources.news import (
@@ -57,7 +58,8 @@ def incoming(source: Source, parsed: ParsedFeed, now: datetime) -> tuple[Incomin
 
 
 def _incoming(source: Source, parsed: ParsedFeed, item: FeedItem, now: datetime) -> Incoming:
-    language = item.language or parsed.language or source.language
+    stated = item.language or parsed.language or source.language
+    language = stated or guess(f"{item.title} {item.summary}")
     words = item.text or item.summary
     tone = sentiment(item.title, item.summary, language)
     row = NewsItem(

@@ -50,6 +50,11 @@ CountryCode = Annotated[
 Limit = Annotated[int, QUERY, Ge(1), Le(100), Doc("Rows in one page."), Example(20)]
 Cursor = Annotated[Maybe[str], QUERY, Doc("`meta.page.nextCursor` of the page before, unchanged.")]
 
+ONE_LINE = Pattern(
+    r"[^\x00-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x1f\x7f]*", "one line that is not blank"
+)
+NOT_BLANK = Pattern(r"[\s\S]*\S[\s\S]*", "text that is not blank")
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 

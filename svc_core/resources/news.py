@@ -185,14 +185,20 @@ def _at(item: NewsItem) -> int:
     return micros(min(item.published_at or item.retrieved_at, item.retrieved_at))
 
 
+def ranges(language: str | None) -> tuple[str, ...]:
+    """The language ranges that a tag is in (RFC 4647, basic filtering): `fr` and `fr-ch`."""
+    parts = [] if language is None else language.lower().split("-")
+    return tuple("-".join(parts[: size + 1]) for size in range(len(parts)))
+
+
 NEWS: Collection[NewsItem] = Collection(
     name="news",
     model=NewsItem,
     prefix="obs",
     order=_at,
     scope="global",
-    keys={"source": lambda item: item.source.id, "language": lambda item: item.language},
-    facets={"topics": lambda item: item.topics},
+    keys={"source": lambda item: item.source.id},
+    facets={"topics": lambda item: item.topics, "language": lambda item: ranges(item.language)},
     kind="newsItem",
 )
 

@@ -9,6 +9,8 @@ from svc_core import ids
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
 from svc_core.ports import Collection
 from svc_core.resources.members import (
+    NOT_BLANK,
+    ONE_LINE,
     CreatedAt,
     ProfileId,
     ReportId,
@@ -22,11 +24,14 @@ from svc_core.unset import UNSET, Maybe
 KEYWORDS_MAX = 50
 WEBHOOKS_MAX = 50  # as many as a person can look after; each costs one delivery per report
 
-Name = Annotated[str, MinLen(1), MaxLen(120), Doc("What people call it."), Example("Port strikes")]
+Name = Annotated[
+    str, MinLen(1), MaxLen(120), ONE_LINE, Doc("What people call it."), Example("Port strikes")
+]
 TopicText = Annotated[
     str,
     MinLen(3),
     MaxLen(2_000),
+    NOT_BLANK,
     Doc("Free-text monitoring instruction."),
     Example("Strikes and closures at European container ports"),
 ]
@@ -53,7 +58,7 @@ Language = Annotated[
     Doc("BCP 47 tag of the report's language."),
     Example("en"),
 ]
-Keyword = Annotated[str, MinLen(1), MaxLen(80)]
+Keyword = Annotated[str, MinLen(1), MaxLen(80), ONE_LINE]
 Keywords = Annotated[
     tuple[Keyword, ...],
     MaxLen(KEYWORDS_MAX),

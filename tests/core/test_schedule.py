@@ -55,6 +55,9 @@ def test_a_manual_schedule_is_never_due() -> None:
         ("../etc/passwd", False),
         ("", False),
         ("Europe", False),
+        ("localtime", False),
+        ("posix/Europe/Paris", False),
+        ("right/UTC", False),
     ],
 )
 def test_only_names_of_the_time_zone_database_are_zones(name: str, known: bool) -> None:

@@ -51,7 +51,11 @@ def test_defaults_fill_what_is_left_out(house: Any) -> None:
     [
         ({"name": ""}, "/name"),
         ({"name": "n" * 121}, "/name"),
+        ({"name": " "}, "/name"),
+        ({"name": "two\nlines"}, "/name"),
         ({"topic": "ab"}, "/topic"),
+        ({"topic": " \n "}, "/topic"),
+        ({"keywords": ["a\tb"]}, "/keywords/0"),
         ({"topic": "t" * 2001}, "/topic"),
         ({"frequency": "yearly"}, "/frequency"),
         ({"scheduleTimeOfDay": None}, "/scheduleTimeOfDay"),

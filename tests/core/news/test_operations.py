@@ -72,6 +72,8 @@ FILTERS = [
     ("topics=energy,shipping", 9),
     ("topics=markets", 0),
     ("language=fr", 3),
+    ("language=FR", 3),
+    ("language=fr-CH", 0),
     ("language=fr,en", 9),
     ("topics=energy&language=en", 3),
     ("datetime=2026-01-02T00:00:00Z/..", 4),
