@@ -54,8 +54,8 @@ class Resource:
         """Answer as an ASGI application, for hosts that walk the routes themselves."""
         await self.serve(exchanges.of(scope), scope.get("path_params", NO_VALUES))
 
-    async def serve(self, exchange: Exchange, values: Mapping[str, str]) -> None:
-        """Answer with the handler of the method.
+    def serve(self, exchange: Exchange, values: Mapping[str, str]) -> Awaitable[None]:
+        """The answer of the handler of the method, to be awaited.
 
         Raises:
             Problem: METHOD_NOT_ALLOWED, or what the handler raises.
@@ -63,11 +63,10 @@ class Resource:
         exchange.route = self.path
         handler = self.handlers.get(exchange.method)
         if handler is not None:
-            await handler(exchange, values)
-        elif exchange.method == "OPTIONS":
-            await exchange.answer(204, [*exchange.version_headers, *self._options(exchange)])
-        else:
-            raise Problem(problem.METHOD_NOT_ALLOWED, headers={"Allow": self.allow, **self._patch})
+            return handler(exchange, values)
+        if exchange.method == "OPTIONS":
+            return exchange.answer(204, [*exchange.version_headers, *self._options(exchange)])
+        raise Problem(problem.METHOD_NOT_ALLOWED, headers={"Allow": self.allow, **self._patch})
 
     def _options(self, exchange: Exchange) -> list[exchanges.Header]:
         fields = {"Allow": self.allow, **self._patch}

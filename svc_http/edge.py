@@ -109,6 +109,9 @@ class Edge:
         try:
             await self._guarded(exchange)
         finally:
+            # The two refer to each other: parted, they are freed now and not by the collector,
+            # and the next request finds their memory warm.
+            del scope["svc"]
             self.in_flight -= 1
             if not self.in_flight and self._house.is_draining:
                 self._is_quiet.set()

@@ -58,6 +58,15 @@ V2 = ((b"x-svc-api-version", b"2.0"), _ORIGIN, _NOSNIFF, _LOCKED_DOWN)
 """What every answer of a version carries; a page may bring its own policy."""
 
 
+BODILESS = frozenset({204, 304})
+"""Statuses whose answers have neither body nor length."""
+
+
+def length(body: bytes) -> Header:
+    """The field with the length of a body."""
+    return b"content-length", b"%d" % len(body)
+
+
 class ClientGoneError(Exception):
     """The client left before its request was complete; there is nobody to answer."""
 
@@ -106,6 +115,11 @@ class Exchange:
     def version_headers(self) -> tuple[Header, ...]:
         """The fields that every answer under this path carries."""
         return V2 if self.path.startswith("/api/v2") else V1
+
+    @property
+    def id_header(self) -> Header:
+        """The field with the request's id."""
+        return b"x-request-id", self.request_id.encode()
 
     async def receive(self) -> Message:
         """The next message of the request.
@@ -160,9 +174,13 @@ class Exchange:
 
     async def answer(self, status: int, headers: list[Header], body: bytes = b"") -> None:
         """Send the whole answer; `headers` is finished here."""
-        headers.append((b"x-request-id", self.request_id.encode()))
-        if status not in {204, 304}:
-            headers.append((b"content-length", b"%d" % len(body)))
+        headers.append(self.id_header)
+        if status not in BODILESS:
+            headers.append(length(body))
+        await self.finish(status, headers, body)
+
+    async def finish(self, status: int, headers: list[Header], body: bytes) -> None:
+        """Send an answer whose `headers` have the request id and the length already."""
         if b"origin" in self.fields:
             headers.append(_EXPOSE)
         if self.closing and self.scope["http_version"][0] == "1":
@@ -193,7 +211,7 @@ class Exchange:
         headers: list[Header] = list(own)
         names = {name.lower() for name, _ in headers}
         headers += [pair for pair in self.version_headers if pair[0] not in names]
-        headers.append((b"x-request-id", self.request_id.encode()))
+        headers.append(self.id_header)
         if b"origin" in self.fields:
             headers.append(_EXPOSE)
         return headers

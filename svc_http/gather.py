@@ -7,21 +7,23 @@ a key that was not seen for a second is looked up in storage.
 from collections import OrderedDict
 from collections.abc import Callable
 from datetime import datetime
+from hashlib import sha256
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from svc_core import accounts, problem
 from svc_core.access import address, lockout
 from svc_core.access.address import ClientAddress, Forwarded, Trusted
 from svc_core.access.authorize import Facts, Grant, OperationAccess, authorize, locked
-from svc_core.access.counters import MemoryCounters
-from svc_core.access.keys import Bearer, parse_bearer
+from svc_core.access.counters import Gauge, MemoryCounters
+from svc_core.access.keys import Bearer, Malformed, parse_bearer
 from svc_core.access.plans import PlanTable
 from svc_core.access.principal import Principal
 from svc_core.accounts import Admission
 from svc_core.ports import SYSTEM, Storage, Transaction
 from svc_core.problem import Problem
 from svc_http.exchange import Exchange
+from svc_http.uses import Uses
 
 TTL_SECONDS = 1.0
 """How long a key may be believed without asking: a change in another process counts after it."""
@@ -30,11 +32,23 @@ PRINCIPALS_MAX = 10_000
 """Keys held at once: about 20 MB, more than one process can serve within a second."""
 
 
-@frozen
+_SCHEME = b"Bearer "
+
+
+@frozen(eq=False)
 class _Held:
+    """A key as it was looked up, good `until` a moment of the monotonic clock.
+
+    `grant` is what its requests get. `open` has the operations that the whole of `authorize` let
+    it run, each with the counters to ask. Of what `authorize` judges, status, plan, scopes and
+    binding cannot change without another principal; see `Gate.admit_known` for the rest.
+    """
+
     principal: Principal
     admission: Admission
     until: float
+    grant: Grant
+    open: dict[OperationAccess, Gauge]
 
 
 class Principals:
@@ -49,10 +63,21 @@ class Principals:
 
     def fresh(self, digest_hex: str) -> Principal | None:
         """The principal of a key that was looked up within the last second."""
+        held = self.held(digest_hex)
+        return None if held is None else held.principal
+
+    def held(self, digest_hex: str) -> _Held | None:
+        """The same with what was found out about it."""
         held = self._held.get(digest_hex)
         if held is None or held.until < self._monotonic():
             return None
-        return held.principal
+        return held
+
+    def note_open(self, digest_hex: str, principal: Principal, access: OperationAccess) -> None:
+        """Remember that `authorize` let a principal without an address list run an operation."""
+        held = self._held.get(digest_hex)
+        if held is not None and held.principal is principal:
+            held.open[access] = principal.general
 
     async def load(self, digest_hex: str) -> Principal | None:
         """The principal as storage has it now; None for an unknown key."""
@@ -68,16 +93,18 @@ class Principals:
 
     def _hold(self, digest_hex: str, admission: Admission) -> Principal:
         held = self._held.get(digest_hex)
+        until = self._monotonic() + TTL_SECONDS
         if held is not None and held.admission == admission:
-            principal = held.principal
+            held = evolve(held, until=until)
         else:
             principal = Principal.of(admission.key, admission.plan, self._counters)
-        until = self._monotonic() + TTL_SECONDS
-        self._held[digest_hex] = _Held(principal, admission, until)
+            grant = Grant(principal.actor, principal.key)
+            held = _Held(principal, admission, until, grant, {})
+        self._held[digest_hex] = held
         self._held.move_to_end(digest_hex)
         if len(self._held) > PRINCIPALS_MAX:
             self._held.popitem(last=False)
-        return principal
+        return held.principal
 
     def forget_all(self) -> None:
         """Look every key up anew: called when a key or a plan has changed."""
@@ -91,6 +118,44 @@ class Gate:
         self._principals = principals
         self._trusted = trusted
         self._book = lockout.LockoutBook()
+        self.uses = Uses()
+
+    def admit_known(
+        self, access: OperationAccess, exchange: Exchange, now: datetime
+    ) -> Grant | None:
+        """What `admit` gives, without waiting, where a key asks again for what it was given.
+
+        None, and nothing has been counted, in every other case; then `admit` decides, and tells
+        why it refuses. So this can let nobody in whom `admit` would refuse:
+
+        - The key: the credential is not parsed. Its digest finds a held key only if it is that
+          key, byte for byte, for nobody can make another text with the same SHA-256. The time of
+          the look-up tells at most something of a digest, from which no key can be made.
+        - Status, plan, scopes, binding: judged when the operation was noted, on a principal that
+          is another one as soon as any of them changes. Trust in it ends after `TTL_SECONDS`, or
+          at once with `forget_all`.
+        - Expiry, lockout of the address, rates: judged here, at every request.
+        - A key with a list of addresses is never noted.
+        """
+        sent = exchange.fields.get(b"authorization", b"")
+        if sent[:7] != _SCHEME:
+            return None
+        held = self._principals.held(sha256(sent[7:]).hexdigest())
+        gauge = None if held is None else held.open.get(access)
+        if held is None or gauge is None:
+            return None
+        key = held.principal.key
+        if key.expires_at is not None and key.expires_at <= now:
+            return None
+        if self._book and self._book.failures(self._client(exchange).text):
+            return None
+        fields = gauge.hit_open(int(now.timestamp()))
+        if fields is None:
+            return None
+        exchange.tenant = held.grant.actor.tenant
+        exchange.key_prefix = key.prefix
+        exchange.limit_headers = fields
+        return held.grant
 
     async def admit(self, access: OperationAccess, exchange: Exchange, now: datetime) -> Grant:
         """Leave to run the operation; the exchange learns whose it is and its limits.
@@ -116,9 +181,23 @@ class Gate:
             if refusal.type is problem.INVALID_API_KEY and not self._book.record(client.text, now):
                 raise locked(self._book.failures(client.text), now) from refusal
             raise
+        if principal is not None:
+            self.uses.note(principal.key.id, now)
         if grant.verdict is not None:
             exchange.limit_headers = grant.headers
+            self._note(access, bearer, principal)
         return grant
+
+    def _note(
+        self,
+        access: OperationAccess,
+        bearer: Bearer | Malformed | None,
+        principal: Principal | None,
+    ) -> None:
+        if not isinstance(bearer, Bearer) or principal is None or principal.addresses:
+            return
+        if access.pool == "account":
+            self._principals.note_open(bearer.digest_hex, principal, access)
 
     def _is_locked(self, client: ClientAddress, now: datetime) -> bool:
         return lockout.is_locked(self._book.failures(client.text), now)

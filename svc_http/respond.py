@@ -10,7 +10,7 @@ from svc_core import problem
 from svc_core.operation import Operation
 from svc_core.pipeline import Reply
 from svc_core.problem import Problem
-from svc_http.exchange import V1, V2, Exchange, Header
+from svc_http.exchange import BODILESS, V1, V2, Exchange, Header, length
 
 _PROBLEM_TYPE = (b"content-type", problem.MEDIA_TYPE.encode())
 _NO_STORE = (b"cache-control", b"no-store")
@@ -71,6 +71,8 @@ def ready(
     headers.append(_caching(operation, own))
     if len(operation.media) > 1:
         headers.append(_VARY)
+    if reply.status not in BODILESS:
+        headers.append(length(reply.body))
     return Ready(reply.status, tuple(headers), reply.body)
 
 
@@ -87,7 +89,8 @@ def send(exchange: Exchange, answer: Ready) -> Awaitable[None]:
     if answer.status == 304:
         # The RateLimit draft: its fields are not for 3xx answers.
         limits = [pair for pair in limits if not pair[0].startswith(b"ratelimit")]
-    return exchange.answer(answer.status, [*answer.headers, *limits], answer.body)
+    headers = [*answer.headers, *limits, exchange.id_header]
+    return exchange.finish(answer.status, headers, answer.body)
 
 
 async def refuse(exchange: Exchange, refusal: Problem, origin: str) -> None:

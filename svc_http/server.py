@@ -12,21 +12,13 @@ import signal
 import socket
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
-import h11
 import hypercorn.protocol
 from hypercorn.asyncio import serve as hypercorn_serve
 from hypercorn.config import Config
-from hypercorn.events import Closed, RawData
-from hypercorn.protocol.events import Body, EndBody, Event, Response
-from hypercorn.protocol.h11 import H11Protocol
 
-from svc_core import problem
-from svc_core.problem import Problem
-from svc_http import system
+from svc_http import connection
 from svc_http.app import Service
-from svc_http.exchange import V1
 
 HEAD_BYTES_MAX = 40_960
 """The request line and fields that are read before 431: our 32 KiB and a target."""
@@ -52,89 +44,9 @@ class PortBusy(Exception):  # noqa: N818 - said as the state that it is
         super().__init__(f"port {port} on {host} is in use; try --port {port + 1}")
 
 
-_REFUSALS = {
-    400: problem.BAD_REQUEST,
-    431: problem.HEADERS_TOO_LARGE,
-    501: problem.NOT_IMPLEMENTED,
-    505: problem.HTTP_VERSION_NOT_SUPPORTED,
-}
-
-
-def _protocol(origin: str) -> type[H11Protocol]:
-    """Hypercorn's HTTP/1 protocol with our refusals and one write for each answer."""
-
-    class Protocol(H11Protocol):
-        """One connection."""
-
-        def __init__(self, *args: Any, **kwargs: Any) -> None:
-            super().__init__(*args, **kwargs)
-            self._head = b""
-
-        async def _check_protocol(self, event: h11.Request) -> None:
-            """Upgrades are ignored: the answer is HTTP/1.1."""
-
-        async def _create_stream(self, request: h11.Request) -> None:
-            if request.http_version in {b"1.1", b"1.0"}:
-                await super()._create_stream(request)
-                return
-            await self._send_error_response(505)
-            await self.send(Closed())
-
-        async def stream_send(self, event: Event) -> None:
-            """Hold the head back until the first part of the body, as ASGI has it.
-
-            One write instead of three for the usual answer.
-            """
-            if isinstance(event, Response) and event.status_code >= 200:
-                self._head = self._encode(
-                    h11.Response(
-                        headers=[*event.headers, *self.config.response_headers("h11")],
-                        status_code=event.status_code,
-                    )
-                )
-            elif isinstance(event, Body):
-                await self._write(self._encode(h11.Data(data=event.data)))
-            elif isinstance(event, EndBody):
-                await self._write(self._encode(h11.EndOfMessage()))
-            else:
-                await super().stream_send(event)
-
-        def _encode(self, event: Any) -> bytes:
-            try:
-                return self.connection.send(event) or b""
-            except h11.LocalProtocolError:
-                if self.connection.their_state is not h11.ERROR:
-                    raise
-                return b""
-
-        async def _write(self, data: bytes) -> None:
-            data, self._head = self._head + data, b""
-            if data:
-                await self.send(RawData(data=data))
-
-        async def _send_error_response(self, status_code: int) -> None:
-            request_id = system.new_request_id()
-            kind = _REFUSALS.get(status_code, problem.BAD_REQUEST)
-            body = problem.body(Problem(kind), base_url=origin, request_id=request_id)
-            headers = [
-                *V1,
-                (b"content-type", problem.MEDIA_TYPE.encode()),
-                (b"content-length", b"%d" % len(body)),
-                (b"cache-control", b"no-store"),
-                (b"x-request-id", request_id.encode()),
-                (b"connection", b"close"),
-                *self.config.response_headers("h11"),
-            ]
-            self._head = self._encode(h11.Response(status_code=kind.status, headers=headers))
-            await self._write(self._encode(h11.Data(data=body)))
-            await self._write(self._encode(h11.EndOfMessage()))
-
-    return Protocol
-
-
 def install(origin: str) -> None:
     """Make Hypercorn speak with our protocol in this process; links are under `origin`."""
-    hypercorn.protocol.H11Protocol = _protocol(origin)  # type: ignore[attr-defined]
+    hypercorn.protocol.H11Protocol = connection.protocol(origin)  # type: ignore[attr-defined]
 
 
 def config(descriptor: int, graceful_seconds: int) -> Config:

@@ -23,14 +23,12 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def timestamp() -> float:
-    """Seconds since 1970, with a fraction."""
-    return time.time()
+timestamp = time.time
+"""Seconds since 1970, with a fraction."""
 
 
-def monotonic() -> float:
-    """Seconds of a clock that is never set back; only differences mean something."""
-    return time.perf_counter()
+monotonic = time.perf_counter
+"""Seconds of a clock that is never set back; only differences mean something."""
 
 
 class _Pool:

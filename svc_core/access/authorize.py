@@ -32,9 +32,9 @@ from svc_core.problem import Problem, ProblemType
 CHALLENGE = 'Bearer realm="svc"'
 
 
-@frozen
+@frozen(cache_hash=True)
 class OperationAccess:
-    """What an operation demands of its caller.
+    """What an operation demands of its caller; the hash is kept, because gates look it up.
 
     `scopes` is an any-of set; an empty one is satisfied by every key. `pool` is what requests
     are counted in.

@@ -239,6 +239,16 @@ def headers(verdict: Verdict) -> list[Header]:
     return fields
 
 
+def open_headers(
+    meter: Meter, remaining: tuple[int, ...], second: int, reset_minute: int, reset_day: int
+) -> list[Header]:
+    """The fields of an answer to an admitted request in the four pools of one meter."""
+    clock = _clock(second, reset_minute, reset_day)
+    fields = _family_fields(meter, remaining, clock)
+    fields += clock.reset_headers
+    return fields
+
+
 def named(fields: list[Header]) -> dict[str, str]:
     """The same fields as text, in the spelling of the documents: what a `Problem` carries."""
     return {_SPELLING[name]: value.decode() for name, value in fields}

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from svc_core import problem
-from svc_http import server
+from svc_http import connection, server
 
 GET = b"GET /livez HTTP/1.1\r\nHost: a\r\n"
 ROOT = Path(__file__).parents[2]
@@ -255,7 +255,7 @@ def test_without_uvloop_the_standard_loop_serves(monkeypatch):
 
 
 def test_the_reference_server_is_the_one_whose_protocol_is_replaced():
-    made = server._protocol("https://api.example.org")
+    made = connection.protocol("https://api.example.org")
     assert re.fullmatch(
         r"0\.(17|18)\..*", __import__("importlib.metadata").metadata.version("hypercorn")
     )
