@@ -13,7 +13,7 @@ reporting summarize summarise summary summaries analyze analyse analysis cover c
 latest recent recently new news newest breaking update updates updated development developments
 trend trends event events story stories headline headlines information info article articles please
 interested interest want wants need needs like know knowing keep keeping eye alert alerts notify
-give show find search look looking brief briefing briefings daily weekly monthly hourly today
+give show tell find search look looking brief briefing briefings daily weekly monthly hourly today
 yesterday week weeks month months year anything everything related relating concerning regarding
 involving including include especially particularly particular focus focused focusing important
 major key significant notable topic topics subject issue issues matter matters situation progress
@@ -44,6 +44,12 @@ of the de la le du des der den von van del do da für for at in et and
 RELATIONS = words(
     """
 between relations relationship tensions ties versus vs zwischen beziehungen relaciones
+"""
+)
+
+PARTICLES = words(
+    """
+le la de del della di da do dos du van von der den ter bin ben al el
 """
 )
 
@@ -82,7 +88,7 @@ management team role regulation regulator authority institution organisation org
 platform supply demand production investment investor fund budget value level quality standard
 practice activity incident situation condition relation position statement announcement release
 launch result politician executive expert citizen victim analyst thing way part use user customer
-consumer game player season
+consumer game player season sport
 """
 )
 
@@ -105,6 +111,7 @@ pierre piotr pyotr rafael ralph ray recep rex richard robert roberto roger ronal
 ryan sam samantha samuel sandra sara sarah satya scott sean sebastian serena sergei sergey sergio
 shinzo silvio simon sophie stefan stephen steve steven sundar susan taylor ted theresa thomas tim
 toby tom tony ursula vincent victor viktor vladimir volodymyr walter wang werner william wolfgang
-xi yuri yuriko yves xavier zhang
+adriana alberto anthony antony friedrich giorgia imran ines isabel jens joao jose liz lloyd mette
+rishi rodrigo salvador sanna santiago ulf volker xi yuri yuriko yves xavier zhang
 """
 )

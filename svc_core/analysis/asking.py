@@ -27,6 +27,7 @@ from svc_core.analysis.units import (
 
 _PIECE = re.compile(r"[,/:()]|[^\W_][\w.'’&-]*|&")
 _TITLE_CASE_SHARE = 0.8
+_KINDS = frozenset(("studio", "studios", "operation", "project", "typhoon", "tropical"))
 _KNOWN_PIECES_MAX = 7  # a phrase of the lexicon with the fillers between its words
 
 
@@ -124,8 +125,10 @@ def _unit(pieces: Sequence[_Piece], at: int, *, title_case: bool, german: bool) 
         return _concept_unit(pieces[at : at + size], run, named), size
     size = 1
     if pieces[at].is_capital and not title_case:
-        while at + size < len(pieces) and _continues(pieces, at + size):
-            size += 1
+        while (more := _particles(pieces, at + size)) + at + size < len(pieces) and _continues(
+            pieces, at + size + more
+        ):
+            size += more + 1
     elif _is_person(pieces, at):
         size = 2
     taken = pieces[at : at + size]
@@ -136,6 +139,22 @@ def _unit(pieces: Sequence[_Piece], at: int, *, title_case: bool, german: bool) 
         size > 1 or alone or inner or (taken[0].is_capital and not (starts or german or title_case))
     )
     return _word_unit(taken, is_name=is_name), size
+
+
+def _particles(pieces: Sequence[_Piece], at: int) -> int:
+    """How many particles of a name stand here ("Marine Le Pen", "Ursula von der Leyen").
+
+    Small ones tell a name only after a given name: "Bank of Japan and the Fed" has none.
+    """
+    from svc_core.analysis._query_words import PARTICLES  # noqa: PLC0415 - read on first use
+
+    given = is_given_name(pieces[at - 1].text)
+    size = 0
+    while at + size < len(pieces) and fold(pieces[at + size].text) in PARTICLES:
+        if not (given or pieces[at + size].is_capital):
+            break
+        size += 1
+    return size
 
 
 def _continues(pieces: Sequence[_Piece], at: int) -> bool:
@@ -151,7 +170,7 @@ def _is_person(pieces: Sequence[_Piece], at: int) -> bool:
         at + 1 < len(pieces)
         and pieces[at + 1].kind == "word"
         and pieces[at + 1].is_capital
-        and _is_given_name(pieces[at].text)
+        and is_given_name(pieces[at].text)
     )
 
 
@@ -190,8 +209,10 @@ def _concept_unit(pieces: Sequence[_Piece], run: tuple[str, ...], named: tuple[s
 def _word_unit(pieces: Sequence[_Piece], *, is_name: bool) -> Unit:
     run = tuple(term for piece in pieces for term in piece.terms)
     runs = [run]
-    if is_name and len(run) >= 2 and _is_given_name(pieces[0].text) and len(run[-1]) >= 4:
+    if is_name and len(run) >= 2 and is_given_name(pieces[0].text) and len(run[-1]) >= 4:
         runs.append(run[-1:])
+    if is_name and len(run) == 2 and fold(pieces[0].text) in _KINDS and len(run[1]) >= 4:
+        runs.append(run[1:])
     if is_name and len(run) >= 3:
         runs.append(("".join(term[0] for term in run),))
     generic = len(run) == 1 and (run[0] in generic_terms() or _is_title(pieces[0].text))
@@ -211,7 +232,8 @@ def _is_title(word: str) -> bool:
     return fold(word).strip(".") in TITLES
 
 
-def _is_given_name(word: str) -> bool:
+def is_given_name(word: str) -> bool:
+    """Whether a word is one of the given names that tell a person."""
     from svc_core.analysis._query_words import GIVEN_NAMES  # noqa: PLC0415 - read on first use
 
     return fold(word) in GIVEN_NAMES

@@ -63,6 +63,14 @@ def mentions(readings: Iterable[Reading], language: str | None = None) -> tuple[
     return tuple(sorted(found, key=lambda mention: (-mention.count, mention.key)))
 
 
+def is_city(name: str) -> bool:
+    """Whether a name is a capital's or one of the listed cities'."""
+    from svc_core.analysis import _name_words as words  # noqa: PLC0415 - read on first use
+
+    key = fold(name)
+    return key in _capitals() or key.replace(" ", "_") in words.CITIES
+
+
 def name_terms(reading: Reading) -> set[str]:
     """The terms of the names in a headline: what two tellings of one event share."""
     places = {name for name in reading.title_concepts if name.startswith("qqc")}
@@ -188,7 +196,7 @@ def _typed(name: str, *, titled: bool) -> Mention | None:
         return Mention(fold(country.name), country.name, PLACE, 1, country.code)
     if codes and len(parts) == 1 and key not in _capitals():
         return None
-    if key in _capitals() or key.replace(" ", "_") in words.CITIES:
+    if is_city(name):
         return Mention(key, name, PLACE, 1, _capitals().get(key))
     kind = OTHER
     if (

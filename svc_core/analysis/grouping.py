@@ -106,10 +106,12 @@ class _Cluster:
             self.sum[term] = before + weight
             self.square += weight * (2 * before + weight)
         self.members.append(scored)
+        self.last_at = scored.evidence.at
+        if is_digest(scored.evidence):
+            return
         self.names.update(_names(scored))
         self.headlines.update(scored.reading.title_terms, scored.reading.title_concepts)
         self.tongues.add(_tongue(scored.evidence))
-        self.last_at = scored.evidence.at
 
 
 def stories(

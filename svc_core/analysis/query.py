@@ -18,6 +18,13 @@ from svc_core.analysis.units import Group, Unit, generic_terms
 
 _CLAUSE = re.compile(r"[.!?](?=\s|$)|[;\n•]+")
 
+_ASIDE = re.compile(
+    r"[,;]?\s*\b(?:and\s+)?(?:please\s+)?(?:tell|show|inform|let|explain|say|note|report|list|describe|flag"
+    r"|highlight|summari[sz]e)(?:\s+(?:to\s+)?(?:me|us))?(?:\s+know)?"
+    r"\s+(?:which|what|who|whom|whose|how|when|where|why|whether|if)\b[^.!?;\n]*",
+    re.IGNORECASE,
+)
+
 
 @frozen
 class Query:
@@ -56,7 +63,7 @@ class Query:
     @classmethod
     def of(cls, topic: str, keywords: Iterable[str] = (), language: str | None = "en") -> "Query":
         """The query of a profile. A topic of instructions alone asks nothing."""
-        wanted, unwanted = _part(topic)
+        wanted, unwanted = _part(_without_asides(topic))
         clauses = [clause(text, language) for text in _CLAUSE.split(wanted)]
         told = set(tokens(wanted))
         alone = [chunk(keyword, language) for keyword in keywords]
@@ -65,6 +72,12 @@ class Query:
             keywords=tuple(dict.fromkeys(chunk for chunk in alone if chunk and _adds(chunk, told))),
             excluded=tuple(unit for text in unwanted for unit in chunk(text, language)),
         )
+
+
+def _without_asides(topic: str) -> str:
+    """A topic without what else to tell of it ("... and tell me who is hurt")."""
+    told = _ASIDE.sub(" ", topic)
+    return told if tokens(told) else topic
 
 
 def _part(topic: str) -> tuple[str, list[str]]:

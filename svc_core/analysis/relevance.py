@@ -12,9 +12,12 @@ from math import log
 
 from attrs import frozen
 
-from svc_core.analysis.concepts import concepts
+from svc_core.analysis.asking import is_given_name
+from svc_core.analysis.concepts import concepts, country_concept, is_known
+from svc_core.analysis.entities import is_city
 from svc_core.analysis.evidence import Evidence, Reading, read
 from svc_core.analysis.query import Group, Query, Unit
+from svc_core.analysis.units import generic_terms
 
 SINGLE_MIN = 0.6  # one subject: in the headline, at the start of the lead, or again and again
 CLAUSE_MIN = 0.5  # several subjects: mean place of all of them
@@ -24,11 +27,15 @@ _ADVERTISEMENT = re.compile(
     r"\s*(?:sponsor(?:ed)?|advertisement|advertorial|anzeige|[\w-]+-angebot|publicité|publireportaje)\s*[:|-]",
     re.IGNORECASE,
 )
-_MANY, _FEW_SHARE, _MANY_SHARE = 6, 4, 3  # one in four words may be absent, of six or more a third
+_MANY, _FEW_SHARE, _MANY_SHARE = 6, 4, 3  # one in four words may be absent, of many a third
 
 _TITLE, _LEAD, _LEAD_TAIL, _BODY, _TOPIC = 1.0, 0.75, 0.55, 0.35, 0.65
 _LEAD_TERMS = 12
 _INFLECTED_MIN = 6
+_PAIR = 2
+_CODE_LENGTH = 2  # ISO 3166-1 alpha-2
+_SURNAME_MIN = 3  # letters
+_SURNAME_SHARE, _KNOWN_SHARE = 0.6, 0.34  # of the items with it that have the whole name
 _ENDINGS = frozenset(("n", "s", "e", "en", "es", "er", "em", "in", "a", "o", "i"))
 _REPEAT, _REPEATS_MAX = 0.12, 3
 _BM25_K1, _BM25_B, _BM25_TITLE = 1.2, 0.75, 3.0
@@ -87,7 +94,7 @@ def _order(scored: Scored) -> tuple[float, float, str]:
 class _View:
     """Sets over a reading, made once for all the units."""
 
-    __slots__ = ("body", "countries", "lead", "lead_start", "reading", "title")
+    __slots__ = ("body", "countries", "home", "lead", "lead_start", "reading", "title")
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
@@ -101,6 +108,15 @@ class _View:
             for name in (*reading.title_concepts, *reading.body_concepts)
             if name.startswith("qqc")
         )
+        self.home = _home(reading.evidence)
+
+
+def _home(evidence: Evidence) -> frozenset[str]:
+    """The country that a source writes from, by its language's region and its domain's ending."""
+    region = (evidence.language or "").replace("_", "-").partition("-")[2].casefold()
+    ending = evidence.source_domain.rpartition(".")[2].casefold()
+    codes = {region, "gb" if ending == "uk" else ending}
+    return frozenset(country_concept(code) for code in codes if len(code) == _CODE_LENGTH)
 
 
 @frozen
@@ -113,10 +129,25 @@ class _Form:
 
 def _forms(units: Sequence[Unit], views: Sequence[_View]) -> Mapping[Unit, _Form]:
     vocabulary = {term for view in views for term in (*view.title, *view.body)}
-    return {unit: _form(unit, vocabulary) for unit in units}
+    return {unit: _form(unit, vocabulary, _surname(unit, views)) for unit in units}
 
 
-def _form(unit: Unit, vocabulary: set[str]) -> _Form:
+def _surname(unit: Unit, views: Sequence[_View]) -> set[str]:
+    """The last word of a name where it mostly stands for that name in these items."""
+    run = unit.runs[0]
+    last = run[-1]
+    plain = unit.concepts or not unit.is_name or len(run) < 2 or len(last) < _SURNAME_MIN
+    if plain or last in generic_terms() or is_known((last,)):
+        return set()
+    bearing = [view.reading for view in views if last in view.title or last in view.body]
+    whole = sum(
+        _runs(run, reading.title_terms) + _runs(run, reading.body_terms) > 0 for reading in bearing
+    )
+    least = _KNOWN_SHARE if is_given_name(unit.label.split()[0]) else _SURNAME_SHARE
+    return {last} if whole > 1 and whole >= least * len(bearing) else set()
+
+
+def _form(unit: Unit, vocabulary: set[str], surname: set[str]) -> _Form:
     singles = {run[0] for run in unit.runs if len(run) == 1}
     inflected = {
         word
@@ -126,7 +157,7 @@ def _form(unit: Unit, vocabulary: set[str]) -> _Form:
         if word.startswith(single) and word[len(single) :] in _ENDINGS
     }
     return _Form(
-        frozenset(singles | inflected | unit.concepts),
+        frozenset(singles | inflected | surname | unit.concepts),
         tuple(run for run in unit.runs if len(run) > 1),
     )
 
@@ -137,7 +168,7 @@ def _form(unit: Unit, vocabulary: set[str]) -> _Form:
 def _place(unit: Unit, form: _Form, view: _View) -> float:
     """0 where the unit is absent, 1 in the headline, between by place and repetition."""
     reading = view.reading
-    if _stands(form, view.title, reading.title_terms):
+    if _stands(form, view.title, reading.title_terms) or _parted(unit, view):
         return _TITLE
     value = _TOPIC if unit.topics & set(reading.evidence.topics) else 0.0
     if _stands(form, view.lead_start, reading.lead_terms[:_LEAD_TERMS]):
@@ -156,6 +187,13 @@ def _stands(form: _Form, terms: frozenset[str], sequence: Sequence[str]) -> bool
     return not form.singles.isdisjoint(terms) or any(
         run[0] in terms and _runs(run, sequence) for run in form.runs
     )
+
+
+def _parted(unit: Unit, view: _View) -> bool:
+    """Whether a headline has both words of a pair of names, though apart ("Lyon Zorblatt fire")."""
+    run = unit.runs[0]
+    telling = not any(term in generic_terms() or is_known((term,)) for term in run)
+    return unit.is_name and len(run) == _PAIR and telling and view.title.issuperset(run)
 
 
 def _runs(run: tuple[str, ...], sequence: Sequence[str]) -> int:
@@ -185,18 +223,22 @@ def _judge(query: Query, place: Mapping[Unit, float], view: _View) -> float:
 def _clause(groups: Sequence[Group], place: Mapping[Unit, float], view: _View) -> float:
     """How well an item answers a clause: the weighted mean place of its units, or 0.
 
-    A clause of many words may be answered with a few of them absent, never a name.
+    A clause of many words, or with its name in the headline, may be answered with a few of them
+    absent, never a name.
     """
     told = _asked([_best(group, place) for group in groups])
-    absent = [unit for unit in told if place[unit] <= 0]
-    missing = [unit for unit in absent if not unit.is_place]
-    few = _FEW_SHARE if len(told) < _MANY else _MANY_SHARE
+    absent = [unit for unit in told if place[unit] <= 0 and not _is_host(unit, told, place)]
+    heads = [unit for unit in told if not unit.is_generic]
+    sure = all(place[unit] >= _TITLE and not unit.is_name for unit in heads)
+    missing = [unit for unit in absent if not unit.is_place and not (sure and unit.is_generic)]
+    headed = any(unit.is_name and not unit.is_place and place[unit] >= _TITLE for unit in told)
+    few = _MANY_SHARE if headed or len(told) >= _MANY else _FEW_SHARE
     if len(missing) * few > len(told) or any(unit.is_name for unit in missing):
         return 0.0
     unsaid = [unit for unit in absent if unit.is_place]
     if any(not _is_implied(unit, len(groups), view) for unit in unsaid):
         return 0.0
-    told = [unit for unit in told if unit not in unsaid]
+    told = [u for u in told if u not in unsaid and not _is_host(u, told, place)]
     total = sum(unit.weight for unit in told)
     score = sum(unit.weight * place[unit] for unit in told) / total
     best = max(place[unit] for unit in told)
@@ -213,10 +255,17 @@ def _asked(chunks: Sequence[Sequence[Unit]]) -> list[Unit]:
     return [unit for chunk in (telling if len(subjects) >= 2 else chunks) for unit in chunk]
 
 
+def _is_host(unit: Unit, told: Sequence[Unit], place: Mapping[Unit, float]) -> bool:
+    """Whether a city only tells which games are asked for, and the item need not name it."""
+    games = any("qqsolympics" in other.concepts and place[other] >= _LEAD for other in told)
+    return games and place[unit] <= 0 and not unit.concepts and is_city(unit.label)
+
+
 def _is_implied(unit: Unit, groups: int, view: _View) -> bool:
-    """Whether a place may go unsaid: no country is named, and it is wide or one of many."""
+    """Whether a place may go unsaid: no country is named, and it is wide, one of many or home."""
     wide = any(name.startswith("qqr") for name in unit.concepts)
-    return not view.countries and (wide or groups > 2)
+    home = not unit.concepts.isdisjoint(view.home)
+    return not view.countries and (wide or home or groups > 2)
 
 
 def _best(group: Group, place: Mapping[Unit, float]) -> list[Unit]:

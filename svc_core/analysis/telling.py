@@ -51,6 +51,10 @@ _BROKEN = re.compile("Ã[\u0080-\u00bf ]|â€|Â[\u00a0-\u00bf]")  # UTF-8 read
 _CAPTION = re.compile(
     r"\b(?:photographed|pictured|seen here)\b|, (?:left|right|center|centre),|\bfile photo\b", re.I
 )
+_ASIDE = re.compile(  # a headline that asks, comments or shows, where another one tells
+    r"\?$|\?\s*[|–-]|\|\s*(?:[A-Z][\w.’'-]+\s?){2,4}$|[–|-]\s*(?:video|podcast)\b"
+    r"|[–|-]\s*(?:in pictures|live|opinion)\b"
+)
 _PLACE_ONLY = re.compile(r"(?:in|at|near|on|outside)(?:\s\S+){1,5}$", re.IGNORECASE)
 _ENDED = re.compile(r"""(?<!\.\.)[.!?。！？।۔]["'”’»)\]」』）]*$""")
 
@@ -102,13 +106,14 @@ def language_of(scored: Scored) -> str | None:
 def lead_of(story: Story, language: str) -> Scored:
     """The member that tells the story: the reader's language, then text, relevance and id."""
 
-    def merit(one: Scored) -> tuple[bool, bool, bool, int, float, str]:
+    def merit(one: Scored) -> tuple[bool, bool, bool, bool, int, float, str]:
         own = language_of(one) == primary(language)
         broken = bool(_BROKEN.search(f"{one.reading.headline} {one.evidence.text}"))
         enough = min(len(one.reading.sentences), 2)
         adopted = one.score <= ADOPTED_SCORE
         worded = not broken and bool(one.reading.headline)
-        return (adopted, not own, not worded, -enough, -one.score, one.evidence.id)
+        aside = bool(_ASIDE.search(one.reading.headline))
+        return (adopted, not own, not worded, aside, -enough, -one.score, one.evidence.id)
 
     return min(story.members, key=merit)
 

@@ -2,6 +2,7 @@ import random
 from datetime import timedelta
 
 import pytest
+from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -282,3 +283,174 @@ def test_another_telling_of_a_chosen_story_joins_it_and_never_leads(make, week):
     assert made.items == 2
     alone = report("W", "Zeppelin but not bread", week, [chosen, other, late, far])
     assert alone.items == 1
+
+
+def told_in(draft: Draft) -> list[str]:
+    """The headlines of the stories that the body tells, as often as it tells them."""
+    lines = [cited.text for cited in (*draft.key_points, *draft.briefs)]
+    return [*(section.heading for section in draft.sections), *lines]
+
+
+def test_a_story_is_told_in_one_place_of_the_body(newsroom, make, week) -> None:
+    towns = ("Ayr", "Bonn", "Cork", "Delft", "Essen", "Fano", "Genk", "Hull", "Imst", "Jena")
+    more = [
+        make(
+            f"Chile {town.lower()}rix {at} of {town}",
+            f"A {town}rin in {town} makes {town}quon for Chile. Its {town}pel costs {at} coins.",
+            hours=-at,
+        )
+        for at, town in enumerate(towns)
+    ]
+    thin = [
+        make(f"Chile {town.lower()}mur {at} at {town}gate", hours=-at)
+        for at, town in enumerate(towns)
+    ]
+    draft = report("W", "Chile", week, [*newsroom, *more, *thin]).draft
+    check(draft, [*newsroom, *more, *thin])
+    told = told_in(draft)
+    assert len(set(told)) == len(told)
+    assert len(draft.key_points) == KEY_POINTS_MAX
+    assert draft.sections
+    assert draft.briefs
+    headed = {section.heading for section in draft.sections}
+    sources = {source.title for source in draft.sources}
+    assert headed <= sources
+    cited = [number for section in draft.sections for number in section.citations]
+    cited += [number for line in (*draft.key_points, *draft.briefs) for number in line.citations]
+    assert len(set(cited)) == len(cited)
+
+
+def test_a_summary_has_whole_sentences_only(make, week) -> None:
+    items = [
+        make("Zeppelin views", "a selection of views from the Zeppelin over the old harbour."),
+        make("Zeppelin dock", "In Albany, on Wednesday. A dock for the Zeppelin opened in Albany."),
+    ]
+    draft = report("W", "Zeppelin", week, items).draft
+    check(draft, items)
+    assert draft.summary == "A dock for the Zeppelin opened in Albany."
+    assert "on Wednesday" not in str([one.text for one in draft.summary_sentences])
+    assert all(not text.startswith(("a selection", "In Albany,")) for text, _ in spoken(draft))
+
+
+def test_a_summary_is_a_first_sentence_where_none_repeats_the_headline(make, week) -> None:
+    item = make(
+        "Zeppelin lands",
+        "Hundreds of people waved from the roofs of the town. Few went home early.",
+    )
+    draft = report("W", "Zeppelin", week, [item]).draft
+    assert draft.summary == "Hundreds of people waved from the roofs of the town."
+
+
+def test_a_story_of_many_items_is_told_by_several_of_them(make, week) -> None:
+    facts = ("Divers found the anchor.", "The mayor closed the quay.", "Schools stay shut today.")
+    items = [
+        make(
+            f"Zeppelin falls into Fjordby harbour, says {name}",
+            f"The Zeppelin fell into Fjordby harbour at noon. {fact}",
+            source=name,
+            hours=at,
+        )
+        for at, (name, fact) in enumerate(zip(("beta", "gamma", "delta"), facts, strict=True))
+    ]
+    items.append(make("Zeppelin falls into Fjordby harbour", source="alpha"))
+    draft = report("W", "Zeppelin", week, items).draft
+    check(draft, items)
+    (section,) = draft.sections
+    assert {sentence.text for sentence in section.sentences} == set(facts)
+
+
+def test_a_question_or_a_comment_never_heads_a_story_that_another_item_tells(make) -> None:
+    text = "A Zeppelin burned at Fjordby harbour on Sunday. Nobody was hurt in the fire."
+    asks = make("Did you see the Zeppelin burn at Fjordby harbour?", text, id="a")
+    says = make("Did luck save the Zeppelin at Fjordby harbour? | Maria Zorb", text, id="b")
+    tells = make("Zeppelin burns at Fjordby harbour", text, id="c")
+    (found,) = stories([one(asks), one(says), one(tells)])
+    assert lead_of(found, "en").evidence is tells
+
+
+def test_two_tellings_among_few_items_are_one_story(make) -> None:
+    left = make(
+        "Zorblatt says Fjordland would repay cost of sea wall",
+        "President Zorblatt said that Fjordland would repay the money for the wall.",
+        id="a",
+    )
+    right = make(
+        "Zorblatt insists Fjordland will pay for wall after work begins",
+        "The cost of the wall will be met by Fjordland, President Zorblatt insisted.",
+        id="b",
+        source="beta",
+        hours=3,
+    )
+    assert len(stories([one(left), one(right)])) == 1
+
+
+def test_tellings_in_two_languages_are_one_story(make) -> None:
+    english = make(
+        "Norway says Kelvaro ordered cyberattack on election",
+        "Spies of Norway named Kelvaro.",
+        id="a",
+    )
+    french = make(
+        "Cyberattaque sur l’élection en Norvège : Kelvaro nie tout",
+        "Le ministre se tait depuis dimanche.",
+        id="b",
+        source="beta",
+        language="fr",
+        hours=5,
+    )
+    other = make(
+        "Bauern in Norwegen: Kelvaro baut Äpfel an",
+        "Die Ernte ist gut.",
+        id="c",
+        source="gamma",
+        language="de",
+    )
+    found = stories([one(english), one(french), one(other)])
+    assert sorted(len(story.members) for story in found) == [1, 2]
+
+
+NOTES = [
+    ("Bank approves 40 million loan to renew schools in Albany", "Pupils get new desks and lamps."),
+    ("Bank approves 75 million loan to clean water in Boston", "Pipes and pumps will be laid."),
+    ("Bank approves loan to light roads of Norway", "Lamps burn longer and cost less."),
+    ("Bank approves loan to plant trees of Chile", "Oaks and elms will grow on hills."),
+]
+
+
+@pytest.mark.parametrize("pair", [NOTES[:2], NOTES[2:]])
+def test_notes_of_one_desk_with_other_countries_or_figures_stay_apart(make, pair) -> None:
+    left, right = (make(title, text, id=title) for title, text in pair)
+    assert len(stories([one(left), one(right)])) == 2
+    other = evolve(right, source_domain="beta.example")
+    assert len(stories([one(left), one(other)])) == 1
+
+
+def test_headlines_of_two_countries_are_not_merged_by_their_names(make) -> None:
+    left = make("Orla Zorb of Norway sails to the Kelvaro islands", "She has a red boat.", id="x")
+    right = make(
+        "Kelvaro cup: Chile rowers beat crew of Zorb", "Rain fell at noon.", id="y", source="beta"
+    )
+    assert len(stories([one(left), one(right)])) == 2
+
+
+def test_a_briefing_stands_alone(make, week) -> None:
+    items = [
+        make(
+            "Zeppelin, Fjordby harbour, bread: your Tuesday briefing", "What to know today.", id="a"
+        ),
+        make("Zeppelin falls into Fjordby harbour", "What to know today.", id="b", hours=1),
+        make("Zeppelin and bread: your Wednesday briefing", "What to know today.", id="c", hours=2),
+        make("Fjordby harbour: your Thursday briefing", "What to know today.", id="d", hours=3),
+    ]
+    made = report("W", "Zeppelin", week, items)
+    assert sorted(story.key for story in made.stories) == ["a", "b", "c"]
+
+
+def test_a_headline_that_comes_again_after_weeks_is_told_once(make, week) -> None:
+    items = [
+        make("Zeppelin lands in the meadow", hours=hours, id=f"z{hours}") for hours in (-400, 0)
+    ]
+    draft = report("W", "Zeppelin", week, items).draft
+    check(draft, items)
+    assert len(draft.story_keys) == 2
+    assert [text for text, _ in spoken(draft)] == ["Zeppelin lands in the meadow"]
