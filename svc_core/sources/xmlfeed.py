@@ -119,7 +119,7 @@ def _check_whole(end: str, start: str) -> None:
     check_root(root[2])
     if "<!ENTITY" in start[: root.start()]:
         raise entity_bomb()
-    if f"</{root[1]}" not in end:
+    if not re.search(rf"</{re.escape(root[1])}\s*>", end):
         raise FeedRefused("truncated", "The document ends before its last element is closed.")
 
 

@@ -566,6 +566,11 @@ def test_a_cut_feed_never_passes_for_a_whole_one(cut: int) -> None:
         assert refused(body[:cut]) in {"truncated", "empty", "notAFeed"}
 
 
+def test_a_feed_without_its_last_characters_is_truncated() -> None:
+    body = rss(ITEM)
+    assert {refused(body[: len(body) - missing]) for missing in range(1, 30)} == {"truncated"}
+
+
 # --- real documents -----------------------------------------------------------------------------
 
 NOT_FEEDS = {"Subs.opml": "opml", "unrecognized.rss": "html"}
