@@ -14,7 +14,7 @@ from cattrs import Converter
 from cattrs.fns import identity
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn
 
-from svc_core import instants
+from svc_core import compact, instants
 from svc_core.unset import Unset
 from svc_core.wire import shapes
 from svc_core.wire.document import Json
@@ -34,7 +34,7 @@ def dumps(value: object) -> bytes:
         ValueError: a number is infinite or not a number.
         TypeError: something in it has no JSON form.
     """
-    return _ENCODER.encode(_plain(value) if attrs.has(type(value)) else value).encode()
+    return _text(_plain(value) if attrs.has(type(value)) else value).encode()
 
 
 def to_json(value: object) -> Json:
@@ -65,13 +65,7 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no JSON form.")
 
 
-_ENCODER = json.JSONEncoder(
-    ensure_ascii=False,
-    separators=(",", ":"),
-    allow_nan=False,
-    check_circular=False,  # frozen values cannot hold themselves
-    default=_plain,
-)
+_text = compact.encoder(default=_plain)
 
 
 def _read_model(class_: Any, converter: Converter) -> Hook:

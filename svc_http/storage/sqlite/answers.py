@@ -4,11 +4,12 @@ import json
 import sqlite3
 from datetime import datetime
 
+from svc_core import compact
 from svc_core.ports import Answer
 from svc_http.storage import scopes
 from svc_http.storage.sqlite.moments import from_stored, to_stored
 
-_json = json.JSONEncoder(separators=(",", ":")).encode
+_json = compact.encoder(ascii_only=True)
 
 _GET = (
     "SELECT fingerprint, status, headers, body, at FROM answers"

@@ -6,6 +6,7 @@ import sqlite3
 
 from attrs import evolve, frozen
 
+from svc_core import compact
 from svc_core.ports import Record
 from svc_http.storage.sqlite.table import Table
 from svc_http.storage.sqlite.texts import Texts
@@ -13,7 +14,7 @@ from svc_http.storage.sqlite.texts import Texts
 REINDEXED_ROWS = 500
 """Rows held in memory at a time while filters are filled again."""
 
-_json = json.JSONEncoder(separators=(",", ":")).encode
+_json = compact.encoder(ascii_only=True)
 
 Pairs = list[tuple[str, str]]
 
