@@ -119,6 +119,98 @@ def test_only_so_many_keys_are_held(house, monkeypatch):
     assert PRINCIPALS_MAX > 2
 
 
+# -- a key that asks again ---------------------------------------------------------------------
+#
+# After its first request a key takes a shorter way. Every reason to refuse must still be seen.
+
+
+def known(house, **wish):
+    """A key that was let in before."""
+    key = house.key(**wish)
+    assert house.ask("GET", NOTES, key).status_code == 200
+    return key
+
+
+def test_a_known_key_takes_the_short_way(house, monkeypatch):
+    key = known(house)
+    monkeypatch.setattr(Gate, "admit", None)
+    answer = house.ask("GET", NOTES, key)
+    assert answer.status_code == 200
+    assert answer.headers["x-ratelimit-remaining-minute"] == "118"
+
+
+def test_both_ways_tell_the_same_limits(house):
+    key = house.key()
+    first, again = house.ask("GET", NOTES, key), house.ask("GET", NOTES, key)
+    names = [name for name in first.headers if "ratelimit" in name]
+    assert len(names) == 12
+    assert [name for name in again.headers if "ratelimit" in name] == names
+
+
+def test_a_known_key_expires_on_time(house, refused):
+    key = known(house, expires_at=house.clock() + timedelta(seconds=5))
+    house.clock.forward(seconds=4)
+    assert house.ask("GET", NOTES, key).status_code == 200
+    house.clock.forward(seconds=1)
+    refused(house.ask("GET", NOTES, key), problem.API_KEY_EXPIRED)
+
+
+def test_a_known_key_is_locked_out_with_its_address(house, refused):
+    key = known(house)
+    for _ in range(5):
+        refused(house.ask("GET", NOTES, UNKNOWN), problem.INVALID_API_KEY)
+    refused(house.ask("GET", NOTES, key), problem.AUTH_LOCKED)
+    assert house.ask("GET", NOTES, key, client=("192.0.2.7", 1)).status_code == 200
+
+
+def test_a_known_key_is_known_for_one_operation_only(house, refused):
+    key = known(house, personal=True)
+    refused(house.ask("GET", "/api/v2/ours", key), problem.WORKSPACE_KEY_REQUIRED)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda key: f"Bearer  {key}",
+        lambda key: f"Bearer {key[:-1]}",
+        lambda key: f"Bearer {key.upper()}",
+        lambda key: f"Bearer {key}0",
+        lambda key: f"Bearer\t{key}",
+    ],
+)
+def test_nothing_like_a_known_key_is_let_in(house, refused, spoil):
+    key = known(house)
+    answer = house.ask("GET", NOTES, headers={"Authorization": spoil(key)})
+    refused(answer, problem.INVALID_API_KEY)
+    refused(
+        house.ask("GET", NOTES, headers={"Authorization": f"bearer {key}"}), problem.MISSING_API_KEY
+    )
+
+
+def test_a_known_key_with_a_list_of_addresses_is_asked_for_its_own_every_time(house, refused):
+    key = house.key(addresses=("203.0.113.9",))
+    for _ in range(2):
+        answer = house.ask("GET", NOTES, key, client=("203.0.113.9", 1))
+        assert answer.status_code == 200
+    refused(house.ask("GET", NOTES, key, client=("203.0.113.8", 1)), problem.IP_NOT_ALLOWED)
+
+
+def test_a_refused_request_of_a_known_key_is_counted_nowhere(house, refused):
+    key = known(house, per_minute=2)
+    assert house.ask("GET", NOTES, key).status_code == 200
+    for _ in range(3):
+        over = house.ask("GET", NOTES, key)
+        refused(over, problem.RATE_LIMITED)
+        assert over.headers["x-ratelimit-remaining-day"] == "49998"
+
+
+def test_a_plan_that_changed_is_seen_by_a_known_key(house, refused):
+    key = known(house)
+    house.system(lambda ctx: _end_plans(ctx, key))
+    house.ticks += 1.1
+    refused(house.ask("GET", NOTES, key), problem.PLAN_INELIGIBLE)
+
+
 # -- lockout -----------------------------------------------------------------------------------
 
 

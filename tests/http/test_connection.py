@@ -1,0 +1,149 @@
+"""A connection: heads of answers by bytes, and the end of idle connections."""
+
+import socket
+import time
+from contextlib import closing
+
+import h11
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_http import connection, server
+
+GET = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
+LENGTH = (b"content-length", b"2")
+
+
+# -- heads -------------------------------------------------------------------------------------
+
+
+def exchange():
+    """An h11 connection whose request was read, and the heads of its answers."""
+    server_side = h11.Connection(h11.SERVER)
+    server_side.receive_data(GET)
+    server_side.next_event()
+    return connection.Head(lambda event: server_side.send(event) or b"")
+
+
+def fields(head):
+    lines = head.split(b"\r\n")
+    assert lines[-2:] == [b"", b""]
+    return lines[0], sorted(line.lower() for line in lines[1:-2])
+
+
+@pytest.fixture(autouse=True)
+def nothing_examined(monkeypatch):
+    monkeypatch.setattr(connection, "_examined", set())
+
+
+VALUES = st.binary(max_size=12).map(lambda raw: raw.translate(None, bytes(range(32))).strip())
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([b"etag", b"link", b"vary", b"x-a"]), VALUES)),
+    st.sampled_from(
+        [(), (LENGTH,), (LENGTH, (b"connection", b"close")), ((b"connection", b"close"),)]
+    ),
+    st.sampled_from([200, 204, 304, 404]),
+)
+def test_a_head_says_what_h11_alone_would_say(others, framing, status):
+    headers = [*others, *framing]
+    connection._examined.clear()
+    try:
+        slow = exchange().encode(status, headers)
+    except h11.LocalProtocolError:
+        return
+    assert connection._examined == {name for name, _ in others}
+    assert fields(exchange().encode(status, headers)) == fields(slow)
+    assert slow.count(b"\r\n\r\n") == 1
+
+
+@pytest.mark.parametrize(
+    "value", [b"a\r\nx-b: c", b"a\nb", b"a\rb", b"a\r\n\r\nbody", b"a\0b", b"\r\n"]
+)
+@pytest.mark.parametrize("name", [b"x-a", b"x-new"])
+def test_no_value_splits_an_answer(name, value):
+    exchange().encode(200, [(b"x-a", b"fine"), LENGTH])
+    with pytest.raises(h11.LocalProtocolError):
+        exchange().encode(200, [(name, value), (b"x-a", b"fine"), LENGTH])
+
+
+@pytest.mark.parametrize("name", [b"x a", b"x:a", b"x\r\na", b"", b":status"])
+def test_a_name_is_examined_before_it_is_written(name):
+    for _ in range(2):
+        with pytest.raises(h11.LocalProtocolError):
+            exchange().encode(200, [(name, b"a"), LENGTH])
+
+
+def test_only_so_many_names_are_remembered(monkeypatch):
+    monkeypatch.setattr(connection, "EXAMINED_MAX", 1)
+    for name in (b"x-a", b"x-b", b"x-c"):
+        assert name in exchange().encode(200, [(name, b"a"), LENGTH])
+    assert connection._examined == {b"x-a"}
+
+
+# -- idle connections --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def impatient(wire_server, monkeypatch):
+    """A server that closes a connection after a fifth of a second without a request."""
+    monkeypatch.setattr(server, "KEEP_ALIVE_SECONDS", 0.2)
+    made = type(wire_server)()
+    made.start()
+    yield made
+    made.stop()
+
+
+def connect(port):
+    return closing(socket.create_connection(("127.0.0.1", port), 5))
+
+
+def ask(client):
+    client.sendall(GET)
+    received = b""
+    while not received.endswith(b"}"):
+        received += client.recv(65_536)
+
+
+@pytest.mark.parametrize("requests", [0, 1, 3])
+def test_an_idle_connection_is_closed_in_time(impatient, requests):
+    with connect(impatient.port) as client:
+        for _ in range(requests):
+            ask(client)
+        began = time.monotonic()
+        assert client.recv(1) == b""
+        assert 0.1 < time.monotonic() - began < 2
+
+
+def test_each_idle_connection_has_its_own_time(impatient):
+    with connect(impatient.port) as first, connect(impatient.port) as second:
+        ask(first)
+        ask(second)
+        assert (first.recv(1), second.recv(1)) == (b"", b"")
+
+
+def test_a_server_that_ends_closes_idle_connections_at_once(wire_server):
+    made = type(wire_server)()
+    made.start()
+    with connect(made.port) as client:
+        ask(client)
+        began = time.monotonic()
+        made.stop()
+        assert client.recv(1) == b""
+        assert time.monotonic() - began < server.KEEP_ALIVE_SECONDS / 2
+
+
+def test_a_connection_is_closed_after_so_many_requests(wire_server, monkeypatch):
+    monkeypatch.setattr(server, "KEEP_ALIVE_REQUESTS_MAX", 2)
+    made = type(wire_server)()
+    made.start()
+    with connect(made.port) as client:
+        ask(client)
+        client.sendall(GET)
+        received = b""
+        while chunk := client.recv(65_536):
+            received += chunk
+    made.stop()
+    assert b"connection: close\r\n" in received.lower()
