@@ -155,6 +155,7 @@ class Gate:
         exchange.tenant = held.grant.actor.tenant
         exchange.key_prefix = key.prefix
         exchange.limit_headers = fields
+        self.uses.note(key.id, now)
         return held.grant
 
     async def admit(self, access: OperationAccess, exchange: Exchange, now: datetime) -> Grant:

@@ -33,6 +33,7 @@ from svc_http.runtime import Runtime, Worker
 from svc_http.service import Service
 from svc_http.settings import Settings, SettingsError
 from svc_http.storage import StoreBusy
+from svc_http.uses import uses_loop
 from svc_http.workers import ingest_loop, schedule_loop
 
 PATIENCE_SECONDS = 1.0
@@ -194,7 +195,10 @@ def _workers(reader: Fetcher) -> tuple[Worker, ...]:
             if await purge_answers(hands(runtime)) < PURGE_ROWS_MAX:
                 await asyncio.sleep(PURGE_SECONDS)
 
-    return ingest, schedule, purge
+    async def note(runtime: Runtime) -> None:
+        await uses_loop(hands(runtime), runtime.gate.uses)
+
+    return ingest, schedule, purge, note
 
 
 async def purge_answers(service: Service) -> int:

@@ -96,7 +96,8 @@ class ApiKey:
 
     `workspace_id` is null for a personal key. `grandfathered` marks the Lite keys of old. An
     empty `addresses` admits every address; `per_minute` and `per_day` restrict the key below
-    its plan. `issued_at` is when the present secret was made.
+    its plan. `issued_at` is when the present secret was made, `last_used_at` when it last let a
+    request in, up to a minute behind.
     """
 
     id: str
@@ -130,6 +131,13 @@ def state(key: ApiKey, plan: Plan, now: datetime) -> KeyState:
     if key.expires_at is not None and key.expires_at <= now:
         return "expired"
     return "active" if plan.admits(grandfathered=key.grandfathered) else "plan-ineligible"
+
+
+def used(key: ApiKey, at: datetime) -> ApiKey:
+    """The key after a use at `at`; the very same when it tells nothing new of this secret."""
+    if at < key.issued_at or (key.last_used_at is not None and at <= key.last_used_at):
+        return key
+    return evolve(key, last_used_at=at)
 
 
 # -- transitions -------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ Every use case runs in a transaction of the system. The rules stand in `access`;
 and save. A key's secret leaves only in `IssuedKey`, once.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 
 import attrs
@@ -245,6 +246,26 @@ async def delete_key(ctx: Context, key_id: str) -> ApiKey:
         Problem: NOT_FOUND.
     """
     return KEYS.decode((await ctx.remove(KEYS, key_id)).raw)
+
+
+async def note_use(ctx: Context, uses: Mapping[str, datetime]) -> int:
+    """Keep when keys were last used, by their ids; how many were written.
+
+    What has come in between stands: a key that was deleted is skipped, and so is one whose secret
+    is newer than its use, because regenerating resets what is known of it (Spec: States, API key).
+    A later use that is kept already is not put back.
+    """
+    written = 0
+    for key_id, at in uses.items():
+        row = await ctx.tx.documents.get(KEYS, key_id)
+        if row is None:
+            continue
+        before = KEYS.decode(row.raw)
+        after = key_rules.used(before, at)
+        if after is not before:
+            await ctx.save(KEYS, key_id, after)
+            written += 1
+    return written
 
 
 # -- shared --------------------------------------------------------------------------------------

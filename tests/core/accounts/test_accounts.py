@@ -283,8 +283,57 @@ def test_a_deleted_key_is_gone_for_good(office: Any) -> None:
         assert code == "NOT_FOUND"
 
 
+# -- when keys were last used ------------------------------------------------------------------
+
+
+def test_a_use_is_kept_and_never_put_back(office: Any) -> None:
+    made = office.key(workspace_id=office.workspace().id).key
+    for seconds, kept_seconds, count in ((60, 60, 1), (30, 60, 0), (60, 60, 0), (61, 61, 1)):
+        uses = {made.id: made.issued_at + timedelta(seconds=seconds)}
+        written = office.store.version
+        assert office.run(lambda ctx, uses=uses: accounts.note_use(ctx, uses)) == count
+        assert office.store.version == written + count
+        found = office.run(lambda ctx: accounts.show_key(ctx, made.id))
+        assert found == evolve(made, last_used_at=made.issued_at + timedelta(seconds=kept_seconds))
+
+
+def test_a_key_may_be_used_at_the_instant_it_is_made(office: Any) -> None:
+    made = office.key(workspace_id=office.workspace().id).key
+    assert office.run(lambda ctx: accounts.note_use(ctx, {made.id: made.issued_at})) == 1
+
+
+def test_a_use_of_the_old_secret_is_not_one_of_the_new(office: Any) -> None:
+    made = office.key(workspace_id=office.workspace().id).key
+    office.run(lambda ctx: accounts.note_use(ctx, {made.id: office.clock.now()}))
+    late = office.clock.now()
+    office.clock.advance(60)
+    renewed = office.run(lambda ctx: accounts.regenerate_key(ctx, made.id)).key
+    assert renewed.last_used_at is None
+    assert office.run(lambda ctx: accounts.note_use(ctx, {made.id: late})) == 0
+    assert office.run(lambda ctx: accounts.show_key(ctx, made.id)) == renewed
+
+
+def test_a_deleted_key_stays_deleted_and_the_others_are_noted(office: Any) -> None:
+    home = office.workspace().id
+    gone, stays = (office.key(workspace_id=home, name=name).key for name in ("gone", "stays"))
+    office.run(lambda ctx: accounts.delete_key(ctx, gone.id))
+    now = office.clock.now()
+    assert office.run(lambda ctx: accounts.note_use(ctx, {gone.id: now, stays.id: now})) == 1
+    assert office.run(accounts.list_keys) == (evolve(stays, last_used_at=now),)
+
+
+def test_a_use_leaves_the_power_of_a_key_as_it_is(office: Any) -> None:
+    made = office.key(workspace_id=office.workspace().id).key
+    revoked = office.run(lambda ctx: accounts.revoke_key(ctx, made.id))
+    now = office.clock.now()
+    office.run(lambda ctx: accounts.note_use(ctx, {made.id: now}))
+    found = office.run(lambda ctx: accounts.show_key(ctx, made.id))
+    assert found == evolve(revoked, last_used_at=now)
+
+
 def test_nothing_about_accounts_enters_the_change_feed(office: Any) -> None:
     issued = office.key(workspace_id=office.workspace().id)
+    office.run(lambda ctx: accounts.note_use(ctx, {issued.key.id: office.clock.now()}))
     office.run(lambda ctx: accounts.delete_key(ctx, issued.key.id))
     head = office.run(lambda ctx: ctx.tx.changes.head())
     assert (head.everybody, head.own) == (0, 0)
