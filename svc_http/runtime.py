@@ -6,22 +6,18 @@ One is made by `app.build`. Endpoints and workers receive it; nothing global exi
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from hashlib import sha256
 
 from svc_core.access import address, plans
 from svc_core.access.plans import PlanTable
-from svc_core.cursor import Keyring
 from svc_core.pipeline import Site
 from svc_core.ports import Ids, Storage
 from svc_http import system
 from svc_http.gather import Gate, Principals
 from svc_http.journal import Journal
+from svc_http.keyring import keyring
 from svc_http.metrics import Metrics
 from svc_http.page_cache import PageCache
 from svc_http.settings import Settings
-
-KEY_ID = 1
-"""The id of the only master key; a rotation gives the next one another."""
 
 RESTART_SECONDS = 5.0
 """A worker that failed starts again after this, so that a broken source cannot spin."""
@@ -54,7 +50,7 @@ class Runtime:
         self.now = now
         self.ids = ids
         self.plans = plan_table or plans.PRESETS[settings.plans]
-        self.keyring = Keyring({KEY_ID: sha256(settings.secret.encode()).digest()}, KEY_ID)
+        self.keyring = keyring(settings.secret, settings.secret_previous)
         self.principals = Principals(storage, self.plans, monotonic)
         self.gate = Gate(self.principals, address.parse_trusted(settings.trusted_proxies))
         self.pages = PageCache()

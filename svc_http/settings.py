@@ -8,21 +8,30 @@ example of a right one.
 
 import difflib
 import os
-import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 import attrs
 from attrs import field, frozen
 
-from svc_core import instants
-from svc_core.access import address, plans
+from svc_core.access import plans
 from svc_core.constraints import Doc
 from svc_http import system
+from svc_http.keyring import SameKeyId, keyring
+from svc_http.settings_text import (
+    Reader,
+    choice,
+    instant,
+    integer,
+    nonempty,
+    proxies,
+    secrets,
+    switch,
+    web_origin,
+)
 
 MEMORY = ":memory:"
 """The value of `db` that keeps everything in memory."""
@@ -39,58 +48,6 @@ class SettingsError(Exception):
     """A setting cannot be used; the message is one line that says which, why and what instead."""
 
 
-# -- reading one value -------------------------------------------------------------------------
-
-Reader = Callable[[str], Any]
-
-
-def _text(text: str) -> str:
-    if not text:
-        raise ValueError("is empty")
-    return text
-
-
-def _choice(*allowed: str) -> Reader:
-    def read(text: str) -> str:
-        if text not in allowed:
-            raise ValueError(f"must be one of {', '.join(allowed)}")
-        return text
-
-    return read
-
-
-def _integer(least: int, most: int) -> Reader:
-    def read(text: str) -> int:
-        if not re.fullmatch("[0-9]{1,18}", text) or not least <= int(text) <= most:
-            raise ValueError(f"must be a whole number from {least} to {most}")
-        return int(text)
-
-    return read
-
-
-def _switch(text: str) -> bool:
-    if text.lower() not in {"true", "false", "1", "0", "yes", "no", "on", "off"}:
-        raise ValueError("must be true or false")
-    return text.lower() in {"true", "1", "yes", "on"}
-
-
-def _instant(text: str) -> datetime:
-    return instants.parse(text)
-
-
-def _origin(text: str) -> str:
-    parts = urlsplit(text)
-    if parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment:
-        raise ValueError("must be an http or https address without query")
-    return text.rstrip("/")
-
-
-def _proxies(text: str) -> tuple[str, ...]:
-    entries = tuple(entry.strip() for entry in text.split(",") if entry.strip())
-    address.parse_trusted(entries)
-    return entries
-
-
 def _setting(default: Any, read: Reader, example: str, doc: str, *, secret: bool = False) -> Any:
     metadata = {"doc": Doc(doc), "read": read, "example": example, "secret": secret}
     return field(default=default, metadata=metadata, repr=not secret)
@@ -105,122 +62,130 @@ class Settings:
 
     env: Literal["development", "production"] = _setting(
         "development",
-        _choice("development", "production"),
+        choice("development", "production"),
         "production",
         "Where this runs. Production refuses to start without a strong secret.",
     )
     db: str = _setting(
         "svc.db",
-        _text,
+        nonempty,
         "/var/lib/svc/svc.db",
         "The SQLite file; `:memory:` keeps everything in memory and loses it at the end.",
     )
-    host: str = _setting("127.0.0.1", _text, "0.0.0.0", "The address to listen on.")  # noqa: S104
+    host: str = _setting("127.0.0.1", nonempty, "0.0.0.0", "The address to listen on.")  # noqa: S104
     port: int = _setting(
-        8000, _integer(0, 65_535), "8080", "The TCP port; 0 takes any that is free."
+        8000, integer(0, 65_535), "8080", "The TCP port; 0 takes any that is free."
     )
     base_url: str | None = _setting(
         None,
-        _origin,
+        web_origin,
         "https://api.example.org",
         "The public origin in links. Without it: http, the listening address and port.",
     )
     data_url: str | None = _setting(
         None,
-        _origin,
+        web_origin,
         "https://data.example.org",
         "The public origin of the secondary data host. Without it: `base_url`.",
     )
     secret: str | None = _setting(
         None,
-        _text,
+        nonempty,
         "64 hex digits",
         "The master key that seals cursors and stored secrets; at least 32 characters. "
         "Development makes one and keeps it beside the database.",
         secret=True,
     )
+    secret_previous: tuple[str, ...] = _setting(
+        (),
+        secrets,
+        "the 64 hex digits of before",
+        "Master keys of before, which still open the cursors that they sealed; a comma or a line "
+        "break between two. Empty it a day after a rotation.",
+        secret=True,
+    )
     plans: str = _setting(
         "default",
-        _choice(*plans.PRESETS),
+        choice(*plans.PRESETS),
         "key-guide",
         "The plan table: `default`, or `key-guide` with the numbers of the key guide.",
     )
     rate_limits: bool = _setting(
-        True, _switch, "false", "Whether requests are counted and limited by plan."
+        True, switch, "false", "Whether requests are counted and limited by plan."
     )
     allow_private_fetch: bool | None = _setting(
         None,
-        _switch,
+        switch,
         "true",
         "Whether feeds may be fetched from this machine and private networks. Without it: in "
         "development only.",
     )
     trusted_proxies: tuple[str, ...] = _setting(
         ("loopback", "private"),
-        _proxies,
+        proxies,
         "loopback,10.1.0.0/16",
         "Peers whose CF-Connecting-IP, X-Forwarded-For and X-Real-IP are believed: `loopback`, "
         "`private`, addresses, networks, or `*` for all.",
     )
     audio_text_scope: Literal["reports:read", "reports:audio"] = _setting(
         "reports:read",
-        _choice("reports:read", "reports:audio"),
+        choice("reports:read", "reports:audio"),
         "reports:audio",
         "The scope that reading the text of a report's audio takes.",
     )
     unknown_query: Literal["reject", "ignore"] = _setting(
         "reject",
-        _choice("reject", "ignore"),
+        choice("reject", "ignore"),
         "ignore",
         "What happens to a query parameter that the operation does not know.",
     )
     legacy_ids_until: datetime | None = _setting(  # noqa: RUF009
         None,
-        _instant,
+        instant,
         "2027-06-30T00:00:00Z",
         "When identifiers of the old form stop being accepted. Without it: never.",
     )
     aliases_until: datetime | None = _setting(  # noqa: RUF009
         None,
-        _instant,
+        instant,
         "2027-06-30T00:00:00Z",
         "When deprecated members stop being sent on v1. Without it: never.",
     )
     deprecated_at: datetime = _setting(  # noqa: RUF009
         datetime(2026, 1, 1, tzinfo=UTC),
-        _instant,
+        instant,
         "2026-01-01T00:00:00Z",
         "The date in the Deprecation header of answers to deprecated inputs (RFC 9745).",
     )
     sunset_at: datetime | None = _setting(  # noqa: RUF009
         None,
-        _instant,
+        instant,
         "2027-06-30T00:00:00Z",
         "The date in their Sunset header (RFC 8594); not before `deprecated_at`.",
     )
     body_bytes_max: int = _setting(
-        _MIB, _integer(1024, 64 * _MIB), "1048576", "The largest request body, in bytes."
+        _MIB, integer(1024, 64 * _MIB), "1048576", "The largest request body, in bytes."
     )
     body_seconds_max: int = _setting(
-        10, _integer(1, 600), "10", "How long a request body may take to arrive, in seconds."
+        10, integer(1, 600), "10", "How long a request body may take to arrive, in seconds."
     )
     in_flight_max: int = _setting(
         200,
-        _integer(1, 100_000),
+        integer(1, 100_000),
         "200",
         "Requests worked on at once; more are answered 503 OVERLOADED.",
     )
     graceful_seconds: int = _setting(
-        5, _integer(0, 600), "5", "How long running requests may take after SIGTERM, in seconds."
+        5, integer(0, 600), "5", "How long running requests may take after SIGTERM, in seconds."
     )
     request_log: Literal["all", "errors", "off"] = _setting(
         "all",
-        _choice("all", "errors", "off"),
+        choice("all", "errors", "off"),
         "errors",
         "Which requests leave a JSON line on stderr; `errors` are those of status 500 and above.",
     )
     workers: bool = _setting(
-        True, _switch, "false", "Whether the background workers run inside the server."
+        True, switch, "false", "Whether the background workers run inside the server."
     )
 
     def __attrs_post_init__(self) -> None:
@@ -333,16 +298,40 @@ def secured(settings: Settings) -> Settings:
     the database, readable by its owner alone, so that cursors survive a restart.
 
     Raises:
-        SettingsError: the secret is weak, missing in production, or cannot be kept.
+        SettingsError: the secret is weak, missing in production, or cannot be kept; or one of
+            before cannot be used beside it.
     """
+    secret = _present_secret(settings)
+    _check_previous(secret, settings.secret_previous)
+    return attrs.evolve(settings, secret=secret)
+
+
+def _present_secret(settings: Settings) -> str:
     if settings.secret is not None:
         _check_strength(settings.secret)
-        return settings
+        return settings.secret
     if settings.env == "production":
         raise _weak("is missing")
     if settings.db == MEMORY:
-        return attrs.evolve(settings, secret=system.new_secret())
-    return attrs.evolve(settings, secret=_kept_secret(Path(f"{settings.db}.secret")))
+        return system.new_secret()
+    return _kept_secret(Path(f"{settings.db}.secret"))
+
+
+def _check_previous(secret: str, previous: tuple[str, ...]) -> None:
+    short = [len(text) for text in previous if len(text) < SECRET_LENGTH_MIN]
+    if short:
+        # A secret that holds a comma itself comes apart into such pieces.
+        raise SettingsError(
+            f"setting 'secret_previous' holds a secret of {short[0]} characters, fewer than "
+            f"{SECRET_LENGTH_MIN}; list whole secrets, with commas or line breaks between them"
+        )
+    try:
+        keyring(secret, previous)
+    except SameKeyId as same:
+        raise SettingsError(
+            "setting 'secret_previous': two of the secrets share a key id, as one pair in 256 "
+            f"does; rotate to another one, such as {_PREFIX}SECRET={system.new_secret()}"
+        ) from same
 
 
 def _check_strength(secret: str) -> None:

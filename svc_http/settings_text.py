@@ -1,0 +1,82 @@
+"""The text of one setting as its value, one reader for each kind.
+
+A reader raises ValueError with what is wrong, to stand after the name of the setting.
+"""
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from svc_core import instants
+from svc_core.access import address
+
+SECRETS_MAX = 8
+"""Cursors are followed within minutes: more secrets than one or two at once are a slip."""
+
+Reader = Callable[[str], Any]
+
+
+def nonempty(text: str) -> str:
+    """Any text but none."""
+    if not text:
+        raise ValueError("is empty")
+    return text
+
+
+def choice(*allowed: str) -> Reader:
+    """One of these words."""
+
+    def read(text: str) -> str:
+        if text not in allowed:
+            raise ValueError(f"must be one of {', '.join(allowed)}")
+        return text
+
+    return read
+
+
+def integer(least: int, most: int) -> Reader:
+    """A whole number in ASCII digits, both bounds included."""
+
+    def read(text: str) -> int:
+        if not re.fullmatch("[0-9]{1,18}", text) or not least <= int(text) <= most:
+            raise ValueError(f"must be a whole number from {least} to {most}")
+        return int(text)
+
+    return read
+
+
+def switch(text: str) -> bool:
+    """Yes or no, in the words people use."""
+    if text.lower() not in {"true", "false", "1", "0", "yes", "no", "on", "off"}:
+        raise ValueError("must be true or false")
+    return text.lower() in {"true", "1", "yes", "on"}
+
+
+def instant(text: str) -> datetime:
+    """A moment (RFC 3339)."""
+    return instants.parse(text)
+
+
+def web_origin(text: str) -> str:
+    """An http or https address, without the slash at its end."""
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment:
+        raise ValueError("must be an http or https address without query")
+    return text.rstrip("/")
+
+
+def proxies(text: str) -> tuple[str, ...]:
+    """A comma list of peers, checked here and kept as text."""
+    entries = tuple(entry.strip() for entry in text.split(",") if entry.strip())
+    address.parse_trusted(entries)
+    return entries
+
+
+def secrets(text: str) -> tuple[str, ...]:
+    """Some secrets, with commas or line breaks between them."""
+    parts = tuple(part.strip() for part in re.split(r"[,\r\n]", text) if part.strip())
+    if len(parts) > SECRETS_MAX:
+        raise ValueError(f"lists {len(parts)} secrets, more than {SECRETS_MAX}")
+    return parts
