@@ -3,9 +3,13 @@
 Rule 1: one writing connection per file. SQLite 3.7.0 to 3.51.2 can corrupt a write-ahead log
         that two connections reset at once; `has_wal_reset_fault` tells, one writer avoids it.
 Rule 2: `synchronous=FULL`. With NORMAL a power cut takes acknowledged commits away.
+Rule 3: a file that is made is its owner's alone, and SQLite gives its log the mode of the file.
+        The mode of a file that is there already is its owner's choice.
 """
 
+import os
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -16,6 +20,7 @@ WAL_KEPT_BYTES = 64 * 1024 * 1024
 WAL_PAGES_MAX = 8_000
 """A checkpoint every 32 MB: pages written again and again before it are copied once."""
 STATEMENTS_CACHED = 512
+OWNER_ONLY = 0o600
 
 _FIRST_WITHOUT_WAL_RESET_FAULT = (3, 51, 3)
 
@@ -41,6 +46,9 @@ def has_wal_reset_fault(version: tuple[int, int, int] = sqlite3.sqlite_version_i
 
 def connect_writer(path: Path) -> sqlite3.Connection:
     """The one connection that writes; the file is made when it is missing."""
+    # Only a file that is made here is opened: closing one would drop SQLite's locks on it.
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY))
     return _connect(path, "rwc", (*_PRAGMAS, *_WRITER_PRAGMAS))
 
 

@@ -1,0 +1,51 @@
+"""Whose the files are: everything that a store makes is its owner's alone."""
+
+import asyncio
+import os
+import stat
+
+import pytest
+
+from svc_core.ports import SYSTEM
+from svc_core.testing.sample import SAMPLES
+from svc_http.storage import SqliteStorage
+from svc_http.storage.sqlite import migrate
+
+
+@pytest.fixture(params=[0o000, 0o022, 0o077])
+def umask(request):
+    """What the environment takes away from new files, from nothing to everything."""
+    before = os.umask(request.param)
+    yield
+    os.umask(before)
+
+
+def modes(folder):
+    return {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+
+
+@pytest.mark.usefixtures("umask")
+def test_the_file_its_log_and_its_lock_are_the_owners_alone(tmp_path):
+    store = SqliteStorage.open(tmp_path / "svc.db", SAMPLES, epoch=bytes(8))
+
+    async def use():
+        await store.write(SYSTEM, lambda tx: tx.changes.head())
+        seen = modes(tmp_path)
+        await store.close()
+        return seen
+
+    names = ("svc.db", "svc.db-wal", "svc.db-shm", "svc.db.lock")
+    assert asyncio.run(use()) == dict.fromkeys(names, 0o600)
+
+
+@pytest.mark.usefixtures("umask")
+def test_a_file_made_by_a_migration_is_the_owners_alone(tmp_path):
+    migrate(tmp_path / "svc.db", SAMPLES, epoch=bytes(8))
+    assert modes(tmp_path) == {"svc.db": 0o600, "svc.db.lock": 0o600}
+
+
+def test_the_mode_of_a_file_that_is_there_is_kept(tmp_path):
+    migrate(tmp_path / "svc.db", SAMPLES, epoch=bytes(8))
+    (tmp_path / "svc.db").chmod(0o640)
+    asyncio.run(SqliteStorage.open(tmp_path / "svc.db", SAMPLES, epoch=bytes(8)).close())
+    assert modes(tmp_path)["svc.db"] == 0o640
