@@ -19,7 +19,7 @@ from svc_core.analysis.units import Group, Unit, generic_terms
 _CLAUSE = re.compile(r"[.!?](?=\s|$)|[;\n•]+")
 
 _ASIDE = re.compile(
-    r"[,;]?\s*\b(?:and\s+)?(?:please\s+)?(?:tell|show|inform|let|explain|say|note|report|list|describe|flag"
+    r"(?<=[^\s.!?;\n])[,;]?\s+(?:and\s+)?(?:please\s+)?(?:tell|show|inform|let|explain|say|note|report|list|describe|flag"
     r"|highlight|summari[sz]e)(?:\s+(?:to\s+)?(?:me|us))?(?:\s+know)?"
     r"\s+(?:which|what|who|whom|whose|how|when|where|why|whether|if)\b[^.!?;\n]*",
     re.IGNORECASE,
@@ -76,8 +76,7 @@ class Query:
 
 def _without_asides(topic: str) -> str:
     """A topic without what else to tell of it ("... and tell me who is hurt")."""
-    told = _ASIDE.sub(" ", topic)
-    return told if tokens(told) else topic
+    return _ASIDE.sub(" ", topic)
 
 
 def _part(topic: str) -> tuple[str, list[str]]:

@@ -81,7 +81,7 @@ class AgentReport:
     summary: Summary
     period: Period
     language: Language
-    key_points: Annotated[tuple[Statement, ...], Doc("A line for each story that matters most.")]
+    key_points: Annotated[tuple[Statement, ...], Doc("The sentences that matter most.")]
     signals: Signals
     sources: Sources
 

@@ -46,6 +46,7 @@ def labels(query: Query) -> list[list[list[str]]]:
         ("Ursula von der Zorb and Norway", [[["Ursula von der Zorb", "Norway"]]]),
         ("Kelvaro de Zorblatt", [[["Kelvaro"], ["Zorblatt"]]]),
         ("watch doping and tell me which runners are banned", [[["doping"]]]),
+        ("Tell me what is new about airships, and explain who is late", [[["airships"]]]),
         ("tell me which airships are late", [[["airships"], ["late"]]]),
     ],
 )
