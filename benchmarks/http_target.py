@@ -3,8 +3,9 @@
 
     python benchmarks/http_target.py SERVER TARGET PORT
 
-SERVER is `svc` (ours), `hypercorn` or `uvicorn`; TARGET is `floor`, `cached`, `uncached` or
-`fastapi`. The environment names the files: BENCH_DB, BENCH_PAGE, BENCH_PEER_DB, BENCH_KEY.
+SERVER is `svc` (ours), `hypercorn` or `uvicorn`; TARGET is `floor`, `cached`, `unlogged`,
+`uncached` or `fastapi`. The environment names the files: BENCH_DB, BENCH_PAGE, BENCH_PEER_DB,
+BENCH_KEY.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ import importlib
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import uvloop
 from hypercorn.asyncio import serve as hypercorn_serve
@@ -30,14 +31,14 @@ PLANS = PlanTable.of([Plan(name, True, 9, UNLIMITED, UNLIMITED) for name in ("fr
 """Every window is counted; none is ever full."""
 
 
-def ours(*, is_cached: bool, port: int) -> app.Service:
-    """Our service as it is delivered, but for the log, which goes nowhere."""
+def ours(*, is_cached: bool, port: int, log: Literal["all", "off"] = "all") -> app.Service:
+    """Our service as it is delivered, but for the plan, which is never used up."""
     chosen = settings.Settings(
         db=os.environ["BENCH_DB"],
         secret=SECRET,
         port=port,
         in_flight_max=10_000,
-        request_log=os.environ.get("BENCH_LOG", "all"),  # type: ignore[arg-type]
+        request_log=log,
     )
     store = SqliteStorage.open(Path(chosen.db), catalog.COLLECTIONS, epoch=bytes(8))
     service = app.build(chosen, store, plan_table=PLANS, closing=[store.close])
@@ -52,6 +53,8 @@ def target(name: str, port: int) -> Any:
         return importlib.import_module("peers.starlette_floor").app
     if name == "fastapi":
         return importlib.import_module("peers.fastapi_stack").app
+    if name == "unlogged":
+        return ours(is_cached=True, port=port, log="off")
     return ours(is_cached=name == "cached", port=port)
 
 

@@ -32,9 +32,9 @@ from svc_core.problem import Problem, ProblemType
 CHALLENGE = 'Bearer realm="svc"'
 
 
-@frozen(cache_hash=True)
+@frozen(eq=False)  # known by identity, because gates look it up for every request
 class OperationAccess:
-    """What an operation demands of its caller; the hash is kept, because gates look it up.
+    """What an operation demands of its caller.
 
     `scopes` is an any-of set; an empty one is satisfied by every key. `pool` is what requests
     are counted in.

@@ -244,9 +244,7 @@ def open_headers(
 ) -> list[Header]:
     """The fields of an answer to an admitted request in the four pools of one meter."""
     clock = _clock(second, reset_minute, reset_day)
-    fields = _family_fields(meter, remaining, clock)
-    fields += clock.reset_headers
-    return fields
+    return _family_fields(meter, remaining, clock, clock.reset_headers)
 
 
 def named(fields: list[Header]) -> dict[str, str]:
@@ -267,7 +265,9 @@ def _clock(second: int, reset_minute: int, reset_day: int) -> _Clock:
     return _Clock(b"%d" % (reset_minute - second), b"%d" % (reset_day - second), resets)
 
 
-def _family_fields(meter: Meter, remaining: tuple[int, ...], clock: _Clock) -> list[Header]:
+def _family_fields(
+    meter: Meter, remaining: tuple[int, ...], clock: _Clock, more: tuple[Header, ...] = ()
+) -> list[Header]:
     # Written out for the four pools: it runs for every answer, and loops cost twice as much.
     i, j, k, m = remaining
     a = _DIGITS[i] if i < _SMALL else b"%d" % i
@@ -277,8 +277,15 @@ def _family_fields(meter: Meter, remaining: tuple[int, ...], clock: _Clock) -> l
     minute, day, _ = clock
     name_a, name_b, name_c, name_d = meter.remaining_names
     state = meter.state % (a, minute, b, day, c, minute, d, day)
-    own = [(name_a, a), (name_b, b), (name_c, c), (name_d, d), (_STATE, state)]
-    return [*meter.constant_headers, *own]
+    return [
+        *meter.constant_headers,
+        (name_a, a),
+        (name_b, b),
+        (name_c, c),
+        (name_d, d),
+        (_STATE, state),
+        *more,
+    ]
 
 
 def _joined(first: list[Header], second: list[Header]) -> list[Header]:
