@@ -4,6 +4,7 @@ Rule 1: an `Evidence` is exactly what was stored; nothing in this package alters
 Rule 2: everything derived from it (words, sentences) is a function of its title and text alone.
 """
 
+import re
 from datetime import datetime
 
 from attrs import field, frozen
@@ -76,3 +77,16 @@ def read(evidence: Evidence) -> Reading:
         lead_concepts=tuple(concepts(lead)),
         body_concepts=tuple(concepts([*lead, *rest])),
     )
+
+
+_DIGEST = re.compile(
+    r"\b(?:(?:morning|evening|daily|weekly|(?:mon|tues|wednes|thurs|fri|satur|sun)day) briefing"
+    r"|newsletter|(?:pictures?|photos?) of the (?:day|week)|week in pictures|news quiz"
+    r"|(?:news|weekly) round-?up|top (?:\w+ )?stories|presseschau|revue de presse)\b",
+    re.IGNORECASE,
+)
+
+
+def is_digest(evidence: Evidence) -> bool:
+    """Whether an item tells many stories at once, so that its words join what has no bearing."""
+    return bool(_DIGEST.search(evidence.title))

@@ -8,7 +8,6 @@ Rule 3: an item that tells many stories at once (a briefing) stands alone.
 Rule 4: a story's key is the id of its first item, and the order of the input never matters.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime, timedelta
@@ -16,7 +15,7 @@ from math import log, sqrt
 
 from attrs import frozen
 
-from svc_core.analysis.evidence import Evidence, Reading
+from svc_core.analysis.evidence import Evidence, Reading, is_digest
 from svc_core.analysis.language import guess
 from svc_core.analysis.relevance import Scored
 from svc_core.analysis.units import generic_terms
@@ -32,6 +31,8 @@ SHARED_MIN = 3
 NAMES_SHARED_MIN = 2
 ACROSS_MIN = 0.42  # likeness of what two languages can share
 HEADLINE_SHARED_MIN = 3
+ACROSS_SHARED_MIN = 2
+ACROSS_MIN_OF_TWO = 0.55
 
 _BODY_TERMS = 70  # about 400 characters
 _COMMON_SHARE = 0.34  # a term of every third item is the subject, not the story
@@ -43,19 +44,6 @@ _SMOOTH = 20.0
 _POOL_MIN = 600  # items found for one subject are few; what is rare is told as if there were more
 _GENERIC_FACTOR = 0.35  # words of any news tell no story
 _COPY_TERMS_MIN = 3
-
-
-_DIGEST = re.compile(
-    r"\b(?:(?:morning|evening|daily|weekly|(?:mon|tues|wednes|thurs|fri|satur|sun)day) briefing"
-    r"|newsletter|(?:pictures?|photos?) of the (?:day|week)|week in pictures|news quiz"
-    r"|(?:news|weekly) round-?up|top (?:\w+ )?stories|presseschau|revue de presse)\b",
-    re.IGNORECASE,
-)
-
-
-def is_digest(evidence: Evidence) -> bool:
-    """Whether an item tells many stories at once, so that its words join what has no bearing."""
-    return bool(_DIGEST.search(evidence.title))
 
 
 @frozen
@@ -336,7 +324,8 @@ def _is_one(left: _Cluster, right: _Cluster) -> bool:
         return False
     shared = left.headlines & right.headlines
     if not left.tongues & right.tongues:
-        return len(shared) >= HEADLINE_SHARED_MIN and _alike_across(left, right)
+        least = ACROSS_MIN if len(shared) >= HEADLINE_SHARED_MIN else ACROSS_MIN_OF_TWO
+        return len(shared) >= ACROSS_SHARED_MIN and _across(left, right) >= least
     named = len(left.names.keys() & right.names.keys()) >= NAMES_SHARED_MIN
     worded = sum(not term.startswith("qq") for term in shared) > HEADLINE_SHARED_MIN
     return (named or worded) and _alike(left, right)
@@ -364,12 +353,12 @@ def _sharing(terms: Sequence[set[str]]) -> set[tuple[int, int]]:
     return pairs
 
 
-def _alike_across(left: _Cluster, right: _Cluster) -> bool:
-    """Whether clusters of two languages tell one story, by the terms that languages share."""
+def _across(left: _Cluster, right: _Cluster) -> float:
+    """How alike clusters of two languages are in the terms that languages share."""
     shared = left.sum.keys() & right.sum.keys()
     product = sum(left.sum[term] * right.sum[term] for term in sorted(shared))
     length = sqrt(_neutral(left, shared) * _neutral(right, shared)) or 1.0
-    return product / length >= ACROSS_MIN
+    return product / length
 
 
 def _neutral(cluster: _Cluster, shared: Set[str]) -> float:
