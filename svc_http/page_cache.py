@@ -20,7 +20,7 @@ class PageCache:
     def __init__(self, entries_max: int = ENTRIES_MAX, bytes_max: int = BYTES_MAX) -> None:
         self._entries_max = entries_max
         self._bytes_max = bytes_max
-        self._kept: OrderedDict[Hashable, tuple[int, Ready]] = OrderedDict()
+        self._kept: OrderedDict[Hashable, tuple[int, Ready, int]] = OrderedDict()
         self._bytes = 0
 
     def __len__(self) -> int:
@@ -43,12 +43,13 @@ class PageCache:
         """Keep an answer; `version` was read before the answer was made."""
         old = self._kept.pop(key, None)
         if old is not None:
-            self._bytes -= old[1].size
-        self._kept[key] = (version, answer)
-        self._bytes += answer.size
+            self._bytes -= old[2]
+        size = answer.size
+        self._kept[key] = (version, answer, size)
+        self._bytes += size
         while len(self._kept) > self._entries_max or self._bytes > self._bytes_max:
-            _, (_, dropped) = self._kept.popitem(last=False)
-            self._bytes -= dropped.size
+            _, (_, _, freed) = self._kept.popitem(last=False)
+            self._bytes -= freed
 
     def clear(self) -> None:
         """Forget everything."""

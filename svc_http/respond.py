@@ -31,7 +31,7 @@ class Ready:
     @property
     def size(self) -> int:
         """About how many bytes it takes to keep."""
-        return len(self.body) + sum(len(name) + len(value) for name, value in self.headers)
+        return len(self.body) + len(b"".join(map(b"".join, self.headers)))
 
 
 @frozen
@@ -77,10 +77,11 @@ def ready(
 
 
 def _caching(operation: Operation[object, object], own: list[Header]) -> Header:
-    has_tag = any(name == b"etag" for name, _ in own)
-    if operation.auth == "public" and operation.method == "GET":
+    if operation.method != "GET":
+        return _PRIVATE_NO_STORE
+    if operation.auth == "public":
         return _PUBLIC
-    return _PRIVATE_NO_CACHE if has_tag and operation.method == "GET" else _PRIVATE_NO_STORE
+    return _PRIVATE_NO_CACHE if b"etag" in dict(own) else _PRIVATE_NO_STORE
 
 
 def send(exchange: Exchange, answer: Ready) -> Awaitable[None]:
