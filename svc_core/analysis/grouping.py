@@ -39,6 +39,7 @@ _COMMON_SHARE = 0.34  # a term of every third item is the subject, not the story
 _COMMON_FROM = 10  # a story of ten items may stand alone
 _COMMON_NAMES_FROM = 4
 _POSTINGS_MAX = 48  # keeps the pass linear however many items there are
+_NEIGHBOURS_MAX = 16  # stories by one word of their headlines, compared as wholes
 _CONCEPT_FACTOR = 1.2  # what two languages share of a story
 _SMOOTH = 20.0
 _POOL_MIN = 600  # items found for one subject are few; what is rare is told as if there were more
@@ -320,12 +321,14 @@ def _near(clusters: Sequence[_Cluster]) -> list[tuple[int, int]]:
 
 
 def _is_one(left: _Cluster, right: _Cluster) -> bool:
-    if not _at_one_time(left, right) or _elsewhere(left.headlines, right.headlines):
-        return False
     shared = left.headlines & right.headlines
+    if len(shared) < ACROSS_SHARED_MIN or not _at_one_time(left, right):
+        return False
+    if _elsewhere(left.headlines, right.headlines):
+        return False
     if not left.tongues & right.tongues:
         least = ACROSS_MIN if len(shared) >= HEADLINE_SHARED_MIN else ACROSS_MIN_OF_TWO
-        return len(shared) >= ACROSS_SHARED_MIN and _across(left, right) >= least
+        return _across(left, right) >= least
     named = len(left.names.keys() & right.names.keys()) >= NAMES_SHARED_MIN
     worded = sum(not term.startswith("qq") for term in shared) > HEADLINE_SHARED_MIN
     return (named or worded) and _alike(left, right)
@@ -348,7 +351,7 @@ def _sharing(terms: Sequence[set[str]]) -> set[tuple[int, int]]:
     for at, own in enumerate(terms):
         for term in own:
             if held[term] <= common:
-                pairs.update((other, at) for other in by_term[term][-_POSTINGS_MAX:])
+                pairs.update((other, at) for other in by_term[term][-_NEIGHBOURS_MAX:])
                 by_term[term].append(at)
     return pairs
 
