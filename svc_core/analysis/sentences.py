@@ -68,9 +68,12 @@ _UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
 def sentences(text: str) -> list[str]:
     """The quotable sentences of `text`, in order, without repeats; an unfinished tail is dropped.
 
+    A line is a paragraph, and no sentence runs from one into the next.
+
     A text that is one unfinished run keeps it: a truncated lead is better than no lead.
     """
-    found = [_clean(run) for run in _split(_fold_space(_MARKUP.sub(" ", text)))]
+    lines = _MARKUP.sub(" ", text).splitlines()
+    found = [_clean(run) for line in lines for run in _split(_fold_space(line))]
     kept = list(dict.fromkeys(run for run in found if _is_quotable(run)))
     finished = [run for run in kept if _FINISHED.search(run)]
     return finished or [run for run in kept if not run.endswith(("...", "…"))] or kept

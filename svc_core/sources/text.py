@@ -6,7 +6,8 @@ HTML again, so tags are cut by expressions that read each character once: every 
 either matches to the end of its construct or to the end of the text, so none starts over.
 
 Rule 1: tags go first, entities are decoded after, so `&lt;b&gt;` in a text stays readable.
-Rule 2: whitespace is folded; a block element ends a line, an inline element ends nothing.
+Rule 2: a line is a paragraph: a block element, or in plain text a blank line, ends it; white
+        space and the line ends of a wrapped source are one space, an inline element is nothing.
 Rule 3: no control character and no lone surrogate leaves this module.
 """
 
@@ -36,6 +37,7 @@ _LOOKS_LIKE_HTML = re.compile(
 _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
 )
+_LINE_ENDS = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]+")
 _LEAST_KEPT = 0.8  # of a clipped text: rather split a word than lose a fifth
 
 
@@ -60,7 +62,7 @@ def plain(markup: str) -> str:
 
     Where decoding brings HTML to light, it was escaped once too often, and is cut as well.
     """
-    text = unescape(_cut(markup) if "<" in markup else markup)
+    text = unescape(_cut(markup) if "<" in markup else _unwrapped(markup))
     return unescape(_cut(text)) if _is_html(text) else text
 
 
@@ -71,7 +73,7 @@ def literal(text: str) -> str:
     the same. A lone `<b>` is taken for text, a closing tag or a line break for markup, and an
     entity always for its character: a title about entities loses by it, far fewer than gain.
     """
-    return unescape(_cut(text) if _is_html(text) else text)
+    return unescape(_cut(text) if _is_html(text) else _unwrapped(text))
 
 
 def clip(text: str, chars_max: int) -> str:
@@ -91,6 +93,13 @@ def _is_html(text: str) -> bool:
     return "<" in text and _LOOKS_LIKE_HTML.search(text) is not None
 
 
+def _unwrapped(text: str) -> str:
+    """Plain text with each paragraph on one line."""
+    if "\n" not in text:
+        return text
+    return "".join(f"{line} " if line.strip() else "\n" for line in text.splitlines())
+
+
 def _cut(markup: str) -> str:
-    visible = _COMMENT.sub("", _INVISIBLE.sub(" ", markup))
+    visible = _COMMENT.sub("", _INVISIBLE.sub(" ", _LINE_ENDS.sub(" ", markup)))
     return _TAG.sub("", _BLOCK_TAG.sub("\n", visible))

@@ -197,3 +197,12 @@ def test_an_item_without_a_date_is_as_old_as_its_retrieval(make) -> None:
     item = make("A title", hours=None)
     assert item.at == item.retrieved_at
     assert item.publisher == "alpha.example"
+
+
+def test_no_sentence_runs_from_one_paragraph_into_the_next() -> None:
+    text = "Inquiry opens into the bridge\nFour engineers were questioned on Monday.\nCars wait."
+    assert sentences(text) == ["Four engineers were questioned on Monday."]
+    assert sentences("Inquiry opens into the bridge\nFour engineers wait for the court") == [
+        "Inquiry opens into the bridge",
+        "Four engineers wait for the court",
+    ]

@@ -211,3 +211,22 @@ def test_any_link_is_a_web_address_or_none(link: str, base: str | None) -> None:
 )  # fmt: skip
 def test_a_language_is_a_tag_or_none(declared: str, tag: str | None) -> None:
     assert language_tag(declared) == tag
+
+
+@pytest.mark.parametrize(
+    ("markup", "lines"),
+    [
+        (
+            "<p>Bridge closed in\nGenoa</p><p>Cars wait.</p>",
+            ["Bridge closed in Genoa", "Cars wait."],
+        ),
+        ("One<br>two<br/>\nthree", ["One", "two", "three"]),
+        ("A wrapped\r\nsource line.\n\nNext.", ["A wrapped source line.", "Next."]),
+        ("A wrapped\nsource line.\n \t\nNext.", ["A wrapped source line.", "Next."]),
+        ("<ul><li>First</li>\n<li>Second\u2028item</li></ul>", ["First", "Second item"]),
+    ],
+)
+def test_a_line_is_a_paragraph_however_the_source_was_wrapped(
+    markup: str, lines: list[str]
+) -> None:
+    assert fold_lines(plain(markup)).splitlines() == lines
