@@ -22,7 +22,6 @@ from svc_core.ports import (
     Collection,
     Document,
     Ids,
-    OutboxEvent,
     Position,
     StaleVersionError,
     Transaction,
@@ -215,14 +214,10 @@ class Context:
             resource_id=id_,
             version=version,
             occurred_at=self.now,
-            path=None if collection.path is None else collection.path.format(id=id_),
+            path=collection.address(id_),
             everybody=collection.scope == "global",
         )
         await self.tx.changes.append(change)
-
-    async def emit(self, event: OutboxEvent) -> None:
-        """Queue an event that leaves with this unit of work."""
-        await self.tx.outbox.add(event)
 
     async def page(
         self,
@@ -299,7 +294,6 @@ class Tier:
 T3_ENRICHED = Tier("T3_ENRICHED", "0.01")
 T4_PREMIUM_LIST = Tier("T4_PREMIUM_LIST", "0.05")
 T4_PREMIUM_SINGLE = Tier("T4_PREMIUM_SINGLE", "0.25")
-T4_PREMIUM_AUDIO = Tier("T4_PREMIUM_AUDIO", "0.50")
 
 
 @frozen

@@ -73,6 +73,10 @@ class Collection(Generic[T]):
             search=None if self.search is None else self.search(value),
         )
 
+    def address(self, id_: str) -> str | None:
+        """The path of the row `id_` under the origin; None where rows have none."""
+        return None if self.path is None else self.path.format(id=id_)
+
     def decode(self, raw: bytes) -> T:
         """The value behind stored bytes."""
         return wire.loads(self.model, raw)
@@ -88,6 +92,11 @@ class Document(NamedTuple, Generic[T]):
     version: int
     order: int
     raw: bytes
+
+    @property
+    def tag(self) -> tuple[str | int, ...]:
+        """What the ETag of the row is made of."""
+        return (self.id, self.version)
 
 
 @frozen

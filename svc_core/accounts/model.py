@@ -5,13 +5,15 @@ from typing import Annotated
 
 from attrs import frozen
 
-from svc_core.access.creation import Role
+from svc_core.access.creation import NAME_MAX, Role
 from svc_core.access.keys import ApiKey
 from svc_core.constraints import MaxLen, MinLen
 from svc_core.ports import Collection
 from svc_core.resources.members import micros
 
-Title = Annotated[str, MinLen(1), MaxLen(120)]
+EMAIL_MAX = 254  # RFC 5321 4.5.3.1.3: a path has 256 characters, brackets included
+
+Title = Annotated[str, MinLen(1), MaxLen(NAME_MAX)]
 
 
 @frozen
@@ -30,7 +32,7 @@ class User:
 
     id: str
     name: Title
-    email: Annotated[str, MinLen(3), MaxLen(254)] | None
+    email: Annotated[str, MinLen(3), MaxLen(EMAIL_MAX)] | None
     plan: str
     created_at: datetime
 

@@ -16,13 +16,21 @@ from svc_core.access import keys as key_rules
 from svc_core.access.creation import KeyRequest, Role
 from svc_core.access.keys import ApiKey
 from svc_core.access.plans import Plan, PlanTable
-from svc_core.accounts.model import KEYS, MEMBERS, USERS, WORKSPACES, Member, User, Workspace
+from svc_core.accounts.model import (
+    EMAIL_MAX,
+    KEYS,
+    MEMBERS,
+    USERS,
+    WORKSPACES,
+    Member,
+    User,
+    Workspace,
+)
 from svc_core.operation import Context
 from svc_core.ports import Transaction
 from svc_core.problem import Problem
 
 ACCOUNTS_MAX = 1_000  # rows of one listing; an installation has tens
-EMAIL_MAX = 254  # RFC 5321 4.5.3.1.3: a path has 256 characters, brackets included
 KEYS_MAX = 1_000  # kept keys of one account, revoked ones included
 
 
@@ -92,7 +100,7 @@ async def create_workspace(
     workspace = Workspace(ctx.ids.new("wsp"), name, plan, ctx.now)
     await ctx.create(WORKSPACES, workspace.id, workspace)
     if owner is None:
-        owner = (await create_user(ctx, name=f"{name} owner"[:120], plans=plans)).id
+        owner = (await create_user(ctx, name=f"{name} owner"[: creation.NAME_MAX], plans=plans)).id
     await _user(ctx, owner)
     await add_member(ctx, workspace.id, owner, "owner")
     return workspace
@@ -287,7 +295,8 @@ def _check_plan(plan: str, plans: PlanTable) -> None:
 
 def _check_name(name: str) -> None:
     if not 1 <= len(name) <= creation.NAME_MAX or not name.isprintable():
-        raise Problem(problem.VALIDATION_FAILED, "/name: must be 1 to 120 printable characters")
+        reason = f"must be 1 to {creation.NAME_MAX} printable characters"
+        raise Problem(problem.VALIDATION_FAILED, f"/name: {reason}")
 
 
 def _check_email(email: str) -> None:

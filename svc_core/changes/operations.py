@@ -82,7 +82,7 @@ async def list_changes(ctx: Context, request: ListChanges) -> Page[ChangeRow]:
     """One page of the feed; the watermark is there even when the page is empty."""
     epoch = await ctx.tx.changes.epoch()
     after = await _start(ctx, request.after, epoch)
-    types = None if isinstance(request.types, Unset) else tuple(map(str, request.types))
+    types = None if isinstance(request.types, Unset) else request.types
     found = await ctx.tx.changes.read(after, types=types, limit=request.limit)
     reached = cursor.Watermark(epoch, found.position.everybody, found.position.own)
     watermark = cursor.seal_watermark(reached, ctx.actor.tenant)

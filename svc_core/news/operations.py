@@ -15,7 +15,7 @@ from svc_core.news import rules
 from svc_core.operation import JSON, NDJSON, QUERY, Context, Operation, Page
 from svc_core.ports import Collection, Document
 from svc_core.problem import Problem
-from svc_core.resources.members import Cursor, Limit, SourceId, micros
+from svc_core.resources.members import LANGUAGE_TAG, Cursor, Limit, SourceId, micros
 from svc_core.resources.news import (
     NEWS,
     NEWS_TEXTS,
@@ -48,7 +48,7 @@ class ListNews:
         Example(["cybersecurity", "ransomware"]),
     ] = UNSET
     language: Annotated[
-        Maybe[tuple[Annotated[str, Pattern("[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")], ...]],
+        Maybe[tuple[Annotated[str, LANGUAGE_TAG], ...]],
         QUERY,
         Doc("Comma list of BCP 47 tags."),
         Example(["en", "fr"]),

@@ -20,7 +20,9 @@ from svc_core.analysis.language import guess
 from svc_core.analysis.sentiment import sentiment
 from svc_core.analysis.topics import assign
 from svc_core.resources.news import (
+    SUMMARY_MAX,
     HealthError,
+    HealthStatus,
     NewsItem,
     NewsSource,
     NewsText,
@@ -33,7 +35,6 @@ from svc_core.resources.news import (
 from svc_core.sources import FeedItem, ParsedFeed, Rejection
 
 PROVIDER = "feed"
-SUMMARY_MAX = 600
 CONTENT_STALE = timedelta(days=7)  # spared from flapping: weekly feeds are not broken
 STALE_INTERVALS = 2  # one missed run may be a restart, two are nobody at work
 BACKOFF_MAX = timedelta(hours=24)
@@ -133,11 +134,11 @@ def succeeded(
     content_at = now if new else before.last_content_at
     frozen_since = content_at or source.created_at
     rejected = sum(rejection.count for rejection in rejections)
-    status = "partial" if rejected else "ok"
+    status: HealthStatus = "partial" if rejected else "ok"
     if now - frozen_since > CONTENT_STALE:
         status = "staleContent"
     health = SourceHealth(
-        status=status,  # type: ignore[arg-type]  # one of three literals above
+        status=status,
         last_attempt_at=now,
         last_success_at=now,
         last_content_at=content_at,
@@ -205,7 +206,7 @@ def active(
     fresh = list(items)
     hours = dict(before.hours)
     for item in fresh:
-        hour = _hour(_seen(item))
+        hour = _hour(item.seen_at)
         hours[hour] = hours.get(hour, 0) + 1
     oldest = _hour(now) - ACTIVITY_HOURS
     return TopicActivity(
@@ -214,15 +215,13 @@ def active(
         languages=_grown(before.languages, (item.language for item in fresh)),
         sources=_grown(before.sources, (item.source.id for item in fresh)),
         last_item_at=max(
-            [*map(_seen, fresh), *([before.last_item_at] if before.last_item_at else [])],
+            [
+                *(item.seen_at for item in fresh),
+                *([before.last_item_at] if before.last_item_at else []),
+            ],
             default=None,
         ),
     )
-
-
-def _seen(item: NewsItem) -> datetime:
-    """When it was published, but not later than it was read: some dates lie in the future."""
-    return min(item.published_at or item.retrieved_at, item.retrieved_at)
 
 
 def _grown(known: tuple[str, ...], more: Iterable[str | None]) -> tuple[str, ...]:

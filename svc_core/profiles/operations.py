@@ -145,13 +145,13 @@ async def create_profile(ctx: Context, request: CreateProfile) -> Created[Profil
     document = await ctx.create(PROFILES, profile.id, profile)
     await ctx.create(SUBSCRIPTIONS, subscription.id, subscription)
     await ctx.save(DUE, profile.id, rules.due(profile, subscription, None, ctx.now))
-    return Created(document.raw, _tag(document), f"/api/v1/profiles/{profile.id}")
+    return Created(document.raw, document.tag, str(PROFILES.address(profile.id)))
 
 
 async def get_profile(ctx: Context, request: GetProfile) -> One[Profile]:
     """One profile."""
     document = await ctx.load(PROFILES, request.profile_id)
-    return One(document.raw, _tag(document))
+    return One(document.raw, document.tag)
 
 
 async def replace_profile(ctx: Context, request: ReplaceProfile) -> One[Profile]:
@@ -171,7 +171,7 @@ async def _write(ctx: Context, before: Profile, after: Profile) -> One[Profile]:
     if after is not before:
         document = await ctx.save(PROFILES, after.id, after, expect=document.version)
         await _reschedule(ctx, after, await _subscription(ctx, after.id))
-    return One(document.raw, _tag(document))
+    return One(document.raw, document.tag)
 
 
 async def delete_profile(ctx: Context, request: DeleteProfile) -> Empty:
@@ -192,7 +192,7 @@ async def list_subscriptions(ctx: Context, request: ListSubscriptions) -> Page[S
 async def get_subscription(ctx: Context, request: GetSubscription) -> One[Subscription]:
     """One subscription."""
     document = await ctx.load(SUBSCRIPTIONS, request.subscription_id)
-    return One(document.raw, _tag(document))
+    return One(document.raw, document.tag)
 
 
 async def patch_subscription(ctx: Context, request: PatchSubscription) -> One[Subscription]:
@@ -209,7 +209,7 @@ async def patch_subscription(ctx: Context, request: PatchSubscription) -> One[Su
         document = await ctx.save(SUBSCRIPTIONS, after.id, after, expect=document.version)
         profile = PROFILES.decode((await ctx.load(PROFILES, after.profile_id)).raw)
         await _reschedule(ctx, profile, after)
-    return One(document.raw, _tag(document))
+    return One(document.raw, document.tag)
 
 
 async def _reschedule(ctx: Context, profile: Profile, subscription: Subscription) -> None:
@@ -231,10 +231,6 @@ def _target(ctx: Context) -> Document[Any]:
     if ctx.target is None:
         raise AssertionError("the operation declares its target")
     return ctx.target
-
-
-def _tag(document: Document[Any]) -> tuple[str | int, ...]:
-    return (document.id, document.version)
 
 
 # -- declarations ------------------------------------------------------------------------------

@@ -26,13 +26,7 @@ from svc_core.resources.profile import (
 from svc_core.unset import UNSET
 from svc_core.wire import Fault
 
-_DEFAULTS: dict[str, Any] = {
-    "schedule_time_of_day": None,
-    "schedule_day": None,
-    "timezone": "UTC",
-    "language": "en",
-    "keywords": (),
-}
+_DEFAULTS: dict[str, Any] = {member.name: member.default for member in attrs.fields(ProfileInput)}
 _DAY_MAX = {"weekly": 7, "monthly": 28}
 
 

@@ -8,7 +8,7 @@ Rule 1: the same evidence gives the same bytes; a repetition is recognised and n
 Rule 2: a scheduled report covers what was taken in since the one before it, by the time of taking
         in, so that an item which arrives late is told late but never lost.
 Rule 3: a period that a person names selects by the items' own dates.
-Rule 4: no match makes a short report that says so (decisions: reports from evidence).
+Rule 4: no match makes a short report that says so.
 """
 
 from collections.abc import Sequence
@@ -55,8 +55,8 @@ CANDIDATES_MAX = 2_000  # best matches read for one report; more than anybody's 
 class Window:
     """Which items a report is about.
 
-    `by="taken"` selects by when items were taken in; without a start it reaches back to the first.
-    `by="published"` selects by the items' own dates and needs both ends.
+    `by="taken"` selects by when items were taken in, `by="published"` by the items' own dates,
+    both ends inclusive. Without a start it reaches back to the first.
     """
 
     end: datetime
@@ -272,7 +272,7 @@ def _digest(story: render.Story) -> str:
 def _row(
     profile: Profile, draft: Draft, facets: ReportFacets, period: Period, now: datetime
 ) -> ReportRow:
-    path = f"/api/v1/reports/{facets.report_id}"
+    path = str(REPORTS.address(facets.report_id))
     publishers = {source.domain or source.source_id for source in draft.sources}
     graph = facets.graph
     return ReportRow(

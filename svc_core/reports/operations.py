@@ -86,7 +86,7 @@ async def get_report(
 ) -> One[ReportDetail] | One[AgentReport] | Content:
     """One report as compact JSON, as the agent's view, or as Markdown."""
     document = await ctx.load(REPORTS, request.report_id)
-    tag = _tag(document)
+    tag = document.tag
     if ctx.format == MARKDOWN.format:
         facets = await _facets(ctx, request.report_id)
         return Content(MARKDOWN.media_type, facets.content.markdown.encode(), tag)
@@ -105,27 +105,27 @@ async def get_report(
 async def get_signals(ctx: Context, request: GetFacet) -> Bare[SignalsFacet]:
     """The structured emergent signals of one report."""
     document, facets = await _with_facets(ctx, request)
-    return Bare(wire.dumps(rules.signals_facet(facets)), _tag(document))
+    return Bare(wire.dumps(rules.signals_facet(facets)), document.tag)
 
 
 async def get_graph(ctx: Context, request: GetFacet) -> Bare[GraphFacet]:
     """The report-local graph."""
     document, facets = await _with_facets(ctx, request)
-    return Bare(wire.dumps(rules.graph_facet(facets)), _tag(document))
+    return Bare(wire.dumps(rules.graph_facet(facets)), document.tag)
 
 
 async def get_text(ctx: Context, request: GetFacet) -> Bare[TextFacet] | Content:
     """The report's words without markup, as JSON with counts or as plain text."""
     document, facets = await _with_facets(ctx, request)
     if ctx.format == TEXT.format:
-        return Content(f"{TEXT.media_type}; charset=utf-8", facets.text.encode(), _tag(document))
+        return Content(f"{TEXT.media_type}; charset=utf-8", facets.text.encode(), document.tag)
     facet = TextFacet(
         report_id=facets.report_id,
         text=facets.text,
         word_count=render.word_count(facets.text),
         reading_time_seconds=render.reading_seconds(facets.text),
     )
-    return Bare(wire.dumps(facet), _tag(document))
+    return Bare(wire.dumps(facet), document.tag)
 
 
 async def _with_facets(ctx: Context, request: GetFacet) -> tuple[Document[ReportRow], ReportFacets]:
@@ -135,10 +135,6 @@ async def _with_facets(ctx: Context, request: GetFacet) -> tuple[Document[Report
 
 async def _facets(ctx: Context, report_id: str) -> ReportFacets:
     return FACETS.decode((await ctx.load(FACETS, report_id)).raw)
-
-
-def _tag(document: Document[ReportRow]) -> tuple[str | int, ...]:
-    return (document.id, document.version)
 
 
 # -- declarations ------------------------------------------------------------------------------

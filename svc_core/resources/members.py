@@ -53,6 +53,7 @@ Cursor = Annotated[Maybe[str], QUERY, Doc("`meta.page.nextCursor` of the page be
 ONE_LINE = Pattern(
     r"[^\x00-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x1f\x7f]*", "one line that is not blank"
 )
+LANGUAGE_TAG = Pattern("[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}", "a BCP 47 language tag")
 NOT_BLANK = Pattern(r"[\s\S]*\S[\s\S]*", "text that is not blank")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

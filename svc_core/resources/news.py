@@ -10,6 +10,7 @@ from svc_core.constraints import Doc, Example, Ge, Le, MaxLen
 from svc_core.ports import Collection
 from svc_core.resources.members import CountryCode, ObservationId, SourceId, micros
 
+SUMMARY_MAX = 600  # characters: a paragraph, so that a list of items stays a list
 HealthStatus = Literal["ok", "stale", "staleContent", "partial", "error", "neverRun"]
 
 
@@ -123,7 +124,7 @@ class NewsItem:
     title: Annotated[str, Doc("The headline."), Example("Antwerp dockworkers join walkout")]
     summary: Annotated[
         str,
-        MaxLen(600),
+        MaxLen(SUMMARY_MAX),
         Doc("Plain text; may be empty."),
         Example("Dockworkers at Antwerp joined the walkout that began in Rotterdam on Monday."),
     ]
@@ -165,6 +166,11 @@ class NewsItem:
         Example("https://news.example.com/"),
     ]
 
+    @property
+    def seen_at(self) -> datetime:
+        """When it was published, but not later than it was read: some dates lie in the future."""
+        return min(self.published_at or self.retrieved_at, self.retrieved_at)
+
 
 @frozen
 class NewsText:
@@ -180,11 +186,6 @@ class NewsText:
     text: str
 
 
-def _at(item: NewsItem) -> int:
-    """An item dated in the future stands where it was read, not at the head of lists for years."""
-    return micros(min(item.published_at or item.retrieved_at, item.retrieved_at))
-
-
 def ranges(language: str | None) -> tuple[str, ...]:
     """The language ranges that a tag is in (RFC 4647, basic filtering): `fr` and `fr-ch`."""
     parts = [] if language is None else language.lower().split("-")
@@ -195,7 +196,7 @@ NEWS: Collection[NewsItem] = Collection(
     name="news",
     model=NewsItem,
     prefix="obs",
-    order=_at,
+    order=lambda item: micros(item.seen_at),
     scope="global",
     keys={"source": lambda item: item.source.id},
     facets={"topics": lambda item: item.topics, "language": lambda item: ranges(item.language)},

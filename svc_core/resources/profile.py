@@ -3,12 +3,13 @@
 from datetime import datetime
 from typing import Annotated, Literal
 
-from attrs import field, frozen
+from attrs import frozen
 
 from svc_core import ids
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
 from svc_core.ports import Collection
 from svc_core.resources.members import (
+    LANGUAGE_TAG,
     NOT_BLANK,
     ONE_LINE,
     CreatedAt,
@@ -54,7 +55,7 @@ TimeZone = Annotated[
 ]
 Language = Annotated[
     str,
-    Pattern("[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}", "a BCP 47 language tag"),
+    LANGUAGE_TAG,
     Doc("BCP 47 tag of the report's language."),
     Example("en"),
 ]
@@ -211,7 +212,7 @@ class ProfileInput:
     schedule_day: ScheduleDay | None = None
     timezone: TimeZone = "UTC"
     language: Language = "en"
-    keywords: Keywords = field(default=())
+    keywords: Keywords = ()
 
 
 @frozen
