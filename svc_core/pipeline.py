@@ -108,12 +108,13 @@ def prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
     Raises:
         Problem: 400, 404 (an identifier that cannot be one), 406 or 415.
     """
+    declared = _declared(operation)
     query = parse_query(call.query)
     representation = _represent(operation, call.header("accept"), query.given)
-    if _has_body(operation):
+    if declared.body is not None:
         _check_content(operation, call.header)
-    values = _path_values(operation, call.path_values, site)
-    values |= _parameters(operation, query.given, call.header, site)
+    values = _path_values(declared, call.path_values, site)
+    values |= _parameters(declared, query.given, call.header, site)
     key = None
     if operation.idempotency != "none":
         key = idempotency.check_key(
@@ -128,6 +129,28 @@ def prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
         if_match=call.header("if-match"),
         if_none_match=call.header("if-none-match"),
         body=call.body,
+    )
+
+
+@frozen
+class _Declared:
+    """The inputs of an operation by their place, and the query names that it knows."""
+
+    body: Input | None
+    path: tuple[Input, ...]
+    other: tuple[Input, ...]
+    names: frozenset[str]
+
+
+@lru_cache(maxsize=1024)  # more than a catalogue has operations
+def _declared(operation: Operation[Any, Any]) -> _Declared:
+    found = inputs(operation.request)
+    names = {item.name for item in found if item.place == "query"}
+    return _Declared(
+        body=next((item for item in found if item.place == "body"), None),
+        path=tuple(item for item in found if item.place == "path"),
+        other=tuple(item for item in found if item.place in {"query", "header"}),
+        names=frozenset(names | {"format"} if len(operation.media) > 1 else names),
     )
 
 
@@ -205,10 +228,6 @@ def _represent(
         raise Problem(problem.NOT_ACCEPTABLE, f"This operation offers: {offered}.") from refused
 
 
-def _has_body(operation: Operation[Any, Any]) -> bool:
-    return any(item.place == "body" for item in inputs(operation.request))
-
-
 def _check_content(operation: Operation[Any, Any], header: Callable[[str], str | None]) -> None:
     coding = (header("content-encoding") or "identity").strip().lower()
     if coding != "identity":
@@ -232,14 +251,10 @@ def _check_content(operation: Operation[Any, Any], header: Callable[[str], str |
     )
 
 
-def _path_values(
-    operation: Operation[Any, Any], sent: Mapping[str, str], site: Site
-) -> dict[str, Any]:
+def _path_values(declared: _Declared, sent: Mapping[str, str], site: Site) -> dict[str, Any]:
     """Path values; one that cannot name a resource names none, so every fault is 404."""
     values = {}
-    for item in inputs(operation.request):
-        if item.place != "path":
-            continue
+    for item in declared.path:
         try:
             values[item.attribute] = _read(item, sent[item.name], site)
         except ValueError as fault:
@@ -248,23 +263,17 @@ def _path_values(
 
 
 def _parameters(
-    operation: Operation[Any, Any],
+    declared: _Declared,
     given: Mapping[str, str],
     header: Callable[[str], str | None],
     site: Site,
 ) -> dict[str, Any]:
-    declared = inputs(operation.request)
-    names = [item.name for item in declared if item.place == "query"]
-    if len(operation.media) > 1:
-        names.append("format")
-    unknown = [name for name in given if name not in names]
+    unknown = [name for name in given if name not in declared.names]
     if unknown and site.unknown_query == "reject":
-        raise _unknown_parameters(unknown, names)
+        raise _unknown_parameters(unknown, declared.names)
     values: dict[str, Any] = {}
     faults: list[Fault] = []
-    for item in declared:
-        if item.place not in {"query", "header"}:
-            continue
+    for item in declared.other:
         text = given.get(item.name) if item.place == "query" else header(item.name.lower())
         if text is None:
             if item.required:
@@ -279,7 +288,7 @@ def _parameters(
     return values
 
 
-def _unknown_parameters(unknown: list[str], names: list[str]) -> Problem:
+def _unknown_parameters(unknown: list[str], names: frozenset[str]) -> Problem:
     supported = ", ".join(sorted(names)) or "none"
     shown = ", ".join(repr(name[:40]) for name in unknown[:FAULTS_MAX])
     return Problem(
@@ -336,7 +345,7 @@ async def _with_target(target: Target, prepared: Prepared, context: Context) -> 
 
 
 def _json_body(operation: Operation[Any, Any], prepared: Prepared) -> wire.Json:
-    if not _has_body(operation):
+    if _declared(operation).body is None:
         return None
     try:
         return wire.read_json(prepared.body)
@@ -360,14 +369,14 @@ async def _run(
 
 
 def _request(operation: Operation[Any, Any], prepared: Prepared, body: wire.Json) -> Any:
-    values = dict(prepared.values)
-    for item in inputs(operation.request):
-        if item.place == "body":
-            try:
-                values[item.attribute] = wire.structure(item.annotation, body)
-            except wire.WireError as fault:
-                raise Problem(problem.VALIDATION_FAILED, describe(fault.faults)) from fault
-    return operation.request(**values)
+    item = _declared(operation).body
+    if item is None:
+        return operation.request(**prepared.values)
+    try:
+        sent = wire.structure(item.annotation, body)
+    except wire.WireError as fault:
+        raise Problem(problem.VALIDATION_FAILED, describe(fault.faults)) from fault
+    return operation.request(**{**prepared.values, item.attribute: sent})
 
 
 def _replayed(answer: Answer, key: str) -> Reply:
