@@ -10,6 +10,8 @@ context's, so that a change record is never forgotten.
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
+from functools import lru_cache
+from operator import attrgetter
 from typing import Any, Generic, Literal, TypeVar
 
 from attrs import field, frozen
@@ -32,6 +34,11 @@ from svc_core.unset import UNSET, Maybe, Unset
 T = TypeVar("T")
 Req = TypeVar("Req")
 Res = TypeVar("Res")
+
+_RAW = attrgetter("raw")
+
+V1 = "/api/v1"
+V2 = "/api/v2"
 
 JSON = Representation("json", "application/json")
 NDJSON = Representation("ndjson", "application/x-ndjson")
@@ -243,18 +250,14 @@ class Context:
             after=self.open_cursor(after, binding),
             limit=limit,
         )
-        return Page(
-            tuple(document.raw for document in rows.rows), self.seal_cursor(rows.end, binding)
-        )
+        return Page(tuple(map(_RAW, rows.rows)), self.seal_cursor(rows.end, binding))
 
     def list_binding(
         self, where: Mapping[str, tuple[str, ...]] | None, start: int | None, end: int | None
     ) -> bytes:
         """What the cursors of one list are bound to: tenant, operation, filters and order."""
-        filters = {name: sorted(values) for name, values in (where or {}).items()}
-        return cursor.binding(
-            self.actor.tenant, self.operation, {**filters, "start": start, "end": end}, "desc"
-        )
+        filters = sorted((name, tuple(sorted(values))) for name, values in (where or {}).items())
+        return _binding(self.actor.tenant, self.operation, tuple(filters), start, end)
 
     def open_cursor(self, token: Maybe[str], binding: bytes) -> Position | None:
         """The position that a cursor seals; None when there is no cursor.
@@ -278,6 +281,17 @@ class Context:
             return None
         sealed = [position.order, position.id]
         return cursor.seal(self.keyring, sealed, binding, self.ids.random(12))
+
+
+@lru_cache(maxsize=1024)  # lists being walked at once; a digest costs more than to remember it
+def _binding(
+    tenant: str,
+    operation: str,
+    filters: tuple[tuple[str, tuple[str, ...]], ...],
+    start: int | None,
+    end: int | None,
+) -> bytes:
+    return cursor.binding(tenant, operation, {**dict(filters), "start": start, "end": end}, "desc")
 
 
 # -- the declaration ---------------------------------------------------------------------------
@@ -308,8 +322,7 @@ class Target:
 class Operation(Generic[Req, Res]):
     """One HTTP operation.
 
-    `path` is relative to the base of its `version` ("1.0": /api/v1, "2.0": /api/v2). `scopes` is
-    an any-of set; an empty one with `auth="public"` needs no key. A `tier` makes it payable.
+    `path` is relative to the base of its `version`, `V1` or `V2`. `scopes` is an any-of set; an empty one with `auth="public"` needs no key. A `tier` makes it payable.
     `idempotency` says whether an `Idempotency-Key` is required, optional or ignored.
     `timeless` promises that the answer depends on nothing but caller, request and stored rows,
     so a page of it may be kept until the next commit.
@@ -347,4 +360,4 @@ class Operation(Generic[Req, Res]):
     @property
     def address(self) -> str:
         """The full path under the origin."""
-        return f"/api/v{self.version[0]}{self.path}"
+        return (V1 if self.version == "1.0" else V2) + self.path
