@@ -5,10 +5,9 @@ Rule 2: what a unit changes goes with its undoing; an exception undoes in revers
 Rule 3: obvious before fast: filters are looked at row by row.
 """
 
-import bisect
 import threading
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from datetime import datetime
 from itertools import count
 from typing import Any, TypeVar
@@ -25,66 +24,17 @@ from svc_core.ports import (
     OutboxEvent,
     Owned,
     Position,
-    Record,
     Slice,
     StaleVersionError,
     Transaction,
 )
 from svc_http.storage import scopes
+from svc_http.storage.shelves import Row, Shelf, Where, within
 from svc_http.storage.units import run_unit
 
 T = TypeVar("T")
 R = TypeVar("R")
-Where = Mapping[str, tuple[str, ...]]
 Undo = Callable[[], object]
-
-
-@frozen
-class _Row:
-    version: int
-    record: Record
-    tokens: frozenset[str]
-
-    def matches(self, where: Where) -> bool:
-        return all(set(self.values(name)) & set(wanted) for name, wanted in where.items())
-
-    def values(self, name: str) -> tuple[str | None, ...]:
-        if name in self.record.facets:
-            return self.record.facets[name]
-        return (self.record.keys[name],)
-
-    def document(self, id_: str) -> Document[Any]:
-        return Document(id_, self.version, self.record.order, self.record.raw)
-
-
-@frozen(eq=False)
-class _Shelf:
-    """The rows of one collection and tenant, with their sort keys in ascending order."""
-
-    rows: dict[str, _Row] = field(factory=dict)
-    line: list[tuple[int, str]] = field(factory=list)
-
-    def set(self, id_: str, row: _Row | None) -> None:
-        """Put `row` in the place of `id_`, or clear the place."""
-        old = self.rows.pop(id_, None)
-        if old is not None:
-            del self.line[bisect.bisect_left(self.line, (old.record.order, id_))]
-        if row is not None:
-            self.rows[id_] = row
-            bisect.insort(self.line, (row.record.order, id_))
-
-    def descending(self, after: Position | None) -> Iterator[tuple[str, _Row]]:
-        """The rows from the highest `(order, id)`, strictly after `after`."""
-        stop = len(self.line)
-        if after is not None:
-            stop = bisect.bisect_left(self.line, (after.order, after.id))
-        for place in range(stop - 1, -1, -1):
-            id_ = self.line[place][1]
-            yield id_, self.rows[id_]
-
-
-def _within(order: int, start: int | None, end: int | None) -> bool:
-    return (start is None or order >= start) and (end is None or order <= end)
 
 
 @frozen(eq=False)
@@ -93,13 +43,13 @@ class _World:
 
     epoch: bytes
     numbers: Iterator[int] = field(factory=count)
-    shelves: dict[tuple[str, str], _Shelf] = field(factory=dict)
+    shelves: dict[tuple[str, str], Shelf] = field(factory=dict)
     feeds: dict[tuple[bool, str], list[tuple[int, Change]]] = field(factory=dict)
     outbox: dict[tuple[str, str], tuple[int, OutboxEvent]] = field(factory=dict)
     answers: dict[tuple[str, str, str], Answer] = field(factory=dict)
 
-    def shelf(self, collection: Collection[Any], owner: str) -> _Shelf:
-        return self.shelves.setdefault((collection.name, owner), _Shelf())
+    def shelf(self, collection: Collection[Any], owner: str) -> Shelf:
+        return self.shelves.setdefault((collection.name, owner), Shelf())
 
     def feed(self, everybody: bool, tenant: str) -> list[tuple[int, Change]]:
         return self.feeds.setdefault((everybody, "" if everybody else tenant), [])
@@ -120,11 +70,11 @@ class _Unit:
             raise AssertionError("a reading transaction writes")
         self.undo.appendleft(undo)
 
-    def readable(self, collection: Collection[Any]) -> _Shelf:
+    def readable(self, collection: Collection[Any]) -> Shelf:
         self._declared(collection)
         return self.world.shelf(collection, scopes.reading(collection, self.tenant))
 
-    def writable(self, collection: Collection[Any]) -> _Shelf:
+    def writable(self, collection: Collection[Any]) -> Shelf:
         self._declared(collection)
         return self.world.shelf(collection, scopes.writing(collection, self.tenant))
 
@@ -147,7 +97,7 @@ class _Documents:
         shelf = self.unit.writable(collection)
         old = _expected(shelf, id_, expect)
         record = collection.record(value)
-        row = _Row(
+        row = Row(
             version=1 if old is None else old.version + 1,
             record=record,
             tokens=frozenset((record.search or "").split(" ")) - {""},
@@ -180,7 +130,7 @@ class _Documents:
         wanted = _declared_filters(collection, where)
         found: list[Document[T]] = []
         for id_, row in self.unit.readable(collection).descending(after):
-            if _within(row.record.order, start, end) and row.matches(wanted):
+            if within(row.record.order, start, end) and row.matches(wanted):
                 if len(found) == limit:
                     return Slice(tuple(found), more=True)
                 found.append(row.document(id_))
@@ -201,13 +151,13 @@ class _Documents:
         found = [
             (len(row.tokens & wanted), row.document(id_))
             for id_, row in self.unit.readable(collection).descending(None)
-            if _within(row.record.order, start, end) and row.tokens & wanted
+            if within(row.record.order, start, end) and row.tokens & wanted
         ]
         found.sort(key=lambda match: -match[0])
         return tuple(document for _, document in found[:limit])
 
 
-def _expected(shelf: _Shelf, id_: str, expect: int | None) -> _Row | None:
+def _expected(shelf: Shelf, id_: str, expect: int | None) -> Row | None:
     old = shelf.rows.get(id_)
     current = 0 if old is None else old.version
     if expect is not None and expect != current:
@@ -318,21 +268,33 @@ class _Answers:
         return len(gone)
 
 
-@frozen(eq=False)
 class _MemoryTransaction:
-    unit: _Unit
-    documents: _Documents
-    changes: _Changes
-    outbox: _Outbox
-    answers: _Answers
+    """The parts of a unit, each made when it is asked for: most units need one or two."""
+
+    __slots__ = ("_unit",)
+
+    def __init__(self, unit: _Unit) -> None:
+        self._unit = unit
 
     @property
     def tenant(self) -> str:
-        return self.unit.tenant
+        return self._unit.tenant
 
+    @property
+    def documents(self) -> _Documents:
+        return _Documents(self._unit)
 
-def _transaction(unit: _Unit) -> Transaction:
-    return _MemoryTransaction(unit, _Documents(unit), _Changes(unit), _Outbox(unit), _Answers(unit))
+    @property
+    def changes(self) -> _Changes:
+        return _Changes(self._unit)
+
+    @property
+    def outbox(self) -> _Outbox:
+        return _Outbox(self._unit)
+
+    @property
+    def answers(self) -> _Answers:
+        return _Answers(self._unit)
 
 
 class MemoryStorage:
@@ -356,7 +318,7 @@ class MemoryStorage:
     async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
         """Run `unit`; it may not write."""
         with self._lock:
-            tx = _transaction(_Unit(self._world, tenant, self._names, None))
+            tx = _MemoryTransaction(_Unit(self._world, tenant, self._names, None))
             return run_unit(unit, tx)
 
     async def write(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
@@ -364,7 +326,7 @@ class MemoryStorage:
         undo: deque[Undo] = deque()
         with self._lock:
             try:
-                tx = _transaction(_Unit(self._world, tenant, self._names, undo))
+                tx = _MemoryTransaction(_Unit(self._world, tenant, self._names, undo))
                 result = run_unit(unit, tx)
             except BaseException:
                 for step in undo:
@@ -390,7 +352,7 @@ class MemoryStorage:
                     for (name, tenant), shelf in self._world.shelves.items()
                     if name == collection.name
                     for id_, row in shelf.rows.items()
-                    if _within(row.record.order, None, end) and row.matches(wanted)
+                    if within(row.record.order, None, end) and row.matches(wanted)
                 ),
                 key=lambda owned: (owned.document.order, owned.tenant, owned.document.id),
             )
