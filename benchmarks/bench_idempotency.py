@@ -1,0 +1,169 @@
+"""Idempotency keys in memory, first use and replay, beside `asgi-idempotency-header`.
+
+Ours is what a creation pays for its `Idempotency-Key`: one unit of work in the store that looks
+the key up for its tenant and operation, decides by the fingerprint of the canonical body
+(RFC 8785), and keeps the answer, or gives the kept one. The peer is its middleware as it is
+published, over its own store in memory, around an application that sends the same answer. It
+compares no bodies and its keys are everybody's; a replay of the peer makes the answer anew from
+parsed JSON. Neither side reads the body from the network: ours is handed the parsed value, which
+a creation needs in any case.
+
+    python benchmarks/bench_idempotency.py [--quick]
+
+Exit code 1 when a ratio misses its goal. Needs: pip install asgi-idempotency-header redis
+"""
+
+import json
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from svc_core import drive, idempotency, pipeline
+from svc_core.catalog import COLLECTIONS, OPERATIONS
+from svc_core.cursor import Keyring
+from svc_core.operation import Actor, Context
+from svc_core.ports import Answer, Transaction
+from svc_http.storage import MemoryStorage
+from svc_http.system import SystemIds
+
+FIRST_GOAL = 4.0
+REPLAY_GOAL = 1.0
+"""Not slower, though it compares the whole request, which is half of what a replay costs here."""
+
+RUNS = 200
+
+TENANT = "wsp_" + "0" * 24
+NOW = datetime(2026, 3, 4, 12, 0, 17, tzinfo=UTC)
+CREATE = next(operation for operation in OPERATIONS if operation.id == "createProfile")
+REQUEST: Any = CREATE.examples["body"]
+
+
+def created() -> bytes:
+    """The body of a real answer to the request."""
+    body = json.dumps(REQUEST).encode()
+    sent = {"content-type": "application/json", "idempotency-key": "the-first-one"}
+    site = pipeline.Site("https://api.example")
+    prepared = pipeline.prepare(CREATE, pipeline.Call({}, "", sent.get, body), site)
+    keyring = Keyring({1: bytes(32)}, 1)
+
+    async def unit(tx: Transaction) -> pipeline.Reply:
+        context = Context(tx, NOW, SystemIds(), Actor(TENANT), CREATE.id, keyring)
+        return await pipeline.perform(CREATE, prepared, context, site)
+
+    reply: pipeline.Reply = drive.run(MemoryStorage(COLLECTIONS).write(TENANT, unit))
+    return reply.body
+
+
+ANSWER = created()
+
+Call = Callable[[str], bytes]
+"""One request with this key; the body of its answer."""
+
+
+def ours() -> Call:
+    """The rules of the core over the store in memory."""
+    storage = MemoryStorage(())
+
+    def request(key: str) -> bytes:
+        async def unit(tx: Transaction) -> Answer:
+            print_ = idempotency.fingerprint(REQUEST, {})
+            stored = await tx.answers.get(CREATE.id, key)
+            match idempotency.decide(stored, print_, NOW):
+                case idempotency.Replay(answer):
+                    return answer
+                case idempotency.Conflict():
+                    raise SystemExit("the same request is a conflict: the figures mean nothing")
+            made = Answer(print_, 201, (), ANSWER, NOW)
+            await tx.answers.put(CREATE.id, key, made)
+            return made
+
+        answer: Answer = drive.run(storage.write(TENANT, unit))
+        return answer.body
+
+    return request
+
+
+def the_peer() -> Call:
+    """The middleware around an application that answers at once."""
+    from idempotency_header_middleware import IdempotencyHeaderMiddleware  # noqa: PLC0415
+    from idempotency_header_middleware.backends import MemoryBackend  # noqa: PLC0415
+
+    fields = [
+        (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % len(ANSWER)),
+    ]
+
+    async def application(
+        _scope: Any, _receive: Any, send: Callable[[Any], Awaitable[None]]
+    ) -> None:
+        await send({"type": "http.response.start", "status": 201, "headers": fields})
+        await send({"type": "http.response.body", "body": ANSWER})
+
+    async def receive() -> Any:
+        raise SystemExit("the peer reads the body: the comparison has to change")
+
+    middleware = IdempotencyHeaderMiddleware(application, MemoryBackend())
+
+    def request(key: str) -> bytes:
+        sent: list[Any] = []
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        headers = [(b"host", b"api.example"), (b"idempotency-key", key.encode())]
+        scope = {"type": "http", "method": "POST", "path": "/profiles", "headers": headers}
+        drive.run(middleware(scope, receive, send))
+        body: bytes = sent[-1]["body"]
+        return body
+
+    return request
+
+
+def microseconds(calls: list[Call], keys: list[str]) -> list[float]:
+    """The cost of one call of each with these keys, one after the other."""
+    spent = []
+    for call in calls:
+        start = time.perf_counter()
+        for key in keys:
+            call(key)
+        spent.append((time.perf_counter() - start) / len(keys) * 1e6)
+    return spent
+
+
+def best(rounds: int) -> tuple[list[float], list[float]]:
+    """First use and replay of each side: the best of many short rounds, taken in turn, so that a
+    busy neighbour slows both or neither. The stores grow alike."""
+    sides = [ours(), the_peer()]
+    firsts, replays = [], []
+    for turn in range(rounds):
+        keys = [f"key of turn {turn} number {number}".replace(" ", "-") for number in range(RUNS)]
+        firsts.append(microseconds(sides, keys))
+        replays.append(microseconds(sides, keys))
+    own, peer = (json.loads(side(keys[0])) for side in sides)
+    if own != peer:
+        raise SystemExit("the two sides answer differently")
+    return [min(column) for column in zip(*firsts, strict=True)], [
+        min(column) for column in zip(*replays, strict=True)
+    ]
+
+
+def main() -> int:
+    """Print the table; 1 when a goal is missed."""
+    first, replay = best(30 if "--quick" in sys.argv else 200)
+    missed = 0
+    print(f"{'':<12}{'ours us':>10}{'peer us':>10}{'ratio':>8}{'goal':>8}")
+    for name, (own, peer), goal in (
+        ("first use", first, FIRST_GOAL),
+        ("replay", replay, REPLAY_GOAL),
+    ):
+        passed = peer / own >= goal
+        missed += not passed
+        verdict = "PASS" if passed else "FAIL"
+        print(f"{name:<12}{own:>10.2f}{peer:>10.2f}{peer / own:>8.1f}{goal:>8.1f}  {verdict}")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,280 @@
+"""What one request costs in process, part by part, without a socket: microseconds of CPU.
+
+A page of 20 reports by key, from the same application that the server runs, over a store in
+memory: the parts first, then whole requests as an ASGI server would hand them in, answered from
+the kept page, answered anew, and refused. Beside them a Starlette route that answers with constant
+bytes. All work in turn in short rounds, so that a busy machine slows all; the best round counts.
+
+    python benchmarks/bench_pipeline.py [--quick]
+
+Exit code 1 when a goal is missed or an answer has another status than it should.
+"""
+
+import asyncio
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from attrs import frozen
+from bench_http import PATH, ROWS, row
+from http_target import PLANS, SECRET
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from svc_core import accounts, catalog, cursor, drive, envelope, pipeline
+from svc_core.access.authorize import OperationAccess
+from svc_core.accounts import KeyWish
+from svc_core.operation import Actor, Context, Page
+from svc_core.pipeline import Call
+from svc_core.ports import SYSTEM, Transaction
+from svc_core.resources.report import REPORTS
+from svc_http import app, respond, system
+from svc_http.exchange import Exchange
+from svc_http.page_cache import PageCache
+from svc_http.settings import Settings
+from svc_http.storage import MemoryStorage
+
+RUNS = 100
+PAGE = 20
+LIST = next(operation for operation in catalog.OPERATIONS if operation.id == "listReports")
+
+GOALS = [
+    # what, of what, at most
+    ("refused 401", "whole, anew", 0.75),
+    ("refused 403", "whole, anew", 0.75),
+    ("refused 429", "whole, anew", 0.75),
+    ("whole, kept page", "Starlette route", 2.0),
+]
+AIMS = [
+    ("refused 401", "whole, kept page", 0.75),
+    ("refused 403", "whole, kept page", 0.75),
+    ("refused 429", "whole, kept page", 0.75),
+    ("whole, kept page", "Starlette route", 1.0),
+    ("whole, anew", "Starlette route", 3.5),
+]
+"""What would be better still: told, not judged. A kept page takes a short way that no refusal has;
+the store in memory looks at rows one by one."""
+
+
+@frozen
+class Store:
+    """A store in memory with reports, and keys by what becomes of their requests."""
+
+    storage: MemoryStorage
+    may: str
+    may_not: str
+    used_up: str
+    revoked: str
+
+
+def filled() -> Store:
+    """The store."""
+    storage = MemoryStorage(catalog.COLLECTIONS)
+    ring = cursor.Keyring({1: SECRET.encode()}, 1)
+
+    async def people(tx: Transaction) -> tuple[str, list[str]]:
+        ctx = Context(tx, system.now(), system.SystemIds(), Actor(SYSTEM), "bench", ring)
+        place = await accounts.create_workspace(ctx, name="bench", plan="elite", plans=PLANS)
+        wishes = [
+            KeyWish(name="may", scopes=("reports:read",), workspace_id=place.id),
+            KeyWish(name="may not", scopes=("news:read",), workspace_id=place.id),
+            KeyWish(name="up", scopes=("reports:read",), workspace_id=place.id, per_day=1),
+            KeyWish(name="gone", scopes=("reports:read",), workspace_id=place.id),
+        ]
+        made = [await accounts.create_key(ctx, wish, plans=PLANS) for wish in wishes]
+        await accounts.revoke_key(ctx, made[-1].key.id)
+        return place.id, [issued.secret for issued in made]
+
+    tenant, secrets = drive.run(storage.write(SYSTEM, people))
+
+    async def reports(tx: Transaction) -> None:
+        for number in range(ROWS):
+            await tx.documents.put(REPORTS, f"rpt_{number:024x}", row(number))
+
+    drive.run(storage.write(tenant, reports))
+    return Store(storage, *secrets)
+
+
+# -- whole requests ----------------------------------------------------------------------------
+
+Work = Callable[[], Awaitable[object]]
+
+
+def scope(key: str | None) -> dict[str, Any]:
+    """A request as a server hands it in, with the fields that clients send."""
+    path, _, query = PATH.partition("?")
+    headers = [(b"host", b"127.0.0.1:8000"), (b"accept", b"application/json")]
+    if key is not None:
+        headers.append((b"authorization", b"Bearer " + key.encode()))
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "GET",
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "root_path": "",
+        "headers": headers,
+        "client": ("127.0.0.1", 5000),
+        "server": ("127.0.0.1", 8000),
+    }
+
+
+async def receive() -> Any:
+    """A request without a body."""
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+def whole(application: Any, key: str | None, status: int) -> Work:
+    """One request to its last byte.
+
+    Raises:
+        SystemExit: the answer has another status, so that the figure would be of something else.
+    """
+    asked = scope(key)
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.start" and message["status"] != status:
+            raise SystemExit(f"{message['status']} instead of {status}")
+
+    async def request() -> None:
+        await application(dict(asked), receive, send)
+
+    return request
+
+
+def service(store: Store, *, entries: int) -> app.Service:
+    """The application as it is served, but for the log."""
+    given = Settings(db=":memory:", secret=SECRET, request_log="off")
+    made = app.build(given, store.storage, plan_table=PLANS)
+    made.runtime.pages = PageCache(entries_max=entries)
+    return made
+
+
+def floor() -> Starlette:
+    """A route that answers with constant bytes of the size of the page."""
+    body = b"x" * 11_000
+
+    async def reports(_request: Request) -> Response:
+        return Response(body, media_type="application/json")
+
+    return Starlette(routes=[Route(PATH.partition("?")[0], reports)])
+
+
+async def requests(store: Store) -> dict[str, Work]:
+    """Whole requests by name."""
+    kept, anew = service(store, entries=1_000), service(store, entries=0)
+    await whole(kept, store.used_up, 200)()  # the only one of its day
+    return {
+        "Starlette route": whole(floor(), None, 200),
+        "whole, kept page": whole(kept, store.may, 200),
+        "whole, anew": whole(anew, store.may, 200),
+        "refused 401": whole(kept, store.revoked, 401),
+        "refused 402, no key": whole(kept, None, 402),
+        "refused 403": whole(kept, store.may_not, 403),
+        "refused 429": whole(kept, store.used_up, 429),
+    }
+
+
+# -- parts -------------------------------------------------------------------------------------
+
+
+async def parts(store: Store) -> dict[str, Work]:
+    """Parts of one request by name."""
+    made = service(store, entries=0)
+    runtime, now = made.runtime, system.now()
+    access = OperationAccess(scopes=LIST.scopes, auth=LIST.auth)
+    asked = Exchange(scope(store.may), receive, receive, 0)  # type: ignore[arg-type]
+    grant = await runtime.gate.admit(access, asked, now)
+    site = runtime.site(now)
+    call = Call({}, PATH.partition("?")[2], asked.header)
+    prepared = pipeline.prepare(LIST, call, site)
+    binding = cursor.binding(grant.tenant, LIST.id, {}, "desc")
+    ring, nonce = runtime.keyring, bytes(cursor.NONCE_BYTES)
+    token = cursor.seal(ring, [1_767_225_600_000_000, f"rpt_{7:024x}"], binding, nonce)
+
+    async def scan(tx: Transaction) -> tuple[bytes, ...]:
+        found = await tx.documents.scan(REPORTS, limit=PAGE)
+        return tuple(document.raw for document in found.rows)
+
+    async def perform(tx: Transaction) -> pipeline.Reply:
+        context = Context(tx, now, runtime.ids, grant.actor, LIST.id, ring)
+        return await pipeline.perform(LIST, prepared, context, site)
+
+    page: Page[Any] = Page(await store.storage.read(grant.tenant, scan), token)
+    reply = await store.storage.read(grant.tenant, perform)
+
+    def plain(work: Callable[[], object]) -> Work:
+        async def once() -> object:
+            return work()
+
+        return once
+
+    async def known() -> object:
+        return runtime.gate.admit_known(access, asked, now)
+
+    return {
+        "nothing (what measuring costs)": plain(lambda: None),
+        "request id": plain(system.new_request_id),
+        "gate, a key that asked before": known,
+        "gate, in full": lambda: runtime.gate.admit(access, asked, now),
+        "prepare": plain(lambda: pipeline.prepare(LIST, call, site)),
+        "cursor opened": plain(lambda: cursor.unseal(ring, token, binding)),
+        "cursor sealed": plain(lambda: cursor.seal(ring, [7, "rpt_7"], binding, nonce)),
+        "scan of 20 rows in memory": lambda: store.storage.read(grant.tenant, scan),
+        "envelope": plain(lambda: envelope.page(page, next_link="https://x/", aliases=True)),
+        "use case, page and envelope": lambda: store.storage.read(grant.tenant, perform),
+        "constant header fields": plain(lambda: respond.ready(LIST, reply)),
+    }
+
+
+# -- measuring ---------------------------------------------------------------------------------
+
+
+async def microseconds(works: dict[str, Work], rounds: int) -> dict[str, float]:
+    """The CPU time of one of each, from its best round."""
+    best = dict.fromkeys(works, float("inf"))
+    for _ in range(rounds):
+        for name, work in works.items():
+            start = time.process_time()
+            for _ in range(RUNS):
+                await work()
+            best[name] = min(best[name], (time.process_time() - start) / RUNS * 1e6)
+    return best
+
+
+async def run(rounds: int) -> int:
+    """Measure, print, judge; the exit code."""
+    store = filled()
+    asked = await requests(store)
+    spent = await microseconds({**await parts(store), **asked}, rounds)
+    for name, cost in spent.items():
+        print(f"{name:<34}{cost:>9.2f} us")
+    print()
+    missed = [goal for goal in GOALS if not told(spent, goal, ("PASS", "FAIL"))]
+    for aim in AIMS:
+        told(spent, aim, ("reached", "not reached"))
+    return 1 if missed else 0
+
+
+def told(spent: dict[str, float], goal: tuple[str, str, float], words: tuple[str, str]) -> bool:
+    """Print one ratio; whether it is as low as it should be."""
+    name, beside, most = goal
+    ratio = spent[name] / spent[beside]
+    shown = f"{name} / {beside}"
+    print(f"{shown:<40}{ratio:>6.2f}   at most {most:.2f}   {words[ratio > most]}")
+    return ratio <= most
+
+
+def main() -> int:
+    """Run it in a loop."""
+    return asyncio.run(run(30 if "--quick" in sys.argv else 200))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
