@@ -60,6 +60,7 @@ class Principals:
         self._monotonic = monotonic
         self._counters = MemoryCounters()
         self._held: OrderedDict[str, _Held] = OrderedDict()
+        self._forgotten = 0
 
     def fresh(self, digest_hex: str) -> Principal | None:
         """The principal of a key that was looked up within the last second."""
@@ -85,10 +86,15 @@ class Principals:
         async def unit(tx: Transaction) -> Admission | None:
             return await accounts.find_key(tx, digest_hex, self._plans)
 
+        forgotten = self._forgotten
         admission = await self._storage.read(SYSTEM, unit)
         if admission is None:
             self._held.pop(digest_hex, None)
             return None
+        if forgotten != self._forgotten:
+            # A change came while this was read, which may have been before it: it is good for
+            # this request, that overlapped the change, and for no other.
+            return Principal.of(admission.key, admission.plan, self._counters)
         return self._hold(digest_hex, admission)
 
     def _hold(self, digest_hex: str, admission: Admission) -> Principal:
@@ -109,6 +115,7 @@ class Principals:
     def forget_all(self) -> None:
         """Look every key up anew: called when a key or a plan has changed."""
         self._held.clear()
+        self._forgotten += 1
 
 
 class Gate:

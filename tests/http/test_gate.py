@@ -87,6 +87,28 @@ def test_a_revoked_key_stops_within_a_second_and_at_once_when_told(house, refuse
     refused(house.ask("GET", NOTES, told), problem.API_KEY_REVOKED)
 
 
+class _Overtaken:
+    """A store in which a command ends while a key is on its way from it."""
+
+    def __init__(self, storage):
+        self._storage = storage
+        self.command_ended = lambda: None
+
+    async def read(self, tenant, unit):
+        found = await self._storage.read(tenant, unit)
+        self.command_ended()
+        return found
+
+
+def test_a_key_that_was_read_before_a_change_is_not_believed_after_it(house):
+    store = _Overtaken(house.storage)
+    principals = Principals(store, plans.DEFAULT_PLANS, lambda: 0.0)
+    digest = keys.digest(house.key())
+    store.command_ended = principals.forget_all
+    assert house.run(principals.load(digest)) is not None
+    assert principals.fresh(digest) is None
+
+
 def test_looking_a_key_up_again_gives_no_fresh_quota(house, refused):
     key = house.key(per_minute=2)
     for left in ("1", "0"):
