@@ -37,8 +37,8 @@ Res = TypeVar("Res")
 
 _RAW = attrgetter("raw")
 
-V1 = "/api/v1"
-V2 = "/api/v2"
+BASE_V1 = "/api/v1"
+BASE_V2 = "/api/v2"
 
 JSON = Representation("json", "application/json")
 NDJSON = Representation("ndjson", "application/x-ndjson")
@@ -322,7 +322,8 @@ class Target:
 class Operation(Generic[Req, Res]):
     """One HTTP operation.
 
-    `path` is relative to the base of its `version`, `V1` or `V2`. `scopes` is an any-of set; an empty one with `auth="public"` needs no key. A `tier` makes it payable.
+    `path` is relative to the base of its `version`, `BASE_V1` or `BASE_V2`. `scopes` is an any-of
+    set; an empty one with `auth="public"` needs no key. A `tier` makes it payable.
     `idempotency` says whether an `Idempotency-Key` is required, optional or ignored.
     `timeless` promises that the answer depends on nothing but caller, request and stored rows,
     so a page of it may be kept until the next commit.
@@ -360,4 +361,4 @@ class Operation(Generic[Req, Res]):
     @property
     def address(self) -> str:
         """The full path under the origin."""
-        return (V1 if self.version == "1.0" else V2) + self.path
+        return (BASE_V1 if self.version == "1.0" else BASE_V2) + self.path

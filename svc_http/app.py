@@ -92,9 +92,8 @@ def build(
     """The service over `storage`.
 
     `settings` have a secret (`settings.secured`). `plan_table` stands in for the preset that they
-    name. `workers` run as tasks from the start to the
-    drain; `closing` is awaited, in order, after they ended. `routes` are Starlette routes and
-    mounts of the host, asked after ours.
+    name. `workers` run as tasks from the start to the drain; `closing` is awaited, in order, after
+    they ended. `routes` are Starlette routes and mounts of the host, asked after ours.
 
     Raises:
         ValueError: the settings have no secret.

@@ -20,13 +20,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from svc_core import problem
+from svc_core import compact, problem
 from svc_core.problem import Problem
 from svc_core.wire import Json
 from svc_http.commands.progress import Progress, Tell
 
 if TYPE_CHECKING:
     from svc_http.commands.answering import Answering  # a client needs none of the commands
+
+_text = compact.encoder(ascii_only=True)
 
 PREFIX = "unix:"
 
@@ -212,7 +214,7 @@ def _bound(path: Path) -> socket.socket:
 
 def _progress_line(progress: Progress) -> bytes:
     members = {"done": progress.done, "total": progress.total, "note": progress.note}
-    return json.dumps({"progress": members}, separators=(",", ":")).encode() + b"\n"
+    return _text({"progress": members}).encode() + b"\n"
 
 
 # -- the client's side -------------------------------------------------------------------------
@@ -250,7 +252,7 @@ def ask(path: Path, command: str, arguments: Json, tell: Tell) -> Json:
 def request(command: str, arguments: Json) -> bytes:
     """The line that asks for a command."""
     asked = {"command": command, "arguments": arguments}
-    return json.dumps(asked, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    return _text(asked).encode() + b"\n"
 
 
 def _connect(line: socket.socket, path: Path) -> None:

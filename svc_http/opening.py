@@ -3,15 +3,13 @@
 import sqlite3
 from pathlib import Path
 
-from svc_core import catalog
+from svc_core import catalog, cursor
 from svc_http import settings, system
 from svc_http.fetch import PRIVATE, Fetcher
 from svc_http.runtime import Runtime
 from svc_http.service import Service
 from svc_http.settings import MEMORY, Settings
 from svc_http.storage import MemoryStorage, SqliteStorage
-
-EPOCH_BYTES = 8
 
 Store = SqliteStorage | MemoryStorage
 
@@ -48,7 +46,7 @@ def open_store(given: Settings) -> Store:
         StoreBusy: another process has the file.
         Unusable: the file cannot be read or made.
     """
-    epoch = system.SystemIds().random(EPOCH_BYTES)
+    epoch = system.SystemIds().random(cursor.EPOCH_BYTES)
     if given.db == MEMORY:
         return MemoryStorage(catalog.COLLECTIONS, epoch=epoch)
     try:

@@ -19,7 +19,7 @@ from attrs import field, frozen
 
 from svc_core import etag, media, openapi, problem, reference
 from svc_core.media import Representation
-from svc_core.operation import Operation
+from svc_core.operation import BASE_V1, BASE_V2, Operation
 from svc_core.ports import SYSTEM, Transaction
 from svc_core.problem import CATALOGUE, Problem, ProblemType
 from svc_http import metrics
@@ -181,8 +181,8 @@ class Pages:
     @cached_property
     def _links(self) -> dict[str, str]:
         paths = {
-            "v1": "/api/v1",
-            "v2": "/api/v2",
+            "v1": BASE_V1,
+            "v2": BASE_V2,
             "docs": "/docs",
             "openapi": "/openapi.json",
             "openapiFlat": "/openapi.flat.json",

@@ -140,11 +140,12 @@ def run(service: Service, on_ready: OnReady | None = None) -> None:
     """
     settings = service.runtime.settings
     listening = listen(settings.host, settings.port)
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(serve(service, listening, on_ready))
 
 
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """What makes the event loop: uvloop where it is installed, else what asyncio chooses."""
     try:
         import uvloop  # noqa: PLC0415 - optional: there is none on Windows
     except ImportError:

@@ -121,18 +121,10 @@ def _ending_well() -> Iterator[None]:
 def _loop(given: Settings, on_ready: OnReady, feeds: Path | None = None) -> None:
     listening = server.listen(given.host, given.port)
     try:
-        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        with asyncio.Runner(loop_factory=server.loop_factory()) as runner:
             runner.run(_serve(_at(given, listening), listening, on_ready, feeds))
     finally:
         listening.close()
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    try:
-        import uvloop  # noqa: PLC0415 - optional: there is none on Windows
-    except ImportError:
-        return None
-    return uvloop.new_event_loop
 
 
 def _at(given: Settings, listening: socket.socket) -> Settings:

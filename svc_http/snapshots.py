@@ -12,13 +12,12 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from svc_core import catalog
+from svc_core import catalog, cursor
 from svc_http import system
 from svc_http.storage.sqlite import renew_epoch, status
 from svc_http.storage.sqlite.connection import connect_reader
 from svc_http.storage.sqlite.lock import FileLock
 
-EPOCH_BYTES = 8
 PARTS = ("", "-wal", "-shm")
 """What SQLite keeps of one database, by what follows its name."""
 
@@ -52,7 +51,7 @@ def restore(source: Path, target: Path) -> Path | None:
         for part in (*PARTS, ".lock"):  # of a restore that was killed
             Path(f"{fresh}{part}").unlink(missing_ok=True)
         _copy(source, fresh)
-        renew_epoch(fresh, system.SystemIds().random(EPOCH_BYTES))
+        renew_epoch(fresh, system.SystemIds().random(cursor.EPOCH_BYTES))
         Path(f"{fresh}.lock").unlink()
         aside = _set_aside(target)
         fresh.replace(target)

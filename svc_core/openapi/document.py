@@ -7,7 +7,7 @@ from svc_core.inputs import inputs
 from svc_core.openapi import headers
 from svc_core.openapi.envelopes import results
 from svc_core.openapi.operations import Writer
-from svc_core.operation import Created, Operation
+from svc_core.operation import BASE_V1, BASE_V2, Created, Operation
 from svc_core.problem import CATALOGUE
 from svc_core.schema import Schema, Schemas
 
@@ -131,9 +131,9 @@ def document(
 def _servers(base_url: str, data_url: str | None, *, flat: bool) -> list[dict[str, str]]:
     if flat:
         return [{"url": base_url, "description": "The service."}]
-    servers = [{"url": f"{base_url}/api/v1", "description": "The v1 interface."}]
+    servers = [{"url": base_url + BASE_V1, "description": "The v1 interface."}]
     if data_url is not None:
-        servers.append({"url": f"{data_url}/api/v1", "description": "Secondary data origin."})
+        servers.append({"url": data_url + BASE_V1, "description": "Secondary data origin."})
     return servers
 
 
@@ -152,7 +152,7 @@ def _paths(
         if links:
             described["responses"][str(operation.success)]["links"] = links
         if operation.version == "2.0" and not flat:
-            address = f"{writer.base_url}/api/v2"
+            address = writer.base_url + BASE_V2
             described["servers"] = [{"url": address, "description": "The v2 interface."}]
         item = paths.setdefault(operation.address if flat else operation.path, {})
         if operation.method.lower() in item:

@@ -266,7 +266,7 @@ def _sources(draft: Draft, evidence: tuple[Evidence, ...]) -> tuple[ReportSource
 def _digest(story: render.Story) -> str:
     """What the report says and from whom, without its title, which names the period."""
     said = wire.to_json(attrs.evolve(story, title=""))
-    return canonical.digest(said).hex()
+    return canonical.hex_digest(said)
 
 
 def _row(

@@ -7,6 +7,7 @@ from attrs import frozen
 
 from svc_core import ids
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
+from svc_core.operation import BASE_V1
 from svc_core.ports import Collection
 from svc_core.resources.members import (
     LANGUAGE_TAG,
@@ -184,7 +185,7 @@ PROFILES: Collection[Profile] = Collection(
     prefix="prf",
     order=lambda profile: micros(profile.created_at),
     kind="profile",
-    path="/api/v1/profiles/{id}",
+    path=f"{BASE_V1}/profiles/{{id}}",
 )
 
 SUBSCRIPTIONS: Collection[Subscription] = Collection(
@@ -194,7 +195,7 @@ SUBSCRIPTIONS: Collection[Subscription] = Collection(
     order=lambda subscription: micros(subscription.created_at),
     keys={"profile_id": lambda subscription: subscription.profile_id},
     kind="subscription",
-    path="/api/v1/subscriptions/{id}",
+    path=f"{BASE_V1}/subscriptions/{{id}}",
 )
 
 DUE: Collection[Due] = Collection(name="due", model=Due, prefix="prf", order=_no_run)

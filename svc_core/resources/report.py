@@ -6,13 +6,13 @@ from typing import Annotated, Literal
 from attrs import frozen
 
 from svc_core.constraints import Doc, Example, Ge, Le
-from svc_core.operation import Context
+from svc_core.operation import BASE_V1, Context
 from svc_core.ports import Collection
 from svc_core.resources.members import CountryCode, ProfileId, ReportId, micros
 from svc_core.unset import UNSET, Maybe
 
 # Parts of examples.
-_PATH = "/api/v1/reports/rpt_65f1c0de8badf00d12345678"
+_PATH = f"{BASE_V1}/reports/rpt_65f1c0de8badf00d12345678"
 _ITEM = "obs_65f1c0de8badf00d12345678"
 _INCIDENT = f"incident:{_ITEM}"
 
@@ -271,7 +271,9 @@ class ReportContent:
     """The report's text in both markups."""
 
     html: Annotated[
-        str, Doc("A page without scripts."), Example("<h1>Port strikes</h1>\n<p>...</p>\n")
+        str,
+        Doc("A fragment of a page, without scripts."),
+        Example("<h1>Port strikes</h1>\n<p>...</p>\n"),
     ]
     markdown: Annotated[str, Doc("CommonMark."), Example("# Port strikes\n\n...\n")]
 
@@ -336,7 +338,7 @@ REPORTS: Collection[ReportRow] = Collection(
     order=lambda report: micros(report.generated_at),
     keys={"profile_id": lambda report: report.profile_id},
     kind="report",
-    path="/api/v1/reports/{id}",
+    path=f"{BASE_V1}/reports/{{id}}",
 )
 
 FACETS: Collection[ReportFacets] = Collection(

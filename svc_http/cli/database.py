@@ -36,7 +36,7 @@ def migrate(
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> int:
     """Bring the file to what this version needs; the server does the same when it starts."""
-    from svc_core import catalog  # noqa: PLC0415 - help is shown without it
+    from svc_core import catalog, cursor  # noqa: PLC0415 - help is shown without it
     from svc_http import system  # noqa: PLC0415
     from svc_http.storage.sqlite import migrate as take  # noqa: PLC0415
 
@@ -47,7 +47,8 @@ def migrate(
         return REFUSED if pending else 0
     if not path.parent.is_dir():
         return tell(f"there is no folder {path.parent}; choose another file with --db", REFUSED)
-    taken = take(path, catalog.COLLECTIONS, epoch=system.SystemIds().random(8))
+    epoch = system.SystemIds().random(cursor.EPOCH_BYTES)
+    taken = take(path, catalog.COLLECTIONS, epoch=epoch)
     _told(common, path, [step.step for step in taken])
     return 0
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from svc_core.constraints import Doc
+from svc_core.operation import BASE_V1, BASE_V2
 from svc_http import serving, settings
 from svc_http.cli.failures import REFUSED, USAGE, Usage, tell
 from svc_http.cli.options import load
@@ -111,8 +112,8 @@ def addresses(opened: Opened) -> dict[str, str]:
     """Where everything is, for programs; `admin` is what SVC_SERVER takes."""
     origin = opened.settings.origin
     found = {
-        "api": f"{origin}/api/v1",
-        "v2": f"{origin}/api/v2",
+        "api": origin + BASE_V1,
+        "v2": origin + BASE_V2,
         "docs": _docs(opened),
         "dashboard": f"{origin}/",
         "admin": opened.admin,
@@ -147,7 +148,7 @@ def _block(opened: Opened) -> str:
 
 def _places(opened: Opened) -> Iterator[str]:
     origin = opened.settings.origin
-    yield f"API         {origin}/api/v1   (v2: {origin}/api/v2)"
+    yield f"API         {origin}{BASE_V1}   (v2: {origin}{BASE_V2})"
     yield f"Docs        {origin}/docs   (OpenAPI: /openapi.json, for SDK tools: /openapi.flat.json)"
 
 
@@ -177,10 +178,10 @@ def _demo_lines(opened: Opened, seeded: Seeded) -> Iterator[str]:
     yield ""
     yield "Try:"
     for target in (
-        "/api/v1/reports?limit=3",
-        f"/api/v1/reports/{seeded.report_id}?format=markdown",
-        "/api/v1/news?topics=cybersecurity&limit=3",
-        "/api/v2/changes?limit=3",
+        f"{BASE_V1}/reports?limit=3",
+        f"{BASE_V1}/reports/{seeded.report_id}?format=markdown",
+        f"{BASE_V1}/news?topics=cybersecurity&limit=3",
+        f"{BASE_V2}/changes?limit=3",
     ):
         yield f"  curl -s -H 'Authorization: Bearer {seeded.key}' '{origin}{target}'"
     yield f"  svc reports list --server {opened.admin}"

@@ -1,19 +1,15 @@
 """The commands for the change feed of a workspace (Spec: Change feed)."""
 
-import json
-from typing import Annotated
-
 from attrs import frozen
 
 from svc_core import cursor
 from svc_core.changes import operations
 from svc_core.changes.operations import ResourceType
-from svc_core.constraints import Ge, Le
 from svc_core.operation import Context
 from svc_core.unset import UNSET
 from svc_core.wire import Json
 from svc_http.commands import accounts
-from svc_http.commands.command import short, table
+from svc_http.commands.command import Rows, row, short, table
 from svc_http.service import Service
 
 
@@ -31,7 +27,7 @@ class ListChanges:
     workspace: str | None = None
     after: str | None = None
     types: tuple[ResourceType, ...] = ()
-    limit: Annotated[int, Ge(1), Le(1_000)] = 100
+    limit: Rows = 100
 
 
 async def head(service: Service, args: ChangesHead) -> Json:
@@ -55,9 +51,8 @@ async def list_(service: Service, args: ListChanges) -> Json:
         limit=args.limit,
     )
     page = await service.read(tenant, lambda ctx: operations.list_changes(ctx, asked))
-    rows: list[Json] = [json.loads(row) for row in page.rows]
     return {
-        "data": rows,
+        "data": [row(raw) for raw in page.rows],
         "watermark": page.meta["watermark"],
         "more": page.next_cursor is not None,
     }

@@ -6,18 +6,23 @@ Rule 2: it takes one value of its arguments class, read as strictly as a request
 Rule 3: it returns JSON and refuses with a `Problem`.
 """
 
+import json
 from collections.abc import Awaitable, Callable
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 from attrs import field, frozen
 
 from svc_core import problem, wire
+from svc_core.constraints import Ge, Le
 from svc_core.problem import Problem, describe
 from svc_core.wire import Json, WireError
 from svc_http.commands.progress import Tell, silent
 from svc_http.service import Service
 
 A = TypeVar("A")
+
+Rows = Annotated[int, Ge(1), Le(1_000)]
+"""How many rows one listing shows: more than a terminal holds, less than a control answer."""
 
 
 @frozen(eq=False)
@@ -57,6 +62,12 @@ def short(
         return await run(service, given)
 
     return Command(name, arguments, told, founds=founds)
+
+
+def row(raw: bytes) -> Json:
+    """A stored row as a command tells it."""
+    told: Json = json.loads(raw)
+    return told
 
 
 def table(*commands: Command[Any]) -> dict[str, Command[Any]]:

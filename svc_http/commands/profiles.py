@@ -1,22 +1,15 @@
 """The commands for the profiles of a workspace (Spec: Profile and subscription)."""
 
-import json
-from typing import Annotated
-
 from attrs import frozen
 
-from svc_core.constraints import Ge, Le
 from svc_core.operation import Context
 from svc_core.profiles import operations
 from svc_core.resources.members import ProfileId
 from svc_core.resources.profile import PROFILES, ProfileInput
 from svc_core.wire import Json
 from svc_http.commands import accounts
-from svc_http.commands.command import short, table
+from svc_http.commands.command import Rows, row, short, table
 from svc_http.service import Service
-
-Rows = Annotated[int, Ge(1), Le(1_000)]
-"""How many rows one listing shows: more than a terminal holds, less than a control answer."""
 
 
 @frozen
@@ -48,7 +41,7 @@ async def create(service: Service, args: CreateProfile) -> Json:
     tenant = await accounts.tenant(service, args.workspace)
     asked = operations.CreateProfile(args.profile)
     made = await service.write(tenant, lambda ctx: operations.create_profile(ctx, asked))
-    return _row(made.raw)
+    return row(made.raw)
 
 
 async def list_(service: Service, args: ListProfiles) -> Json:
@@ -56,7 +49,7 @@ async def list_(service: Service, args: ListProfiles) -> Json:
     tenant = await accounts.tenant(service, args.workspace)
     asked = operations.ListProfiles(limit=args.limit)
     found = await service.read(tenant, lambda ctx: operations.list_profiles(ctx, asked))
-    return [_row(raw) for raw in found.rows]
+    return [row(raw) for raw in found.rows]
 
 
 async def show(service: Service, args: OneProfile) -> Json:
@@ -64,7 +57,7 @@ async def show(service: Service, args: OneProfile) -> Json:
     tenant = await accounts.owner(service, PROFILES, args.profile_id, args.workspace)
     asked = operations.GetProfile(args.profile_id)
     found = await service.read(tenant, lambda ctx: operations.get_profile(ctx, asked))
-    return _row(found.raw)
+    return row(found.raw)
 
 
 async def delete(service: Service, args: OneProfile) -> Json:
@@ -76,11 +69,6 @@ async def delete(service: Service, args: OneProfile) -> Json:
         return {"id": args.profile_id, "deleted": True}
 
     return await service.write(tenant, unit)
-
-
-def _row(raw: bytes) -> Json:
-    row: Json = json.loads(raw)
-    return row
 
 
 COMMANDS = table(

@@ -1,13 +1,11 @@
 """The commands for reports: make one now, list them, read one."""
 
-import json
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Literal
 
 from attrs import frozen
 
 from svc_core import problem, wire
-from svc_core.constraints import Ge, Le
 from svc_core.operation import Context
 from svc_core.problem import Problem
 from svc_core.reports import rules
@@ -16,7 +14,7 @@ from svc_core.resources.profile import PROFILES
 from svc_core.resources.report import FACETS, REPORTS
 from svc_core.wire import Json
 from svc_http.commands import accounts
-from svc_http.commands.command import short, table
+from svc_http.commands.command import Rows, row, short, table
 from svc_http.service import Service
 from svc_http.workers import make_report
 
@@ -43,7 +41,7 @@ class ListReports:
 
     workspace: str | None = None
     profile_id: ProfileId | None = None
-    limit: Annotated[int, Ge(1), Le(1_000)] = 20
+    limit: Rows = 20
 
 
 @frozen
@@ -60,8 +58,8 @@ async def generate(service: Service, args: GenerateReport) -> Json:
     tenant = await accounts.owner(service, PROFILES, args.profile_id, args.workspace)
     if args.start is not None and args.start >= (args.end or service.now()):
         raise Problem(problem.VALIDATION_FAILED, "/start: must be before the end")
-    row = await make_report(service, tenant, args.profile_id, start=args.start, end=args.end)
-    return wire.to_json(row)
+    made = await make_report(service, tenant, args.profile_id, start=args.start, end=args.end)
+    return wire.to_json(made)
 
 
 async def list_(service: Service, args: ListReports) -> Json:
@@ -71,7 +69,7 @@ async def list_(service: Service, args: ListReports) -> Json:
 
     async def unit(ctx: Context) -> Json:
         found = await ctx.tx.documents.scan(REPORTS, where=where, limit=args.limit)
-        return [_row(document.raw) for document in found.rows]
+        return [row(document.raw) for document in found.rows]
 
     return await service.read(tenant, unit)
 
@@ -87,19 +85,14 @@ async def show(service: Service, args: ShowReport) -> Json:
     tenant = await accounts.owner(service, REPORTS, args.report_id, args.workspace)
 
     async def unit(ctx: Context) -> Json:
-        row = REPORTS.decode((await ctx.load(REPORTS, args.report_id)).raw)
+        report = REPORTS.decode((await ctx.load(REPORTS, args.report_id)).raw)
         facets = FACETS.decode((await ctx.load(FACETS, args.report_id)).raw)
         if args.format == "json":
-            return wire.to_json(rules.expand(row, facets, EXPANSIONS))
+            return wire.to_json(rules.expand(report, facets, EXPANSIONS))
         text = facets.content.markdown if args.format == "md" else facets.text
-        return {"id": row.id, "format": args.format, "text": text}
+        return {"id": report.id, "format": args.format, "text": text}
 
     return await service.read(tenant, unit)
-
-
-def _row(raw: bytes) -> Json:
-    row: Json = json.loads(raw)
-    return row
 
 
 COMMANDS = table(

@@ -432,7 +432,7 @@ class Wire:
         self._thread = threading.Thread(target=self._main)
 
     def _main(self) -> None:
-        with asyncio.Runner(loop_factory=server._loop_factory()) as runner:
+        with asyncio.Runner(loop_factory=server.loop_factory()) as runner:
             house = House(make_settings(body_seconds_max=1, rate_limits=False))
             self.key = house.key()
             self.service = house.service

@@ -251,7 +251,7 @@ def test_a_signal_ends_the_service_in_order(number):
 
 def test_without_uvloop_the_standard_loop_serves(monkeypatch):
     monkeypatch.setitem(sys.modules, "uvloop", None)
-    assert server._loop_factory() is None
+    assert server.loop_factory() is None
 
 
 def test_the_reference_server_is_the_one_whose_protocol_is_replaced():

@@ -388,11 +388,6 @@ def test_a_server_that_dies_within_a_command_is_not_asked_again_elsewhere(
     assert list(here.iterdir()) == []
 
 
-def test_where_there_is_no_uvloop_there_is_asyncio(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "uvloop", None)
-    assert serving._loop_factory() is None
-
-
 def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
     ran = subprocess.run(
         ["sh", "-c", f"{sys.executable} -m svc_http openapi | head -c 20"],
