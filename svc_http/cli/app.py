@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, MissingArgumentError, UnusedCliTokensError
 
 from svc_http.cli import failures
 
@@ -38,12 +38,40 @@ for _name, _target, _help in (
     ("profiles", "profiles:app", "Create, list, show and delete the profiles of a workspace."),
     ("reports", "reports:app", "Make, list and read reports."),
     ("changes", "changes:app", "Read the change feed."),
-    ("db", "database:app", "See the state of the database file, and migrate it."),
+    (
+        "db",
+        "database:app",
+        "See the state of the database file; migrate, back up and restore it.",
+    ),
     ("openapi", "documents:openapi", "Print the OpenAPI 3.1 document."),
     ("doctor", "doctor:doctor", "Check that everything the server needs is here."),
     ("version", "documents:version", "Print the versions of what runs."),
 ):
     app.command(f"{_HERE}.{_target}", name=_name, help=_help)
+
+
+def _misuse(wrong: CycloptsError) -> str:
+    """What is wrong with the command line, and where it is told how it should be."""
+    said = " ".join(str(wrong).split())
+    if isinstance(wrong, MissingArgumentError):
+        said = _missing(wrong, said)
+    elif isinstance(wrong, UnusedCliTokensError):
+        said = f"unexpected: {' '.join(wrong.unused_tokens or ())}."
+    if "Available commands" in said:
+        return said
+    return f"{said} See: {' '.join(('svc', *(wrong.command_chain or ()), '--help'))}"
+
+
+def _missing(wrong: MissingArgumentError, said: str) -> str:
+    argument = wrong.argument
+    if argument is None:
+        return said
+    name = argument.name
+    if argument.field_info.is_positional:
+        name = name.lstrip("-").upper()
+    given = wrong.keyword is not None or bool(argument.tokens)
+    _, meant, near = said.partition(" Did you mean ")
+    return f"{name} {'needs a value' if given else 'is missing'}.{meant}{near}"
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -53,7 +81,7 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
         return code
     except CycloptsError as wrong:
-        return failures.tell(" ".join(str(wrong).split()), failures.USAGE)
+        return failures.tell(_misuse(wrong), failures.USAGE)
     except KeyboardInterrupt:
         return failures.INTERRUPTED
     except BrokenPipeError:

@@ -90,18 +90,31 @@ def _service(common: Common) -> Iterator[Check]:
         yield Check("settings", False, str(wrong))
         return
     yield Check("settings", True, f"{settings.env}, {settings.origin}")
-    yield from _database(settings)
-    running = _is_running(settings)
+    named = common.named_server()
+    if named is not None:
+        yield _named(named)
+        return
+    if settings.db == MEMORY:
+        yield Check("database", None, "in memory: what is written ends with the server")
+    else:
+        yield from _database(Path(settings.db).absolute())
+    running = _answers(control.address(settings.db))
     yield Check("server", None, "running" if running else "not running")
     if not running:
         yield _port(settings)
 
 
-def _database(settings: Settings) -> Iterator[Check]:
-    if settings.db == MEMORY:
-        yield Check("database", None, "in memory: what is written ends with the server")
-        return
-    path = Path(settings.db).absolute()
+def _named(server: str) -> Check:
+    """The server that was named: it looks after the file and the port itself."""
+    try:
+        answers = _answers(control.parse(server))
+    except ValueError as wrong:
+        return Check("server", False, f"--server {wrong}")
+    told = f"running at {server}" if answers else f"no server answers at {server}"
+    return Check("server", answers, told)
+
+
+def _database(path: Path) -> Iterator[Check]:
     if not path.parent.is_dir():
         yield Check("database", False, f"there is no folder {path.parent}")
         return
@@ -119,9 +132,9 @@ def _database(settings: Settings) -> Iterator[Check]:
     yield Check("migrations", not pending, cure if pending else f"{len(found['applied'])} taken")
 
 
-def _is_running(settings: Settings) -> bool:
+def _answers(socket_path: Path) -> bool:
     try:
-        control.ask(control.address(settings.db), "plans show", {}, silent)
+        control.ask(socket_path, "plans show", {}, silent)
     except (control.Unreachable, control.Unsafe):
         return False
     return True

@@ -1,6 +1,8 @@
 """Telling what went wrong: one line on stderr, and the exit code that goes with it."""
 
 import json
+import re
+import sqlite3
 import sys
 import traceback
 from pathlib import Path
@@ -10,6 +12,27 @@ REFUSED = 1
 USAGE = 2
 UNREACHABLE = 3
 INTERRUPTED = 130  # as a shell reports a process that SIGINT ended
+
+_POINTER = re.compile(r"(?:(?<=^)|(?<=; ))/([^:; ]+): ")
+"""How a fault in a validation problem begins: a JSON Pointer (RFC 6901) into the arguments."""
+
+_OPTIONS = {
+    "addresses": "--address",
+    "cadenceSeconds": "--every",
+    "expiresAt": "--expires",
+    "keywords": "--keyword",
+    "locations": "LOCATION",
+    "perDay": "--per-day",
+    "perMinute": "--per-minute",
+    "profileId": "PROFILE-ID",
+    "reportId": "REPORT-ID",
+    "scheduleDay": "--day",
+    "scheduleTimeOfDay": "--time",
+    "scopes": "--scope",
+    "topics": "--topic",
+    "types": "--type",
+}
+"""Where a member of the arguments was given at the command line, when not as `--member`."""
 
 
 class Usage(Exception):  # noqa: N818 - said as what happened
@@ -47,8 +70,17 @@ def _refused(refusal: Refusal) -> int:
     if refusal.as_json:
         sys.stdout.write(json.dumps(refusal.problem, ensure_ascii=False) + "\n")
     detail = str(refusal).rstrip(".")
+    if refusal.problem["code"] == "VALIDATION_FAILED":
+        return tell(_POINTER.sub(lambda found: f"{_option(found[1])}: ", detail), REFUSED)
     step = "" if "svc " in detail else f" ({refusal.problem['resolution']})"
     return tell(f"{detail}{step}", REFUSED)
+
+
+def _option(pointer: str) -> str:
+    """What a person typed for the member that the pointer leads to."""
+    names = [name for name in pointer.split("/") if not name.isdecimal()]
+    name = names[-1] if names else pointer
+    return _OPTIONS.get(name, f"--{name}")
 
 
 def known(failure: BaseException) -> int | None:
@@ -87,4 +119,7 @@ def _of_the_store(failure: BaseException) -> int | None:
         return tell(f"the database cannot be used now: {failure}", REFUSED)
     if isinstance(failure, Unusable | StoreBusy | Unfit):
         return tell(str(failure), REFUSED)
+    if type(failure) in {sqlite3.DatabaseError, sqlite3.OperationalError}:
+        # The two that say something of a file; their kin say that it was used wrongly.
+        return tell(f"the file cannot be used as the database: {failure}", REFUSED)
     return None

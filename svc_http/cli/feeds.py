@@ -43,13 +43,19 @@ def add(
     if common.json:
         show.as_json(added)
         return
-    columns = ("id", "name", "health.status", "health.itemsLastRun", "location")
-    show.table(added, columns, "No files there; no source was added.")
+    columns = ("id", "name", "health.status", "health.itemsLastRun", "health.error.message")
+    show.table(_named(added), columns, "No files there; no source was added.")
 
 
 def _meant(text: str) -> str:
     """The path as the server understands it, which runs in another folder."""
-    return text if "://" in text else str(Path(text).absolute())
+    # An empty text, as from a variable that is not set, is not this folder.
+    return text if "://" in text or not text.strip() else str(Path(text).absolute())
+
+
+def _named(sources: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The sources by name; one that was never read has none but its location."""
+    return [source | {"name": source["name"] or source["location"]} for source in sources]
 
 
 @app.command
@@ -94,6 +100,4 @@ def status(
         "health.lastSuccessAt",
         "health.error.message",
     )
-    # One that was never read has no name yet.
-    named = [source | {"name": source["name"] or source["location"]} for source in found]
-    show.table(named, columns, "No sources yet. Add some: svc feeds add PATH-OR-URL")
+    show.table(_named(found), columns, "No sources yet. Add some: svc feeds add PATH-OR-URL")

@@ -39,4 +39,5 @@ def _written(text: str, option: str) -> str:
     try:
         return instants.render(instants.parse(text))
     except instants.InstantError as fault:
-        raise Usage(f"{option} {fault}; for example 2027-01-31T12:00:00Z") from fault
+        said = str(fault).rstrip(".")
+        raise Usage(f"{option}: {said}") from fault

@@ -56,7 +56,7 @@ def _at(row: Any, path: str) -> Any:
 
 
 def _heading(path: str) -> str:
-    name = path.rpartition(".")[2]
+    name = path.rpartition(".")[2].removesuffix("ISO")
     return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name)
 
 

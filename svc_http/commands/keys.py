@@ -145,6 +145,7 @@ async def revoke(service: Service, args: OneKey) -> Json:
     """Take a key's power; safe to repeat."""
 
     async def unit(ctx: Context) -> Json:
+        await _known(ctx, args.key_id)
         await accounts.revoke_key(ctx, args.key_id)
         return await _shown(ctx, args.key_id, service.plans)
 
@@ -153,20 +154,37 @@ async def revoke(service: Service, args: OneKey) -> Json:
 
 async def regenerate(service: Service, args: OneKey) -> Json:
     """Give a key a new secret; the old one is dead at once."""
-    return issued(await service.system(lambda ctx: accounts.regenerate_key(ctx, args.key_id)))
+
+    async def unit(ctx: Context) -> IssuedKey:
+        await _known(ctx, args.key_id)
+        return await accounts.regenerate_key(ctx, args.key_id)
+
+    return issued(await service.system(unit))
 
 
 async def delete(service: Service, args: OneKey) -> Json:
     """Forget a key for good."""
-    gone = await service.system(lambda ctx: accounts.delete_key(ctx, args.key_id))
+
+    async def unit(ctx: Context) -> ApiKey:
+        await _known(ctx, args.key_id)
+        return await accounts.delete_key(ctx, args.key_id)
+
+    gone = await service.system(unit)
     return {"id": gone.id, "name": gone.name, "deleted": True}
 
 
 async def _shown(ctx: Context, key_id: str, plans: PlanTable) -> Json:
-    key = await accounts.show_key(ctx, key_id)
+    key = await _known(ctx, key_id)
     found = await accounts.find_key(ctx.tx, key.digest_hex, plans)
     plan = None if found is None else found.plan.name
     return described(key, plan, plans, ctx.now)
+
+
+async def _known(ctx: Context, key_id: str) -> ApiKey:
+    try:
+        return await accounts.show_key(ctx, key_id)
+    except Problem as refusal:
+        raise Problem(refusal.type, f"There is no key {key_id}; see: svc keys list") from refusal
 
 
 # -- how keys are told -------------------------------------------------------------------------

@@ -67,11 +67,11 @@ def is_allowed(text: str, exceptions: Iterable[Network] = ()) -> bool:
     return not any(address in network for network in _DENIED_4)
 
 
-def checked_url(text: str, exceptions: tuple[Network, ...] = ()) -> URL:
-    """The URL, when its form is one that may be asked for.
+def readable_url(text: str) -> URL:
+    """The URL, when the text is a web address that names a host and carries no password.
 
     Raises:
-        FetchRefused: `badAddress` or `deniedAddress`.
+        FetchRefused: `badAddress`.
     """
     if len(text) > URL_CHARS_MAX or re.search(r"[\x00-\x20\x7f\\]", text):
         raise FetchRefused(
@@ -89,6 +89,16 @@ def checked_url(text: str, exceptions: tuple[Network, ...] = ()) -> URL:
         )
     if url.userinfo:
         raise FetchRefused("badAddress", "An address with a user name or password is not fetched.")
+    return url
+
+
+def checked_url(text: str, exceptions: tuple[Network, ...] = ()) -> URL:
+    """The URL, when its form is one that may be asked for.
+
+    Raises:
+        FetchRefused: `badAddress` or `deniedAddress`.
+    """
+    url = readable_url(text)
     _check_port(url)
     _check_host(url.raw_host.decode("ascii").lower().rstrip("."), exceptions)
     return url.copy_with(fragment=None)

@@ -5,6 +5,7 @@ import stat
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from svc_http.fetch.addresses import readable_url
 from svc_http.fetch.model import FetchRefused
 
 FILES_MAX = 10_000
@@ -19,13 +20,16 @@ def is_web(location: str) -> bool:
 def locations(path_or_url: str) -> tuple[str, ...]:
     """The sources that a person means: an address itself, a file, or all files of a folder.
 
-    Paths become absolute and are sorted. Files and folders whose name begins with a dot are left
-    out, and folders behind symbolic links are not entered.
+    Paths become absolute and are sorted. What is no regular file and what has a name that begins
+    with a dot is left out, and folders behind symbolic links are not entered.
 
     Raises:
         FetchRefused: `notFound`, `badAddress`, or `tooMany` files.
     """
+    if not path_or_url.strip():
+        raise FetchRefused("badAddress", "Name an address, a file or a folder.")
     if is_web(path_or_url):
+        readable_url(path_or_url)
         return (path_or_url,)
     path = Path(file_path(path_or_url)).absolute()
     if path.is_dir():
@@ -53,7 +57,8 @@ def _files(folder: Path) -> list[str]:
     found: list[str] = []
     for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [os.path.join(parent, name) for name in names if not name.startswith(".")]
+        seen = (os.path.join(parent, name) for name in names if not name.startswith("."))
+        found += filter(os.path.isfile, seen)
         if len(found) > FILES_MAX:
             raise FetchRefused("tooMany", f"{folder} holds more than {FILES_MAX} files.")
     return sorted(map(_storable, found))

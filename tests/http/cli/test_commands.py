@@ -265,7 +265,7 @@ def test_what_cannot_be_a_source_is_refused_before_any_is_added(svc: Svc, feeds:
     for arguments, words in (
         (("nowhere.xml",), "There is no file"),
         ((feeds, "ftp://news.example/feed"), "Neither a web address nor a file"),
-        ((feeds, "--name", "both"), "/name"),
+        ((feeds, "--name", "both"), "--name: is for one source"),
         ((feeds, "--topic", "gossip"), "topic"),
     ):
         ran = svc("feeds", "add", *arguments)
@@ -352,7 +352,7 @@ def test_a_report_of_a_period_tells_of_that_period(svc: Svc, profile: str) -> No
     assert dates
     assert all("2026-05-01" <= date <= "2026-05-04" for date in dates)
     backwards = svc("reports", "generate", profile, "--start", period[3], "--end", period[1])
-    assert (backwards.code, "/start" in backwards.err) == (1, True)
+    assert (backwards.code, "--start" in backwards.err) == (1, True)
 
 
 def test_a_report_is_shown_in_every_form(svc: Svc, profile: str) -> None:
