@@ -79,7 +79,7 @@ def _settings() -> Iterator[str]:
 
 
 def _default(value: Any) -> str:
-    if value is None:
+    if value is None or value == ():
         return ""
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
