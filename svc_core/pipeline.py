@@ -38,7 +38,7 @@ from svc_core.operation import (
     Page,
     Target,
 )
-from svc_core.ports import Answer, Document
+from svc_core.ports import Answer
 from svc_core.problem import FAULTS_MAX, Problem, describe
 from svc_core.wire import Fault
 
@@ -333,7 +333,7 @@ async def perform(
 
 async def _with_target(target: Target, prepared: Prepared, context: Context) -> Context:
     document = await context.load(target.collection, prepared.values[target.param])
-    current = tag_of(context, JSON, (document.id, document.version))
+    current = tag_of(context, JSON, document.tag)
     stale = prepared.if_match is not None and not etag.matches(prepared.if_match, current)
     if stale or _unchanged(prepared, current):
         raise Problem(
@@ -395,11 +395,6 @@ def _kept(reply: Reply, print_: bytes, context: Context) -> Answer:
 def tag_of(context: Context, representation: Representation, tag: tuple[str | int, ...]) -> str:
     """The strong ETag of a representation; it depends on the tenant, never on the key."""
     return etag.make(context.actor.tenant, representation.format, *tag)
-
-
-def document_tag(document: Document[Any]) -> tuple[str | int, ...]:
-    """What the ETag of a stored resource is made of."""
-    return (document.id, document.version)
 
 
 def _render(

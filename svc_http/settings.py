@@ -72,7 +72,7 @@ class Settings:
         "/var/lib/svc/svc.db",
         "The SQLite file; `:memory:` keeps everything in memory and loses it at the end.",
     )
-    host: str = _setting("127.0.0.1", nonempty, "0.0.0.0", "The address to listen on.")  # noqa: S104
+    host: str = _setting("127.0.0.1", nonempty, "0.0.0.0", "The address to listen on.")  # noqa: S104 - an example
     port: int = _setting(
         8000, integer(0, 65_535), "8080", "The TCP port; 0 takes any that is free."
     )
@@ -139,25 +139,25 @@ class Settings:
         "ignore",
         "What happens to a query parameter that the operation does not know.",
     )
-    legacy_ids_until: datetime | None = _setting(  # noqa: RUF009
+    legacy_ids_until: datetime | None = _setting(  # noqa: RUF009 - makes a field
         None,
         instant,
         "2027-06-30T00:00:00Z",
         "When identifiers of the old form stop being accepted. Without it: never.",
     )
-    aliases_until: datetime | None = _setting(  # noqa: RUF009
+    aliases_until: datetime | None = _setting(  # noqa: RUF009 - makes a field
         None,
         instant,
         "2027-06-30T00:00:00Z",
         "When deprecated members stop being sent on v1. Without it: never.",
     )
-    deprecated_at: datetime = _setting(  # noqa: RUF009
+    deprecated_at: datetime = _setting(  # noqa: RUF009 - makes a field
         datetime(2026, 1, 1, tzinfo=UTC),
         instant,
         "2026-01-01T00:00:00Z",
         "The date in the Deprecation header of answers to deprecated inputs (RFC 9745).",
     )
-    sunset_at: datetime | None = _setting(  # noqa: RUF009
+    sunset_at: datetime | None = _setting(  # noqa: RUF009 - makes a field
         None,
         instant,
         "2027-06-30T00:00:00Z",
