@@ -115,7 +115,7 @@ def test_a_document_is_written_with_everything_that_follows_from_it(
     taken = house.take(source, make_document(make_entry("a"), make_entry("b"), rejections=lost))
     assert taken == operations.Taken(created=2, updated=0, unchanged=0)
     assert sorted(item.id for item in house.news()) == sorted(words.id for words in house.words())
-    assert [(c.change_type, c.resource_type, c.everybody) for c in house.changes()] == [
+    assert [(c.change_type, c.resource_type, c.everybody) for c in house.recorded()] == [
         ("created", "newsItem", True)
     ] * 2
     after = house.run(lambda ctx: operations.find_source(ctx, source.id))
@@ -130,10 +130,10 @@ def test_a_document_again_writes_no_item_and_no_change(
     source = house.add()
     parsed = make_document(make_entry("a"), make_entry("b"))
     house.take(source, parsed)
-    told = house.changes()
+    told = house.recorded()
     house.clock.advance(60)
     assert house.take(source, parsed) == operations.Taken(0, 0, 2)
-    assert house.changes() == told
+    assert house.recorded() == told
     after = house.run(lambda ctx: operations.find_source(ctx, source.id))
     assert after.health.last_content_at == house.clock.now() - timedelta(seconds=60)
 
@@ -148,7 +148,7 @@ def test_a_correction_updates_row_and_words_and_is_not_counted_as_activity(
     (item,), (words,) = house.news(), house.words()
     assert (item.title, words.title) == ("New", "New")
     assert item.retrieved_at == words.taken_at == first
-    assert [change.change_type for change in house.changes()] == ["created", "updated"]
+    assert [change.change_type for change in house.recorded()] == ["created", "updated"]
     activity = house.run(lambda ctx: ctx.load(TOPIC_ACTIVITY, "world"))
     assert activity.version == 1
 
@@ -180,7 +180,7 @@ def test_a_failure_half_way_leaves_nothing(
 
     with pytest.raises(BrokenDiskError):
         house.run(unit)
-    assert (house.news(), house.words(), house.changes()) == ([], [], [])
+    assert (house.news(), house.words(), house.recorded()) == ([], [], [])
 
 
 def test_only_what_is_not_stored_as_it_is_counts_as_unseen(
@@ -269,6 +269,6 @@ def test_the_store_holds_the_last_that_was_said_of_each_item_and_tells_each_chan
         )
         house.clock.advance(60)
     assert sorted(item.title for item in house.news()) == sorted(said.values())
-    assert len(house.changes()) == changes
+    assert len(house.recorded()) == changes
     assert {w.id: w.title for w in house.words()} == {n.id: n.title for n in house.news()}
     assert all(wire.dumps(item) for item in house.news())

@@ -95,19 +95,19 @@ def test_a_source_filters_the_list(stocked: Any) -> None:
 
 @pytest.mark.parametrize("query", ["topics=gossip", "language=1", "source=x", "limit=0"])
 def test_a_filter_that_cannot_be_is_refused(stocked: Any, query: str) -> None:
-    assert stocked.refused("listNews", query).type.status == 400
+    assert stocked.refused("listNews", query=query).type.status == 400
 
 
 @pytest.mark.parametrize("span", ["yesterday", "2026-01-02", "../..", ""])
 def test_a_period_that_cannot_be_read_is_refused(stocked: Any, span: str) -> None:
-    refused = stocked.refused("listNews", f"datetime={span}")
+    refused = stocked.refused("listNews", query=f"datetime={span}")
     assert refused.type is problem.INVALID_PARAMETER
 
 
 def test_pages_join_to_the_whole_list(stocked: Any) -> None:
     whole, found, query = stocked.rows("listNews"), [], "limit=2"
     for _ in range(5):
-        answer = json.loads(stocked.send("listNews", query).body)
+        answer = json.loads(stocked.send("listNews", query=query).body)
         found += answer["data"]
         query = f"limit=2&cursor={answer['meta']['page']['nextCursor']}"
     assert found == whole

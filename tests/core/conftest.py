@@ -8,10 +8,13 @@ import pytest
 
 from svc_core import catalog, drive, pipeline
 from svc_core.cursor import Keyring
+from svc_core.news import intake, rules
 from svc_core.operation import Actor, Context
 from svc_core.pipeline import Call, Reply, Site
-from svc_core.ports import SYSTEM, Transaction
+from svc_core.ports import SYSTEM, Change, FeedPosition, Transaction
 from svc_core.problem import Problem
+from svc_core.resources.news import NEWS, NEWS_TEXTS, NewsItem, NewsText, Source
+from svc_core.sources import ParsedFeed
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_http.storage.memory import MemoryStorage
 
@@ -72,10 +75,15 @@ class House:
             self.send(operation_id, **arguments)
         return caught.value
 
+    def rows(self, operation_id: str, query: str = "", tenant: str = "wsp_a") -> list[Any]:
+        reply = self.send(operation_id, tenant=tenant, query=query)
+        found: list[Any] = json.loads(reply.body)["data"]
+        return found
+
+    # -- what tenants do -----------------------------------------------------------------------
+
     def changes(self, tenant: str = "wsp_a") -> list[dict[str, Any]]:
-        reply = self.send("listChanges", tenant=tenant, query="limit=100")
-        rows: list[dict[str, Any]] = json.loads(reply.body)["data"]
-        return rows
+        return self.rows("listChanges", "limit=100", tenant)
 
     def profile(self, tenant: str = "wsp_a", key: str = "", **members: Any) -> dict[str, Any]:
         body = {"name": "Ports", "topic": "Port strikes", "frequency": "manual", **members}
@@ -88,7 +96,36 @@ class House:
         made: dict[str, Any] = json.loads(reply.body)["data"]
         return made
 
+    # -- what the fetcher does -----------------------------------------------------------------
+
+    def add(self, location: str = "https://pier.org/feed", **members: Any) -> Source:
+        wish = intake.SourceWish(location, **members)
+        return self.run(lambda ctx: intake.add_source(ctx, wish))
+
+    def take(self, source: Source, parsed: ParsedFeed, digest: str = "d") -> Any:
+        """All of a document, as if none of it were known."""
+        rows = rules.incoming(rules.described(source, parsed), parsed, self.clock.now())
+        batch, copy = intake.prepared(rows), intake.Copy(None, None, digest)
+        return self.run(lambda ctx: intake.take_document(ctx, source.id, parsed, batch, copy))
+
+    def news(self) -> list[NewsItem]:
+        found = self.run(lambda ctx: ctx.tx.documents.scan(NEWS, limit=10_000))
+        return [NEWS.decode(row.raw) for row in found.rows]
+
+    def words(self) -> list[NewsText]:
+        found = self.run(lambda ctx: ctx.tx.documents.scan(NEWS_TEXTS, limit=10_000))
+        return [NEWS_TEXTS.decode(row.raw) for row in found.rows]
+
+    def recorded(self) -> list[Change]:
+        found = self.run(lambda ctx: ctx.tx.changes.read(FeedPosition(), limit=10_000))
+        return list(found.changes)
+
 
 @pytest.fixture
 def house() -> House:
     return House()
+
+
+@pytest.fixture(scope="session")
+def house_factory() -> Callable[[], House]:
+    return House
