@@ -60,7 +60,7 @@ class Period:
 class ReportCounts:
     """How much a report rests on and found."""
 
-    sources: Annotated[Count, Doc("Items it cites."), Example(1)]
+    sources: Annotated[Count, Doc("Publishers it cites."), Example(1)]
     signals: Annotated[Count, Doc("Signals it found."), Example(1)]
     entities: Annotated[Count, Doc("Entities in its graph."), Example(1)]
     incidents: Annotated[Count, Doc("Incidents in its graph."), Example(1)]
@@ -190,7 +190,7 @@ class ReportSignal:
     last_reported_at: LastReportedAt
     confidence: Annotated[Part, Doc("The weighted sum of its parts."), Example(0.74)]
     confidence_parts: SignalConfidence
-    source_count: Annotated[int, Doc("Items that report it."), Example(1)]
+    source_count: Annotated[int, Doc("Publishers that report it."), Example(1)]
     story_id: StoryId
     citations: SourceNumbers
 
