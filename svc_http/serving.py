@@ -146,7 +146,7 @@ async def _serve(
             address(given.db), _answering(built.runtime), built.runtime.principals.forget_all
         )
         stack.push_async_callback(control.close, given.graceful_seconds)
-        is_empty = not await service.system(accounts.list_workspaces)
+        is_empty = not await service.read(SYSTEM, accounts.list_workspaces)
         opened = Opened(given, control.text, is_empty, seeded)
         await server.serve(built, listening, lambda _host, _port: on_ready(opened))
 

@@ -3,7 +3,7 @@
 from svc_core import accounts, problem
 from svc_core.accounts import Workspace
 from svc_core.operation import Context
-from svc_core.ports import Collection, Document, T
+from svc_core.ports import SYSTEM, Collection, Document, T
 from svc_core.problem import Problem
 from svc_http.service import Service
 
@@ -56,7 +56,7 @@ async def tenant(service: Service, given: str | None) -> str:
             return str(given)
         return (await workspace(ctx, given)).id
 
-    return await service.system(find)
+    return await service.read(SYSTEM, find)
 
 
 async def owner(
@@ -83,4 +83,4 @@ async def _tenants(service: Service) -> list[str]:
         people = await accounts.list_users(ctx)
         return [*(one.id for one in workspaces), *(one.id for one in people)]
 
-    return await service.system(find)
+    return await service.read(SYSTEM, find)

@@ -10,6 +10,7 @@ from svc_core.constraints import Ge, Le, MaxLen, MinLen
 from svc_core.news import operations
 from svc_core.news.intake import CADENCE_SECONDS_MAX, CADENCE_SECONDS_MIN
 from svc_core.operation import Context
+from svc_core.ports import SYSTEM
 from svc_core.problem import Problem, describe
 from svc_core.resources.news import Source
 from svc_core.wire import Fault, Json
@@ -141,7 +142,7 @@ async def _sources(service: Service) -> tuple[Source, ...]:
     async def unit(ctx: Context) -> tuple[Source, ...]:
         return await operations.list_sources(ctx, limit=SOURCES_MAX)
 
-    return await service.system(unit)
+    return await service.read(SYSTEM, unit)
 
 
 def _told(outcomes: Sequence[Outcome]) -> Json:

@@ -12,6 +12,7 @@ from svc_core.access.plans import PlanTable
 from svc_core.access.scopes import SCOPES
 from svc_core.accounts import IssuedKey, KeyWish, Workspace
 from svc_core.operation import Context
+from svc_core.ports import SYSTEM
 from svc_core.problem import Problem
 from svc_core.wire import Json
 from svc_http.commands.accounts import workspace
@@ -133,12 +134,12 @@ async def list_(service: Service, args: ListKeys) -> Json:
         names |= {one.id: one.plan for one in await accounts.list_users(ctx)}
         return [described(key, names.get(key.tenant), service.plans, ctx.now) for key in found]
 
-    return await service.system(unit)
+    return await service.read(SYSTEM, unit)
 
 
 async def show(service: Service, args: OneKey) -> Json:
     """One key without its secret."""
-    return await service.system(lambda ctx: _shown(ctx, args.key_id, service.plans))
+    return await service.read(SYSTEM, lambda ctx: _shown(ctx, args.key_id, service.plans))
 
 
 async def revoke(service: Service, args: OneKey) -> Json:

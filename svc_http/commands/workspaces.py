@@ -6,6 +6,7 @@ from attrs import frozen
 
 from svc_core import accounts, wire
 from svc_core.operation import Context
+from svc_core.ports import SYSTEM
 from svc_core.wire import Json
 from svc_http.commands import accounts as finding
 from svc_http.commands.command import short, table
@@ -58,7 +59,7 @@ async def create_workspace(service: Service, args: CreateWorkspace) -> Json:
 
 async def list_workspaces(service: Service, _: Nothing) -> Json:
     """The workspaces, newest first."""
-    return [_row(one) for one in await service.system(accounts.list_workspaces)]
+    return [_row(one) for one in await service.read(SYSTEM, accounts.list_workspaces)]
 
 
 async def create_user(service: Service, args: CreateUser) -> Json:
@@ -74,7 +75,7 @@ async def create_user(service: Service, args: CreateUser) -> Json:
 
 async def list_users(service: Service, _: Nothing) -> Json:
     """The people, newest first."""
-    return [_row(one) for one in await service.system(accounts.list_users)]
+    return [_row(one) for one in await service.read(SYSTEM, accounts.list_users)]
 
 
 async def show_plans(service: Service, _: Nothing) -> Json:
