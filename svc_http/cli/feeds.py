@@ -43,8 +43,8 @@ def add(
     if common.json:
         show.as_json(added)
         return
-    columns = ("id", "name", "health.status", "health.itemsLastRun", "health.error.message")
-    show.table(_named(added), columns, "No files there; no source was added.")
+    columns = ("id", "name", "health.status", "health.itemsLastRun", "message")
+    show.table(_told(added), columns, "No files there; no source was added.")
 
 
 def _meant(text: str) -> str:
@@ -53,9 +53,21 @@ def _meant(text: str) -> str:
     return text if "://" in text or not text.strip() else str(Path(text).absolute())
 
 
-def _named(sources: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The sources by name; one that was never read has none but its location."""
-    return [source | {"name": source["name"] or source["location"]} for source in sources]
+def _told(sources: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The sources by name, with what went wrong; one never read has no name but its location."""
+    return [
+        source | {"name": source["name"] or source["location"], "message": _message(source)}
+        for source in sources
+    ]
+
+
+def _message(source: dict[str, Any]) -> str | None:
+    """Why the last run failed, else how many rows it refused for what reason."""
+    health = source["health"]
+    if health["error"] is not None:
+        return str(health["error"]["message"])
+    refused = [f"{one['reason']} {one['count']}" for one in health["rejections"]]
+    return f"rows refused: {', '.join(refused)}" if refused else None
 
 
 @app.command
@@ -98,6 +110,6 @@ def status(
         "health.status",
         "health.itemsLastRun",
         "health.lastSuccessAt",
-        "health.error.message",
+        "message",
     )
-    show.table(_named(found), columns, "No sources yet. Add some: svc feeds add PATH-OR-URL")
+    show.table(_told(found), columns, "No sources yet. Add some: svc feeds add PATH-OR-URL")

@@ -93,6 +93,14 @@ def test_a_feed_that_cannot_be_read_says_why_when_it_is_added(svc: Svc, here: Pa
     assert "The document is neither XML nor JSON." in told
 
 
+def test_refused_rows_are_told_with_their_reason(svc: Svc, here: Path) -> None:
+    items = "<item><title>Port</title><guid>1</guid></item><item/>"
+    (here / "half.xml").write_text(f"<rss version='2.0'><channel>{items}</channel></rss>")
+    for told in (svc("feeds", "add", "half.xml").out, svc("feeds", "status").out):
+        assert "partial" in told
+        assert "rows refused: noTitleTextOrLink 1" in told
+
+
 def test_what_is_no_file_is_left_out_of_a_folder(svc: Svc, here: Path) -> None:
     (here / "notes.txt").write_text("no feed")
     with socket.socket(socket.AF_UNIX) as beside:
