@@ -7,7 +7,6 @@ Rule 3: a restored file begins a new life of the change feed, so that a consumer
 """
 
 import os
-import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -54,6 +53,8 @@ def restore(source: Path, target: Path) -> Path | None:
         renew_epoch(fresh, system.SystemIds().random(cursor.EPOCH_BYTES))
         Path(f"{fresh}.lock").unlink()
         aside = _set_aside(target)
+        if aside is not None:
+            _copy_secret(target, aside)
         fresh.replace(target)
         _copy_secret(source, target)
         return aside
@@ -90,9 +91,17 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _copy_secret(source: Path, target: Path) -> None:
+    """Copy the secret that is kept beside a file; nobody else can read the copy at any moment."""
     secret = Path(f"{source}.secret")
-    if secret.exists():
-        shutil.copy(secret, f"{target}.secret")  # with its mode, which is the owner's alone
+    if not secret.exists():
+        return
+    fresh = Path(f"{target}.secret.new")
+    fresh.unlink(missing_ok=True)  # of a copy that was killed
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(secret.read_bytes())
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(f"{target}.secret")
 
 
 def _sync(path: Path) -> None:

@@ -42,6 +42,16 @@ def test_a_copy_is_its_owners_alone_and_has_the_secret(svc: Svc, here: Path) -> 
     assert _names(svc, "--db", "new.db") == ["a"]
 
 
+def test_what_is_set_aside_keeps_its_secret(svc: Svc, here: Path) -> None:
+    svc("keys", "create", "--name", "a")
+    svc("keys", "create", "--name", "b", "--db", "other.db")
+    own = (here / "svc.db.secret").read_text()
+    aside = svc("db", "restore", "other.db", "--json").json["setAside"]
+    assert (here / "svc.db.secret").read_text() == (here / "other.db.secret").read_text() != own
+    kept = Path(f"{aside}.secret")
+    assert (kept.read_text(), stat.S_IMODE(kept.stat().st_mode)) == (own, 0o600)
+
+
 def test_a_restored_feed_has_a_new_life(svc: Svc) -> None:
     svc("workspaces", "create", "--name", "acme")
     mark = svc("changes", "head", "--json").json["watermark"]
