@@ -46,17 +46,14 @@ GOALS = [
     ("refused 401", "whole, anew", 0.75),
     ("refused 403", "whole, anew", 0.75),
     ("refused 429", "whole, anew", 0.75),
-    ("whole, kept page", "Starlette route", 2.0),
-]
-AIMS = [
     ("refused 401", "whole, kept page", 0.75),
     ("refused 403", "whole, kept page", 0.75),
     ("refused 429", "whole, kept page", 0.75),
     ("whole, kept page", "Starlette route", 1.0),
     ("whole, anew", "Starlette route", 3.5),
 ]
-"""What would be better still: told, not judged. A kept page takes a short way that no refusal has;
-the store in memory looks at rows one by one."""
+"""A kept page takes a short way that no refusal has, and the store in memory looks at rows one by
+one, so that the last five are hard."""
 
 
 @frozen
@@ -256,18 +253,16 @@ async def run(rounds: int) -> int:
     for name, cost in spent.items():
         print(f"{name:<34}{cost:>9.2f} us")
     print()
-    missed = [goal for goal in GOALS if not told(spent, goal, ("PASS", "FAIL"))]
-    for aim in AIMS:
-        told(spent, aim, ("reached", "not reached"))
+    missed = [goal for goal in GOALS if not told(spent, goal)]
     return 1 if missed else 0
 
 
-def told(spent: dict[str, float], goal: tuple[str, str, float], words: tuple[str, str]) -> bool:
+def told(spent: dict[str, float], goal: tuple[str, str, float]) -> bool:
     """Print one ratio; whether it is as low as it should be."""
     name, beside, most = goal
     ratio = spent[name] / spent[beside]
     shown = f"{name} / {beside}"
-    print(f"{shown:<40}{ratio:>6.2f}   at most {most:.2f}   {words[ratio > most]}")
+    print(f"{shown:<40}{ratio:>6.2f}   at most {most:.2f}   {'FAIL' if ratio > most else 'PASS'}")
     return ratio <= most
 
 
