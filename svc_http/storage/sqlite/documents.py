@@ -2,7 +2,8 @@
 
 import heapq
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from itertools import islice
 from operator import itemgetter
 from typing import Any, TypeVar
@@ -27,6 +28,9 @@ Row = tuple[str, int, int, bytes]
 
 PROBED_MAX = 200
 """Counting stops here: enough to tell a rare filter from a common one, in about 10 µs."""
+
+_document: Callable[[Row], Document[Any]] = partial(tuple.__new__, Document)
+"""What `Document._make` gives, without a Python frame for each row of a page."""
 
 _BY_SORT_KEY = itemgetter(2, 0)
 
@@ -134,7 +138,7 @@ class SqliteDocuments:
             table.search(start is not None, end is not None),
             [match_query(owner, terms), owner, *bounds, limit],
         )
-        return tuple(map(Document._make, found))
+        return tuple(map(_document, found))
 
     def _writer(self, collection: Collection[Any], id_: str) -> RowWriter:
         if self._texts is None:
@@ -195,10 +199,12 @@ def declared_filters(table: Table, where: Where | None) -> Where:
     Raises:
         AssertionError: a name is neither a key nor a facet.
     """
-    unknown = set(where or {}) - set(table.keys) - set(table.facets)
+    if not where:
+        return {}
+    unknown = set(where) - set(table.keys) - set(table.facets)
     if unknown:
         raise AssertionError(f"{table.collection.name} declares no filter {sorted(unknown)}")
-    return {name: tuple(dict.fromkeys(values)) for name, values in (where or {}).items()}
+    return {name: tuple(dict.fromkeys(values)) for name, values in where.items()}
 
 
 def match_query(owner: str, terms: Iterable[str]) -> str:
@@ -228,4 +234,4 @@ def _merged(runs: list[list[Row]], count: int) -> list[Row]:
 
 
 def _slice(found: list[Row], limit: int) -> Slice[Any]:
-    return Slice(tuple(map(Document._make, found[:limit])), more=len(found) > limit)
+    return Slice(tuple(map(_document, found[:limit])), more=len(found) > limit)

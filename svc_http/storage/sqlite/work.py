@@ -2,7 +2,8 @@
 
 Rule 1: a unit is one function; once taken it runs whole, whoever still waits for it.
 Rule 2: the queue has an end and the wait in it too; both are told, neither is silent.
-Rule 3: a thread wakes each event loop once per batch.
+Rule 3: a thread wakes each event loop once per batch, and a loop wakes a thread once for all the
+        jobs of one turn. A thread that works takes what came meanwhile without being woken.
 """
 
 import asyncio
@@ -10,7 +11,7 @@ import sqlite3
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from attrs import field, frozen
 
@@ -27,8 +28,7 @@ WATCHES_PER_WAIT = 10
 Work = Callable[[sqlite3.Connection], R]
 
 
-@frozen(eq=False)
-class Job:
+class Job(NamedTuple):
     """A unit of work, who waits for it, and since when (seconds of the loop's clock)."""
 
     work: Work[Any]
@@ -37,8 +37,7 @@ class Job:
     since: float
 
 
-@frozen(eq=False)
-class Outcome:
+class Outcome(NamedTuple):
     """What a job came to: its value, or the exception that is to be raised."""
 
     job: Job
@@ -64,6 +63,7 @@ class WorkQueue:
     _jobs: deque[Job] = field(factory=deque, init=False)
     _ready: threading.Condition = field(factory=threading.Condition, init=False)
     _watchers: set[asyncio.AbstractEventLoop] = field(factory=set, init=False)
+    _waking: set[asyncio.AbstractEventLoop] = field(factory=set, init=False)
     _closed: threading.Event = field(factory=threading.Event, init=False)
 
     async def run(self, work: Work[R]) -> R:
@@ -81,7 +81,9 @@ class WorkQueue:
             if len(self._jobs) >= self.units_max:
                 raise Overloaded(f"{self.units_max} units of work are waiting")
             self._jobs.append(job)
-            self._ready.notify()
+        if loop not in self._waking:
+            self._waking.add(loop)
+            loop.call_soon(self._wake, loop)
         if loop not in self._watchers:
             self._watchers.add(loop)
             self._watch_later(loop)
@@ -94,13 +96,23 @@ class WorkQueue:
                 if self._closed.is_set():
                     return []
                 self._ready.wait()
-            return [self._jobs.popleft() for _ in range(min(count, len(self._jobs)))]
+            taken = [self._jobs.popleft() for _ in range(min(count, len(self._jobs)))]
+            if self._jobs:
+                # One thread was woken for all of them; what it leaves is for the next.
+                self._ready.notify()
+            return taken
 
     def close(self) -> None:
         """Take no more jobs; those that wait are still done."""
         with self._ready:
             self._closed.set()
             self._ready.notify_all()
+
+    def _wake(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Wake a thread for what one turn of the loop handed in."""
+        self._waking.discard(loop)
+        with self._ready:
+            self._ready.notify()
 
     def _watch_later(self, loop: asyncio.AbstractEventLoop) -> None:
         loop.call_later(self.wait_seconds / WATCHES_PER_WAIT, self._watch, loop)
