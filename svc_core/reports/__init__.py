@@ -15,11 +15,22 @@ if TYPE_CHECKING:
         Window,
         compose,
         gather,
+        postpone,
         publish,
         settle,
     )
 
-__all__ = ["OPERATIONS", "Finished", "Material", "Window", "compose", "gather", "publish", "settle"]
+__all__ = [
+    "OPERATIONS",
+    "Finished",
+    "Material",
+    "Window",
+    "compose",
+    "gather",
+    "postpone",
+    "publish",
+    "settle",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -12,7 +12,7 @@ Rule 4: no match makes a short report that says so.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from textwrap import shorten
 from typing import Literal
 from urllib.parse import urlsplit
@@ -48,7 +48,8 @@ from svc_core.resources.report import (
 )
 
 LABEL_CHARS = 80  # of the text, where an item has no title: one line of a source list
-CANDIDATES_MAX = 2_000  # best matches read for one report; more than anybody's period holds
+RETRY_MIN, RETRY_MAX = timedelta(minutes=5), timedelta(hours=24)
+CANDIDATES_MAX = 2_000  # matches read for one report; of more, the weakest are not looked at
 
 
 @frozen
@@ -78,11 +79,15 @@ class Material:
 
 @frozen
 class Finished:
-    """A report ready to be published; `repeats` names the newest one when it says the same."""
+    """A report ready to be published; `repeats` names the newest one when it says the same.
+
+    `covers` is how far it tells what was taken in; None where it goes by the items' own dates.
+    """
 
     row: ReportRow
     facets: ReportFacets = field(repr=False)
     repeats: str | None = None
+    covers: datetime | None = None
 
 
 # -- gather (a read unit) ----------------------------------------------------------------------
@@ -147,7 +152,7 @@ async def _evidence(ctx: Context, document: Document[NewsText]) -> Evidence | No
         source_id=item.source.id,
         source_name=item.source.name,
         source_domain=item.source.domain or urlsplit(item.url or "").hostname or "",
-        published_at=item.published_at,
+        published_at=item.dated_at,
         retrieved_at=item.retrieved_at,
         language=item.language,
         topics=item.topics,
@@ -188,7 +193,8 @@ def compose(material: Material, now: datetime) -> Finished:
     repeats = material.last_report_id if facets.digest == material.last_digest else None
     if window.by == "published" and repeats != report_id:
         repeats = None
-    return Finished(_row(profile, draft, facets, period, now), facets, repeats)
+    covers = window.end if window.by == "taken" else None
+    return Finished(_row(profile, draft, facets, period, now), facets, repeats, covers)
 
 
 def _period(material: Material, told: Sequence[Story]) -> Period:
@@ -316,7 +322,7 @@ async def publish(ctx: Context, finished: Finished) -> ReportRow:
         return REPORTS.decode((await ctx.load(REPORTS, same)).raw)
     await ctx.save(REPORTS, finished.row.id, finished.row)
     await ctx.save(FACETS, finished.row.id, finished.facets)
-    await _note(ctx, finished.row)
+    await _note(ctx, finished)
     return finished.row
 
 
@@ -327,15 +333,17 @@ async def _same(ctx: Context, finished: Finished) -> str | None:
     return finished.row.id
 
 
-async def _note(ctx: Context, row: ReportRow) -> None:
-    """Remember with the profile when its newest report was made."""
-    document = await ctx.load(DUE, row.profile_id)
-    before = DUE.decode(document.raw)
-    await ctx.save(
-        DUE,
-        row.profile_id,
-        attrs.evolve(before, last_report_id=row.id, report_generated_at=row.generated_at),
+async def _note(ctx: Context, finished: Finished) -> None:
+    """Remember with the profile its newest report, and where the first scheduled one begins."""
+    row = finished.row
+    before = DUE.decode((await ctx.load(DUE, row.profile_id)).raw)
+    after = attrs.evolve(
+        before,
+        covered_until=before.covered_until or finished.covers,
+        last_report_id=row.id,
+        report_generated_at=row.generated_at,
     )
+    await ctx.save(DUE, row.profile_id, after)
 
 
 async def settle(ctx: Context, finished: Finished, seen: Document[Due]) -> ReportRow | None:
@@ -350,6 +358,22 @@ async def settle(ctx: Context, finished: Finished, seen: Document[Due]) -> Repor
     profile = PROFILES.decode((await ctx.load(PROFILES, row.profile_id)).raw)
     after = DUE.decode((await ctx.load(DUE, row.profile_id)).raw)
     upcoming = schedule.next_run(profile.schedule, ctx.now)
-    covered = attrs.evolve(after, next_run_at=upcoming, covered_until=finished.row.period.end)
+    covered = attrs.evolve(
+        after, next_run_at=upcoming, covered_until=finished.row.period.end, failures=0
+    )
     await ctx.save(DUE, row.profile_id, covered)
     return row
+
+
+async def postpone(ctx: Context, profile_id: str, seen: Document[Due]) -> None:
+    """Put off a run that failed, longer after each failure, so that others get their turn.
+
+    The report still begins where the last one ended: nothing is lost, only late.
+    """
+    document = await ctx.tx.documents.get(DUE, profile_id)
+    if document is None or document.version != seen.version:
+        return
+    before = DUE.decode(document.raw)
+    wait = min(RETRY_MIN * 2 ** min(before.failures, 10), RETRY_MAX)
+    after = attrs.evolve(before, next_run_at=ctx.now + wait, failures=before.failures + 1)
+    await ctx.save(DUE, profile_id, after)

@@ -162,14 +162,19 @@ class NewsItem:
     ]
     source_url: Annotated[
         str | None,
-        Doc("The home page of the source; null where it is not known."),
-        Example("https://news.example.com/"),
+        Doc("The item's address as its source gave it; null where it gave none."),
+        Example("https://news.example.com/2026/port-strike?utm_source=rss"),
     ]
 
     @property
+    def dated_at(self) -> datetime | None:
+        """The item's own date; some sources tell only when they last changed it."""
+        return self.published_at or self.updated_at
+
+    @property
     def seen_at(self) -> datetime:
-        """When it was published, but not later than it was read: some dates lie in the future."""
-        return min(self.published_at or self.retrieved_at, self.retrieved_at)
+        """The item's date, but not later than it was read: some dates lie in the future."""
+        return min(self.dated_at or self.retrieved_at, self.retrieved_at)
 
 
 @frozen

@@ -140,6 +140,7 @@ class Due:
     covered_until: datetime | None = None
     last_report_id: ReportId | None = None
     report_generated_at: datetime | None = None
+    failures: int = 0
 
 
 @frozen

@@ -12,10 +12,11 @@ from datetime import datetime, timedelta
 
 import anyio
 
+from svc_core import problem
 from svc_core.ports import Owned
 from svc_core.problem import Problem
 from svc_core.reports import Window
-from svc_core.reports.making import settle
+from svc_core.reports.making import postpone, settle
 from svc_core.resources.members import micros
 from svc_core.resources.profile import DUE, Due
 from svc_core.resources.report import ReportRow
@@ -61,6 +62,7 @@ async def run_due(service: Service) -> tuple[ReportRow, ...]:
         try:
             made.append(await _run(service, row, ready))
         except Exception as failure:  # one profile's defect must not keep the others waiting
+            await _put_off(service, row)
             failures.append(failure)
     if failures:
         raise ExceptionGroup("reports that could not be made", failures)
@@ -73,8 +75,15 @@ async def _run(service: Service, row: Owned[Due], ready: datetime) -> ReportRow 
     try:
         finished = await composed(service, row.tenant, due.profile_id, window)
         return await service.write(row.tenant, lambda ctx: settle(ctx, finished, row.document))
-    except Problem:
+    except Problem as refusal:
+        if refusal.type is not problem.NOT_FOUND:
+            raise
         return None  # the profile was deleted meanwhile
+
+
+async def _put_off(service: Service, row: Owned[Due]) -> None:
+    profile_id = DUE.decode(row.document.raw).profile_id
+    await service.write(row.tenant, lambda ctx: postpone(ctx, profile_id, row.document))
 
 
 def _end(due: Due, ready: datetime) -> datetime:

@@ -267,6 +267,69 @@ def test_only_one_worker_settles_a_due_profile(house: Any) -> None:
     assert house.run(lambda ctx: reports.settle(ctx, finished, seen), "wsp_a") is None
 
 
+def daily(house: Any) -> Any:
+    return house.profile(
+        topic="Strikes at European ports", frequency="daily", scheduleTimeOfDay="06:00"
+    )
+
+
+def due_of(house: Any, profile_id: str) -> Any:
+    async def load(ctx: Any) -> Any:
+        return await ctx.load(DUE, profile_id)
+
+    return house.run(load, "wsp_a")
+
+
+def test_the_first_scheduled_report_begins_where_one_made_by_hand_ended(house: Any) -> None:
+    take_in(house, STORIES)
+    made = daily(house)
+    make(house, made["id"])
+    assert DUE.decode(due_of(house, made["id"]).raw).covered_until == house.clock.now()
+    window = Window(house.clock.now(), None, by="published")
+    other = daily(house)
+    make(house, other["id"], window)
+    assert DUE.decode(due_of(house, other["id"]).raw).covered_until is None
+
+
+def test_a_run_that_fails_is_tried_later_and_ever_more_rarely(house: Any) -> None:
+    made = daily(house)
+    waits = []
+    for _ in range(12):
+        seen = due_of(house, made["id"])
+        house.run(lambda ctx, seen=seen: reports.postpone(ctx, made["id"], seen), "wsp_a")
+        after = DUE.decode(due_of(house, made["id"]).raw)
+        waits.append((after.next_run_at - house.clock.now()) / timedelta(minutes=1))
+    assert waits[:4] == [5, 10, 20, 40]
+    assert waits[-1] == 24 * 60
+    stale = due_of(house, made["id"])
+    house.run(lambda ctx: reports.postpone(ctx, made["id"], stale), "wsp_a")
+    now = due_of(house, made["id"])
+    house.run(lambda ctx: reports.postpone(ctx, made["id"], stale), "wsp_a")  # somebody was first
+    assert due_of(house, made["id"]) == now
+    house.send("deleteProfile", path={"profileId": made["id"]})
+    house.run(lambda ctx: reports.postpone(ctx, made["id"], now), "wsp_a")
+
+
+def test_an_item_that_tells_only_when_it_changed_is_dated_by_that(house: Any) -> None:
+    take_in(house, STORIES)
+    made = house.profile(topic="Strikes at European ports", keywords=["Rotterdam"])
+
+    async def redate(ctx: Any) -> None:
+        for row in (await ctx.tx.documents.scan(news.NEWS, limit=10)).rows:
+            item = news.NEWS.decode(row.raw)
+            old = item.published_at - timedelta(days=900)
+            await ctx.save(news.NEWS, row.id, attrs.evolve(item, published_at=None, updated_at=old))
+
+    house.run(redate, SYSTEM)
+    row = make(house, made["id"])
+    sources = read(house, row.id, "include=sources")["sources"]
+    assert {source["publishedAt"][:4] for source in sources} == {"2023"}
+    listed = json.loads(house.send("listNews").body)["data"]
+    assert [item["updatedAt"] for item in listed] == sorted(
+        (item["updatedAt"] for item in listed), reverse=True
+    )
+
+
 # -- reading -----------------------------------------------------------------------------------
 
 

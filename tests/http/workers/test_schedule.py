@@ -209,6 +209,7 @@ async def test_one_report_that_fails_keeps_no_other_waiting(
         await run_due(any_house.service)
     assert [str(failure) for failure in caught.value.exceptions] == ["a defect"]
     assert [row.profile_id for row in await reports(any_house)] == [good]
+    assert await run_due(any_house.service) == ()  # the bad one waits for its next try
 
 
 async def test_the_loop_makes_what_becomes_due_and_ends_when_cancelled(any_house: Any) -> None:
