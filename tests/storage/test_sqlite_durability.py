@@ -20,6 +20,7 @@ from svc_core.testing.clock import START
 from svc_core.testing.desk import Desk, a_change
 from svc_core.testing.sample import NOTES, SAMPLES, Note
 from svc_http.storage import Overloaded, SqliteStorage, StorageUnavailable, StoreBusy
+from svc_http.storage.sqlite.threads import UNITS_PER_SNAPSHOT
 
 KILLS = 20
 ACKNOWLEDGED_BEFORE_KILL = 40
@@ -280,6 +281,29 @@ def blocked(store: SqliteStorage) -> Iterator[Callable[[Transaction], Awaitable[
         yield hold
     finally:
         gate.set()
+
+
+def test_reads_beyond_a_slow_batch_are_answered_by_the_other_thread(
+    runner: asyncio.Runner, tmp_path: Path
+) -> None:
+    async def burst(store: SqliteStorage) -> None:
+        with blocked(store) as hold:
+            # One more than a thread takes, all handed in within one turn of the loop.
+            slow = [asyncio.ensure_future(store.read("ann", hold))]
+            slow += [
+                asyncio.ensure_future(store.read("ann", nothing))
+                for _ in range(UNITS_PER_SNAPSHOT - 1)
+            ]
+            last = asyncio.ensure_future(store.read("ann", nothing))
+            await asyncio.wait_for(last, 3)
+            assert not slow[0].done()
+        await asyncio.gather(*slow)
+
+    async def nothing(_: Transaction) -> None:
+        return
+
+    with opened(runner, tmp_path / "svc.db", readers=2) as store:
+        runner.run(burst(store))
 
 
 def test_a_full_queue_refuses_at_once(runner: asyncio.Runner, tmp_path: Path) -> None:
