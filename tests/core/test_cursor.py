@@ -17,7 +17,9 @@ BOUND = cursor.binding("wsp_a", "listReports", {"profileId": ["prf_1"], "start":
 POSITION = [1_700_000_000_000_000, "rpt_5324293a932331f26a740074"]
 TOKEN = cursor.seal(RING, POSITION, BOUND, NONCE)
 
-POSITIONS = st.lists(st.none() | st.integers() | st.text(max_size=20), max_size=4)
+# Small enough for 512 characters even when every character is escaped to twelve.
+NUMBERS = st.integers(-(2**63), 2**63 - 1)
+POSITIONS = st.lists(st.none() | NUMBERS | st.text(max_size=6), max_size=4)
 NONCES = st.binary(min_size=12, max_size=12)
 NAMES = st.text(max_size=5)
 FILTERS = st.dictionaries(NAMES, st.none() | NAMES | st.integers() | st.lists(NAMES))

@@ -19,7 +19,14 @@ from svc_core.problem import Problem
 from svc_core.reports import Window, render
 from svc_core.resources.news import Source
 from svc_core.resources.profile import DUE
-from svc_core.resources.report import FACETS, ReportSource, Section, Statement
+from svc_core.resources.report import (
+    FACETS,
+    FORGET_AT_ONCE,
+    REPORTS,
+    ReportSource,
+    Section,
+    Statement,
+)
 from svc_core.sources import FeedItem, ParsedFeed
 
 STORIES = [
@@ -328,6 +335,40 @@ def test_an_item_that_tells_only_when_it_changed_is_dated_by_that(house: Any) ->
     assert [item["updatedAt"] for item in listed] == sorted(
         (item["updatedAt"] for item in listed), reverse=True
     )
+
+
+def test_an_older_named_period_is_recognised_behind_a_newer_report(
+    house: Any, profile: Any
+) -> None:
+    whole = Window(house.clock.now(), None, by="published")
+    last_hour = Window(house.clock.now(), house.clock.now() - timedelta(hours=1), by="published")
+    first = make(house, profile["id"], whole)
+    house.clock.advance(60)
+    make(house, profile["id"], last_hour)
+    changes = house.changes()
+    assert make(house, profile["id"], whole) == first
+    assert house.changes() == changes
+
+
+def test_a_profile_with_many_reports_is_removed_with_all_of_them(house: Any, profile: Any) -> None:
+    row = make(house, profile["id"])
+
+    async def multiply(ctx: Any) -> None:
+        facets = FACETS.decode((await ctx.load(FACETS, row.id)).raw)
+        for _ in range(FORGET_AT_ONCE + 1):
+            id_ = ctx.ids.new("rpt")
+            await ctx.create(REPORTS, id_, attrs.evolve(row, id=id_))
+            await ctx.create(FACETS, id_, attrs.evolve(facets, report_id=id_))
+
+    house.run(multiply, "wsp_a")
+    house.send("deleteProfile", path={"profileId": profile["id"]})
+    assert json.loads(house.send("listReports").body)["data"] == []
+
+
+def test_an_identifier_is_never_given_twice(house: Any, profile: Any) -> None:
+    row = make(house, profile["id"])
+    with pytest.raises(Problem, match="RESOURCE_CONFLICT"):
+        house.run(lambda ctx: ctx.create(REPORTS, row.id, row), "wsp_a")
 
 
 # -- reading -----------------------------------------------------------------------------------
