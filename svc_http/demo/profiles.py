@@ -24,7 +24,7 @@ class DemoProfile:
 
 PROFILES: tuple[DemoProfile, ...] = (
     DemoProfile(
-        name="Ransomware and exploited software",
+        name="Cyberattacks and disinformation",
         topic=(
             "Ransomware at hospitals; exploited vulnerabilities in file transfer products; "
             "data breaches; disinformation campaigns"
