@@ -25,9 +25,10 @@ from svc_core.operation import (
     Page,
     header,
 )
-from svc_core.pipeline import Call, Prepared, Site, parse_query, perform, prepare
+from svc_core.pipeline import Call, Prepared, Site, perform, prepare
 from svc_core.ports import SYSTEM, Transaction
 from svc_core.problem import Problem
+from svc_core.query import parse_query
 
 SITE = Site("https://api.example")
 
