@@ -1,5 +1,6 @@
 """Query strings: read as a form is, and continued from page to page as they were sent."""
 
+from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
@@ -38,8 +39,9 @@ def parse_query(query: str) -> Query:
     """
     sent = [part for part in query.split("&") if part]
     pairs = [_decode_pair(part) for part in sent]
-    names = [name for name, _ in pairs]
-    repeated = sorted({name for name in names if names.count(name) > 1})
+    # Counted in one pass: a target has room for thousands of names.
+    times = Counter(name for name, _ in pairs)
+    repeated = sorted(name for name, count in times.items() if count > 1)
     if repeated:
         raise Problem(
             problem.DUPLICATE_PARAMETER, describe([Fault(name, "is repeated") for name in repeated])
