@@ -184,6 +184,66 @@ WEBHOOK_URL_NOT_ALLOWED = ProblemType(
     "Webhook URL not allowed",
     "Use a public https URL on an allowed port.",
 )
+TIMESTAMP_INVALID = ProblemType(
+    "TIMESTAMP_INVALID",
+    400,
+    "Not a timestamp the ledger can seal",
+    "Send RFC 3339 with an offset, from year 1 to 9999.",
+)
+TIMESTAMP_LEAP_SECOND = ProblemType(
+    "TIMESTAMP_LEAP_SECOND",
+    400,
+    "Leap seconds cannot be sealed",
+    "Send second 59 or the first second after.",
+)
+TIMESTAMP_PRECISION = ProblemType(
+    "TIMESTAMP_PRECISION",
+    400,
+    "Timestamp finer than a microsecond",
+    "Send at most six digits of a second.",
+)
+INTERVAL_EMPTY = ProblemType(
+    "INTERVAL_EMPTY",
+    400,
+    "Valid interval is empty",
+    "Send validFrom earlier than validTo, or leave a side open.",
+)
+NUMBER_PRECISION = ProblemType(
+    "NUMBER_PRECISION",
+    400,
+    "Number cannot be kept exactly",
+    "Send amounts and quantities as strings.",
+)
+DESIGNATOR_INVALID = ProblemType(
+    "DESIGNATOR_INVALID",
+    400,
+    "Designator is not one of its scheme",
+    "Correct the value named in detail; check digits count.",
+)
+UNKNOWN_SUBJECT = ProblemType(
+    "UNKNOWN_SUBJECT",
+    400,
+    "No such subject in this ledger",
+    "Open the subject first, or correct its identifier.",
+)
+UNKNOWN_TARGET = ProblemType(
+    "UNKNOWN_TARGET",
+    400,
+    "No such target in this ledger",
+    "Target an earlier record of the same subject and kind.",
+)
+UNKNOWN_EVIDENCE = ProblemType(
+    "UNKNOWN_EVIDENCE",
+    400,
+    "No such evidence in this ledger",
+    "Cite observations and claims that the ledger holds.",
+)
+RECORD_TOO_LARGE = ProblemType(
+    "RECORD_TOO_LARGE",
+    400,
+    "Record too large to be sealed",
+    "Keep a payload within 60,000 bytes and 16 levels.",
+)
 MISSING_API_KEY = ProblemType(
     "MISSING_API_KEY",
     401,
@@ -265,6 +325,18 @@ WORKSPACE_KEY_REQUIRED = ProblemType(
     "Use a key bound to a workspace.",
 )
 FORBIDDEN = ProblemType("FORBIDDEN", 403, "Not permitted", "Ask a workspace owner or admin.")
+FOUR_EYES_REQUIRED = ProblemType(
+    "FOUR_EYES_REQUIRED",
+    403,
+    "Verdict needs another author",
+    "Let someone else than the author give this verdict.",
+)
+ERASURE_NOT_ALLOWED = ProblemType(
+    "ERASURE_NOT_ALLOWED",
+    403,
+    "Erasure is not allowed",
+    "Ask the operator to allow erasure for this workspace.",
+)
 NOT_FOUND = ProblemType(
     "NOT_FOUND",
     404,
@@ -320,6 +392,24 @@ RESOURCE_CONFLICT = ProblemType(
     409,
     "Conflicts with current state",
     "Read the resource and adapt the request.",
+)
+DUPLICATE_RECORD = ProblemType(
+    "DUPLICATE_RECORD",
+    409,
+    "Record is already in the ledger",
+    "Use the record that is there.",
+)
+TARGET_NOT_IN_FORCE = ProblemType(
+    "TARGET_NOT_IN_FORCE",
+    409,
+    "Target is not in force",
+    "Read the subject again and target a record in force.",
+)
+TRANSITION_NOT_ALLOWED = ProblemType(
+    "TRANSITION_NOT_ALLOWED",
+    409,
+    "Verdict does not follow from the present state",
+    "Give one of the verdicts named in detail.",
 )
 WATERMARK_GONE = ProblemType(
     "WATERMARK_GONE",

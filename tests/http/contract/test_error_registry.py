@@ -13,6 +13,21 @@ from svc_core.operation import Empty, Operation
 from svc_core.problem import CATALOGUE, Problem
 
 LATER = {
+    "TIMESTAMP_INVALID": "the ledger",
+    "TIMESTAMP_LEAP_SECOND": "the ledger",
+    "TIMESTAMP_PRECISION": "the ledger",
+    "INTERVAL_EMPTY": "the ledger",
+    "NUMBER_PRECISION": "the ledger",
+    "DESIGNATOR_INVALID": "the ledger",
+    "UNKNOWN_SUBJECT": "the ledger",
+    "UNKNOWN_TARGET": "the ledger",
+    "UNKNOWN_EVIDENCE": "the ledger",
+    "RECORD_TOO_LARGE": "the ledger",
+    "FOUR_EYES_REQUIRED": "the ledger",
+    "ERASURE_NOT_ALLOWED": "the ledger",
+    "DUPLICATE_RECORD": "the ledger",
+    "TARGET_NOT_IN_FORCE": "the ledger",
+    "TRANSITION_NOT_ALLOWED": "the ledger",
     "AUDIO_NOT_AVAILABLE": "the audio facets of reports",
     "CONFLICTING_PARAMETERS": "regional OSINT queries, with since and until beside datetime",
     "UNSUPPORTED_MODEL": "the agent streams",

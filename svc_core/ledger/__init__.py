@@ -1,0 +1,1 @@
+"""The ledger: a bitemporal, append-only log of claims that anybody can check (Spec: Ledger)."""
