@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from attrs import field, frozen
 
@@ -143,12 +143,41 @@ class Actor:
     scopes: frozenset[str] = frozenset()
 
 
+class Signer(Protocol):
+    """The key that signs the tree heads of ledgers: Ed25519 (RFC 8032)."""
+
+    @property
+    def public(self) -> bytes:
+        """The public key, 32 bytes."""
+        ...
+
+    def sign(self, message: bytes) -> bytes:
+        """The signature of `message`, 64 bytes."""
+        ...
+
+
+@frozen
+class Host:
+    """What use cases may know of the deployment that runs them.
+
+    `origin` is its public address without a path. `is_development` allows what only a developer's
+    own machine may do, such as webhooks to loopback addresses. `allow_erasure` names the
+    workspaces whose ledger content may be erased; `"*"` in it names all.
+    """
+
+    origin: str = "http://127.0.0.1:8000"
+    is_development: bool = True
+    allow_erasure: frozenset[str] = frozenset()
+    signer: Signer | None = None
+
+
 @frozen
 class Context:
     """What a use case may know besides its request. `now` is read once per request.
 
     `format` is the representation that was negotiated, `aliases` whether deprecated members are
-    still given, `target` the row that a mutation is about.
+    still given, `target` the row that a mutation is about, `if_match` the precondition of an
+    operation without such a row.
     """
 
     tx: Transaction
@@ -160,6 +189,8 @@ class Context:
     format: str = "json"
     aliases: bool = True
     target: Document[Any] | None = None
+    if_match: str | None = None
+    host: Host = Host()
 
     async def load(self, collection: Collection[T], id_: str) -> Document[T]:
         """The row.

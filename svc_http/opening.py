@@ -61,4 +61,6 @@ def open_store(given: Settings) -> Store:
 
 def hands(runtime: Runtime) -> Service:
     """What workers and commands act through."""
-    return Service(runtime.storage, runtime.ids, runtime.now, runtime.keyring, runtime.plans)
+    return Service(
+        runtime.storage, runtime.ids, runtime.now, runtime.keyring, runtime.plans, runtime.host
+    )

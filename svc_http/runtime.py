@@ -9,6 +9,7 @@ from datetime import datetime
 
 from svc_core.access import address, plans
 from svc_core.access.plans import PlanTable
+from svc_core.operation import Host
 from svc_core.pipeline import Site
 from svc_core.ports import Ids, Storage
 from svc_http import system
@@ -51,6 +52,7 @@ class Runtime:
         self.ids = ids
         self.plans = plan_table or plans.PRESETS[settings.plans]
         self.keyring = keyring(settings.secret, settings.secret_previous)
+        self.host = Host(settings.origin, settings.env == "development")
         self.principals = Principals(storage, self.plans, monotonic)
         self.gate = Gate(self.principals, address.parse_trusted(settings.trusted_proxies))
         self.pages = PageCache()

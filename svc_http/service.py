@@ -12,7 +12,7 @@ from attrs import frozen
 
 from svc_core.access.plans import PlanTable
 from svc_core.cursor import Keyring
-from svc_core.operation import Actor, Context
+from svc_core.operation import Actor, Context, Host
 from svc_core.ports import SYSTEM, Ids, Storage, Transaction
 
 R = TypeVar("R")
@@ -27,6 +27,7 @@ class Service:
     now: Callable[[], datetime]
     keyring: Keyring
     plans: PlanTable
+    host: Host = Host()
 
     async def read(self, tenant: str, usecase: Callable[[Context], Awaitable[R]]) -> R:
         """Run a use case for `tenant` on one snapshot."""
@@ -52,4 +53,6 @@ class Service:
 
     def context(self, tx: Transaction, actor: Actor, now: datetime) -> Context:
         """The context of a use case that no request asked for."""
-        return Context(tx, now, self.ids, actor, operation="", keyring=self.keyring)
+        return Context(
+            tx, now, self.ids, actor, operation="", keyring=self.keyring, host=self.host
+        )

@@ -1,0 +1,60 @@
+"""Secrets at rest open where they were sealed, and nowhere else."""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core.cursor import Keyring
+from svc_core.vault import VaultError, lock, needs_new_seal, unlock, vault
+
+OLD = vault(Keyring({1: b"o" * 32}, 1))
+BOTH = vault(Keyring({1: b"o" * 32, 2: b"n" * 32}, 2))
+NEW = vault(Keyring({2: b"n" * 32}, 2))
+NONCE = b"n" * 12
+
+
+@given(st.binary(max_size=200), st.text(max_size=40), st.binary(min_size=12, max_size=12))
+def test_what_was_locked_is_unlocked_in_its_place(secret, place, nonce):
+    text = lock(OLD, secret, place, nonce)
+    assert unlock(OLD, text, place) == secret
+    assert unlock(BOTH, text, place) == secret
+    with pytest.raises(VaultError):
+        unlock(OLD, text, place + "x")
+
+
+def test_a_rotated_ring_tells_which_secrets_need_a_new_seal():
+    text = lock(OLD, b"secret", "here", NONCE)
+    assert needs_new_seal(BOTH, text)
+    again = lock(BOTH, unlock(BOTH, text, "here"), "here", NONCE)
+    assert not needs_new_seal(BOTH, again)
+    assert unlock(NEW, again, "here") == b"secret"
+    with pytest.raises(VaultError):
+        unlock(NEW, text, "here")
+
+
+@given(st.integers(min_value=0), st.integers(1, 255))
+def test_an_altered_secret_does_not_open(at, flip):
+    text = lock(OLD, b"secret", "here", NONCE)
+    data = bytearray(urlsafe_b64decode(text[3:]))
+    data[at % len(data)] ^= flip
+    with pytest.raises(VaultError):
+        unlock(OLD, "v1." + urlsafe_b64encode(bytes(data)).decode(), "here")
+
+
+@pytest.mark.parametrize("text", ["", "v1.", "v2.AAAA", "v1.AAAA", "v1.é", "v1.A", "plain"])
+def test_what_is_no_sealed_secret_is_refused(text):
+    with pytest.raises(VaultError):
+        unlock(OLD, text, "here")
+
+
+def test_a_cursor_key_opens_no_secret():
+    text = lock(OLD, b"secret", "here", NONCE)
+    with pytest.raises(VaultError):
+        unlock(Keyring({1: b"o" * 32}, 1), text, "here")
+
+
+def test_a_nonce_has_twelve_bytes():
+    with pytest.raises(VaultError, match="12 random bytes"):
+        lock(OLD, b"secret", "here", b"short")
