@@ -10,17 +10,19 @@ from typing import Any, NamedTuple
 
 import attrs
 
-from svc_core import pipeline
+from svc_core import pipeline, problem
 from svc_core.access.authorize import Grant, OperationAccess
 from svc_core.inputs import inputs
 from svc_core.operation import Context, Operation
 from svc_core.pipeline import Call, Prepared, Reply, Site
 from svc_core.ports import Transaction
+from svc_core.problem import Problem
 from svc_http import respond
 from svc_http.dispatcher import Resource
 from svc_http.exchange import Exchange, Header
 from svc_http.respond import Deprecation, Ready
 from svc_http.runtime import Runtime
+from svc_http.till import Till
 
 
 class _Case(NamedTuple):
@@ -45,6 +47,7 @@ class Endpoint:
             binding=operation.binding,
             pool=operation.pool if settings.rate_limits else "none",
         )
+        self._till = Till.of(operation, settings)
         self._reads_body = any(item.place == "body" for item in declared)
         self._is_remembered = operation.timeless and not operation.writes
         self._id = operation.id
@@ -69,12 +72,13 @@ class Endpoint:
         gate = runtime.gate
         grant = gate.admit_known(self._access, exchange, now)
         if grant is None:
-            grant = await gate.admit(self._access, exchange, now)
+            grant = await self._admit(exchange, now)
         site = runtime.site(now)  # first, because at the end of a window it clears the cache
         if not self._is_remembered:
             await respond.send(exchange, await self._run(exchange, values, _Case(grant, now, site)))
             return
-        key = self._key(exchange, grant)
+        # With the windows of the site: an answer under way when one ends is kept for nobody.
+        key = (self._key(exchange, grant), site.aliases, site.legacy_ids)
         # Read before the answer is made: a commit in between makes it stale at once.
         version = runtime.storage.version
         answer = runtime.pages.get(key, version)
@@ -82,6 +86,14 @@ class Endpoint:
             answer = await self._run(exchange, values, _Case(grant, now, site))
             runtime.pages.put(key, version, answer)
         await respond.send(exchange, answer)
+
+    async def _admit(self, exchange: Exchange, now: datetime) -> Grant:
+        try:
+            return await self._runtime.gate.admit(self._access, exchange, now)
+        except Problem as refusal:
+            if self._till is not None and refusal.type is problem.PAYMENT_REQUIRED:
+                raise self._till.ask(exchange) from refusal
+            raise
 
     def _key(self, exchange: Exchange, grant: Grant) -> Hashable:
         actor, fields = grant.actor, exchange.fields

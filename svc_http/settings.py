@@ -17,6 +17,7 @@ from typing import Any, Literal
 import attrs
 from attrs import field, frozen
 
+from svc_core import payments
 from svc_core.access import plans
 from svc_core.constraints import Doc
 from svc_http import system
@@ -24,6 +25,7 @@ from svc_http.keyring import SameKeyId, keyring
 from svc_http.settings_text import (
     Reader,
     choice,
+    evm_address,
     instant,
     integer,
     nonempty,
@@ -163,6 +165,20 @@ class Settings:
         "2027-06-30T00:00:00Z",
         "The date in their Sunset header (RFC 8594); not before `deprecated_at`.",
     )
+    x402_network: Literal["eip155:8453", "eip155:84532"] | None = _setting(
+        None,
+        choice(*payments.NETWORKS),
+        payments.BASE_SEPOLIA.id,
+        "The network that payments are asked on. Without it: real money, `eip155:8453`, in "
+        "production once `x402_pay_to` is set; test money, `eip155:84532`, otherwise.",
+    )
+    x402_pay_to: str | None = _setting(
+        None,
+        evm_address,
+        "0x52908400098527886E0F7030069857D2E4169EE7",
+        "The address that payments go to. Without it: one that nobody has the key of. Payments "
+        "are asked for and not yet settled.",
+    )
     body_bytes_max: int = _setting(
         _MIB, integer(1024, 64 * _MIB), "1048576", "The largest request body, in bytes."
     )
@@ -191,6 +207,16 @@ class Settings:
     def __attrs_post_init__(self) -> None:
         if self.sunset_at is not None and self.sunset_at < self.deprecated_at:
             raise _refused("sunset_at", "is before deprecated_at")
+        if self.payment_network == payments.BASE.id and self.x402_pay_to is None:
+            raise _refused("x402_pay_to", "is missing, and x402_network takes real money")
+
+    @property
+    def payment_network(self) -> str:
+        """The network that payments are asked on."""
+        if self.x402_network is not None:
+            return self.x402_network
+        real = self.env == "production" and self.x402_pay_to is not None
+        return (payments.BASE if real else payments.BASE_SEPOLIA).id
 
     @property
     def origin(self) -> str:

@@ -67,6 +67,13 @@ def web_origin(text: str) -> str:
     return text.rstrip("/")
 
 
+def evm_address(text: str) -> str:
+    """An account of an Ethereum network; whether its mixed case is right is for clients to say."""
+    if not re.fullmatch("0x[0-9a-fA-F]{40}", text) or int(text, 16) == 0:
+        raise ValueError("must be 0x and 40 hexadecimal digits, not all of them 0")
+    return text
+
+
 def proxies(text: str) -> tuple[str, ...]:
     """A comma list of peers, checked here and kept as text."""
     entries = tuple(entry.strip() for entry in text.split(",") if entry.strip())

@@ -7,7 +7,7 @@ from attrs import frozen
 
 from svc_core import cursor, problem, wire
 from svc_core.constraints import Doc, Example, MaxLen
-from svc_core.operation import QUERY, Context, Operation, Page
+from svc_core.operation import QUERY, T3_ENRICHED, Context, Operation, Page
 from svc_core.ports import Change, ChangeType, FeedPosition
 from svc_core.problem import Problem
 from svc_core.resources.members import Limit
@@ -163,6 +163,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         version="2.0",
         scopes=frozenset({"osint:read"}),
         auth="bearer-or-x402",
+        tier=T3_ENRICHED,  # the spec lets it be paid for and shows no price: the least there is
         fails=(problem.INVALID_WATERMARK, problem.WATERMARK_GONE),
         timeless=True,
         examples={"response": _EXAMPLE},

@@ -12,7 +12,6 @@ from svc_core.problem import CATALOGUE
 from svc_core.schema import Schema, Schemas
 
 VERSION = "3.1.0"
-NETWORKS = ("eip155:8453", "eip155:84532")  # Spec: Reports, rule 1: production, development
 
 TAGS: Mapping[str, str] = {
     "Reports": "Intelligence reports: rows, expansions and facets.",
@@ -102,7 +101,7 @@ def document(
         TypeError: two operations claim one method and path, or two models one name.
     """
     catalogue = tuple(operations)
-    writer = Writer(base_url, NETWORKS, Schemas())
+    writer = Writer(base_url, Schemas())
     writer.schemas.add("Problem", _PROBLEM)
     paths = _paths(catalogue, writer, flat=flat)
     return {

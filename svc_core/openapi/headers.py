@@ -110,7 +110,6 @@ def of_failure(operation: Operation[Any, Any], kinds: Collection[ProblemType]) -
     """What the problem answers of one status carry."""
     own = {
         401: "WWW-Authenticate",
-        402: "PAYMENT-REQUIRED",
         409: "Retry-After",
         412: "ETag",
         429: "Retry-After",
@@ -119,5 +118,7 @@ def of_failure(operation: Operation[Any, Any], kinds: Collection[ProblemType]) -
     needed = {own[kind.status] for kind in kinds if kind.status in own}
     if all(kind.status == 409 and not kind.retryable for kind in kinds):
         needed.clear()
+    if problem.PAYMENT_REQUIRED in kinds:  # other kinds of 402 never offer to be paid
+        needed.add("PAYMENT-REQUIRED")
     limits = ACCOUNT_LIMITS if problem.RATE_LIMITED in kinds else ()
     return [*every(operation), *limits, *sorted(needed)]

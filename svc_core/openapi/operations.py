@@ -6,13 +6,14 @@ from typing import Any
 
 from attrs import frozen
 
-from svc_core import idempotency, problem, wire
+from svc_core import idempotency, payments, problem, wire
 from svc_core.inputs import Input, inputs
 from svc_core.openapi import headers, words
 from svc_core.openapi.envelopes import content, results
 from svc_core.openapi.failures import failures
 from svc_core.openapi.samples import SAMPLE_ID, NoSampleError, sample
-from svc_core.operation import JSON, NDJSON, Operation
+from svc_core.operation import JSON, NDJSON, Operation, Tier
+from svc_core.payments import challenge
 from svc_core.problem import Problem, ProblemType
 from svc_core.schema import Schema, Schemas
 from svc_core.unset import UNSET
@@ -35,7 +36,6 @@ class Writer:
     """What the descriptions of all operations share."""
 
     base_url: str
-    networks: tuple[str, ...]
     schemas: Schemas
 
     def operation(self, operation: Operation[Any, Any]) -> dict[str, Any]:
@@ -55,11 +55,7 @@ class Writer:
         if operation.scopes:
             described["x-required-scopes"] = sorted(operation.scopes)
         if operation.tier is not None:
-            described["x-x402"] = {
-                "tier": operation.tier.name,
-                "priceUsd": operation.tier.price_usd,
-                "networks": list(self.networks),
-            }
+            described["x-x402"] = _price(operation.tier)
         return described | _pagination(operation)
 
     def parameters(self, operation: Operation[Any, Any]) -> list[dict[str, Any]]:
@@ -195,6 +191,23 @@ def _parameter(place: str, name: str, description: str, schema: Schema) -> dict[
         "description": description,
         "required": False,
         "schema": schema,
+    }
+
+
+def _price(tier: Tier) -> dict[str, Any]:
+    """What a request costs and how that is asked for; settling is not promised yet."""
+    return {
+        "version": challenge.VERSION,
+        "scheme": challenge.SCHEME,
+        "tier": tier.name,
+        "price": {"mode": "fixed", "currency": "USD", "amount": tier.price_usd},
+        "asset": "USDC",
+        "networks": {
+            "production": payments.BASE.id,
+            "development": payments.BASE_SEPOLIA.id,
+        },
+        "maxTimeoutSeconds": challenge.TIMEOUT_SECONDS,
+        "headers": {"challenge": "PAYMENT-REQUIRED", "payment": "PAYMENT-SIGNATURE"},
     }
 
 

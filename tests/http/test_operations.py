@@ -2,9 +2,11 @@
 
 from datetime import UTC, datetime
 
+import attrs
 import pytest
 
-from svc_core import problem
+from svc_core import catalog, problem
+from svc_core.operation import Page
 from svc_http.storage import MemoryStorage, Overloaded, StorageUnavailable
 
 NOTES = "/api/v1/notes"
@@ -323,6 +325,25 @@ def test_the_end_of_the_alias_window_changes_remembered_pages_too(make_house):
     assert "count" not in house.ask("GET", NOTES, key).json()["meta"]
     house.clock.forward(minutes=1)
     assert "count" not in house.ask("GET", NOTES, key).json()["meta"]
+
+
+def test_a_page_under_way_when_the_alias_window_ends_is_kept_for_nobody(make_house):
+    end = datetime(2026, 3, 4, 5, 7, tzinfo=UTC)
+    houses = []
+
+    async def run(ctx, _request):
+        if ctx.now < end:
+            # Another request comes after the end, while this one is still being answered.
+            houses[0].clock.forward(minutes=2)
+            houses[0].service.runtime.site(houses[0].clock())
+        return Page(())
+
+    listed = next(operation for operation in catalog.OPERATIONS if operation.id == "listNewsFeeds")
+    slow = attrs.evolve(listed, run=run, timeless=True, scopes=frozenset())
+    houses.append(make_house(parts={"operations": (slow,)}, aliases_until=end))
+    key = houses[0].key()
+    assert "count" in houses[0].ask("GET", slow.address, key).json()["meta"]
+    assert "count" not in houses[0].ask("GET", slow.address, key).json()["meta"]
 
 
 def test_identifiers_of_old_are_accepted_while_the_window_is_open(make_house):

@@ -249,6 +249,7 @@ OPERATIONS = (
         media=(EVENTS,),
         pool="agent",
         binding="workspace",
+        fails=(problem.SUBSCRIPTION_REQUIRED,),
     ),
     declare(
         "follow", "GET", "/changes", Nothing, Page[Thing], auth="public", scopes=frozenset(),

@@ -359,6 +359,7 @@ def test_envelopes_are_the_specs(described: dict[str, Any]) -> None:
         ("createThing", "401", {"WWW-Authenticate"}, {"Retry-After"}),
         ("createThing", "409", {"Retry-After"}, set()),
         ("listThings", "402", {"PAYMENT-REQUIRED"}, set()),
+        ("ask", "402", {"X-Request-Id"}, {"PAYMENT-REQUIRED"}),
         ("deleteThing", "412", {"ETag"}, set()),
         ("deleteThing", "409", {"X-Request-Id"}, {"Retry-After"}),
         ("listThings", "429", {"Retry-After", "RateLimit", "X-RateLimit-Limit-Minute"}, set()),
@@ -392,9 +393,14 @@ def test_scopes_prices_and_keys_are_told(found: dict[str, Any]) -> None:
     assert found["createThing"]["security"] == [{"bearerAuth": []}]
     assert found["listThings"]["security"] == [{"bearerAuth": []}, {"x402": []}]
     assert found["listThings"]["x-x402"] == {
+        "version": 2,
+        "scheme": "exact",
         "tier": "T3_ENRICHED",
-        "priceUsd": "0.01",
-        "networks": ["eip155:8453", "eip155:84532"],
+        "price": {"mode": "fixed", "currency": "USD", "amount": "0.01"},
+        "asset": "USDC",
+        "networks": {"production": "eip155:8453", "development": "eip155:84532"},
+        "maxTimeoutSeconds": 300,
+        "headers": {"challenge": "PAYMENT-REQUIRED", "payment": "PAYMENT-SIGNATURE"},
     }
     assert found["follow"]["security"] == []
     assert "x-required-scopes" not in found["follow"]
@@ -456,7 +462,7 @@ KEYED = ALWAYS | {401, 403, 429}
         ("changeThing", KEYED | {404, 406, 408, 409, 412, 413, 415}),
         ("deleteThing", KEYED | {404, 406, 409, 412}),
         ("bareThing", KEYED | {404, 406}),
-        ("ask", KEYED | {408, 413, 415}),
+        ("ask", KEYED | {402, 408, 413, 415}),
         ("follow", ALWAYS | {406}),
     ],
 )

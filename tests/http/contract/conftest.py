@@ -58,9 +58,7 @@ EDGE_CODES = frozenset(
 )
 """What the description tells of all requests at once, not of each operation."""
 
-CONDITIONAL_HEADERS = frozenset(
-    {"ETag", "Link", "Idempotency-Replayed", "Deprecation", "Sunset", "PAYMENT-REQUIRED"}
-)
+CONDITIONAL_HEADERS = frozenset({"ETag", "Link", "Idempotency-Replayed", "Deprecation", "Sunset"})
 """Documented fields that an answer carries only under a condition of their own."""
 
 

@@ -170,6 +170,7 @@ def test_without_a_key_it_asks_for_one_or_for_payment(shared, operation, refused
     priced = operation.auth == "bearer-or-x402"
     refused(answer, problem.PAYMENT_REQUIRED if priced else problem.MISSING_API_KEY)
     assert ("www-authenticate" in answer.headers) != priced
+    assert ("payment-required" in answer.headers) == priced
 
 
 @keyed

@@ -1,0 +1,93 @@
+"""The challenge of a 402 answer: the `PAYMENT-REQUIRED` field (x402, version 2, HTTP transport).
+
+Rule 1: the field is standard base64, padded, of one JSON object in UTF-8; clients refuse the
+        URL-safe alphabet.
+Rule 2: amounts are whole numbers of the asset's smallest unit, as text; no float ever touches one.
+Rule 3: the address of the resource is made of the configured origin, never of `Host`.
+"""
+
+from base64 import b64encode
+from decimal import Decimal
+from typing import Any, Final
+
+from attrs import frozen
+
+from svc_core import compact
+from svc_core.operation import Operation, Tier
+from svc_core.payments.networks import BASE_SEPOLIA, NOBODY, Network
+
+VERSION: Final = 2
+SCHEME: Final = "exact"
+
+TIMEOUT_SECONDS: Final = 300
+"""How long a signed payment is good: it also bears a client whose clock is some minutes slow."""
+
+URL_LENGTH_MAX: Final = 2_048
+"""Of the resource's address in a challenge; a longer one is named without its query. Proxies
+commonly hold 4 KiB of answer fields, and base64 makes three bytes four."""
+
+ERROR_UNPAID: Final = "PAYMENT-SIGNATURE header is required"
+ERROR_UNSETTLED: Final = "This server settles no payments yet; nothing was charged."
+
+_text = compact.encoder()
+
+
+@frozen
+class Terms:
+    """Whom to pay, and on which network."""
+
+    network: Network = BASE_SEPOLIA
+    pay_to: str = NOBODY
+
+
+@frozen(eq=False)
+class Offer:
+    """What one operation asks for a request; made once, because all but the address is constant."""
+
+    _rest: str
+
+    def header(self, url: str, error: str) -> str:
+        """The value of `PAYMENT-REQUIRED` for a request to the resource at `url`.
+
+        `error` says why the request was not served, in words for people.
+        """
+        if len(url) > URL_LENGTH_MAX:
+            url = url.partition("?")[0]
+        said = f'{{"x402Version":{VERSION},"error":{_text(error)},"resource":{{"url":{_text(url)},'
+        return b64encode((said + self._rest).encode()).decode("ascii")
+
+
+def offer(operation: Operation[Any, Any], terms: Terms) -> Offer | None:
+    """The offer for an operation; None for one that cannot be paid for."""
+    if operation.tier is None or operation.auth != "bearer-or-x402":
+        return None
+    resource = _text({"description": operation.summary, "mimeType": operation.media[0].media_type})
+    accepts = _text([requirements(operation.tier, terms)])
+    return Offer(f'{resource[1:]},"accepts":{accepts}}}')
+
+
+def requirements(tier: Tier, terms: Terms) -> dict[str, Any]:
+    """One way to pay for a request of this price class (x402: PaymentRequirements)."""
+    asset = terms.network.asset
+    return {
+        "scheme": SCHEME,
+        "network": terms.network.id,
+        "amount": str(atomic(tier.price_usd, asset.decimals)),
+        "asset": asset.address,
+        "payTo": terms.pay_to,
+        "maxTimeoutSeconds": TIMEOUT_SECONDS,
+        # Without both, clients cannot sign a transfer (EIP-3009).
+        "extra": {"name": asset.name, "version": asset.version},
+    }
+
+
+def atomic(price_usd: str, decimals: int) -> int:
+    """A price in the smallest units of an asset, exactly.
+
+    Raises:
+        ValueError: the price is finer than the asset.
+    """
+    units = Decimal(price_usd).scaleb(decimals)
+    if units != units.to_integral_value():
+        raise ValueError(f"{price_usd} has more than {decimals} decimals.")
+    return int(units)
