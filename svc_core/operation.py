@@ -76,13 +76,19 @@ class IdOf:
 
 # -- results -----------------------------------------------------------------------------------
 
+Tag = tuple[str | int, ...] | str
+"""What an ETag is made of; a text is the opaque tag itself, where its form is promised."""
+
+Fields = tuple[tuple[str, str], ...]
+"""Header fields of an answer beside those that every answer has."""
+
 
 @frozen
 class One(Generic[T]):
     """A single resource under `data`. `tag` is what its ETag is made of; None gives no ETag."""
 
     raw: bytes
-    tag: tuple[str | int, ...] | None = None
+    tag: Tag | None = None
 
 
 @frozen
@@ -90,7 +96,7 @@ class Bare(Generic[T]):
     """A facet whose object is the whole body, without envelope."""
 
     raw: bytes
-    tag: tuple[str | int, ...] | None = None
+    tag: Tag | None = None
 
 
 @frozen
@@ -98,7 +104,7 @@ class Created(Generic[T]):
     """A new resource: 201 with `Location` and `ETag`."""
 
     raw: bytes
-    tag: tuple[str | int, ...]
+    tag: Tag
     location: str
 
 
@@ -113,6 +119,7 @@ class Page(Generic[T]):
     next_cursor: str | None = None
     next_parameter: str = "cursor"
     meta: Mapping[str, str] = field(factory=dict)
+    fields: Fields = ()
 
 
 @frozen
@@ -121,12 +128,20 @@ class Empty:
 
 
 @frozen
+class Redirect:
+    """The thing is elsewhere, for now: 302 with an absolute `Location`."""
+
+    location: str
+
+
+@frozen
 class Content:
     """A representation of its own (Markdown, plain text): its media type and bytes."""
 
     media_type: str
     body: bytes
-    tag: tuple[str | int, ...] | None = None
+    tag: Tag | None = None
+    fields: Fields = ()
 
 
 # -- the caller and the context ----------------------------------------------------------------
@@ -357,7 +372,9 @@ class Operation(Generic[Req, Res]):
     set; an empty one with `auth="public"` needs no key. A `tier` makes it payable.
     `idempotency` says whether an `Idempotency-Key` is required, optional or ignored.
     `timeless` promises that the answer depends on nothing but caller, request and stored rows,
-    so a page of it may be kept until the next commit.
+    so a page of it may be kept until the next commit. `conditional` says that it honours
+    `If-Match` though it has no target row: its use case compares `Context.if_match`.
+    A path may end in `{+name}`: the rest of the path with its slashes (RFC 6570, 3.2.3).
     """
 
     id: str
@@ -378,6 +395,7 @@ class Operation(Generic[Req, Res]):
     media: tuple[Representation, ...] = (JSON,)
     success: int = 200
     target: Target | None = None
+    conditional: bool = False
     idempotency: Literal["required", "optional", "none"] = "none"
     fails: tuple[ProblemType, ...] = ()
     timeless: bool = False
@@ -390,6 +408,16 @@ class Operation(Generic[Req, Res]):
         return self.method != "GET"
 
     @property
+    def takes_if_match(self) -> bool:
+        """Whether it honours `If-Match`."""
+        return self.conditional or self.target is not None
+
+    @property
     def address(self) -> str:
-        """The full path under the origin."""
+        """The full path under the origin, with its values in braces."""
+        return self.route.replace("{+", "{")
+
+    @property
+    def route(self) -> str:
+        """The full path as the dispatcher takes it, with `{+name}` where it is the rest."""
         return (BASE_V1 if self.version == "1.0" else BASE_V2) + self.path

@@ -65,7 +65,7 @@ def _operation(operation: Operation[Any, Any]) -> Iterator[str]:
     yield f"- Success: {operation.success}, {_media(operation)}"
     if operation.idempotency != "none":
         yield f"- `Idempotency-Key`: {operation.idempotency}"
-    if operation.target is not None:
+    if operation.takes_if_match:
         yield "- `If-Match`: honoured"
     codes = ", ".join(f"[`{kind.code}`](problems.md#{kind.slug})" for kind in failures(operation))
     yield f"- Failures: {codes}"

@@ -124,6 +124,8 @@ class Endpoint:
                 operation=operation.id,
                 keyring=runtime.keyring,
                 aliases=case.site.aliases,
+                if_match=prepared.if_match,
+                host=runtime.host,
             )
             return await pipeline.perform(operation, prepared, context, case.site)
 
@@ -142,6 +144,6 @@ def resources(operations: Iterable[Operation[Any, Any]], runtime: Runtime) -> li
     """One resource for each path, with the endpoints of all its methods."""
     paths: dict[str, dict[str, Endpoint]] = {}
     for operation in operations:
-        handlers = paths.setdefault(operation.address, {})
+        handlers = paths.setdefault(operation.route, {})
         handlers[operation.method] = Endpoint(operation, runtime)
     return [Resource(path, handlers) for path, handlers in paths.items()]

@@ -5,6 +5,7 @@ Rule 2: no redirect is ever made from a path, so nothing of a request's Host com
 Rule 3: routes and mounts of Starlette that a host adds are asked after ours.
 """
 
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
@@ -41,7 +42,7 @@ class Resource:
 
     @names.default
     def _names(self) -> tuple[str, ...]:
-        return tuple(part[1:-1] for part in self.path.split("/") if part.startswith("{"))
+        return tuple(part[1:-1].lstrip("+") for part in self.path.split("/") if part[:1] == "{")
 
     @allow.default
     def _allow(self) -> str:
@@ -49,6 +50,11 @@ class Resource:
         if "GET" in self.handlers:
             methods.insert(methods.index("GET") + 1, "HEAD")
         return ", ".join(methods)
+
+    @property
+    def pattern(self) -> str:
+        """The path as Starlette writes it."""
+        return re.sub(r"\{\+(\w+)\}", r"{\1:path}", self.path)
 
     async def __call__(self, scope: Scope, _receive: Receive, _send: Send) -> None:
         """Answer as an ASGI application, for hosts that walk the routes themselves."""
@@ -84,19 +90,26 @@ class Resource:
 
 
 class _Node:
-    """A place in the trie: fixed children by segment, one for any segment, perhaps a resource."""
+    """A place in the trie: fixed children by segment, one for any segment, perhaps a resource.
 
-    __slots__ = ("any", "fixed", "resource")
+    `rest` is the resource that takes all segments that are left, however many.
+    """
+
+    __slots__ = ("any", "fixed", "resource", "rest")
 
     def __init__(self) -> None:
         self.fixed: dict[str, _Node] = {}
         self.any: _Node | None = None
         self.resource: Resource | None = None
+        self.rest: Resource | None = None
 
     def add(self, segments: list[str], resource: Resource) -> None:
         """Put a resource under the remaining segments of its path."""
         node = self
         for segment in segments:
+            if segment.startswith("{+"):
+                node.rest = resource
+                return
             if segment.startswith("{"):
                 node.any = node.any or _Node()
                 node = node.any
@@ -112,13 +125,15 @@ class _Node:
         child = self.fixed.get(segment)
         if child is not None and (found := child.find(segments, at + 1, values)) is not None:
             return found
-        if self.any is None or not segment:
-            return None
-        values.append(segment)
-        found = self.any.find(segments, at + 1, values)
-        if found is None:
+        if self.any is not None and segment:
+            values.append(segment)
+            found = self.any.find(segments, at + 1, values)
+            if found is not None:
+                return found
             values.pop()
-        return found
+        if self.rest is not None:
+            values.append("/".join(segments[at:]))
+        return self.rest
 
 
 class Dispatcher(Router):
@@ -137,7 +152,7 @@ class Dispatcher(Router):
         ours = tuple(resources)
         super().__init__(
             [
-                *(Route(r.path, r, methods=[*r.handlers], name=r.path) for r in ours),
+                *(Route(r.pattern, r, methods=[*r.handlers], name=r.path) for r in ours),
                 *routes,
             ],
             redirect_slashes=False,

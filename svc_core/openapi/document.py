@@ -153,7 +153,8 @@ def _paths(
         if operation.version == "2.0" and not flat:
             address = writer.base_url + BASE_V2
             described["servers"] = [{"url": address, "description": "The v2 interface."}]
-        item = paths.setdefault(operation.address if flat else operation.path, {})
+        path = operation.address if flat else operation.path.replace("{+", "{")
+        item = paths.setdefault(path, {})
         if operation.method.lower() in item:
             raise TypeError(f"{operation.method} {operation.path} is declared twice.")
         item[operation.method.lower()] = described

@@ -58,7 +58,7 @@ def _derived(operation: Operation[Any, Any]) -> Iterator[ProblemType]:
     yield from operation.fails
     yield from _of_inputs(operation)
     yield from _of_access(operation)
-    if operation.target is not None:
+    if operation.takes_if_match:
         yield problem.PRECONDITION_FAILED
         yield problem.RESOURCE_CONFLICT
     if operation.idempotency != "none":

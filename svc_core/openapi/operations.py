@@ -171,7 +171,7 @@ def _implied(operation: Operation[Any, Any]) -> list[dict[str, Any]]:
         formats = [offer.format for offer in operation.media]
         schema = {"type": "string", "enum": formats, "default": formats[0]}
         found.append(_parameter("query", "format", "Representation; it beats `Accept`.", schema))
-    if operation.target is not None:
+    if operation.takes_if_match:
         said = "ETag of the version that may be changed; any other answers 412."
         found.append(_parameter("header", "If-Match", said, _TAG))
     if words.is_tagged(operation):

@@ -68,7 +68,7 @@ def _of_versions(operation: Operation[Any, Any]) -> Iterator[str]:
             "**Caching.** The answer has an `ETag`. Send it as `If-None-Match` and the answer is "
             "304 without a body for as long as nothing has changed."
         )
-    if operation.target is not None:
+    if operation.takes_if_match:
         yield (
             "**Lost updates.** Send the `ETag` that you have read as `If-Match`: if somebody else "
             "wrote meanwhile, the answer is 412 and nothing is written. Without it the change is "

@@ -67,3 +67,16 @@ def test_the_trie_finds_what_the_obvious_way_finds(segments):
     path = "/" + "/".join(segments)
     result = found(path)
     assert (result and result[0]) == slow(path)
+
+
+def test_the_rest_of_a_path_may_be_one_value():
+    tail, fixed = Resource("/tiles/{level}/{+rest}", {}), Resource("/tiles/{level}/names", {})
+    paths = Dispatcher([tail, fixed])
+    assert paths.find("/tiles/0/x001/234.p/7") == (
+        tail,
+        {"level": "0", "rest": "x001/234.p/7"},
+    )
+    assert paths.find("/tiles/0/names") == (fixed, {"level": "0"})
+    assert paths.find("/tiles/0/names/more") == (tail, {"level": "0", "rest": "names/more"})
+    assert paths.find("/tiles/0") is None
+    assert tail.pattern == "/tiles/{level}/{rest:path}"
