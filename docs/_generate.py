@@ -156,7 +156,7 @@ def _row(collection: Collection[Any]) -> tuple[str, ...]:
 
 def _protocols() -> Iterator[tuple[str, Any]]:
     for name, found in vars(ports).items():
-        if getattr(found, "_is_protocol", False) and found.__module__ == ports.__name__:
+        if getattr(found, "_is_protocol", False) and found.__module__.startswith(ports.__name__):
             yield name, found
 
 

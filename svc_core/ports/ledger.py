@@ -1,0 +1,145 @@
+"""Sealed lines: the append-only ledger of a tenant, as bytes that are stored and never remade.
+
+Rule 1: a line is kept as it was sealed, byte for byte; a store never parses or writes one anew.
+Rule 2: lines are numbered from 0 without a gap; an append names the size it builds on.
+Rule 3: record times never fall from one line to the next, so each names one prefix of the ledger.
+Rule 4: nothing leaves but the content of an erased line, and that leaves the store's files too.
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple, Protocol
+
+LEDGER_LEVELS: Final = (0, 8, 16, 24)
+"""The levels of the Merkle tree that are kept: leaves, and roots of 256, 65,536, 16,777,216 leaves.
+
+Each tile of the tlog formats is a run of one of them.
+"""
+
+
+class SealedLine(NamedTuple):
+    """One sealed record and what finds it.
+
+    `opens` says that it is a subject's own assertion; `keys` holds the designator that it states
+    as `scheme:value`; `recorded_at` is a text of 27 characters whose byte order is its time
+    order; `seal` is 32 bytes, the leaf hash; `line` is the whole line without its LF.
+    """
+
+    seq: int
+    id: str
+    subject: str
+    opens: bool
+    recorded_at: str
+    keys: tuple[str, ...]
+    seal: bytes
+    line: bytes
+
+
+class LedgerHead(NamedTuple):
+    """How many lines there are, and the state of the tree behind them, opaque to the store."""
+
+    size: int
+    state: bytes
+
+
+class LedgerNode(NamedTuple):
+    """A complete subtree of the Merkle tree: `2**level` leaves from leaf `number * 2**level`."""
+
+    level: int
+    number: int
+    hash: bytes
+
+
+class DuplicateRecordError(Exception):
+    """An append met a record of the same identifier; `id` names the first such."""
+
+    def __init__(self, id_: str) -> None:
+        """Say which record is there already."""
+        super().__init__(f"the ledger holds {id_}")
+        self.id = id_
+
+
+class Ledger(Protocol):
+    """The one ledger of this tenant. `size`, where it is given, hides later lines."""
+
+    async def head(self) -> LedgerHead | None:
+        """The newest head, or None before the first append."""
+        ...
+
+    async def append(
+        self,
+        lines: Sequence[SealedLine],
+        nodes: Sequence[LedgerNode],
+        head: LedgerHead,
+        *,
+        expect: int,
+    ) -> None:
+        """Add all lines, the nodes that they complete above level 0, and the head after them.
+
+        `expect` is the size that must be stored now; 0 also where there is no ledger yet. A
+        refused append leaves nothing, also when its refusal is caught.
+
+        Raises:
+            StaleVersionError: the stored size is another.
+            DuplicateRecordError: a line's identifier is taken, in the ledger or among `lines`.
+        """
+        ...
+
+    async def get(self, id_: str) -> SealedLine | None:
+        """The line of a record, or None when this ledger has no such record."""
+        ...
+
+    async def lines(self, start: int, end: int) -> tuple[bytes, ...]:
+        """The lines from number `start` up to and without `end`, as many as there are."""
+        ...
+
+    async def of_subject(
+        self, subject: str, *, size: int | None = None, limit: int
+    ) -> tuple[bytes, ...]:
+        """At most `limit` lines about the subject, oldest first."""
+        ...
+
+    async def opened(
+        self,
+        *,
+        before: int | None = None,
+        size: int | None = None,
+        key: str | None = None,
+        limit: int,
+    ) -> tuple[SealedLine, ...]:
+        """At most `limit` lines that open a subject, newest first, numbered below `before`.
+
+        With `key`, only those of subjects that `holders` names.
+        """
+        ...
+
+    async def holders(self, key: str, *, size: int | None = None, limit: int) -> tuple[str, ...]:
+        """At most `limit` subjects about which a line states `key`, by the first such line.
+
+        Whether it is still in force is for the caller to judge.
+        """
+        ...
+
+    async def size_at(self, recorded_at: str) -> int:
+        """How many lines were recorded at or before this time."""
+        ...
+
+    async def hashes(self, level: int, start: int, end: int) -> tuple[bytes, ...]:
+        """The hashes at one of `LEDGER_LEVELS` from number `start` up to and without `end`, as
+        many as there are; those of level 0 are the seals."""
+        ...
+
+    async def erase(self, id_: str, line: bytes) -> None:
+        """Put `line`, which lacks the content, in the place of the record's; its keys go as well.
+
+        Seals and nodes stay. What was there is gone from the store's files soon after the commit:
+        as soon as no reader looks at an older snapshot.
+        """
+        ...
+
+    async def keep_checkpoint(self, day: str, size: int, text: bytes) -> None:
+        """Keep a signed checkpoint of the day `YYYY-MM-DD` (UTC), unless a larger one is kept."""
+        ...
+
+    async def checkpoints(self) -> tuple[bytes, ...]:
+        """The last checkpoint of each day, oldest first."""
+        ...
