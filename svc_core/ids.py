@@ -124,16 +124,6 @@ def public_id(prefix: str, text: str) -> str | None:
     return None
 
 
-def read_id(prefix: str, text: str, *, legacy: bool) -> str | None:
-    """The public id that a client means, legacy form included where `legacy` allows it.
-
-    None means that no resource of this kind can have such an id, which is a 404.
-    """
-    if is_id(prefix, text):
-        return text
-    return public_id(prefix, text) if legacy else None
-
-
 def _known(prefix: str) -> str:
     if prefix not in PREFIXES:
         raise IdError(f"No resource has the id prefix {prefix!r}.")

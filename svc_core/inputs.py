@@ -14,7 +14,6 @@ from attrs import frozen
 from svc_core import wire
 from svc_core.constraints import Doc
 from svc_core.operation import IdOf, In
-from svc_core.unset import UNSET
 from svc_core.wire import shapes
 
 
@@ -65,7 +64,7 @@ def _input(field: "attrs.Attribute[Any]") -> Input:
         place=place.place,
         annotation=annotation,
         required=field.default is attrs.NOTHING,
-        default=_default(field.default),
+        default=shapes.default_of(field),
         read=_no_text if place.place == "body" else wire.reader(annotation),
         id_prefix=next((item.prefix for item in metadata if isinstance(item, IdOf)), None),
         doc=next((item.text for item in metadata if isinstance(item, Doc)), ""),
@@ -84,13 +83,6 @@ def _without_place(annotation: Any) -> Any:
     inner, metadata = shapes.split(annotation)
     kept = tuple(item for item in metadata if not isinstance(item, In | IdOf))
     return Annotated[(inner, *kept)] if kept else inner
-
-
-def _default(default: Any) -> Any:
-    if default is attrs.NOTHING:
-        return UNSET
-    # The stubs call `Factory` a function; it is a class.
-    return default.factory() if isinstance(default, attrs.Factory) else default  # type: ignore[arg-type]
 
 
 def _no_text(_: str) -> NoReturn:

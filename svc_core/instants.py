@@ -1,4 +1,4 @@
-"""Instants (RFC 3339), intervals of them, and the fixed UTC windows that limits count in.
+"""Instants (RFC 3339) and intervals of them.
 
 Rule 1: an instant in memory is an aware `datetime` in UTC, from year 1 to year 9999.
 Rule 2: the reader takes what RFC 3339 allows and nothing more; `datetime.fromisoformat` takes
@@ -10,7 +10,7 @@ Rule 3: the writer always gives `YYYY-MM-DDTHH:MM:SS(.ffffff)?Z`, and reading th
 import re
 from calendar import monthrange
 from datetime import UTC, datetime, timedelta
-from typing import Final, NamedTuple
+from typing import Final
 
 from attrs import frozen
 
@@ -23,12 +23,11 @@ _INSTANT = re.compile(
 _SPACE_FOR_PLUS = re.compile(r"[^ ]{19,29} [0-9]{2}:[0-9]{2}")
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_SECOND: Final = timedelta(seconds=1)
 _LAST_MICROSECOND: Final = 999_999
 _OPEN: Final = ".."
 
-MINUTE_SECONDS: Final = 60
-DAY_SECONDS: Final = 86_400
+MILLIS_MAX: Final = 253_402_300_799_999
+"""The last millisecond of the year 9999, counted from 1970."""
 
 
 class InstantError(ValueError):
@@ -47,16 +46,6 @@ class Interval:
         return (self.start is None or self.start <= instant) and (
             self.end is None or instant <= self.end
         )
-
-
-class Window(NamedTuple):
-    """A fixed UTC window: its number since 1970 and the whole seconds left, at least 1.
-
-    It ends at `(number + 1)` times its length, in Unix seconds.
-    """
-
-    number: int
-    seconds_left: int
 
 
 def parse(text: str) -> datetime:
@@ -117,25 +106,16 @@ def parse_interval(text: str) -> Interval:
     return Interval(start, end)
 
 
-def minute_window(instant: datetime) -> Window:
-    """The UTC minute that holds the instant."""
-    return _window(instant, MINUTE_SECONDS)
+def from_millis(millis: int) -> datetime:
+    """The instant so many milliseconds after 1970 began, exactly.
 
-
-def day_window(instant: datetime) -> Window:
-    """The UTC day that holds the instant."""
-    return _window(instant, DAY_SECONDS)
-
-
-def ceil_seconds(duration: timedelta) -> int:
-    """The duration in whole seconds, rounded up, so that waiting them is always enough."""
-    return -(-duration // _SECOND)
-
-
-def _window(instant: datetime, length: int) -> Window:
-    # In whole numbers: a float of Unix seconds rounds the last microsecond of a window up.
-    number, elapsed = divmod(instant - _EPOCH, timedelta(seconds=length))
-    return Window(number, ceil_seconds(timedelta(seconds=length) - elapsed))
+    Raises:
+        InstantError: it lies outside the years 0001 to 9999.
+    """
+    try:
+        return _EPOCH + timedelta(milliseconds=millis)
+    except OverflowError as outside:
+        raise InstantError("The instant lies outside the years 0001 to 9999 in UTC.") from outside
 
 
 def _offset(sign: str, hours: int, minutes: int) -> timedelta:

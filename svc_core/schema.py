@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin
 import attrs
 
 from svc_core import wire
+from svc_core.boxes import Box
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
 from svc_core.instants import Interval
 from svc_core.unset import UNSET, Unset
@@ -40,6 +41,11 @@ _PLAIN: Mapping[Any, Schema] = {
         "type": "string",
         "description": "An RFC 3339 instant, or two joined by `/`; `..` leaves one side open.",
         "examples": ["2026-01-01T00:00:00Z/.."],
+    },
+    Box: {
+        "type": "string",
+        "description": "West, south, east, north in degrees (WGS 84), joined by commas.",
+        "examples": ["177,-20,-178,-16"],
     },
 }
 _LITERAL_TYPES = {str: "string", int: "integer", bool: "boolean"}
@@ -163,8 +169,9 @@ class Schemas:
             if direction == "output":
                 optional = shapes.may_be_unset(type_)
             else:
+                default = shapes.default_of(field)
                 optional = field.default is not attrs.NOTHING
-                properties[name] |= _default(field.default)
+                properties[name] |= {} if default is UNSET else {"default": wire.to_json(default)}
             if not optional:
                 required.append(name)
         words = summary_of(class_)
@@ -263,11 +270,3 @@ def _length_words(schema: Schema) -> tuple[str, str]:
 
 def _as_list(names: str | list[str]) -> list[str]:
     return [names] if isinstance(names, str) else names
-
-
-def _default(default: Any) -> Schema:
-    if default is attrs.NOTHING or default is UNSET:
-        return {}
-    # The stubs call `Factory` a function; it is a class.
-    made = default.factory() if isinstance(default, attrs.Factory) else default  # type: ignore[arg-type]
-    return {"default": wire.to_json(made)}

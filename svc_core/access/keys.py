@@ -8,10 +8,8 @@ Rule 4: only `active` and `inactive` are stored. Expiry and plan eligibility are
 """
 
 import re
-from collections.abc import Mapping
 from datetime import datetime
 from hashlib import sha256
-from types import MappingProxyType
 from typing import Final, Literal
 
 from attrs import evolve, field, frozen
@@ -23,7 +21,6 @@ DISPLAY_HEX = 8
 """Hex digits of the secret in the display prefix; the other 224 bits stay secret."""
 
 KeyStatus = Literal["active", "inactive"]
-KeyAction = Literal["revoke", "regenerate", "delete"]
 KeyState = Literal["active", "inactive", "expired", "plan-ineligible"]
 
 _AUTHORIZATION = re.compile("Bearer svc_[0-9a-f]{64}")
@@ -141,14 +138,6 @@ def used(key: ApiKey, at: datetime) -> ApiKey:
 
 
 # -- transitions -------------------------------------------------------------------------------
-
-TRANSITIONS: Mapping[KeyStatus, Mapping[KeyAction, KeyStatus | None]] = MappingProxyType(
-    {
-        "active": {"revoke": "inactive", "regenerate": "active", "delete": None},
-        "inactive": {"revoke": "inactive", "regenerate": "active", "delete": None},
-    }
-)
-"""The stored status after each action; None: the record is gone for good."""
 
 
 def revoke(key: ApiKey, now: datetime) -> ApiKey:

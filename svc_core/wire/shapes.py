@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import attrs
 
-from svc_core.unset import Unset
+from svc_core.unset import UNSET, Unset
 from svc_core.wire.document import Json
 
 _KINDS: Mapping[Any, tuple[type, ...]] = {
@@ -97,3 +97,12 @@ def items_of(annotation: Any) -> tuple[Any, ...]:
     """The item types of a fixed-length tuple; empty for `tuple[X, ...]`."""
     args = get_args(annotation)
     return () if args[-1] is Ellipsis else args
+
+
+def default_of(field: "attrs.Attribute[Any]") -> Any:
+    """What a field has where nobody says otherwise; `UNSET` where it has no default."""
+    default: Any = field.default
+    if default is attrs.NOTHING:
+        return UNSET
+    # The stubs call `Factory` a function; it is a class.
+    return default.factory() if isinstance(default, attrs.Factory) else default  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from datetime import date, datetime
 from functools import cache
 from typing import Any, get_args
 
-from svc_core import instants
+from svc_core import boxes, instants
 from svc_core.unset import Unset
 from svc_core.wire import shapes
 from svc_core.wire.document import NUMBER_MAX
@@ -27,8 +27,8 @@ _BOOLEANS = {"true": True, "false": False}
 def reader(annotation: Any) -> Read:
     """A function from the text of a parameter to its value.
 
-    It knows `str`, `int`, `float`, `bool`, `datetime`, `date`, `Interval`, `Literal`, comma lists
-    as `tuple[X, ...]`, and all of them in `Annotated` and `Maybe`. The function raises
+    It knows `str`, `int`, `float`, `bool`, `datetime`, `date`, `Interval`, `Box`, `Literal`,
+    comma lists as `tuple[X, ...]`, and all of them in `Annotated` and `Maybe`. The function raises
     `ValueError` with the reason in words.
 
     Raises:
@@ -108,4 +108,5 @@ _READERS: dict[Any, Read] = {
     datetime: _instant,
     date: read_date,
     instants.Interval: _interval,
+    boxes.Box: boxes.parse,
 }

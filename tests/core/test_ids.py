@@ -1,7 +1,6 @@
 """Public identifiers are opaque, sortable by age or derived, and legacy ones are still read."""
 
 import re
-from itertools import permutations
 
 import pytest
 from hypothesis import given
@@ -154,24 +153,15 @@ def test_only_24_hex_digits_are_a_legacy_id(text):
 
 
 @pytest.mark.parametrize("prefix", sorted(ids.LEGACY_PREFIXES))
-def test_a_legacy_id_is_read_while_its_window_is_open(prefix):
+def test_a_legacy_id_has_a_public_form(prefix):
     public = f"{prefix}_{HEX24}"
     assert ids.public_id(prefix, HEX24) == public
-    assert ids.read_id(prefix, HEX24, legacy=True) == public
-    assert ids.read_id(prefix, HEX24, legacy=False) is None
-    assert ids.read_id(prefix, public, legacy=False) == public
     assert ids.public_id(prefix, public) is None
 
 
 @pytest.mark.parametrize("prefix", sorted(set(ids.PREFIXES) - ids.LEGACY_PREFIXES))
 def test_kinds_that_had_no_legacy_id_have_none_now(prefix):
     assert ids.public_id(prefix, HEX24) is None
-    assert ids.read_id(prefix, HEX24, legacy=True) is None
-
-
-def test_an_id_of_another_kind_is_not_read():
-    for one, other in permutations(["rpt", "prf", "obs"], 2):
-        assert ids.read_id(one, f"{other}_{HEX24}", legacy=True) is None
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Instants are read as RFC 3339 allows, written in one form, and counted in UTC windows."""
+"""Instants are read as RFC 3339 allows, and written in one form."""
 
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
@@ -231,49 +231,26 @@ def test_an_interval_holds_its_bounds_and_what_lies_between(one, other, instant)
 
 
 @pytest.mark.parametrize(
-    ("window", "instant", "expected"),
+    ("millis", "instant"),
     [
-        (instants.minute_window, utc(1970, 1, 1), (0, 60)),
-        (instants.minute_window, utc(1970, 1, 1, 0, 0, 59), (0, 1)),
-        (instants.minute_window, utc(1970, 1, 1, 0, 0, 59, 999_999), (0, 1)),
-        (instants.minute_window, utc(1970, 1, 1, 0, 0, 0, 1), (0, 60)),
-        (instants.minute_window, utc(1970, 1, 1, 0, 1), (1, 60)),
-        (instants.minute_window, utc(1969, 12, 31, 23, 59, 30), (-1, 30)),
-        (instants.day_window, utc(1970, 1, 1), (0, 86_400)),
-        (instants.day_window, utc(1970, 1, 1, 23, 59, 59, 999_000), (0, 1)),
-        (instants.day_window, utc(1970, 1, 2), (1, 86_400)),
-        (instants.day_window, utc(2026, 1, 1, 12), (20_454, 43_200)),
-        (
-            instants.day_window,
-            datetime(2026, 1, 1, 1, tzinfo=timezone(timedelta(hours=2))),
-            (20_453, 3_600),
-        ),
+        (0, utc(1970, 1, 1)),
+        (1, utc(1970, 1, 1, 0, 0, 0, 1_000)),
+        (-1, utc(1969, 12, 31, 23, 59, 59, 999_000)),
+        (1_769_848_200_123, utc(2026, 1, 31, 8, 30, 0, 123_000)),
+        (instants.MILLIS_MAX, utc(9999, 12, 31, 23, 59, 59, 999_000)),
     ],
 )
-def test_windows_are_those_of_utc(window, instant, expected):
-    assert window(instant) == expected
+def test_milliseconds_are_counted_exactly_from_1970(millis, instant):
+    assert instants.from_millis(millis) == instant
 
 
-@given(INSTANTS, st.sampled_from([(instants.minute_window, 60), (instants.day_window, 86_400)]))
-def test_waiting_the_seconds_left_reaches_the_next_window_and_not_sooner(instant, case):
-    window, length = case
-    number, left = window(instant)
-    assert 1 <= left <= length
-    end = (number + 1) * timedelta(seconds=length)
-    assert timedelta(0) < end - (instant - utc(1970, 1, 1)) <= timedelta(seconds=left)
-    assert timedelta(seconds=left - 1) < end - (instant - utc(1970, 1, 1))
+@pytest.mark.parametrize("millis", [instants.MILLIS_MAX + 1, -(10**15), 10**30])
+def test_milliseconds_beyond_the_calendar_are_refused(millis):
+    with pytest.raises(InstantError, match="years 0001 to 9999"):
+        instants.from_millis(millis)
 
 
-@pytest.mark.parametrize(
-    ("duration", "seconds"),
-    [
-        (timedelta(0), 0),
-        (MICROSECOND, 1),
-        (timedelta(seconds=1), 1),
-        (timedelta(seconds=1) + MICROSECOND, 2),
-        (timedelta(days=1), 86_400),
-        (-MICROSECOND, 0),
-    ],
-)
-def test_seconds_are_rounded_up(duration, seconds):
-    assert instants.ceil_seconds(duration) == seconds
+@given(INSTANTS)
+def test_an_instant_comes_back_from_its_milliseconds(instant):
+    millis = (instant - utc(1970, 1, 1)) // timedelta(milliseconds=1)
+    assert timedelta(0) <= instant - instants.from_millis(millis) < timedelta(milliseconds=1)

@@ -11,7 +11,7 @@ from attrs import field, frozen, resolve_types
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import wire
+from svc_core import boxes, wire
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
 from svc_core.instants import Interval
 from svc_core.operation import QUERY
@@ -136,6 +136,12 @@ def test_an_annotation_has_its_schema(annotation: Any, schema: dict[str, Any]) -
 
 def test_an_interval_is_text() -> None:
     assert Schemas().of(Interval, "input")["type"] == "string"
+
+
+def test_a_bounding_box_is_text() -> None:
+    found = Schemas().of(boxes.Box, "input")
+    assert found["type"] == "string"
+    assert wire.reader(boxes.Box)(found["examples"][0]).crosses_antimeridian
 
 
 def test_classes_told_apart_by_a_literal_name_it() -> None:

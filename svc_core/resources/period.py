@@ -1,0 +1,68 @@
+"""Where and when: the inputs of operations that can be narrowed to an area or a time.
+
+Rule: `since` and `until` are the deprecated spelling of one `datetime` (Spec: Versioning); a
+request uses one spelling, and both mean the same period.
+"""
+
+from typing import Annotated
+
+from svc_core import instants, problem
+from svc_core.boxes import Box
+from svc_core.constraints import Doc, Example, Ge, Le
+from svc_core.instants import MILLIS_MAX, Interval
+from svc_core.operation import QUERY, In
+from svc_core.problem import Problem
+from svc_core.unset import Maybe, Unset
+
+Area = Annotated[
+    Maybe[Box],
+    In("query", "bbox"),
+    Doc("Only what lies in this area; a west greater than the east crosses the antimeridian."),
+    Example("177,-20,-178,-16"),
+]
+When = Annotated[
+    Maybe[Interval],
+    In("query", "datetime"),
+    Doc("RFC 3339 instant or `start/end` interval, `..` for an open end."),
+    Example("2026-01-31T00:00:00Z/.."),
+]
+Since = Annotated[
+    Maybe[int],
+    QUERY,
+    Ge(0),
+    Le(MILLIS_MAX),
+    Doc("Deprecated: `datetime=START/..`. Milliseconds since 1970, included."),
+]
+Until = Annotated[
+    Maybe[int],
+    QUERY,
+    Ge(0),
+    Le(MILLIS_MAX),
+    Doc("Deprecated: `datetime=../END`. Milliseconds since 1970, included."),
+]
+
+OLD_NAMES = frozenset({"since", "until"})
+"""What an operation with both spellings declares as `deprecated`."""
+
+ALL_TIMES = Interval(None, None)
+
+
+def period(datetime: Maybe[Interval], since: Maybe[int], until: Maybe[int]) -> Interval:
+    """The period that a request asks for, in either spelling; all times where it asks for none.
+
+    Raises:
+        Problem: CONFLICTING_PARAMETERS for both spellings at once, INVALID_PARAMETER where
+            `since` is later than `until`.
+    """
+    start = None if isinstance(since, Unset) else instants.from_millis(since)
+    end = None if isinstance(until, Unset) else instants.from_millis(until)
+    if isinstance(datetime, Unset):
+        if start is not None and end is not None and start > end:
+            raise Problem(problem.INVALID_PARAMETER, "since: must not be later than until")
+        return Interval(start, end)
+    if start is not None or end is not None:
+        raise Problem(
+            problem.CONFLICTING_PARAMETERS,
+            "datetime: cannot be combined with since or until, which it replaces",
+        )
+    return datetime
