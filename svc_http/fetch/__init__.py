@@ -4,7 +4,7 @@ Whatever an address or a server says, nothing but public addresses is reached, a
 slower or further away than `FetchLimits` allows is read.
 """
 
-from svc_http.fetch.addresses import LOOPBACK, PRIVATE, is_allowed
+from svc_core.egress import LOOPBACK, PRIVATE, is_allowed
 from svc_http.fetch.client import Fetcher
 from svc_http.fetch.files import locations
 from svc_http.fetch.model import Fetched, FetchLimits, FetchRefused, NotModified

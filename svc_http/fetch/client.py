@@ -20,8 +20,9 @@ import anyio.to_thread
 import httpcore2
 from httpx2 import URL, create_ssl_context
 
+from svc_core.egress import Network
 from svc_http.fetch import files
-from svc_http.fetch.addresses import Network, checked_url
+from svc_http.fetch.addresses import checked_url
 from svc_http.fetch.guard import Guard
 from svc_http.fetch.model import Fetched, FetchLimits, FetchRefused, NotModified
 

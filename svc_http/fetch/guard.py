@@ -19,7 +19,8 @@ from httpcore2 import (
     ConnectError,
 )
 
-from svc_http.fetch.addresses import Network, denied, is_allowed
+from svc_core.egress import Network, is_allowed
+from svc_http.fetch.addresses import denied
 from svc_http.fetch.model import FetchRefused
 
 ANSWERS_MAX = 16
