@@ -253,19 +253,32 @@ async def perform(
     """
     if operation.target is not None:
         context = await _with_target(operation.target, prepared, context)
+    if prepared.key is not None:
+        return await _once(operation, prepared, prepared.key, context, site)
+    return await _run(operation, prepared, context, site, _json_body(operation, prepared))
+
+
+async def _once(
+    operation: Operation[Any, Any], prepared: Prepared, key: str, context: Context, site: Site
+) -> Reply:
+    """The answer kept under the key, or the work and its answer, kept from now on."""
+    raw = idempotency.raw_digest(prepared.body, prepared.path_values)
+    answers = context.tx.answers
+    stored = await answers.get(operation.id, key)
+    answer = idempotency.repeated(stored, raw, context.now)
+    if answer is not None:
+        return _replayed(answer, key)
     body = _json_body(operation, prepared)
-    if prepared.key is None:
-        return await _run(operation, prepared, context, site, body)
-    print_ = idempotency.fingerprint(body, prepared.path_values)
-    stored = await context.tx.answers.get(operation.id, prepared.key)
-    match idempotency.decide(stored, print_, context.now):
+    fingerprint = idempotency.fingerprint(body, prepared.path_values)
+    match idempotency.decide(stored, fingerprint, context.now):
         case idempotency.Replay(answer):
-            return _replayed(answer, prepared.key)
+            return _replayed(answer, key)
         case idempotency.Conflict():
             raise Problem(problem.IDEMPOTENCY_CONFLICT, "The key was used for another request.")
     reply = await _run(operation, prepared, context, site, body)
-    await context.tx.answers.put(operation.id, prepared.key, _kept(reply, print_, context))
-    return attrs.evolve(reply, headers=(*reply.headers, ("Idempotency-Key", prepared.key)))
+    kept = Answer(raw + fingerprint, reply.status, reply.headers, reply.body, context.now)
+    await answers.put(operation.id, key, kept)
+    return attrs.evolve(reply, headers=(*reply.headers, ("Idempotency-Key", key)))
 
 
 async def _with_target(target: Target, prepared: Prepared, context: Context) -> Context:
@@ -320,10 +333,6 @@ def _replayed(answer: Answer, key: str) -> Reply:
     replayed = (("Idempotency-Key", key), ("Idempotency-Replayed", "true"))
     media_type = JSON.media_type if answer.body else None
     return Reply(answer.status, media_type, answer.body, (*answer.headers, *replayed))
-
-
-def _kept(reply: Reply, print_: bytes, context: Context) -> Answer:
-    return Answer(print_, reply.status, reply.headers, reply.body, context.now)
 
 
 # -- results as answers ------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import count
 from typing import Any, TypeVar
 
-from attrs import evolve, field, frozen
+from attrs import define, evolve, field, frozen
 
 from svc_core.ports import (
     Answer,
@@ -55,7 +55,11 @@ class _World:
         return self.feeds.setdefault((everybody, "" if everybody else tenant), [])
 
 
-@frozen(eq=False)
+# The values that are made for every unit are not frozen: freezing one costs twice what the rest
+# of making it costs, and nothing outside of this module sees them.
+
+
+@define(eq=False)
 class _Unit:
     """What the parts of one transaction share. `undo` is None where nothing may be written."""
 
@@ -242,7 +246,7 @@ class _Outbox:
         outbox.pop(key, None)
 
 
-@frozen(eq=False)
+@define(eq=False)
 class _Answers:
     unit: _Unit
 
@@ -250,9 +254,13 @@ class _Answers:
         return self.unit.world.answers.get((self.unit.tenant, operation, key))
 
     async def put(self, operation: str, key: str, answer: Answer) -> None:
-        answers, place = self.unit.world.answers, (self.unit.tenant, operation, key)
-        old = {place: answers[place]} if place in answers else {}
-        self.unit.undoing(lambda: (answers.pop(place), answers.update(old)))
+        unit = self.unit
+        answers, place = unit.world.answers, (unit.tenant, operation, key)
+        old = answers.get(place)
+        if old is None:
+            unit.undoing(lambda: answers.pop(place))
+        else:
+            unit.undoing(lambda: answers.update({place: old}))
         answers[place] = answer
 
     async def purge(self, before: datetime, *, limit: int) -> int:

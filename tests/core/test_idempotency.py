@@ -14,6 +14,8 @@ from svc_core.idempotency import (
     check_key,
     decide,
     fingerprint,
+    raw_digest,
+    repeated,
 )
 from svc_core.ports import Answer
 from svc_core.problem import Problem
@@ -41,6 +43,52 @@ def test_a_key_replays_conflicts_or_is_free(
     stored: Answer | None, verdict: Fresh | Replay | Conflict
 ) -> None:
     assert decide(stored, b"a", NOW) == verdict
+
+
+BODY = b'{"name":"a"}'
+MARK = raw_digest(BODY, {}) + fingerprint({"name": "a"})
+
+
+@pytest.mark.parametrize(
+    ("body", "place", "age", "is_known"),
+    [
+        (BODY, {}, timedelta(0), True),
+        (BODY, {}, timedelta(seconds=86_399), True),
+        (BODY, {}, timedelta(seconds=86_400), False),
+        (b'{"name": "a"}', {}, timedelta(0), False),
+        (BODY, {"id": "x"}, timedelta(0), False),
+        (b"", {}, timedelta(0), False),
+    ],
+)
+def test_the_very_bytes_of_a_request_are_known_unread(
+    body: bytes, place: dict[str, str], age: timedelta, is_known: bool
+) -> None:
+    answer = kept(MARK, age)
+    assert repeated(answer, raw_digest(body, place), NOW) is (answer if is_known else None)
+
+
+def test_a_key_that_was_never_used_repeats_nothing() -> None:
+    assert repeated(None, raw_digest(BODY, {}), NOW) is None
+
+
+def test_other_bytes_of_the_same_value_replay_and_other_values_conflict() -> None:
+    answer = kept(MARK, timedelta(0))
+    assert decide(answer, fingerprint({"name": "a"}), NOW) == Replay(answer)
+    assert decide(answer, fingerprint({"name": "b"}), NOW) == Conflict()
+
+
+def test_an_answer_that_was_kept_with_its_fingerprint_alone_is_replayed() -> None:
+    answer = kept(fingerprint({"name": "a"}), timedelta(0))
+    assert repeated(answer, raw_digest(BODY, {}), NOW) is None
+    assert decide(answer, fingerprint({"name": "a"}), NOW) == Replay(answer)
+
+
+@given(st.binary(), st.binary(), st.sampled_from([{}, {"id": "a"}, {"id": "b"}]))
+def test_raw_digests_are_equal_for_equal_bytes_at_one_place(
+    one: bytes, other: bytes, place: dict[str, str]
+) -> None:
+    assert (raw_digest(one, place) == raw_digest(other, place)) is (one == other)
+    assert raw_digest(one, {"id": "elsewhere"}) != raw_digest(one, place)
 
 
 @pytest.mark.parametrize(

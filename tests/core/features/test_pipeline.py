@@ -190,6 +190,8 @@ def test_a_cursor_belongs_to_its_tenant_filters_and_operation(house: Any) -> Non
         (b'{"name": "\\u0000"}', "INVALID_ENCODING"),
         (b'{"name": "\xff"}', "INVALID_ENCODING"),
         (b"[" * 100_000, "JSON_TOO_DEEP"),
+        (b"[" * 65 + b"]" * 65, "JSON_TOO_DEEP"),
+        (b"[" * 64 + b"]" * 64, "VALIDATION_FAILED"),
         (b'{"name": 1e400}', "NUMBER_OUT_OF_RANGE"),
         (b'{"name": 9007199254740993}', "NUMBER_OUT_OF_RANGE"),
         (b"[]", "VALIDATION_FAILED"),
