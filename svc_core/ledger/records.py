@@ -9,9 +9,13 @@ Rule 4: the payload alone can be erased; head and seal stay, and with them every
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final, Literal, NamedTuple
+from json import JSONDecoder
+from typing import Any, Final, Literal, NamedTuple, NoReturn, cast
 
 from attrs import frozen
+
+from svc_core import canonical
+from svc_core.problem import NUMBER_PRECISION, RECORD_TOO_LARGE, VALIDATION_FAILED, Problem
 
 Kind = Literal["subject", "designator", "observation", "claim"]
 Op = Literal["assert", "amend", "supersede", "retract", "verify", "erase"]
@@ -108,3 +112,180 @@ class Parts(NamedTuple):
     head: bytes
     payload: bytes
     seal: bytes
+
+
+# -- writing -----------------------------------------------------------------------------------
+
+
+def encode_head(record: Record) -> bytes:
+    """The canonical bytes of a record's head; the members are written as they are.
+
+    `HEAD` tells whether they were fit to be written. Payload and seal are no part of a head.
+    """
+    return head_text(*record[:10], record.payload_hash, record.prev, record.ledger).encode("ascii")
+
+
+def head_text(  # noqa: PLR0917 - a record's members in its order; naming them costs a tenth
+    seq: int,
+    id: str,
+    kind: str,
+    op: str,
+    subject: str,
+    target: str | None,
+    recorded_at: str,
+    valid_from: str | None,
+    valid_to: str | None,
+    author: str,
+    payload_hash: str,
+    prev: str,
+    ledger: str,
+) -> str:
+    """The text of a head from its members, in the order in which a `Record` has them."""
+    # The members stand in the order of their UTF-16 units already, as RFC 8785, 3.2.3 demands.
+    return (
+        f'{{"author":"{author}","id":"{id}","kind":"{kind}","ledger":"{ledger}","op":"{op}"'
+        f',"payloadHash":"{payload_hash}","prev":"{prev}","recordedAt":"{recorded_at}"'
+        f',"seq":{seq},"subject":"{subject}"'
+        f',"target":{_optional(target)},"v":1'
+        f',"validFrom":{_optional(valid_from)},"validTo":{_optional(valid_to)}}}'
+    )
+
+
+def _optional(text: str | None) -> str:
+    return "null" if text is None else f'"{text}"'
+
+
+def encode_line(head: bytes, payload: bytes | None, seal: str) -> bytes:
+    """The line of a record, without its LF; a payload of None was erased."""
+    content = b"null" if payload is None else payload
+    return b'{"head":%b,"payload":%b,"seal":"%b"}' % (head, content, seal.encode("ascii"))
+
+
+_DIGITS = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x20 for byte in range(256))
+_SIXTEEN_DIGITS: Final = b"0" * 16
+
+
+def payload_bytes(payload: Payload) -> bytes:
+    """The canonical bytes of a payload that may be sealed: reading them gives the payload back.
+
+    Raises:
+        Problem: RECORD_TOO_LARGE beyond 60,000 bytes or 16 levels; NUMBER_PRECISION for a number
+            that its canonical digits do not bring back; VALIDATION_FAILED for what JSON has no
+            form for.
+    """
+    try:
+        content = canonical.dumps(payload)
+    except canonical.CanonicalError as broken:
+        raise Problem(VALIDATION_FAILED, f"(body): {broken}") from broken
+    if len(content) > PAYLOAD_BYTES_MAX:
+        reason = f"The payload has {len(content)} bytes; {PAYLOAD_BYTES_MAX} are kept."
+        raise Problem(RECORD_TOO_LARGE, f"(body): {reason}")
+    # As few brackets as levels, or no run of sixteen digits, and there is nothing to look for.
+    if content.count(b"{") + content.count(b"[") > PAYLOAD_DEPTH_MAX:
+        _refuse_depth(payload, PAYLOAD_DEPTH_MAX)
+    if _SIXTEEN_DIGITS in content.translate(_DIGITS):
+        _refuse_wide_floats(payload)
+    return content
+
+
+def _refuse_depth(value: object, levels: int) -> None:
+    if not isinstance(value, dict | list | tuple):
+        return
+    if not levels:
+        reason = f"The payload is nested deeper than {PAYLOAD_DEPTH_MAX} levels."
+        raise Problem(RECORD_TOO_LARGE, f"(body): {reason}")
+    for item in value.values() if isinstance(value, dict) else value:
+        _refuse_depth(item, levels - 1)
+
+
+def _refuse_wide_floats(value: object) -> None:
+    # RFC 8785 writes 2^53 as a float without point or exponent; a reader takes it for an integer
+    # that it then has to refuse. From 1e21 on it has an exponent and stays a float.
+    if isinstance(value, float) and canonical.INTEGER_MAX < abs(value) < 1e21:
+        raise Problem(
+            NUMBER_PRECISION, f"(body): {value} is an integer beyond 2^53-1; send it as text."
+        )
+    if isinstance(value, dict | list | tuple):
+        for item in value.values() if isinstance(value, dict) else value:
+            _refuse_wide_floats(item)
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+
+_HEAD_TEXT = re.compile(HEAD.pattern.decode())
+_SEAL_DIGITS = re.compile(rb"[0-9a-f]{64}")
+_TAIL_BYTES: Final = len(_SEAL_MARK) + 64 + len(b'"}')
+
+
+def split(line: bytes) -> Parts:
+    """Cut a line (without its LF) at its marks. Head and payload are not looked into.
+
+    Raises:
+        ValueError: it is longer than a line may be, or a mark is not in its place.
+    """
+    if len(line) > LINE_BYTES_MAX:
+        raise ValueError(f"A line has at most {LINE_BYTES_MAX} bytes.")
+    # Inside a JSON text the quotes of the mark would be escaped, so the first one ends the head.
+    end = line.find(_PAYLOAD_MARK)
+    start = end + len(_PAYLOAD_MARK)
+    stop = len(line) - _TAIL_BYTES
+    seal = line[-66:-2]
+    if (
+        not len(_LINE_START) <= end < start < stop
+        or not line.startswith(_LINE_START)
+        or not line.startswith(_SEAL_MARK, stop)
+        or not line.endswith(b'"}')
+        or not _SEAL_DIGITS.fullmatch(seal)
+    ):
+        raise ValueError("A mark of the line is not in its place.")
+    return Parts(line[len(_LINE_START) : end], line[start:stop], seal)
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"JSON has no number {text}.")
+
+
+_read_json = JSONDecoder(parse_constant=_no_number).decode
+
+
+def decode(line: bytes) -> Record:
+    """The record of a line (without its LF). It does not check hashes: that is verification.
+
+    Raises:
+        ValueError: the line is cut wrongly, its head breaks the grammar, or its payload is neither
+            an object nor null.
+    """
+    parts = split(line)
+    match = _HEAD_TEXT.fullmatch(parts.head.decode("ascii"))
+    if match is None:
+        raise ValueError("The head does not follow its grammar.")
+    (author, id_, kind, ledger, op, payload_hash, prev, recorded_at, seq, subject, target, start,
+     end) = match.groups()  # fmt: skip
+    return Record(
+        int(seq),
+        id_,
+        cast(Kind, kind),
+        cast(Op, op),
+        subject,
+        target,
+        recorded_at,
+        start,
+        end,
+        author,
+        _payload(parts.payload),
+        payload_hash,
+        prev,
+        ledger,
+        parts.seal.decode("ascii"),
+    )
+
+
+def _payload(content: bytes) -> Payload | None:
+    try:
+        payload = _read_json(content.decode())
+    except RecursionError:
+        raise ValueError("The payload is nested too deeply.") from None
+    if payload is not None and type(payload) is not dict:
+        raise ValueError("A payload is an object or null.")
+    return payload
