@@ -27,11 +27,10 @@ from svc_core.accounts.model import (
     Workspace,
 )
 from svc_core.operation import Context
-from svc_core.ports import Transaction
+from svc_core.ports import Collection, Position, T, Transaction
 from svc_core.problem import Problem
 
-ACCOUNTS_MAX = 1_000  # rows of one listing; an installation has tens
-KEYS_MAX = 1_000  # kept keys of one account, revoked ones included
+PAGE_ROWS = 1_000  # read at a time: most installations have fewer rows altogether
 
 
 @frozen
@@ -136,14 +135,12 @@ async def add_member(ctx: Context, workspace_id: str, user_id: str, role: Role) 
 
 async def list_workspaces(ctx: Context) -> tuple[Workspace, ...]:
     """The workspaces, newest first."""
-    found = await ctx.tx.documents.scan(WORKSPACES, limit=ACCOUNTS_MAX)
-    return tuple(WORKSPACES.decode(row.raw) for row in found.rows)
+    return await _every(ctx, WORKSPACES)
 
 
 async def list_users(ctx: Context) -> tuple[User, ...]:
     """The people, newest first."""
-    found = await ctx.tx.documents.scan(USERS, limit=ACCOUNTS_MAX)
-    return tuple(USERS.decode(row.raw) for row in found.rows)
+    return await _every(ctx, USERS)
 
 
 async def set_plan(ctx: Context, workspace_id: str, plan: str, plans: PlanTable) -> Workspace:
@@ -204,10 +201,8 @@ async def _holder(ctx: Context, wish: KeyWish) -> _Holder:
         user = await _user(ctx, wish.user_id)
         return _Holder(user.id, "owner", user.plan)
     workspace = await _workspace(ctx, wish.workspace_id)
-    members = await ctx.tx.documents.scan(
-        MEMBERS, where={"workspace_id": (workspace.id,)}, limit=ACCOUNTS_MAX
-    )
-    roles = {m.user_id: m.role for m in (MEMBERS.decode(row.raw) for row in members.rows)}
+    members = await _every(ctx, MEMBERS, {"workspace_id": (workspace.id,)})
+    roles = {member.user_id: member.role for member in members}
     owner = next((user for user, role in roles.items() if role == "owner"), "")
     user_id = wish.user_id or owner
     return _Holder(user_id, roles.get(user_id, "none"), workspace.plan)
@@ -215,9 +210,7 @@ async def _holder(ctx: Context, wish: KeyWish) -> _Holder:
 
 async def list_keys(ctx: Context, account: str | None = None) -> tuple[ApiKey, ...]:
     """The kept keys of one account, or of all, newest first."""
-    where = {} if account is None else {"account": (account,)}
-    found = await ctx.tx.documents.scan(KEYS, where=where, limit=KEYS_MAX)
-    return tuple(KEYS.decode(row.raw) for row in found.rows)
+    return await _every(ctx, KEYS, {} if account is None else {"account": (account,)})
 
 
 async def show_key(ctx: Context, key_id: str) -> ApiKey:
@@ -277,6 +270,20 @@ async def note_use(ctx: Context, uses: Mapping[str, datetime]) -> int:
 
 
 # -- shared --------------------------------------------------------------------------------------
+
+
+async def _every(
+    ctx: Context, collection: Collection[T], where: Mapping[str, tuple[str, ...]] | None = None
+) -> tuple[T, ...]:
+    """Every row, newest first: what is left out of these lists would be taken for missing."""
+    found: list[T] = []
+    after: Position | None = None
+    while True:
+        rows = await ctx.tx.documents.scan(collection, where=where, after=after, limit=PAGE_ROWS)
+        found += [collection.decode(row.raw) for row in rows.rows]
+        after = rows.end
+        if after is None:
+            return tuple(found)
 
 
 async def _workspace(ctx: Context, id_: str) -> Workspace:

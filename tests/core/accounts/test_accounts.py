@@ -8,7 +8,8 @@ from attrs import evolve
 
 from svc_core import accounts
 from svc_core.access import keys as rules
-from svc_core.accounts import KEYS, add_member
+from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES, Member, add_member
+from svc_core.accounts.usecases import PAGE_ROWS
 from svc_core.ports import Transaction
 
 NOBODY = "usr_" + "0" * 24
@@ -337,3 +338,47 @@ def test_nothing_about_accounts_enters_the_change_feed(office: Any) -> None:
     office.run(lambda ctx: accounts.delete_key(ctx, issued.key.id))
     head = office.run(lambda ctx: ctx.tx.changes.head())
     assert (head.everybody, head.own) == (0, 0)
+
+
+# -- many of them ------------------------------------------------------------------------------
+
+
+def test_no_list_ends_before_its_last_row(office: Any) -> None:
+    """Whoever is left out of a list is taken for missing: an owner, a name, a kept key."""
+    oldest = office.workspace("oldest")
+    owner = office.run(accounts.list_users)[0]
+    first = office.key(workspace_id=oldest.id, name="first").key
+
+    async def crowd(ctx: Any) -> None:
+        for number in range(PAGE_ROWS):
+            at = ctx.now + timedelta(seconds=number + 1)
+            home = evolve(oldest, id=ctx.ids.new("wsp"), created_at=at)
+            person = evolve(owner, id=ctx.ids.new("usr"), created_at=at)
+            key = evolve(
+                first,
+                id=ctx.ids.new("key"),
+                name=f"key {number}",
+                digest_hex=f"{number:064x}",
+                created_at=at,
+            )
+            member = Member(oldest.id, person.id, "member", at)
+            await ctx.create(WORKSPACES, home.id, home)
+            await ctx.create(USERS, person.id, person)
+            await ctx.create(KEYS, key.id, key)
+            await ctx.create(MEMBERS, member.id, member)
+
+    office.run(crowd)
+    for listed, last in (
+        (accounts.list_workspaces, oldest),
+        (accounts.list_users, owner),
+        (accounts.list_keys, first),
+        (lambda ctx: accounts.list_keys(ctx, oldest.id), first),
+    ):
+        rows = office.run(listed)
+        assert len(rows) == PAGE_ROWS + 1
+        assert rows[-1] == last
+        assert len({row.id for row in rows}) == len(rows)
+    # The owner is the member who came first, and the first key's name is still taken.
+    taken = office.wish(workspace_id=oldest.id, name="first")
+    refusal = office.refused(lambda ctx: accounts.create_key(ctx, taken, plans=office.plans))
+    assert refusal == ("RESOURCE_CONFLICT", "Another key has this name.")
