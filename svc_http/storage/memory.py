@@ -29,6 +29,7 @@ from svc_core.ports import (
     Transaction,
 )
 from svc_http.storage import scopes
+from svc_http.storage.memory_ledger import Book, MemoryLedger
 from svc_http.storage.shelves import Row, Shelf, Where, within
 from svc_http.storage.units import run_unit
 
@@ -47,6 +48,7 @@ class _World:
     feeds: dict[tuple[bool, str], list[tuple[int, Change]]] = field(factory=dict)
     outbox: dict[tuple[str, str], tuple[int, OutboxEvent]] = field(factory=dict)
     answers: dict[tuple[str, str, str], Answer] = field(factory=dict)
+    books: dict[str, Book] = field(factory=dict)
 
     def shelf(self, collection: Collection[Any], owner: str) -> Shelf:
         return self.shelves.setdefault((collection.name, owner), Shelf())
@@ -303,6 +305,11 @@ class _MemoryTransaction:
     @property
     def answers(self) -> _Answers:
         return _Answers(self._unit)
+
+    @property
+    def ledger(self) -> MemoryLedger:
+        unit = self._unit
+        return MemoryLedger(unit.world.books.setdefault(unit.tenant, Book()), unit.undoing)
 
 
 class MemoryStorage:

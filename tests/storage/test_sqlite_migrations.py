@@ -16,7 +16,7 @@ from svc_http.storage import SqliteStorage, StoreBusy
 from svc_http.storage.sqlite import migrate, renew_epoch, status
 
 EPOCH = b"8 bytes."
-FIXED = ("meta and declared shapes", "changes", "outbox", "answers")
+FIXED = ("meta and declared shapes", "changes", "outbox", "answers", "ledger")
 BARE: Collection[Note] = evolve(NOTES, keys={}, facets={}, search=None)
 
 
@@ -60,14 +60,14 @@ def test_a_missing_file_lacks_every_step_and_is_not_made_by_asking(tmp_path: Pat
 def test_steps_are_numbered_and_taken_once(tmp_path: Path) -> None:
     path = tmp_path / "svc.db"
     taken = migrate(path, [NOTES], epoch=EPOCH)
-    assert [entry.number for entry in taken] == [1, 2, 3, 4, 5]
+    assert [entry.number for entry in taken] == [1, 2, 3, 4, 5, 6]
     assert migrate(path, [NOTES], epoch=EPOCH) == ()
     assert [entry.step for entry in migrate(path, SAMPLES, epoch=EPOCH)] == [
         "collection sample_notices",
         "collection sample_secrets",
     ]
     asked = status(path, SAMPLES)
-    assert [entry.number for entry in asked.applied] == [1, 2, 3, 4, 5, 6, 7]
+    assert [entry.number for entry in asked.applied] == [1, 2, 3, 4, 5, 6, 7, 8]
     assert asked.pending == ()
 
 

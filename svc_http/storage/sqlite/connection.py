@@ -5,6 +5,8 @@ Rule 1: one writing connection per file. SQLite 3.7.0 to 3.51.2 can corrupt a wr
 Rule 2: `synchronous=FULL`. With NORMAL a power cut takes acknowledged commits away.
 Rule 3: a file that is made is its owner's alone, and SQLite gives its log the mode of the file.
         The mode of a file that is there already is its owner's choice.
+Rule 4: `secure_delete=ON`. What is deleted is overwritten with zeros, so that an erased record
+        and an old secret are not found in the file. Some builds of SQLite do so by themselves.
 """
 
 import os
@@ -34,6 +36,7 @@ _PRAGMAS = (
 _WRITER_PRAGMAS = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
+    "PRAGMA secure_delete=ON",
     f"PRAGMA wal_autocheckpoint={WAL_PAGES_MAX}",
     f"PRAGMA journal_size_limit={WAL_KEPT_BYTES}",
 )

@@ -44,6 +44,23 @@ _FIXED: dict[str, tuple[str, ...]] = {
         " body BLOB NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (tenant, operation, key))",
         "CREATE INDEX i_answers ON answers (at)",
     ),
+    "ledger": (
+        "CREATE TABLE ledgers (number INTEGER PRIMARY KEY CHECK (number < 1 << 23),"
+        " tenant TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, state BLOB NOT NULL)",
+        "CREATE TABLE ledger_lines (place INTEGER PRIMARY KEY, ledger INTEGER NOT NULL,"
+        " id TEXT NOT NULL, subject TEXT NOT NULL, opens INTEGER NOT NULL,"
+        " recorded_at TEXT NOT NULL, keys TEXT, seal BLOB NOT NULL, line BLOB NOT NULL,"
+        " UNIQUE (ledger, id))",
+        "CREATE INDEX i_ledger_subject ON ledger_lines (subject)",
+        "CREATE INDEX i_ledger_opens ON ledger_lines (opens) WHERE opens = 1",
+        "CREATE TABLE ledger_keys (key TEXT NOT NULL, place INTEGER NOT NULL,"
+        " subject TEXT NOT NULL, PRIMARY KEY (key, place)) WITHOUT ROWID",
+        "CREATE TABLE ledger_nodes (ledger INTEGER NOT NULL, level INTEGER NOT NULL,"
+        " number INTEGER NOT NULL, hash BLOB NOT NULL,"
+        " PRIMARY KEY (ledger, level, number)) WITHOUT ROWID",
+        "CREATE TABLE ledger_checkpoints (tenant TEXT NOT NULL, day TEXT NOT NULL,"
+        " size INTEGER NOT NULL, text BLOB NOT NULL, PRIMARY KEY (tenant, day)) WITHOUT ROWID",
+    ),
 }
 
 

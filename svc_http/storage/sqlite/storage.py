@@ -16,7 +16,8 @@ from svc_http.storage.sqlite.migrations import Applied, Status
 from svc_http.storage.sqlite.table import table
 from svc_http.storage.sqlite.texts import Texts
 from svc_http.storage.sqlite.threads import UNITS_PER_COMMIT, Reader, Writer
-from svc_http.storage.sqlite.transaction import SqliteTransaction
+from svc_http.storage.sqlite.traces import Traces
+from svc_http.storage.sqlite.transaction import Pen, SqliteTransaction
 from svc_http.storage.sqlite.work import UNITS_WAITING_MAX, WAIT_SECONDS_MAX, WorkQueue
 from svc_http.storage.units import run_unit
 
@@ -49,11 +50,11 @@ class SqliteStorage:
         self._lock = lock
         self._tables = tables
         self._version = 0
-        self._texts = Texts(connection)
+        self._pen = Pen(Texts(connection), Traces(connection))
         self._writes = WorkQueue(units_waiting, wait_seconds)
         self._reads = WorkQueue(units_waiting, wait_seconds)
         self._writer = Writer(
-            connection, self._texts, self._writes, self._committed, units_per_commit
+            connection, self._pen, self._writes, self._committed, units_per_commit
         )
         self._readers = tuple(Reader(connect_reader(path), self._reads) for _ in range(readers))
 
@@ -122,7 +123,7 @@ class SqliteStorage:
             Overloaded: too many units wait.
             StorageUnavailable: the disk fails or is full, or the wait was too long.
         """
-        return await self._writes.run(partial(self._run, tenant, unit, self._texts))
+        return await self._writes.run(partial(self._run, tenant, unit, self._pen))
 
     async def across(
         self,
@@ -146,10 +147,10 @@ class SqliteStorage:
         self,
         tenant: str,
         unit: Callable[[Transaction], Awaitable[R]],
-        texts: Texts | None,
+        pen: Pen | None,
         connection: sqlite3.Connection,
     ) -> R:
-        return run_unit(unit, SqliteTransaction(connection, self._tables, tenant, texts))
+        return run_unit(unit, SqliteTransaction(connection, self._tables, tenant, pen))
 
     def _committed(self) -> None:
         self._version += 1

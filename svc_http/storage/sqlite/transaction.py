@@ -1,26 +1,38 @@
 """One unit of work on one connection."""
 
 import sqlite3
+from typing import NamedTuple
 
 from svc_http.storage.sqlite.answers import SqliteAnswers
 from svc_http.storage.sqlite.changes import SqliteChanges
 from svc_http.storage.sqlite.documents import SqliteDocuments, Tables
+from svc_http.storage.sqlite.ledger import SqliteLedger
 from svc_http.storage.sqlite.outbox import SqliteOutbox
 from svc_http.storage.sqlite.texts import Texts
+from svc_http.storage.sqlite.traces import Traces
+
+
+class Pen(NamedTuple):
+    """What the writer has and a reader has not."""
+
+    texts: Texts
+    traces: Traces
 
 
 class SqliteTransaction:
     """The tenant's view; its parts are made when they are first asked for."""
 
-    __slots__ = ("_connection", "_writable", "documents", "tenant")
+    __slots__ = ("_connection", "_traces", "_writable", "documents", "tenant")
 
     def __init__(
-        self, connection: sqlite3.Connection, tables: Tables, tenant: str, texts: Texts | None
+        self, connection: sqlite3.Connection, tables: Tables, tenant: str, pen: Pen | None
     ) -> None:
-        """Work for `tenant`; `texts` is None where nothing may be written."""
+        """Work for `tenant`; `pen` is None where nothing may be written."""
         self._connection = connection
-        self._writable = texts is not None
+        self._writable = pen is not None
+        self._traces = None if pen is None else pen.traces
         self.tenant = tenant
+        texts = None if pen is None else pen.texts
         self.documents = SqliteDocuments(connection, tables, tenant, texts)
 
     @property
@@ -37,3 +49,8 @@ class SqliteTransaction:
     def answers(self) -> SqliteAnswers:
         """The tenant's kept answers."""
         return SqliteAnswers(self._connection, self.tenant, self._writable)
+
+    @property
+    def ledger(self) -> SqliteLedger:
+        """The tenant's ledger."""
+        return SqliteLedger(self._connection, self.tenant, self._traces)

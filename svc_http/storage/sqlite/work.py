@@ -102,6 +102,11 @@ class WorkQueue:
                 self._ready.notify()
             return taken
 
+    def wait(self, seconds: float) -> bool:
+        """Wait at most so long for a job, or for the end; whether there is something to take."""
+        with self._ready:
+            return self._ready.wait_for(lambda: bool(self._jobs) or self._closed.is_set(), seconds)
+
     def close(self) -> None:
         """Take no more jobs; those that wait are still done."""
         with self._ready:

@@ -1,0 +1,168 @@
+"""Ledgers in lists and dictionaries: the plain model of the durable ones."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+
+from attrs import define, field, frozen
+
+from svc_core.ports import (
+    DuplicateRecordError,
+    LedgerHead,
+    LedgerNode,
+    SealedLine,
+    StaleVersionError,
+)
+from svc_http.storage.lines import check, check_level, check_time
+
+Undo = Callable[[], object]
+
+
+@define(eq=False)
+class Book:
+    """All that one ledger holds."""
+
+    head: LedgerHead | None = None
+    lines: list[SealedLine] = field(factory=list)
+    places: dict[str, int] = field(factory=dict)
+    nodes: dict[tuple[int, int], bytes] = field(factory=dict)
+    checkpoints: dict[str, tuple[int, bytes]] = field(factory=dict)
+
+    def visible(self, size: int | None) -> list[SealedLine]:
+        """The lines of the prefix."""
+        return self.lines[:size]
+
+
+@frozen(eq=False)
+class MemoryLedger:
+    """One transaction's view of a book. `undoing` is told how to take back each write.
+
+    It refuses where nothing may be written, so it comes before every change.
+    """
+
+    book: Book
+    undoing: Callable[[Undo], None]
+
+    async def head(self) -> LedgerHead | None:
+        """The newest head, or None before the first append."""
+        return self.book.head
+
+    async def append(
+        self,
+        lines: Sequence[SealedLine],
+        nodes: Sequence[LedgerNode],
+        head: LedgerHead,
+        *,
+        expect: int,
+    ) -> None:
+        """Add all lines, the nodes that they complete, and the head after them."""
+        book, old = self.book, self.book.head
+        check(lines, nodes, head, expect)
+        if expect != len(book.lines):
+            raise StaleVersionError(len(book.lines))
+        if book.lines:
+            check_time(book.lines[-1].recorded_at, lines)
+        places = _places(book, lines)
+        made = {(node.level, node.number): node.hash for node in nodes}
+
+        def undo() -> None:
+            book.head = old
+            del book.lines[expect:]
+            for id_ in places:
+                del book.places[id_]
+            for key in made:
+                del book.nodes[key]
+
+        self.undoing(undo)
+        book.head = head
+        book.lines.extend(lines)
+        book.places.update(places)
+        book.nodes.update(made)
+
+    async def get(self, id_: str) -> SealedLine | None:
+        """The line of a record."""
+        place = self.book.places.get(id_)
+        return None if place is None else self.book.lines[place]
+
+    async def lines(self, start: int, end: int) -> tuple[bytes, ...]:
+        """The lines of a range."""
+        return tuple(line.line for line in self.book.lines[start:end])
+
+    async def of_subject(
+        self, subject: str, *, size: int | None = None, limit: int
+    ) -> tuple[bytes, ...]:
+        """The lines about a subject, oldest first."""
+        visible = self.book.visible(size)
+        return tuple(line.line for line in visible if line.subject == subject)[:limit]
+
+    async def opened(
+        self,
+        *,
+        before: int | None = None,
+        size: int | None = None,
+        key: str | None = None,
+        limit: int,
+    ) -> tuple[SealedLine, ...]:
+        """The lines that open a subject, newest first."""
+        subjects = None if key is None else frozenset(self._holders(key, size))
+        found = tuple(
+            line
+            for line in reversed(self.book.visible(size))
+            if line.opens
+            and (before is None or line.seq < before)
+            and (subjects is None or line.subject in subjects)
+        )
+        return found[:limit]
+
+    async def holders(self, key: str, *, size: int | None = None, limit: int) -> tuple[str, ...]:
+        """The subjects about which a line states `key`."""
+        return tuple(dict.fromkeys(self._holders(key, size)))[:limit]
+
+    def _holders(self, key: str, size: int | None) -> Iterator[str]:
+        return (line.subject for line in self.book.visible(size) if key in line.keys)
+
+    async def size_at(self, recorded_at: str) -> int:
+        """How many lines were recorded at or before this time."""
+        return bisect_right(self.book.lines, recorded_at, key=lambda line: line.recorded_at)
+
+    async def hashes(self, level: int, start: int, end: int) -> tuple[bytes, ...]:
+        """The hashes of a range of one level."""
+        check_level(level)
+        lines, nodes = self.book.lines, self.book.nodes
+        if level == 0:
+            return tuple(line.seal for line in lines[start:end])
+        last = min(end, len(lines) >> level)
+        return tuple(nodes[level, number] for number in range(start, last))
+
+    async def erase(self, id_: str, line: bytes) -> None:
+        """Put `line` in the place of the record's; its keys go as well."""
+        place = self.book.places.get(id_)
+        if place is None:
+            raise AssertionError(f"the ledger holds no {id_}")
+        lines, old = self.book.lines, self.book.lines[place]
+        self.undoing(lambda: lines.__setitem__(place, old))
+        lines[place] = old._replace(line=line, keys=())
+
+    async def keep_checkpoint(self, day: str, size: int, text: bytes) -> None:
+        """Keep the checkpoint, unless a larger one of its day is kept."""
+        kept = self.book.checkpoints
+        old = {day: kept[day]} if day in kept else {}
+        self.undoing(lambda: (kept.pop(day), kept.update(old)))
+        kept[day] = max((size, text), old.get(day, (0, b"")), key=lambda entry: entry[0])
+
+    async def checkpoints(self) -> tuple[bytes, ...]:
+        """The last checkpoint of each day, oldest first."""
+        return tuple(text for _, (_, text) in sorted(self.book.checkpoints.items()))
+
+
+def _places(book: Book, lines: Sequence[SealedLine]) -> dict[str, int]:
+    """Where the records of an append are found.
+
+    Raises:
+        DuplicateRecordError: an identifier is taken.
+    """
+    places: dict[str, int] = {}
+    for line in lines:
+        if line.id in book.places or line.id in places:
+            raise DuplicateRecordError(line.id)
+        places[line.id] = line.seq
+    return places

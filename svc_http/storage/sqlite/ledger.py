@@ -1,0 +1,255 @@
+# ruff: noqa: S608 - the statements share a list of columns, values are parameters
+"""Ledgers: sealed lines in the order of their numbers, kept as the bytes that they are.
+
+Rule 1: a line's `place` is its ledger's number and its own in one integer, the key of the table.
+        So a ledger lies in one piece, a range of it is read without an index, and every index
+        ends in the order of the lines without naming it.
+Rule 2: `line` is the last column, so what is looked at before it costs no page of a long line.
+Rule 3: record times never fall, so they are found by halving the ledger and need no index.
+Rule 4: an erasure leaves traces in the write-ahead log; the writer is told (`Traces`).
+"""
+
+import json
+import sqlite3
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from svc_core import compact
+from svc_core.ports import (
+    DuplicateRecordError,
+    LedgerHead,
+    LedgerNode,
+    SealedLine,
+    StaleVersionError,
+)
+from svc_http.storage.lines import check, check_level, check_time
+from svc_http.storage.sqlite.traces import Traces
+
+_json = compact.encoder(ascii_only=False)
+
+_SEQ_BITS: Final = 40
+"""2**40 lines a ledger and 2**23 ledgers a file: more than the largest file of SQLite can hold."""
+_SEQ_MASK: Final = (1 << _SEQ_BITS) - 1
+
+_HEAD = "SELECT number, size, state FROM ledgers WHERE tenant = ?"
+_NEXT = "SELECT coalesce(max(number), 0) + 1 FROM ledgers"
+_GROW = (
+    "INSERT INTO ledgers (number, tenant, size, state) VALUES (?, ?, ?, ?)"
+    " ON CONFLICT (number) DO UPDATE SET size = excluded.size, state = excluded.state"
+)
+_ADD_LINE = (
+    "INSERT INTO ledger_lines (place, ledger, id, subject, opens, recorded_at, keys, seal, line)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_ADD_KEY = "INSERT OR IGNORE INTO ledger_keys (key, place, subject) VALUES (?, ?, ?)"
+_ADD_NODE = "INSERT INTO ledger_nodes (ledger, level, number, hash) VALUES (?, ?, ?, ?)"
+_DROP_FROM = "DELETE FROM ledger_lines WHERE place >= ? AND place < ?"
+
+_SEALED = "place, id, subject, opens, recorded_at, keys, seal, line"
+_GET = f"SELECT {_SEALED} FROM ledger_lines WHERE ledger = ? AND id = ?"
+_LINES = "SELECT line FROM ledger_lines WHERE place >= ? AND place < ? ORDER BY place"
+_SEALS = "SELECT seal FROM ledger_lines WHERE place >= ? AND place < ? ORDER BY place"
+_TIME = "SELECT recorded_at FROM ledger_lines WHERE place = ?"
+_OF_SUBJECT = (
+    "SELECT line FROM ledger_lines WHERE subject = ? AND place >= ? AND place < ?"
+    " ORDER BY place LIMIT ?"
+)
+_OPENED = (
+    f"SELECT {_SEALED} FROM ledger_lines WHERE opens = 1 AND place >= ? AND place < ?"
+    " ORDER BY place DESC LIMIT ?"
+)
+# The plus keeps SQLite from walking all openings where few subjects hold the key.
+_OPENED_BY_KEY = (
+    f"SELECT {_SEALED} FROM ledger_lines WHERE +opens = 1 AND place >= ?1 AND place < ?2"
+    " AND subject IN (SELECT subject FROM ledger_keys"
+    " WHERE key = ?4 AND place >= ?1 AND place < ?5) ORDER BY place DESC LIMIT ?3"
+)
+_HOLDERS = (
+    "SELECT subject FROM ledger_keys WHERE key = ? AND place >= ? AND place < ?"
+    " GROUP BY subject ORDER BY min(place) LIMIT ?"
+)
+_NODES = (
+    "SELECT hash FROM ledger_nodes WHERE ledger = ? AND level = ? AND number >= ? AND number < ?"
+    " ORDER BY number"
+)
+_DROP_KEY = "DELETE FROM ledger_keys WHERE key = ? AND place = ?"
+_ERASE = "UPDATE ledger_lines SET line = ?, keys = NULL WHERE place = ?"
+_KEEP = (
+    "INSERT INTO ledger_checkpoints (tenant, day, size, text) VALUES (?, ?, ?, ?)"
+    " ON CONFLICT (tenant, day) DO UPDATE SET size = excluded.size, text = excluded.text"
+    " WHERE excluded.size >= size"
+)
+_CHECKPOINTS = "SELECT text FROM ledger_checkpoints WHERE tenant = ? ORDER BY day"
+
+
+class _Book(NamedTuple):
+    """What is known of a ledger; one that is not there yet has number 0 and no lines."""
+
+    number: int
+    head: LedgerHead
+
+    @property
+    def first(self) -> int:
+        """The place of line 0."""
+        return self.number << _SEQ_BITS
+
+    def end(self, *bounds: int | None) -> int:
+        """The place after the last line that is there and below every bound that is given."""
+        return self.first + min(self.head.size, *(each for each in bounds if each is not None))
+
+
+_NO_BOOK = _Book(0, LedgerHead(0, b""))
+
+
+class SqliteLedger:
+    """The ledger of one tenant. `traces` is None where nothing may be written."""
+
+    __slots__ = ("_connection", "_tenant", "_traces")
+
+    def __init__(self, connection: sqlite3.Connection, tenant: str, traces: Traces | None) -> None:
+        self._connection = connection
+        self._tenant = tenant
+        self._traces = traces
+
+    async def head(self) -> LedgerHead | None:
+        """The newest head, or None before the first append."""
+        book = self._book()
+        return book.head if book.number else None
+
+    async def append(
+        self,
+        lines: Sequence[SealedLine],
+        nodes: Sequence[LedgerNode],
+        head: LedgerHead,
+        *,
+        expect: int,
+    ) -> None:
+        """Add all lines, the nodes that they complete, and the head after them; see the port."""
+        self._writable()
+        check(lines, nodes, head, expect)
+        book = self._book()
+        if expect != book.head.size:
+            raise StaleVersionError(book.head.size)
+        if expect:
+            check_time(self._time(book.end() - 1), lines)
+        number = book.number or self._connection.execute(_NEXT).fetchone()[0]
+        book = _Book(number, head)
+        self._add(book, lines, expect)
+        self._connection.executemany(_ADD_NODE, ((number, *node) for node in nodes))
+        self._connection.execute(_GROW, (number, self._tenant, *head))
+
+    def _add(self, book: _Book, lines: Sequence[SealedLine], expect: int) -> None:
+        """Write the lines and their keys, or none of them.
+
+        Raises:
+            DuplicateRecordError: an identifier is taken.
+        """
+        try:
+            self._connection.executemany(_ADD_LINE, (_row(book, line) for line in lines))
+        except sqlite3.IntegrityError:
+            bounds = (book.first + expect, book.end())
+            written = self._connection.execute(_DROP_FROM, bounds).rowcount
+            raise DuplicateRecordError(lines[written].id) from None
+        keys = ((key, book.first + line.seq, line.subject) for line in lines for key in line.keys)
+        self._connection.executemany(_ADD_KEY, keys)
+
+    async def get(self, id_: str) -> SealedLine | None:
+        """The line of a record."""
+        found = self._connection.execute(_GET, (self._book().number, id_)).fetchone()
+        return None if found is None else _sealed(found)
+
+    async def lines(self, start: int, end: int) -> tuple[bytes, ...]:
+        """The lines of a range."""
+        book = self._book()
+        return self._column(_LINES, book.first + start, book.end(end))
+
+    async def of_subject(
+        self, subject: str, *, size: int | None = None, limit: int
+    ) -> tuple[bytes, ...]:
+        """The lines about a subject, oldest first."""
+        book = self._book()
+        return self._column(_OF_SUBJECT, subject, book.first, book.end(size), limit)
+
+    async def opened(
+        self,
+        *,
+        before: int | None = None,
+        size: int | None = None,
+        key: str | None = None,
+        limit: int,
+    ) -> tuple[SealedLine, ...]:
+        """The lines that open a subject, newest first."""
+        book = self._book()
+        asked: tuple[Any, ...] = (book.first, book.end(size, before), limit)
+        if key is None:
+            rows = self._connection.execute(_OPENED, asked)
+        else:
+            rows = self._connection.execute(_OPENED_BY_KEY, (*asked, key, book.end(size)))
+        return tuple(map(_sealed, rows))
+
+    async def holders(self, key: str, *, size: int | None = None, limit: int) -> tuple[str, ...]:
+        """The subjects about which a line states `key`."""
+        book = self._book()
+        return self._column(_HOLDERS, key, book.first, book.end(size), limit)
+
+    async def size_at(self, recorded_at: str) -> int:
+        """How many lines were recorded at or before this time."""
+        book = self._book()
+        return bisect_right(range(book.first, book.end()), recorded_at, key=self._time)
+
+    async def hashes(self, level: int, start: int, end: int) -> tuple[bytes, ...]:
+        """The hashes of a range of one level."""
+        check_level(level)
+        book = self._book()
+        if level == 0:
+            return self._column(_SEALS, book.first + start, book.end(end))
+        return self._column(_NODES, book.number, level, start, end)
+
+    async def erase(self, id_: str, line: bytes) -> None:
+        """Put `line` in the place of the record's; its keys go as well."""
+        traces = self._writable()
+        book, old = self._book(), await self.get(id_)
+        if old is None:
+            raise AssertionError(f"the ledger holds no {id_}")
+        place = book.first + old.seq
+        traces.leave()
+        self._connection.execute(_ERASE, (line, place))
+        self._connection.executemany(_DROP_KEY, ((key, place) for key in old.keys))
+
+    async def keep_checkpoint(self, day: str, size: int, text: bytes) -> None:
+        """Keep the checkpoint, unless a larger one of its day is kept."""
+        self._writable()
+        self._connection.execute(_KEEP, (self._tenant, day, size, text))
+
+    async def checkpoints(self) -> tuple[bytes, ...]:
+        """The last checkpoint of each day, oldest first."""
+        return self._column(_CHECKPOINTS, self._tenant)
+
+    def _book(self) -> _Book:
+        found = self._connection.execute(_HEAD, (self._tenant,)).fetchone()
+        return _NO_BOOK if found is None else _Book(found[0], LedgerHead(*found[1:]))
+
+    def _time(self, place: int) -> str:
+        time: str = self._connection.execute(_TIME, (place,)).fetchone()[0]
+        return time
+
+    def _column(self, statement: str, *values: Any) -> tuple[Any, ...]:
+        return tuple(value for (value,) in self._connection.execute(statement, values))
+
+    def _writable(self) -> Traces:
+        if self._traces is None:
+            raise AssertionError("a reading transaction writes")
+        return self._traces
+
+
+def _row(book: _Book, line: SealedLine) -> tuple[Any, ...]:
+    seq, id_, subject, opens, recorded_at, keys, seal, raw = line
+    named = _json(keys) if keys else None
+    return (book.first + seq, book.number, id_, subject, opens, recorded_at, named, seal, raw)
+
+
+def _sealed(row: tuple[Any, ...]) -> SealedLine:
+    place, id_, subject, opens, recorded_at, keys, seal, line = row
+    named = () if keys is None else tuple(json.loads(keys))
+    return SealedLine(place & _SEQ_MASK, id_, subject, bool(opens), recorded_at, named, seal, line)
