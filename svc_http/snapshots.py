@@ -1,14 +1,17 @@
 """Copies of the database file: taken while a server writes, put back while none does.
 
 Rule 1: a copy is whole and consistent, or it is not there.
-Rule 2: what a restored file replaces is set aside, never lost.
+Rule 2: what a restored file replaces is set aside, never lost; whenever a restore is killed, a
+        whole database stands in its place, the old one or the new one.
 Rule 3: a restored file begins a new life of the change feed, so that a consumer who saw changes
         which the copy does not have reads anew (`WATERMARK_GONE`) and misses nothing.
 """
 
 import os
+import shutil
 import sqlite3
 from contextlib import closing
+from glob import escape
 from pathlib import Path
 
 from svc_core import catalog, cursor
@@ -17,8 +20,11 @@ from svc_http.storage.sqlite import renew_epoch, status
 from svc_http.storage.sqlite.connection import connect_reader
 from svc_http.storage.sqlite.lock import FileLock
 
-PARTS = ("", "-wal", "-shm")
-"""What SQLite keeps of one database, by what follows its name."""
+LOGS = ("-wal", "-shm")
+"""What SQLite keeps beside a database, by what follows its name."""
+
+READERS_SECONDS = 5.0
+"""How long whoever still reads the file that is to be replaced may take to end."""
 
 
 class Unfit(Exception):  # noqa: N818 - said as the state that it is
@@ -40,18 +46,19 @@ def restore(source: Path, target: Path) -> Path | None:
     """Put a copy in the place of the database; where the file that stood there is now.
 
     Raises:
-        Unfit: the copy is no database of this service.
+        Unfit: the copy is no database of this service, or somebody reads the other one.
         StoreBusy: a server uses the file that is to be replaced.
     """
     _check(source)
     lock = FileLock(target)
     try:
         fresh = Path(f"{target}.new")
-        for part in (*PARTS, ".lock"):  # of a restore that was killed
+        for part in ("", *LOGS, ".lock"):  # of a restore that was killed
             Path(f"{fresh}{part}").unlink(missing_ok=True)
         _copy(source, fresh)
         renew_epoch(fresh, system.SystemIds().random(cursor.EPOCH_BYTES))
         Path(f"{fresh}.lock").unlink()
+        _fold(target)
         aside = _set_aside(target)
         if aside is not None:
             _copy_secret(target, aside)
@@ -109,12 +116,59 @@ def _sync(path: Path) -> None:
         os.fsync(file.fileno())
 
 
+def _fold(path: Path) -> None:
+    """Bring all of a database into its one file, which can then be replaced in one step.
+
+    One that is damaged stays as it is, log and all: that may be why it is replaced, and SQLite
+    throws away a log whose file it cannot make out.
+
+    Raises:
+        Unfit: somebody reads it.
+    """
+    if not path.exists() or not _has_log(path):
+        return
+    try:
+        with closing(sqlite3.connect(path, timeout=READERS_SECONDS)) as connection:
+            (is_busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    except sqlite3.Error:
+        return
+    if is_busy:
+        raise Unfit(f"{path} is being read; end the commands that look at it")
+
+
+def _has_log(path: Path) -> bool:
+    """Whether a file is a database in WAL mode (SQLite: Database File Format, 1.3)."""
+    with path.open("rb") as file:
+        header = file.read(20)
+    return header[:16] == b"SQLite format 3\0" and header[18:] == b"\2\2"
+
+
 def _set_aside(path: Path) -> Path | None:
-    """Give the present file a name of its own; a log without its file goes as well, because
-    SQLite would play it into whatever file stands there next."""
+    """Give the present file a second name, under which it stays when the first is taken over.
+
+    A log that is still there goes as well, because SQLite would play it into whatever file stands
+    there next: it is that of a damaged file, or has none.
+    """
     aside = Path(f"{path}.before-{system.now():%Y%m%dT%H%M%S%fZ}")
-    for part in PARTS:
+    for part in LOGS:
         present = Path(f"{path}{part}")
         if present.exists():
             present.rename(f"{aside}{part}")
-    return aside if aside.exists() else None
+    if not path.exists():
+        return None
+    for old in path.parent.glob(f"{escape(path.name)}.before-*Z"):
+        if old.samefile(path):  # of a restore that was killed: it is no copy of anything
+            old.unlink()
+            Path(f"{old}.secret").unlink(missing_ok=True)
+    _name_twice(path, aside)
+    return aside
+
+
+def _name_twice(path: Path, other: Path) -> None:
+    try:
+        os.link(path, other)
+    except OSError:  # a file system without links
+        fresh = Path(f"{other}.new")
+        shutil.copy2(path, fresh)
+        _sync(fresh)
+        fresh.replace(other)

@@ -1,13 +1,22 @@
 """Copies of the database: taken at any time, whole, and put back without losing anything."""
 
+import asyncio
+import os
+import shutil
 import sqlite3
 import stat
+import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from svc_core import catalog
+from svc_http import snapshots
+from svc_http.snapshots import restore
+from svc_http.storage import SqliteStorage
 from svc_http.storage.sqlite.lock import FileLock
 
 Svc = Callable[..., Any]
@@ -138,6 +147,136 @@ def test_a_damaged_database_gives_no_copy(svc: Svc, here: Path) -> None:
     assert not (here / "copy.db").exists()
     (here / "svc.db").write_bytes((here / "svc.db").read_bytes()[: size + 100])
     assert "cannot be read" in svc("db", "backup", "copy.db").err
+
+
+class Killed(BaseException):
+    """Nothing of ours catches it, as nothing catches SIGKILL."""
+
+
+STEPS = {"rename", "replace", "link", "unlink", "open", "fsync", "execute"}
+"""Calls by which a restore changes files, or asks SQLite to."""
+
+
+def _killed_at(step: int, work: Callable[[], object]) -> bool:
+    """Whether `work` was ended before its call number `step` that changes files."""
+    left = step
+
+    def watch(_frame: object, event: str, called: Any) -> None:
+        nonlocal left
+        if event == "c_call" and called.__name__ in STEPS:
+            left -= 1
+            if left == 0:
+                raise Killed
+
+    sys.setprofile(watch)
+    try:
+        work()
+    except Killed:
+        return True
+    finally:
+        sys.setprofile(None)
+    return False
+
+
+def _written(path: Path, *names: str) -> None:
+    """A database of keys whose last commits are in its log alone, as a killed server leaves it."""
+    made = SqliteStorage.open(path, catalog.COLLECTIONS, epoch=b"12345678")
+    asyncio.run(made.close())
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA wal_autocheckpoint=0")
+    connection.execute("CREATE TABLE told (name)")
+    connection.executemany("INSERT INTO told VALUES (?)", [(name,) for name in names])
+    connection.commit()
+    for part in ("", "-wal"):
+        shutil.copy(f"{path}{part}", f"{path}.killed{part}")
+    connection.close()
+    for part in ("", "-wal"):
+        Path(f"{path}.killed{part}").replace(f"{path}{part}")
+
+
+def _told(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as connection:
+        return [name for (name,) in connection.execute("SELECT name FROM told ORDER BY name")]
+
+
+def test_whenever_a_restore_is_killed_a_whole_database_stands_there(tmp_path: Path) -> None:
+    step, seen = 0, set()
+    while True:
+        step += 1
+        folder = tmp_path / str(step)
+        folder.mkdir()
+        target, copy = folder / "svc.db", folder / "copy.db"
+        _written(target, "old", "older")
+        _written(copy, "new")
+        was_killed = _killed_at(step, lambda t=target, c=copy: restore(c, t))  # type: ignore[misc]
+        # Looked at in a copy of the folder, so that looking mends nothing.
+        seen.add(tuple(_told(Path(shutil.copytree(folder, f"{folder}-seen")) / "svc.db")))
+        aside = restore(copy, target)
+        assert _told(target) == ["new"]
+        assert aside is not None
+        kept = [_told(path) for path in folder.glob("svc.db.before-*Z")]
+        assert ["old", "older"] in kept
+        assert all(told in (["old", "older"], ["new"]) for told in kept)
+        if not was_killed:
+            break
+    assert seen == {("old", "older"), ("new",)}
+    assert step > 10
+
+
+def test_a_file_that_is_being_read_is_not_replaced(
+    svc: Svc, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshots, "READERS_SECONDS", 0.05)
+    svc("keys", "create", "--name", "a")
+    svc("db", "backup", "copy.db")
+    svc("keys", "create", "--name", "b")
+    with closing(sqlite3.connect(here / "svc.db")) as writer:
+        writer.execute("PRAGMA journal_mode=WAL")
+        with closing(sqlite3.connect(here / "svc.db")) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM meta").fetchone()
+            writer.execute("CREATE TABLE later (a)")
+            ran = svc("db", "restore", "copy.db")
+    assert (ran.code, "is being read" in ran.err) == (1, True)
+    assert _names(svc) == ["b", "a"]
+
+
+@pytest.mark.parametrize("damage", [b"", b"damaged " * 1_000])
+def test_a_damaged_database_is_set_aside_with_its_log(svc: Svc, here: Path, damage: bytes) -> None:
+    svc("keys", "create", "--name", "a")
+    svc("db", "backup", "copy.db")
+    (here / "svc.db").write_bytes(damage)
+    (here / "svc.db-wal").write_bytes(b"its log")
+    aside = svc("db", "restore", "copy.db", "--json").json["setAside"]
+    assert Path(aside).read_bytes() == damage
+    assert Path(f"{aside}-wal").read_bytes() == b"its log"
+    assert _names(svc) == ["a"]
+
+
+def test_a_database_of_which_the_beginning_is_left_can_be_replaced(svc: Svc, here: Path) -> None:
+    svc("keys", "create", "--name", "a")
+    svc("db", "backup", "copy.db")
+    left = (here / "svc.db").read_bytes()[:60] + b"damaged"
+    (here / "svc.db").write_bytes(left)
+    aside = svc("db", "restore", "copy.db", "--json").json["setAside"]
+    assert Path(aside).read_bytes() == left
+    assert _names(svc) == ["a"]
+
+
+def test_a_file_system_without_links_keeps_a_copy(
+    svc: Svc, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_links(_path: Path, _other: Path) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", no_links)
+    svc("keys", "create", "--name", "a")
+    svc("db", "backup", "copy.db")
+    svc("keys", "create", "--name", "b")
+    aside = svc("db", "restore", "copy.db", "--json").json["setAside"]
+    assert stat.S_IMODE(Path(aside).stat().st_mode) == 0o600
+    assert not Path(f"{aside}.new").exists()
+    assert (_names(svc), _names(svc, "--db", aside)) == (["a"], ["b", "a"])
 
 
 def test_a_file_in_use_is_not_replaced(svc: Svc, here: Path) -> None:
