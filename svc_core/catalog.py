@@ -2,18 +2,27 @@
 
 from typing import Any
 
-from svc_core import changes, news, profiles, reports
+from svc_core import changes, news, profiles, reports, webhooks
 from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES
 from svc_core.operation import Operation
 from svc_core.ports import Collection
 from svc_core.resources.news import NEWS, NEWS_TEXTS, SOURCES, TOPIC_ACTIVITY
 from svc_core.resources.profile import DUE, PROFILES, SUBSCRIPTIONS
 from svc_core.resources.report import FACETS, REPORTS
+from svc_core.resources.webhook import (
+    DELIVERIES,
+    EVENTS,
+    QUEUES,
+    WAITING,
+    WEBHOOK_SECRETS,
+    WEBHOOKS,
+)
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *reports.OPERATIONS,
     *profiles.OPERATIONS,
     *news.OPERATIONS,
+    *webhooks.OPERATIONS,
     *changes.OPERATIONS,
 )
 
@@ -31,4 +40,10 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     DUE,
     REPORTS,
     FACETS,
+    WEBHOOKS,
+    WEBHOOK_SECRETS,
+    EVENTS,
+    DELIVERIES,
+    WAITING,
+    QUEUES,
 )

@@ -374,6 +374,7 @@ class Operation(Generic[Req, Res]):
     `timeless` promises that the answer depends on nothing but caller, request and stored rows,
     so a page of it may be kept until the next commit. `conditional` says that it honours
     `If-Match` though it has no target row: its use case compares `Context.if_match`.
+    The answers of a `confidential` one are kept sealed, as they hold what is shown once.
     A path may end in `{+name}`: the rest of the path with its slashes (RFC 6570, 3.2.3).
     """
 
@@ -397,6 +398,7 @@ class Operation(Generic[Req, Res]):
     target: Target | None = None
     conditional: bool = False
     idempotency: Literal["required", "optional", "none"] = "none"
+    confidential: bool = False
     fails: tuple[ProblemType, ...] = ()
     timeless: bool = False
     deprecated: frozenset[str] = frozenset()

@@ -20,7 +20,7 @@ from typing import Any
 import attrs
 from attrs import frozen
 
-from svc_core import envelope, etag, idempotency, ids, media, problem, wire
+from svc_core import cursor, envelope, etag, idempotency, ids, media, problem, vault, wire
 from svc_core.inputs import Input, inputs
 from svc_core.media import Representation
 from svc_core.operation import (
@@ -31,9 +31,12 @@ from svc_core.operation import (
     Context,
     Created,
     Empty,
+    Fields,
     One,
     Operation,
     Page,
+    Redirect,
+    Tag,
     Target,
 )
 from svc_core.ports import Answer
@@ -42,6 +45,7 @@ from svc_core.query import Query, parse_query
 from svc_core.wire import Fault
 
 MERGE_PATCH = "application/merge-patch+json"
+_NO_FIELDS: Fields = ()
 
 _JSON_PROBLEMS = {
     "malformed": problem.MALFORMED_JSON,
@@ -267,17 +271,17 @@ async def _once(
     stored = await answers.get(operation.id, key)
     answer = idempotency.repeated(stored, raw, context.now)
     if answer is not None:
-        return _replayed(answer, key)
+        return _replayed(operation, context, answer, key)
     body = _json_body(operation, prepared)
     fingerprint = idempotency.fingerprint(body, prepared.path_values)
     match idempotency.decide(stored, fingerprint, context.now):
         case idempotency.Replay(answer):
-            return _replayed(answer, key)
+            return _replayed(operation, context, answer, key)
         case idempotency.Conflict():
             raise Problem(problem.IDEMPOTENCY_CONFLICT, "The key was used for another request.")
     reply = await _run(operation, prepared, context, site, body)
     kept = Answer(raw + fingerprint, reply.status, reply.headers, reply.body, context.now)
-    await answers.put(operation.id, key, kept)
+    await answers.put(operation.id, key, _sealed(operation, context, kept))
     return attrs.evolve(reply, headers=(*reply.headers, ("Idempotency-Key", key)))
 
 
@@ -329,17 +333,36 @@ def _request(operation: Operation[Any, Any], prepared: Prepared, body: wire.Json
     return operation.request(**{**prepared.values, item.attribute: sent})
 
 
-def _replayed(answer: Answer, key: str) -> Reply:
+def _sealed(operation: Operation[Any, Any], context: Context, answer: Answer) -> Answer:
+    """The answer as it is kept: sealed where it holds what is shown only once."""
+    if not operation.confidential:
+        return answer
+    keys, nonce = vault.vault(context.keyring), context.ids.random(cursor.NONCE_BYTES)
+    sealed = vault.lock(keys, answer.body, _place(operation, context), nonce)
+    return attrs.evolve(answer, body=sealed.encode())
+
+
+def _place(operation: Operation[Any, Any], context: Context) -> str:
+    return f"answer {context.actor.tenant} {operation.id}"
+
+
+def _replayed(operation: Operation[Any, Any], context: Context, answer: Answer, key: str) -> Reply:
+    body = answer.body
+    if operation.confidential:
+        keys, place = vault.vault(context.keyring), _place(operation, context)
+        body = vault.unlock(keys, body.decode(), place)
     replayed = (("Idempotency-Key", key), ("Idempotency-Replayed", "true"))
-    media_type = JSON.media_type if answer.body else None
-    return Reply(answer.status, media_type, answer.body, (*answer.headers, *replayed))
+    media_type = JSON.media_type if body else None
+    return Reply(answer.status, media_type, body, (*answer.headers, *replayed))
 
 
 # -- results as answers ------------------------------------------------------------------------
 
 
-def tag_of(context: Context, representation: Representation, tag: tuple[str | int, ...]) -> str:
+def tag_of(context: Context, representation: Representation, tag: Tag) -> str:
     """The strong ETag of a representation; it depends on the tenant, never on the key."""
+    if isinstance(tag, str):
+        return f'"{tag}"'
     return etag.make(context.actor.tenant, representation.format, *tag)
 
 
@@ -359,18 +382,29 @@ def _render(
             return Reply(201, JSON.media_type, envelope.one(result.raw), (location, tagged))
         case Empty():
             return Reply(204)
+        case Redirect():
+            return Reply(302, None, b"", (("Location", result.location),))
+        case _:
+            return _render_resource(operation, prepared, context, result)
+
+
+def _render_resource(
+    operation: Operation[Any, Any], prepared: Prepared, context: Context, result: Any
+) -> Reply:
+    media_type, fields = JSON.media_type, _NO_FIELDS
+    match result:
         case One():
-            body, media_type = envelope.one(result.raw), JSON.media_type
+            body = envelope.one(result.raw)
         case Bare():
-            body, media_type = result.raw, JSON.media_type
+            body = result.raw
         case Content():
-            body, media_type = result.body, result.media_type
+            body, media_type, fields = result.body, result.media_type, result.fields
         case _:
             raise AssertionError(f"{operation.id} returned {type(result).__name__}")
     if result.tag is None:
-        return Reply(operation.success, media_type, body)
+        return Reply(operation.success, media_type, body, fields)
     tag = tag_of(context, prepared.representation, result.tag)
-    headers = (("ETag", tag),)
+    headers = (*fields, ("ETag", tag))
     if operation.method == "GET" and _unchanged(prepared, tag):
         return Reply(304, None, b"", headers)
     return Reply(operation.success, media_type, body, headers)
@@ -384,10 +418,10 @@ def _render_page(
     operation: Operation[Any, Any], prepared: Prepared, site: Site, result: Page[Any]
 ) -> Reply:
     link = None
-    headers: tuple[tuple[str, str], ...] = ()
+    headers = result.fields
     if result.next_cursor is not None:
         link = _next_link(operation, prepared, site, result)
-        headers = (("Link", f'<{link}>; rel="next"'),)
+        headers = (*headers, ("Link", f'<{link}>; rel="next"'))
     if prepared.representation.format == NDJSON.format:
         return Reply(200, NDJSON.media_type, envelope.lines(result), headers)
     aliases = site.aliases and operation.version == "1.0"

@@ -30,6 +30,7 @@ from svc_core.analysis.query import Query
 from svc_core.operation import Context
 from svc_core.ports import Document
 from svc_core.reports import findings, render
+from svc_core.reports.notices import announce
 from svc_core.resources.members import micros
 from svc_core.resources.news import NEWS, NEWS_TEXTS, NewsText
 from svc_core.resources.profile import DUE, PROFILES, Due, Profile
@@ -323,6 +324,7 @@ async def publish(ctx: Context, finished: Finished) -> ReportRow:
     await ctx.save(REPORTS, finished.row.id, finished.row)
     await ctx.save(FACETS, finished.row.id, finished.facets)
     await _note(ctx, finished)
+    await announce(ctx, finished.row, finished.facets)
     return finished.row
 
 

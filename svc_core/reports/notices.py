@@ -1,0 +1,94 @@
+"""Telling webhooks of a new report (Spec: Events, Report notification webhook).
+
+Rule 1: the event is written with the report, in one unit of work: both are there or neither.
+Rule 2: it goes to the enabled webhooks of the profile's active subscription that want it, and to
+        nobody of a paused one.
+Rule 3: the body is bounded and compact: identifiers, counts, links and a short summary; no HTML,
+        storage ids, model names, prompts or costs.
+"""
+
+from collections.abc import Sequence
+from textwrap import shorten
+from typing import Any, Final
+
+from svc_core import instants, wire
+from svc_core.operation import Context
+from svc_core.resources.event import cloud_event
+from svc_core.resources.profile import SUBSCRIPTIONS, Subscription
+from svc_core.resources.report import ReportFacets, ReportRow
+from svc_core.resources.webhook import (
+    REPORT_GENERATED,
+    Event,
+    Webhook,
+    enabled_webhooks,
+    is_for,
+    publish_event,
+)
+
+SUMMARY_CHARS_MAX: Final = 500
+"""Enough for a message in a chat; the whole summary is one request away."""
+
+
+async def announce(ctx: Context, row: ReportRow, facets: ReportFacets) -> None:
+    """Write the event of a report that was just written, for whoever wants to be told."""
+    where = {"profile_id": (row.profile_id,)}
+    found = await ctx.tx.documents.scan(SUBSCRIPTIONS, where=where, limit=1)
+    subscriptions = [SUBSCRIPTIONS.decode(document.raw) for document in found.rows]
+    told = [
+        webhook
+        for webhook in await enabled_webhooks(ctx)
+        if any(wants(webhook, subscription) for subscription in subscriptions)
+    ]
+    if not told:
+        return
+    id_ = ctx.ids.new("evt")
+    body = cloud_event(
+        id_,
+        REPORT_GENERATED,
+        row.id,
+        source=ctx.host.origin,
+        at=ctx.now,
+        data=notice(row, facets, subscriptions, origin=ctx.host.origin, aliases=ctx.aliases),
+    )
+    await publish_event(ctx, Event(id_, REPORT_GENERATED, row.id, body, ctx.now), told)
+
+
+def wants(webhook: Webhook, subscription: Subscription) -> bool:
+    """Whether the subscription has this webhook told, and the webhook wants to be."""
+    chosen = subscription.delivery.webhook_ids
+    return (
+        subscription.status == "active"
+        and (not chosen or webhook.id in chosen)
+        and is_for(webhook, REPORT_GENERATED, subscription.profile_id)
+    )
+
+
+def notice(
+    row: ReportRow,
+    facets: ReportFacets,
+    subscriptions: Sequence[Subscription],
+    *,
+    origin: str,
+    aliases: bool,
+) -> dict[str, Any]:
+    """The data of the event; signals below a subscriber's confidence are not counted."""
+    least = min((one.delivery.min_signal_confidence for one in subscriptions), default=0.0)
+    generated = instants.render(row.generated_at)
+    signals = [signal for signal in facets.signals or () if signal.confidence >= least]
+    counts: Any = wire.to_json(row.counts)
+    links: Any = wire.to_json(row.links)
+    data = {
+        "reportId": row.id,
+        "profileId": row.profile_id,
+        "subscriptionIds": [subscription.id for subscription in subscriptions],
+        "title": shorten(row.title, SUMMARY_CHARS_MAX, placeholder="…"),
+        "summary": shorten(row.summary, SUMMARY_CHARS_MAX, placeholder="…"),
+        "language": row.language,
+        "period": wire.to_json(row.period),
+        "generatedAtISO": generated,
+        "counts": {**counts, "signals": len(signals)},
+        "hasAudio": row.has_audio,
+        "links": {name: path and origin + path for name, path in links.items()},
+    }
+    # Spec: Versioning, deprecated members: the old name stays beside the new one.
+    return {**data, "generatedAt": generated} if aliases else data

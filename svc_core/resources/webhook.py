@@ -1,0 +1,313 @@
+"""Webhooks, the events they are told and the deliveries of those (Spec: Events; States, Webhook).
+
+Rule 1: an event's body bytes are made once and sent verbatim by every attempt.
+Rule 2: one delivery row for each pair of webhook and event, written in the unit of work that
+        causes the event: both are there or neither.
+Rule 3: what waits stands in rows of its own, oldest first, so that a queue of any length costs
+        the same to take from.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Annotated, Final, Literal
+
+import attrs
+from attrs import frozen
+
+from svc_core import ids
+from svc_core.constraints import Doc, Example, Ge, MaxLen, Pattern
+from svc_core.operation import BASE_V1, Context
+from svc_core.ports import Collection, Document
+from svc_core.resources.members import ONE_LINE, CreatedAt, ProfileId, UpdatedAt, micros
+
+REPORT_GENERATED: Final = "dev.svc.report.generated.v1"
+TEST: Final = "dev.svc.webhook.test.v1"
+EventType = Literal["dev.svc.report.generated.v1"]
+ALL_EVENTS: tuple[EventType, ...] = (REPORT_GENERATED,)
+
+FAILURES_MAX = 5
+"""Spec: Events, 2: "five consecutive failed attempts disable the webhook"."""
+ATTEMPTS_KEPT = 20
+"""Attempts that a delivery remembers; more than one is a person's act each."""
+PROFILES_MAX = 100
+WEBHOOKS_MAX = 50
+"""Webhooks of one workspace; each costs one request for every report."""
+
+WebhookId = Annotated[
+    str,
+    Pattern(ids.WEBHOOK_ID, "a webhook id"),
+    Doc("Webhook identifier."),
+    Example("whk_65f1c0de8badf00d12345678"),
+]
+EventId = Annotated[
+    str,
+    Pattern(ids.pattern("evt"), "an event id"),
+    Doc("Event identifier; consumers tell repetitions by it."),
+    Example("evt_65f1c0de8badf00d12345678"),
+]
+AttemptId = Annotated[
+    str,
+    Pattern(ids.pattern("att"), "an attempt id"),
+    Doc("Identifies one network attempt."),
+    Example("att_65f1c0de8badf00d12345678"),
+]
+Url = Annotated[
+    str,
+    MaxLen(2_048),
+    Doc("Where events are sent: an https address of a public host, port 443."),
+    Example("https://hooks.example.com/svc"),
+]
+Description = Annotated[
+    str | None,
+    MaxLen(500),
+    ONE_LINE,
+    Doc("What people call it; null where nobody said."),
+    Example("Newsroom channel"),
+]
+Events = Annotated[
+    tuple[EventType, ...],
+    MaxLen(10),
+    Doc("The kinds of event it is told."),
+    Example([REPORT_GENERATED]),
+]
+ProfileIds = Annotated[
+    tuple[Annotated[str, Pattern(ids.PROFILE_ID, "a profile id")], ...],
+    MaxLen(PROFILES_MAX),
+    Doc("The profiles it is told of; empty means every subscribed one."),
+    Example([]),
+]
+WebhookStatus = Literal["enabled", "disabled"]
+DeliveryStatus = Literal["pending", "delivering", "delivered", "failed", "skipped"]
+ResponseStatus = Annotated[
+    int | None, Doc("The HTTP status of the receiver; null without an answer."), Example(200)
+]
+AttemptError = Annotated[
+    str | None,
+    Doc("Why it failed, in a word or two; null when it did not."),
+    Example(None),
+]
+
+
+@frozen
+class LastDelivery:
+    """The newest finished attempt of a webhook."""
+
+    event_id: EventId
+    status: Annotated[Literal["delivered", "failed"], Doc("How it ended."), Example("delivered")]
+    response_status: ResponseStatus
+    at: Annotated[datetime, Doc("When it ended."), Example("2026-01-31T07:30:05Z")]
+
+
+@frozen
+class Webhook:
+    """An address that is told of events; its secret is never shown again."""
+
+    id: WebhookId
+    url: Url
+    description: Description
+    events: Events
+    profile_ids: ProfileIds
+    status: Annotated[
+        WebhookStatus,
+        Doc("A disabled one is told nothing until it is enabled again."),
+        Example("enabled"),
+    ]
+    consecutive_failures: Annotated[
+        int, Ge(0), Doc("Failed attempts since the last success; the fifth disables."), Example(0)
+    ]
+    disabled_at: Annotated[
+        datetime | None, Doc("When it was disabled; null while enabled."), Example(None)
+    ]
+    last_delivery: Annotated[
+        LastDelivery | None, Doc("The newest finished attempt; null before the first.")
+    ]
+    created_at: CreatedAt
+    updated_at: UpdatedAt
+
+
+@frozen
+class WebhookSecrets:
+    """The sealed secrets of a webhook: the present one, and the one before it while it signs."""
+
+    webhook_id: WebhookId
+    current: str
+    previous: str | None = None
+    previous_until: datetime | None = None
+
+
+@frozen
+class Event:
+    """One event: its body is final, UTF-8 text of a CloudEvent."""
+
+    id: EventId
+    type: str
+    subject: str
+    body: str
+    occurred_at: datetime
+
+
+@frozen
+class Attempt:
+    """One network attempt; the members of its end are null while it is under way or was lost."""
+
+    id: AttemptId
+    number: Annotated[int, Ge(1), Doc("Counts the attempts of this delivery."), Example(1)]
+    started_at: Annotated[datetime, Doc("When it began."), Example("2026-01-31T07:30:04Z")]
+    finished_at: Annotated[
+        datetime | None, Doc("When it ended; null without an end."), Example("2026-01-31T07:30:05Z")
+    ] = None
+    duration_ms: Annotated[int | None, Doc("How long it took, in milliseconds."), Example(183)] = (
+        None
+    )
+    response_status: ResponseStatus = None
+    error: AttemptError = None
+
+
+@frozen
+class Delivery:
+    """What became of one event at one webhook."""
+
+    event_id: EventId
+    webhook_id: WebhookId
+    event_type: Annotated[str, Doc("The CloudEvent type."), Example(REPORT_GENERATED)]
+    subject: Annotated[
+        str, Doc("What the event is about."), Example("rpt_65f1c0de8badf00d12345678")
+    ]
+    status: Annotated[
+        DeliveryStatus,
+        Doc("`skipped` ones found the webhook disabled; they can be sent again."),
+        Example("delivered"),
+    ]
+    attempts: Annotated[tuple[Attempt, ...], Doc("Its attempts, oldest first.")]
+    created_at: CreatedAt
+    updated_at: UpdatedAt
+
+
+@frozen
+class Waiting:
+    """A delivery that nobody has taken yet."""
+
+    delivery_id: str
+    webhook_id: WebhookId
+    queued_at: datetime
+
+
+@frozen
+class Hold:
+    """An attempt that a worker has taken, until it ends or the time is over."""
+
+    delivery_id: str
+    attempt_id: AttemptId
+    until: datetime
+
+
+@frozen
+class Queue:
+    """Who attends to a webhook: what is under way, and when somebody has to look again."""
+
+    webhook_id: WebhookId
+    wake_at: datetime | None
+    holds: tuple[Hold, ...] = ()
+
+
+WEBHOOKS: Collection[Webhook] = Collection(
+    name="webhooks",
+    model=Webhook,
+    prefix="whk",
+    order=lambda webhook: micros(webhook.created_at),
+    kind="webhook",
+    path=f"{BASE_V1}/webhooks/{{id}}",
+)
+
+WEBHOOK_SECRETS: Collection[WebhookSecrets] = Collection(
+    name="webhook_secrets", model=WebhookSecrets, prefix="whk", order=lambda _: 0
+)
+
+EVENTS: Collection[Event] = Collection(
+    name="events", model=Event, prefix="evt", order=lambda event: micros(event.occurred_at)
+)
+
+DELIVERIES: Collection[Delivery] = Collection(
+    name="deliveries",
+    model=Delivery,
+    prefix="att",
+    order=lambda delivery: micros(delivery.created_at),
+    keys={
+        "webhook_id": lambda delivery: delivery.webhook_id,
+        "event_id": lambda delivery: delivery.event_id,
+        "status": lambda delivery: delivery.status,
+    },
+)
+
+WAITING: Collection[Waiting] = Collection(
+    name="waiting",
+    model=Waiting,
+    prefix="att",
+    # Lists run from the highest; the oldest is to be first.
+    order=lambda waiting: -micros(waiting.queued_at),
+    keys={"webhook_id": lambda waiting: waiting.webhook_id},
+)
+
+NEVER = 2**62
+"""Sorts behind every instant."""
+
+QUEUES: Collection[Queue] = Collection(
+    name="queues",
+    model=Queue,
+    prefix="whk",
+    order=lambda queue: NEVER if queue.wake_at is None else micros(queue.wake_at),
+)
+"""One row a webhook; workers read the lowest `wake_at` of every tenant."""
+
+
+def delivery_id(webhook_id: str, event_id: str) -> str:
+    """The identifier of the one delivery of an event to a webhook."""
+    return ids.derived_id("att", "delivery", webhook_id, event_id)
+
+
+async def publish_event(ctx: Context, event: Event, webhooks: Iterable[Webhook]) -> None:
+    """Write an event with a delivery for each webhook; workers find them once it is committed."""
+    told = tuple(webhooks)
+    if not told:
+        return
+    await ctx.save(EVENTS, event.id, event)
+    for webhook in told:
+        delivery = Delivery(
+            event_id=event.id,
+            webhook_id=webhook.id,
+            event_type=event.type,
+            subject=event.subject,
+            status="pending",
+            attempts=(),
+            created_at=ctx.now,
+            updated_at=ctx.now,
+        )
+        await enqueue(ctx, delivery)
+
+
+async def enqueue(ctx: Context, delivery: Delivery) -> Document[Delivery]:
+    """Keep a pending delivery and wake whoever attends to its webhook."""
+    id_ = delivery_id(delivery.webhook_id, delivery.event_id)
+    document = await ctx.save(DELIVERIES, id_, delivery)
+    await ctx.save(WAITING, id_, Waiting(id_, delivery.webhook_id, ctx.now))
+    queue = await queue_of(ctx, delivery.webhook_id)
+    await ctx.save(QUEUES, queue.webhook_id, attrs.evolve(queue, wake_at=ctx.now))
+    return document
+
+
+async def queue_of(ctx: Context, webhook_id: str) -> Queue:
+    """The queue of a webhook; an idle one where nothing was ever queued."""
+    document = await ctx.tx.documents.get(QUEUES, webhook_id)
+    return Queue(webhook_id, None) if document is None else QUEUES.decode(document.raw)
+
+
+async def enabled_webhooks(ctx: Context) -> tuple[Webhook, ...]:
+    """The enabled webhooks of the tenant."""
+    found = await ctx.tx.documents.scan(WEBHOOKS, limit=WEBHOOKS_MAX)
+    webhooks = (WEBHOOKS.decode(row.raw) for row in found.rows)
+    return tuple(webhook for webhook in webhooks if webhook.status == "enabled")
+
+
+def is_for(webhook: Webhook, type_: str, profile: ProfileId) -> bool:
+    """Whether the webhook wants to be told of an event of this kind about the profile."""
+    return type_ in webhook.events and (not webhook.profile_ids or profile in webhook.profile_ids)

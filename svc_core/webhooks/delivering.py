@@ -1,0 +1,213 @@
+"""The worker's use cases: take what waits, say how it went, forget what is old.
+
+Each is one unit of work, so that several workers, and one that is killed in the middle, leave the
+same books: an attempt is written before it is made, and its end is written only while it is held.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+import attrs
+from attrs import field, frozen
+
+from svc_core import vault
+from svc_core.operation import Context
+from svc_core.ports import Document
+from svc_core.resources.webhook import (
+    DELIVERIES,
+    EVENTS,
+    QUEUES,
+    WAITING,
+    WEBHOOK_SECRETS,
+    WEBHOOKS,
+    Delivery,
+    Event,
+    Hold,
+    Queue,
+    Waiting,
+    Webhook,
+    WebhookSecrets,
+    queue_of,
+)
+from svc_core.webhooks import rules
+from svc_core.webhooks.rules import Outcome
+from svc_core.webhooks.signing import fields
+
+KEPT: Final = timedelta(days=30)
+"""How long deliveries and their events are kept; long enough to repair a holiday's loss."""
+SKIPPED_AT_ONCE: Final = 500
+"""Waiting deliveries that one unit of work takes off a disabled webhook's queue."""
+
+
+@frozen
+class Task:
+    """One attempt to be made: what to send, where, and signed by what."""
+
+    webhook_id: str
+    delivery_id: str
+    attempt_id: str
+    number: int
+    url: str
+    event: Event
+    keys: tuple[bytes, ...] = field(repr=False)
+
+    def fields(self, at: datetime) -> dict[str, str]:
+        """The header fields of the request."""
+        return fields(
+            self.event, attempt_id=self.attempt_id, number=self.number, at=at, keys=self.keys
+        )
+
+
+async def take(
+    ctx: Context, webhook_id: str, seen: Document[Queue] | None = None
+) -> tuple[Task, ...]:
+    """Take as many waiting deliveries as may be attempted now, each with its attempt written.
+
+    `seen` is the row that the worker acted on: when it has changed meanwhile another worker was
+    first, and there is nothing to do.
+    """
+    stored = await ctx.tx.documents.get(QUEUES, webhook_id)
+    if stored is None or (seen is not None and stored.version != seen.version):
+        return ()
+    queue = QUEUES.decode(stored.raw)
+    found = await ctx.tx.documents.get(WEBHOOKS, webhook_id)
+    if found is None:
+        await _forget(ctx, queue)
+        return ()
+    webhook = WEBHOOKS.decode(found.raw)
+    queue = await _recover(ctx, queue)
+    if webhook.status == "disabled":
+        await _skip(ctx, queue)
+        return ()
+    room = rules.room(webhook, queue)
+    waiting = await _waiting(ctx, webhook_id, room + 1)
+    tasks = [await _begin(ctx, webhook, line) for line in waiting[:room]]
+    until = ctx.now + rules.HOLD
+    queue = rules.held(queue, [Hold(task.delivery_id, task.attempt_id, until) for task in tasks])
+    await _save(ctx, webhook, queue, has_more=len(waiting) > room)
+    return tuple(tasks)
+
+
+async def conclude(ctx: Context, task: Task, result: Outcome) -> Webhook | None:
+    """Write how an attempt ended; None when it was not held any more and counts for nothing."""
+    queue = rules.released(await queue_of(ctx, task.webhook_id), task.attempt_id)
+    found = await ctx.tx.documents.get(WEBHOOKS, task.webhook_id)
+    if queue is None or found is None:
+        return None
+    stored = await ctx.load(DELIVERIES, task.delivery_id)
+    delivery = rules.ended(DELIVERIES.decode(stored.raw), task.attempt_id, result, ctx.now)
+    await ctx.save(DELIVERIES, task.delivery_id, delivery)
+    webhook = rules.after_attempt(WEBHOOKS.decode(found.raw), task.event.id, result, ctx.now)
+    await ctx.save(WEBHOOKS, webhook.id, webhook)
+    if webhook.status == "disabled":
+        await _skip(ctx, queue)
+        return webhook
+    await _save(ctx, webhook, queue, has_more=bool(await _waiting(ctx, webhook.id, 1)))
+    return webhook
+
+
+async def purge(ctx: Context, ids: Sequence[str]) -> None:
+    """Forget deliveries that are older than they are kept, each with its event."""
+    for id_ in ids:
+        document = await ctx.tx.documents.delete(DELIVERIES, id_)
+        if document is None:
+            continue
+        delivery = DELIVERIES.decode(document.raw)
+        await ctx.tx.documents.delete(WAITING, id_)
+        left = await ctx.tx.documents.scan(
+            DELIVERIES, where={"event_id": (delivery.event_id,)}, limit=1
+        )
+        if not left.rows:
+            await ctx.tx.documents.delete(EVENTS, delivery.event_id)
+
+
+# -- steps -------------------------------------------------------------------------------------
+
+
+async def _begin(ctx: Context, webhook: Webhook, waiting: Waiting) -> Task:
+    stored = await ctx.load(DELIVERIES, waiting.delivery_id)
+    attempt_id = ctx.ids.new("att")
+    delivery = rules.begun(DELIVERIES.decode(stored.raw), attempt_id, ctx.now)
+    await ctx.save(DELIVERIES, waiting.delivery_id, delivery)
+    await ctx.remove(WAITING, waiting.delivery_id)
+    return Task(
+        webhook_id=webhook.id,
+        delivery_id=waiting.delivery_id,
+        attempt_id=attempt_id,
+        number=delivery.attempts[-1].number,
+        url=webhook.url,
+        event=EVENTS.decode((await ctx.load(EVENTS, delivery.event_id)).raw),
+        keys=await keys_of(ctx, webhook.id),
+    )
+
+
+async def keys_of(ctx: Context, webhook_id: str) -> tuple[bytes, ...]:
+    """The keys that sign for a webhook now, the present one first."""
+    secrets = WEBHOOK_SECRETS.decode((await ctx.load(WEBHOOK_SECRETS, webhook_id)).raw)
+    sealed = [secrets.current]
+    if secrets.previous is not None and _still_signs(secrets, ctx.now):
+        sealed.append(secrets.previous)
+    keys, place = vault.vault(ctx.keyring), place_of(ctx, webhook_id)
+    return tuple(vault.unlock(keys, text, place) for text in sealed)
+
+
+def place_of(ctx: Context, webhook_id: str) -> str:
+    """What the sealed secrets of a webhook are bound to."""
+    return f"webhook {ctx.actor.tenant} {webhook_id}"
+
+
+def _still_signs(secrets: WebhookSecrets, now: datetime) -> bool:
+    return secrets.previous_until is not None and now < secrets.previous_until
+
+
+async def _waiting(ctx: Context, webhook_id: str, limit: int) -> tuple[Waiting, ...]:
+    where = {"webhook_id": (webhook_id,)}
+    found = await ctx.tx.documents.scan(WAITING, where=where, limit=limit)
+    return tuple(WAITING.decode(row.raw) for row in found.rows)
+
+
+async def _recover(ctx: Context, queue: Queue) -> Queue:
+    """Put back what dead workers held, at its old place in front."""
+    for hold in rules.expired(queue, ctx.now):
+        stored = await ctx.load(DELIVERIES, hold.delivery_id)
+        delivery = DELIVERIES.decode(stored.raw)
+        pending = attrs.evolve(delivery, status="pending", updated_at=ctx.now)
+        await ctx.save(DELIVERIES, hold.delivery_id, pending)
+        waiting = Waiting(hold.delivery_id, queue.webhook_id, delivery.created_at)
+        await ctx.save(WAITING, hold.delivery_id, waiting)
+    held = tuple(hold for hold in queue.holds if hold.until > ctx.now)
+    return attrs.evolve(queue, holds=held)
+
+
+async def _save(ctx: Context, webhook: Webhook, queue: Queue, *, has_more: bool) -> None:
+    has_room = rules.room(webhook, queue) > 0
+    awake = rules.waking(queue, ctx.now, has_more=has_more, has_room=has_room)
+    await ctx.save(QUEUES, queue.webhook_id, awake)
+
+
+async def _skip(ctx: Context, queue: Queue) -> None:
+    """Take what waits for a disabled webhook off its queue; a person may send it again."""
+    waiting = await _waiting(ctx, queue.webhook_id, SKIPPED_AT_ONCE)
+    for line in waiting:
+        stored = await ctx.load(DELIVERIES, line.delivery_id)
+        skipped: Delivery = attrs.evolve(
+            DELIVERIES.decode(stored.raw), status="skipped", updated_at=ctx.now
+        )
+        await ctx.save(DELIVERIES, line.delivery_id, skipped)
+        await ctx.remove(WAITING, line.delivery_id)
+    more = len(waiting) == SKIPPED_AT_ONCE
+    await ctx.save(
+        QUEUES,
+        queue.webhook_id,
+        rules.waking(queue, ctx.now, has_more=more, has_room=True),
+    )
+
+
+async def _forget(ctx: Context, queue: Queue) -> None:
+    """Remove the queue of a webhook that was deleted, with what still waits in it."""
+    waiting = await _waiting(ctx, queue.webhook_id, SKIPPED_AT_ONCE)
+    for line in waiting:
+        await ctx.remove(WAITING, line.delivery_id)
+    if len(waiting) < SKIPPED_AT_ONCE:
+        await ctx.remove(QUEUES, queue.webhook_id)

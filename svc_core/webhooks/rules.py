@@ -1,0 +1,180 @@
+"""What a webhook may be, and what becomes of it with each attempt.
+
+Rule 1: a failure counts one; the fifth in a row disables (Spec: States, Webhook). A success sets
+        the count to nothing, 410 disables at once.
+Rule 2: attempts under way count as failures that may still come: no more of them are begun than
+        would disable, so a dead address sees five attempts, however many workers there are.
+Rule 3: an attempt that was lost with its worker is made again under a new id.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import attrs
+from attrs import frozen
+
+from svc_core import problem
+from svc_core.egress import EgressError, check_callback
+from svc_core.problem import Problem
+from svc_core.resources.webhook import (
+    ATTEMPTS_KEPT,
+    FAILURES_MAX,
+    Attempt,
+    Delivery,
+    DeliveryStatus,
+    Hold,
+    LastDelivery,
+    Queue,
+    Webhook,
+)
+
+ATTEMPT_SECONDS: Final = 10.0
+"""How long a receiver may take; a success is a 2xx within it."""
+HOLD: Final = timedelta(seconds=30)
+"""How long a worker may keep an attempt: three times its bound; only a dead one loses it."""
+GONE: Final = 410
+OVERLAP: Final = timedelta(hours=24)
+"""How long a rotated secret still signs beside the new one."""
+
+
+@frozen
+class Outcome:
+    """How an attempt ended: the receiver's status, or the reason why there is none."""
+
+    response_status: int | None
+    error: str | None
+    duration_ms: int
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the receiver took it: 2xx."""
+        return self.error is None
+
+
+def outcome(status: int, duration_ms: int) -> Outcome:
+    """The outcome of an attempt that was answered; redirects are not followed, so they fail."""
+    if 200 <= status < 300:
+        return Outcome(status, None, duration_ms)
+    return Outcome(status, f"HTTP {status}", duration_ms)
+
+
+def check_url(url: str, *, loopback: bool) -> None:
+    """Refuse an address that must not be called.
+
+    Raises:
+        Problem: WEBHOOK_URL_NOT_ALLOWED.
+    """
+    try:
+        check_callback(url, loopback=loopback)
+    except EgressError as refused:
+        raise Problem(problem.WEBHOOK_URL_NOT_ALLOWED, f"/url: {refused}") from refused
+
+
+# -- the webhook -------------------------------------------------------------------------------
+
+
+def changed(webhook: Webhook, now: datetime, **members: Any) -> Webhook:
+    """The webhook with these members; itself where nothing changes."""
+    after = attrs.evolve(webhook, **members)
+    return webhook if after == webhook else attrs.evolve(after, updated_at=now)
+
+
+def enabled(webhook: Webhook, now: datetime) -> Webhook:
+    """The webhook, told of events again and with nothing counted against it."""
+    return changed(webhook, now, status="enabled", consecutive_failures=0, disabled_at=None)
+
+
+def after_attempt(webhook: Webhook, event_id: str, result: Outcome, now: datetime) -> Webhook:
+    """What the webhook is after an attempt ended."""
+    failures = 0 if result.is_success else webhook.consecutive_failures + 1
+    ended = webhook.status == "enabled" and (
+        failures >= FAILURES_MAX or result.response_status == GONE
+    )
+    return attrs.evolve(
+        webhook,
+        status="disabled" if ended else webhook.status,
+        disabled_at=now if ended else webhook.disabled_at,
+        consecutive_failures=failures,
+        last_delivery=LastDelivery(
+            event_id=event_id,
+            status="delivered" if result.is_success else "failed",
+            response_status=result.response_status,
+            at=now,
+        ),
+        updated_at=now,
+    )
+
+
+# -- its queue ---------------------------------------------------------------------------------
+
+
+def expired(queue: Queue, now: datetime) -> tuple[Hold, ...]:
+    """The attempts whose worker is taken for dead."""
+    return tuple(hold for hold in queue.holds if hold.until <= now)
+
+
+def room(webhook: Webhook, queue: Queue) -> int:
+    """How many more attempts may be begun now."""
+    if webhook.status == "disabled":
+        return 0
+    return max(0, FAILURES_MAX - webhook.consecutive_failures - len(queue.holds))
+
+
+def held(queue: Queue, holds: Sequence[Hold]) -> Queue:
+    """The queue with these attempts under way as well."""
+    return attrs.evolve(queue, holds=(*queue.holds, *holds))
+
+
+def released(queue: Queue, attempt_id: str) -> Queue | None:
+    """The queue without the attempt; None when it is not held, and so belongs to nobody."""
+    rest = tuple(hold for hold in queue.holds if hold.attempt_id != attempt_id)
+    return None if len(rest) == len(queue.holds) else attrs.evolve(queue, holds=rest)
+
+
+def waking(queue: Queue, now: datetime, *, has_more: bool, has_room: bool) -> Queue:
+    """The queue with the time when somebody has to look at it again."""
+    wake_at = min((hold.until for hold in queue.holds), default=None)
+    if has_more and has_room:
+        wake_at = now
+    return attrs.evolve(queue, wake_at=wake_at)
+
+
+# -- a delivery --------------------------------------------------------------------------------
+
+
+def begun(delivery: Delivery, attempt_id: str, now: datetime) -> Delivery:
+    """The delivery with one more attempt, which is under way."""
+    number = delivery.attempts[-1].number + 1 if delivery.attempts else 1
+    attempts = (*delivery.attempts, Attempt(attempt_id, number, now))[-ATTEMPTS_KEPT:]
+    return attrs.evolve(delivery, status="delivering", attempts=attempts, updated_at=now)
+
+
+def ended(delivery: Delivery, attempt_id: str, result: Outcome, now: datetime) -> Delivery:
+    """The delivery with the end of one of its attempts."""
+    attempts = tuple(
+        attrs.evolve(
+            attempt,
+            finished_at=now,
+            duration_ms=result.duration_ms,
+            response_status=result.response_status,
+            error=result.error,
+        )
+        if attempt.id == attempt_id
+        else attempt
+        for attempt in delivery.attempts
+    )
+    status: DeliveryStatus = "delivered" if result.is_success else "failed"
+    return attrs.evolve(delivery, status=status, attempts=attempts, updated_at=now)
+
+
+def check_redeliverable(webhook: Webhook, delivery: Delivery) -> None:
+    """Refuse to send again what is on its way, or to an address that is told nothing.
+
+    Raises:
+        Problem: RESOURCE_CONFLICT.
+    """
+    if webhook.status == "disabled":
+        raise Problem(problem.RESOURCE_CONFLICT, "The webhook is disabled; enable it first.")
+    if delivery.status in {"pending", "delivering"}:
+        raise Problem(problem.RESOURCE_CONFLICT, "This delivery has not ended yet.")

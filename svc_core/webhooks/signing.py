@@ -1,0 +1,99 @@
+"""Webhook secrets and the header fields that sign a delivery.
+
+Rule 1: the signature is over the exact raw body bytes (Spec: Events); `X-Svc-Signature` is the
+        HMAC-SHA256 of them, and the three fields of Standard Webhooks stand beside it, so that
+        its libraries verify a delivery as it is.
+Rule 2: while a rotated secret still signs, `webhook-signature` holds a signature by each.
+Rule 3: signatures are compared in constant time.
+"""
+
+import hmac
+import re
+from base64 import b64decode, b64encode
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from hashlib import sha256
+from typing import Final
+
+from svc_core import instants
+from svc_core.resources.webhook import Event
+
+CONTENT_TYPE: Final = "application/cloudevents+json"
+SECRET_BYTES: Final = 32
+_SECRET: Final = re.compile(r"whsec_[A-Za-z0-9+/]{32,86}={0,2}")
+_BYTES_MIN, _BYTES_MAX = 24, 64
+"""Standard Webhooks, "Signature scheme": a secret has 24 to 64 bytes."""
+TOLERANCE_SECONDS: Final = 300
+"""How far the time of an attempt may be from the receiver's clock (Standard Webhooks)."""
+
+
+class SecretError(ValueError):
+    """The text is no webhook secret."""
+
+
+class SignatureError(ValueError):
+    """The delivery is not signed by the secret, or too old."""
+
+
+def secret_text(key: bytes) -> str:
+    """The secret as people copy it."""
+    return "whsec_" + b64encode(key).decode()
+
+
+def secret_key(text: str) -> bytes:
+    """The HMAC key of a secret.
+
+    Raises:
+        SecretError: it is not `whsec_` and the base64 of 24 to 64 bytes.
+    """
+    try:
+        key = b64decode(text.removeprefix("whsec_"), validate=True)
+    except ValueError as broken:
+        raise SecretError("must be whsec_ and base64") from broken
+    if not _SECRET.fullmatch(text) or not _BYTES_MIN <= len(key) <= _BYTES_MAX:
+        raise SecretError("must be whsec_ and the base64 of 24 to 64 bytes")
+    return key
+
+
+def fields(
+    event: Event, *, attempt_id: str, number: int, at: datetime, keys: Sequence[bytes]
+) -> dict[str, str]:
+    """The header fields of one attempt; `keys` sign, the present one first."""
+    body = event.body.encode()
+    seconds = str(int(at.timestamp()))
+    signed = b".".join((event.id.encode(), seconds.encode(), body))
+    return {
+        "Content-Type": CONTENT_TYPE,
+        "Idempotency-Key": event.id,
+        "X-Svc-Event-Id": event.id,
+        "X-Svc-Attempt-Id": attempt_id,
+        "X-Svc-Attempt": str(number),
+        "X-Svc-Timestamp": instants.render(at),
+        "X-Svc-Signature": "sha256=" + hmac.new(keys[0], body, sha256).hexdigest(),
+        "webhook-id": event.id,
+        "webhook-timestamp": seconds,
+        "webhook-signature": " ".join(f"v1,{_standard(key, signed)}" for key in keys),
+    }
+
+
+def _standard(key: bytes, signed: bytes) -> str:
+    return b64encode(hmac.new(key, signed, sha256).digest()).decode()
+
+
+def verify(headers: Mapping[str, str], body: bytes, key: bytes, now: datetime) -> None:
+    """Check a delivery as a receiver does; `headers` has lower-case names.
+
+    Raises:
+        SignatureError: a field is missing, the signature is another, or the time is too far off.
+    """
+    try:
+        id_, seconds = headers["webhook-id"], headers["webhook-timestamp"]
+        given = headers["webhook-signature"].split(" ")
+        age = abs(now.timestamp() - int(seconds))
+    except (KeyError, ValueError) as missing:
+        raise SignatureError("A signature field is missing or cannot be read.") from missing
+    if age > TOLERANCE_SECONDS:
+        raise SignatureError("The delivery is older than five minutes, or from the future.")
+    wanted = "v1," + _standard(key, b".".join((id_.encode(), seconds.encode(), body)))
+    if not any(hmac.compare_digest(wanted.encode(), text.encode()) for text in given):
+        raise SignatureError("No signature is by this secret.")
