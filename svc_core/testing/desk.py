@@ -17,6 +17,7 @@ from svc_core.ports import (
     Transaction,
 )
 from svc_core.testing.clock import START
+from svc_core.testing.sealing import Growth
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -143,6 +144,16 @@ class Desk:
     ) -> tuple[Owned[T], ...]:
         """Rows of every tenant."""
         return self._run(self.store.across(collection, where=where, end=end, limit=limit))
+
+    def seal(self, tenant: str, growth: Growth) -> None:
+        """Append to the ledger."""
+        lines, nodes, head, expect = growth
+        self.write(tenant, lambda tx: tx.ledger.append(lines, nodes, head, expect=expect))
+
+    def reopen(self, again: Callable[[Store], Store]) -> None:
+        """Give the store back and go on with the one that `again` makes of what it kept."""
+        self.close()
+        self.store = again(self.store)
 
     def close(self) -> None:
         """Give the store back."""

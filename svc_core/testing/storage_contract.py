@@ -10,6 +10,7 @@
 
 from svc_core.testing.desk import Desk, Store
 from svc_core.testing.promises.feed import FeedPromises
+from svc_core.testing.promises.ledger import LedgerPromises, LedgerReadingPromises
 from svc_core.testing.promises.lists import ListPromises
 from svc_core.testing.promises.outgoing import DeskPromises
 from svc_core.testing.promises.rows import RowPromises
@@ -20,6 +21,13 @@ __all__ = ["Desk", "StorageContract", "Store"]
 
 
 class StorageContract(
-    RowPromises, UnitPromises, ListPromises, SearchPromises, FeedPromises, DeskPromises
+    RowPromises,
+    UnitPromises,
+    ListPromises,
+    SearchPromises,
+    FeedPromises,
+    DeskPromises,
+    LedgerPromises,
+    LedgerReadingPromises,
 ):
     """All promises of a store; an author's test class derives from it."""

@@ -96,7 +96,7 @@ class _Book(NamedTuple):
 
     def end(self, *bounds: int | None) -> int:
         """The place after the last line that is there and below every bound that is given."""
-        return self.first + min(self.head.size, *(each for each in bounds if each is not None))
+        return self.first + min([self.head.size, *(b for b in bounds if b is not None)])
 
 
 _NO_BOOK = _Book(0, LedgerHead(0, b""))

@@ -1,0 +1,341 @@
+# ruff: noqa: D102, S101 - a promise is its name and its assertions
+"""Sealed lines: kept as they are, in one order, found by whatever names them."""
+
+from svc_core.ports import (
+    DuplicateRecordError,
+    LedgerHead,
+    LedgerNode,
+    SealedLine,
+    StaleVersionError,
+    Transaction,
+)
+from svc_core.testing.desk import refused
+from svc_core.testing.promises.bench import ANN, BOB, Bench, Mishap
+from svc_core.testing.sealing import Growth, a_line, at, growth, plain
+
+
+class LedgerBench(Bench):
+    """What is asked of a ledger, in few words."""
+
+    def head(self, tenant: str = ANN) -> LedgerHead | None:
+        return self.desk.read(tenant, lambda tx: tx.ledger.head())
+
+    def line(self, id_: str, tenant: str = ANN) -> SealedLine | None:
+        return self.desk.read(tenant, lambda tx: tx.ledger.get(id_))
+
+    def lines(self, start: int = 0, end: int = 999, tenant: str = ANN) -> tuple[bytes, ...]:
+        return self.desk.read(tenant, lambda tx: tx.ledger.lines(start, end))
+
+    def about(self, subject: str, size: int | None = None, limit: int = 99) -> tuple[bytes, ...]:
+        return self.desk.read(ANN, lambda tx: tx.ledger.of_subject(subject, size=size, limit=limit))
+
+    def opened(
+        self,
+        *,
+        before: int | None = None,
+        size: int | None = None,
+        key: str | None = None,
+        limit: int = 99,
+        tenant: str = ANN,
+    ) -> list[str]:
+        found = self.desk.read(
+            tenant, lambda tx: tx.ledger.opened(before=before, size=size, key=key, limit=limit)
+        )
+        return [line.id for line in found]
+
+    def holders(
+        self, key: str, *, size: int | None = None, limit: int = 99, tenant: str = ANN
+    ) -> tuple[str, ...]:
+        return self.desk.read(tenant, lambda tx: tx.ledger.holders(key, size=size, limit=limit))
+
+    def size_at(self, time: str, tenant: str = ANN) -> int:
+        return self.desk.read(tenant, lambda tx: tx.ledger.size_at(time))
+
+    def hashes(
+        self, level: int, start: int = 0, end: int = 999, tenant: str = ANN
+    ) -> tuple[bytes, ...]:
+        return self.desk.read(tenant, lambda tx: tx.ledger.hashes(level, start, end))
+
+    def keep(self, day: str, size: int, text: bytes, tenant: str = ANN) -> None:
+        self.desk.write(tenant, lambda tx: tx.ledger.keep_checkpoint(day, size, text))
+
+    def kept(self, tenant: str = ANN) -> tuple[bytes, ...]:
+        return self.desk.read(tenant, lambda tx: tx.ledger.checkpoints())
+
+    def erase(self, id_: str, line: bytes = b"erased", tenant: str = ANN) -> None:
+        self.desk.write(tenant, lambda tx: tx.ledger.erase(id_, line))
+
+
+class LedgerPromises(LedgerBench):
+    """What is sealed stays, whole and in its order."""
+
+    def test_a_tenant_without_a_ledger_has_nothing(self) -> None:
+        assert self.head() is None
+        assert self.line("a") is None
+        assert self.lines() == self.about("s") == self.hashes(0) == self.hashes(8) == ()
+        assert self.opened() == self.opened(key="k") == []
+        assert self.holders("k") == ()
+        assert self.kept() == ()
+        assert self.size_at(at(9)) == 0
+
+    def test_lines_are_kept_byte_for_byte(self) -> None:
+        lines = (
+            a_line(0, "a", opens=True, keys=("lei:é", 'x:"')),
+            a_line(1, "b", "t", keys=(), time=1),
+        )
+        self.desk.seal(ANN, growth(0, lines))
+        assert (self.line("a"), self.line("b")) == lines
+        assert self.lines() == (lines[0].line, lines[1].line)
+        assert self.head() == LedgerHead(2, b"state 2")
+
+    def test_a_ledger_may_begin_before_its_first_line(self) -> None:
+        self.desk.seal(ANN, growth(0, ()))
+        assert self.head() == LedgerHead(0, b"state 0")
+        self.desk.seal(ANN, plain(0, "a"))
+        assert self.head() == LedgerHead(1, b"state 1")
+
+    def test_a_stale_size_never_appends(self) -> None:
+        self.desk.seal(ANN, plain(0, "a", "b"))
+        for expect in (0, 1, 3):
+            with refused(StaleVersionError, current=2):
+                self.desk.seal(ANN, plain(expect, "c"))
+        with refused(StaleVersionError, current=0):
+            self.desk.seal(BOB, plain(1, "c"))
+        assert len(self.lines()) == 2
+        assert self.head() == LedgerHead(2, b"state 2")
+        assert self.head(BOB) is None
+
+    def test_an_identifier_is_given_once(self) -> None:
+        self.desk.seal(ANN, plain(0, "a", "b"))
+        for ids, taken in (("ca", "a"), ("cdc", "c"), ("cddb", "d"), ("ab", "a")):
+            with refused(DuplicateRecordError, id=taken):
+                self.desk.seal(ANN, plain(2, *ids))
+            assert len(self.lines()) == 2
+            assert self.line("c") is None
+        with refused(DuplicateRecordError, id="a"):
+            self.desk.seal(BOB, plain(0, "a", "a"))
+        assert self.head(BOB) is None
+
+    def test_a_refused_append_leaves_nothing_when_it_is_caught(self) -> None:
+        keyed = growth(2, (a_line(2, "c", keys=("k",), opens=True), a_line(3, "a")))
+        after = plain(2, "c", "d")
+
+        async def unit(tx: Transaction) -> None:
+            try:
+                await tx.ledger.append(*keyed[:3], expect=2)
+            except DuplicateRecordError:
+                await tx.ledger.append(*after[:3], expect=2)
+
+        self.desk.seal(ANN, plain(0, "a", "b"))
+        self.desk.write(ANN, unit)
+        assert self.lines()[2:] == tuple(line.line for line in after.lines)
+        assert self.holders("k") == ()
+        assert self.opened() == []
+
+    def test_an_exception_undoes_all_of_a_ledgers_work(self) -> None:
+        async def unit(tx: Transaction) -> None:
+            await tx.ledger.append(*more[:3], expect=1)
+            await tx.ledger.erase("a", b"erased")
+            await tx.ledger.erase("b", b"erased")
+            await tx.ledger.keep_checkpoint("2026-01-01", 2, b"two")
+            await tx.ledger.keep_checkpoint("2026-01-02", 2, b"two")
+            assert await tx.ledger.lines(0, 2) == (b"erased", b"erased")
+            raise Mishap
+
+        first = growth(0, [a_line(0, "a", opens=True, keys=("k",))])
+        more = growth(1, [a_line(1, "b", "t", opens=True, keys=("l",))])
+        self.desk.seal(ANN, first)
+        self.keep("2026-01-01", 1, b"one")
+        with refused(Mishap):
+            self.desk.write(ANN, unit)
+        assert self.head() == first.head
+        assert self.line("a") == first.lines[0]
+        assert self.line("b") is None
+        assert (self.holders("k"), self.holders("l")) == (("s",), ())
+        assert self.kept() == (b"one",)
+        self.desk.seal(ANN, more)
+        assert self.line("b") == more.lines[0]
+
+    def test_a_first_append_that_is_undone_leaves_no_ledger(self) -> None:
+        async def unit(tx: Transaction) -> None:
+            await tx.ledger.append(*plain(0, "a")[:3], expect=0)
+            raise Mishap
+
+        with refused(Mishap):
+            self.desk.write(ANN, unit)
+        assert self.head() is None
+        self.desk.seal(BOB, plain(0, "a"))
+        self.desk.seal(ANN, plain(0, "a"))
+
+    def test_a_unit_sees_its_own_lines(self) -> None:
+        async def unit(tx: Transaction) -> tuple[int, tuple[bytes, ...]]:
+            await tx.ledger.append(*plain(0, "a")[:3], expect=0)
+            await tx.ledger.append(*plain(1, "b", "c")[:3], expect=1)
+            head = await tx.ledger.head()
+            assert head is not None
+            return head.size, await tx.ledger.of_subject("s", limit=9)
+
+        size, lines = self.desk.write(ANN, unit)
+        assert (size, len(lines)) == (3, 3)
+
+    def test_an_append_that_does_not_fit_together_is_refused(self) -> None:
+        self.desk.seal(ANN, plain(0, "a", time=5))
+        good = plain(1, "b", "c", time=5)
+        gap = good._replace(lines=(a_line(1, "b", time=5), a_line(3, "c", time=5)))
+        falling = good._replace(lines=(a_line(1, "b", time=6), a_line(2, "c", time=5)))
+        for wrong in (
+            gap,
+            falling,
+            plain(1, "b", time=4),
+            good._replace(head=LedgerHead(2, b"")),
+            good._replace(nodes=(LedgerNode(8, 0, bytes(32)),)),
+        ):
+            with refused(AssertionError):
+                self.desk.seal(ANN, wrong)
+        assert len(self.lines()) == 1
+        self.desk.seal(ANN, good)
+
+    def test_ledgers_are_invisible_to_each_other(self) -> None:
+        keyed = growth(0, [a_line(0, "a", opens=True, keys=("k",)), a_line(1, "b", time=1)])
+        self.desk.seal(ANN, keyed)
+        self.keep("2026-01-01", 2, b"two")
+        assert self.head(BOB) is None
+        assert self.line("a", BOB) is None
+        assert self.lines(tenant=BOB) == self.hashes(0, tenant=BOB) == ()
+        assert self.opened(tenant=BOB) == self.opened(key="k", tenant=BOB) == []
+        assert self.holders("k", tenant=BOB) == ()
+        assert self.kept(BOB) == ()
+        assert self.size_at(at(1), BOB) == 0
+        other = growth(0, [a_line(0, "a", "t", opens=True, keys=("k",), time=2)])
+        self.desk.seal(BOB, other)
+        self.erase("a", tenant=BOB)
+        assert self.line("a") == keyed.lines[0]
+        assert (self.holders("k"), self.opened(key="k")) == (("s",), ["a"])
+        assert len(self.lines()) == 2
+        assert self.lines(tenant=BOB) == (b"erased",)
+
+    def test_a_reading_unit_never_writes_to_a_ledger(self) -> None:
+        self.desk.seal(ANN, plain(0, "a"))
+        more = plain(1, "b")
+        for writing in (
+            lambda tx: tx.ledger.append(*more[:3], expect=1),
+            lambda tx: tx.ledger.erase("a", b""),
+            lambda tx: tx.ledger.keep_checkpoint("2026-01-01", 1, b""),
+        ):
+            with refused(AssertionError):
+                self.desk.read(ANN, writing)
+
+    def test_the_version_grows_with_a_ledger(self) -> None:
+        for writing in (
+            lambda tx: tx.ledger.append(*plain(0, "a")[:3], expect=0),
+            lambda tx: tx.ledger.erase("a", b""),
+            lambda tx: tx.ledger.keep_checkpoint("2026-01-01", 1, b""),
+        ):
+            seen = self.desk.store.version
+            self.desk.write(ANN, writing)
+            assert self.desk.store.version > seen
+
+
+class LedgerReadingPromises(LedgerBench):
+    """Lines are found by number, subject, designator, time and place in the tree."""
+
+    def test_a_range_ends_before_its_end_and_with_the_ledger(self) -> None:
+        made = plain(0, "a", "b", "c")
+        self.desk.seal(ANN, made)
+        self.desk.seal(BOB, plain(0, "a", "b"))
+        raw = tuple(line.line for line in made.lines)
+        for start, end in ((0, 3), (1, 2), (2, 9), (0, 2**60), (3, 9), (1, 1), (2, 1)):
+            assert self.lines(start, end) == raw[start:end]
+
+    def test_the_lines_of_a_subject_come_in_order(self) -> None:
+        made = self._two_subjects()
+        of_s = tuple(line.line for line in made.lines if line.subject == "s")
+        assert self.about("s") == of_s
+        assert self.about("s", limit=2) == of_s[:2]
+        assert self.about("s", size=3) == of_s[:2]
+        assert self.about("s", size=0) == self.about("u") == ()
+
+    def test_subjects_are_listed_newest_first(self) -> None:
+        self._two_subjects()
+        assert self.opened() == ["t0", "s0"]
+        assert self.opened(limit=1) == ["t0"]
+        assert self.opened(before=1) == ["s0"]
+        assert self.opened(size=1) == ["s0"]
+        assert self.opened(before=1, size=0) == self.opened(before=0) == []
+
+    def test_subjects_are_found_by_a_designator(self) -> None:
+        self._two_subjects()
+        assert self.holders("k") == ("t", "s")
+        assert self.holders("k", limit=1) == self.holders("k", size=4) == ("t",)
+        assert self.holders("k", size=2) == self.holders("other") == ()
+        assert self.opened(key="k") == ["t0", "s0"]
+        assert self.opened(key="k", before=1) == self.opened(key="l") == ["s0"]
+        assert self.opened(key="k", size=4) == ["t0"]
+        assert self.opened(key="k", limit=1) == ["t0"]
+        assert self.opened(key="other") == []
+
+    def test_a_time_names_the_lines_recorded_by_then(self) -> None:
+        self.desk.seal(ANN, plain(0, "a", time=2))
+        self.desk.seal(ANN, plain(1, "b", "c", time=4))
+        self.desk.seal(ANN, plain(3, "d", time=4))
+        for time, size in ((0, 0), (1, 0), (2, 1), (3, 1), (4, 4), (5, 4)):
+            assert self.size_at(at(time)) == size
+
+    def test_hashes_are_read_level_by_level(self) -> None:
+        first = growth(0, (a_line(seq, f"{seq}") for seq in range(255)))
+        more = growth(255, (a_line(seq, f"{seq}") for seq in range(255, 513)))
+        self.desk.seal(ANN, first)
+        assert self.hashes(8) == ()
+        self.desk.seal(ANN, more)
+        seals = tuple(line.seal for line in (*first.lines, *more.lines))
+        assert self.hashes(0, 250, 300) == seals[250:300]
+        assert self.hashes(0, 510, 999) == seals[510:]
+        nodes = tuple(node.hash for node in more.nodes)
+        assert len(nodes) == 2
+        assert self.hashes(8) == nodes
+        assert self.hashes(8, 1, 2) == nodes[1:]
+        assert self.hashes(8, 2, 9) == self.hashes(16) == self.hashes(24) == ()
+        with refused(AssertionError):
+            self.hashes(1)
+
+    def test_an_erased_line_keeps_its_place_and_its_seal(self) -> None:
+        made = self._two_subjects()
+        self.erase("t1", b"without content")
+        assert self.line("t1") == made.lines[3]._replace(line=b"without content", keys=())
+        assert self.lines()[3] == self.about("t")[1] == b"without content"
+        assert self.hashes(0) == tuple(line.seal for line in made.lines)
+        assert self.holders("k") == ("s",)
+        assert self.opened(key="k") == ["s0"]
+        self.erase("t0")
+        assert self.opened() == ["t0", "s0"]
+        assert self.head() == made.head
+        with refused(AssertionError):
+            self.erase("absent")
+        with refused(AssertionError):
+            self.erase("t0", tenant=BOB)
+
+    def test_the_last_checkpoint_of_each_day_is_kept(self) -> None:
+        for day, size, text in (
+            ("2026-01-02", 3, b"three"),
+            ("2026-01-01", 1, b"one"),
+            ("2026-01-01", 2, b"two"),
+            ("2026-01-02", 3, b"three, signed again"),
+            ("2026-01-02", 2, b"late"),
+        ):
+            self.keep(day, size, text)
+        assert self.kept() == (b"two", b"three, signed again")
+        self.keep("2026-01-02", 1, b"bob's", BOB)
+        assert self.kept(BOB) == (b"bob's",)
+        assert len(self.kept()) == 2
+
+    def _two_subjects(self) -> Growth:
+        lines = (
+            a_line(0, "s0", "s", opens=True),
+            a_line(1, "t0", "t", opens=True),
+            a_line(2, "s1", "s", keys=("l",)),
+            a_line(3, "t1", "t", keys=("k",)),
+            a_line(4, "s2", "s", keys=("k", "l")),
+        )
+        made = growth(0, lines)
+        self.desk.seal(ANN, made)
+        return made
