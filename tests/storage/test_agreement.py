@@ -29,9 +29,19 @@ def runner() -> Iterator[asyncio.Runner]:
 
 def test_memory_and_sqlite_say_the_same(runner: asyncio.Runner, tmp_path: Path) -> None:
     numbers = count()
+    paths: dict[object, Path] = {}
 
-    def sqlite() -> SqliteStorage:
-        return SqliteStorage.open(tmp_path / f"{next(numbers)}.db", SAMPLES, epoch=bytes(8))
+    def opened(path: Path) -> SqliteStorage:
+        store = SqliteStorage.open(path, SAMPLES, epoch=bytes(8))
+        paths[store] = path
+        return store
 
-    makers = {"memory": lambda: MemoryStorage(SAMPLES), "sqlite": sqlite}
-    run_state_machine_as_test(agreement_machine(makers, runner.run), settings=EXAMPLES)
+    machine = agreement_machine(
+        {
+            "memory": lambda: MemoryStorage(SAMPLES),
+            "sqlite": lambda: opened(tmp_path / f"{next(numbers)}.db"),
+        },
+        runner.run,
+        again={"sqlite": lambda store: opened(paths.pop(store))},
+    )
+    run_state_machine_as_test(machine, settings=EXAMPLES)
