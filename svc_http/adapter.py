@@ -4,7 +4,7 @@ The order is that of the pipeline: the gate judges first, so that a stranger lea
 inputs; then what needs no storage; then the body is read; then one unit of work does the rest.
 """
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Awaitable, Hashable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -56,35 +56,58 @@ class Endpoint:
             b"if-none-match",
             *(item.name.lower().encode() for item in declared if item.place == "header"),
         )
-        self._varies_not = frozenset(self._varying).isdisjoint
         self._deprecation = Deprecation(
             settings.origin, settings.deprecated_at, settings.sunset_at
         ).headers
 
-    async def __call__(self, exchange: Exchange, values: Mapping[str, str]) -> None:
-        """Answer one exchange.
+    def __call__(self, exchange: Exchange, values: Mapping[str, str]) -> Awaitable[None]:
+        """The answer to one exchange, to be awaited.
+
+        What the gate has judged before is settled here and now: a coroutine between the two would
+        cost as much as finding the kept answer.
 
         Raises:
-            Problem: whatever refuses.
+            Problem: whatever refuses, now or when it is awaited.
         """
+        now = self._runtime.now()
+        known = self._runtime.gate.admit_known(self._access, exchange, now)
+        if known is None:
+            return self._when_admitted(exchange, values, now)
+        if isinstance(known, Problem):
+            return respond.refuse_again(exchange, known, self._runtime.origin)
+        return self._answer(exchange, values, known, now)
+
+    async def _when_admitted(
+        self, exchange: Exchange, values: Mapping[str, str], now: datetime
+    ) -> None:
+        grant = await self._admit(exchange, now)
+        await self._answer(exchange, values, grant, now)
+
+    def _answer(
+        self, exchange: Exchange, values: Mapping[str, str], grant: Grant, now: datetime
+    ) -> Awaitable[None]:
         runtime = self._runtime
-        now = runtime.now()
-        gate = runtime.gate
-        grant = gate.admit_known(self._access, exchange, now)
-        if grant is None:
-            grant = await self._admit(exchange, now)
         site = runtime.site(now)  # first, because at the end of a window it clears the cache
         if not self._is_remembered:
-            await respond.send(exchange, await self._run(exchange, values, _Case(grant, now, site)))
-            return
-        # With the windows of the site: an answer under way when one ends is kept for nobody.
-        key = (self._key(exchange, grant), site.aliases, site.legacy_ids)
+            return self._make(exchange, values, _Case(grant, now, site))
+        key = self._key(exchange, grant, site)
         # Read before the answer is made: a commit in between makes it stale at once.
         version = runtime.storage.version
         answer = runtime.pages.get(key, version)
         if answer is None:
-            answer = await self._run(exchange, values, _Case(grant, now, site))
-            runtime.pages.put(key, version, answer)
+            return self._make(exchange, values, _Case(grant, now, site), (key, version))
+        return respond.send(exchange, answer)
+
+    async def _make(
+        self,
+        exchange: Exchange,
+        values: Mapping[str, str],
+        case: _Case,
+        keep: tuple[Hashable, int] | None = None,
+    ) -> None:
+        answer = await self._run(exchange, values, case)
+        if keep is not None:
+            self._runtime.pages.put(*keep, answer)
         await respond.send(exchange, answer)
 
     async def _admit(self, exchange: Exchange, now: datetime) -> Grant:
@@ -95,12 +118,19 @@ class Endpoint:
                 raise self._till.ask(exchange) from refusal
             raise
 
-    def _key(self, exchange: Exchange, grant: Grant) -> Hashable:
-        actor, fields = grant.actor, exchange.fields
-        place = (self._id, actor.tenant, actor.scopes, exchange.path, exchange.query)
-        if self._varies_not(fields):
-            return place
-        return (*place, *map(fields.get, self._varying))
+    def _key(self, exchange: Exchange, grant: Grant, site: Site) -> Hashable:
+        actor = grant.actor
+        return (
+            self._id,
+            actor.tenant,
+            actor.scopes,
+            exchange.path,
+            exchange.query,
+            # The windows of the site: an answer under way when one ends is kept for nobody.
+            site.aliases,
+            site.legacy_ids,
+            *map(exchange.fields.get, self._varying),
+        )
 
     async def _run(self, exchange: Exchange, values: Mapping[str, str], case: _Case) -> Ready:
         operation = self._operation

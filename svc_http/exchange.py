@@ -112,9 +112,14 @@ class Exchange:
         return tuple(v.decode("latin-1") for n, v in self.scope["headers"] if n == name)
 
     @property
+    def is_v2(self) -> bool:
+        """Whether the second version of the interface answers."""
+        return self.path.startswith("/api/v2")
+
+    @property
     def version_headers(self) -> tuple[Header, ...]:
         """The fields that every answer under this path carries."""
-        return V2 if self.path.startswith("/api/v2") else V1
+        return V2 if self.is_v2 else V1
 
     @property
     def id_header(self) -> Header:

@@ -35,13 +35,55 @@ PRINCIPALS_MAX = 10_000
 _SCHEME = b"Bearer "
 
 
+_STANDING = frozenset(
+    {
+        problem.API_KEY_REVOKED,
+        problem.PLAN_INELIGIBLE,
+        problem.INSUFFICIENT_SCOPE,
+        problem.WORKSPACE_KEY_REQUIRED,
+    }
+)
+"""Refusals of a key for what it is: they hold for as long as it is the same."""
+
+
+_Counts = tuple[int, ...]
+
+
+def _counts(gauge: Gauge, second: int) -> _Counts:
+    """All that a verdict on the four pools of one meter depends on, besides their limits."""
+    key, account = gauge.key, gauge.account
+    return (
+        second,
+        key.minute,
+        key.minute_used,
+        key.day,
+        key.day_used,
+        account.minute,
+        account.minute_used,
+        account.day,
+        account.day_used,
+    )
+
+
+@frozen(eq=False)
+class _Shut:
+    """A refusal that is given again; `counts` are those that it rests on, None where on none.
+
+    The refusal is one that nobody raises, so that it holds no frames.
+    """
+
+    refusal: Problem
+    counts: _Counts | None
+
+
 @frozen(eq=False)
 class _Held:
     """A key as it was looked up, good `until` a moment of the monotonic clock.
 
     `grant` is what its requests get. `open` has the operations that the whole of `authorize` let
-    it run, each with the counters to ask. Of what `authorize` judges, status, plan, scopes and
-    binding cannot change without another principal; see `Gate.admit_known` for the rest.
+    it run, each with the counters to ask; `shut` has those that it refused, with the refusal. Of
+    what `authorize` judges, status, plan, scopes and binding cannot change without another
+    principal; see `Gate.admit_known` for the rest.
     """
 
     principal: Principal
@@ -49,6 +91,7 @@ class _Held:
     until: float
     grant: Grant
     open: dict[OperationAccess, Gauge]
+    shut: dict[OperationAccess, "_Shut"]
 
 
 class Principals:
@@ -74,11 +117,10 @@ class Principals:
             return None
         return held
 
-    def note_open(self, digest_hex: str, principal: Principal, access: OperationAccess) -> None:
-        """Remember that `authorize` let a principal without an address list run an operation."""
+    def held_as(self, digest_hex: str, principal: Principal) -> _Held | None:
+        """What is held of a key, to note in it what was found out about this principal."""
         held = self._held.get(digest_hex)
-        if held is not None and held.principal is principal:
-            held.open[access] = principal.general
+        return held if held is not None and held.principal is principal else None
 
     async def load(self, digest_hex: str) -> Principal | None:
         """The principal as storage has it now; None for an unknown key."""
@@ -105,7 +147,7 @@ class Principals:
         else:
             principal = Principal.of(admission.key, admission.plan, self._counters)
             grant = Grant(principal.actor, principal.key)
-            held = _Held(principal, admission, until, grant, {})
+            held = _Held(principal, admission, until, grant, {}, {})
         self._held[digest_hex] = held
         self._held.move_to_end(digest_hex)
         if len(self._held) > PRINCIPALS_MAX:
@@ -129,11 +171,13 @@ class Gate:
 
     def admit_known(
         self, access: OperationAccess, exchange: Exchange, now: datetime
-    ) -> Grant | None:
-        """What `admit` gives, without waiting, where a key asks again for what it was given.
+    ) -> Grant | Problem | None:
+        """What `admit` gives or raises, without waiting, where a key asks again for the same.
 
-        None, and nothing has been counted, in every other case; then `admit` decides, and tells
-        why it refuses. So this can let nobody in whom `admit` would refuse:
+        A refusal is returned, because raising it costs as much as all the rest; it is the very
+        same one as before, to be sent and not to be raised. None, and nothing has been counted,
+        in every other case; then `admit` decides. So this can let nobody in whom `admit` would
+        refuse, and refuses nobody whom it would let in:
 
         - The key: the credential is not parsed. Its digest finds a held key only if it is that
           key, byte for byte, for nobody can make another text with the same SHA-256. The time of
@@ -142,28 +186,50 @@ class Gate:
           is another one as soon as any of them changes. Trust in it ends after `TTL_SECONDS`, or
           at once with `forget_all`.
         - Expiry, lockout of the address, rates: judged here, at every request.
+        - A refusal by rates is given again only within its second and while no counter moved.
         - A key with a list of addresses is never noted.
         """
-        sent = exchange.fields.get(b"authorization", b"")
-        if sent[:7] != _SCHEME:
+        held = self._known(exchange, now)
+        if held is None:
             return None
-        held = self._principals.held(sha256(sent[7:]).hexdigest())
-        gauge = None if held is None else held.open.get(access)
-        if held is None or gauge is None:
-            return None
-        key = held.principal.key
-        if key.expires_at is not None and key.expires_at <= now:
-            return None
-        if self._book and self._book.failures(self._client(exchange).text):
-            return None
-        fields = gauge.hit_open(int(now.timestamp()))
+        if access in held.shut and (refusal := self._refuse_known(held, access, exchange, now)):
+            return refusal
+        gauge = held.open.get(access)
+        fields = None if gauge is None else gauge.hit_open(int(now.timestamp()))
         if fields is None:
             return None
+        key = held.principal.key
         exchange.tenant = held.grant.actor.tenant
         exchange.key_prefix = key.prefix
         exchange.limit_headers = fields
         self.uses.note(key.id, now)
         return held.grant
+
+    def _known(self, exchange: Exchange, now: datetime) -> _Held | None:
+        """What is held of the key that was sent, unless it or its address needs a closer look."""
+        sent = exchange.fields.get(b"authorization", b"")
+        if sent[:7] != _SCHEME:
+            return None
+        held = self._principals.held(sha256(sent[7:]).hexdigest())
+        if held is None:
+            return None
+        expires_at = held.principal.key.expires_at
+        if expires_at is not None and expires_at <= now:
+            return None
+        if self._book and self._book.failures(self._client(exchange).text):
+            return None
+        return held
+
+    def _refuse_known(
+        self, held: _Held, access: OperationAccess, exchange: Exchange, now: datetime
+    ) -> Problem | None:
+        shut, principal = held.shut[access], held.principal
+        if shut.counts and shut.counts != _counts(principal.general, int(now.timestamp())):
+            del held.shut[access]  # a second that is over never comes back
+            return None
+        exchange.tenant = held.grant.actor.tenant
+        exchange.key_prefix = principal.key.prefix
+        return shut.refusal
 
     async def admit(self, access: OperationAccess, exchange: Exchange, now: datetime) -> Grant:
         """Leave to run the operation; the exchange learns whose it is and its limits.
@@ -188,15 +254,17 @@ class Gate:
             # Only this refusal counts: every other one is about a key that exists.
             if refusal.type is problem.INVALID_API_KEY and not self._book.record(client.text, now):
                 raise locked(self._book.failures(client.text), now) from refusal
+            if isinstance(bearer, Bearer) and principal is not None:
+                self._note_shut(access, bearer, principal, refusal, now)
             raise
         if principal is not None:
             self.uses.note(principal.key.id, now)
         if grant.verdict is not None:
             exchange.limit_headers = grant.headers
-            self._note(access, bearer, principal)
+            self._note_open(access, bearer, principal)
         return grant
 
-    def _note(
+    def _note_open(
         self,
         access: OperationAccess,
         bearer: Bearer | Malformed | None,
@@ -204,8 +272,27 @@ class Gate:
     ) -> None:
         if not isinstance(bearer, Bearer) or principal is None or principal.addresses:
             return
-        if access.pool == "account":
-            self._principals.note_open(bearer.digest_hex, principal, access)
+        held = self._principals.held_as(bearer.digest_hex, principal)
+        if held is not None and access.pool == "account":
+            held.open[access] = principal.general
+
+    def _note_shut(
+        self,
+        access: OperationAccess,
+        bearer: Bearer,
+        principal: Principal,
+        refusal: Problem,
+        now: datetime,
+    ) -> None:
+        held = self._principals.held_as(bearer.digest_hex, principal)
+        if held is None or principal.addresses:
+            return
+        again = Problem(refusal.type, refusal.detail, refusal.headers)
+        if refusal.type in _STANDING:
+            held.shut[access] = _Shut(again, None)
+        elif refusal.type is problem.RATE_LIMITED and access.pool == "account":
+            counts = _counts(principal.general, int(now.timestamp()))
+            held.shut[access] = _Shut(again, counts)
 
     def _is_locked(self, client: ClientAddress, now: datetime) -> bool:
         return lockout.is_locked(self._book.failures(client.text), now)

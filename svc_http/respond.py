@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Iterable
 from datetime import datetime
 from email.utils import format_datetime
+from functools import lru_cache
 
 from attrs import frozen
 
@@ -10,6 +11,7 @@ from svc_core import problem
 from svc_core.operation import Operation
 from svc_core.pipeline import Reply
 from svc_core.problem import Problem
+from svc_http import system
 from svc_http.exchange import BODILESS, V1, V2, Exchange, Header, length
 
 _PROBLEM_TYPE = (b"content-type", problem.MEDIA_TYPE.encode())
@@ -18,6 +20,7 @@ _PRIVATE_NO_STORE = (b"cache-control", b"private, no-store")
 _PRIVATE_NO_CACHE = (b"cache-control", b"private, no-cache")
 _PUBLIC = (b"cache-control", b"public, max-age=300")
 _VARY = (b"vary", b"Authorization, Accept")
+_ID_LENGTH = len(system.new_request_id())
 
 
 @frozen
@@ -94,18 +97,48 @@ def send(exchange: Exchange, answer: Ready) -> Awaitable[None]:
     return exchange.finish(answer.status, headers, answer.body)
 
 
-async def refuse(exchange: Exchange, refusal: Problem, origin: str) -> None:
-    """Send a refusal as problem+json."""
-    body = problem.body(refusal, base_url=origin, request_id=exchange.request_id)
-    own = encoded(refusal.headers.items())
-    said = {name for name, _ in own}
-    headers = [
-        *exchange.version_headers,
-        _PROBLEM_TYPE,
-        _NO_STORE,
-        *own,
-        *(pair for pair in exchange.limit_headers if pair[0] not in said),
-    ]
+@frozen
+class Refused:
+    """A refusal with everything that does not change between two requests for it.
+
+    `around` is the body before, between and after the two places of the request id.
+    """
+
+    status: int
+    headers: tuple[Header, ...]
+    around: tuple[bytes, bytes, bytes]
+
+
+def refused(refusal: Problem, origin: str, is_v2: bool) -> Refused:
+    """A refusal with its constant fields; all request ids are of one length."""
+    headers = [*(V2 if is_v2 else V1), _PROBLEM_TYPE, _NO_STORE, *encoded(refusal.headers.items())]
     if refusal.type is problem.NOT_ACCEPTABLE:
         headers.append(_VARY)
-    await exchange.answer(refusal.type.status, headers, body)
+    around = problem.parts(refusal, base_url=origin)
+    size = len(b"".join(around)) + 2 * _ID_LENGTH
+    headers.append((b"content-length", b"%d" % size))
+    return Refused(refusal.type.status, tuple(headers), around)
+
+
+_refused_again = lru_cache(maxsize=1_024)(refused)  # as many keys as are refused at once
+
+
+def refuse(exchange: Exchange, refusal: Problem, origin: str) -> Awaitable[None]:
+    """Send a refusal as problem+json."""
+    answer = refused(refusal, origin, exchange.is_v2)
+    said = {name for name, _ in answer.headers}
+    limits = [pair for pair in exchange.limit_headers if pair[0] not in said]
+    return _send_refused(exchange, answer, limits)
+
+
+def refuse_again(exchange: Exchange, refusal: Problem, origin: str) -> Awaitable[None]:
+    """Send a refusal that the gate has kept: the very same one, to be rendered once."""
+    return _send_refused(exchange, _refused_again(refusal, origin, exchange.is_v2))
+
+
+def _send_refused(
+    exchange: Exchange, answer: Refused, limits: Iterable[Header] = ()
+) -> Awaitable[None]:
+    id_header = exchange.id_header
+    headers = [*answer.headers, *limits, id_header]
+    return exchange.finish(answer.status, headers, id_header[1].join(answer.around))

@@ -4,6 +4,8 @@ import asyncio
 from datetime import timedelta
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from svc_core import accounts, problem
 from svc_core.access import address, keys, plans
@@ -231,6 +233,154 @@ def test_a_plan_that_changed_is_seen_by_a_known_key(house, refused):
     house.system(lambda ctx: _end_plans(ctx, key))
     house.ticks += 1.1
     refused(house.ask("GET", NOTES, key), problem.PLAN_INELIGIBLE)
+
+
+# -- a key that is refused again ---------------------------------------------------------------
+#
+# After its first refusal a key takes a shorter way as well.
+
+
+REFUSED = {
+    "revoked": problem.API_KEY_REVOKED,
+    "lapsed": problem.PLAN_INELIGIBLE,
+    "weak": problem.INSUFFICIENT_SCOPE,
+    "personal": problem.WORKSPACE_KEY_REQUIRED,
+    "used up": problem.RATE_LIMITED,
+}
+OURS = "/api/v2/ours"
+
+
+def refusable(house, reason):
+    """A key and a path at which it is refused."""
+    if reason == "personal":
+        return house.key(personal=True), OURS
+    key = house.key("profiles:write") if reason == "weak" else house.key(per_day=1)
+    if reason == "used up":
+        assert house.ask("GET", NOTES, key).status_code == 200
+    if reason == "revoked":
+        house.system(lambda ctx: _revoke(ctx, key))
+    if reason == "lapsed":
+        house.system(lambda ctx: _end_plans(ctx, key))
+    return key, NOTES
+
+
+def told(answer):
+    """Everything that an answer says but its request's id."""
+    id_ = answer.headers["x-request-id"]
+    headers = [(name, value.replace(id_, "")) for name, value in answer.headers.multi_items()]
+    return answer.status_code, sorted(headers), answer.text.replace(id_, "")
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_a_refusal_is_repeated_word_for_word_on_the_short_way(house, refused, monkeypatch, reason):
+    key, path = refusable(house, reason)
+    first = house.ask("GET", path, key)
+    monkeypatch.setattr(Gate, "admit", None)
+    again = house.ask("GET", path, key, headers={"Origin": "https://app.example"})
+    refused(first, REFUSED[reason])
+    refused(again, REFUSED[reason])
+    assert again.headers.pop("access-control-expose-headers")
+    assert told(again) == told(first)
+    assert again.headers["x-request-id"] != first.headers["x-request-id"]
+    house.service.runtime.journal.flush()
+    assert house.log.lines[-1]["key"] == key[:12]
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_a_repeated_refusal_is_no_use_of_the_key(house, reason):
+    key, path = refusable(house, reason)
+    house.service.runtime.gate.uses.take()
+    for _ in range(2):
+        house.ask("GET", path, key)
+    assert house.service.runtime.gate.uses.take() == {}
+
+
+def test_a_repeated_refusal_tells_the_time_that_is_left(house, refused):
+    key = house.key(per_minute=1)
+    assert house.ask("GET", NOTES, key).status_code == 200
+    for left, passed in ((53, 0), (53, 1), (52, 52)):
+        over = house.ask("GET", NOTES, key)
+        refused(over, problem.RATE_LIMITED)
+        assert over.headers["retry-after"] == str(left)
+        house.clock.forward(seconds=passed)
+    assert house.ask("GET", NOTES, key).status_code == 200
+
+
+def test_a_key_that_was_refused_is_locked_out_with_its_address(house, refused):
+    key, path = refusable(house, "weak")
+    refused(house.ask("GET", path, key), problem.INSUFFICIENT_SCOPE)
+    for _ in range(5):
+        refused(house.ask("GET", NOTES, UNKNOWN), problem.INVALID_API_KEY)
+    refused(house.ask("GET", path, key), problem.AUTH_LOCKED)
+
+
+def test_a_key_that_was_refused_for_its_scope_expires_on_time(house, refused):
+    key = house.key("profiles:write", expires_at=house.clock() + timedelta(seconds=1))
+    refused(house.ask("GET", NOTES, key), problem.INSUFFICIENT_SCOPE)
+    house.clock.forward(seconds=1)
+    refused(house.ask("GET", NOTES, key), problem.API_KEY_EXPIRED)
+
+
+def test_a_refused_key_with_a_list_of_addresses_is_judged_every_time(house, refused):
+    key = house.key(personal=True, addresses=("203.0.113.9",))
+    for _ in range(2):
+        strange = house.ask("GET", OURS, key, client=("203.0.113.8", 1))
+        refused(strange, problem.IP_NOT_ALLOWED)
+        listed = house.ask("GET", OURS, key, client=("203.0.113.9", 1))
+        refused(listed, problem.WORKSPACE_KEY_REQUIRED)
+
+
+def test_a_refused_key_is_let_in_once_the_reason_is_gone(house, refused):
+    key, path = refusable(house, "lapsed")
+    refused(house.ask("GET", path, key), problem.PLAN_INELIGIBLE)
+
+    async def begin(ctx):
+        found = await accounts.find_key(ctx.tx, keys.digest(key), plans.DEFAULT_PLANS)
+        await accounts.set_plan(ctx, found.key.workspace_id, "elite", plans.DEFAULT_PLANS)
+
+    house.system(begin)
+    house.ticks += 1.1
+    assert house.ask("GET", path, key).status_code == 200
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("ask"), st.sampled_from([0, 1, 2, 3]), st.sampled_from([NOTES, OURS])),
+        st.tuples(st.just("wait"), st.sampled_from([1, 7, 53, 60]), st.none()),
+        st.tuples(st.just("tick"), st.none(), st.none()),
+        st.tuples(st.just("stranger"), st.none(), st.none()),
+    ),
+    max_size=40,
+)
+
+
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(STEPS)
+def test_the_short_way_says_what_the_long_way_says(make_house, steps):
+    short, long = make_house(), make_house()
+    long.service.runtime.gate.admit_known = lambda *_: None
+    assert conversation(short, steps) == conversation(long, steps)
+
+
+def conversation(house, steps):
+    """What a house says to four keys and a stranger, step by step."""
+    given = [
+        house.key(per_minute=2),
+        house.key(per_day=3),
+        house.key("profiles:write"),
+        house.key(personal=True, expires_at=house.clock() + timedelta(seconds=60)),
+    ]
+    said = []
+    for what, which, path in steps:
+        if what == "ask":
+            said.append(told(house.ask("GET", path, given[which])))
+        elif what == "stranger":
+            said.append(told(house.ask("GET", NOTES, UNKNOWN)))
+        elif what == "wait":
+            house.clock.forward(seconds=which)
+        else:
+            house.ticks += 1.1
+    return said
 
 
 # -- lockout -----------------------------------------------------------------------------------
