@@ -14,7 +14,8 @@ from svc_core.access.scopes import SCOPES
 from svc_core.accounts import KeyWish, create_key, create_workspace
 from svc_http.app import build, mount
 from svc_http.opening import hands
-from svc_http.settings import MEMORY, Settings, secured
+from svc_http.secret import secured
+from svc_http.settings import MEMORY, Settings
 from svc_http.storage import MemoryStorage
 
 settings = secured(Settings(db=MEMORY, base_url="http://127.0.0.1:8000/intel"))

@@ -91,7 +91,7 @@ def build(
 ) -> Service:
     """The service over `storage`.
 
-    `settings` have a secret (`settings.secured`). `plan_table` stands in for the preset that they
+    `settings` have a secret (`secret.secured`). `plan_table` stands in for the preset that they
     name. `workers` run as tasks from the start to the drain; `closing` is awaited, in order, after
     they ended. `routes` are Starlette routes and mounts of the host, asked after ours.
 

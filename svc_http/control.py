@@ -74,16 +74,19 @@ class Refused(Exception):  # noqa: N818 - said as what happened
 # -- where the socket is -----------------------------------------------------------------------
 
 
-def address(db: str) -> Path:
-    """The socket of the server that has the SQLite file `db` open.
+def address(file: str | None) -> Path:
+    """The socket of the server that has the SQLite file open; None: this process, in memory.
 
-    It stands beside the file, or, where that path is too long for a socket, under a name made
-    from it in a folder of the user's own.
+    It stands beside the file, or, where there is none or its path is too long for a socket, under
+    a name made from it in a folder of the user's own.
     """
-    beside = Path(f"{Path(db).resolve()}.sock")
-    if db != ":memory:" and len(os.fsencode(beside)) <= PATH_BYTES_MAX:
-        return beside
-    named = f"{beside}:{os.getpid()}" if db == ":memory:" else str(beside)
+    if file is None:
+        return _own_folder(f"memory:{os.getpid()}")
+    beside = Path(f"{Path(file).resolve()}.sock")
+    return beside if len(os.fsencode(beside)) <= PATH_BYTES_MAX else _own_folder(str(beside))
+
+
+def _own_folder(named: str) -> Path:
     name = sha256(os.fsencode(named)).hexdigest()[:24]
     return Path(tempfile.gettempdir()) / f"svc-{os.getuid()}" / f"{name}.sock"
 

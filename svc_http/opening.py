@@ -4,7 +4,7 @@ import sqlite3
 from pathlib import Path
 
 from svc_core import catalog, cursor
-from svc_http import settings, system
+from svc_http import secret, system
 from svc_http.fetch import PRIVATE, Fetcher
 from svc_http.runtime import Runtime
 from svc_http.service import Service
@@ -26,17 +26,19 @@ def fetcher(given: Settings) -> Fetcher:
     return Fetcher(exceptions=PRIVATE if allowed else ())
 
 
-def secured(given: Settings) -> Settings:
-    """The settings with a master secret, once it is clear that there can be a database.
+def checked(given: Settings) -> Settings:
+    """The settings, once it is clear that there can be a database and a master secret.
+
+    Nothing is made. Whoever has opened the store asks for its secret (`secret.secured`).
 
     Raises:
-        SettingsError: the secret is weak, missing in production, or cannot be kept.
+        SettingsError: the secret is weak, or missing in production.
         Unusable: the folder of the file is missing.
     """
     folder = Path(given.db).absolute().parent
     if given.db != MEMORY and not folder.is_dir():
         raise Unusable(f"there is no folder {folder} for the database; make it, or choose --db")
-    return settings.secured(given)
+    return secret.checked(given)
 
 
 def open_store(given: Settings) -> Store:

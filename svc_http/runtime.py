@@ -45,7 +45,7 @@ class Runtime:
         closing: Sequence[Closing] = (),
     ) -> None:
         if settings.secret is None:
-            raise ValueError("The settings have no secret; pass them through settings.secured().")
+            raise ValueError("The settings have no secret; pass them through secret.secured().")
         self.settings = settings
         self.storage = storage
         self.now = now

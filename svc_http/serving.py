@@ -28,8 +28,9 @@ from svc_http.commands.catalogue import commands
 from svc_http.control import Control, address
 from svc_http.demo.seed import Seeded, seed
 from svc_http.fetch import Fetcher
-from svc_http.opening import Store, fetcher, hands, open_store, secured
+from svc_http.opening import Store, checked, fetcher, hands, open_store
 from svc_http.runtime import Runtime, Worker
+from svc_http.secret import secured
 from svc_http.service import Service
 from svc_http.settings import Settings, SettingsError
 from svc_http.storage import StoreBusy
@@ -71,7 +72,7 @@ def run(given: Settings, on_ready: OnReady) -> None:
         SettingsError, PortBusy, StoreBusy, Unusable, Unsafe, OSError: it cannot start, and why.
     """
     with _ending_well():
-        _loop(secured(given), on_ready)
+        _loop(checked(given), on_ready)
 
 
 def run_demo(given: Settings, on_ready: OnReady) -> None:
@@ -90,7 +91,7 @@ def run_demo(given: Settings, on_ready: OnReady) -> None:
         feeds = Path(folder) / "feeds"
         feeds.mkdir()
         demo = attrs.evolve(given, db=str(Path(folder) / "svc.db"), secret=None)
-        _loop(secured(demo), on_ready, feeds)
+        _loop(checked(demo), on_ready, feeds)
 
 
 def _is_loopback(host: str) -> bool:
@@ -138,12 +139,13 @@ async def _serve(
     async with AsyncExitStack() as stack:
         store = await _own_store(given)
         stack.push_async_callback(store.close)
+        given = secured(given)
         reader = await stack.enter_async_context(fetcher(given))
         built = app.build(given, store, workers=_workers(reader))
         service = hands(built.runtime)
         seeded = None if feeds is None else await seed(service, reader, feeds)
         control = await Control.open(
-            address(given.db), _answering(built.runtime), built.runtime.principals.forget_all
+            address(given.file), _answering(built.runtime), built.runtime.principals.forget_all
         )
         stack.push_async_callback(control.close, given.graceful_seconds)
         is_empty = not await service.read(SYSTEM, accounts.list_workspaces)

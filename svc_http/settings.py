@@ -7,7 +7,6 @@ example of a right one.
 """
 
 import difflib
-import os
 import tomllib
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -20,8 +19,6 @@ from attrs import field, frozen
 from svc_core import payments
 from svc_core.access import plans
 from svc_core.constraints import Doc
-from svc_http import system
-from svc_http.keyring import SameKeyId, keyring
 from svc_http.settings_text import (
     Reader,
     choice,
@@ -38,11 +35,9 @@ from svc_http.settings_text import (
 MEMORY = ":memory:"
 """The value of `db` that keeps everything in memory."""
 
-SECRET_LENGTH_MIN = 32
-SECRET_DISTINCT_MIN = 8
-"""Fewer different characters than this make a secret that somebody typed, not drew."""
+PREFIX = "SVC_"
+"""Before the name of a setting in the environment."""
 
-_PREFIX = "SVC_"
 _MIB = 1024 * 1024
 
 
@@ -219,6 +214,11 @@ class Settings:
         return (payments.BASE if real else payments.BASE_SEPOLIA).id
 
     @property
+    def file(self) -> str | None:
+        """The SQLite file; None where everything is kept in memory."""
+        return None if self.db == MEMORY else self.db
+
+    @property
     def origin(self) -> str:
         """The public origin, as links use it."""
         if self.base_url is not None:
@@ -239,7 +239,7 @@ MEMBERS: Mapping[str, "attrs.Attribute[Any]"] = {
 
 def _refused(name: str, why: str) -> SettingsError:
     example = MEMBERS[name].metadata["example"]
-    return SettingsError(f"setting {name!r} {why}; for example {_PREFIX}{name.upper()}={example}")
+    return SettingsError(f"setting {name!r} {why}; for example {PREFIX}{name.upper()}={example}")
 
 
 # -- loading -----------------------------------------------------------------------------------
@@ -279,7 +279,7 @@ def _from_file(path: str | Path) -> dict[str, object]:
 def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
     found: dict[str, object] = {}
     for name, attribute in MEMBERS.items():
-        variable = _PREFIX + name.upper()
+        variable = PREFIX + name.upper()
         if variable in environ:
             found[name] = environ[variable]
         elif attribute.metadata["secret"] and f"{variable}_FILE" in environ:
@@ -293,7 +293,7 @@ def _secret_file(name: str, path: str) -> str:
     except (OSError, UnicodeDecodeError) as missing:
         raise SettingsError(
             f"setting {name!r} cannot be read from {path}, the file that "
-            f"{_PREFIX}{name.upper()}_FILE names"
+            f"{PREFIX}{name.upper()}_FILE names"
         ) from missing
 
 
@@ -312,85 +312,3 @@ def _unknown(name: str) -> str:
     near = difflib.get_close_matches(name, MEMBERS, n=1)
     hint = f"did you mean {near[0]!r}" if near else f"known are {', '.join(MEMBERS)}"
     return f"there is no setting {name!r}; {hint}"
-
-
-# -- the master secret -------------------------------------------------------------------------
-
-
-def secured(settings: Settings) -> Settings:
-    """The settings with a usable master secret.
-
-    Production takes only a strong one that was set. Development makes one and keeps it beside
-    the database, readable by its owner alone, so that cursors survive a restart.
-
-    Raises:
-        SettingsError: the secret is weak, missing in production, or cannot be kept; or one of
-            before cannot be used beside it.
-    """
-    secret = _present_secret(settings)
-    _check_previous(secret, settings.secret_previous)
-    return attrs.evolve(settings, secret=secret)
-
-
-def _present_secret(settings: Settings) -> str:
-    if settings.secret is not None:
-        _check_strength(settings.secret)
-        return settings.secret
-    if settings.env == "production":
-        raise _weak("is missing")
-    if settings.db == MEMORY:
-        return system.new_secret()
-    return _kept_secret(Path(f"{settings.db}.secret"))
-
-
-def _check_previous(secret: str, previous: tuple[str, ...]) -> None:
-    short = [len(text) for text in previous if len(text) < SECRET_LENGTH_MIN]
-    if short:
-        # A secret that holds a comma itself comes apart into such pieces.
-        raise SettingsError(
-            f"setting 'secret_previous' holds a secret of {short[0]} characters, fewer than "
-            f"{SECRET_LENGTH_MIN}; list whole secrets, with commas or line breaks between them"
-        )
-    try:
-        keyring(secret, previous)
-    except SameKeyId as same:
-        raise SettingsError(
-            "setting 'secret_previous': two of the secrets share a key id, as one pair in 256 "
-            f"does; rotate to another one, such as {_PREFIX}SECRET={system.new_secret()}"
-        ) from same
-
-
-def _check_strength(secret: str) -> None:
-    if len(secret) < SECRET_LENGTH_MIN:
-        raise _weak(f"has {len(secret)} characters, fewer than {SECRET_LENGTH_MIN}")
-    if len(set(secret)) < SECRET_DISTINCT_MIN:
-        raise _weak("repeats a few characters")
-
-
-def _weak(why: str) -> SettingsError:
-    return SettingsError(
-        f"setting 'secret' {why}; here is a fresh one: {_PREFIX}SECRET={system.new_secret()}"
-    )
-
-
-def _kept_secret(path: Path) -> str:
-    try:
-        return _make_or_read(path)
-    except OSError as refused:
-        raise SettingsError(
-            f"setting 'secret' cannot be kept in {path}: {refused.strerror}; "
-            f"set {_PREFIX}SECRET instead"
-        ) from refused
-
-
-def _make_or_read(path: Path) -> str:
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        secret = path.read_text("ascii").strip()
-        _check_strength(secret)
-        return secret
-    with os.fdopen(handle, "w", encoding="ascii") as file:
-        secret = system.new_secret()
-        file.write(secret + "\n")
-    return secret

@@ -98,7 +98,7 @@ def _service(common: Common) -> Iterator[Check]:
         yield Check("database", None, "in memory: what is written ends with the server")
     else:
         yield from _database(Path(settings.db).absolute())
-    running = _answers(control.address(settings.db))
+    running = _answers(control.address(settings.file))
     yield Check("server", None, "running" if running else "not running")
     if not running:
         yield _port(settings)

@@ -57,7 +57,7 @@ def _find(settings: "Settings", command: str, given: dict[str, Json], bar: Bar) 
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
-            return control.ask(control.address(settings.db), command, given, bar.tell)
+            return control.ask(control.address(settings.file), command, given, bar.tell)
         except BrokeOff:
             raise  # what was asked may have been done: it is not done again here
         except Unreachable:

@@ -13,7 +13,7 @@ from svc_core.access import keys, lockout
 from svc_core.analysis.topics import TOPIC_IDS
 from svc_core.news import intake
 from svc_core.problem import CATALOGUE
-from svc_http import settings
+from svc_http import secret
 from svc_http.app import build
 from svc_http.commands.catalogue import commands
 from svc_http.pages import Pages
@@ -92,7 +92,7 @@ def test_every_setting_that_the_guide_names_exists(documents: dict[str, str]) ->
 
 def test_every_page_of_the_server_has_its_row(documents: dict[str, str]) -> None:
     async def page_paths() -> list[str]:
-        given = settings.secured(Settings(db=MEMORY))
+        given = secret.secured(Settings(db=MEMORY))
         service = build(given, MemoryStorage(catalog.COLLECTIONS))
         found = Pages(catalog.OPERATIONS, service.runtime).resources()
         return [page.path for page in found if not page.path.startswith("/static/")]

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from svc_core import cursor
 from svc_core.cursor import CursorError
 from svc_http.keyring import SameKeyId, key_id, keyring
-from svc_http.settings import Settings, SettingsError, load, secured
+from svc_http.secret import secured
+from svc_http.settings import Settings, SettingsError, load
 from svc_http.settings_text import SECRETS_MAX
 
 OLD, NEW, NEXT = "0123456789abcdef" * 4, "fedcba9876543210" * 4, "89abcdef01234567" * 4

@@ -7,8 +7,9 @@ import attrs
 import pytest
 
 from svc_core.constraints import Doc
-from svc_http import settings
-from svc_http.settings import MEMBERS, Settings, SettingsError, load, secured
+from svc_http import secret, settings
+from svc_http.secret import checked, secured
+from svc_http.settings import MEMBERS, Settings, SettingsError, load
 
 STRONG = "0123456789abcdef" * 4
 
@@ -146,6 +147,33 @@ def test_development_keeps_its_secret_beside_the_database_for_its_owner_alone(tm
     kept.write_text("short")
     with pytest.raises(SettingsError, match="characters"):
         secured(chosen)
+
+
+def test_a_look_at_the_settings_makes_no_secret(tmp_path):
+    chosen = Settings(db=str(tmp_path / "svc.db"))
+    assert checked(chosen) == chosen
+    assert list(tmp_path.iterdir()) == []
+    for wrong in (
+        Settings(env="production"),
+        Settings(secret="short"),
+        Settings(db=chosen.db, secret_previous=("short",)),
+    ):
+        with pytest.raises(SettingsError):
+            checked(wrong)
+    made = secured(chosen)
+    assert checked(made) == made
+
+
+def test_a_secret_that_another_process_made_meanwhile_is_taken(tmp_path):
+    chosen = Settings(db=str(tmp_path / "svc.db"))
+    (tmp_path / "svc.db.secret").write_text(STRONG)
+    assert secret._made(chosen) == STRONG
+
+
+def test_a_secret_that_cannot_be_read_is_refused(tmp_path):
+    (tmp_path / "svc.db.secret").write_bytes(b"\xff" * 64)
+    with pytest.raises(SettingsError, match="cannot be read"):
+        checked(Settings(db=str(tmp_path / "svc.db")))
 
 
 def test_memory_keeps_no_secret():

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -509,6 +510,18 @@ def test_what_cannot_be_done_is_told_in_one_line(
     assert words in ran.err
     assert ran.err.count("\n") == 1
     assert "Traceback" not in ran.err
+    assert list(here.glob("*.secret")) == []
+
+
+@pytest.mark.parametrize(("db", "hint"), [("svc.db", ""), ("my new.db", " --db 'my new.db'")])
+def test_where_nothing_is_the_line_that_makes_it_makes_it_there(
+    svc: Svc, here: Path, db: str, hint: str
+) -> None:
+    ran = svc("keys", "list", "--db", db)
+    assert ran.err.endswith(f"svc keys create --name NAME{hint}\n")
+    made = shlex.split(ran.err.partition("make one: svc ")[2])
+    assert svc(*made).code == 0
+    assert svc("keys", "list", "--db", db).code == 0
 
 
 def test_production_commands_need_the_secret_too(svc: Svc, monkeypatch: pytest.MonkeyPatch) -> None:

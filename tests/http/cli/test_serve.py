@@ -410,7 +410,18 @@ def test_a_busy_port_is_known_before_anything_is_made(here: Path, svc: Svc) -> N
     with socket.create_server(("127.0.0.1", 0)) as taken:
         ran = svc("serve", "--port", taken.getsockname()[1])
     assert (ran.code, "in use" in ran.err) == (2, True)
-    assert not (here / "svc.db").exists()
+    assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["This is no database.\n" * 100, None])
+def test_a_start_that_is_refused_leaves_no_secret(here: Path, svc: Svc, text: str | None) -> None:
+    if text is None:
+        (here / "svc.db").mkdir()
+    else:
+        (here / "svc.db").write_text(text)
+    ran = svc("serve", "--port", 0)
+    assert (ran.code, "cannot be used as the database" in ran.err) == (1, True)
+    assert not (here / "svc.db.secret").exists()
 
 
 def test_the_settings_file_is_read_where_it_is_named(
