@@ -1,18 +1,22 @@
-# ruff: noqa: S608 - the statements share a list of columns, values are parameters
 """Ledgers: sealed lines in the order of their numbers, kept as the bytes that they are.
 
 Rule 1: a line's `place` is its ledger's number and its own in one integer, the key of the table.
         So a ledger lies in one piece, a range of it is read without an index, and every index
         ends in the order of the lines without naming it.
-Rule 2: `line` is the last column, so what is looked at before it costs no page of a long line.
-Rule 3: record times never fall, so they are found by halving the ledger and need no index.
-Rule 4: an erasure leaves traces in the write-ahead log; the writer is told (`Traces`).
+Rule 2: what can be erased is a body: the bytes of a line and the designators that it states.
+        SQLite leaves copies of a row where it moves it from page to page, `secure_delete` or not.
+        So bodies are only ever added at the end of a table of their own, where nothing moves, and
+        one that is erased is overwritten where it lies by zeros of the same size.
+Rule 3: designators are found by a digest, because an index moves its rows.
+Rule 4: record times never fall, so they are found by halving the ledger and need no index.
+Rule 5: an erasure leaves traces in the write-ahead log; the writer is told (`Traces`).
 """
 
 import json
 import sqlite3
 from bisect import bisect_right
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 from svc_core import compact
@@ -39,42 +43,51 @@ _GROW = (
     " ON CONFLICT (number) DO UPDATE SET size = excluded.size, state = excluded.state"
 )
 _ADD_LINE = (
-    "INSERT INTO ledger_lines (place, ledger, id, subject, opens, recorded_at, keys, seal, line)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO ledger_lines (place, ledger, id, subject, opens, recorded_at, seal, body)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
-_ADD_KEY = "INSERT OR IGNORE INTO ledger_keys (key, place, subject) VALUES (?, ?, ?)"
-_ADD_NODE = "INSERT INTO ledger_nodes (ledger, level, number, hash) VALUES (?, ?, ?, ?)"
 _DROP_FROM = "DELETE FROM ledger_lines WHERE place >= ? AND place < ?"
+_LAST_BODY = "SELECT max(number) FROM ledger_bodies"
+_ADD_BODY = "INSERT INTO ledger_bodies (number, keys, line) VALUES (?, ?, ?)"
+_ADD_KEY = "INSERT OR IGNORE INTO ledger_keys (digest, place) VALUES (?, ?)"
+_ADD_NODE = "INSERT INTO ledger_nodes (ledger, level, number, hash) VALUES (?, ?, ?, ?)"
 
-_SEALED = "place, id, subject, opens, recorded_at, keys, seal, line"
-_GET = f"SELECT {_SEALED} FROM ledger_lines WHERE ledger = ? AND id = ?"
-_LINES = "SELECT line FROM ledger_lines WHERE place >= ? AND place < ? ORDER BY place"
+_BODIES = "FROM ledger_lines AS l CROSS JOIN ledger_bodies AS b ON b.number = l.body"
+_SEALED = f"SELECT place, id, subject, opens, recorded_at, keys, seal, line {_BODIES}"
+_GET = f"{_SEALED} WHERE ledger = ? AND id = ?"
+_LINES = f"SELECT line {_BODIES} WHERE place >= ? AND place < ? ORDER BY place"
 _SEALS = "SELECT seal FROM ledger_lines WHERE place >= ? AND place < ? ORDER BY place"
 _TIME = "SELECT recorded_at FROM ledger_lines WHERE place = ?"
 _OF_SUBJECT = (
-    "SELECT line FROM ledger_lines WHERE subject = ? AND place >= ? AND place < ?"
-    " ORDER BY place LIMIT ?"
+    f"SELECT line {_BODIES} WHERE subject = ? AND place >= ? AND place < ? ORDER BY place LIMIT ?"
 )
-_OPENED = (
-    f"SELECT {_SEALED} FROM ledger_lines WHERE opens = 1 AND place >= ? AND place < ?"
-    " ORDER BY place DESC LIMIT ?"
+_OPENED = f"{_SEALED} WHERE opens = 1 AND place >= ? AND place < ? ORDER BY place DESC LIMIT ?"
+_HELD = (
+    "FROM ledger_keys AS k CROSS JOIN ledger_lines AS h ON h.place = k.place"
+    " WHERE k.digest = {digest} AND k.place >= {first} AND k.place < {end}"
 )
 # The plus keeps SQLite from walking all openings where few subjects hold the key.
 _OPENED_BY_KEY = (
-    f"SELECT {_SEALED} FROM ledger_lines WHERE +opens = 1 AND place >= ?1 AND place < ?2"
-    " AND subject IN (SELECT subject FROM ledger_keys"
-    " WHERE key = ?4 AND place >= ?1 AND place < ?5) ORDER BY place DESC LIMIT ?3"
+    f"{_SEALED} WHERE +opens = 1 AND place >= ?1 AND place < ?2 AND subject IN (SELECT h.subject "
+    + _HELD.format(digest="?4", first="?1", end="?5")
+    + ") ORDER BY place DESC LIMIT ?3"
 )
 _HOLDERS = (
-    "SELECT subject FROM ledger_keys WHERE key = ? AND place >= ? AND place < ?"
-    " GROUP BY subject ORDER BY min(place) LIMIT ?"
+    "SELECT h.subject "
+    + _HELD.format(digest="?", first="?", end="?")
+    + " GROUP BY h.subject ORDER BY min(k.place) LIMIT ?"
 )
 _NODES = (
     "SELECT hash FROM ledger_nodes WHERE ledger = ? AND level = ? AND number >= ? AND number < ?"
     " ORDER BY number"
 )
-_DROP_KEY = "DELETE FROM ledger_keys WHERE key = ? AND place = ?"
-_ERASE = "UPDATE ledger_lines SET line = ?, keys = NULL WHERE place = ?"
+_BODY = "SELECT body FROM ledger_lines WHERE place = ?"
+_BLANK = (
+    "UPDATE ledger_bodies SET line = zeroblob(length(line)),"
+    " keys = CAST(zeroblob(length(CAST(keys AS BLOB))) AS TEXT) WHERE number = ?"
+)
+_POINT = "UPDATE ledger_lines SET body = ? WHERE place = ?"
+_DROP_KEY = "DELETE FROM ledger_keys WHERE digest = ? AND place = ?"
 _KEEP = (
     "INSERT INTO ledger_checkpoints (tenant, day, size, text) VALUES (?, ?, ?, ?)"
     " ON CONFLICT (tenant, day) DO UPDATE SET size = excluded.size, text = excluded.text"
@@ -145,13 +158,17 @@ class SqliteLedger:
         Raises:
             DuplicateRecordError: an identifier is taken.
         """
+        body = self._next_body()
+        rows = (_row(book, line, number) for number, line in enumerate(lines, body))
         try:
-            self._connection.executemany(_ADD_LINE, (_row(book, line) for line in lines))
+            self._connection.executemany(_ADD_LINE, rows)
         except sqlite3.IntegrityError:
             bounds = (book.first + expect, book.end())
             written = self._connection.execute(_DROP_FROM, bounds).rowcount
             raise DuplicateRecordError(lines[written].id) from None
-        keys = ((key, book.first + line.seq, line.subject) for line in lines for key in line.keys)
+        bodies = ((n, _json(x.keys) if x.keys else None, x.line) for n, x in enumerate(lines, body))
+        self._connection.executemany(_ADD_BODY, bodies)
+        keys = ((_digest(key), book.first + line.seq) for line in lines for key in line.keys)
         self._connection.executemany(_ADD_KEY, keys)
 
     async def get(self, id_: str) -> SealedLine | None:
@@ -185,13 +202,13 @@ class SqliteLedger:
         if key is None:
             rows = self._connection.execute(_OPENED, asked)
         else:
-            rows = self._connection.execute(_OPENED_BY_KEY, (*asked, key, book.end(size)))
+            rows = self._connection.execute(_OPENED_BY_KEY, (*asked, _digest(key), book.end(size)))
         return tuple(map(_sealed, rows))
 
     async def holders(self, key: str, *, size: int | None = None, limit: int) -> tuple[str, ...]:
         """The subjects about which a line states `key`."""
         book = self._book()
-        return self._column(_HOLDERS, key, book.first, book.end(size), limit)
+        return self._column(_HOLDERS, _digest(key), book.first, book.end(size), limit)
 
     async def size_at(self, recorded_at: str) -> int:
         """How many lines were recorded at or before this time."""
@@ -214,8 +231,11 @@ class SqliteLedger:
             raise AssertionError(f"the ledger holds no {id_}")
         place = book.first + old.seq
         traces.leave()
-        self._connection.execute(_ERASE, (line, place))
-        self._connection.executemany(_DROP_KEY, ((key, place) for key in old.keys))
+        self._connection.execute(_BLANK, self._connection.execute(_BODY, (place,)).fetchone())
+        body = self._next_body()
+        self._connection.execute(_ADD_BODY, (body, None, line))
+        self._connection.execute(_POINT, (body, place))
+        self._connection.executemany(_DROP_KEY, ((_digest(key), place) for key in old.keys))
 
     async def keep_checkpoint(self, day: str, size: int, text: bytes) -> None:
         """Keep the checkpoint, unless a larger one of its day is kept."""
@@ -230,6 +250,10 @@ class SqliteLedger:
         found = self._connection.execute(_HEAD, (self._tenant,)).fetchone()
         return _NO_BOOK if found is None else _Book(found[0], LedgerHead(*found[1:]))
 
+    def _next_body(self) -> int:
+        last: int = self._connection.execute(_LAST_BODY).fetchone()[0]
+        return last + 1
+
     def _time(self, place: int) -> str:
         time: str = self._connection.execute(_TIME, (place,)).fetchone()[0]
         return time
@@ -243,13 +267,17 @@ class SqliteLedger:
         return self._traces
 
 
-def _row(book: _Book, line: SealedLine) -> tuple[Any, ...]:
-    seq, id_, subject, opens, recorded_at, keys, seal, raw = line
-    named = _json(keys) if keys else None
-    return (book.first + seq, book.number, id_, subject, opens, recorded_at, named, seal, raw)
+def _row(book: _Book, line: SealedLine, body: int) -> tuple[Any, ...]:
+    seq, id_, subject, opens, recorded_at, _, seal, _ = line
+    return (book.first + seq, book.number, id_, subject, opens, recorded_at, seal, body)
 
 
 def _sealed(row: tuple[Any, ...]) -> SealedLine:
     place, id_, subject, opens, recorded_at, keys, seal, line = row
     named = () if keys is None else tuple(json.loads(keys))
     return SealedLine(place & _SEQ_MASK, id_, subject, bool(opens), recorded_at, named, seal, line)
+
+
+def _digest(key: str) -> int:
+    """What a designator is found by: 64 bits of its SHA-256."""
+    return int.from_bytes(sha256(key.encode()).digest()[:8], signed=True)

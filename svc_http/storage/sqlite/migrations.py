@@ -49,12 +49,15 @@ _FIXED: dict[str, tuple[str, ...]] = {
         " tenant TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, state BLOB NOT NULL)",
         "CREATE TABLE ledger_lines (place INTEGER PRIMARY KEY, ledger INTEGER NOT NULL,"
         " id TEXT NOT NULL, subject TEXT NOT NULL, opens INTEGER NOT NULL,"
-        " recorded_at TEXT NOT NULL, keys TEXT, seal BLOB NOT NULL, line BLOB NOT NULL,"
+        " recorded_at TEXT NOT NULL, seal BLOB NOT NULL, body INTEGER NOT NULL,"
         " UNIQUE (ledger, id))",
         "CREATE INDEX i_ledger_subject ON ledger_lines (subject)",
         "CREATE INDEX i_ledger_opens ON ledger_lines (opens) WHERE opens = 1",
-        "CREATE TABLE ledger_keys (key TEXT NOT NULL, place INTEGER NOT NULL,"
-        " subject TEXT NOT NULL, PRIMARY KEY (key, place)) WITHOUT ROWID",
+        "CREATE TABLE ledger_bodies (number INTEGER PRIMARY KEY, keys TEXT, line BLOB NOT NULL)",
+        # A table of one page moves its rows once, when it gets its second: let these be zeros.
+        "INSERT INTO ledger_bodies VALUES (-1, NULL, zeroblob(3000)), (0, NULL, zeroblob(3000))",
+        "CREATE TABLE ledger_keys (digest INTEGER NOT NULL, place INTEGER NOT NULL,"
+        " PRIMARY KEY (digest, place)) WITHOUT ROWID",
         "CREATE TABLE ledger_nodes (ledger INTEGER NOT NULL, level INTEGER NOT NULL,"
         " number INTEGER NOT NULL, hash BLOB NOT NULL,"
         " PRIMARY KEY (ledger, level, number)) WITHOUT ROWID",
