@@ -9,7 +9,6 @@ Rule 3: record time never stands still between batches and never runs backwards,
 """
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
 from hashlib import sha256
 from json import loads
 from typing import Final, NamedTuple, Self
@@ -28,6 +27,7 @@ from svc_core.ledger.records import (
     head_text,
     payload_bytes,
 )
+from svc_core.ledger.timestamps import successor
 from svc_core.ports import LedgerNode
 
 _GENESIS: Final = b"svc.ledger.genesis.v1\n"
@@ -134,8 +134,7 @@ def next_time(head: TreeHead, now: str) -> str:
     """The record time of an append at `now`: later than all before, even if the clock went back."""
     if head.recorded_at is None or now > head.recorded_at:
         return now
-    later = datetime.fromisoformat(head.recorded_at) + timedelta(microseconds=1)
-    return f"{later:%Y-%m-%dT%H:%M:%S.%f}Z"
+    return successor(head.recorded_at)
 
 
 def seal_batch(head: TreeHead, drafts: Iterable[Draft], now: str) -> Batch:
