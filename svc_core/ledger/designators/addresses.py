@@ -1,0 +1,34 @@
+"""Addresses of the Internet Protocol, each in its one text form."""
+
+from collections.abc import Callable
+from ipaddress import AddressValueError, IPv4Address, IPv6Address
+
+
+def read_ipv4(text: str) -> str:
+    """Four decimal numbers without leading zeros.
+
+    Raises:
+        ValueError: the text is no such address.
+    """
+    return _address(text, IPv4Address, "must be an IPv4 address such as 192.0.2.1")
+
+
+def read_ipv6(text: str) -> str:
+    """The address as RFC 5952 writes it, IPv4-mapped ones with dots (RFC 5952, 5).
+
+    Raises:
+        ValueError: the text is no such address, or has a zone, which means nothing elsewhere.
+    """
+    if "%" in text:
+        raise ValueError("must not have a zone")
+    plain = _address(text, IPv6Address, "must be an IPv6 address such as 2001:db8::1")
+    # Python writes mapped addresses in one way up to 3.12 and in another from 3.13 on.
+    mapped = IPv6Address(plain).ipv4_mapped
+    return plain if mapped is None else f"::ffff:{mapped}"
+
+
+def _address(text: str, kind: Callable[[str], IPv4Address | IPv6Address], reason: str) -> str:
+    try:
+        return str(kind(text))
+    except AddressValueError as broken:
+        raise ValueError(reason) from broken

@@ -1,0 +1,35 @@
+"""Designators of ships and aircraft."""
+
+from typing import Final
+
+from svc_core.ledger.designators.checkdigits import has_imo_digit
+from svc_core.ledger.designators.scheme import Scheme, matching
+
+_imo_text = matching("[0-9]{7}", "must have seven digits")
+# ITU-R M.585: the country digits begin with 2 to 7, behind what kind of station it is.
+_mmsi_text = matching(
+    "[2-7][0-9]{8}|[08][2-7][0-9]{7}|00[2-7][0-9]{6}|111[2-7][0-9]{5}|9[89][2-7][0-9]{6}"
+    "|97[024][0-9]{6}",
+    "must have nine digits with a country in the place of its kind of station",
+)
+_icao24_text = matching(
+    "(?!000000|ffffff)[0-9a-f]{6}", "must have six hexadecimal digits, neither all 0 nor all f"
+)
+
+
+def _imo(text: str) -> str:
+    imo = _imo_text(text.upper().removeprefix("IMO").strip())
+    if not has_imo_digit(imo):
+        raise ValueError("has a wrong check digit")
+    return imo
+
+
+def _icao24(text: str) -> str:
+    return _icao24_text(text.lower())
+
+
+SCHEMES: Final = (
+    Scheme("imo", "Ship, by its IMO number.", "9074729", _imo),
+    Scheme("mmsi", "Radio station of a ship (ITU-R M.585).", "211331640", _mmsi_text),
+    Scheme("icao24", "Aircraft, by its transponder address.", "3c6444", _icao24),
+)

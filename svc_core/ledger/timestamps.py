@@ -1,0 +1,117 @@
+"""Instants of the ledger: texts of 27 characters in UTC, whose byte order is their time order.
+
+Rule 1: what is sealed is what was sent. A leap second or a seventh digit, which other readers map
+        or cut, is refused here with its own code, because a sealed value is never altered.
+Rule 2: RFC 3339 and nothing more. `datetime.fromisoformat` also takes week dates, commas, bare
+        dates and missing offsets, so it is not used.
+Rule 3: an interval is `[from, to)`; None is an open side; an empty one is refused.
+"""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from svc_core import problem
+from svc_core.problem import Problem
+
+_RFC_3339: Final = re.compile(
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})"
+    # Zeros behind the sixth digit say nothing; 32 digits are finer than any clock will be.
+    r"(?:\.([0-9]{1,32}))?"
+    r"(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))"
+)
+# The days that every month has, in the form that is kept: nothing is left to work out.
+_PLAINLY_CANONICAL: Final = re.compile(
+    r"(?!0000)[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
+    r"T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{6}Z"
+)
+_DIGITS: Final = 6
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+def canonical_time(text: str, where: str = "timestamp") -> str:
+    """The instant that an RFC 3339 date-time names, as `YYYY-MM-DDTHH:MM:SS.ffffffZ`.
+
+    Order is kept, the same instant in two offsets gives one text, and a canonical text is itself.
+    `where` names the input in the refusal, as a JSON Pointer or a parameter name.
+
+    Raises:
+        Problem: TIMESTAMP_INVALID where the text is anything else or lies outside the years 0001
+            to 9999 in UTC, TIMESTAMP_LEAP_SECOND for second 60, TIMESTAMP_PRECISION where more
+            than six digits of a second are not zero.
+    """
+    if _PLAINLY_CANONICAL.fullmatch(text):
+        return text
+    match = _RFC_3339.fullmatch(text)
+    if match is None:
+        raise _invalid(where, "must be RFC 3339 with an offset, such as 2026-01-31T09:30:00Z")
+    second, fraction = int(match[6]), (match[7] or "").rstrip("0")
+    try:
+        instant = _minute(match) + timedelta(seconds=min(second, 59))
+    except (ValueError, OverflowError) as outside:
+        raise _invalid(where, "must be a time that exists in the years 0001 to 9999") from outside
+    if second > 60:
+        raise _invalid(where, "must be a time that exists in the years 0001 to 9999")
+    if second == 60:
+        raise Problem(
+            problem.TIMESTAMP_LEAP_SECOND, f"{where}: is a leap second, which has no place in UTC"
+        )
+    if len(fraction) > _DIGITS:
+        raise Problem(
+            problem.TIMESTAMP_PRECISION, f"{where}: has {len(fraction)} digits of a second"
+        )
+    return of(instant.replace(microsecond=int(fraction.ljust(_DIGITS, "0"))))
+
+
+def of(instant: datetime) -> str:
+    """The text of an aware `datetime`."""
+    # `strftime` does not fill the year up to four digits everywhere; `isoformat` does.
+    return f"{instant.astimezone(UTC).isoformat(timespec='microseconds')[:-6]}Z"
+
+
+def successor(text: str) -> str:
+    """The text one microsecond after a canonical one.
+
+    Raises:
+        Problem: TIMESTAMP_INVALID at the end of the year 9999.
+    """
+    digits = text[20:26]
+    if digits != "999999":
+        return f"{text[:20]}{int(digits) + 1:06}Z"
+    try:
+        return of(datetime.fromisoformat(f"{text[:-1]}+00:00") + _MICROSECOND)
+    except OverflowError as last:
+        raise _invalid("timestamp", "has no successor: time ends with the year 9999") from last
+
+
+def check_interval(start: str | None, end: str | None, where: str = "/validTo") -> None:
+    """Pass a valid interval `[start, end)` of canonical texts; None is an open side.
+
+    Raises:
+        Problem: INTERVAL_EMPTY where both are given and `start` is not before `end`.
+    """
+    if start is not None and end is not None and start >= end:
+        raise Problem(problem.INTERVAL_EMPTY, f"{where}: must be later than validFrom")
+
+
+def _minute(match: re.Match[str]) -> datetime:
+    """The minute that is named, in UTC.
+
+    Raises:
+        ValueError: there is no such day, time or offset.
+        OverflowError: it lies outside the years that a `datetime` holds.
+    """
+    year, month, day, hour, minute = map(int, match.group(1, 2, 3, 4, 5))
+    local = datetime(year, month, day, hour, minute, tzinfo=UTC)
+    if match[8] is None:
+        return local
+    hours, minutes = int(match[9]), int(match[10])
+    # RFC 3339, 5.6: time-numoffset = ("+" / "-") time-hour ":" time-minute.
+    if hours > 23 or minutes > 59:
+        raise ValueError("The offset is no time of day.")
+    offset = timedelta(hours=hours, minutes=minutes)
+    return local - offset if match[8] == "+" else local + offset
+
+
+def _invalid(where: str, reason: str) -> Problem:
+    return Problem(problem.TIMESTAMP_INVALID, f"{where}: {reason}")

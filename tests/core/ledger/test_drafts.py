@@ -1,0 +1,401 @@
+"""Entries become drafts whole and normalised, or every fault comes back at once."""
+
+import json
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core import canonical, schema, wire
+from svc_core.ledger.drafts import draft, drafts
+from svc_core.ledger.entries import MEMBERS, REASONS, Entry, SubjectEntry
+from svc_core.ledger.records import KIND_PREFIX, PAYLOAD_BYTES_MAX
+from svc_core.problem import Problem
+
+SALT = bytes(range(16))
+SALTED = {"salt": "AAECAwQFBgcICQoLDA0ODw"}
+SUBJECT = "sbj_a9b3c182b699604db136482f"
+CLAIM = "clm_442bced89046c34c77149f59"
+SEEN = "obs_30b8bebfd75d9bad322112f4"
+SOURCE = {
+    "url": "https://news.example/a/1?x=1&y=2",
+    "retrievedAt": "2026-01-04T20:00:00+01:00",
+    "contentSha256": "0f" * 32,
+}
+ABOUT = {"subject": SUBJECT}
+ACTS = {"subject": SUBJECT, "target": CLAIM}
+OPENS = {"kind": "subject", "type": "organization", "label": "Müller Shipping AG"}
+NAMES = {"kind": "designator", **ABOUT, "scheme": "lei", "value": "5493001KJTIIGC8Y1R12"}
+REPORTS = {
+    "kind": "observation",
+    **ABOUT,
+    "observedAt": "2026-01-04T18:30:00Z",
+    "text": "The registry lists Zug.",
+    "source": SOURCE,
+}
+CLAIMS = {"kind": "claim", **ABOUT, "predicate": "headquarters", "value": {"city": "Zug"}}
+FREE = {"kind": "claim", **ABOUT, "predicate": "shoeSize"}
+JUDGES = {"kind": "claim", "op": "verify", **ACTS, "state": "disputed"}
+
+
+def entry(**members):
+    return wire.structure(Entry, members)
+
+
+def made(*, author="key_analyst1", **members):
+    return draft(entry(**members), author=author, salt=SALT)
+
+
+def refused(**members):
+    with pytest.raises(Problem) as caught:
+        made(**members)
+    return caught.value.type.code, caught.value.detail.split("; ")
+
+
+def outcome(**members):
+    try:
+        return made(**members), None
+    except Problem as problem:
+        return None, problem.type.code
+
+
+def without(members, *names):
+    return {name: value for name, value in members.items() if name not in names}
+
+
+def nested(levels, leaf=0):
+    return leaf if not levels else [nested(levels - 1, leaf)]
+
+
+# -- what becomes of entries ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("members", "payload"),
+    [
+        (OPENS, {"type": "organization", "label": "Müller Shipping AG"}),
+        (NAMES, {"scheme": "lei", "value": "5493001KJTIIGC8Y1R12"}),
+        (
+            {**NAMES, "scheme": "domain", "value": "Bücher.example", "confidence": 0},
+            {
+                "scheme": "domain",
+                "value": "xn--bcher-kva.example",
+                "raw": "Bücher.example",
+                "confidence": 0,
+            },
+        ),
+        (
+            {**NAMES, "scheme": "domain", "value": "A.example", "raw": "a[.]example"},
+            {"scheme": "domain", "value": "a.example", "raw": "a[.]example"},
+        ),
+        (
+            REPORTS,
+            {
+                "observedAt": "2026-01-04T18:30:00.000000Z",
+                "text": "The registry lists Zug.",
+                "source": {**SOURCE, "retrievedAt": "2026-01-04T19:00:00.000000Z"},
+                "visibility": "public",
+            },
+        ),
+        (CLAIMS, {"predicate": "headquarters", "value": {"city": "Zug"}, "evidence": []}),
+        (
+            {**CLAIMS, "op": "amend", "target": CLAIM, "reason": "no-longer-true"},
+            {
+                "predicate": "headquarters",
+                "value": {"city": "Zug"},
+                "evidence": [],
+                "reason": "no-longer-true",
+            },
+        ),
+        (
+            {**CLAIMS, "source": {"url": "https://a.example/"}, "evidence": [SEEN, CLAIM]},
+            {
+                "predicate": "headquarters",
+                "value": {"city": "Zug"},
+                "evidence": [SEEN, CLAIM],
+                "source": {"url": "https://a.example/"},
+            },
+        ),
+        (
+            {"kind": "claim", "op": "retract", **ACTS, "reason": "source-withdrawn", "note": "x"},
+            {"reason": "source-withdrawn", "note": "x"},
+        ),
+        (JUDGES, {"state": "disputed", "evidence": []}),
+        (
+            {**JUDGES, "state": "verified", "method": "source-comparison"},
+            {"state": "verified", "method": "source-comparison", "evidence": []},
+        ),
+        (
+            {**JUDGES, "state": "corroborated", "evidence": [SEEN]},
+            {"state": "corroborated", "evidence": [SEEN]},
+        ),
+        (
+            {"kind": "claim", "op": "erase", **ACTS, "reason": "At request", "legalBasis": "GDPR"},
+            {"reason": "At request", "legalBasis": "GDPR"},
+        ),
+    ],
+)
+def test_a_payload_holds_what_was_sent_and_the_salt(members, payload):
+    assert made(**members).payload == {**payload, **SALTED}
+
+
+def test_a_head_has_its_interval_in_canonical_text():
+    kept = made(**CLAIMS, validFrom="2019-01-01T00:00:00+01:00", validTo=None, target=None)
+    assert kept.valid_from == "2018-12-31T23:00:00.000000Z"
+    assert (kept.valid_to, kept.target, kept.subject) == (None, None, SUBJECT)
+    assert (kept.kind, kept.op, kept.author) == ("claim", "assert", "key_analyst1")
+
+
+def test_an_observation_keeps_the_interval_it_was_given():
+    kept = made(**REPORTS)
+    assert (kept.valid_from, kept.valid_to) == (None, None)
+
+
+def test_opening_a_subject_is_its_own_short_entry():
+    sent = wire.structure(
+        SubjectEntry, {**without(OPENS, "kind"), "validTo": "2026-01-01T00:00:00Z"}
+    )
+    kept = draft(sent.entry(), author="a", salt=SALT)
+    assert kept == made(**OPENS, validTo="2026-01-01T00:00:00Z", author="a")
+    assert kept.subject is None
+
+
+def test_null_stands_for_no_subject_target_and_interval():
+    nothing = dict.fromkeys(("subject", "target", "validFrom", "validTo"))
+    assert made(**{**nothing, **OPENS}) == made(**OPENS)
+    assert made(**{**JUDGES, "validFrom": None, "validTo": None}) == made(**JUDGES)
+
+
+# -- which members belong ------------------------------------------------------------------------
+
+WHOLE = {
+    "type": "person",
+    "label": "Jo",
+    "scheme": "lei",
+    "value": "5493001KJTIIGC8Y1R12",
+    "observedAt": "2026-01-04T18:30:00Z",
+    "text": "x",
+    "source": SOURCE,
+    "predicate": "shoeSize",
+    "reason": "other",
+    "state": "disputed",
+    "subject": SUBJECT,
+    "target": CLAIM,
+    "validFrom": "2026-01-04T18:30:00Z",
+}
+
+
+@pytest.mark.parametrize("pair", MEMBERS, ids=" ".join)
+def test_every_record_needs_its_members_and_takes_no_other(pair):
+    kind, op = pair
+    needed = {wire.camel(name) for name in MEMBERS[pair].required}
+    taken = needed | {wire.camel(name) for name in MEMBERS[pair].optional}
+    made(kind=kind, op=op, **{name: WHOLE[name] for name in needed})
+    _, missing = refused(kind=kind, op=op)
+    assert {fault.split(":")[0] for fault in missing} == {f"/{name}" for name in needed}
+    code, foreign = refused(kind=kind, op=op, **WHOLE)
+    assert code == "VALIDATION_FAILED"
+    assert set(foreign) == {
+        f"/{name}: is not for {op} of a {kind}" for name in WHOLE if name not in taken
+    }
+
+
+def test_all_but_a_verdict_on_a_subject_exists():
+    ops = {"assert", "amend", "supersede", "retract", "verify", "erase"}
+    pairs = {(kind, op) for kind in KIND_PREFIX for op in ops}
+    assert set(MEMBERS) == pairs - {("subject", "verify")}
+    assert refused(**{**JUDGES, "kind": "subject"}) == (
+        "VALIDATION_FAILED",
+        ["/op: is not for a subject"],
+    )
+
+
+def test_every_member_belongs_to_some_record():
+    taken = {name for each in MEMBERS.values() for name in (*each.required, *each.optional)}
+    assert {item.name for item in attrs.fields(Entry)} == taken | {"kind", "op"}
+
+
+def test_missing_foreign_and_unfit_members_come_together():
+    code, faults = refused(
+        kind="claim", target=CLAIM, predicate="sameAs", value={"subject": 1}, evidence=[SEEN, SEEN]
+    )
+    assert code == "VALIDATION_FAILED"
+    assert faults == [
+        "/subject: is required",
+        "/target: is not for assert of a claim",
+        "/value/subject: must be a subject id",
+        "/evidence/1: is cited before",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("members", "fault"),
+    [
+        ({**NAMES, "value": 7}, "/value: must be a string"),
+        ({**CLAIMS, "value": None}, "/value: must be"),
+        ({**FREE, "value": None}, "/value: must not be null"),
+        ({**REPORTS, "source": without(SOURCE, "retrievedAt")}, "/source/retrievedAt: is required"),
+        (
+            {**REPORTS, "source": without(SOURCE, "contentSha256")},
+            "/source/contentSha256: is required",
+        ),
+        (
+            {"kind": "claim", "op": "retract", **ACTS, "reason": "whim"},
+            "/reason: must be one of: incorrect, clerical",
+        ),
+        (
+            {**CLAIMS, "op": "supersede", "target": CLAIM, "reason": "whim"},
+            "/reason: must be one of",
+        ),
+        ({**JUDGES, "state": "verified"}, "/method: is required when it is verified"),
+        ({**JUDGES, "state": "corroborated"}, "/evidence: must have at least 1 item"),
+        ({**JUDGES, "validFrom": "2026-01-04T18:30:00Z"}, "/validFrom: is not for verify"),
+        ({**CLAIMS, "value": {"a/b": ["\ud800"]}}, "/value/a~1b/0: must not hold half"),
+    ],
+)
+def test_what_a_member_means_is_checked(members, fault):
+    code, faults = refused(**members)
+    assert code == "VALIDATION_FAILED"
+    assert len(faults) == 1
+    assert faults[0].startswith(fault)
+
+
+def test_reasons_are_spelled_as_the_format_spells_them():
+    for reason in REASONS:
+        assert made(kind="claim", op="retract", **ACTS, reason=reason).payload["reason"] == reason
+
+
+# -- codes of their own --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("members", "code", "pointers"),
+    [
+        ({**CLAIMS, "validFrom": "2026-01-04"}, "TIMESTAMP_INVALID", ["/validFrom"]),
+        ({**CLAIMS, "validTo": "2016-12-31T23:59:60Z"}, "TIMESTAMP_LEAP_SECOND", ["/validTo"]),
+        (
+            {**REPORTS, "observedAt": "2026-01-04T18:30:00.1234567Z"},
+            "TIMESTAMP_PRECISION",
+            ["/observedAt"],
+        ),
+        (
+            {**REPORTS, "source": {**SOURCE, "retrievedAt": "x"}, "validFrom": "y"},
+            "TIMESTAMP_INVALID",
+            ["/source/retrievedAt", "/validFrom"],
+        ),
+        (
+            {**CLAIMS, "validFrom": "2026-01-04T18:30:00Z", "validTo": "2026-01-04T19:30:00+01:00"},
+            "INTERVAL_EMPTY",
+            ["/validTo"],
+        ),
+        ({**NAMES, "value": "HWUPKR0MPOU8FGXBT395"}, "DESIGNATOR_INVALID", ["/value"]),
+        ({**FREE, "value": {"a": [2.0**53]}}, "NUMBER_PRECISION", ["/value/a/0"]),
+        ({**REPORTS, "extracted": {"n": 2**53}}, "NUMBER_PRECISION", ["/extracted/n"]),
+        ({**FREE, "value": nested(16)}, "RECORD_TOO_LARGE", ["/value" + "/0" * 15]),
+        ({**FREE, "value": "x" * PAYLOAD_BYTES_MAX}, "RECORD_TOO_LARGE", ["(body)"]),
+        (
+            {**NAMES, "value": "HWUPKR0MPOU8FGXBT395", "validTo": "x"},
+            "VALIDATION_FAILED",
+            ["/value", "/validTo"],
+        ),
+    ],
+)
+def test_faults_of_one_kind_keep_their_code(members, code, pointers):
+    found, faults = refused(**members)
+    assert found == code
+    assert [fault.split(": ")[0] for fault in faults] == pointers
+
+
+def test_a_payload_may_fill_its_bytes_and_no_more():
+    room = PAYLOAD_BYTES_MAX - len(canonical.dumps(made(**FREE, value="").payload))
+    assert len(made(**FREE, value="x" * room).payload["value"]) == room
+    assert refused(**FREE, value="x" * (room + 1))[0] == "RECORD_TOO_LARGE"
+
+
+def test_a_payload_may_nest_sixteen_levels_itself_counted():
+    assert made(**FREE, value=nested(15)).payload["value"] == nested(15)
+
+
+def test_what_cannot_be_sealed_is_told_once():
+    assert refused(**{**CLAIMS, "predicate": "legalName", "value": 2**53}) == (
+        "NUMBER_PRECISION",
+        ["/value: lies beyond ±(2^53-1), so send it as a string"],
+    )
+
+
+@pytest.mark.parametrize("number", [2.0**53, -(2.0**53), 1e20, 1e16, float("nan"), float("inf")])
+def test_floats_that_read_back_as_unsafe_integers_are_refused(number):
+    assert refused(**{**FREE, "value": [number]})[0] == "NUMBER_PRECISION"
+
+
+@pytest.mark.parametrize("number", [0.5, 1e21, 2.0**53 - 1, -1e300, 5e-324, 2**53 - 1, -0.0])
+def test_numbers_that_read_back_are_taken(number):
+    assert made(**{**FREE, "value": [number]}).payload["value"] == [number]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=8,
+)
+
+
+@given(JSON)
+def test_every_payload_reads_back_as_its_own_bytes(value):
+    kept, code = outcome(**FREE, value=value)
+    assert code in {None, "VALIDATION_FAILED", "NUMBER_PRECISION"}
+    if kept is not None:
+        written = canonical.dumps(kept.payload)
+        assert canonical.dumps(json.loads(written)) == written
+
+
+# -- batches -------------------------------------------------------------------------------------
+
+
+def test_a_batch_has_a_salt_for_each_and_all_faults_together():
+    salts = [SALT, bytes(16)]
+    kept = drafts([entry(**OPENS), entry(**CLAIMS)], author="a", salts=salts)
+    assert [each.payload["salt"] for each in kept] == [SALTED["salt"], "A" * 22]
+    wrong = [entry(**CLAIMS), entry(**without(CLAIMS, "value")), entry(kind="subject", label="x")]
+    with pytest.raises(Problem) as caught:
+        drafts(wrong, author="a", salts=[SALT] * 3)
+    assert caught.value.detail == "/1/value: is required; /2/type: is required"
+
+
+def test_a_batch_names_its_first_faults_and_counts_the_others():
+    wrong = [entry(kind="subject", label="x")] * 13
+    with pytest.raises(Problem) as caught:
+        drafts(wrong, author="a", salts=[SALT] * 13)
+    assert caught.value.detail.startswith("/0/type: is required; ")
+    assert caught.value.detail.endswith("/9/type: is required; and 3 more")
+
+
+def test_salts_have_128_bits():
+    with pytest.raises(ValueError, match="16 bytes"):
+        draft(entry(**OPENS), author="a", salt=b"short")
+
+
+# -- what strangers are told ---------------------------------------------------------------------
+
+
+def test_shape_faults_come_together_before_anything_else():
+    with pytest.raises(wire.WireError) as caught:
+        entry(kind="fact", confidence=101, evidence=["x"], state="unverified", foo=1, scheme="duns")
+    assert [fault.where for fault in caught.value.faults] == [
+        "/kind",
+        "/scheme",
+        "/confidence",
+        "/evidence/0",
+        "/state",
+        "/foo",
+    ]
+
+
+def test_the_schema_describes_every_member():
+    for model in (Entry, SubjectEntry):
+        found = schema.json_schema(model, "input")["$defs"][f"{model.__name__}Input"]
+        assert [
+            name for name, item in found["properties"].items() if "description" not in item
+        ] == []
+        assert found["additionalProperties"] is False

@@ -1,0 +1,147 @@
+"""The registry says how often a predicate holds at once and what its values look like."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core.ledger import predicates
+from svc_core.ledger.predicates import PREDICATES, check, edge, is_single
+
+SUBJECT = {"subject": "sbj_a9b3c182b699604db136482f"}
+MONEY = {"amount": "12.50", "currency": "USD"}
+QUANTITY = {"quantity": "3.2", "unit": "MW"}
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=5) | st.sampled_from(["subject", "amount"]), inner)
+    ),
+    max_leaves=6,
+)
+
+
+def test_the_built_in_predicates_have_their_cardinality():
+    single = """legalName legalForm status jurisdiction headquarters inceptionDate
+        dissolutionDate birthDate riskRating"""
+    multiple = """owner subsidiary officer nationality sanctionedBy uses targets exploits
+        attributedTo locatedIn sameAs"""
+    assert {name for name in PREDICATES if is_single(name)} == set(single.split())
+    assert set(multiple.split()) <= {name for name in PREDICATES if not is_single(name)}
+    assert not is_single("shoeSize")
+
+
+def test_every_predicate_is_described():
+    for name, predicate in PREDICATES.items():
+        assert name == predicate.name
+        assert predicate.doc.endswith(".")
+        assert predicate.type.doc.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("predicate", "value"),
+    [
+        ("legalName", "Pier 7 AG"),
+        ("inceptionDate", "1998-02-28"),
+        ("birthDate", "2000-02-29"),
+        ("riskRating", "high"),
+        ("riskRating", 3),
+        ("headquarters", {"city": "Zug", "country": "CH"}),
+        ("headquarters", {}),
+        ("headquarters", "Zug"),
+        ("headquarters", SUBJECT),
+        ("owner", SUBJECT),
+        ("owner", "Jo Doe"),
+        ("sameAs", SUBJECT),
+        ("revenue", MONEY),
+        ("revenue", {"amount": "-0.000000000000000001", "currency": "USDC"}),
+        ("employees", 0),
+        ("capacity", QUANTITY),
+        ("capacity", {"quantity": "1000000", "unit": "°"}),
+        ("shoeSize", 43.5),
+        ("shoeSize", [None]),
+        ("shoeSize", {"subject": 1}),
+        ("shoeSize", False),
+    ],
+)
+def test_values_of_the_type_pass(predicate, value):
+    assert check(predicate, value) == ()
+
+
+@pytest.mark.parametrize(
+    ("predicate", "value", "faults"),
+    [
+        ("legalName", 7, ["/value: must be text of 1 to 2000 characters that is not blank"]),
+        ("legalName", " ", ["/value: must be text of 1 to 2000 characters that is not blank"]),
+        (
+            "legalName",
+            "x" * 2001,
+            ["/value: must be text of 1 to 2000 characters that is not blank"],
+        ),
+        ("inceptionDate", "1998", ["/value: must be a date, such as 2026-01-31"]),
+        ("inceptionDate", "1998-02-30", ["/value: must be a day that exists"]),
+        ("inceptionDate", 1998, ["/value: must be a date, such as 2026-01-31"]),
+        ("employees", True, ["/value: must be an integer"]),
+        ("employees", 1.0, ["/value: must be an integer"]),
+        ("riskRating", None, ["/value: must be an integer"]),
+        ("sameAs", "Jo", ['/value: must be {"subject": "sbj_…"}']),
+        ("sameAs", {"subject": "sbj_1"}, ["/value/subject: must be a subject id"]),
+        ("owner", {"subject": None}, ["/value/subject: must be a subject id"]),
+        ("headquarters", {"subject": 1}, ["/value/subject: must be a subject id"]),
+        ("headquarters", 7, ['/value: must be {"subject": "sbj_…"}']),
+        (
+            "revenue",
+            {"amount": 12.5, "unit": "USD"},
+            [
+                "/value/currency: is required",
+                "/value/unit: is not a known member",
+                '/value/amount: must be a decimal number as text, such as "12.50"',
+            ],
+        ),
+        ("revenue", 12.5, ['/value: must be {"amount": "12.50", "currency": "USD"}']),
+        (
+            "revenue",
+            {"amount": "012", "currency": "usd"},
+            [
+                '/value/amount: must be a decimal number as text, such as "12.50"',
+                "/value/currency: must be a currency code, such as USD",
+            ],
+        ),
+        (
+            "capacity",
+            {"quantity": "٣", "unit": " MW"},
+            [
+                '/value/quantity: must be a decimal number as text, such as "3.2"',
+                "/value/unit: must be a unit of 1 to 32 characters",
+            ],
+        ),
+        ("capacity", {**QUANTITY, "a/b": 1}, ["/value/a~1b: is not a known member"]),
+        ("shoeSize", None, ["/value: must not be null"]),
+    ],
+)
+def test_all_that_is_wrong_is_told_by_pointer(predicate, value, faults):
+    assert [str(fault) for fault in check(predicate, value)] == faults
+
+
+def test_pointers_begin_where_the_value_stands():
+    assert check("sameAs", {}, "/3/value")[0].where == "/3/value/subject"
+
+
+@given(st.sampled_from([*PREDICATES, "shoeSize"]), JSON)
+def test_any_value_passes_or_is_told_why_not(predicate, value):
+    for fault in check(predicate, value):
+        assert fault.where.startswith("/value")
+        assert fault.reason
+
+
+@given(JSON)
+def test_an_edge_is_exactly_a_subject(value):
+    other = edge(value)
+    assert (other is None) == bool(check("sameAs", value))
+    assert other is None or value == {"subject": other}
+
+
+def test_an_edge_names_the_other_subject():
+    assert edge(SUBJECT) == SUBJECT["subject"]
+    assert edge({**SUBJECT, "share": "0.5"}) is None
+    assert edge("Jo") is None
+    assert predicates.VERSION == 1

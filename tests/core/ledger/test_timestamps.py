@@ -1,0 +1,171 @@
+"""Instants of the ledger have one text each; what cannot be kept exactly is refused by its code."""
+
+import re
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core.ledger import timestamps
+from svc_core.ledger.timestamps import canonical_time, check_interval, successor
+from svc_core.problem import Problem
+
+INVALID, LEAP, PRECISION = "TIMESTAMP_INVALID", "TIMESTAMP_LEAP_SECOND", "TIMESTAMP_PRECISION"
+OFFSETS = st.integers(-23 * 60 - 59, 23 * 60 + 59).map(lambda m: timezone(timedelta(minutes=m)))
+INSTANTS = st.datetimes(
+    datetime(1, 1, 3), datetime(9999, 12, 29), timezones=st.just(UTC)
+)  # two days from the ends, so that every offset can write them
+LAST = "9999-12-31T23:59:59.999999Z"
+
+
+def refused(call, *arguments):
+    with pytest.raises(Problem) as caught:
+        call(*arguments)
+    return caught.value
+
+
+def outcome(text):
+    try:
+        return canonical_time(text), None
+    except Problem as problem:
+        return None, problem.type.code
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("2024-02-29T12:00:00Z", "2024-02-29T12:00:00.000000Z"),
+        ("2024-01-01t00:00:00.5+01:00", "2023-12-31T23:00:00.500000Z"),
+        ("2024-01-01T00:00:00.1234560000Z", "2024-01-01T00:00:00.123456Z"),
+        ("2024-01-01T00:00:00.00000000000000000000000000000000Z", "2024-01-01T00:00:00.000000Z"),
+        ("2024-01-01T00:00:00-00:00", "2024-01-01T00:00:00.000000Z"),
+        ("2024-01-01T00:00:00z", "2024-01-01T00:00:00.000000Z"),
+        ("2024-01-01T00:00:00.000001Z", "2024-01-01T00:00:00.000001Z"),
+        ("2024-01-31T23:59:59.999999Z", "2024-01-31T23:59:59.999999Z"),
+        ("2024-03-01T00:00:00+23:59", "2024-02-29T00:01:00.000000Z"),
+        ("2024-02-28T23:59:59-23:59", "2024-02-29T23:58:59.000000Z"),
+        ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000000Z"),
+        ("0001-01-01T01:00:00+01:00", "0001-01-01T00:00:00.000000Z"),
+        ("9999-12-31T23:59:59.999999Z", LAST),
+        ("9999-12-31T22:59:59.999999-01:00", LAST),
+    ],
+)
+def test_what_rfc_3339_writes_has_one_text(text, kept):
+    assert canonical_time(text) == kept
+    assert canonical_time(kept) == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("2024-01-01T00:00:00.1234567Z", PRECISION),
+        ("2024-01-01T00:00:00.00000000000000000000000000000001Z", PRECISION),
+        ("2016-12-31T23:59:60Z", LEAP),
+        ("2016-12-31T23:59:60.1234567Z", LEAP),
+        ("2017-01-01T00:59:60+01:00", LEAP),
+        ("2016-12-31T23:59:61Z", INVALID),
+        ("2016-12-32T23:59:60Z", INVALID),
+        ("2024-01-01 00:00:00Z", INVALID),
+        ("2024-01-01T24:00:00Z", INVALID),
+        ("2024-01-01T00:60:00Z", INVALID),
+        ("2023-02-29T00:00:00Z", INVALID),
+        ("2023-02-29T00:00:00.000000Z", INVALID),
+        ("2023-13-01T00:00:00Z", INVALID),
+        ("2023-00-01T00:00:00.000000Z", INVALID),
+        ("2023-01-00T00:00:00.000000Z", INVALID),
+        ("0000-01-01T00:00:00.000000Z", INVALID),
+        ("0001-01-01T00:00:00+00:01", INVALID),
+        ("9999-12-31T23:59:59-00:01", INVALID),
+        ("2024-01-01T00:00:00", INVALID),
+        ("2024-01-01T00:00:00+24:00", INVALID),
+        ("2024-01-01T00:00:00+01:60", INVALID),
+        ("2024-01-01T00:00:00+0100", INVALID),
+        ("2024-01-01T00:00:00+01", INVALID),
+        ("2024-01-01T00:00Z", INVALID),
+        ("2024-01-01", INVALID),
+        ("2024-W01-1", INVALID),
+        ("20240101T000000Z", INVALID),
+        ("2024-01-01T00:00:00,5Z", INVALID),
+        ("2024-01-01T00:00:00.Z", INVALID),
+        ("2024-01-01T00:00:00.000000Z\n", INVALID),
+        (" 2024-01-01T00:00:00Z", INVALID),
+        ("٢٠٢٤-01-01T00:00:00Z", INVALID),
+        ("2024-01-01T00:00:0\u0665Z", INVALID),
+        ("-2024-01-01T00:00:00Z", INVALID),
+        ("2024-01-01T00:00:00." + "0" * 33 + "Z", INVALID),
+        ("", INVALID),
+    ],
+)
+def test_what_cannot_be_sealed_exactly_is_refused_by_its_code(text, code):
+    problem = refused(canonical_time, text, "/validFrom")
+    assert problem.type.code == code
+    assert problem.detail.startswith("/validFrom: ")
+
+
+@given(INSTANTS, OFFSETS)
+def test_every_offset_writes_the_same_instant(instant, offset):
+    assert canonical_time(instant.astimezone(offset).isoformat()) == timestamps.of(instant)
+
+
+@given(INSTANTS, INSTANTS, OFFSETS, OFFSETS)
+def test_the_order_of_texts_is_the_order_of_instants(one, other, offset, another):
+    texts = [
+        canonical_time(instant.astimezone(zone).isoformat())
+        for instant, zone in ((one, offset), (other, another))
+    ]
+    assert (texts[0] < texts[1]) == (one < other)
+    assert (texts[0] == texts[1]) == (one == other)
+
+
+@given(INSTANTS, st.sampled_from("tT"), st.sampled_from("zZ"), st.integers(0, 20))
+def test_a_canonical_text_is_itself_and_no_spelling_matters(instant, t, z, zeros):
+    kept = timestamps.of(instant)
+    assert len(kept) == 27
+    assert canonical_time(kept) == kept
+    assert canonical_time(kept[:10] + t + kept[11:-1] + "0" * zeros + z) == kept
+
+
+@given(st.text(st.sampled_from("0123456789-+:.TtZz W"), max_size=40) | st.text(max_size=40))
+def test_nothing_but_the_three_codes_is_ever_raised(text):
+    kept, code = outcome(text)
+    assert code in {None, INVALID, LEAP, PRECISION}
+    if kept is not None:
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", kept, re.ASCII)
+
+
+@given(INSTANTS)
+def test_a_successor_is_one_microsecond_later(instant):
+    after = timestamps.of(instant + timedelta(microseconds=1))
+    assert successor(timestamps.of(instant)) == after
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("2024-02-28T23:59:59.999999Z", "2024-02-29T00:00:00.000000Z"),
+        ("2023-12-31T23:59:59.999999Z", "2024-01-01T00:00:00.000000Z"),
+        ("0001-01-01T00:00:00.000009Z", "0001-01-01T00:00:00.000010Z"),
+    ],
+)
+def test_a_successor_carries_into_seconds_and_years(text, after):
+    assert successor(text) == after
+
+
+def test_time_ends():
+    assert refused(successor, LAST).type.code == INVALID
+
+
+A, B = "2024-01-01T00:00:00.000000Z", "2024-01-01T00:00:00.000001Z"
+
+
+@pytest.mark.parametrize(("start", "end"), [(None, None), (A, None), (None, A), (A, B)])
+def test_intervals_that_hold_an_instant_pass(start, end):
+    check_interval(start, end)
+
+
+@pytest.mark.parametrize(("start", "end"), [(A, A), (B, A)])
+def test_empty_intervals_are_refused(start, end):
+    problem = refused(check_interval, start, end, "/3/validTo")
+    assert problem.type.code == "INTERVAL_EMPTY"
+    assert problem.detail == "/3/validTo: must be later than validFrom"
