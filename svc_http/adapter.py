@@ -73,7 +73,7 @@ class Endpoint:
         known = self._runtime.gate.admit_known(self._access, exchange, now)
         if known is None:
             return self._when_admitted(exchange, values, now)
-        if isinstance(known, Problem):
+        if isinstance(known, respond.Again):
             return respond.refuse_again(exchange, known, self._runtime.origin)
         return self._answer(exchange, values, known, now)
 

@@ -88,11 +88,12 @@ class Edge:
         self._bytes_max = house.body_bytes_max
         self._in_flight_max = house.in_flight_max
         self.in_flight = 0
-        self._is_quiet = asyncio.Event()
+        self._is_quiet: asyncio.Event | None = None
 
     async def quiet(self) -> None:
         """Return once no request runs; only after the drain has begun."""
         if self.in_flight:
+            self._is_quiet = self._is_quiet or asyncio.Event()
             await self._is_quiet.wait()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -113,7 +114,7 @@ class Edge:
             # and the next request finds their memory warm.
             del scope["svc"]
             self.in_flight -= 1
-            if not self.in_flight and self._house.is_draining:
+            if self._is_quiet is not None and not self.in_flight:
                 self._is_quiet.set()
             seconds = system.monotonic() - exchange.started
             if not exchange.status:
@@ -172,7 +173,8 @@ def _of_starlette(foreign: HTTPException) -> Problem:
 
 
 # What a path and a query may hold without a closer look: visible ASCII but `#`, in a path also
-# without `%`. Deleting all of it in one call is the cheapest exact test there is.
+# without `%`. Deleting all of it in one call is the cheapest exact test there is. Most queries
+# hold no `%` either, so that one look is enough for both.
 _PLAIN_QUERY = bytes(byte for byte in range(0x21, 0x7F) if byte != 0x23)
 _PLAIN_PATH = _PLAIN_QUERY.replace(b"%", b"")
 
@@ -191,17 +193,17 @@ def judge(exchange: Exchange) -> None:
     if exchange.method == "HEAD":
         exchange.method, exchange.is_head = "GET", True
     raw: bytes = scope.get("raw_path") or exchange.path.encode()
-    if len(raw) + len(exchange.query) >= TARGET_BYTES_MAX:
+    target = raw + exchange.query
+    if len(target) >= TARGET_BYTES_MAX:
         raise Problem(
             problem.URI_TOO_LONG, f"A request target may have at most {TARGET_BYTES_MAX} bytes."
         )
-    if exchange.query.translate(None, _PLAIN_QUERY):
-        raise _bad("The request target holds a fragment or a raw character beyond ASCII.")
-    if raw.translate(None, _PLAIN_PATH) or raw[:1] != b"/":
-        _judge_path(_origin_form(exchange, raw))
+    if target.translate(None, _PLAIN_PATH) or raw[:1] != b"/":
+        _judge_target(exchange, raw)
     lines = scope["headers"]
-    size = len(b"".join(fields)) + len(b"".join(fields.values()))
-    if len(lines) != len(fields):
+    if len(lines) == len(fields):
+        size = len(b"".join([*fields, *fields.values()]))
+    else:
         size = sum(len(name) + len(value) for name, value in lines)
     if len(lines) > FIELDS_MAX or size > FIELD_BYTES_MAX:
         raise Problem(
@@ -217,6 +219,13 @@ def judge(exchange: Exchange) -> None:
     root = scope.get("root_path")
     if root and exchange.path.startswith(root):
         exchange.path = exchange.path[len(root) :] or "/"
+
+
+def _judge_target(exchange: Exchange, raw: bytes) -> None:
+    if exchange.query.translate(None, _PLAIN_QUERY):
+        raise _bad("The request target holds a fragment or a raw character beyond ASCII.")
+    if raw.translate(None, _PLAIN_PATH) or raw[:1] != b"/":
+        _judge_path(_origin_form(exchange, raw))
 
 
 def _origin_form(exchange: Exchange, raw: bytes) -> bytes:

@@ -6,7 +6,7 @@ a key that was not seen for a second is looked up in storage.
 
 from collections import OrderedDict
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 
 from attrs import evolve, frozen
@@ -23,6 +23,7 @@ from svc_core.accounts import Admission
 from svc_core.ports import SYSTEM, Storage, Transaction
 from svc_core.problem import Problem
 from svc_http.exchange import Exchange
+from svc_http.respond import Again
 from svc_http.uses import Uses
 
 TTL_SECONDS = 1.0
@@ -33,6 +34,7 @@ PRINCIPALS_MAX = 10_000
 
 
 _SCHEME = b"Bearer "
+_SECOND = timedelta(seconds=1)
 
 
 _STANDING = frozenset(
@@ -49,11 +51,10 @@ _STANDING = frozenset(
 _Counts = tuple[int, ...]
 
 
-def _counts(gauge: Gauge, second: int) -> _Counts:
-    """All that a verdict on the four pools of one meter depends on, besides their limits."""
+def _counts(gauge: Gauge) -> _Counts:
+    """All that a verdict on the four pools of one meter depends on, but limits and second."""
     key, account = gauge.key, gauge.account
     return (
-        second,
         key.minute,
         key.minute_used,
         key.day,
@@ -67,13 +68,20 @@ def _counts(gauge: Gauge, second: int) -> _Counts:
 
 @frozen(eq=False)
 class _Shut:
-    """A refusal that is given again; `counts` are those that it rests on, None where on none.
+    """A refusal that is given again while the counts that it rests on are the same.
 
-    The refusal is one that nobody raises, so that it holds no frames.
+    It holds for one `second`; None where it rests on neither.
     """
 
-    refusal: Problem
-    counts: _Counts | None
+    again: Again
+    second: datetime | None = None
+    counts: _Counts = ()
+
+    def holds(self, gauge: Gauge, now: datetime) -> bool:
+        """Whether the long way would refuse in the same words."""
+        if self.second is None:
+            return True
+        return self.second <= now < self.second + _SECOND and self.counts == _counts(gauge)
 
 
 @frozen(eq=False)
@@ -171,13 +179,12 @@ class Gate:
 
     def admit_known(
         self, access: OperationAccess, exchange: Exchange, now: datetime
-    ) -> Grant | Problem | None:
+    ) -> Grant | Again | None:
         """What `admit` gives or raises, without waiting, where a key asks again for the same.
 
-        A refusal is returned, because raising it costs as much as all the rest; it is the very
-        same one as before, to be sent and not to be raised. None, and nothing has been counted,
-        in every other case; then `admit` decides. So this can let nobody in whom `admit` would
-        refuse, and refuses nobody whom it would let in:
+        A refusal is returned, because raising it costs as much as all the rest. None, and nothing
+        has been counted, in every other case; then `admit` decides. So this can let nobody in whom
+        `admit` would refuse, and refuses nobody whom it would let in:
 
         - The key: the credential is not parsed. Its digest finds a held key only if it is that
           key, byte for byte, for nobody can make another text with the same SHA-256. The time of
@@ -192,8 +199,11 @@ class Gate:
         held = self._known(exchange, now)
         if held is None:
             return None
-        if access in held.shut and (refusal := self._refuse_known(held, access, exchange, now)):
-            return refusal
+        shut = held.shut.get(access)
+        if shut is not None and shut.holds(held.principal.general, now):
+            exchange.tenant = held.grant.actor.tenant
+            exchange.key_prefix = held.principal.key.prefix
+            return shut.again
         gauge = held.open.get(access)
         fields = None if gauge is None else gauge.hit_open(int(now.timestamp()))
         if fields is None:
@@ -219,17 +229,6 @@ class Gate:
         if self._book and self._book.failures(self._client(exchange).text):
             return None
         return held
-
-    def _refuse_known(
-        self, held: _Held, access: OperationAccess, exchange: Exchange, now: datetime
-    ) -> Problem | None:
-        shut, principal = held.shut[access], held.principal
-        if shut.counts and shut.counts != _counts(principal.general, int(now.timestamp())):
-            del held.shut[access]  # a second that is over never comes back
-            return None
-        exchange.tenant = held.grant.actor.tenant
-        exchange.key_prefix = principal.key.prefix
-        return shut.refusal
 
     async def admit(self, access: OperationAccess, exchange: Exchange, now: datetime) -> Grant:
         """Leave to run the operation; the exchange learns whose it is and its limits.
@@ -287,12 +286,11 @@ class Gate:
         held = self._principals.held_as(bearer.digest_hex, principal)
         if held is None or principal.addresses:
             return
-        again = Problem(refusal.type, refusal.detail, refusal.headers)
         if refusal.type in _STANDING:
-            held.shut[access] = _Shut(again, None)
+            held.shut[access] = _Shut(Again(refusal))
         elif refusal.type is problem.RATE_LIMITED and access.pool == "account":
-            counts = _counts(principal.general, int(now.timestamp()))
-            held.shut[access] = _Shut(again, counts)
+            second = now.replace(microsecond=0)
+            held.shut[access] = _Shut(Again(refusal), second, _counts(principal.general))
 
     def _is_locked(self, client: ClientAddress, now: datetime) -> bool:
         return lockout.is_locked(self._book.failures(client.text), now)

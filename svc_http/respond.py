@@ -60,7 +60,12 @@ class Deprecation:
 
 def encoded(headers: Iterable[tuple[str, str]]) -> list[Header]:
     """Header fields as ASGI wants them: bytes, names in lower case."""
-    return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+    return [(_lower(name), value.encode("latin-1")) for name, value in headers]
+
+
+@lru_cache(maxsize=256)  # every field that answers have by name, and those of a host
+def _lower(name: str) -> bytes:
+    return name.lower().encode("latin-1")
 
 
 def ready(
@@ -120,20 +125,35 @@ def refused(refusal: Problem, origin: str, is_v2: bool) -> Refused:
     return Refused(refusal.type.status, tuple(headers), around)
 
 
-_refused_again = lru_cache(maxsize=1_024)(refused)  # as many keys as are refused at once
+class Again:
+    """A refusal that one resource gives again and again; its bytes are made when it first does.
+
+    `refusal` is one that nobody raises, so that it holds no frames.
+    """
+
+    __slots__ = ("refusal", "rendered")
+
+    def __init__(self, refusal: Problem) -> None:
+        self.refusal = Problem(refusal.type, refusal.detail, refusal.headers)
+        self.rendered: Refused | None = None
 
 
 def refuse(exchange: Exchange, refusal: Problem, origin: str) -> Awaitable[None]:
     """Send a refusal as problem+json."""
     answer = refused(refusal, origin, exchange.is_v2)
-    said = {name for name, _ in answer.headers}
-    limits = [pair for pair in exchange.limit_headers if pair[0] not in said]
+    limits = exchange.limit_headers
+    if limits:
+        said = {name for name, _ in answer.headers}
+        limits = [pair for pair in limits if pair[0] not in said]
     return _send_refused(exchange, answer, limits)
 
 
-def refuse_again(exchange: Exchange, refusal: Problem, origin: str) -> Awaitable[None]:
-    """Send a refusal that the gate has kept: the very same one, to be rendered once."""
-    return _send_refused(exchange, _refused_again(refusal, origin, exchange.is_v2))
+def refuse_again(exchange: Exchange, again: Again, origin: str) -> Awaitable[None]:
+    """Send a refusal that was kept."""
+    answer = again.rendered
+    if answer is None:
+        answer = again.rendered = refused(again.refusal, origin, exchange.is_v2)
+    return _send_refused(exchange, answer)
 
 
 def _send_refused(
