@@ -298,6 +298,21 @@ class LedgerReadingPromises(LedgerBench):
         with refused(AssertionError):
             self.hashes(1)
 
+    def test_nodes_of_an_append_that_is_undone_are_not_there(self) -> None:
+        async def unit(tx: Transaction) -> None:
+            await tx.ledger.append(*made[:3], expect=0)
+            assert len(await tx.ledger.hashes(8, 0, 9)) == 1
+            raise Mishap
+
+        made = growth(0, (a_line(seq, f"{seq}") for seq in range(256)))
+        with refused(Mishap):
+            self.desk.write(ANN, unit)
+        assert self.hashes(8) == self.hashes(0) == ()
+        self.desk.seal(ANN, plain(0, "a"))
+        assert self.hashes(8) == ()
+        self.desk.seal(ANN, growth(1, (a_line(seq, f"{seq}") for seq in range(1, 256))))
+        assert self.hashes(8) == (made.nodes[0].hash,)
+
     def test_an_erased_line_keeps_its_place_and_its_seal(self) -> None:
         made = self._two_subjects()
         self.erase("t1", b"without content")
