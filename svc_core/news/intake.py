@@ -97,6 +97,18 @@ def _wished(source: Source, wish: SourceWish) -> Source:
     return attrs.evolve(changed, etag=None, last_modified=None, digest=None)
 
 
+async def remove_source(ctx: Context, id_: str) -> Source | None:
+    """Forget a source, so that nobody reads it again; None when it is not known.
+
+    Its items stay, with what they say of where they are from. A document that is being read at
+    this moment is not written. Adding the location again makes the same source anew.
+    """
+    known = await find_source(ctx, id_)
+    if known is not None:
+        await ctx.remove(SOURCES, id_)
+    return known
+
+
 async def claim(ctx: Context, seen: Document[Source], until: datetime) -> Source | None:
     """Put a due source off, for this worker to read; None when it changed since it was seen."""
     stored = await ctx.tx.documents.get(SOURCES, seen.id)

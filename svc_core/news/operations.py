@@ -12,7 +12,7 @@ from svc_core.analysis.topics import TOPICS, Topic
 from svc_core.constraints import Doc, Example, Pattern
 from svc_core.instants import InstantError, Interval
 from svc_core.news import rules
-from svc_core.operation import JSON, NDJSON, QUERY, Context, Operation, Page
+from svc_core.operation import BASE_V1, JSON, NDJSON, QUERY, Context, Operation, Page
 from svc_core.ports import Collection, Document
 from svc_core.problem import Problem
 from svc_core.resources.members import LANGUAGE_TAG, Cursor, Limit, SourceId, micros
@@ -31,7 +31,13 @@ from svc_core.unset import UNSET, Maybe, Unset
 READ = frozenset({"news:read"})
 RETRY_SECONDS = 30  # about as long as a first run over a list of feeds takes
 
-TopicName = Annotated[str, Pattern("|".join(topic.id for topic in TOPICS), "one of the 40 topics")]
+TopicName = Annotated[
+    str,
+    Pattern(
+        "|".join(topic.id for topic in TOPICS),
+        f"one of the 40 topics that GET {BASE_V1}/news/feeds lists",
+    ),
+]
 
 
 # -- requests and rows -------------------------------------------------------------------------

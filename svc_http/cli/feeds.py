@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from svc_http.cli import show
+from svc_http.cli import moments, show
+from svc_http.cli.failures import REFUSED
 from svc_http.cli.options import Common
 from svc_http.cli.reach import call
 
@@ -27,24 +28,31 @@ def add(
         tuple[str, ...],
         Parameter(negative=(), help="A topic that all its items have; repeat it."),
     ] = (),
-    every: Annotated[int | None, Parameter(help="How often it is read, in seconds.")] = None,
+    every: Annotated[
+        str | None, Parameter(help="How often it is read: 15m, 24h, 7d, or a number of seconds.")
+    ] = None,
     pull: Annotated[bool, Parameter(help="Take them in at once.")] = True,
     common: Common = Common(),  # noqa: B008 - frozen
-) -> None:
-    """Add sources and take them in; a running server reads them again as often as they ask."""
+) -> int:
+    """Add sources and take them in; a running server reads them again as often as they ask.
+
+    When none of them could be taken in, they are added all the same, and the exit code is 1.
+    """
     asked = {
         "locations": [_meant(text) for text in location],
         "name": name,
         "topics": list(topic) or None,
-        "cadenceSeconds": every,
+        "cadenceSeconds": moments.seconds(every, "--every"),
         "pull": pull,
     }
     added: Any = call(common, "feeds add", asked)
     if common.json:
         show.as_json(added)
-        return
-    columns = ("id", "name", "health.status", "health.itemsLastRun", "message")
-    show.table(_told(added), columns, "No files there; no source was added.")
+    else:
+        columns = ("id", "name", "health.status", "health.itemsLastRun", "message")
+        show.table(_told(added), columns, "No files there; no source was added.")
+    is_vain = pull and added and all(one["health"]["status"] == "error" for one in added)
+    return REFUSED if is_vain else 0
 
 
 def _meant(text: str) -> str:
@@ -92,6 +100,24 @@ def pull(
     )
     if failed:
         show.table(failed, ("id", "location", "error.code", "error.message"), "")
+
+
+@app.command
+def remove(
+    source_id: Annotated[tuple[str, ...], Parameter(help="The sources, src_...")],
+    /,
+    *,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Stop reading sources; the items that were taken in from them stay."""
+    gone: Any = call(common, "feeds remove", {"sourceIds": list(source_id)})
+    if common.json:
+        show.as_json(gone)
+        return
+    show.lines(
+        *(f"Removed {one['id']} ({one['name'] or one['location']})." for one in gone),
+        "The items that were taken in stay.",
+    )
 
 
 @app.command

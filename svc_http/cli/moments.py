@@ -1,4 +1,4 @@
-"""Instants as people type them."""
+"""Instants and spans of time as people type them."""
 
 import re
 from datetime import timedelta
@@ -7,7 +7,8 @@ from svc_core import instants
 from svc_http import system
 from svc_http.cli.failures import Usage
 
-_FROM_NOW = re.compile("([0-9]{1,6})([smhdw])")
+_SPAN = re.compile("([0-9]{1,6})([smhdw])")
+_SECONDS = re.compile("[0-9]{1,9}")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -19,11 +20,32 @@ def instant(text: str | None, option: str) -> str | None:
     """
     if text is None:
         return None
-    found = _FROM_NOW.fullmatch(text)
-    if found is not None:
-        ahead = timedelta(**{_UNITS[found[2]]: int(found[1])})
+    ahead = _span(text)
+    if ahead is None:
+        return _written(text, option)
+    try:
         return instants.render((system.now() + ahead).replace(microsecond=0))
-    return _written(text, option)
+    except OverflowError as beyond:
+        raise Usage(f"{option}: {text} from now is beyond the year 9999") from beyond
+
+
+def seconds(text: str | None, option: str) -> int | None:
+    """A span of time in seconds: `15m`, `24h` and the like, or a plain number of seconds.
+
+    Raises:
+        Usage: the text is neither.
+    """
+    if text is None:
+        return None
+    span = timedelta(seconds=int(text)) if _SECONDS.fullmatch(text) else _span(text)
+    if span is None:
+        raise Usage(f"{option}: must be a span of time such as 90s, 15m, 24h or 7d")
+    return span // timedelta(seconds=1)
+
+
+def _span(text: str) -> timedelta | None:
+    found = _SPAN.fullmatch(text)
+    return None if found is None else timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
 def written(text: str | None, option: str) -> str | None:

@@ -1,5 +1,6 @@
 """`svc reports`."""
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
@@ -36,7 +37,14 @@ def generate(
         show.as_json(made)
         return
     show.members({name: made[name] for name in ("id", "title", "period", "counts")})
-    show.lines("", f"Read it: svc reports show {made['id']}")
+    show.lines("", *_notes(made), f"Read it: svc reports show {made['id']}")
+
+
+def _notes(made: Any) -> Iterator[str]:
+    if not made["isNew"]:
+        yield f"Nothing new: this report was made {made['generatedAt']}, and a new one repeats it."
+    if not made["counts"]["sources"]:
+        yield "No item of the period is about the profile's topic, and the report says so."
 
 
 @app.command(name="list")

@@ -7,7 +7,7 @@ from attrs import frozen
 
 from svc_core import problem, wire
 from svc_core.constraints import Ge, Le, MaxLen, MinLen
-from svc_core.news import operations
+from svc_core.news import intake, operations
 from svc_core.news.intake import CADENCE_SECONDS_MAX, CADENCE_SECONDS_MIN
 from svc_core.operation import Context
 from svc_core.ports import SYSTEM
@@ -45,6 +45,13 @@ class PullFeeds:
 
     source_ids: tuple[str, ...] = ()
     all: bool = False
+
+
+@frozen
+class RemoveFeeds:
+    """Which sources are read no more."""
+
+    source_ids: Annotated[tuple[str, ...], MinLen(1), MaxLen(LOCATIONS_MAX)]
 
 
 @frozen
@@ -127,7 +134,7 @@ async def _chosen(service: Service, args: PullFeeds) -> list[Source]:
     known = {source.id: source for source in await _sources(service)}
     missing = [id_ for id_ in args.source_ids if id_ not in known]
     if missing:
-        raise Problem(problem.NOT_FOUND, f"There is no source {missing[0]}; see: svc feeds status")
+        raise _no_source(missing[0])
     if args.source_ids:
         return [known[id_] for id_ in dict.fromkeys(args.source_ids)]
     now = service.now()
@@ -170,6 +177,34 @@ def _told(outcomes: Sequence[Outcome]) -> Json:
     }
 
 
+def _no_source(id_: str) -> Problem:
+    return Problem(problem.NOT_FOUND, f"There is no source {id_}; see: svc feeds status")
+
+
+async def remove(service: Service, args: RemoveFeeds) -> Json:
+    """Forget sources, all of them or none; the items that were taken in from them stay."""
+
+    async def unit(ctx: Context) -> list[Source]:
+        gone: list[Source] = []
+        for id_ in dict.fromkeys(args.source_ids):
+            source = await intake.remove_source(ctx, id_)
+            if source is None:
+                raise _no_source(id_)
+            gone.append(source)
+        return gone
+
+    return [
+        {
+            "id": source.id,
+            "name": source.name,
+            "location": source.location,
+            "removed": True,
+            "itemsKept": True,
+        }
+        for source in await service.system(unit)
+    ]
+
+
 async def status(service: Service, _: FeedsStatus) -> Json:
     """Every source with its health, by name."""
     found = sorted(await _sources(service), key=lambda source: (source.name, source.location))
@@ -190,5 +225,6 @@ def commands(make_fetcher: MakeFetcher) -> Mapping[str, Command[Any]]:
     return table(
         adder(make_fetcher),
         puller(make_fetcher),
+        short("feeds remove", RemoveFeeds, remove),
         short("feeds status", FeedsStatus, status),
     )

@@ -54,12 +54,17 @@ class ShowReport:
 
 
 async def generate(service: Service, args: GenerateReport) -> Json:
-    """Make a report now; when it would only repeat the newest one, that one is the answer."""
+    """Make a report now; when it would only repeat one there is, that one is the answer.
+
+    `isNew` tells the two apart.
+    """
     tenant = await accounts.owner(service, PROFILES, args.profile_id, args.workspace)
     if args.start is not None and args.start >= (args.end or service.now()):
         raise Problem(problem.VALIDATION_FAILED, "/start: must be before the end")
+    began = service.now()
     made = await make_report(service, tenant, args.profile_id, start=args.start, end=args.end)
-    return wire.to_json(made)
+    told: dict[str, Json] = wire.to_json(made)  # type: ignore[assignment]  # an object
+    return told | {"isNew": made.generated_at >= began}
 
 
 async def list_(service: Service, args: ListReports) -> Json:

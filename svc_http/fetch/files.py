@@ -1,6 +1,7 @@
 """Documents on this machine: a file is read like an address, a folder stands for its files."""
 
 import os
+import re
 import stat
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -12,6 +13,13 @@ FILES_MAX = 10_000
 """Files of one folder: as many sources as one installation looks after."""
 
 
+_DATABASE = b"SQLite format 3\0"
+_BESIDE = re.compile(
+    r"-wal|-shm|-journal|\.lock|\.secret|\.sock|\.new(\.lock)?|\.before-.*", re.DOTALL
+)
+"""What stands beside a database, by what follows its name."""
+
+
 def is_web(location: str) -> bool:
     """Whether the location is an http(s) address rather than a path."""
     return location[:8].lower().startswith(("http://", "https://"))
@@ -20,8 +28,9 @@ def is_web(location: str) -> bool:
 def locations(path_or_url: str) -> tuple[str, ...]:
     """The sources that a person means: an address itself, a file, or all files of a folder.
 
-    Paths become absolute and are sorted. What is no regular file and what has a name that begins
-    with a dot is left out, and folders behind symbolic links are not entered.
+    Paths become absolute and are sorted. Of a folder, what is no regular file, what has a name
+    that begins with a dot, and a database with all that belongs to it is left out, and folders
+    behind symbolic links are not entered.
 
     Raises:
         FetchRefused: `notFound`, `badAddress`, or `tooMany` files.
@@ -57,11 +66,33 @@ def _files(folder: Path) -> list[str]:
     found: list[str] = []
     for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        seen = (os.path.join(parent, name) for name in names if not name.startswith("."))
-        found += filter(os.path.isfile, seen)
+        seen = [os.path.join(parent, name) for name in names if not name.startswith(".")]
+        found += _without_databases([path for path in seen if os.path.isfile(path)])
         if len(found) > FILES_MAX:
             raise FetchRefused("tooMany", f"{folder} holds more than {FILES_MAX} files.")
     return sorted(map(_storable, found))
+
+
+def _without_databases(paths: list[str]) -> list[str]:
+    """The files of one folder but those of databases: the service's own is often among them."""
+    databases = [path for path in paths if _is_database(path)]
+    return [
+        path
+        for path in paths
+        if not any(
+            path == database
+            or (path.startswith(database) and _BESIDE.fullmatch(path, len(database)))
+            for database in databases
+        )
+    ]
+
+
+def _is_database(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(_DATABASE)) == _DATABASE
+    except OSError:
+        return False  # whoever reads it as a feed tells why it cannot be read
 
 
 def _storable(path: str) -> str:

@@ -45,6 +45,13 @@ def test_news_come_newest_first(stocked: Any) -> None:
     assert titles == [f"Item {number}{place}" for place in range(3) for number in range(3)]
 
 
+def test_an_unknown_topic_is_told_where_the_topics_are(stocked: Any) -> None:
+    refused = stocked.refused("listNews", query="topics=energy,nope")
+    assert refused.type is problem.INVALID_PARAMETER
+    assert refused.detail.startswith("topics: ")
+    assert "GET /api/v1/news/feeds" in refused.detail
+
+
 def test_an_item_without_a_date_stands_where_it_was_read(
     stocked: Any, make_document: Make, make_entry: Make
 ) -> None:

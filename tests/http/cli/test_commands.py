@@ -288,6 +288,84 @@ def test_progress_is_shown_at_a_terminal_and_nowhere_else(
     assert ran.json["sources"] == 3
 
 
+def test_feeds_of_which_none_can_be_read_are_added_and_told_to_have_failed(
+    svc: Svc, feeds: Path
+) -> None:
+    for extra in ((), ("--json",)):
+        assert svc("feeds", "add", feeds / "notes.txt", *extra).code == 1
+    assert svc("feeds", "add", feeds / "notes.txt", "--no-pull").code == 0
+    assert svc("feeds", "add", feeds).code == 0
+    assert len(svc("feeds", "status", "--json").json) == 3
+
+
+@pytest.mark.parametrize(
+    ("every", "seconds"), [("60", 60), ("90s", 90), ("15m", 900), ("24h", 86_400), ("1w", 604_800)]
+)
+def test_one_spelling_of_spans_serves_all_options(
+    svc: Svc, feeds: Path, every: str, seconds: int
+) -> None:
+    (added,) = svc("feeds", "add", feeds / "first.xml", "--every", every, "--json").json
+    assert added["cadenceSeconds"] == seconds
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("--every", "10s"), 1, "--every: must be at least 60"),
+        (("--every", "2w"), 1, "--every: must be at most 604800"),
+        (("--every", "soon"), 2, "--every: must be a span of time such as"),
+        (("--every", "1.5h"), 2, "--every"),
+        (("--every", "-60"), 2, "--every"),
+    ],
+)
+def test_a_span_that_is_none_or_out_of_bounds_is_named(
+    svc: Svc, feeds: Path, arguments: tuple[str, ...], code: int, words: str
+) -> None:
+    ran = svc("feeds", "add", feeds / "first.xml", *arguments)
+    assert (ran.code, ran.out, words in ran.err) == (code, "", True)
+
+
+def test_a_moment_beyond_the_calendar_is_refused(svc: Svc) -> None:
+    ran = svc("keys", "create", "--name", "a", "--expires", "999999w")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "--expires: 999999w from now is beyond the year 9999" in ran.err
+
+
+def test_a_removed_feed_is_read_no_more_and_its_items_stay(
+    svc: Svc, feeds: Path, workspace: str
+) -> None:
+    first, _, second = svc("feeds", "add", feeds, "--json").json
+    before = svc("changes", "list", "--type", "newsItem", "--json").json
+    unknown = svc("feeds", "remove", first["id"], "src_" + "0" * 24)
+    assert (unknown.code, "svc feeds status" in unknown.err) == (1, True)
+    assert len(svc("feeds", "status", "--json").json) == 3
+    assert svc("feeds", "remove", first["id"], first["id"], "--json").json == [
+        {
+            "id": first["id"],
+            "name": "first",
+            "location": first["location"],
+            "removed": True,
+            "itemsKept": True,
+        }
+    ]
+    told = svc("feeds", "remove", second["id"]).out
+    assert told == f"Removed {second['id']} (second).\nThe items that were taken in stay.\n"
+    assert len(svc("feeds", "status", "--json").json) == 1
+    assert svc("changes", "list", "--type", "newsItem", "--json").json == before
+    assert svc("feeds", "pull", "--all", "--json").json["sources"] == 1
+    (again,) = svc("feeds", "add", feeds / "first.xml", "--json").json
+    assert (again["id"], again["health"]["status"]) == (first["id"], "ok")
+    assert svc("feeds", "remove").code == 2
+
+
+def test_the_folder_that_one_works_in_can_be_added(svc: Svc, feeds: Path, here: Path) -> None:
+    svc("keys", "create", "--name", "a")
+    svc("db", "backup", "copy.db")
+    added = svc("feeds", "add", ".", "--json").json
+    found = sorted(Path(one["location"]).relative_to(here).as_posix() for one in added)
+    assert found == ["feeds/first.xml", "feeds/notes.txt", "feeds/second.xml"]
+
+
 def test_an_empty_folder_adds_nothing(svc: Svc, here: Path) -> None:
     (here / "none").mkdir()
     assert "no source was added" in svc("feeds", "add", "none").out
@@ -339,15 +417,32 @@ def test_a_report_made_twice_is_the_same_report(svc: Svc, profile: str) -> None:
     first = svc("reports", "generate", profile, "--json")
     assert first.code == 0
     assert first.json["counts"]["sources"] > 0
-    assert svc("reports", "generate", profile, "--json").out == first.out
+    again = svc("reports", "generate", profile, "--json")
+    assert (first.json["isNew"], again.json) == (True, first.json | {"isNew": False})
     assert len(svc("reports", "list", "--json").json) == 1
+
+
+def test_whoever_asks_for_a_report_hears_that_there_is_nothing_new(svc: Svc, profile: str) -> None:
+    first = svc("reports", "generate", profile).out
+    assert "Nothing new" not in first
+    assert "No item" not in first
+    again = svc("reports", "generate", profile).out
+    (row,) = svc("reports", "list", "--json").json
+    assert f"Nothing new: this report was made {row['generatedAt']}" in again
+    other = svc(
+        "profiles", "create", "--name", "Tea", "--topic", "Tea harvests of Assam", "--json"
+    ).json
+    empty = svc("reports", "generate", other["id"]).out
+    assert "No item of the period is about the profile's topic" in empty
+    assert "Nothing new" not in empty
 
 
 def test_a_report_of_a_period_tells_of_that_period(svc: Svc, profile: str) -> None:
     period = ("--start", "2026-05-01T00:00:00Z", "--end", "2026-05-04T00:00:00Z")
     first = svc("reports", "generate", profile, *period, "--json")
     assert first.json["period"] == {"start": "2026-05-01T00:00:00Z", "end": "2026-05-04T00:00:00Z"}
-    assert svc("reports", "generate", profile, *period, "--json").out == first.out
+    again = svc("reports", "generate", profile, *period, "--json").json
+    assert again == first.json | {"isNew": False}
     shown = svc("reports", "show", first.json["id"], "--json").json
     dates = [source["publishedAt"] for source in shown["sources"]]
     assert dates

@@ -23,6 +23,7 @@ from svc_http.fetch import (
     FetchLimits,
     FetchRefused,
     NotModified,
+    files,
     is_allowed,
     locations,
 )
@@ -569,6 +570,24 @@ def test_a_folder_stands_for_its_files(tmp_path: Path) -> None:
     assert locations(str(tmp_path)) == tuple(
         str(tmp_path / name) for name in ("a.xml", "b.xml", "deep/c.json")
     )
+
+
+def test_a_folder_does_not_stand_for_the_databases_in_it(tmp_path: Path) -> None:
+    beside = ("-wal", "-shm", ".lock", ".secret", ".new", ".new.lock", ".before-2026Z.secret")
+    for name in ("svc.db", "deep/copy"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"SQLite format 3\0 and pages")
+        for suffix in beside:
+            (tmp_path / f"{name}{suffix}").write_bytes(b"")
+    kept = ("deep/copy.xml", "deep/copyright", "feed.xml", "other.db", "other.lock", "svc.db.xml")
+    for name in kept:
+        (tmp_path / name).write_bytes(b"SQLite format 4")
+    (tmp_path / "gone.xml").symlink_to(tmp_path / "nowhere")
+    assert locations(str(tmp_path)) == tuple(str(tmp_path / name) for name in kept)
+
+
+def test_a_file_that_cannot_be_opened_is_left_for_its_reader_to_tell(tmp_path: Path) -> None:
+    assert not files._is_database(str(tmp_path / "went-away-meanwhile"))
 
 
 def test_a_relative_path_becomes_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
