@@ -183,7 +183,7 @@ class _Reader:
             self._fault("value", "must be a string")
             return
         kept = self._faults.keep(normalise, payload["scheme"], sent, f"{self._where}/value")
-        if kept is not None and kept != sent:
+        if kept != sent:
             payload.setdefault("raw", sent)
         payload["value"] = kept
 

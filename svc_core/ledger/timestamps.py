@@ -20,9 +20,10 @@ _RFC_3339: Final = re.compile(
     r"(?:\.([0-9]{1,32}))?"
     r"(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))"
 )
-# The days that every month has, in the form that is kept: nothing is left to work out.
+# The form that is kept, on every day but 29 February: nothing is left to work out.
 _PLAINLY_CANONICAL: Final = re.compile(
-    r"(?!0000)[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
+    r"(?!0000)[0-9]{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
+    r"|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
     r"T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{6}Z"
 )
 _DIGITS: Final = 6

@@ -61,5 +61,5 @@ def _check_a_label(label: str) -> None:
         decoded = encoded.encode().decode("punycode")
     except UnicodeError:
         decoded = ""
-    if decoded.isascii() or decoded.encode("punycode").decode() != encoded:
+    if decoded.encode("punycode").decode() != encoded:
         raise ValueError("must have A-labels that are Punycode (RFC 3492)")

@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -71,6 +72,8 @@ def test_what_rfc_3339_writes_has_one_text(text, kept):
         ("2024-01-01T00:60:00Z", INVALID),
         ("2023-02-29T00:00:00Z", INVALID),
         ("2023-02-29T00:00:00.000000Z", INVALID),
+        ("2023-02-30T00:00:00.000000Z", INVALID),
+        ("2023-04-31T00:00:00.000000Z", INVALID),
         ("2023-13-01T00:00:00Z", INVALID),
         ("2023-00-01T00:00:00.000000Z", INVALID),
         ("2023-01-00T00:00:00.000000Z", INVALID),
@@ -150,6 +153,16 @@ def test_a_successor_is_one_microsecond_later(instant):
 )
 def test_a_successor_carries_into_seconds_and_years(text, after):
     assert successor(text) == after
+
+
+def test_every_day_of_the_calendar_and_no_other_is_taken():
+    for year, month, day in product((2023, 2024), range(14), range(33)):
+        text = f"{year}-{month:02}-{day:02}T00:00:00.000000Z"
+        try:
+            expected = timestamps.of(datetime(year, month, day, tzinfo=UTC))
+        except ValueError:
+            expected = None
+        assert outcome(text)[0] == expected
 
 
 def test_time_ends():

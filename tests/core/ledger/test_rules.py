@@ -1,0 +1,497 @@
+"""Admission depends on the records of the subject and the cited evidence, and on nothing else."""
+
+from itertools import product
+from typing import get_args
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core.ledger.records import KIND_PREFIX, STATEMENTS, Draft, Op, Record
+from svc_core.ledger.rules import ACTS_ON, Known, admit, check_new, cited
+from svc_core.ledger.states import FOUR_EYES, TRANSITIONS, UNVERIFIED, Verdict
+from svc_core.problem import Problem
+
+OPS = get_args(Op)
+VERDICTS = get_args(Verdict)
+SUBJECT, OTHER = "sbj_" + "a" * 24, "sbj_" + "b" * 24
+ANN, BOB, CY = "key_ann", "key_bob", "key_cy"
+SINCE = "2026-01-01T00:00:00.000000Z"
+
+
+def id_of(kind, seq):
+    return f"{KIND_PREFIX[kind]}_{seq:024x}"
+
+
+class Log:
+    """A ledger in memory: what is admitted is kept. Slow and plain, and its own judge of force."""
+
+    def __init__(self, *subjects):
+        self.records = []
+        for subject in subjects or (SUBJECT,):
+            self.keep(Draft("subject", "assert", subject, None, None, None, ANN, {}), id_=subject)
+
+    def keep(self, draft, id_=None):
+        seq = len(self.records)
+        made = Record(
+            seq=seq,
+            id=id_ or id_of(draft.kind, seq),
+            kind=draft.kind,
+            op=draft.op,
+            subject=draft.subject,
+            target=draft.target,
+            recorded_at=SINCE,
+            valid_from=draft.valid_from,
+            valid_to=draft.valid_to,
+            author=draft.author,
+            payload=draft.payload,
+            payload_hash="0" * 64,
+            prev="0" * 64,
+            ledger="led_" + "0" * 24,
+            seal="0" * 64,
+        )
+        self.records.append(made)
+        return made
+
+    def append(self, draft, **options):
+        admit(draft, self.known(**options))
+        made = self.keep(draft)
+        if draft.op == "erase":
+            self.records = [
+                each._replace(payload=None) if each.id == draft.target else each
+                for each in self.records
+            ]
+        return made
+
+    def stated(self, kind="claim", author=ANN, subject=SUBJECT, **payload):
+        return self.append(Draft(kind, "assert", subject, None, None, None, author, payload))
+
+    def judged(self, target, state, author=BOB, evidence=()):
+        return self.append(verdict(target, state, author, evidence))
+
+    def withdrawn(self, target, author=BOB):
+        return self.append(acting("retract", target, author))
+
+    def is_in_force(self, record):
+        """Whether nothing in force displaces a record; intervals do not occur in these logs."""
+        return not any(
+            each.target == record.id
+            and each.op in {"amend", "supersede", "retract"}
+            and self.is_in_force(each)
+            for each in self.records
+        )
+
+    def verdicts(self, record):
+        return [
+            each
+            for each in self.records
+            if each.op == "verify" and each.target == record.id and self.is_in_force(each)
+        ]
+
+    def state(self, record):
+        *_, newest = [None, *self.verdicts(record)]
+        return ((newest and newest.payload) or {}).get("state", UNVERIFIED)
+
+    def counting(self, record):
+        """The ids of the verdicts on a record that stand and can be read."""
+        return {each.id for each in self.verdicts(record) if each.payload is not None}
+
+    def known(self, subject=None, **options):
+        shown = [each for each in self.records if subject in (None, each.subject)]
+        return Known(
+            {each.id: each for each in shown},
+            frozenset(each.id for each in shown if self.is_in_force(each)),
+            {each.id: self.state(each) for each in shown},
+            {each.id: each for each in self.records if each.kind in {"claim", "observation"}},
+            **options,
+        )
+
+
+def acting(op, target, author=BOB, **payload):
+    return Draft(target.kind, op, target.subject, target.id, None, None, author, payload)
+
+
+def verdict(target, state, author=BOB, evidence=()):
+    cites = [each.id for each in evidence]
+    return acting("verify", target, author, state=state, method="m", evidence=cites)
+
+
+def code(draft, known):
+    try:
+        return admit(draft, known)
+    except Problem as problem:
+        return problem.type.code
+
+
+@pytest.fixture
+def log():
+    return Log()
+
+
+# -- what is referred to -------------------------------------------------------------------------
+
+
+def test_a_statement_about_an_open_subject_is_admitted(log):
+    assert [log.stated(kind).kind for kind in ("designator", "observation", "claim")]
+
+
+def test_a_subject_is_opened_without_being_known():
+    admit(Draft("subject", "assert", None, None, None, None, ANN, {}), Known({}))
+
+
+def test_a_subject_that_was_never_opened_is_unknown(log):
+    draft = Draft("claim", "assert", OTHER, None, None, None, ANN, {})
+    assert code(draft, log.known()) == "UNKNOWN_SUBJECT"
+    assert code(draft, Known({})) == "UNKNOWN_SUBJECT"
+
+
+def test_a_record_that_opens_nothing_is_no_subject(log):
+    renamed = log.keep(Draft("subject", "amend", SUBJECT, SUBJECT, None, None, ANN, {}))
+    draft = Draft("claim", "assert", renamed.id, None, None, None, ANN, {})
+    assert code(draft, log.known()) == "UNKNOWN_SUBJECT"
+
+
+def test_evidence_must_be_in_the_ledger_of_whatever_subject():
+    log = Log(SUBJECT, OTHER)
+    elsewhere = log.stated("observation", subject=OTHER)
+    claim = {"evidence": [elsewhere.id]}
+    draft = Draft("claim", "assert", SUBJECT, None, None, None, ANN, claim)
+    assert cited(draft) == {elsewhere.id}
+    assert code(draft, log.known(SUBJECT)) is None
+    with pytest.raises(Problem) as caught:
+        admit(attrs.evolve(draft, payload={"evidence": ["obs_x", "obs_y"]}), log.known())
+    assert caught.value.type.code == "UNKNOWN_EVIDENCE"
+    assert caught.value.detail == "/evidence: there is no obs_x, obs_y"
+
+
+@pytest.mark.parametrize("op", ["amend", "supersede", "retract", "verify", "erase"])
+def test_a_target_is_of_the_same_subject_and_kind(op):
+    log = Log(SUBJECT, OTHER)
+    claim, seen = log.stated(author=CY), log.stated("observation", author=CY)
+    foreign = log.stated(subject=OTHER, author=CY)
+    draft = acting(op, claim, state="disputed")
+    assert code(draft, log.known(allow_erasure=True)) is None
+    for wrong in (seen.id, foreign.id, "clm_" + "f" * 24, None):
+        assert code(attrs.evolve(draft, target=wrong), log.known(allow_erasure=True)) == (
+            "UNKNOWN_TARGET"
+        )
+
+
+PAIRS = {
+    "amend": "assert amend supersede",
+    "supersede": "assert amend supersede",
+    "retract": "assert amend supersede retract verify",
+    "verify": "assert amend supersede",
+    "erase": "assert amend supersede retract verify",
+    "assert": "",
+}
+
+
+@pytest.mark.parametrize(("op", "acted_on"), list(product(OPS, OPS)))
+def test_every_operation_acts_on_its_targets_and_no_other(log, op, acted_on):
+    claim = log.stated()
+    target = claim if acted_on == "assert" else log.keep(acting(acted_on, claim, state="disputed"))
+    draft = acting(op, target, state="disputed")
+    if op == "assert":
+        assert acted_on not in ACTS_ON[op]
+    elif acted_on in PAIRS[op].split():
+        assert code(draft, log.known(allow_erasure=True)) is None
+    else:
+        assert code(draft, log.known(allow_erasure=True)) == "VALIDATION_FAILED"
+
+
+# -- force ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("op", ["amend", "supersede", "retract", "verify"])
+def test_a_displaced_target_takes_nothing_more(log, op):
+    claim = log.stated()
+    ended = log.withdrawn(claim)
+    draft = acting(op, claim, state="disputed")
+    assert code(draft, log.known()) == "TARGET_NOT_IN_FORCE"
+    log.withdrawn(ended)
+    assert code(draft, log.known()) is None
+
+
+def test_a_retraction_is_retracted_once(log):
+    ended = log.withdrawn(log.stated())
+    log.withdrawn(ended)
+    assert code(acting("retract", ended), log.known()) == "TARGET_NOT_IN_FORCE"
+
+
+def test_a_statement_may_end_at_a_time(log):
+    draft = attrs.evolve(acting("retract", log.stated()), valid_from=SINCE)
+    assert code(draft, log.known()) is None
+
+
+# -- erasure -------------------------------------------------------------------------------------
+
+
+def test_nothing_is_erased_unless_the_operator_allows_it(log):
+    draft = acting("erase", log.stated())
+    assert code(draft, log.known()) == "ERASURE_NOT_ALLOWED"
+    assert code(draft, log.known(allow_erasure=True)) is None
+
+
+def test_content_is_erased_in_force_or_not_and_once(log):
+    claim = log.stated()
+    log.withdrawn(claim)
+    draft = acting("erase", claim)
+    log.append(draft, allow_erasure=True)
+    assert code(draft, log.known(allow_erasure=True)) == "TARGET_NOT_IN_FORCE"
+
+
+def test_what_was_erased_can_be_replaced_but_not_judged(log):
+    claim = log.stated()
+    log.append(acting("erase", claim), allow_erasure=True)
+    assert code(verdict(claim, "disputed"), log.known()) == "TARGET_NOT_IN_FORCE"
+    for op in ("amend", "supersede", "retract"):
+        assert code(acting(op, claim), log.known()) is None
+
+
+# -- verdicts ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("state", "given_"), list(product(TRANSITIONS, VERDICTS)))
+def test_a_verdict_follows_the_state_by_the_table(log, state, given_):
+    claim, seen = log.stated(), log.stated("observation", author=CY)
+    known = attrs.evolve(log.known(), states={claim.id: state})
+    found = code(verdict(claim, given_, evidence=[seen]), known)
+    assert found == (None if given_ in TRANSITIONS[state] else "TRANSITION_NOT_ALLOWED")
+
+
+def test_a_refused_verdict_names_those_that_may_follow(log):
+    claim = log.stated()
+    log.judged(claim, "refuted")
+    with pytest.raises(Problem) as caught:
+        log.judged(claim, "verified")
+    assert caught.value.detail == "/state: under_review, disputed may follow refuted"
+
+
+@pytest.mark.parametrize("state", VERDICTS)
+def test_an_author_decides_nothing_about_their_own_statement(log, state):
+    claim, seen = log.stated(author=ANN), log.stated("observation", author=CY)
+    found = code(verdict(claim, state, ANN, [seen]), log.known())
+    assert found == ("FOUR_EYES_REQUIRED" if state in FOUR_EYES else None)
+
+
+PIER = {"source": {"url": "https://pier.example/1", "publisher": "Pier Gazette"}}
+PIER_AGAIN = {"source": {"url": "https://other.example/2", "publisher": "PIER GAZETTE"}}
+DOCK = {"source": {"url": "https://dock.example/1"}}
+DOCK_AGAIN = {"source": {"url": "https://DOCK.example?2"}}
+
+
+@pytest.mark.parametrize(
+    ("target", "author", "evidence", "is_enough"),
+    [
+        ({}, ANN, {}, False),
+        ({}, CY, {}, True),
+        ({}, ANN, PIER, True),
+        (PIER, ANN, {}, False),
+        (PIER, ANN, PIER, False),
+        (PIER, ANN, PIER_AGAIN, False),
+        (PIER, ANN, DOCK, True),
+        (PIER, CY, PIER, True),
+        (DOCK, ANN, DOCK_AGAIN, False),
+        (DOCK, ANN, PIER, True),
+        (DOCK, ANN, {"source": {"url": "none"}}, False),
+    ],
+)
+def test_corroboration_needs_another_author_or_source(log, target, author, evidence, is_enough):
+    claim = log.stated(**target)
+    same, seen = log.stated(**target), log.stated("observation", author=author, **evidence)
+    draft = verdict(claim, "corroborated", evidence=[same, seen])
+    assert code(draft, log.known()) == (None if is_enough else "VALIDATION_FAILED")
+
+
+def test_a_statement_does_not_corroborate_itself(log):
+    claim = log.stated(**PIER)
+    assert code(verdict(claim, "corroborated", evidence=[claim]), log.known()) == (
+        "VALIDATION_FAILED"
+    )
+
+
+def test_erased_evidence_of_the_same_author_corroborates_nothing(log):
+    claim, seen = log.stated(**PIER), log.stated("observation", **DOCK)
+    log.append(acting("erase", seen), allow_erasure=True)
+    assert code(verdict(claim, "corroborated", evidence=[seen]), log.known()) == (
+        "VALIDATION_FAILED"
+    )
+
+
+# -- withdrawing verdicts ------------------------------------------------------------------------
+
+
+def test_retracting_its_verdicts_takes_a_statement_back_to_unverified(log):
+    claim = log.stated()
+    first, second = log.judged(claim, "disputed"), log.judged(claim, "refuted")
+    log.withdrawn(second)
+    assert log.state(claim) == "disputed"
+    log.withdrawn(first)
+    assert log.state(claim) == UNVERIFIED
+    assert code(verdict(claim, "verified"), log.known()) is None
+
+
+@pytest.mark.parametrize("side", ["valid_from", "valid_to"])
+def test_a_verdict_is_withdrawn_for_all_times(log, side):
+    given_ = log.judged(log.stated(), "disputed")
+    for _ in range(3):
+        draft = acting("retract", given_)
+        assert code(attrs.evolve(draft, **{side: SINCE}), log.known()) == "VALIDATION_FAILED"
+        given_ = log.withdrawn(given_)
+
+
+@pytest.mark.parametrize("state", VERDICTS)
+def test_who_restores_a_verdict_gives_it(log, state):
+    claim, seen = log.stated(author=ANN), log.stated("observation", author=CY)
+    ended = log.withdrawn(log.judged(claim, state, BOB, [seen]))
+    found = code(acting("retract", ended, ANN), log.known())
+    assert found == ("FOUR_EYES_REQUIRED" if state in FOUR_EYES else None)
+    assert code(acting("retract", ended, BOB), log.known()) is None
+
+
+def test_an_author_may_take_a_restoration_away(log):
+    claim = log.stated(author=ANN)
+    restored = log.withdrawn(log.withdrawn(log.judged(claim, "refuted", BOB)))
+    assert code(acting("retract", restored, ANN), log.known()) is None
+
+
+def test_a_restored_verdict_follows_the_state_like_a_given_one(log):
+    claim = log.stated()
+    log.judged(claim, "refuted")
+    between, last = log.judged(claim, "disputed"), log.judged(claim, "verified")
+    ended = log.withdrawn(last)
+    assert code(acting("retract", ended), log.known()) is None
+    log.withdrawn(between)
+    assert code(acting("retract", ended), log.known()) == "TRANSITION_NOT_ALLOWED"
+
+
+def test_withdrawn_verdicts_do_not_stand_before_a_restored_one(log):
+    claim = log.stated()
+    log.judged(claim, "refuted")
+    given_ = [log.judged(claim, state) for state in ("disputed", "verified", "under_review")]
+    _, ended, _ = [log.withdrawn(each) for each in given_]
+    assert log.state(claim) == "refuted"
+    assert code(acting("retract", ended), log.known()) == "TRANSITION_NOT_ALLOWED"
+
+
+def test_an_older_verdict_is_restored_behind_the_one_that_counts(log):
+    claim = log.stated()
+    ended = log.withdrawn(log.judged(claim, "verified"))
+    log.judged(claim, "refuted")
+    log.withdrawn(ended)
+    assert log.state(claim) == "refuted"
+
+
+def test_an_erased_verdict_can_be_restored(log):
+    given_ = log.judged(log.stated(author=ANN), "refuted")
+    ended = log.withdrawn(given_)
+    log.append(acting("erase", given_), allow_erasure=True)
+    assert code(acting("retract", ended, ANN), log.known()) is None
+
+
+@pytest.mark.parametrize("target", ["clm_" + "e" * 24, None, id_of("claim", 2)])
+def test_a_retraction_that_came_from_elsewhere_may_lead_nowhere(log, target):
+    log.stated()
+    stray = log.keep(Draft("claim", "retract", SUBJECT, target, None, None, ANN, {}))
+    known = attrs.evolve(Known({each.id: each for each in log.records}), in_force={stray.id})
+    assert code(acting("retract", stray), known) is None
+
+
+def test_a_verdict_that_came_from_elsewhere_may_judge_nothing(log):
+    stray = log.keep(
+        Draft("claim", "verify", SUBJECT, "clm_" + "e" * 24, None, None, ANN, {"state": "refuted"})
+    )
+    ended = log.withdrawn(stray)
+    assert code(acting("retract", ended, ANN), log.known()) is None
+
+
+# -- duplicates ----------------------------------------------------------------------------------
+
+
+def test_new_ids_pass():
+    check_new(["clm_1", "clm_2"], {"clm_3"})
+
+
+@pytest.mark.parametrize(("ids", "taken"), [(["a", "b", "a"], ()), (["b", "a"], {"a"})])
+def test_an_id_is_sealed_once(ids, taken):
+    with pytest.raises(Problem) as caught:
+        check_new(ids, taken)
+    assert caught.value.type.code == "DUPLICATE_RECORD"
+    assert caught.value.detail == "a is already in the ledger."
+
+
+# -- laws ----------------------------------------------------------------------------------------
+
+
+@st.composite
+def attempts(draw):
+    """Steps against a log: an operation, on which of the records so far, by whom, saying what."""
+    steps = st.tuples(
+        st.sampled_from(OPS + ("verify", "retract") * 3),
+        st.integers(0, 30),
+        st.sampled_from([ANN, BOB, CY]),
+        st.sampled_from(VERDICTS),
+    )
+    return draw(st.lists(steps, max_size=25))
+
+
+def drafted(log, step, subject=SUBJECT):
+    op, place, author, state = step
+    own = [each for each in log.records if each.subject == subject]
+    if op == "assert":
+        return Draft("claim", "assert", subject, None, None, None, author, {})
+    target = own[place % len(own)]
+    evidence = [each.id for each in log.records if each.kind == "claim"][:3]
+    payload = {"state": state, "evidence": evidence} if op == "verify" else {}
+    return Draft(target.kind, op, subject, target.id, None, None, author, payload)
+
+
+@given(attempts())
+def test_states_move_by_the_table_or_back_and_never_by_the_author_alone(steps):
+    log = Log()
+    log.stated()
+    for step in steps:
+        draft = drafted(log, step)
+        before = {each.id: log.state(each) for each in log.records}
+        if code(draft, log.known(allow_erasure=True)) is not None:
+            continue
+        past = {each.id: log.counting(each) for each in log.records}
+        made = log.append(draft, allow_erasure=True)
+        for each in log.records[:-1]:
+            after, earlier = log.state(each), before[each.id]
+            if after == earlier:
+                continue
+            taken_back = draft.op in {"retract", "erase"} and log.counting(each) < past[each.id]
+            assert taken_back or after in TRANSITIONS[earlier]
+            assert taken_back or after not in FOUR_EYES or made.author != each.author
+
+
+@given(attempts(), st.lists(st.booleans(), min_size=25, max_size=25))
+def test_records_of_other_subjects_decide_nothing(steps, sides):
+    log = Log(SUBJECT, OTHER)
+    for step, side in zip(steps, sides, strict=False):
+        subject = SUBJECT if side else OTHER
+        draft = drafted(log, step, subject)
+        whole, own = log.known(allow_erasure=True), log.known(subject, allow_erasure=True)
+        found = code(draft, own)
+        assert found == code(draft, whole)
+        if found is None:
+            log.append(draft, allow_erasure=True)
+
+
+@given(attempts())
+def test_what_is_admitted_has_its_target_in_force_or_erases(steps):
+    log = Log()
+    for step in steps:
+        draft = drafted(log, step)
+        known = log.known(allow_erasure=True)
+        if code(draft, known) is None:
+            if draft.target is not None:
+                target = known.records[draft.target]
+                assert target.kind == draft.kind
+                assert target.op in ACTS_ON[draft.op]
+                assert draft.op == "erase" or log.is_in_force(target)
+                assert draft.op != "verify" or target.op in STATEMENTS
+            log.append(draft, allow_erasure=True)
