@@ -319,6 +319,8 @@ class LedgerReadingPromises(LedgerBench):
         assert self.line("t1") == made.lines[3]._replace(line=b"without content", keys=())
         assert self.lines()[3] == self.about("t")[1] == b"without content"
         assert self.hashes(0) == tuple(line.seal for line in made.lines)
+        assert self.holders("k") == ("s", "t")
+        self.erase("t2")
         assert self.holders("k") == ("s",)
         assert self.opened(key="k") == ["s0"]
         self.erase("t0")
@@ -350,6 +352,7 @@ class LedgerReadingPromises(LedgerBench):
             a_line(2, "s1", "s", keys=("l",)),
             a_line(3, "t1", "t", keys=("k",)),
             a_line(4, "s2", "s", keys=("k", "l")),
+            a_line(5, "t2", "t", keys=("k",)),
         )
         made = growth(0, lines)
         self.desk.seal(ANN, made)
