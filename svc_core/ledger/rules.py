@@ -72,14 +72,14 @@ def admit(draft: Draft, known: Known) -> None:
             where the operation does not act on such a target; the first that applies.
     """
     if draft.op == "erase" and not known.allow_erasure:
-        raise Problem(problem.ERASURE_NOT_ALLOWED)
+        raise Problem(problem.ERASURE_NOT_ALLOWED, "/op: erase is not allowed in this workspace")
     _check_subject(draft, known)
     _check_evidence(draft, known)
     if draft.op == "assert":
         return
     target = _target(draft, known)
     if draft.op == "erase":
-        _check_content(target)
+        _check_content(target, known)
         return
     if target.id not in known.in_force:
         raise Problem(problem.TARGET_NOT_IN_FORCE, "/target: is displaced for all valid times")
@@ -130,8 +130,11 @@ def _target(draft: Draft, known: Known) -> Record:
     return target
 
 
-def _check_content(target: Record) -> None:
-    if target.payload is None:
+def _check_content(target: Record, known: Known) -> None:
+    # Inside a batch the content may still be there, and its erasure be known already.
+    if target.payload is None or any(
+        other.op == "erase" and other.target == target.id for other in known.records.values()
+    ):
         raise Problem(problem.TARGET_NOT_IN_FORCE, "/target: its content is erased")
 
 
@@ -139,7 +142,7 @@ def _check_content(target: Record) -> None:
 
 
 def _check_verdict(draft: Draft, target: Record, known: Known) -> None:
-    _check_content(target)
+    _check_content(target, known)
     verdict: State = draft.payload["state"]
     _check_four_eyes(verdict, draft.author, target)
     _check_transition(verdict, target, known)

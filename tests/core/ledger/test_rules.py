@@ -242,6 +242,13 @@ def test_content_is_erased_in_force_or_not_and_once(log):
     assert code(draft, log.known(allow_erasure=True)) == "TARGET_NOT_IN_FORCE"
 
 
+def test_content_whose_erasure_is_known_is_erased_before_it_is_gone(log):
+    claim = log.stated()
+    log.keep(acting("erase", claim))
+    for draft in (acting("erase", claim), verdict(claim, "disputed")):
+        assert code(draft, log.known(allow_erasure=True)) == "TARGET_NOT_IN_FORCE"
+
+
 def test_what_was_erased_can_be_replaced_but_not_judged(log):
     claim = log.stated()
     log.append(acting("erase", claim), allow_erasure=True)
