@@ -66,7 +66,7 @@ class Call:
     body: bytes = b""
 
 
-@frozen
+@frozen(cache_hash=True)  # it is part of what readings are remembered by
 class Site:
     """What answers need to know of the place that serves them."""
 
@@ -110,6 +110,27 @@ def prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
         Problem: 400, 404 (an identifier that cannot be one), 406 or 415.
     """
     declared = _declared(operation)
+    if declared.body is not None or operation.idempotency != "none":
+        return _prepare(operation, call, site)
+    sent = tuple(map(call.header, declared.fields))
+    return _prepare_read(operation, tuple(call.path_values.items()), call.query, sent, site)
+
+
+@lru_cache(maxsize=1024)  # clients read the same again and again; a reading takes about 2 kB
+def _prepare_read(
+    operation: Operation[Any, Any],
+    path_values: tuple[tuple[str, str], ...],
+    query: str,
+    sent: tuple[str | None, ...],
+    site: Site,
+) -> Prepared:
+    """The reading of a request without a body, which depends on nothing but these."""
+    header = dict(zip(_declared(operation).fields, sent, strict=True)).get
+    return _prepare(operation, Call(dict(path_values), query, header), site)
+
+
+def _prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
+    declared = _declared(operation)
     query = parse_query(call.query)
     representation = _represent(operation, call.header("accept"), query.given)
     if declared.body is not None:
@@ -135,12 +156,14 @@ def prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
 
 @frozen
 class _Declared:
-    """The inputs of an operation by their place, and the query names that it knows."""
+    """The inputs of an operation by their place, the query names that it knows, and the header
+    fields that a request without a body is read from."""
 
     body: Input | None
     path: tuple[Input, ...]
     other: tuple[Input, ...]
     names: frozenset[str]
+    fields: tuple[str, ...]
 
 
 @lru_cache(maxsize=1024)  # more than a catalogue has operations
@@ -152,6 +175,10 @@ def _declared(operation: Operation[Any, Any]) -> _Declared:
         path=tuple(item for item in found if item.place == "path"),
         other=tuple(item for item in found if item.place in {"query", "header"}),
         names=frozenset(names | {"format"} if len(operation.media) > 1 else names),
+        fields=(
+            *("accept", "if-match", "if-none-match"),
+            *(item.name.lower() for item in found if item.place == "header"),
+        ),
     )
 
 

@@ -386,3 +386,42 @@ def test_success_without_a_body_is_204(house: Any) -> None:
 def test_a_use_case_that_returns_something_else_is_a_defect(house: Any) -> None:
     with pytest.raises(AssertionError, match="sample returned"):
         answer(house, sample(lambda _: 5), "word=x")
+
+
+# -- readings that are remembered ----------------------------------------------------------------
+
+READINGS = st.tuples(
+    st.sampled_from(["listReports", "listNews"]),
+    st.sampled_from(["", "limit=1", "limit=2", "limit=0", "format=ndjson", "colour=red"]),
+    st.sampled_from([{}, {"accept": "application/x-ndjson"}, {"accept": "image/png"}]),
+    st.sampled_from([{}, {"if-none-match": '"a"'}, {"if-none-match": '"b"'}]),
+    st.sampled_from([Site("https://a.example"), Site("https://a.example", unknown_query="ignore")]),
+)
+
+
+def reading(house: Any, asked: tuple[str, str, dict[str, str], dict[str, str], Site]) -> Any:
+    """What a request is read as, or the code that it is refused with."""
+    id_, query, accept, condition, site = asked
+    try:
+        call = Call({}, query, {**accept, **condition}.get)
+        return prepare(house.operations[id_], call, site)
+    except Problem as refused:
+        return refused.type.code
+
+
+@given(st.lists(READINGS, min_size=1, max_size=12))
+def test_what_was_read_before_changes_no_reading(house_factory: Any, asked: list[Any]) -> None:
+    house = house_factory()
+    for one in asked:
+        _, query, accept, condition, site = one
+        read = reading(house, one)
+        if isinstance(read, Prepared):
+            assert read.query == parse_query(query)
+            assert read.if_none_match == condition.get("if-none-match")
+            wants_lines = "ndjson" in query or (accept and "format" not in query)
+            assert read.representation.format == ("ndjson" if wants_lines else "json")
+            assert read.values.get("limit", 0) == int(query[6:] if "limit" in query else 0)
+            assert query != "colour=red" or site.unknown_query == "ignore"
+        else:
+            assert read in {"NOT_ACCEPTABLE", "INVALID_PARAMETER", "UNKNOWN_PARAMETER"}
+        assert reading(house, one) == read
