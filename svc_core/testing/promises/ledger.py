@@ -18,15 +18,19 @@ class LedgerBench(Bench):
     """What is asked of a ledger, in few words."""
 
     def head(self, tenant: str = ANN) -> LedgerHead | None:
+        """The newest head."""
         return self.desk.read(tenant, lambda tx: tx.ledger.head())
 
     def line(self, id_: str, tenant: str = ANN) -> SealedLine | None:
+        """The line of a record."""
         return self.desk.read(tenant, lambda tx: tx.ledger.get(id_))
 
     def lines(self, start: int = 0, end: int = 999, tenant: str = ANN) -> tuple[bytes, ...]:
+        """The lines of a range."""
         return self.desk.read(tenant, lambda tx: tx.ledger.lines(start, end))
 
     def about(self, subject: str, size: int | None = None, limit: int = 99) -> tuple[bytes, ...]:
+        """The lines about a subject of ANN's."""
         return self.desk.read(ANN, lambda tx: tx.ledger.of_subject(subject, size=size, limit=limit))
 
     def opened(
@@ -38,6 +42,7 @@ class LedgerBench(Bench):
         limit: int = 99,
         tenant: str = ANN,
     ) -> list[str]:
+        """The identifiers of the lines that open a subject."""
         found = self.desk.read(
             tenant, lambda tx: tx.ledger.opened(before=before, size=size, key=key, limit=limit)
         )
@@ -46,23 +51,29 @@ class LedgerBench(Bench):
     def holders(
         self, key: str, *, size: int | None = None, limit: int = 99, tenant: str = ANN
     ) -> tuple[str, ...]:
+        """The subjects that hold a designator."""
         return self.desk.read(tenant, lambda tx: tx.ledger.holders(key, size=size, limit=limit))
 
     def size_at(self, time: str, tenant: str = ANN) -> int:
+        """How many lines were recorded by then."""
         return self.desk.read(tenant, lambda tx: tx.ledger.size_at(time))
 
     def hashes(
         self, level: int, start: int = 0, end: int = 999, tenant: str = ANN
     ) -> tuple[bytes, ...]:
+        """The hashes of a range of one level."""
         return self.desk.read(tenant, lambda tx: tx.ledger.hashes(level, start, end))
 
     def keep(self, day: str, size: int, text: bytes, tenant: str = ANN) -> None:
+        """Keep a checkpoint."""
         self.desk.write(tenant, lambda tx: tx.ledger.keep_checkpoint(day, size, text))
 
     def kept(self, tenant: str = ANN) -> tuple[bytes, ...]:
+        """The checkpoints that are kept."""
         return self.desk.read(tenant, lambda tx: tx.ledger.checkpoints())
 
     def erase(self, id_: str, line: bytes = b"erased", tenant: str = ANN) -> None:
+        """Erase a record."""
         self.desk.write(tenant, lambda tx: tx.ledger.erase(id_, line))
 
 
