@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from attrs import frozen
 
-from svc_core import wire
+from svc_core import canonical, wire
 from svc_core.constraints import Doc
 from svc_core.operation import (
     JSON,
@@ -26,7 +26,13 @@ from svc_core.operation import (
 )
 from svc_core.ports import Document
 from svc_core.reports import render, rules
-from svc_core.reports.rules import AgentReport, GraphFacet, SignalsFacet, TextFacet
+from svc_core.reports.rules import (
+    AgentReport,
+    AudioTextFacet,
+    GraphFacet,
+    SignalsFacet,
+    TextFacet,
+)
 from svc_core.resources.members import Cursor, Limit, ProfileId, ReportId
 from svc_core.resources.report import FACETS, REPORTS, ReportDetail, ReportFacets, ReportRow
 from svc_core.unset import UNSET, Maybe, Unset, given
@@ -126,6 +132,15 @@ async def get_text(ctx: Context, request: GetFacet) -> Bare[TextFacet] | Content
         reading_time_seconds=render.reading_seconds(facets.text),
     )
     return Bare(wire.dumps(facet), document.tag)
+
+
+async def get_audio_text(ctx: Context, request: GetFacet) -> Bare[AudioTextFacet]:
+    """The report's words as a voice reads them; the tag is that of what is said."""
+    from svc_core.reports import narration  # noqa: PLC0415 - loads the word lists late
+
+    document, facets = await _with_facets(ctx, request)
+    facet = narration.audio_text(REPORTS.decode(document.raw), facets)
+    return Bare(wire.dumps(facet), (*document.tag, canonical.hex_digest(facet.text)))
 
 
 async def _with_facets(ctx: Context, request: GetFacet) -> tuple[Document[ReportRow], ReportFacets]:
@@ -319,5 +334,25 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         media=(JSON, TEXT),
         timeless=True,
         examples={TEXT.media_type: _TEXT},
+    ),
+    Operation(
+        id="getReportAudioText",
+        method="GET",
+        path="/reports/{reportId}/audio-text",
+        summary="Read a report's text for speech",
+        description=(
+            "The words as a voice reads them: acronyms, sums of money, percentages, dates, "
+            "measures and addresses are written as they are said, markup and citations are gone, "
+            "an intro and an outro name the report, its period and how many sources it has. "
+            "English is prepared in full, other languages as far as it is sure."
+        ),
+        tag="Reports",
+        request=GetFacet,
+        response=Bare[AudioTextFacet],
+        run=get_audio_text,
+        scopes=READ,
+        auth="bearer-or-x402",
+        tier=T3_ENRICHED,
+        timeless=True,
     ),
 )

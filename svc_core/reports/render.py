@@ -8,14 +8,17 @@ Rule 3: links are http(s); anything else is shown as text.
 import html
 import re
 from collections.abc import Sequence
+from urllib.parse import quote
 
 from attrs import frozen
 
 from svc_core.resources.report import ReportSource, Section, Statement
 
 WORDS_PER_MINUTE = 238  # silent reading of English prose, the mean of published studies
-_INLINE = re.compile(r"[\\`*_\[\]<]|&(?=[A-Za-z#])")
-_BLOCK = re.compile(r"^(?:[#+>=~-]|\d{1,9}[.)])")
+_INLINE = re.compile(r"[\\`*_\[\]<~]|&(?=[A-Za-z#])")  # "~" strikes out in other dialects
+_BLOCK = re.compile(r"^(?:[#+>=-]|\d{1,9}[.)])")
+_CLOSING = re.compile(r"(?<=\s)#(?=#*$)")  # CommonMark 4.2: "#"s at the end close a heading
+_NOT_IN_URL = re.compile(r"[\s\\<>\x00-\x1f\x7f]|&(?=#?\w+;)")
 
 
 @frozen
@@ -32,12 +35,12 @@ class Story:
 
 def markdown(story: Story) -> str:
     """CommonMark; citations are links to the numbered source list."""
-    blocks = [f"# {_md(story.title)}", _md_run(story.opening)]
+    blocks = [f"# {_md_heading(story.title)}", _md_run(story.opening)]
     if story.key_points:
         points = "\n".join(f"- {_md_statement(point)}" for point in story.key_points)
         blocks += ["## Key points", points]
     for section in story.sections:
-        blocks += [f"## {_md(section.heading)}", _md_run(section.statements)]
+        blocks += [f"## {_md_heading(section.heading)}", _md_run(section.statements)]
     if story.briefs:
         briefs = "\n".join(f"- {_md_statement(brief)}" for brief in story.briefs)
         blocks += ["## In brief", briefs]
@@ -65,11 +68,11 @@ def page(story: Story) -> str:
 
 def text(story: Story) -> str:
     """Plain text without markup or citations: what is read aloud or counted."""
-    blocks = [story.title, _plain(story.opening)]
-    blocks += [point.text for point in story.key_points]
+    blocks = [_folded(story.title), _plain(story.opening)]
+    blocks += [_folded(point.text) for point in story.key_points]
     for section in story.sections:
-        blocks += [section.heading, _plain(section.statements)]
-    blocks += [brief.text for brief in story.briefs]
+        blocks += [_folded(section.heading), _plain(section.statements)]
+    blocks += [_folded(brief.text) for brief in story.briefs]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -88,12 +91,16 @@ def reading_seconds(words: str) -> int:
 
 def _md(words: str) -> str:
     """The words as Markdown that reads as them: what could open a span or a block is escaped."""
-    escaped = _INLINE.sub(r"\\\g<0>", " ".join(words.split()))
+    escaped = _INLINE.sub(r"\\\g<0>", _folded(words))
     opening = _BLOCK.match(escaped)
     if opening is None:
         return escaped
     at = opening.end() - 1
     return f"{escaped[:at]}\\{escaped[at:]}"
+
+
+def _md_heading(words: str) -> str:
+    return _CLOSING.sub(r"\\#", _md(words))
 
 
 def _md_statement(statement: Statement) -> str:
@@ -117,14 +124,15 @@ def _md_by(source: ReportSource) -> str:
 
 
 def _md_url(url: str) -> str:
-    return url.replace("\\", "%5C").replace("<", "%3C").replace(">", "%3E")
+    """The address as the target of a link: none of it ends the target or is an entity."""
+    return _NOT_IN_URL.sub(lambda found: "&amp;" if found[0] == "&" else quote(found[0]), url)
 
 
 # -- HTML --------------------------------------------------------------------------------------
 
 
 def _h(words: str) -> str:
-    return html.escape(" ".join(words.split()))
+    return html.escape(_folded(words))
 
 
 def _h_statement(statement: Statement) -> str:
@@ -148,7 +156,11 @@ def _h_source(source: ReportSource) -> str:
 
 
 def _plain(statements: Sequence[Statement]) -> str:
-    return " ".join(statement.text for statement in statements)
+    return " ".join(_folded(statement.text) for statement in statements)
+
+
+def _folded(words: str) -> str:
+    return " ".join(words.split())
 
 
 def _is_web(url: str | None) -> bool:

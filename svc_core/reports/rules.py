@@ -73,6 +73,24 @@ class TextFacet:
 
 
 @frozen
+class AudioTextFacet:
+    """A report's words prepared for speech synthesis, with an intro and an outro."""
+
+    report_id: ReportId
+    text: Annotated[
+        str,
+        Doc("What a voice reads as it stands: no markup, and signs and shortenings in words."),
+        Example(
+            "Port strikes: January thirty-first, 2026. This report covers January thirty-first, "
+            "2026. It draws on 1 source.\n\nDockworkers at Antwerp joined the walkout.\n\nThat was "
+            "the report: Port strikes: January thirty-first, 2026. Thank you for listening.\n"
+        ),
+    ]
+    word_count: Annotated[int, Doc("Words of the text."), Example(35)]
+    estimated_duration_seconds: Annotated[int, Doc("At 150 words a minute."), Example(14)]
+
+
+@frozen
 class AgentReport:
     """The compact form for language models: no markup, every claim with its citations."""
 

@@ -1,0 +1,102 @@
+"""Capitals: which are said as a word (NATO) and which letter by letter (C-V-E).
+
+Rule 1: what is in a table is said as the table has it.
+Rule 2: else two or three letters, and what no mouth can say, are spelled; the rest are words.
+Rule 3: a paragraph in capitals throughout is emphasis; only what is surely spelled is spelled.
+"""
+
+import re
+
+_AS_WORDS = frozenset(
+    """
+    AIDS ALBA ANZUS ARPA ASAP ASEAN ASEM ATACMS AUKUS AWACS BAFTA BAME BENELUX BIMSTEC BREXIT BRICS
+    CAPTCHA CARICOM CENTCOM CEPI CERN CERT CISA COBRA COMESA COP COVAX COVID DARPA DAX DEFCON DEFRA
+    ECOWAS EFTA EMEA ENISA ERASMUS ESMA EURATOM EURIBOR EUROPOL FAANG FATF FEMA FERPA FICO
+    FIFA FINRA FOMO FRONTEX GATT GAVI GIF GULAG HAMAS HIMARS HUD ICANN IGAD IKEA INDOPACOM
+    INTELSAT INTERPOL IRENA ISIS ITAR IUCR JPEG KEVLAR KFOR LAN LASER LIBOR LIDAR MASH MENA
+    MERCOSUR MERS MITRE MONUSCO NAFTA NASA NASDAQ NATO NIMBY NIST NORAD NORTHCOM OFAC OFCOM OFGEM
+    OFSTED OPEC OPSEC OSHA OSINT OXFAM PATRIOT PEGIDA PEN PIN POTUS QUANGO RADAR RAM REACH REIT
+    RICO ROM SAARC SADC SALT SARS SCOTUS SCUBA SHAPE SIM SIPRI SITREP SOCOM SOFR SONAR START STEM
+    STIX SWAT SWIFT TALIS TASER TASS TAXII TEPCO THAAD TRIPS UEFA UNAIDS UNCTAD UNEP UNESCO UNICEF
+    UNIFIL UNITAID UNOSOM UNRWA USAID USMCA VAT WADA WAN WASP YUKOS ZIP
+    """.split()  # noqa: SIM905 - a table of words
+)
+_SPELLED = frozenset(
+    """
+    ABC AFP AI API BBC BP CBS CDC CEO CFO CIA CNN COO CPI CPU CTO CVE DDOS DHS DNA DNS DOE DOJ ECB
+    EPA ESG ETF EU FAA FAO FBI FCC FDA FDIC FOIA FSB FTC FX GCC GDP GDPR GMO GPS GPU HIV HR IAEA
+    IATA IBM ICBM ICC ICJ ICU IDF IDP IEA IED ILO IMF IMO IOC IOM IPCC IPO IRA IRGC IRS ISP IT ITV
+    IVF KGB LGBT LLC LNG LPG MEP MIT MOU MP MRI MSF NBA NBC NFL NGO NHS NPT NSA NYSE OECD OHCHR
+    OSCE PC PKK PLA PLO PM PPI PR QE RAF RNA RSF SEC SUV TB TV UAE UAV UCLA UFO UK UN UNDP UNHCR
+    UNSC UPS URL US USA USB USDA USSR VIP VPN WFP WHO WTO XML YPG
+    """.split()  # noqa: SIM905 - a table of words
+)
+_EMPHASIS = frozenset(
+    """
+    ACT ADD AGE AGO AIR ALL AM AN AND ANY ARE ART AS AT BAD BAN BE BIG BUT BUY BY CAN DAY DID DO
+    END FED FEW FOR GET GO GOT HAD HAS HE HER HIM HIS HOT HOW IF IN IS ITS LAW LET LOT LOW MAN MAX
+    MAY ME MEN MY NEW NO NOR NOT NOW OF OFF OH OIL OK OLD ON ONE OR OUR OUT OWN PAY PER PUT RED RUN
+    SAD SAW SAY SEA SEE SET SHE SIX SO SON SUN TAX TEN THE TO TOO TOP TRY TWO UP USE VAN WAR WAS
+    WAY WE WHY WIN YES YET YOU
+    """.split()  # noqa: SIM905 - a table of words
+)
+_CAPITALS = re.compile(
+    r"(?:(?<=[a-z0-9])(-)|(?<!\w))([A-Z]{2,8})(?:(s|'s)(?!\w))?(?![A-Za-z'_])(-(?=[A-Za-z]))?"
+)
+_APOSTROPHE_S = "'s"  # of a plural as well: `A-P-Is` would be read as a word
+_DOLLARS = re.compile(r" dollars?\b")
+_JOINED = re.compile(r"\b([A-Z]{1,4})\s?&\s?([A-Z]{1,4})\b")
+_NUMBERED = re.compile(r"(?<![\w-])([A-Z]{1,5})-?([0-9]{1,4})([A-Z]?)([0-9]{0,2})(?![\w])")
+_GENERATION = re.compile(r"\b([2-6])G\b")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_UNSAYABLE = re.compile(
+    r"^(?:(?=.{4,5}$)(?:.*(?:[^AEIOUY]{4}|[AEIOU]{3}|[^AEIOUY]{3}$|Q(?!U))"
+    r"|(?!S[CPT][HLR]|CHR|THR)[^AEIOUY]{3})|[^AEIOU]+$)"
+)
+_SHOUTED_MIN = 3  # capitals in a row may be a name; a paragraph of them is emphasis
+_LETTERS_SPELLED_MAX = 3
+
+
+def say_capitals(text: str) -> str:
+    """Acronyms letter by letter, or as the word that they are."""
+    if text.islower():
+        return text
+    text = _JOINED.sub(lambda at: f"{'-'.join(at[1])} and {'-'.join(at[2])}", text)
+    text = _NUMBERED.sub(_numbered, text)
+    text = _GENERATION.sub(r"\1-G", text)
+    shouted = _is_shouted(text)
+    return _CAPITALS.sub(lambda at: _said(at, shouted=shouted), text)
+
+
+def _is_shouted(text: str) -> bool:
+    words: list[str] = _WORD.findall(text)
+    loud = sum(word.isupper() for word in words)
+    return loud >= _SHOUTED_MIN and loud * 2 > len(words)
+
+
+def _said(at: re.Match[str], *, shouted: bool) -> str:
+    word, ending = at[2], at[3] or ""
+    before, after = (" " if at[1] else ""), (" " if at[4] else "")
+    if word == "US" and not ending and _DOLLARS.match(at.string, at.end()):
+        return at[0]
+    if _is_spelled(word, shouted=shouted):
+        return f"{before}{'-'.join(word)}{_APOSTROPHE_S if ending else ''}{after}"
+    if shouted and word not in _AS_WORDS:
+        return at[0].replace(word, word.capitalize())
+    return at[0]
+
+
+def _is_spelled(word: str, *, shouted: bool) -> bool:
+    if word in _SPELLED:
+        return not (shouted and word in ("IT", "WHO"))
+    if shouted or word in _AS_WORDS or word in _EMPHASIS:
+        return False
+    return len(word) <= _LETTERS_SPELLED_MAX or _UNSAYABLE.search(word) is not None
+
+
+def _numbered(at: re.Match[str]) -> str:
+    """`G7` is `G-7`, `H5N1` is `H-5-N-1`, `CO2` is `C-O-2`; `F-16` and `COVID-19` stand."""
+    letters, digits, letter, more = at.groups()
+    if len(letters) > 1 and not _is_spelled(letters, shouted=False):
+        return at[0]
+    return "-".join(part for part in ("-".join(letters), digits, letter, more) if part)

@@ -1,0 +1,57 @@
+"""The signs between words, and the pauses: what is left when numbers and names are told."""
+
+import re
+
+_BETWEEN = {"&": " and ", "=": " equals ", "+": " plus ", "%": " percent ", "→": " to ",
+            "@": " at ", "°": " degrees "}  # fmt: skip
+_SIGN = re.compile(f"[{re.escape(''.join(_BETWEEN))}]")
+_DOTS = re.compile(r"\.{2,}|…")
+_TRAILING = re.compile(r"(?:\.{2,}|…)(?=[\s'\")\]]*(?:\Z|[A-Z]))")
+_BRACKET = re.compile(r"\s?\(([^()]{1,400})\)(\s*[.,;:!?])?")
+_DASH = re.compile(r"\s+[–-]+\s+|\s?[–—]\s?|(?<=\w)--+(?=\w)")
+_INNER_DOT = re.compile(r"(?<=[a-z0-9])\.(?=[a-z])")
+_MISSING_SPACE = re.compile(r"(?<=[a-z])([.!?])(?=[A-Z][a-z])")
+_QUOTED = re.compile(r"(?<!\w)'|'(?!\w)")
+_SPACE_BEFORE = re.compile(r"\s+(?=[.,;:!?。、，；：！？])")
+_REPEATED = re.compile(r"[.,;:!?](?:\s?[.,;:!?])+")
+_SPACE = re.compile(r"\s+")
+_LEADING = re.compile(r"\A[\s.,;:!?'-]+(?=\S)")
+_TAIL = re.compile(r"[\s,;:'-]+\Z")
+_IDEOGRAPH = re.compile("[\u3040-\u9fff]")
+_ENDS = tuple(".!?…。！？।۔؟")
+
+
+def say_pauses(text: str) -> str:
+    """Brackets, dashes and trailing dots as pauses."""
+    text = _DOTS.sub(", ", _TRAILING.sub(". ", text)) if ".." in text or "…" in text else text
+    text = _BRACKET.sub(_aside, text) if "(" in text else text
+    return _DASH.sub(", ", text)
+
+
+def say_signs(text: str) -> str:
+    """Signs between words, in English."""
+    text = _MISSING_SPACE.sub(r"\1 ", text)
+    text = _INNER_DOT.sub(" dot ", text)
+    return _SIGN.sub(lambda at: _BETWEEN[at[0]], text)
+
+
+def _aside(at: re.Match[str]) -> str:
+    """What stood in brackets between pauses; the last pause is the mark that follows anyway."""
+    return f", {at[1]}{at[2].strip() if at[2] else ','} "
+
+
+def tidy(text: str) -> str:
+    """One paragraph with single spaces, no stray marks and an end; empty where no word is left."""
+    text = _SPACE_BEFORE.sub("", _SPACE.sub(" ", _QUOTED.sub("", text)))
+    text = _REPEATED.sub(lambda at: _strongest(at[0]), text)
+    text = _TAIL.sub("", _LEADING.sub("", _SPACE.sub(" ", text)))
+    if not any(map(str.isalnum, text)):
+        return ""
+    if text.endswith(_ENDS):
+        return text
+    return f"{text}。" if _IDEOGRAPH.search(text) else f"{text}."
+
+
+def _strongest(marks: str) -> str:
+    """The one mark that several in a row come to."""
+    return next(mark for mark in "?!.;:," if mark in marks)

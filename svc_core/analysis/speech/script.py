@@ -1,0 +1,106 @@
+"""A report as a script for a voice: intro, the report's own words, outro."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+
+from attrs import field, frozen
+
+from svc_core.analysis.speech._dates import day
+from svc_core.analysis.speech._signs import tidy
+from svc_core.analysis.speech._wording import Words, frame_of
+from svc_core.analysis.speech.spoken import spoken
+
+WORDS_PER_MINUTE = 150  # news read aloud; two engines took 22 and 24 seconds for 60 words
+CHARS_MAX = 100_000
+"""Characters of the longest script: about two hours, longer than anybody listens."""
+
+_INSTANT = timedelta(microseconds=1)
+_TITLE_CHARS_MAX = 500  # a name of 120 characters and its days, however many of them are signs
+
+
+@frozen
+class Script:
+    """What is told: `start` inclusive, `end` exclusive; `sources` is how many publishers.
+
+    Every text is as it was written and may hold HTML or Markdown. `key_points` and `briefs` are
+    announced; each of their paragraphs is one item.
+    """
+
+    title: str
+    start: datetime
+    end: datetime
+    sources: int
+    language: str = "en"
+    opening: tuple[str, ...] = field(default=(), repr=False)
+    key_points: tuple[str, ...] = field(default=(), repr=False)
+    sections: tuple[str, ...] = field(default=(), repr=False)
+    briefs: tuple[str, ...] = field(default=(), repr=False)
+
+
+def narrate(script: Script) -> str:
+    """The whole script, paragraphs parted by an empty line, ended by a line break.
+
+    It has at most `CHARS_MAX` characters: a longer report is told up to there, then the outro.
+    """
+    words = frame_of(script.language)
+    title = " ".join(spoken(script.title[:_TITLE_CHARS_MAX], script.language).split())
+    facts = _covered(script, words), _drawn(script.sources, words)
+    intro = " ".join(part for part in (title, *facts) if part)
+    outro = tidy(words.outro.format(title=title.rstrip(".")))
+    room = CHARS_MAX - len(intro) - len(outro) - len("\n\n\n")
+    return "\n\n".join([intro, *_bounded(_told(script, words), room), outro]) + "\n"
+
+
+def seconds(text: str) -> int:
+    """How long a voice takes for the text, in whole seconds, rounded up."""
+    return -(-len(text.split()) * 60 // WORDS_PER_MINUTE)
+
+
+def _covered(script: Script, words: Words) -> str:
+    start, end = script.start, max(script.start, script.end - _INSTANT)
+    if start.date() == end.date():
+        return words.day.format(day=_day(start, script.language))
+    days = _day(start, script.language), _day(end, script.language)
+    return words.span.format(start=days[0], end=days[1])
+
+
+def _day(at: datetime, language: str) -> str:
+    """A day in words where the frame is English, else in digits, which its voices read."""
+    if frame_of(language) is frame_of("en"):
+        return day(at.year, at.month, at.day)
+    return at.date().isoformat()
+
+
+def _drawn(sources: int, words: Words) -> str:
+    if sources == 0:
+        return words.no_source
+    return words.source if sources == 1 else words.sources.format(count=sources)
+
+
+def _told(script: Script, words: Words) -> Iterator[str]:
+    """Every paragraph in order; a list that has items comes behind its announcement."""
+    lists = (
+        ("", script.opening),
+        (words.key_points, script.key_points),
+        ("", script.sections),
+        (words.briefs, script.briefs),
+    )
+    for announced, texts in lists:
+        if announced and texts:
+            yield announced
+        yield from _spoken(texts, script.language)
+
+
+def _spoken(texts: Iterable[str], language: str) -> Iterator[str]:
+    for text in texts:
+        yield from spoken(text, language).split("\n\n")
+
+
+def _bounded(told: Iterator[str], room: int) -> Iterator[str]:
+    """The paragraphs that fit, and no part of one that does not."""
+    for paragraph in told:
+        room -= len(paragraph) + len("\n\n")
+        if room < 0:
+            return
+        if paragraph:
+            yield paragraph

@@ -1,0 +1,213 @@
+"""What holds of every text that is made ready for speech, however odd (Spec: audio-text facet)."""
+
+import unicodedata
+from datetime import UTC, datetime, timedelta
+from time import process_time
+
+import attrs
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from svc_core.analysis import speech
+from svc_core.analysis.speech import CHARS_MAX, Script, narrate, spoken
+from svc_core.analysis.speech.spoken import READ_MAX
+
+MARKUP = frozenset('<>*_`#|~[]{}\\^"&@')
+ENDS = (".", "!", "?", "…", "。", "！", "？", "।", "۔", "؟")
+LANGUAGES = st.sampled_from(["en", "en-GB", "de", "fr", "es", "pt", "it", "ru", "zh", "ar", ""])
+
+PIECES = (
+    """
+the|of|and|in|talks|rose|to|by|$5|$1.2bn|€3.5 million|£10-15bn|NOK 250m|250m NOK|15%|-3%|5-10%|+5%
+25bps|2026-03-05|2026-03-05T14:30:00Z|14:30|14:30 UTC|09:05|5 p.m.|9:30 a.m.|March 5|5 March 2026
+March 5-8, 2026|Jan. 5|US|EU|NATO|UN's|APIs|C-V-E|CVE-2024-12345|v1.2.3|10.0.0.1|3.0.7|R&D|I|The
+https://a.example/x|www.b.com|a@b.com|@nato_hq|#MeToo|#1|5km|10–15 km|5-km race|-4°C|100 km/h|3D
+300 km²|$80/bbl|1/2|2 1/2|½|21st|1990s|2019-20|2024/25|Q1 2026|FY2025|U.S.|e.g.|etc.|vs.|No. 5
+Dr. Smith|approx. 5|Inc.|World War II|Charles III|Part IV|1,200,000|5,000,000|12,345|5-10|2–3|F-16
+H5N1|CO2|G7|5G|COVID-19|(NASDAQ: AAPL)|$TSLA|AT&T|S&P 500|(an aside)|[1]|[x](http://y.com)|M&A
+**bold**|_it_|`code`|>5|~10|3x5|16:9|24/7|9/11|he/she|“quoted”|it’s|non-EU|US-China|IAEA|OSCE|B2B
+well-known|—|–|…|snake_case|1.5m|5k|5m people|10 minutes|St. Louis|BBC|IT|WHO|AI-driven|'90s|100th
+""".replace("\n", "|")
+    .strip("|")
+    .split("|")
+)
+# Pieces that touch may make a new one ("5" before "March"), so a word or a pause stands between.
+SENTENCES = st.lists(
+    st.tuples(
+        st.sampled_from(PIECES), st.sampled_from([" and ", " said ", ", the ", "; then ", ". A "])
+    ),
+    min_size=1,
+    max_size=8,
+).map(lambda pairs: "".join(piece + joint for piece, joint in pairs) + "end")
+SCRAPS = st.lists(
+    st.sampled_from(
+        [*PIECES, *"<>*_`#|~[]{}\\^\"&@$%+-=/().,:;!?'0159aZ \n", "\n\n", "```", "---", "](", "<b>",
+         "</p>", "<!--", "<script>", "&lt;", "&#60;", "\u202e", "\u200d", "\ufe0f", "é", "e\u0301"]
+    ),
+    max_size=14,
+).map("".join)  # fmt: skip
+TEXTS = st.one_of(SENTENCES, SCRAPS, st.text(max_size=60))
+
+
+@given(TEXTS, LANGUAGES)
+@example("\ud800 \udfff \x00", "en")
+@example("Part IIII 9999-99-99 31 February 99:99 0/0 1/0 -", "en")
+def test_no_markup_survives_and_every_paragraph_is_tidy(text: str, language: str) -> None:
+    told = spoken(text, language)
+    assert not MARKUP & set(told)
+    for paragraph in told.split("\n\n") if told else ():
+        assert paragraph == " ".join(paragraph.split())
+        assert paragraph.endswith(ENDS)
+        assert any(map(str.isalnum, paragraph))
+        assert not paragraph.startswith(("-", "+", ">", "=", ".", ","))
+
+
+@given(SENTENCES)
+def test_what_is_said_is_not_changed_by_being_said_again(text: str) -> None:
+    told = spoken(text)
+    assert spoken(told) == told
+
+
+@given(TEXTS, LANGUAGES)
+def test_a_second_telling_loses_no_paragraph(text: str, language: str) -> None:
+    told = spoken(text, language)
+    again = spoken(told, language)
+    assert again.count("\n\n") == told.count("\n\n")
+    assert bool(again) == bool(told)
+
+
+@given(st.lists(SENTENCES, max_size=4), LANGUAGES)
+def test_paragraphs_are_told_each_for_itself(texts: list[str], language: str) -> None:
+    apart = [told for told in (spoken(text, language) for text in texts) if told]
+    assert spoken("\n\n".join(texts), language) == "\n\n".join(apart)
+
+
+@given(st.text(st.characters(categories=("Lu", "Ll", "Lo", "Nd", "Zs")), max_size=40))
+def test_other_languages_keep_every_letter(text: str) -> None:
+    written, told = (unicodedata.normalize("NFKC", one) for one in (text, spoken(text, "xx")))
+    assert [c for c in told if c.isalnum()] == [c for c in written if c.isalnum()]
+
+
+# -- time and size -----------------------------------------------------------------------------
+
+RUNS = [
+    "[", "](", "<", "<a \"", "<a '", "<script", "<sup", "<!--", "</", "&lt;", "- ", "> ", "*", "_ ",
+    "`", "```\n", "~~~\n", "|", "|-", "|a|\n|-|\n", "# ", "\\", "[a](", "[a](b", "[a](b(c)", "[[1]",
+    "1", "1,", "1.", "1-", "1/", "1:", "1,000,", "$", "$1", "$1-", "5 March ", "March 5-", "2026-",
+    "12:3", "A", "A-", "A.", "A&", "US ", "a@", "a.", "a.b@", ".com", "http://", "http://a@",
+    "www.", "(", "((", "(a", "…", "..", "--", " -", "'", '"', "&", "%", "@", "#a", "No. ", "II ",
+    "½", "\n", " \n", "a\n", "\u00a0", "é", "\u0301", "漢",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("run", RUNS, ids=repr)
+def test_no_run_of_anything_takes_more_than_its_length(run: str) -> None:
+    text = run * (20_000 // len(run))  # a square of it would be 400 million steps, seconds
+    started = process_time()
+    spoken(text)
+    assert process_time() - started < 1
+
+
+def test_of_a_text_without_end_the_beginning_is_told() -> None:
+    told = spoken("word " * READ_MAX)
+    assert told == spoken(("word " * READ_MAX)[:READ_MAX])
+    assert len(told) <= READ_MAX + 1
+
+
+# -- scripts -----------------------------------------------------------------------------------
+
+START = datetime(2026, 3, 1, tzinfo=UTC)
+SCRIPT = Script(
+    title="Ports: 1–7 March 2026",
+    start=START,
+    end=START + timedelta(days=7),
+    sources=3,
+    opening=("Dockworkers at **Antwerp** joined. [1](#source-1)",),
+    key_points=("NATO spent $5m.", "Trade fell 5%."),
+    sections=("Antwerp", "The port <b>closed</b>."),
+    briefs=("A ship left.",),
+)
+
+
+def test_a_script_has_an_intro_the_reports_words_and_an_outro() -> None:
+    assert narrate(SCRIPT).split("\n\n") == [
+        "Ports: March first to seventh, 2026. This report covers the time from March first, 2026 "
+        "to March seventh, 2026. It draws on 3 sources.",
+        "Dockworkers at Antwerp joined.",
+        "Key points.",
+        "NATO spent 5 million US dollars.",
+        "Trade fell 5 percent.",
+        "Antwerp.",
+        "The port closed.",
+        "In brief.",
+        "A ship left.",
+        "That was the report: Ports: March first to seventh, 2026. Thank you for listening.\n",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sources", "said"),
+    [(0, "It draws on no source."), (1, "It draws on 1 source."), (2, "It draws on 2 sources.")],
+)
+def test_the_intro_counts_the_sources(sources: int, said: str) -> None:
+    assert said in narrate(attrs.evolve(SCRIPT, sources=sources)).split("\n\n")[0]
+
+
+@pytest.mark.parametrize("hours", [0, 1, 24])
+def test_the_intro_names_one_day_where_the_period_is_one(hours: int) -> None:
+    script = attrs.evolve(SCRIPT, end=START + timedelta(hours=hours))
+    assert "This report covers March first, 2026. It" in narrate(script)
+
+
+def test_lists_without_items_are_not_announced() -> None:
+    told = narrate(attrs.evolve(SCRIPT, key_points=(), briefs=()))
+    assert "Key points" not in told
+    assert "In brief" not in told
+
+
+@pytest.mark.parametrize(
+    ("language", "intro", "announced", "outro"),
+    [
+        ("de-CH", "vom 2026-03-01 bis zum 2026-03-07", "Das Wichtigste.", "Danke fürs Zuhören.\n"),
+        ("fr", "du 2026-03-01 au 2026-03-07", "Points essentiels.", "Merci de votre écoute.\n"),
+        ("zh", "from March first, 2026 to", "Key points.", "Thank you for listening.\n"),
+    ],
+)
+def test_the_frame_is_in_the_reports_language_where_it_is_known(
+    language: str, intro: str, announced: str, outro: str
+) -> None:
+    told = narrate(attrs.evolve(SCRIPT, language=language))
+    assert intro in told.split("\n\n")[0]
+    assert announced in told.split("\n\n")
+    assert told.endswith(outro)
+
+
+def test_a_report_longer_than_a_script_is_told_up_to_there() -> None:
+    many = tuple(f"Sentence {number} of a very long report." for number in range(10_000))
+    told = narrate(attrs.evolve(SCRIPT, sections=many))
+    assert CHARS_MAX - 100 < len(told) <= CHARS_MAX
+    paragraphs = told.split("\n\n")
+    assert paragraphs[-1].startswith("That was the report")
+    assert paragraphs[-2].endswith("of a very long report.")
+
+
+@given(st.text(max_size=200), st.lists(TEXTS, max_size=3), LANGUAGES)
+def test_a_script_is_bounded_tidy_and_the_same_each_time(
+    title: str, texts: list[str], language: str
+) -> None:
+    script = attrs.evolve(SCRIPT, title=title, sections=tuple(texts), language=language)
+    told = narrate(script)
+    assert told == narrate(script)
+    assert len(told) <= CHARS_MAX
+    assert not MARKUP & set(told)
+    assert told.endswith("\n")
+    assert "\n\n\n" not in told
+    assert "  " not in told
+
+
+@pytest.mark.parametrize(
+    ("words", "duration"), [(0, 0), (1, 1), (5, 2), (150, 60), (151, 61), (300, 120)]
+)
+def test_the_duration_is_that_of_150_words_a_minute(words: int, duration: int) -> None:
+    assert speech.seconds("word " * words) == duration
