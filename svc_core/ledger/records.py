@@ -10,7 +10,7 @@ Rule 4: the payload alone can be erased; head and seal stay, and with them every
 import re
 from collections.abc import Mapping
 from json import JSONDecoder
-from typing import Any, Final, Literal, NamedTuple, NoReturn, cast
+from typing import Any, Final, Literal, NamedTuple, NoReturn
 
 from attrs import frozen
 
@@ -60,6 +60,12 @@ HEAD: Final = re.compile(
     ).encode()
 )
 """The grammar of a head; the whole head must match."""
+DRAFTED: Final = re.compile(
+    rf"sbj_[0-9a-f]{{24}} (?:None|{_ID}) (?:None|{_INSTANT}) (?:None|{_INSTANT})"
+    r" (?:subject|designator|observation|claim) (?:assert|amend|supersede|retract|verify|erase)"
+    r" [\x21\x23-\x5b\x5d-\x7e]{1,128}"
+)
+"""The part of that grammar which drafts fill: subject, target, interval, kind, op and author."""
 
 _PAYLOAD_MARK: Final = b',"payload":'
 _SEAL_MARK: Final = b',"seal":"'
@@ -141,27 +147,30 @@ def head_text(  # noqa: PLR0917 - a record's members in its order; naming them c
     ledger: str,
 ) -> str:
     """The text of a head from its members, in the order in which a `Record` has them."""
+    to = "null" if target is None else f'"{target}"'
+    start = "null" if valid_from is None else f'"{valid_from}"'
+    end = "null" if valid_to is None else f'"{valid_to}"'
     # The members stand in the order of their UTF-16 units already, as RFC 8785, 3.2.3 demands.
     return (
         f'{{"author":"{author}","id":"{id}","kind":"{kind}","ledger":"{ledger}","op":"{op}"'
         f',"payloadHash":"{payload_hash}","prev":"{prev}","recordedAt":"{recorded_at}"'
-        f',"seq":{seq},"subject":"{subject}"'
-        f',"target":{_optional(target)},"v":1'
-        f',"validFrom":{_optional(valid_from)},"validTo":{_optional(valid_to)}}}'
+        f',"seq":{seq},"subject":"{subject}","target":{to},"v":1'
+        f',"validFrom":{start},"validTo":{end}}}'
     )
-
-
-def _optional(text: str | None) -> str:
-    return "null" if text is None else f'"{text}"'
 
 
 def encode_line(head: bytes, payload: bytes | None, seal: str) -> bytes:
     """The line of a record, without its LF; a payload of None was erased."""
     content = b"null" if payload is None else payload
-    return b'{"head":%b,"payload":%b,"seal":"%b"}' % (head, content, seal.encode("ascii"))
+    return b"".join(
+        (_LINE_START, head, _PAYLOAD_MARK, content, _SEAL_MARK, seal.encode("ascii"), b'"}')
+    )
 
 
-_DIGITS = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x20 for byte in range(256))
+_SHAPE: Final = bytes(
+    0x30 if 0x30 <= byte <= 0x39 else 0x5B if byte in b"[{" else 0x20 for byte in range(256)
+)
+"""Keeps of a payload's bytes which are digits and which open a level."""
 _SIXTEEN_DIGITS: Final = b"0" * 16
 
 
@@ -176,14 +185,16 @@ def payload_bytes(payload: Payload) -> bytes:
     try:
         content = canonical.dumps(payload)
     except canonical.CanonicalError as broken:
+        _refuse_depth(payload, PAYLOAD_DEPTH_MAX)
         raise Problem(VALIDATION_FAILED, f"(body): {broken}") from broken
     if len(content) > PAYLOAD_BYTES_MAX:
         reason = f"The payload has {len(content)} bytes; {PAYLOAD_BYTES_MAX} are kept."
         raise Problem(RECORD_TOO_LARGE, f"(body): {reason}")
     # As few brackets as levels, or no run of sixteen digits, and there is nothing to look for.
-    if content.count(b"{") + content.count(b"[") > PAYLOAD_DEPTH_MAX:
+    shape = content.translate(_SHAPE)
+    if shape.count(b"[") > PAYLOAD_DEPTH_MAX:
         _refuse_depth(payload, PAYLOAD_DEPTH_MAX)
-    if _SIXTEEN_DIGITS in content.translate(_DIGITS):
+    if _SIXTEEN_DIGITS in shape:
         _refuse_wide_floats(payload)
     return content
 
@@ -262,23 +273,10 @@ def decode(line: bytes) -> Record:
         raise ValueError("The head does not follow its grammar.")
     (author, id_, kind, ledger, op, payload_hash, prev, recorded_at, seq, subject, target, start,
      end) = match.groups()  # fmt: skip
-    return Record(
-        int(seq),
-        id_,
-        cast(Kind, kind),
-        cast(Op, op),
-        subject,
-        target,
-        recorded_at,
-        start,
-        end,
-        author,
-        _payload(parts.payload),
-        payload_hash,
-        prev,
-        ledger,
-        parts.seal.decode("ascii"),
-    )
+    return Record._make(
+        (int(seq), id_, kind, op, subject, target, recorded_at, start, end, author,
+         _payload(parts.payload), payload_hash, prev, ledger, parts.seal.decode("ascii"))
+    )  # fmt: skip
 
 
 def _payload(content: bytes) -> Payload | None:

@@ -18,7 +18,7 @@ from attrs import field, frozen
 from svc_core import canonical
 from svc_core.ledger import tree
 from svc_core.ledger.records import (
-    HEAD,
+    DRAFTED,
     KIND_PREFIX,
     Draft,
     Kind,
@@ -144,34 +144,26 @@ def seal_batch(head: TreeHead, drafts: Iterable[Draft], now: str) -> Batch:
         Problem: a payload cannot be sealed (`payload_bytes`).
         ValueError: a draft's members do not make a head of the grammar.
     """
+    recorded_at = next_time(head, now)
     records: list[Record] = []
     lines: list[bytes] = []
     seals: list[bytes] = []
-    recorded_at = next_time(head, now)
     prev = head.seal
     for seq, draft in enumerate(drafts, head.size):
         payload = payload_bytes(draft.payload)
         digest = sha256(payload).hexdigest()
         id_ = f"{KIND_PREFIX[draft.kind]}_{digest[:ID_DIGITS]}"
-        fields = (
-            seq,
-            id_,
-            draft.kind,
-            draft.op,
-            draft.subject or id_,
-            draft.target,
-            recorded_at,
-            draft.valid_from,
-            draft.valid_to,
-            draft.author,
-        )
-        content = head_text(*fields, digest, prev, head.ledger).encode()
-        # What is sealed is sealed for good: a head outside the grammar must not come into being.
-        if not HEAD.fullmatch(content):
+        subject, target, author = draft.subject or id_, draft.target, draft.author
+        kind, op, start, end = draft.kind, draft.op, draft.valid_from, draft.valid_to
+        # What is sealed is sealed for good: no head outside the grammar may come into being. All
+        # of it but these members is written here.
+        if not DRAFTED.fullmatch(f"{subject} {target} {start} {end} {kind} {op} {author}"):
             raise ValueError(f"Draft {seq - head.size} does not make a head of the grammar.")
+        fields = (seq, id_, kind, op, subject, target, recorded_at, start, end, author)
+        content = head_text(*fields, digest, prev, head.ledger).encode("ascii")
         leaf = sha256(b"\x00" + content).digest()
         seal = leaf.hex()
-        records.append(Record(*fields, draft.payload, digest, prev, head.ledger, seal))
+        records.append(Record._make((*fields, draft.payload, digest, prev, head.ledger, seal)))
         lines.append(encode_line(content, payload, seal))
         seals.append(leaf)
         prev = seal

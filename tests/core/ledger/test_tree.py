@@ -1,0 +1,327 @@
+"""The tree: roots, frontiers and proofs, against the definitions of RFC 9162 read aloud."""
+
+import json
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core.ledger import tree
+from svc_core.ledger.plans import consistency_plan, frontier_plan, inclusion_plan
+from svc_core.ledger.tree import (
+    ProofError,
+    Tree,
+    consistency,
+    extend,
+    grow,
+    inclusion,
+    root,
+    verify_consistency,
+    verify_inclusion,
+)
+
+VECTORS = json.loads(Path("tests/data/ledger/vectors.json").read_text("utf-8"))
+SEALS = [bytes.fromhex(seal) for seal in VECTORS["seals"]]
+LEAVES = [sha256(b"\x00%d" % number).digest() for number in range(1100)]
+SMALL = 40
+OTHER = bytes(32)
+
+
+# -- the oracle: RFC 9162, 2.1.1, 2.1.3.1 and 2.1.4.1 as they stand ----------------------------
+
+
+def largest_power_below(n):
+    return 1 << ((n - 1).bit_length() - 1)
+
+
+@cache
+def mth(start, end):
+    if end - start == 1:
+        return LEAVES[start]
+    middle = start + largest_power_below(end - start)
+    return sha256(b"\x01" + mth(start, middle) + mth(middle, end)).digest()
+
+
+def path(m, start, end):
+    if end - start == 1:
+        return []
+    k = largest_power_below(end - start)
+    if m < k:
+        return [*path(m, start, start + k), mth(start + k, end)]
+    return [*path(m - k, start + k, end), mth(start, start + k)]
+
+
+def subproof(m, start, end, is_known):
+    if m == end - start:
+        return [] if is_known else [mth(start, end)]
+    k = largest_power_below(end - start)
+    if m <= k:
+        return [*subproof(m, start, start + k, is_known), mth(start + k, end)]
+    return [*subproof(m - k, start + k, end, False), mth(start, start + k)]
+
+
+# -- vectors -----------------------------------------------------------------------------------
+
+
+def test_roots_and_frontiers_are_those_of_the_vectors():
+    for size, (hash_, frontier) in enumerate(
+        zip(VECTORS["roots"], VECTORS["frontiers"], strict=True)
+    ):
+        ours = extend((), 0, SEALS[:size])
+        assert [part.hex() for part in ours] == frontier
+        assert root(ours).hex() == Tree(SEALS).root(size).hex() == hash_
+
+
+def test_proofs_are_those_of_the_vectors():
+    for index, proof in enumerate(VECTORS["inclusionOf8"]):
+        assert [hash_.hex() for hash_ in inclusion(index, 8, SEALS)] == proof
+    joint = VECTORS["consistency"]
+    ours = consistency(joint["from"], joint["to"], SEALS)
+    assert [hash_.hex() for hash_ in ours] == joint["proof"]
+
+
+def test_the_root_of_nothing_is_the_hash_of_nothing():
+    assert Tree().root().hex() == root(()).hex() == VECTORS["emptyRoot"]
+
+
+# -- every small tree --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", range(1, SMALL))
+def test_every_root_and_proof_is_that_of_the_definition(size):
+    ours = Tree(LEAVES[:SMALL])
+    assert ours.root(size) == mth(0, size) == root(extend((), 0, LEAVES[:size]))
+    for index in range(size):
+        assert list(ours.inclusion(index, size)) == path(index, 0, size)
+    for old in range(1, size + 1):
+        assert list(ours.consistency(old, size)) == subproof(old, 0, size, True)
+
+
+@pytest.mark.parametrize("size", range(1, SMALL))
+def test_an_inclusion_proof_holds_for_its_leaf_alone(size):
+    ours = Tree(LEAVES[:size])
+    for index in range(size):
+        proof = ours.inclusion(index)
+        for other in range(size):
+            with pytest.raises(ProofError) if other != index else no_refusal():
+                verify_inclusion(other, size, LEAVES[index], proof, ours.root())
+
+
+class no_refusal:  # noqa: N801
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+
+@pytest.mark.parametrize("size", range(1, SMALL))
+def test_a_consistency_proof_holds_for_its_sizes_and_roots_alone(size):
+    ours = Tree(LEAVES[:size])
+    for old in range(1, size + 1):
+        proof = ours.consistency(old)
+        verify_consistency(old, size, mth(0, old), ours.root(), proof)
+        with pytest.raises(ProofError):
+            verify_consistency(old, size, OTHER, ours.root(), proof)
+        with pytest.raises(ProofError):
+            verify_consistency(old, size, mth(0, old), OTHER, proof)
+        for other in set(range(1, size + 1)) - {old}:
+            with pytest.raises(ProofError):
+                verify_consistency(other, size, mth(0, old), ours.root(), proof)
+
+
+# -- proofs that were tampered with ------------------------------------------------------------
+
+
+def mutations(proof):
+    yield "one more", (*proof, OTHER)
+    yield "one before", (OTHER, *proof)
+    yield "repeated", (*proof, *proof[-1:]) if proof else (OTHER,)
+    for at in range(len(proof)):
+        yield f"without {at}", proof[:at] + proof[at + 1 :]
+        yield f"another {at}", (*proof[:at], OTHER, *proof[at + 1 :])
+        yield f"short {at}", (*proof[:at], proof[at][:-1], *proof[at + 1 :])
+        yield f"long {at}", (*proof[:at], proof[at] + b"\0", *proof[at + 1 :])
+    if len(proof) > 1:
+        yield "reversed", proof[::-1]
+
+
+INCLUSIONS = [(0, 1), (0, 8), (5, 8), (2, 3), (1, 5), (6, 7), (3, 31), (32, 33), (30, 38)]
+
+
+@pytest.mark.parametrize(("index", "size"), INCLUSIONS)
+def test_an_inclusion_proof_that_was_altered_is_refused(index, size):
+    proof, top = inclusion(index, size, LEAVES), mth(0, size)
+    verify_inclusion(index, size, LEAVES[index], proof, top)
+    for _, altered in mutations(proof):
+        with pytest.raises(ProofError):
+            verify_inclusion(index, size, LEAVES[index], altered, top)
+    for leaf, head in ((OTHER, top), (LEAVES[index], OTHER), (b"", top), (LEAVES[index], b"")):
+        with pytest.raises(ProofError):
+            verify_inclusion(index, size, leaf, proof, head)
+    for where in ((-1, size), (size, size), (index, size * 4), (index, 0), (2**63, 2**64)):
+        with pytest.raises(ProofError):
+            verify_inclusion(*where, LEAVES[index], proof, top)
+
+
+CONSISTENCIES = [(1, 1), (1, 8), (6, 8), (2, 5), (4, 8), (3, 7), (7, 8), (32, 33), (21, 38)]
+
+
+@pytest.mark.parametrize(("old", "size"), CONSISTENCIES)
+def test_a_consistency_proof_that_was_altered_is_refused(old, size):
+    proof, before, after = consistency(old, size, LEAVES), mth(0, old), mth(0, size)
+    verify_consistency(old, size, before, after, proof)
+    for _, altered in mutations(proof):
+        with pytest.raises(ProofError):
+            verify_consistency(old, size, before, after, altered)
+    for where in ((size + 1, size), (-1, size), (old, size * 4), (old, 2**63)):
+        with pytest.raises(ProofError):
+            verify_consistency(*where, before, after, proof)
+    with pytest.raises(ProofError):
+        verify_consistency(old, size, before[:-1], after, proof)
+
+
+def test_an_empty_tree_precedes_every_tree_and_needs_no_proof():
+    empty = tree.EMPTY_ROOT
+    assert consistency(0, 3, LEAVES) == ()
+    verify_consistency(0, 3, empty, mth(0, 3), ())
+    verify_consistency(0, 0, empty, OTHER, ())
+    with pytest.raises(ProofError):
+        verify_consistency(0, 3, empty, mth(0, 3), (OTHER,))
+    with pytest.raises(ProofError):
+        verify_consistency(0, 3, OTHER, mth(0, 3), ())
+
+
+def test_equal_sizes_have_equal_roots_and_no_proof():
+    verify_consistency(5, 5, mth(0, 5), mth(0, 5), ())
+    with pytest.raises(ProofError):
+        verify_consistency(5, 5, mth(0, 5), mth(0, 5), (OTHER,))
+    with pytest.raises(ProofError):
+        verify_consistency(5, 5, mth(0, 5), OTHER, ())
+
+
+def test_a_history_that_was_altered_has_no_proof():
+    altered = Tree([LEAVES[0], OTHER, *LEAVES[2:20]])
+    for old in range(2, 20):
+        with pytest.raises(ProofError):
+            verify_consistency(old, 20, mth(0, old), altered.root(), altered.consistency(old))
+
+
+OUTSIDE = [
+    lambda: inclusion(3, 3, LEAVES),
+    lambda: inclusion(-1, 3, LEAVES),
+    lambda: inclusion(0, 1101, LEAVES),
+    lambda: consistency(4, 3, LEAVES),
+    lambda: Tree(LEAVES[:3]).root(4),
+    lambda: Tree(LEAVES[:3]).root(-1),
+    lambda: inclusion_plan(3, 3),
+    lambda: consistency_plan(4, 3),
+    lambda: extend((), 1, LEAVES),
+    lambda: extend((LEAVES[0],), -1, LEAVES),
+]
+
+
+@pytest.mark.parametrize("ask", OUTSIDE)
+def test_what_lies_outside_the_tree_is_refused(ask):
+    with pytest.raises(ValueError, match=r"."):
+        ask()
+
+
+# -- growth ------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(0, 300), max_size=6))
+def test_growing_in_pieces_gives_the_tree_of_the_whole(pieces):
+    frontier, size, nodes, ours = (), 0, {}, Tree()
+    for number, count in enumerate(pieces):
+        leaves = (LEAVES * 2)[size : size + count]
+        grown = grow(frontier, size, leaves)
+        frontier, size = grown.frontier, grown.size
+        assert not nodes.keys() & {(level, at) for level, at, _ in grown.nodes}
+        nodes |= {(level, at): hash_ for level, at, hash_ in grown.nodes}
+        if number % 2:
+            ours.extend(leaves)
+        else:
+            for leaf in leaves:
+                ours.append(leaf)
+    assert len(ours) == size == sum(pieces)
+    assert ours.root() == root(frontier)
+    assert nodes.keys() == {(8, at) for at in range(size >> 8)}
+    for (_, at), hash_ in nodes.items():
+        assert hash_ == Tree((LEAVES * 2)[at << 8 : at + 1 << 8]).root()
+
+
+def test_higher_levels_are_kept_as_they_complete():
+    # The frontier of 65,535 subtrees of one leaf short of a level-16 node, without their leaves.
+    full = tuple(sha256(b"%d" % bit).digest() for bit in range(16))
+    grown = grow(full, 2**16 - 1, [LEAVES[0]])
+    assert [(kept.level, kept.number) for kept in grown.nodes] == [(8, 255), (16, 0)]
+    assert grown.nodes[-1].hash == grown.frontier[0] == root(grown.frontier)
+
+
+# -- plans -------------------------------------------------------------------------------------
+
+
+def store(leaves):
+    """What a store keeps: the rows of the kept levels."""
+    kept = {0: leaves, 8: [], 16: [], 24: []}
+    for level, _, hash_ in grow((), 0, leaves).nodes:
+        kept[level].append(hash_)
+    return kept
+
+
+def made(plan, kept):
+    return plan.combine([kept[level][start:end] for level, start, end in plan.spans])
+
+
+KEPT = store(LEAVES)
+WHOLE = Tree(LEAVES)
+
+
+@given(st.data())
+def test_a_plan_makes_the_proof_from_what_a_store_keeps(data):
+    size = data.draw(st.integers(1, len(LEAVES)))
+    index = data.draw(st.integers(0, size - 1))
+    assert made(inclusion_plan(index, size), KEPT) == WHOLE.inclusion(index, size)
+    assert made(consistency_plan(index, size), KEPT) == WHOLE.consistency(index, size)
+    assert root(made(frontier_plan(size), KEPT)) == WHOLE.root(size)
+
+
+@given(st.integers(1, 2**40), st.data())
+def test_a_plan_reads_little_however_long_the_log_is(size, data):
+    index = data.draw(st.integers(0, size - 1))
+    for plan in (inclusion_plan(index, size), consistency_plan(index, size), frontier_plan(size)):
+        assert len(plan.spans) <= 8
+        for level, start, end in plan.spans:
+            assert 0 <= start < end <= size >> level
+            assert level == 24 or end - start <= 768
+
+
+def test_the_frontier_of_nothing_reads_nothing():
+    assert frontier_plan(0).spans == ()
+    assert frontier_plan(0).combine([]) == ()
+
+
+def test_a_store_that_has_less_is_found_out():
+    with pytest.raises(ValueError, match="hashes were read"):
+        inclusion_plan(2, 5).combine([LEAVES[:1], *[[]] * (len(inclusion_plan(2, 5).spans) - 1)])
+
+
+# -- another implementation --------------------------------------------------------------------
+
+
+def test_roots_and_proofs_are_those_of_pymerkle():
+    pymerkle = pytest.importorskip("pymerkle")
+    theirs = pymerkle.InmemoryTree(algorithm="sha256")
+    ours = Tree()
+    for number in range(130):
+        theirs.append_entry(b"%d" % number)
+        ours.append(sha256(b"\x00%d" % number).digest())
+        assert theirs.get_root() == ours.root()
+    for index in range(0, 130, 7):
+        path = theirs.prove_inclusion(index + 1, 130).serialize()["path"]
+        assert [bytes.fromhex(hash_) for hash_ in path[1:]] == list(ours.inclusion(index))
+        assert theirs.get_root(index + 1) == ours.root(index + 1)
