@@ -13,15 +13,12 @@ content is processed: a missing resource with `If-Match: *` is 404, a stale `If-
 invalid body is 412.
 """
 
-from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Any
 
 import attrs
 from attrs import frozen
 
-from svc_core import cursor, envelope, etag, idempotency, ids, media, problem, vault, wire
-from svc_core.inputs import Input, inputs
+from svc_core import cursor, envelope, etag, idempotency, problem, vault, wire
 from svc_core.media import Representation
 from svc_core.operation import (
     JSON,
@@ -40,11 +37,12 @@ from svc_core.operation import (
     Target,
 )
 from svc_core.ports import Answer
-from svc_core.problem import FAULTS_MAX, Problem, describe
-from svc_core.query import Query, parse_query
-from svc_core.wire import Fault
+from svc_core.problem import Problem, describe
+from svc_core.reading import MERGE_PATCH, Call, Prepared, Site, prepare
+from svc_core.reading import declaration as _declared
 
-MERGE_PATCH = "application/merge-patch+json"
+__all__ = ["MERGE_PATCH", "Call", "Prepared", "Reply", "Site", "perform", "prepare", "tag_of"]
+
 _NO_FIELDS: Fields = ()
 
 _JSON_PROBLEMS = {
@@ -57,40 +55,6 @@ _JSON_PROBLEMS = {
 
 
 @frozen
-class Call:
-    """The parts of a request as the host read them; `header` finds a field by lower-case name."""
-
-    path_values: Mapping[str, str]
-    query: str
-    header: Callable[[str], str | None]
-    body: bytes = b""
-
-
-@frozen(cache_hash=True)  # it is part of what readings are remembered by
-class Site:
-    """What answers need to know of the place that serves them."""
-
-    base_url: str
-    aliases: bool = True
-    legacy_ids: bool = True
-    unknown_query: str = "reject"
-
-
-@frozen
-class Prepared:
-    """A request that needs storage to be judged further."""
-
-    values: Mapping[str, Any]
-    representation: Representation
-    path_values: Mapping[str, str]
-    query: Query
-    key: str | None
-    if_match: str | None
-    if_none_match: str | None
-    body: bytes
-
-
-@frozen
 class Reply:
     """A finished answer: its status, media type (None without a body), bytes and own headers."""
 
@@ -98,177 +62,6 @@ class Reply:
     media_type: str | None = None
     body: bytes = b""
     headers: tuple[tuple[str, str], ...] = ()
-
-
-# -- before the transaction --------------------------------------------------------------------
-
-
-def prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
-    """Judge everything that needs no storage.
-
-    Raises:
-        Problem: 400, 404 (an identifier that cannot be one), 406 or 415.
-    """
-    declared = _declared(operation)
-    if declared.body is not None or operation.idempotency != "none":
-        return _prepare(operation, call, site)
-    sent = tuple(map(call.header, declared.fields))
-    return _prepare_read(operation, tuple(call.path_values.items()), call.query, sent, site)
-
-
-@lru_cache(maxsize=1024)  # clients read the same again and again; a reading takes about 2 kB
-def _prepare_read(
-    operation: Operation[Any, Any],
-    path_values: tuple[tuple[str, str], ...],
-    query: str,
-    sent: tuple[str | None, ...],
-    site: Site,
-) -> Prepared:
-    """The reading of a request without a body, which depends on nothing but these."""
-    header = dict(zip(_declared(operation).fields, sent, strict=True)).get
-    return _prepare(operation, Call(dict(path_values), query, header), site)
-
-
-def _prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
-    declared = _declared(operation)
-    query = parse_query(call.query)
-    representation = _represent(operation, call.header("accept"), query.given)
-    if declared.body is not None:
-        _check_content(operation, call.header)
-    values = _path_values(declared, call.path_values, site)
-    values |= _parameters(declared, query.given, call.header, site)
-    key = None
-    if operation.idempotency != "none":
-        key = idempotency.check_key(
-            call.header("idempotency-key"), required=operation.idempotency == "required"
-        )
-    return Prepared(
-        values=values,
-        representation=representation,
-        path_values=call.path_values,
-        query=query,
-        key=key,
-        if_match=call.header("if-match"),
-        if_none_match=call.header("if-none-match"),
-        body=call.body,
-    )
-
-
-@frozen
-class _Declared:
-    """The inputs of an operation by their place, the query names that it knows, and the header
-    fields that a request without a body is read from."""
-
-    body: Input | None
-    path: tuple[Input, ...]
-    other: tuple[Input, ...]
-    names: frozenset[str]
-    fields: tuple[str, ...]
-
-
-@lru_cache(maxsize=1024)  # more than a catalogue has operations
-def _declared(operation: Operation[Any, Any]) -> _Declared:
-    found = inputs(operation.request)
-    names = {item.name for item in found if item.place == "query"}
-    return _Declared(
-        body=next((item for item in found if item.place == "body"), None),
-        path=tuple(item for item in found if item.place == "path"),
-        other=tuple(item for item in found if item.place in {"query", "header"}),
-        names=frozenset(names | {"format"} if len(operation.media) > 1 else names),
-        fields=(
-            *("accept", "if-match", "if-none-match"),
-            *(item.name.lower() for item in found if item.place == "header"),
-        ),
-    )
-
-
-def _represent(
-    operation: Operation[Any, Any], accept: str | None, given: Mapping[str, str]
-) -> Representation:
-    wanted = given.get("format") if len(operation.media) > 1 else None
-    try:
-        return media.negotiate(operation.media, accept, wanted)
-    except media.UnknownFormat as unknown:
-        offered = ", ".join(offer.format for offer in operation.media)
-        raise Problem(problem.INVALID_PARAMETER, f"format: must be one of: {offered}") from unknown
-    except media.NotAcceptable as refused:
-        offered = ", ".join(offer.media_type for offer in operation.media)
-        raise Problem(problem.NOT_ACCEPTABLE, f"This operation offers: {offered}.") from refused
-
-
-def _check_content(operation: Operation[Any, Any], header: Callable[[str], str | None]) -> None:
-    coding = (header("content-encoding") or "identity").strip().lower()
-    if coding != "identity":
-        raise Problem(
-            problem.UNSUPPORTED_MEDIA_TYPE,
-            "Content codings are not supported here.",
-            {"Accept-Encoding": "identity"},
-        )
-    allowed = (
-        ("application/json", MERGE_PATCH) if operation.method == "PATCH" else ("application/json",)
-    )
-    sent, _, parameters = (header("content-type") or "").partition(";")
-    charset = parameters.strip().lower().replace('"', "")
-    if sent.strip().lower() in allowed and charset in ("", "charset=utf-8"):
-        return
-    name = "Accept-Patch" if operation.method == "PATCH" else "Accept"
-    raise Problem(
-        problem.UNSUPPORTED_MEDIA_TYPE,
-        f"The body must be {' or '.join(allowed)} in UTF-8.",
-        {name: ", ".join(reversed(allowed))},
-    )
-
-
-def _path_values(declared: _Declared, sent: Mapping[str, str], site: Site) -> dict[str, Any]:
-    """Path values; one that cannot name a resource names none, so every fault is 404."""
-    values = {}
-    for item in declared.path:
-        try:
-            values[item.attribute] = _read(item, sent[item.name], site)
-        except ValueError as fault:
-            raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.") from fault
-    return values
-
-
-def _parameters(
-    declared: _Declared,
-    given: Mapping[str, str],
-    header: Callable[[str], str | None],
-    site: Site,
-) -> dict[str, Any]:
-    unknown = [name for name in given if name not in declared.names]
-    if unknown and site.unknown_query == "reject":
-        raise _unknown_parameters(unknown, declared.names)
-    values: dict[str, Any] = {}
-    faults: list[Fault] = []
-    for item in declared.other:
-        text = given.get(item.name) if item.place == "query" else header(item.name.lower())
-        if text is None:
-            if item.required:
-                faults.append(Fault(item.name, "is required"))
-            continue
-        try:
-            values[item.attribute] = _read(item, text, site)
-        except ValueError as fault:
-            faults.append(Fault(item.name, str(fault)))
-    if faults:
-        raise Problem(problem.INVALID_PARAMETER, describe(faults))
-    return values
-
-
-def _unknown_parameters(unknown: list[str], names: frozenset[str]) -> Problem:
-    supported = ", ".join(sorted(names)) or "none"
-    shown = ", ".join(repr(name[:40]) for name in unknown[:FAULTS_MAX])
-    return Problem(
-        problem.UNKNOWN_PARAMETER,
-        f"Not known here: {shown}. Supported: {supported}.",
-    )
-
-
-def _read(item: Input, text: str, site: Site) -> Any:
-    if item.id_prefix is not None and site.legacy_ids and ids.is_legacy(text):
-        return ids.public_id(item.id_prefix, text)
-    return item.read(text)
 
 
 # -- inside the transaction --------------------------------------------------------------------
