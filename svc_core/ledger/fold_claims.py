@@ -8,6 +8,7 @@ Rule 3: the order of candidates is total: rank, distinct authors, confidence, ne
 
 from collections.abc import Iterable, Mapping
 from json.encoder import encode_basestring
+from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard
 
 from svc_core.ledger.fold_verdicts import texts_of
@@ -107,7 +108,7 @@ def _claim(predicate: str, values: Mapping[str, _Value]) -> ClaimView:
     # holds two records have one `seq`; there the bytes decide, since sorting is stable. Texts sort
     # by code point, which is the order of their UTF-8 bytes.
     ranked = [(_weight(values[text].support), values[text]) for text in sorted(values)]
-    ranked.sort(key=_by_weight, reverse=True)
+    ranked.sort(key=itemgetter(0), reverse=True)
     top = ranked[0][0].rank
     single = is_single(predicate)
     return ClaimView(
@@ -118,20 +119,20 @@ def _claim(predicate: str, values: Mapping[str, _Value]) -> ClaimView:
     )
 
 
-def _by_weight(ranked: tuple[_Weight, _Value]) -> _Weight:
-    return ranked[0]
-
-
 def _weight(support: list[SupportView]) -> _Weight:
-    weighty = [each for each in support if each.verification.state != "refuted"]
-    if not weighty:
-        return _Weight(REFUTED, 0, -1, max([each.seq for each in support]))
-    return _Weight(
-        max([RANK[each.verification.state] for each in weighty]),
-        len({each.author for each in weighty}),
-        max([-1 if each.confidence is None else each.confidence for each in weighty]),
-        max([each.seq for each in weighty]),
-    )
+    rank, confidence, newest = REFUTED, -1, -1
+    authors = set()
+    for each in support:
+        worth = RANK[each.verification.state]
+        if worth == REFUTED:
+            continue
+        newest = each.seq  # they come oldest first
+        authors.add(each.author)
+        if worth > rank:
+            rank = worth
+        if each.confidence is not None and each.confidence > confidence:
+            confidence = each.confidence
+    return _Weight(rank, len(authors), confidence, newest if authors else support[-1].seq)
 
 
 def _candidate(weight: _Weight, found: _Value, *, best: bool) -> CandidateView:

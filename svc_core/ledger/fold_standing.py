@@ -108,6 +108,17 @@ class Standing:
         return found is not None and found.everywhere
 
     @cached_property
+    def in_force(self) -> frozenset[str]:
+        """The ids of the records that are not displaced at every valid time."""
+        return frozenset([each.id for each in self.records if not self.is_withdrawn(each)])
+
+    @cached_property
+    def states(self) -> Mapping[str, states.State]:
+        """The verification state of each record that was judged, by its id."""
+        judged = [each for each in self.records if each.id in self._judged]
+        return {each.id: self.verdicts(each).state for each in judged}
+
+    @cached_property
     def _targets(self) -> frozenset[str]:
         return frozenset([each.target or "" for each in self.displacers])
 

@@ -1,0 +1,438 @@
+"""The laws of a bitemporal fold, P1 to P18, for any function that folds.
+
+    from hypothesis import given
+    from svc_core.testing.ledger import folds, histories
+
+    @given(histories.histories())
+    def test_my_fold_keeps_every_law(history):
+        for check in folds.CHECKS:
+            check(my_fold, history)
+
+`my_fold(records, question)` returns the view as plain JSON with the members of `SubjectView`;
+`core` is the fold of this library in that form. Each check raises AssertionError with the question
+that two folds answer differently.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from attrs import evolve, frozen
+
+from svc_core.ledger.fold import fold
+from svc_core.ledger.fold_standing import Standing, covers
+from svc_core.ledger.records import STATEMENTS, Draft, Op, Record
+from svc_core.ledger.segments import breakpoints
+from svc_core.ledger.snapshot import EMPTY, Snapshot, State
+from svc_core.ledger.states import RANK
+from svc_core.ledger.view import encode
+from svc_core.testing.ledger.histories import AUTHORS, History, instant
+
+View: TypeAlias = Mapping[str, Any]
+
+
+@frozen
+class Question:
+    """What a fold is asked."""
+
+    subject: str
+    valid_time: str
+    record_time: str | None = None
+    size: int | None = None
+
+
+Fold: TypeAlias = Callable[[Sequence[Record], Question], View]
+Check: TypeAlias = Callable[[Fold, History], None]
+
+
+def core(records: Iterable[Record], question: Question) -> View:
+    """The fold of this library, with history, as plain JSON."""
+    view: View = json.loads(
+        encode(
+            fold(
+                records,
+                question.subject,
+                valid_time=question.valid_time,
+                record_time=question.record_time,
+                size=question.size,
+                with_history=True,
+            )
+        )
+    )
+    return view
+
+
+# -- questions ---------------------------------------------------------------------------------
+
+
+def questions(history: History) -> Iterator[Question]:
+    """Each subject, before the first breakpoint, at each, and just before each."""
+    for subject in history.subjects:
+        for valid_time in valid_times(history.records):
+            yield Question(subject, valid_time)
+
+
+def valid_times(records: Iterable[Record]) -> list[str]:
+    """The first and the last microsecond of every segment."""
+    times = ["0001-01-01T00:00:00.000000Z"]
+    for at in breakpoints(records):
+        times += [_before(at), at]
+    return times
+
+
+def _before(at: str) -> str:
+    # Breakpoints of generated histories are new years or a microsecond after one.
+    year, rest = int(at[:4]), at[4:]
+    if rest == "-01-01T00:00:00.000000Z":
+        return f"{year - 1:04d}-12-31T23:59:59.999999Z"
+    return f"{year:04d}-01-01T00:00:00.000000Z"
+
+
+def content(view: View) -> View:
+    """A view without what it repeats of the question."""
+    echoes = {"recordTime", "validTime", "basis"}
+    return {name: member for name, member in view.items() if name not in echoes}
+
+
+def standing_rows(view: View) -> Iterator[Mapping[str, Any]]:
+    """Every record in force that a view shows, once or more often."""
+    if view["identity"] is not None:
+        yield view["identity"]
+    for name in ("otherIdentities", "designators", "observations", "rejected", "unreadable"):
+        yield from view[name]
+    for claim in view["claims"].values():
+        for candidate in claim["candidates"]:
+            yield from candidate["support"]
+
+
+def live_ids(view: View) -> frozenset[str]:
+    """The records that a view says are in force."""
+    return frozenset([row["id"] for row in standing_rows(view)])
+
+
+def same(one: View, other: View, *context: object) -> None:
+    """Pass two views of the same content.
+
+    Raises:
+        AssertionError: they differ.
+    """
+    if content(one) != content(other):
+        raise AssertionError(f"{content(one)!r} is not {content(other)!r}: {context!r}")
+
+
+def holds(law: bool, *context: object) -> None:
+    """Pass what is true.
+
+    Raises:
+        AssertionError: it is not.
+    """
+    if not law:
+        raise AssertionError(repr(context))
+
+
+# -- P1 to P6, P12: sets and prefixes ------------------------------------------------------------
+
+
+def check_order_independence(fold: Fold, history: History) -> None:
+    """P1: the order of the records does not matter."""
+    records = history.records
+    orders = (records[::-1], tuple(sorted(records, key=_by_id)), (*records[1::2], *records[::2]))
+    for question in questions(history):
+        expected = fold(records, question)
+        for order in orders:
+            same(fold(order, question), expected, question)
+
+
+def check_idempotence(fold: Fold, history: History) -> None:
+    """P2: a record given twice counts once."""
+    for question in questions(history):
+        expected = fold(history.records, question)
+        same(fold((*history.records, *history.records), question), expected, question)
+
+
+def check_incremental(fold: Fold, history: History) -> None:
+    """P3: parts that overlap, joined in any order, fold as the whole does."""
+    records, half = history.records, len(history.records) // 2
+    for question in questions(history):
+        expected = fold(records, question)
+        same(fold((*records[half:], *records[: half + 1]), question), expected, question)
+        joined = State.of(records[half:]) | State.of(records[: half + 1])
+        same(fold(joined.records, question), expected, question)
+
+
+def check_monoid(_: Fold, history: History) -> None:
+    """P4: states under union are a commutative, idempotent monoid; snapshots are its elements."""
+    third = len(history.records) // 3
+    a, b, c = (
+        State.of(part)
+        for part in (
+            history.records[: 2 * third],
+            history.records[third:],
+            history.records[2 * third :],
+        )
+    )
+    whole = State.of(history.records)
+    holds((a | b) | c == a | (b | c) == whole, "associative")
+    holds(a | b == b | a, "commutative")
+    holds(a | a == a and a | EMPTY == a == EMPTY | a, "idempotent, neutral")
+    for size in range(len(history.records) + 1):
+        cut = a.restrict(size=size) | b.restrict(size=size)
+        holds((a | b).restrict(size=size) == cut, "a homomorphism", size)
+        snapshot = Snapshot("", size, "", whole.restrict(size=size))
+        later = snapshot.advance(history.records[size:], len(whole.records), "")
+        holds(later.state == whole and later.at(size) == snapshot.state, "snapshots", size)
+
+
+def check_later_records(fold: Fold, history: History) -> None:
+    """P5: what is recorded after a record time does not change a fold at it."""
+    for at, prefix in _prefixes(history):
+        for question in questions(history):
+            then = evolve(question, record_time=at)
+            same(fold(history.records, then), fold(prefix, then), then)
+
+
+def check_restriction(fold: Fold, history: History) -> None:
+    """P6: folding what was recorded by a time is folding at that record time."""
+    for at, prefix in _prefixes(history):
+        for question in questions(history):
+            then = evolve(question, record_time=at)
+            same(fold(prefix, question), fold(history.records, then), then)
+
+
+def check_prefix_size(fold: Fold, history: History) -> None:
+    """P12: each record time is one size."""
+    for at, prefix in _prefixes(history):
+        for question in questions(history):
+            by_time = evolve(question, record_time=at)
+            by_size = evolve(question, size=len(prefix))
+            same(fold(history.records, by_time), fold(history.records, by_size), by_time)
+
+
+def _prefixes(history: History) -> Iterator[tuple[str, tuple[Record, ...]]]:
+    """Two record times, one before the last append, with what was recorded by then."""
+    for head in history.heads[-1:1:-3]:
+        if head.recorded_at is not None:
+            yield head.recorded_at, history.records[: head.size]
+
+
+def _by_id(record: Record) -> str:
+    return record.id
+
+
+# -- P7, P11: valid time -------------------------------------------------------------------------
+
+
+def check_segments(fold: Fold, history: History) -> None:
+    """P7: between two breakpoints a fold is constant."""
+    for subject in history.subjects:
+        first, *times = valid_times(history.records)
+        for start, end in zip([first, *times[1::2]], [*times[::2], None], strict=True):
+            if end is not None:
+                opening, closing = Question(subject, start), Question(subject, end)
+                same(fold(history.records, opening), fold(history.records, closing), opening)
+
+
+def check_coverage(fold: Fold, history: History) -> None:
+    """P11: what is in force covers the valid time, and is a statement."""
+    records = {record.id: record for record in history.records}
+    for question in questions(history):
+        for id_ in live_ids(fold(history.records, question)):
+            record = records[id_]
+            holds(covers(record, question.valid_time) and record.op in STATEMENTS, question, id_)
+
+
+# -- P8 to P10, P15: acts --------------------------------------------------------------------------
+
+
+def check_full_retraction(fold: Fold, history: History) -> None:
+    """P8: a retraction without bounds removes its target at every valid time."""
+    for target in _statements(history):
+        after = act(history, "retract", target)
+        for question in questions(after):
+            holds(target.id not in live_ids(fold(after.records, question)), question, target.id)
+
+
+def check_restoration(fold: Fold, history: History) -> None:
+    """P9: retracting a retraction restores what it displaced, exactly."""
+    for target in _statements(history):
+        for interval in ((None, None), _middle(history)):
+            retracted = act(history, "retract", target, interval)
+            restored = act(retracted, "retract", retracted.records[-1])
+            for question in questions(history):
+                before, after = fold(history.records, question), fold(restored.records, question)
+                same(_present(after), _present(before), question, target.id)
+
+
+def check_erasure(fold: Fold, history: History) -> None:
+    """P10: an erasure takes content away and never what is in force."""
+    for target in _statements(history):
+        after = act(history, "erase", target)
+        for question in questions(history):
+            before = fold(history.records, question)
+            view = fold(after.records, question)
+            holds(live_ids(view) == live_ids(before), question, target.id)
+            rows = [row for row in standing_rows(view) if row["id"] == target.id]
+            holds(all(row["erased"] for row in rows), question, rows)
+
+
+def check_amendment(fold: Fold, history: History) -> None:
+    """P15: an amendment changes nothing outside its interval."""
+    for target in _statements(history):
+        interval = _middle(history)
+        after = act(history, "amend", target, interval)
+        amendment = after.records[-1]
+        for question in questions(after):
+            before, view = fold(history.records, question), fold(after.records, question)
+            if covers(amendment, question.valid_time):
+                holds(target.id not in live_ids(view), question)
+                shown = question.subject == target.subject
+                holds((amendment.id in live_ids(view)) is shown, question)
+            else:
+                same(_present(view), _present(before), question)
+
+
+def _present(view: View) -> View:
+    return {name: member for name, member in view.items() if name != "history"}
+
+
+def _middle(history: History) -> tuple[str | None, str | None]:
+    """An interval that begins and ends inside valid time, where the history has breakpoints."""
+    times = breakpoints(history.records) or ["2021-01-01T00:00:00.000000Z"]
+    middle = len(times) // 2
+    return times[middle], times[middle + 1] if middle + 1 < len(times) else None
+
+
+def _statements(history: History) -> list[Record]:
+    """Up to three statements that are not displaced everywhere, the last made first."""
+    found: list[Record] = []
+    for subject in history.subjects:
+        standing = Standing.of(State.of(history.records), subject)
+        found += [
+            each
+            for each in standing.records
+            if each.op in STATEMENTS and each.id in standing.in_force and each.payload
+        ]
+    return found[::-1][:3]
+
+
+def act(
+    history: History,
+    op: Op,
+    target: Record,
+    interval: tuple[str | None, str | None] = (None, None),
+    payload: Mapping[str, Any] | None = None,
+) -> History:
+    """The history after one more act; an amendment says what its target says."""
+    said = payload or (target.payload if op in STATEMENTS else None) or {"reason": "other"}
+    head = history.head
+    draft = Draft(
+        target.kind,
+        op,
+        target.subject,
+        target.id,
+        *interval,
+        next(author for author in AUTHORS if author != target.author),
+        {**said, "salt": f"x{head.size:020d}A"},
+    )
+    return history.append([draft], head.recorded_at or instant(0))
+
+
+# -- P13, P14, P17, P18: verdicts ------------------------------------------------------------------
+
+
+def check_refuted(fold: Fold, history: History) -> None:
+    """P13: what was refuted is never best, and every refuted record is listed as rejected."""
+    for question in questions(history):
+        view = fold(history.records, question)
+        refuted = {
+            row["id"] for row in standing_rows(view) if row["verification"]["state"] == "refuted"
+        }
+        holds(refuted == {row["id"] for row in view["rejected"]}, question)
+        for candidate in _candidates(view):
+            if {row["id"] for row in candidate["support"]} <= refuted:
+                holds(not candidate["best"] and candidate["rank"] < 0, question)
+
+
+def check_best(fold: Fold, history: History) -> None:
+    """P14: the best candidates are those of the highest rank; the first of them is the value."""
+    for question in questions(history):
+        for name, claim in fold(history.records, question)["claims"].items():
+            candidates = claim["candidates"]
+            ranks = [candidate["rank"] for candidate in candidates]
+            for candidate in candidates:
+                states = [row["verification"]["state"] for row in candidate["support"]]
+                holds(candidate["rank"] == max([RANK[state] for state in states]), question)
+                expected = candidate["rank"] == max(ranks) >= 0
+                holds(candidate["best"] is expected, question)
+            holds(ranks == sorted(ranks, reverse=True), question, name)
+            holds(claim["value"] == (candidates[0]["value"] if ranks[0] >= 0 else None), question)
+            standing = sum(rank >= 0 for rank in ranks)
+            holds(claim["contested"] is (claim["single"] and standing > 1), question, name)
+
+
+def check_retracted_verdict(fold: Fold, history: History) -> None:
+    """P17: retracting a verdict restores the one before it."""
+    for target in _statements(history):
+        for state in ("verified", "refuted"):
+            judged = act(history, "verify", target, payload={"state": state, "method": "reading"})
+            restored = act(judged, "retract", judged.records[-1])
+            for question in questions(history):
+                before = fold(history.records, question)
+                during = fold(judged.records, question)
+                after = fold(restored.records, question)
+                holds(_states(during) == _with(_states(before), target.id, state), question)
+                holds(_states(after) == _states(before), question)
+                holds(_outcome(after) == _outcome(before), question)
+
+
+def check_all_refuted(fold: Fold, history: History) -> None:
+    """P18: where every claim under a predicate is refuted its value is null; all stay listed."""
+    records = {record.id: record for record in history.records}
+    for question in list(questions(history))[:3]:
+        for name, claim in fold(history.records, question)["claims"].items():
+            after = history
+            support = [row["id"] for each in claim["candidates"] for row in each["support"]]
+            for id_ in support:
+                after = act(after, "verify", records[id_], payload={"state": "refuted"})
+            found = fold(after.records, question)["claims"][name]
+            holds(found["value"] is None and not found["contested"], question)
+            holds(not any(candidate["best"] for candidate in found["candidates"]), question)
+            listed = [row["id"] for each in found["candidates"] for row in each["support"]]
+            holds(sorted(listed) == sorted(support), question)
+
+
+def _candidates(view: View) -> Iterator[Mapping[str, Any]]:
+    for claim in view["claims"].values():
+        yield from claim["candidates"]
+
+
+def _states(view: View) -> dict[str, str]:
+    return {row["id"]: row["verification"]["state"] for row in standing_rows(view)}
+
+
+def _with(states: dict[str, str], id_: str, state: str) -> dict[str, str]:
+    return {**states, id_: state} if id_ in states else states
+
+
+def _outcome(view: View) -> object:
+    return {name: (claim["value"], claim["contested"]) for name, claim in view["claims"].items()}
+
+
+# -- P16: another implementation -------------------------------------------------------------------
+
+
+def check_agreement(fold: Fold, oracle: Fold, history: History) -> None:
+    """P16: two implementations say the same at every record time and valid time."""
+    for head in history.heads[1:]:
+        for question in questions(history):
+            then = evolve(question, record_time=head.recorded_at)
+            same(fold(history.records, then), oracle(history.records, then), then)
+
+
+CHECKS: Final[tuple[Check, ...]] = (
+    check_order_independence, check_idempotence, check_incremental, check_monoid,
+    check_later_records, check_restriction, check_segments, check_full_retraction,
+    check_restoration, check_erasure, check_coverage, check_prefix_size, check_refuted,
+    check_best, check_amendment, check_retracted_verdict, check_all_refuted,
+)  # fmt: skip
+"""P1 to P15, P17 and P18; P16 needs a second implementation: `check_agreement`."""

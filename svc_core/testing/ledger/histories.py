@@ -1,0 +1,267 @@
+"""Random ledgers: valid under the rules of appending, small, and full of collisions.
+
+Few instants, values, authors and subjects meet again and again, because that is where folds and
+proofs go wrong. A history is sealed like any other ledger; its erasures are carried out.
+"""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from attrs import frozen
+from hypothesis import strategies as st
+
+from svc_core.ledger.fold import standing_of
+from svc_core.ledger.fold_standing import Standing
+from svc_core.ledger.records import (
+    Draft,
+    Kind,
+    Op,
+    Record,
+    encode_line,
+    split,
+)
+from svc_core.ledger.rules import ACTS_ON, Known, admit
+from svc_core.ledger.seal import TreeHead, seal_batch
+from svc_core.problem import Problem
+
+LEDGER: Final = "led_0123456789abcdef01234567"
+AUTHORS: Final = ("key_ann", "key_bob", "key_cyd")
+ACTS_MAX: Final = 14
+"""Acts in one history: enough for a retraction of a retraction beside three contradictions."""
+
+VALID_TIMES: Final = tuple([f"20{year}-01-01T00:00:00.000000Z" for year in (20, 21, 22, 23)])
+"""Where intervals of generated records begin and end."""
+
+EPOCH: Final = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def instant(microseconds: int) -> str:
+    """A ledger's text of an instant, so long after `EPOCH`."""
+    return f"{EPOCH + timedelta(microseconds=microseconds):%Y-%m-%dT%H:%M:%S.%f}Z"
+
+
+@frozen
+class History:
+    """A sealed ledger: its lines (without LF), their records, and its head after each append.
+
+    What was erased is gone from both, as a store keeps them.
+    """
+
+    lines: tuple[bytes, ...] = ()
+    records: tuple[Record, ...] = ()
+    heads: tuple[TreeHead, ...] = (TreeHead.empty(LEDGER),)
+
+    @property
+    def head(self) -> TreeHead:
+        """The head after the last append."""
+        return self.heads[-1]
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """The subjects in it, in the order in which they were opened."""
+        return tuple(dict.fromkeys([record.subject for record in self.records]))
+
+    def append(self, drafts: Iterable[Draft], now: str) -> "History":
+        """The history after these drafts were sealed as one batch; erasures are carried out."""
+        batch = seal_batch(self.head, drafts, now)
+        gone = {record.target for record in batch.records if record.op == "erase"}
+        lines, records = (*self.lines, *batch.lines), (*self.records, *batch.records)
+        if gone:
+            lines = tuple(
+                [
+                    emptied(line) if record.id in gone else line
+                    for line, record in zip(lines, records, strict=True)
+                ]
+            )
+            records = tuple(
+                [each._replace(payload=None) if each.id in gone else each for each in records]
+            )
+        return History(lines, records, (*self.heads, batch.head))
+
+
+def emptied(line: bytes) -> bytes:
+    """The line after its content was erased."""
+    parts = split(line)
+    return encode_line(parts.head, None, parts.seal.decode())
+
+
+# -- acts --------------------------------------------------------------------------------------
+
+_bounds = st.none() | st.sampled_from(VALID_TIMES)
+intervals = st.tuples(_bounds, _bounds).filter(
+    lambda each: each[0] is None or each[1] is None or each[0] < each[1]
+)
+"""Valid intervals, open on either side or on both."""
+
+_KINDS: Final[tuple[Kind, ...]] = ("designator", "observation", "claim", "claim", "claim", "claim")
+_OPS: Final[tuple[Op, ...]] = (
+    "assert", "assert", "assert", "amend", "supersede", "retract", "verify", "verify", "verify"
+)  # fmt: skip
+_STATES: Final = ("under_review", "corroborated", "verified", "disputed", "refuted", "refuted")
+
+
+@frozen
+class Act:
+    """A wish to append. `pick` chooses its target among those that there are, if there are any.
+
+    `joined` puts it into the batch of the act before it.
+    """
+
+    op: Op
+    kind: Kind
+    pick: int
+    author: str
+    interval: tuple[str | None, str | None]
+    claim: dict[str, Any]
+    word: str
+    state: str
+    joined: bool
+    number: int
+
+
+_claims = st.fixed_dictionaries(
+    {
+        "predicate": st.sampled_from(("headquarters", "headquarters", "owner", "unheardOf")),
+        "value": st.sampled_from(
+            ("Zug", "Zug", "Zürich", "😀", 1, True, {"city": "Zug"}, {"city": "Zug", "at": [1]})
+        ),
+        "evidence": st.just([]),
+    },
+    optional={"confidence": st.sampled_from((0, 40, 100))},
+)
+
+
+def acts(*, erasures: bool = True) -> st.SearchStrategy[Act]:
+    """One wish; claims, retractions and verdicts are the most frequent."""
+    return st.builds(
+        Act,
+        op=st.sampled_from((*_OPS, "erase") if erasures else _OPS),
+        kind=st.sampled_from(_KINDS),
+        pick=st.integers(0, 11),
+        author=st.sampled_from(AUTHORS),
+        interval=intervals,
+        claim=_claims,
+        word=st.sampled_from(("Ann", "Änne")),
+        state=st.sampled_from(_STATES),
+        joined=st.booleans(),
+        number=st.integers(0, 99),
+    )
+
+
+# -- histories ---------------------------------------------------------------------------------
+
+
+def histories(
+    *, acts_min: int = 4, acts_max: int = ACTS_MAX, subjects: int = 2, erasures: bool = True
+) -> st.SearchStrategy[History]:
+    """Ledgers of so many subjects that every rule of appending lets pass."""
+    wishes = st.lists(acts(erasures=erasures), min_size=acts_min, max_size=acts_max)
+    return st.builds(grow, st.just(opened(subjects)), wishes, st.integers(0, 3))
+
+
+def opened(subjects: int) -> History:
+    """A ledger that has opened so many subjects, each in an append of its own."""
+    history = History()
+    for number in range(subjects):
+        content = {"type": "organization", "label": f"S{number}", "salt": _salt(number, 0)}
+        draft = Draft("subject", "assert", None, None, None, None, AUTHORS[0], content)
+        history = history.append([draft], instant(number))
+    return history
+
+
+def grow(history: History, wishes: Iterable[Act], pace: int = 1) -> History:
+    """The history after these acts, as far as the rules let them pass.
+
+    The clock moves `pace` microseconds between acts; record time moves on where it stands still.
+    """
+    before = history
+    batch: list[Draft] = []
+    for number, act in enumerate(wishes):
+        if not act.joined:
+            before, batch = history, []
+        draft = draft_of(history, act)
+        if draft is not None:
+            batch.append(draft)
+            history = before.append(batch, instant(number * pace))
+    return history
+
+
+def draft_of(history: History, act: Act) -> Draft | None:
+    """The draft that an act comes to, or None where the rules have something against it."""
+    subject = history.subjects[act.number % len(history.subjects)]
+    target = None if act.op == "assert" else _target(standing_of(history.records, subject), act)
+    kind = act.kind if target is None else target.kind
+    draft = Draft(
+        kind,
+        act.op,
+        subject,
+        None if target is None else target.id,
+        *((None, None) if act.op in {"verify", "erase"} else act.interval),
+        act.author,
+        {**_content(history, act, kind, target), "salt": _salt(len(history.lines), act.number)},
+    )
+    try:
+        admit(draft, known(history, subject, draft))
+    except Problem:
+        return None
+    return draft
+
+
+def known(history: History, subject: str, draft: Draft) -> Known:
+    """What the rules of appending are told of a history."""
+    standing = standing_of(history.records, subject)
+    cited = frozenset(draft.payload.get("evidence", ()))
+    return Known(
+        {record.id: record for record in standing.records},
+        standing.in_force,
+        standing.states,
+        {record.id: record for record in history.records if record.id in cited},
+        allow_erasure=True,
+    )
+
+
+def _target(standing: Standing, act: Act) -> Record | None:
+    fitting = [
+        each
+        for each in standing.records
+        if each.op in ACTS_ON[act.op] and not (act.op == "verify" and each.kind == "subject")
+    ]
+    return fitting[act.pick % len(fitting)] if fitting else None
+
+
+def _content(history: History, act: Act, kind: Kind, target: Record | None) -> dict[str, Any]:
+    if act.op in {"retract", "erase"}:
+        return {"reason": "other"}
+    if act.op == "verify":
+        evidence = _independent(history, target) if act.state == "corroborated" else []
+        return {"state": act.state, "method": "reading", "evidence": evidence}
+    return {"claim": act.claim, **_statements(act.word)}[kind]
+
+
+def _statements(word: str) -> dict[str, dict[str, Any]]:
+    return {
+        "subject": {"type": "organization", "label": word},
+        "designator": {"scheme": "name", "value": word},
+        "observation": {
+            "observedAt": VALID_TIMES[0],
+            "text": f"{word} was seen.",
+            "visibility": "public",
+            "source": {"url": "https://a.example/1", "contentSha256": "0" * 64},
+        },
+    }
+
+
+def _independent(history: History, target: Record | None) -> list[str]:
+    author = None if target is None else target.author
+    others = [
+        each.id
+        for each in history.records
+        if each.op == "assert" and each.kind in {"observation", "claim"} and each.author != author
+    ]
+    return others[:1]
+
+
+def _salt(place: int, number: int) -> str:
+    # 22 letters of base64url; the last one carries two bits of the sixteen bytes.
+    return f"{place:05d}{number:016d}A"

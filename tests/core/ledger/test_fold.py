@@ -1,0 +1,641 @@
+"""The fold: a table of what it says, its laws, and that nothing makes it raise."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from svc_core import canonical, wire
+from svc_core.ledger.fold import fold, standing_of
+from svc_core.ledger.fold_claims import value_text
+from svc_core.ledger.records import Record, decode
+from svc_core.ledger.snapshot import EMPTY, Snapshot, State
+from svc_core.ledger.view import Basis, CollisionView, SubjectView, encode
+from svc_core.schema import Schemas
+from svc_core.testing.ledger import folds, histories
+from svc_core.testing.ledger.folds import Question
+
+VECTORS = json.loads(
+    (Path(__file__).parents[2] / "data" / "ledger" / "vectors.json").read_text("utf-8")
+)
+LINES = [line.encode() for line in VECTORS["lines"]]
+SUBJECT = VECTORS["fold"]["subject"]
+Y20, Y21, Y22, Y23 = histories.VALID_TIMES
+BASIS = Basis(8, "6267", "daeb")
+
+
+class Book:
+    """Records written by hand: each gets the next `seq`, a microsecond after the one before."""
+
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+
+    def add(
+        self,
+        op: str,
+        target: str | None = None,
+        start: str | None = None,
+        end: str | None = None,
+        *,
+        kind: str = "claim",
+        author: str = "key_ann",
+        **payload: Any,
+    ) -> str:
+        seq = len(self.records)
+        id_ = f"clm_{seq:024d}"
+        self.records.append(
+            Record(
+                seq,
+                id_,
+                kind,  # type: ignore[arg-type]
+                op,  # type: ignore[arg-type]
+                SUBJECT,
+                target,
+                histories.instant(seq),
+                start,
+                end,
+                author,
+                payload,
+                f"{seq:064x}",
+                f"{seq:064x}",
+                histories.LEDGER,
+                f"{seq:064x}",
+            )
+        )
+        return id_
+
+    def claim(self, value: Any, *bounds: str | None, author: str = "key_ann", **more: Any) -> str:
+        said = {"predicate": "headquarters", "value": value, **more}
+        return self.add("assert", None, *bounds, author=author, **said)
+
+    def verdict(self, target: str, state: Any, author: str = "key_bob") -> str:
+        return self.add("verify", target, author=author, state=state)
+
+    def erase(self, id_: str) -> None:
+        self.records = [
+            each._replace(payload=None) if each.id == id_ else each for each in self.records
+        ]
+
+    def view(self, valid_time: str = Y21, **how: Any) -> SubjectView:
+        return fold(self.records, SUBJECT, valid_time=valid_time, **how)
+
+    def values(self, valid_time: str = Y21) -> list[Any]:
+        claim = self.view(valid_time).claims.get("headquarters")
+        return [] if claim is None else [each.value for each in claim.candidates]
+
+
+@pytest.fixture
+def book() -> Book:
+    return Book()
+
+
+# -- the table ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("point", VECTORS["fold"]["points"], ids=lambda point: point["why"])
+def test_the_fold_says_what_the_table_says(point: dict[str, Any]) -> None:
+    view = fold(
+        map(decode, LINES),
+        SUBJECT,
+        valid_time=point["validTime"],
+        record_time=point["recordTime"],
+    )
+
+    assert view.open is point["open"]
+    assert [row.id for row in view.designators] == point["designators"]
+    assert [row.id for row in view.observations] == point["observations"]
+    assert _shown(view) == point["headquarters"]
+
+
+def _shown(view: SubjectView) -> Any:
+    claim = view.claims.get("headquarters")
+    if claim is None:
+        return None
+    return {
+        "value": claim.value,
+        "contested": claim.contested,
+        "candidates": [
+            {
+                "value": each.value,
+                "best": each.best,
+                "rank": each.rank,
+                "records": [row.id for row in each.support],
+                "states": [row.verification.state for row in each.support],
+            }
+            for each in claim.candidates
+        ],
+    }
+
+
+# -- the laws ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("check", folds.CHECKS, ids=lambda check: check.__name__)
+def test_a_law_of_folding(check: folds.Check) -> None:
+    @settings(max_examples=60)
+    @given(histories.histories())
+    def law(history: histories.History) -> None:
+        check(folds.core, history)
+
+    law()
+
+
+@given(histories.histories())
+def test_equal_questions_have_equal_bytes(history: histories.History) -> None:
+    for subject in history.subjects:
+        how: dict[str, Any] = {"valid_time": Y21, "with_history": True, "with_segments": True}
+        view = fold(history.records, subject, basis=BASIS, **how)
+
+        assert encode(view) == encode(fold(history.records[::-1], subject, basis=BASIS, **how))
+        assert encode(view) == canonical.dumps(wire.to_json(view))
+        assert wire.loads(SubjectView, wire.dumps(view)) == view
+
+
+# -- what is displaced -------------------------------------------------------------------------
+
+
+def test_a_correction_holds_everywhere_and_an_amendment_over_its_interval(book: Book) -> None:
+    old = book.claim("a", Y20, Y23)
+    book.add("supersede", old, Y21, Y22, predicate="headquarters", value="b")
+
+    assert [book.values(at) for at in (Y20, Y21, Y22)] == [[], ["b"], []]
+
+    book.records.pop()
+    book.add("amend", old, Y21, Y22, predicate="headquarters", value="b")
+
+    assert [book.values(at) for at in (Y20, Y21, Y22, Y23)] == [["a"], ["b"], ["a"], []]
+
+
+def test_a_displacer_that_is_displaced_in_part_displaces_in_the_rest(book: Book) -> None:
+    claim = book.claim("a")
+    retraction = book.add("retract", claim, Y20, None)
+    book.add("retract", retraction, Y21, Y22)
+
+    assert [book.values(at) for at in ("2019", Y20, Y21, Y22)] == [["a"], [], ["a"], []]
+
+
+def test_history_tells_what_displaces_a_record_and_whether_everywhere(book: Book) -> None:
+    claim = book.claim("a")
+    amendment = book.add("amend", claim, Y21, None, predicate="headquarters", value="b")
+    gone = book.claim("c", author="key_bob")
+    first = book.add("retract", gone, None, Y22, reason="incorrect")
+    second = book.add("retract", gone, Y22, None, reason="other")
+    withdrawn = book.add("retract", claim)
+    third = book.add("retract", withdrawn)
+    rows = book.view(with_history=True).history
+
+    assert [  # type: ignore[union-attr]
+        (row.id, row.everywhere, [by.id for by in row.displaced_by]) for row in rows
+    ] == [
+        (claim, False, [amendment]),
+        (gone, True, [first, second]),
+        (withdrawn, True, [third]),
+    ]
+    assert [by.reason for by in rows[1].displaced_by] == ["incorrect", "other"]  # type: ignore[index]
+
+
+def test_history_and_segments_are_left_out_unless_asked_for(book: Book) -> None:
+    book.claim("a", Y20, Y21)
+    plain = json.loads(encode(book.view()))
+    full = json.loads(encode(book.view(with_history=True, with_segments=True)))
+
+    assert not {"history", "segments", "collisions"} & set(plain)
+    assert full["history"] == []
+    assert full["segments"] == [
+        {"validFrom": None, "validTo": Y20},
+        {"validFrom": Y20, "validTo": Y21},
+        {"validFrom": Y21, "validTo": None},
+    ]
+
+
+def test_a_subject_without_records_has_one_segment_and_is_not_open() -> None:
+    view = fold((), SUBJECT, valid_time=Y21, with_segments=True)
+
+    assert (view.open, view.identity, view.record_time) == (False, None, None)
+    assert len(view.segments) == 1  # type: ignore[arg-type]
+
+
+# -- verdicts ----------------------------------------------------------------------------------
+
+
+def test_the_newest_verdict_that_counts_gives_the_state_and_others_dissent(book: Book) -> None:
+    claim = book.claim("a")
+    book.verdict(claim, "verified")
+    agreeing = book.verdict(claim, "disputed", author="key_dan")
+    dissenting = book.verdict(claim, "corroborated", author="key_bob")
+    newest = book.verdict(claim, "disputed", author="key_cyd")
+    withdrawn = book.verdict(claim, "refuted", author="key_eve")
+    book.add("retract", withdrawn)
+    (support,) = book.view().claims["headquarters"].candidates[0].support
+    found = support.verification
+
+    assert (found.state, found.credibility) == ("disputed", 4)
+    assert [row.id for row in found.dissent] == [dissenting]
+    assert [row.counts for row in found.verdicts] == [True, True, True, True, False]
+    assert agreeing < newest < withdrawn == found.verdicts[-1].id
+
+
+def test_a_verdict_counts_until_it_is_displaced_at_every_valid_time(book: Book) -> None:
+    claim = book.claim("a")
+    verdict = book.verdict(claim, "verified")
+
+    def state() -> str:
+        return book.view().claims["headquarters"].candidates[0].support[0].verification.state
+
+    book.add("retract", verdict, None, Y22)
+    assert state() == "verified"
+    book.add("retract", verdict, Y22, None)
+    assert state() == "unverified"
+    book.add("retract", book.records[-1].id, Y22, Y23)
+    assert state() == "verified"
+
+
+def test_an_erased_verdict_leaves_a_record_unverified_and_revives_none(book: Book) -> None:
+    claim = book.claim("a")
+    book.verdict(claim, "refuted")
+    newest = book.verdict(claim, "verified")
+    book.erase(newest)
+    (support,) = book.view().claims["headquarters"].candidates[0].support
+
+    assert support.verification.state == "unverified"
+    assert [(row.erased, row.state) for row in support.verification.verdicts] == [
+        (False, "refuted"),
+        (True, None),
+    ]
+
+
+def test_refuted_designators_and_observations_are_rejected_and_not_listed(book: Book) -> None:
+    designator = book.add("assert", kind="designator", scheme="name", value="Ann", salt="s")
+    kept = book.add("assert", kind="designator", scheme="name", value="Bob", confidence=7)
+    observation = book.add("assert", kind="observation", text="Seen.")
+    for target in (designator, observation):
+        book.verdict(target, "refuted")
+    view = book.view()
+
+    assert [(row.id, row.confidence) for row in view.designators] == [(kept, 7)]
+    assert view.observations == ()
+    assert [(row.id, row.kind, row.content) for row in view.rejected] == [
+        (designator, "designator", {"scheme": "name", "value": "Ann"}),
+        (observation, "observation", {"text": "Seen."}),
+    ]
+
+
+# -- candidates --------------------------------------------------------------------------------
+
+
+def test_values_are_equal_where_their_canonical_bytes_are(book: Book) -> None:
+    for value in (1, True, 1.0, "1", {"a": 1, "b": 2}, {"b": 2, "a": 1.0}, "ü", "ü"):
+        book.claim(value)
+
+    assert sorted(map(len, [c.support for c in book.view().claims["headquarters"].candidates])) == [
+        1, 1, 2, 2, 2,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        pytest.param({"state": "disputed"}, {"state": "unverified"}, id="rank"),
+        pytest.param({"confidence": 90}, {"authors": 2}, id="authors"),
+        pytest.param({"confidence": 1}, {"confidence": 2}, id="confidence"),
+        pytest.param({}, {"confidence": 0}, id="any confidence"),
+        pytest.param({}, {}, id="newest"),
+        pytest.param({"authors": 2, "state": "refuted"}, {}, id="refuted"),
+    ],
+)
+def test_the_second_value_comes_first(
+    book: Book, first: dict[str, Any], second: dict[str, Any]
+) -> None:
+    for value, how in (("a", first), ("b", second)):
+        more = {"confidence": how["confidence"]} if "confidence" in how else {}
+        for number in range(how.get("authors", 1)):
+            id_ = book.claim(value, author=f"key_{number}", **more)
+            if "state" in how:
+                book.verdict(id_, how["state"])
+    book.claim("other predicate")
+    book.records[-1].payload["predicate"] = "owner"  # type: ignore[index]
+
+    assert book.values() == ["b", "a"]
+
+
+def test_a_refuted_claim_lends_its_value_no_weight(book: Book) -> None:
+    refuted = book.claim("a", author="key_bob", confidence=99)
+    book.claim("a", confidence=5)
+    book.verdict(refuted, "refuted", author="key_cyd")
+    (candidate,) = book.view().claims["headquarters"].candidates
+
+    assert (candidate.rank, candidate.authors, candidate.confidence) == (1, 1, 5)
+    assert len(candidate.support) == 2
+
+
+def test_a_verdict_lifts_its_value_over_the_newer_one(book: Book) -> None:
+    old = book.claim("a")
+    book.claim("b")
+    book.verdict(old, "corroborated")
+    claim = book.view().claims["headquarters"]
+
+    assert (claim.value, claim.contested) == ("a", True)
+    assert [each.best for each in claim.candidates] == [True, False]
+
+
+def test_several_values_contest_a_single_valued_predicate_alone(book: Book) -> None:
+    book.claim("a")
+    book.claim("b")
+    for record in book.records[:2]:
+        said = {**(record.payload or {}), "predicate": "owner"}
+        book.add("assert", **said)
+    claims = book.view().claims
+
+    assert (claims["headquarters"].single, claims["headquarters"].contested) == (True, True)
+    assert (claims["owner"].single, claims["owner"].contested) == (False, False)
+    assert all(each.best for each in claims["owner"].candidates)
+
+
+def test_confidence_is_a_whole_number_from_0_to_100(book: Book) -> None:
+    for number, confidence in enumerate((0, 100, -1, 101, True, 1.0, "1", None)):
+        book.claim(f"v{number}", confidence=confidence)
+
+    found = {each.value: each.confidence for each in book.view().claims["headquarters"].candidates}
+    assert [found[f"v{number}"] for number in range(8)] == [0, 100, *[None] * 6]
+
+
+# -- identity and erasure ----------------------------------------------------------------------
+
+
+def test_the_newest_record_in_force_says_what_the_subject_is(book: Book) -> None:
+    book.add("assert", kind="subject", type="vessel", label="First")
+    second = book.add("assert", kind="subject", type="vessel", label="Second", description="D")
+    third = book.add("assert", kind="subject", type="vessel", label="Third")
+    view = book.view()
+
+    assert view.open
+    assert view.identity is not None
+    assert (view.identity.id, view.identity.label) == (third, "Third")
+    assert [row.label for row in view.other_identities] == ["Second", "First"]
+    assert view.other_identities[0].id == second
+    assert view.other_identities[0].description == "D"
+
+    for record in tuple(book.records):
+        book.add("retract", record.id, Y22, None, kind="subject")
+    assert (book.view(Y22).open, book.view(Y22).identity) == (False, None)
+
+
+def test_an_erased_record_stays_and_says_so(book: Book) -> None:
+    ids = [
+        book.add("assert", kind="subject", type="vessel", label="First"),
+        book.add("assert", kind="designator", scheme="name", value="Ann"),
+        book.add("assert", kind="observation", text="Seen."),
+        book.claim("a"),
+    ]
+    for id_ in ids:
+        book.erase(id_)
+    view = book.view()
+
+    assert view.identity is not None
+    assert (view.open, view.identity.erased, view.identity.label) == (True, True, None)
+    assert [(row.id, row.erased, row.value) for row in view.designators] == [(ids[1], True, None)]
+    assert [(row.id, row.erased, row.text) for row in view.observations] == [(ids[2], True, None)]
+    assert [(row.id, row.erased) for row in view.unreadable] == [(ids[3], True)]
+    assert view.claims == {}
+
+
+def test_content_that_an_erasure_names_is_gone_even_from_records_that_still_hold_it(
+    book: Book,
+) -> None:
+    claim = book.claim("secret")
+    full = State.of(book.records)
+    book.add("retract", claim, Y20, Y20)
+    erasure = book.records[-1]._replace(op="erase", valid_from=None, valid_to=None)
+    state = full | State.of([erasure])
+
+    assert "secret" not in repr(state)
+    assert state == State.of([erasure]) | full
+    assert "secret" not in repr(State.of([erasure]).restrict(size=0) | full)
+    assert full | full.restrict(size=0) == full
+    assert (
+        State.of([full.records[0], full.records[0]._replace(payload=None)]).records[0].payload
+        is None
+    )
+
+
+# -- bounds and basis --------------------------------------------------------------------------
+
+
+def test_both_bounds_and_the_basis_are_echoed(book: Book) -> None:
+    book.claim("a")
+    last = book.claim("b")
+    view = book.view(basis=BASIS)
+
+    assert (view.valid_time, view.record_time) == (Y21, histories.instant(1))
+    assert json.loads(encode(view))["basis"] == {
+        "size": 8,
+        "rootHash": "6267",
+        "headSeal": "daeb",
+    }
+    early = book.view(record_time=histories.instant(0))
+    assert (early.record_time, book.view(size=1).record_time) == (histories.instant(0),) * 2
+    assert [row.value for row in early.claims["headquarters"].candidates] == ["a"]
+    assert book.view(size=1, record_time=histories.instant(9)).claims == early.claims
+    assert book.view(size=9, record_time=histories.instant(0)).claims == early.claims
+    assert last in folds.live_ids(wire.to_json(book.view(size=2)))  # type: ignore[arg-type]
+
+
+def test_records_of_other_subjects_are_passed_over(book: Book) -> None:
+    book.claim("a")
+    book.records[0] = book.records[0]._replace(subject="sbj_other")
+
+    assert book.view().claims == {}
+    assert "headquarters" in fold(book.records, "sbj_other", valid_time=Y21).claims
+
+
+def test_collisions_are_shown_where_they_are_given(book: Book) -> None:
+    view = evolve(book.view(), collisions=(CollisionView("lei", "5493", ("sbj_b",)),))
+
+    assert json.loads(encode(view))["collisions"] == [
+        {"scheme": "lei", "subjects": ["sbj_b"], "value": "5493"}
+    ]
+
+
+def test_guards_learn_what_is_in_force_and_in_which_state(book: Book) -> None:
+    claim, other = book.claim("a"), book.claim("b")
+    verdict = book.verdict(claim, "disputed")
+    retraction = book.add("retract", other)
+    standing = standing_of(State.of(book.records), SUBJECT)
+
+    assert standing.in_force == {claim, verdict, retraction}
+    assert standing.states == {claim: "disputed"}
+    assert [each.id for each in standing.live(Y21)] == [claim]
+    assert standing_of(book.records, SUBJECT, size=3).in_force == {claim, other, verdict}
+
+
+def test_a_snapshot_reaches_as_far_as_it_was_taken(book: Book) -> None:
+    book.claim("a")
+    snapshot = Snapshot(SUBJECT, 1, "00", State.of(book.records))
+
+    assert snapshot.at(0) == EMPTY
+    assert snapshot.at(1) is snapshot.state
+    with pytest.raises(ValueError, match="first 1 records, not 2"):
+        snapshot.at(2)
+    book.claim("b")
+    assert snapshot.advance(book.records[1:], 2, "01").at(2) == State.of(book.records)
+
+
+def test_the_view_has_a_schema_that_its_bytes_fit(book: Book) -> None:
+    schemas = Schemas()
+    schemas.of(SubjectView, "output")
+
+    assert set(json.loads(encode(book.view()))) <= set(
+        schemas.components["SubjectView"]["properties"]
+    )
+
+
+# -- totality ----------------------------------------------------------------------------------
+
+_DEEP: Any = "end"
+for _ in range(70):
+    _DEEP = [_DEEP]
+_NESTED: Any = "end"
+for _ in range(60):
+    _NESTED = {"a": _NESTED}
+_ODD = (
+    None,
+    True,
+    2**60,
+    1.5,
+    float("nan"),
+    "\ud800",
+    "",
+    [],
+    ["x", 1],
+    {},
+    {"a": 1},
+    _DEEP,
+    _NESTED,
+)
+_odd = st.sampled_from(_ODD)
+_ids = st.sampled_from(("a", "b", "c", ""))
+_members = st.sampled_from(
+    ("predicate", "value", "state", "confidence", "evidence", "source", "method", "text", "label")
+)
+_payloads = (
+    st.none()
+    | st.dictionaries(_members, _odd)
+    | st.fixed_dictionaries(
+        {
+            "predicate": st.just("owner"),
+            "value": _odd,
+            "state": st.sampled_from(("refuted", *_ODD)),
+        },
+        optional={"confidence": _odd, "evidence": _odd},
+    )
+)
+_hostile = st.lists(
+    st.builds(
+        Record,
+        seq=st.integers(-1, 4),
+        id=_ids,
+        kind=st.sampled_from(("subject", "designator", "observation", "claim", "claim")),
+        op=st.sampled_from(("assert", "amend", "supersede", "retract", "verify", "erase")),
+        subject=st.just("s"),
+        target=st.none() | _ids,
+        recorded_at=st.sampled_from(("", Y20, Y21, "x")),
+        valid_from=st.none() | st.sampled_from((Y21, Y20, "")),
+        valid_to=st.none() | st.sampled_from((Y20, Y22)),
+        author=st.sampled_from(("a", "b")),
+        payload=_payloads,
+        payload_hash=st.just(""),
+        prev=st.sampled_from(("", "b")),
+        ledger=st.just(""),
+        seal=st.sampled_from(("", "b")),
+    ),
+    max_size=9,
+)
+
+
+@settings(max_examples=400)
+@given(_hostile, st.sampled_from((None, Y20)), st.sampled_from((None, 0, 2)))
+def test_no_set_of_records_makes_a_fold_raise_or_depend_on_order(
+    records: list[Record], record_time: str | None, size: int | None
+) -> None:
+    how: dict[str, Any] = {"record_time": record_time, "size": size, "with_history": True}
+    view = encode(fold(records, "s", valid_time=Y21, with_segments=True, **how))
+    again = fold([*records[::-1], *records], "s", valid_time=Y21, with_segments=True, **how)
+
+    assert encode(again) == view
+
+
+@settings(max_examples=200)
+@given(_hostile, _hostile, _hostile)
+def test_any_sets_of_records_are_a_monoid(
+    one: list[Record], two: list[Record], three: list[Record]
+) -> None:
+    a, b, c = State.of(one), State.of(two), State.of(three)
+
+    assert repr((a | b) | c) == repr(a | (b | c))
+    assert repr(a | b) == repr(b | a) == repr(State.of([*two, *one]))
+    assert repr(a | a) == repr(a | EMPTY) == repr(a)
+    for how in ({"size": 2}, {"record_time": Y20}):
+        cut = (a | b).restrict(**how)  # type: ignore[arg-type]
+        assert repr(cut) == repr(a.restrict(**how) | b.restrict(**how))  # type: ignore[arg-type]
+
+
+@given(_hostile)
+def test_displacement_at_a_time_is_displacement_over_the_times(records: list[Record]) -> None:
+    standing = standing_of(records, "s")
+    times = folds.valid_times([])[:1] + sorted(
+        {at for each in standing.records for at in (each.valid_from, each.valid_to) if at}
+    )
+    for record in standing.records:
+        displaced = [standing.displaced_at(at).get(record.id, -9) > record.seq for at in times]
+        found = standing.displacements.get((record.seq, record.id))
+
+        assert any(displaced) is (found is not None)
+        assert all(displaced) is standing.is_withdrawn(record)
+
+
+def test_a_chain_of_acts_may_be_long(book: Book) -> None:
+    last = book.claim("a")
+    for number in range(3_000):
+        last = book.add("retract", last, None if number % 2 else Y20, None)
+
+    assert book.values() == ["a"]
+    assert len(book.view(with_history=True).history) == 1  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "value", ["plain", 'quo"te\\\n\x00\x1f\x7f', "ü", "😀", 1, {"b": 1, "a": []}]
+)
+def test_the_text_of_a_value_is_its_canonical_one(value: Any) -> None:
+    text = value_text(value)
+
+    assert text is not None
+    assert text.encode() == canonical.dumps(value)
+
+
+def test_what_has_no_canonical_form_is_shown_as_null(book: Book) -> None:
+    book.claim("a", source={"deep": _NESTED}, statement="\ud800", evidence=["ok", 1])
+    book.claim("b", source={"fine": 1.0})
+    book.claim("\ud800")
+    book.claim(_DEEP)
+    book.add("assert", predicate="\ud800", value="c")
+    book.add("assert", predicate="ä", value="d")
+    view = json.loads(encode(book.view()))
+    rows = {
+        each["value"]: each["support"][0] for each in view["claims"]["headquarters"]["candidates"]
+    }
+
+    assert [rows["a"][name] for name in ("source", "statement", "evidence")] == [None, None, ["ok"]]
+    assert rows["b"]["source"] == {"fine": 1}
+    assert len(view["unreadable"]) == 3
+    assert set(view["claims"]) == {"headquarters", "ä"}
+
+
+def test_a_question_carries_its_bounds() -> None:
+    history = histories.opened(1)
+    view = folds.core(history.records, Question(history.subjects[0], Y21, size=0))
+
+    assert view["open"] is False
