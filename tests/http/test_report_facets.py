@@ -1,0 +1,190 @@
+"""The text facets of a report over HTTP: scopes, prices, statuses, tags (Spec: Reports; Scopes)."""
+
+from datetime import timedelta
+
+import pytest
+
+from svc_core import accounts, catalog, problem
+from svc_core.access import plans
+from svc_core.accounts import KeyWish
+from svc_core.operation import Actor, Context
+from svc_core.reports import render
+from svc_core.resources.report import (
+    FACETS,
+    REPORTS,
+    Period,
+    ReportContent,
+    ReportCounts,
+    ReportFacets,
+    ReportLinks,
+    ReportRow,
+    Statement,
+)
+from svc_http.storage import MemoryStorage
+
+ID = "rpt_" + "7" * 24
+PATH = f"/api/v1/reports/{ID}"
+AUDIO_TEXT = f"{PATH}/audio-text"
+SPOKEN = "The E-U spends 1.2 billion US dollars, 5 percent more."
+
+
+def legacy_report(at):
+    """A report from before signals and graphs, its words and its row."""
+    opening = (Statement("The EU spends $1.2bn, 5% more.", ()),)
+    story = render.Story("Ports <b>", opening, (), (), (), ())
+    row = ReportRow(
+        id=ID,
+        profile_id="prf_" + "7" * 24,
+        title=story.title,
+        summary=opening[0].text,
+        language="en",
+        generated_at=at,
+        period=Period(at - timedelta(days=1), at),
+        status="ready",
+        has_audio=False,
+        counts=ReportCounts(sources=1, signals=0, entities=0, incidents=0),
+        links=ReportLinks(
+            self_=PATH,
+            audio=None,
+            graph=f"{PATH}/graph",
+            signals=f"{PATH}/signals",
+            text=f"{PATH}/text",
+        ),
+    )
+    facets = ReportFacets(
+        report_id=ID,
+        digest="0" * 64,
+        opening=opening,
+        key_points=(),
+        sections=(),
+        briefs=(),
+        sources=(),
+        signals=None,
+        graph=None,
+        content=ReportContent(html=render.page(story), markdown=render.markdown(story)),
+        text=render.text(story),
+    )
+    return row, facets
+
+
+@pytest.fixture
+def serve(make_house):
+    """A service of the real catalogue with one old report, and keys of its workspace by scope."""
+
+    def make(**settings):
+        house = make_house(
+            parts={
+                "operations": catalog.OPERATIONS,
+                "storage": MemoryStorage(catalog.COLLECTIONS),
+            },
+            **settings,
+        )
+        table = plans.DEFAULT_PLANS
+        workspace = house.system(
+            lambda ctx: accounts.create_workspace(ctx, name="W", plan="elite", plans=table)
+        )
+
+        async def key(ctx, scope):
+            wish = KeyWish(name=scope, scopes=(scope,), workspace_id=workspace.id)
+            return (await accounts.create_key(ctx, wish, plans=table)).secret
+
+        async def write(tx):
+            actor = Actor(workspace.id)
+            ctx = Context(tx, house.clock(), house.ids, actor, "test", keyring=None)
+            row, facets = legacy_report(house.clock())
+            await ctx.save(REPORTS, ID, row)
+            await ctx.save(FACETS, ID, facets)
+
+        house.run(house.storage.write(workspace.id, write))
+        scopes = ("reports:read", "reports:audio", "news:read")
+        return house, {scope: house.system(lambda c, s=scope: key(c, s)) for scope in scopes}
+
+    return make
+
+
+def test_the_words_for_speech_are_read_with_the_right_to_read_reports(serve, refused):
+    house, keys = serve()
+    answer = house.ask("GET", AUDIO_TEXT, keys["reports:read"])
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["cache-control"] == "private, no-cache"
+    body = answer.json()
+    assert SPOKEN in body["text"].split("\n\n")
+    assert body["wordCount"] == len(body["text"].split())
+    assert body["estimatedDurationSeconds"] == -(-body["wordCount"] * 60 // 150)
+    for scope in ("reports:audio", "news:read"):
+        answer = house.ask("GET", AUDIO_TEXT, keys[scope])
+        detail = refused(answer, problem.INSUFFICIENT_SCOPE)["detail"]
+        assert "reports:read" in detail
+
+
+def test_the_operator_may_ask_for_the_right_to_audio_instead(serve, refused):
+    house, keys = serve(audio_text_scope="reports:audio")
+    assert house.ask("GET", AUDIO_TEXT, keys["reports:audio"]).status_code == 200
+    answer = house.ask("GET", AUDIO_TEXT, keys["reports:read"])
+    assert "reports:audio" in refused(answer, problem.INSUFFICIENT_SCOPE)["detail"]
+    assert house.ask("GET", f"{PATH}/text", keys["reports:read"]).status_code == 200
+    operation = house.ask("GET", "/openapi.json").json()["paths"]["/reports/{reportId}/audio-text"]
+    assert operation["get"]["x-required-scopes"] == ["reports:audio"]
+
+
+def test_without_a_key_the_words_have_their_price(serve, refused):
+    house, _ = serve()
+    refused(house.ask("GET", AUDIO_TEXT), problem.PAYMENT_REQUIRED)
+
+
+def test_an_unknown_report_has_no_words(serve, refused):
+    house, keys = serve()
+    unknown = AUDIO_TEXT.replace("7", "8")
+    refused(house.ask("GET", unknown, keys["reports:read"]), problem.NOT_FOUND)
+    malformed = "/api/v1/reports/rpt_7/audio-text"
+    refused(house.ask("GET", malformed, keys["reports:read"]), problem.NOT_FOUND)
+
+
+def test_words_that_are_known_are_not_sent_again(serve):
+    house, keys = serve()
+    tags = set()
+    for place in (AUDIO_TEXT, f"{PATH}/text", PATH):
+        tag = house.ask("GET", place, keys["reports:read"]).headers["etag"]
+        tags.add(tag)
+        again = house.ask("GET", place, keys["reports:read"], headers={"If-None-Match": tag})
+        assert (again.status_code, again.content) == (304, b"")
+    assert house.ask("GET", AUDIO_TEXT, keys["reports:read"]).headers["etag"] in tags
+    head = house.ask("HEAD", AUDIO_TEXT, keys["reports:read"])
+    assert head.headers["etag"] in tags
+
+
+@pytest.mark.parametrize("accept", ["text/plain", "text/markdown"])
+def test_the_words_for_speech_come_as_json_alone(serve, refused, accept):
+    house, keys = serve()
+    answer = house.ask("GET", AUDIO_TEXT, keys["reports:read"], headers={"Accept": accept})
+    refused(answer, problem.NOT_ACCEPTABLE)
+
+
+def test_a_report_older_than_signals_and_graphs_says_so_in_every_form(serve):
+    house, keys = serve()
+    key = keys["reports:read"]
+    assert house.ask("GET", f"{PATH}/signals", key).json()["signals"] == []
+    graph = house.ask("GET", f"{PATH}/graph", key).json()
+    assert graph["graph"] is None
+    assert set(graph["counts"].values()) == {0}
+    detail = house.ask("GET", f"{PATH}?include=signals,graph,audio,sources", key).json()["data"]
+    assert [detail[name] for name in ("signals", "graph", "audio", "sources")] == [
+        [],
+        None,
+        None,
+        [],
+    ]
+    assert "content" not in detail
+    agent = house.ask("GET", f"{PATH}?view=agent", key).json()["data"]
+    assert (agent["signals"], agent["keyPoints"], agent["sources"]) == ([], [], [])
+
+
+def test_the_text_has_its_words_counted_and_is_given_plain(serve):
+    house, keys = serve()
+    facet = house.ask("GET", f"{PATH}/text", keys["reports:read"]).json()
+    plain = house.ask("GET", f"{PATH}/text", keys["reports:read"], headers={"Accept": "text/plain"})
+    assert plain.text == facet["text"]
+    assert plain.headers["x-content-type-options"] == "nosniff"
+    assert facet["wordCount"] == len(facet["text"].split())
+    assert facet["readingTimeSeconds"] == -(-facet["wordCount"] * 60 // 238)
