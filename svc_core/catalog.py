@@ -4,6 +4,8 @@ from typing import Any
 
 from svc_core import changes, news, profiles, reports, webhooks
 from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES
+from svc_core.ledger import operations as ledger
+from svc_core.ledger.signing import SIGNING_KEYS
 from svc_core.operation import Operation
 from svc_core.ports import Collection
 from svc_core.resources.news import NEWS, NEWS_TEXTS, SOURCES, TOPIC_ACTIVITY
@@ -23,6 +25,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *profiles.OPERATIONS,
     *news.OPERATIONS,
     *webhooks.OPERATIONS,
+    *ledger.OPERATIONS,
     *changes.OPERATIONS,
 )
 
@@ -46,4 +49,5 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     DELIVERIES,
     WAITING,
     QUEUES,
+    SIGNING_KEYS,
 )

@@ -44,6 +44,7 @@ JSON = Representation("json", "application/json")
 NDJSON = Representation("ndjson", "application/x-ndjson")
 MARKDOWN = Representation("markdown", "text/markdown")
 TEXT = Representation("text", "text/plain")
+OCTETS = Representation("octets", "application/octet-stream")
 
 
 # -- inputs ------------------------------------------------------------------------------------
@@ -374,6 +375,7 @@ class Operation(Generic[Req, Res]):
     `timeless` promises that the answer depends on nothing but caller, request and stored rows,
     so a page of it may be kept until the next commit. `conditional` says that it honours
     `If-Match` though it has no target row: its use case compares `Context.if_match`.
+    An `exact` one refuses numbers in its body that could not be written again as they were sent.
     The answers of a `confidential` one are kept sealed, as they hold what is shown once.
     A path may end in `{+name}`: the rest of the path with its slashes (RFC 6570, 3.2.3).
     """
@@ -399,6 +401,7 @@ class Operation(Generic[Req, Res]):
     conditional: bool = False
     idempotency: Literal["required", "optional", "none"] = "none"
     confidential: bool = False
+    exact: bool = False
     fails: tuple[ProblemType, ...] = ()
     timeless: bool = False
     deprecated: frozenset[str] = frozenset()

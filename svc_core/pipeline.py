@@ -51,6 +51,7 @@ _JSON_PROBLEMS = {
     "encoding": problem.INVALID_ENCODING,
     "too-deep": problem.JSON_TOO_DEEP,
     "number": problem.NUMBER_OUT_OF_RANGE,
+    "precision": problem.NUMBER_PRECISION,
 }
 
 
@@ -122,7 +123,7 @@ def _json_body(operation: Operation[Any, Any], prepared: Prepared) -> wire.Json:
     if _declared(operation).body is None:
         return None
     try:
-        return wire.read_json(prepared.body)
+        return wire.read_json(prepared.body, exact=operation.exact)
     except wire.JsonError as fault:
         raise Problem(_JSON_PROBLEMS[fault.kind], f"{fault}.") from fault
 

@@ -7,17 +7,22 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 
+import attrs
+
 from svc_core.access import address, plans
 from svc_core.access.plans import PlanTable
+from svc_core.ledger.signing import kept_signer, stored_signer
 from svc_core.operation import Host
 from svc_core.pipeline import Site
-from svc_core.ports import Ids, Storage
+from svc_core.ports import SYSTEM, Ids, Storage
+from svc_core.vault import VaultError
 from svc_http import system
 from svc_http.gather import Gate, Principals
 from svc_http.journal import Journal
 from svc_http.keyring import keyring
 from svc_http.metrics import Metrics
 from svc_http.page_cache import PageCache
+from svc_http.service import Service
 from svc_http.settings import Settings
 
 RESTART_SECONDS = 5.0
@@ -112,11 +117,28 @@ class Runtime:
 
     # -- life ----------------------------------------------------------------------------------
 
+    async def unlock(self) -> None:
+        """Have the key at hand that signs ledgers; made at the first start of a store.
+
+        One that was sealed with a secret that is no longer listed stays shut: what signs answers
+        503 until the secret is listed again, and all else works.
+        """
+        if self.host.signer is not None:
+            return
+        service = Service(self.storage, self.ids, self.now, self.keyring, self.plans, self.host)
+        try:
+            signer = await service.read(SYSTEM, stored_signer) or await service.system(kept_signer)
+        except VaultError as shut:
+            self.journal.failure("ledger key", shut)
+            return
+        self.host = attrs.evolve(self.host, signer=signer)
+
     async def start(self) -> None:
         """Start the workers, once, whoever asks first: the lifespan or a request."""
         async with self._starting:
             if self.is_started:
                 return
+            await self.unlock()
             if self.settings.workers:
                 self._tasks = [
                     asyncio.create_task(self._supervise(worker)) for worker in self._workers

@@ -142,6 +142,7 @@ async def _serve(
         given = secured(given)
         reader = await stack.enter_async_context(fetcher(given))
         built = app.build(given, store, workers=_workers(reader))
+        await built.runtime.unlock()
         service = hands(built.runtime)
         seeded = None if feeds is None else await seed(service, reader, feeds)
         control = await Control.open(

@@ -15,7 +15,7 @@ from svc_core.unset import UNSET, Maybe, Unset
 
 _WATERMARK = "w1.ZfHA3out8A0AAAAAAAAAKQAAAAAAAAAH1c4mNQ"  # in examples
 # The kinds of every collection that publishes its changes; a test holds the two together.
-ResourceType = Literal["newsItem", "profile", "report", "subscription", "webhook"]
+ResourceType = Literal["newsItem", "profile", "report", "subject", "subscription", "webhook"]
 
 
 @frozen

@@ -8,7 +8,8 @@ storable.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from decimal import Decimal
 from itertools import accumulate
 from typing import Any, Final, Literal, NoReturn, TypeAlias
 
@@ -18,6 +19,7 @@ DEPTH_MAX: Final = 64  # Spec: Limits leaves it open; no resource nests deeper t
 NUMBER_MAX: Final = 2**53 - 1  # beyond it a double, which is what most readers have, loses digits
 _DIGITS_MAX: Final = 17  # of "-9007199254740991"; `int` would take quadratic time over a megabyte
 _NAME_SHOWN_MAX: Final = 64
+_EXACT_CHARS_MAX: Final = 400  # no double needs more: 5e-324 written out has 326
 
 # The closing quote is optional: a string that never ends is then taken to the end of the text at
 # once. Otherwise the scan would start again at each quote in it, in quadratic time.
@@ -27,7 +29,7 @@ _ABSENT: Final = object()
 _STEP: Final = {"[": 1, "{": 1, "]": -1, "}": -1}
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 
-Kind = Literal["malformed", "duplicate", "encoding", "too-deep", "number"]
+Kind = Literal["malformed", "duplicate", "encoding", "too-deep", "number", "precision"]
 
 
 class JsonError(ValueError):
@@ -39,12 +41,13 @@ class JsonError(ValueError):
         self.kind = kind
 
 
-def read_json(body: bytes) -> Json:
-    """The one JSON value in `body`.
+def read_json(body: bytes, *, exact: bool = False) -> Json:
+    """The one JSON value in `body`; `exact` refuses numbers that a double cannot give back.
 
     Raises:
         JsonError: the bytes are not UTF-8, not JSON, repeat a member, nest deeper than
-            `DEPTH_MAX`, hold a number beyond `NUMBER_MAX`, U+0000 or an unpaired surrogate.
+            `DEPTH_MAX`, hold a number beyond `NUMBER_MAX`, U+0000 or an unpaired surrogate, or,
+            where numbers are to be exact, one with more digits than a double keeps.
     """
     try:
         text = body.removeprefix(b"\xef\xbb\xbf").decode()
@@ -52,7 +55,7 @@ def read_json(body: bytes) -> Json:
         raise JsonError("encoding", "The body is not UTF-8") from broken
     _check_depth(text)
     try:
-        value: Json = _DECODER.decode(text)
+        value: Json = (_EXACT_DECODER if exact else _DECODER).decode(text)
     except json.JSONDecodeError as broken:
         place = f"line {broken.lineno}, column {broken.colno}"
         raise JsonError("malformed", f"The body is not JSON at {place}") from broken
@@ -121,6 +124,14 @@ def _decimal(digits: str) -> float:
     return number
 
 
+def _exact_decimal(digits: str) -> float:
+    number = _decimal(digits)
+    # Written out, a power of ten could take as much memory as its exponent says.
+    if len(digits) > _EXACT_CHARS_MAX or Decimal(digits) != Decimal(repr(number)):
+        raise JsonError("precision", f"A number has more digits than are kept: {number!r}")
+    return number
+
+
 def _out_of_range() -> JsonError:
     return JsonError("number", f"A number lies beyond ±{NUMBER_MAX}")
 
@@ -129,9 +140,14 @@ def _constant(name: str) -> NoReturn:
     raise JsonError("malformed", f"{name} is not JSON")
 
 
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_members,
-    parse_int=_integer,
-    parse_float=_decimal,
-    parse_constant=_constant,
-)
+def _decoder(parse_float: Callable[[str], float]) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        object_pairs_hook=_members,
+        parse_int=_integer,
+        parse_float=parse_float,
+        parse_constant=_constant,
+    )
+
+
+_DECODER = _decoder(_decimal)
+_EXACT_DECODER = _decoder(_exact_decimal)

@@ -47,6 +47,7 @@ def run(given: Settings, command: str, arguments: dict[str, Json], tell: Tell) -
         try:
             own = secured(given)
             runtime = Runtime(own, store, now=system.now, ids=system.SystemIds())
+            await runtime.unlock()
             answering = Answering(hands(runtime), known, runtime.origin, failures.append)
             return await answering.answer(request(command, arguments), tell)
         finally:

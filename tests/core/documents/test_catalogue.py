@@ -132,7 +132,7 @@ def test_the_failures_of_the_spec_are_documented(operation: Operation[Any, Any])
 @ids
 def test_a_path_names_its_values(operation: Operation[Any, Any]) -> None:
     named = [item.name for item in inputs(operation.request) if item.place == "path"]
-    assert [part[1:-1] for part in operation.path.split("/") if part.startswith("{")] == named
+    assert [part[1:-1] for part in operation.address.split("/") if part.startswith("{")] == named
 
 
 def test_the_page_of_operations_can_be_written() -> None:

@@ -1,0 +1,270 @@
+"""The ledger operations (Spec: Ontology ledger) and what a log offers besides (C2SP tlog)."""
+
+from typing import Any
+
+from svc_core import problem
+from svc_core.ledger.answers import LedgerRecord, SealedRow, SubjectRow, Verification
+from svc_core.ledger.usecases import (
+    AppendRecords,
+    FoldSubject,
+    GetCheckpoint,
+    GetRecord,
+    GetTile,
+    ListRecords,
+    ListSubjects,
+    OpenSubject,
+    ProveRecord,
+    VerifyLedger,
+    append_records,
+    fold_subject,
+    get_checkpoint,
+    get_record,
+    get_tile,
+    list_records,
+    list_subjects,
+    open_subject,
+    prove_record,
+    verify_ledger,
+)
+from svc_core.ledger.view import SubjectView
+from svc_core.operation import JSON, NDJSON, OCTETS, TEXT, Content, Created, One, Operation, Page
+
+READ = frozenset({"ledger:read"})
+WRITE = frozenset({"ledger:write"})
+
+_APPENDING = tuple(
+    problem.CATALOGUE[code]
+    for code in (
+        "TIMESTAMP_INVALID",
+        "TIMESTAMP_LEAP_SECOND",
+        "TIMESTAMP_PRECISION",
+        "INTERVAL_EMPTY",
+        "NUMBER_PRECISION",
+        "RECORD_TOO_LARGE",
+        "SERVICE_UNAVAILABLE",
+    )
+)
+_JUDGING = tuple(
+    problem.CATALOGUE[code]
+    for code in (
+        "DESIGNATOR_INVALID",
+        "UNKNOWN_SUBJECT",
+        "UNKNOWN_TARGET",
+        "UNKNOWN_EVIDENCE",
+        "FOUR_EYES_REQUIRED",
+        "ERASURE_NOT_ALLOWED",
+        "DUPLICATE_RECORD",
+        "TARGET_NOT_IN_FORCE",
+        "TRANSITION_NOT_ALLOWED",
+    )
+)
+_TIMES = (problem.TIMESTAMP_INVALID, problem.TIMESTAMP_LEAP_SECOND, problem.TIMESTAMP_PRECISION)
+_UNSIGNED = (problem.SERVICE_UNAVAILABLE,)
+
+_CHECKPOINT = """\
+api.example.org/led_0123456789abcdef01234567
+8
+6267Ce8SRLM8d2xbzkcY8YBJMqz8geVSCfxImmA15fE=
+
+— api.example.org/led_0123456789abcdef01234567 nzeQrSSGgy/CJk8XOPtQvTEiOIrsrisz600Qk9jxeF9/6OJ60Y7s\
+ENz70OMeqvn+x+8Hk7IrxMmwtgXvlL0NVNWtZAo=
+"""
+_RECEIPT = f"""\
+c2sp.org/tlog-proof@v1
+index 3
+7bEEGmvNWieRFdek1VsqExJC2TTGbEyEPDY+ImSz3Ys=
+xSnZeJFj5J52Jli0hxOA4XBiSnDSEDqQMUaJPeBIhuM=
+010AZzK1+y39LYNnepHTujzsHP9wkcWskHxwFwOkD4E=
+
+{_CHECKPOINT}"""
+_CLAIM = {
+    "kind": "claim",
+    "subject": "sbj_a9b3c182b699604db136482f",
+    "predicate": "headquarters",
+    "value": {"city": "Zug", "country": "CH"},
+    "confidence": 70,
+    "evidence": ["obs_30b8bebfd75d9bad322112f4"],
+    "validFrom": "2019-01-01T00:00:00Z",
+}
+
+
+def _read(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
+    """What all reading operations of the ledger have in common."""
+    return Operation(
+        id=id_,
+        method="GET",
+        path=f"/ledger/{path}",
+        tag="Ledger",
+        version="2.0",
+        scopes=READ,
+        binding="workspace",
+        **members,
+    )
+
+
+def _append(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
+    """What both appending operations have in common."""
+    return Operation(
+        id=id_,
+        method="POST",
+        path=f"/ledger/{path}",
+        tag="Ledger",
+        version="2.0",
+        scopes=WRITE,
+        binding="workspace",
+        success=201,
+        idempotency="optional",
+        # A kept answer holds content that may have to be erased.
+        confidential=True,
+        conditional=True,
+        exact=True,
+        **members,
+    )
+
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    _read(
+        "listSubjects",
+        "subjects",
+        summary="List subjects",
+        description=(
+            "The subjects of the workspace, newest first, each as it is stated now. With "
+            "`designator` only those that ever bore it."
+        ),
+        request=ListSubjects,
+        response=Page[SubjectRow],
+        run=list_subjects,
+        fails=(problem.DESIGNATOR_INVALID,),
+    ),
+    _append(
+        "openSubject",
+        "subjects",
+        summary="Open a subject",
+        description=(
+            "Appends the record that opens a subject. The answer is the sealed record with a "
+            "receipt; `ETag` is the state of the ledger, which `If-Match` may ask for."
+        ),
+        request=OpenSubject,
+        response=Created[LedgerRecord],
+        run=open_subject,
+        fails=_APPENDING,
+        examples={"body": {"type": "organization", "label": "Pier 7 AG"}},
+    ),
+    _read(
+        "getSubject",
+        "subjects/{subjectId}",
+        summary="Fold a subject",
+        description=(
+            "The subject as the ledger knew it at `recordTime`, for what held at `validTime`. "
+            "Contradicting claims stand side by side, ranked by their verification. `basis` names "
+            "the prefix of the ledger that was read: `size` repeats the answer exactly."
+        ),
+        request=FoldSubject,
+        response=One[SubjectView],
+        run=fold_subject,
+        fails=_TIMES,
+    ),
+    _read(
+        "exportRecords",
+        "records",
+        summary="Export sealed lines",
+        description=(
+            "The sealed lines of the log, byte for byte, oldest first. Kept as they are, one a "
+            "line, they are a file that anybody can verify without this service. The header fields "
+            "give size, root and verifier key of the log."
+        ),
+        request=ListRecords,
+        response=Page[SealedRow],
+        run=list_records,
+        media=(NDJSON, JSON),
+        fails=(problem.CONFLICTING_PARAMETERS, *_UNSIGNED),
+        timeless=True,
+    ),
+    _append(
+        "appendRecords",
+        "records",
+        summary="Append records",
+        description=(
+            "Appends one record, or a list of up to 100 together or not at all, all at one record "
+            "time. The answer gives each sealed record with its receipt. What is wrong with an "
+            "entry is told by JSON Pointer."
+        ),
+        request=AppendRecords,
+        response=Created[LedgerRecord | tuple[LedgerRecord, ...]],
+        run=append_records,
+        fails=(*_APPENDING, *_JUDGING),
+        examples={"body": _CLAIM},
+    ),
+    _read(
+        "getRecord",
+        "records/{recordId}",
+        summary="Read a record",
+        description="One sealed record; `payload` is null once its content was erased.",
+        request=GetRecord,
+        response=One[LedgerRecord],
+        run=get_record,
+        timeless=True,
+    ),
+    _read(
+        "proveRecord",
+        "records/{recordId}/proof",
+        summary="Prove a record",
+        description=(
+            "The receipt of a record (c2sp.org/tlog-proof@v1): its index, the inclusion proof and "
+            "the signed checkpoint of the present size, or of `size`."
+        ),
+        request=ProveRecord,
+        response=Content,
+        run=prove_record,
+        media=(TEXT,),
+        examples={TEXT.media_type: _RECEIPT},
+        fails=_UNSIGNED,
+        timeless=True,
+    ),
+    _read(
+        "verifyLedger",
+        "verify",
+        summary="Verify the seal",
+        description=(
+            "Hashes every record again and compares it with the chain, the tree and every kept "
+            "checkpoint. The answer is 200 also when the ledger is not sound: read `ok`. With "
+            "`fromSize` and `fromRootHash` it also proves that what you saw then is still there."
+        ),
+        request=VerifyLedger,
+        response=One[Verification],
+        run=verify_ledger,
+        fails=_UNSIGNED,
+        timeless=True,
+    ),
+    _read(
+        "getCheckpoint",
+        "checkpoint",
+        summary="Read the checkpoint",
+        description=(
+            "The signed tree head (C2SP tlog-checkpoint), of the present size or of `size`. Keep "
+            "it elsewhere: it is what later shows that nothing was cut off or rewritten."
+        ),
+        request=GetCheckpoint,
+        response=Content,
+        run=get_checkpoint,
+        media=(TEXT,),
+        examples={TEXT.media_type: _CHECKPOINT},
+        fails=_UNSIGNED,
+        timeless=True,
+    ),
+    _read(
+        "getTile",
+        "tlog/tile/{+tile}",
+        summary="Read a tile",
+        description=(
+            "A tile of the log (C2SP tlog-tiles): hashes of a level of the tree, or the heads of "
+            "records under `entries`. Tools that speak the format compute every proof from them."
+        ),
+        request=GetTile,
+        response=Content,
+        run=get_tile,
+        media=(OCTETS,),
+        examples={OCTETS.media_type: "\x01" * 32},
+        timeless=True,
+    ),
+)
