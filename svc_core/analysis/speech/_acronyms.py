@@ -41,7 +41,7 @@ _EMPHASIS = frozenset(
     """.split()  # noqa: SIM905 - a table of words
 )
 _CAPITALS = re.compile(
-    r"(?:(?<=[a-z0-9])(-)|(?<!\w))([A-Z]{2,8})(?:(s|'s)(?!\w))?(?![A-Za-z'_])(-(?=[A-Za-z]))?"
+    r"(?:(?<=[a-z0-9])(-)|(?<!\w))([A-Z]{2,8})(?:(s|'s)(?!\w))?(?![A-Za-z_]|'[A-Za-z])(-(?=[A-Za-z]))?"
 )
 _APOSTROPHE_S = "'s"  # of a plural as well: `A-P-Is` would be read as a word
 _DOLLARS = re.compile(r" dollars?\b")

@@ -32,6 +32,10 @@ _ISO = re.compile(
 _ISO_SPAN = re.compile(r"(?<=[0-9])/(?=[0-9]{4}-[0-9]{2}-[0-9]{2})")
 _IN_DOTS = re.compile(rf"(?<![\w.]){_DAY}\.(0?[1-9]|1[0-2])\.{_YEAR}(?![\w.]\w)")
 _HYPHENED = re.compile(rf"(?<![\w-]){_DAY}-({_MONTH})-{_YEAR}(?![\w-])")
+_ACROSS = re.compile(
+    rf"(?<=[0-9])\s?[–-]\s?(?=(?:{_MONTH}) [0-9])"
+    rf"|(?<=[a-z])\s?–\s?(?=[0-9]{{1,2}} (?:{_MONTH})\b)"
+)
 _DAY_FIRST = re.compile(
     rf"(?<![\w.,:-])(?:the (?={_ANY_DAY} of ))?{_DAY}(?:{_TO}{_DAY})? (?:of )?({_MONTH})\b"
     rf"(?! (?:{_SAID})\b)"
@@ -84,6 +88,7 @@ def say_dates(text: str) -> str:
     text = _ISO.sub(_iso, _ISO_SPAN.sub(" to ", text))
     text = _IN_DOTS.sub(lambda at: _said(_NAMES[int(at[2]) - 1], at[1], None, at[3]), text)
     text = _HYPHENED.sub(lambda at: _said(at[2], at[1], None, at[3]), text)
+    text = _ACROSS.sub(" to ", text)
     text = _DAY_FIRST.sub(lambda at: _said(at[3], at[1], at[2], at[4]), text)
     text = _MONTH_FIRST.sub(lambda at: _said(at[1], at[2], at[3], at[4]), text)
     return _clock(_years(text))

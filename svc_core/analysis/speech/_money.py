@@ -52,7 +52,7 @@ _SIGNS = "|".join(re.escape(sign) for sign in sorted(_BY_SIGN, key=len, reverse=
 _CODES = "|".join(_BY_CODE)
 
 _BEFORE = re.compile(
-    rf"(?:(?<![\w)])(?P<sign>[+-])\s?)?"
+    rf"(?:(?<![\w)])(?P<sign>[+-]))?"
     rf"(?:(?P<mark>(?<![A-Za-z])(?:{_SIGNS}))|\b(?P<code>{_CODES}))\s?(?P<minus>-)?"
     rf"(?P<first>{NUMBER})(?:[ -]?(?P<scale>{SCALE})\b)?"
     rf"(?:(?:{DASH}(?:(?P=mark)|(?P=code))?\s?|\s(?:to|and)\s(?:(?P=mark)|(?P=code))\s?)"
@@ -64,7 +64,7 @@ _AFTER = re.compile(
     rf"\s?(?:(?P<mark>[€£¥₹₽₩₺₴₪₦฿₫₱₸]|zł\b|\$(?![\w]))|(?P<code>{_CODES})\b)"
 )
 _CENTS = re.compile(rf"{START}({NUMBER})\s?¢")
-_LONE = re.compile(r"[€£¥₹₽₩₺₴₪₦฿₫₱₸$](?=\W|\Z)")
+_LONE = re.compile(r"(?<!\w)[€£¥₹₽₩₺₴₪₦฿₫₱₸$](?=\W|\Z)")
 _PER = re.compile(
     r"(?<=[sn0-9])\s?/\s?(bbl|barrel|tonne|ton|t|kg|oz|ounce|MWh|kWh|GJ|MMBtu|day|week|month|year|yr|"
     r"hour|hr|h|head|share|litre|liter|gallon|gal|sq ?m|m2|unit)\b"

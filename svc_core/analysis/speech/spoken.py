@@ -37,7 +37,7 @@ def spoken(text: str, language: str = "en") -> str:
 
 
 def _in_english(paragraph: str, _language: str) -> str:
-    text = expand(say_codes(say_addresses(alike(paragraph))))
+    text = expand(say_codes(say_addresses(alike(paragraph))).replace("_", " "))
     if _NUMERIC.search(text):
         text = _with_quantities(text)
     text = say_capitals(say_romans(say_currencies(text)))

@@ -31,6 +31,8 @@ MONEY = [
     ("a $100-million-deal", "a 100 million US dollar deal"),
     ("50¢ and 1¢", "50 cents and 1 cent"),
     ("the €, the $", "the euros, the US dollars"),
+    ("a â€™ sign - $5", "a â sign, 5 US dollars"),
+    ("$20-per-month", "20 US dollar per-month"),
 ]
 PERCENT = [
     ("up 4.5%", "up 4.5 percent"),
@@ -53,8 +55,9 @@ DATES = [
     ("the 5 March attack", "the March fifth attack"),
     ("1–8 March 2026", "March first to eighth, 2026"),
     ("March 5-8, 2026", "March fifth to eighth, 2026"),
-    ("28 February – 1 March 2026", "February twenty-eighth, March first, 2026"),
+    ("28 February – 1 March 2026", "February twenty-eighth to March first, 2026"),
     ("Jan. 5", "January fifth"),
+    ("Jan. 8-Feb. 5", "January eighth to February fifth"),
     ("5 Sept 2025", "September fifth, 2025"),
     ("05-Mar-2026", "March fifth, 2026"),
     ("05.03.2026", "March fifth, 2026"),
@@ -210,6 +213,7 @@ CAPITALS = [
     ("WHO SAID IT FIRST", "Who Said It First"),
     ("1 US dollar", "1 US dollar"),
     ("I am A. Smith", "I am A. Smith"),
+    ("it said 'RT' and CPU_LOAD", "it said R-T and C-P-U LOAD"),
     ("a DREADNOUGHT", "a DREADNOUGHT"),
 ]
 ROMANS = [
@@ -261,6 +265,7 @@ PAUSES = [
     ("it’s Ann’s", "it's Ann's"),
     ("one — two – three", "one, two, three"),
     ("one—two", "one, two"),
+    ("one -- two ----- three", "one, two, three"),
     ("ships (old ones) sail", "ships, old ones, sail"),
     ("ships (old ones).", "ships, old ones"),
     ("then… nothing", "then, nothing"),
