@@ -1,0 +1,140 @@
+"""The roots that others hold against a log: checkpoints, receipts and anchors by themselves."""
+
+from collections.abc import Iterable
+from typing import TypedDict, Unpack
+
+from svc_core.ledger import tree
+from svc_core.ledger.checkpoint import Checkpoint
+from svc_core.ledger.cosignature import cosigners
+from svc_core.ledger.note import NoteError, VerifierKey, parse, signers
+from svc_core.ledger.policy import Policy, PolicyError
+from svc_core.ledger.receipt import Receipt
+from svc_core.ledger.seal import TreeHead
+from svc_core.ledger.terms import Anchor, Terms
+from svc_core.ledger.verdict import Fault, Level
+
+Text = str | bytes
+
+
+class Evidence(TypedDict, total=False):
+    """What a verification may be given besides the lines.
+
+    `checkpoints` are signed notes and `receipts` tlog-proof texts; their roots are anchors. Without
+    `vkey` the caller vouches for them; with it, only what that key has signed counts. `policy` says
+    which witnesses make a log a witnessed one. `start` is a trusted head of which the lines are the
+    continuation; an anchor before it counts if it brings a consistency proof.
+    """
+
+    level: Level
+    ledger: str | None
+    start: TreeHead | None
+    vkey: VerifierKey | str | None
+    policy: Policy | None
+    checkpoints: Iterable[Text]
+    receipts: Iterable[Text]
+    anchors: Iterable[Anchor | tuple[int, bytes] | tuple[int, bytes, tuple[bytes, ...]]]
+
+
+def gather(**given: Unpack[Evidence]) -> Terms:
+    """The terms of a verification. `level` is `strict` unless told otherwise.
+
+    Raises:
+        ValueError: `vkey` is no key.
+    """
+    start = given.get("start")
+    vkey = given.get("vkey")
+    key = VerifierKey.parse(vkey) if isinstance(vkey, str) else vkey
+    notes, faults = _read(given.get("checkpoints", ()), given.get("receipts", ()), key)
+    held = {Anchor(*anchor) for anchor in given.get("anchors", ())}
+    held |= {Anchor(checkpoint.size, checkpoint.root) for _, checkpoint in notes}
+    anchors = sorted(held, key=lambda anchor: anchor[:2])
+    base, root = (start.size, start.root) if start else (0, tree.EMPTY_ROOT)
+    later = [anchor for anchor in anchors if anchor.size > base]
+    earlier = [_is_begun(anchor, base, root) for anchor in anchors[: len(anchors) - len(later)]]
+    if False in earlier:
+        detail = "The trusted beginning does not continue an older root."
+        faults.append(Fault(base or None, None, "HISTORY_REWRITTEN", detail))
+    policy = given.get("policy")
+    return Terms(
+        level=given.get("level", "strict"),
+        ledger=given.get("ledger") or (start.ledger if start else None),
+        start=start,
+        anchors=tuple(later),
+        is_anchored=bool(later) or (base > 0 and True in earlier),
+        is_witnessed=policy is not None and any(_is_witnessed(text, policy) for text, _ in notes),
+        faults=tuple(faults),
+    )
+
+
+def _is_begun(anchor: Anchor, base: int, root: bytes) -> bool | None:
+    """Whether the trusted beginning continues the anchor; None when that cannot be told."""
+    if anchor.proof is None and 0 < anchor.size < base:
+        return None
+    try:
+        tree.verify_consistency(anchor.size, base, anchor.root, root, anchor.proof or ())
+    except tree.ProofError:
+        return False
+    return True if anchor.size else None
+
+
+def _is_witnessed(signed: str, policy: Policy) -> bool:
+    try:
+        seen = policy.judge(signed)
+    except (PolicyError, NoteError):
+        return False
+    # A policy may ask for nobody; that nobody saw it is no witness.
+    return bool(seen.checkpoint.size and seen.seen)
+
+
+def _read(
+    checkpoints: Iterable[Text], receipts: Iterable[Text], key: VerifierKey | None
+) -> tuple[list[tuple[str, Checkpoint]], list[Fault]]:
+    """The checkpoints that count, as texts and read, and what is wrong with the others."""
+    found: list[tuple[str, Checkpoint]] = []
+    faults: list[Fault] = []
+    for names, texts, unwrap in (
+        ("checkpoint", checkpoints, str),
+        ("receipt", receipts, lambda text: Receipt.parse(text).checkpoint),
+    ):
+        for number, raw in enumerate(texts, 1):
+            try:
+                text = raw if isinstance(raw, str) else raw.decode()
+                signed = unwrap(text)
+                found.append((signed, _open(signed, key)))
+            except _RefusedError as refused:
+                code, reason = refused.args
+                faults.append(Fault(None, None, code, f"{names} {number}: {reason}"))
+            except ValueError as broken:
+                reason = str(broken) if isinstance(broken, NoteError) else "It is no UTF-8."
+                detail = f"{names} {number}: {reason}"
+                faults.append(Fault(None, None, "CHECKPOINT_MALFORMED", detail))
+    return found, faults
+
+
+class _RefusedError(Exception):
+    """A checkpoint can be read but does not count: the code and the reason."""
+
+
+def _open(signed: str, key: VerifierKey | None) -> Checkpoint:
+    if _is_bare(signed):
+        raise _RefusedError("CHECKPOINT_UNSIGNED", "It has no signature.")
+    note = parse(signed)
+    checkpoint = Checkpoint.parse(note.text)
+    if key is None:
+        return checkpoint
+    try:
+        is_signed = signers(note, [key]) or cosigners(note, [key])
+    except NoteError as false:
+        raise _RefusedError("CHECKPOINT_SIGNATURE_INVALID", str(false)) from false
+    if key.name != checkpoint.origin or not is_signed:
+        raise _RefusedError("CHECKPOINT_UNSIGNED", "This log has not signed it.")
+    return checkpoint
+
+
+def _is_bare(text: str) -> bool:
+    """Whether it is a checkpoint's text alone, with or without the line that ends it."""
+    try:
+        Checkpoint.parse(text.rstrip("\n") + "\n")
+    except NoteError:
+        return False
+    return True

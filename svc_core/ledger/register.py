@@ -1,0 +1,146 @@
+"""Which identifiers a log recorded, erased and referred to, in bounded memory.
+
+Rule 1: 31 bytes are kept for a record, and as many for a reference until it was judged; references
+        are judged when they number a quarter of the records. A million records thus take less than
+        45 MB, where a set of their identifiers alone takes 80 MB.
+Rule 2: entries lie in buckets by the hash in their identifier. A bucket is judged by sorting it:
+        equal identifiers then stand together, in the order of their lines.
+"""
+
+from binascii import unhexlify
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from svc_core.ledger.form import Head
+from svc_core.ledger.verdict import FAULTS_MAX
+
+# An entry: prefix 1, hash 12, line 5, flags 1, subject 12.
+_ENTRY: Final = 31
+_KEY: Final = slice(0, 13)
+_LINE: Final = slice(13, 18)
+_FLAGS: Final = 18
+_SUBJECT: Final = slice(19, 31)
+_REFERS, _EMPTY, _ERASES = 1, 2, 4
+
+_BUCKETS: Final = 256
+_REFERENCES_MIN: Final = 1 << 16
+"""References that wait at least: 2 MB."""
+
+
+class Irregular(NamedTuple):
+    """An identifier that is recorded twice, refers wrongly, or lost its payload unlawfully."""
+
+    line: int
+    code: str
+    detail: str
+    id: str
+
+
+class Register:
+    """Take in records line by line, then ask for `irregular` and `erased`.
+
+    With `is_partial` the log was not taken in from its beginning, or not all of it: a target that
+    is unknown may lie outside.
+    """
+
+    def __init__(self, *, is_partial: bool) -> None:
+        self.erased = 0
+        self._is_partial = is_partial
+        self._buckets = [bytearray() for _ in range(_BUCKETS)]
+        self._lost_line = 0
+        self._records = 0
+        self._references = 0
+        self._found: list[Irregular] = []
+
+    def record(self, line: int, head: Head, *, is_empty: bool) -> None:
+        """Take in the record of a line, and the reference it makes."""
+        self.define(line, head, is_empty=is_empty)
+        if head.target is not None:
+            self.refer(line, head, head.target)
+
+    def define(self, line: int, head: Head, *, is_empty: bool) -> None:
+        """A record with this identifier stands in `line`; its payload is null if `is_empty`."""
+        self._records += 1
+        self._put(head.id, line, _EMPTY * is_empty, head.subject)
+
+    def refer(self, line: int, head: Head, target: bytes) -> None:
+        """The record in `line` has this target."""
+        self._references += 1
+        self._put(target, line, _REFERS | _ERASES * (head.op == b"erase"), head.subject)
+        if self._references >= max(_REFERENCES_MIN, self._records // 4):
+            self._judge(is_last=False)
+
+    def lose(self, line: int, *, may_erase: bool) -> None:
+        """A record at `line` cannot be read: what others refer to may be it.
+
+        If it may have been an erasure, no payload before it can be called missing.
+        """
+        self._is_partial = True
+        if may_erase:
+            self._lost_line = max(self._lost_line, line)
+
+    def irregular(self) -> list[Irregular]:
+        """What is wrong, by line, at most as many as a verdict lists; ends the taking in."""
+        self._judge(is_last=True)
+        return self._found
+
+    def _put(self, id_: bytes, line: int, flags: int, subject: bytes) -> None:
+        hash_ = unhexlify(id_[4:])
+        self._buckets[hash_[0]] += b"%c%b%b%c%b" % (
+            id_[0],
+            hash_,
+            line.to_bytes(5, "big"),
+            flags,
+            unhexlify(subject[4:]),
+        )
+
+    def _judge(self, *, is_last: bool) -> None:
+        self._references = 0
+        for number, bucket in enumerate(self._buckets):
+            entries = sorted(
+                [bytes(bucket[at : at + _ENTRY]) for at in range(0, len(bucket), _ENTRY)]
+            )
+            self._buckets[number] = kept = bytearray()
+            for found in self._walk(entries, kept, is_last=is_last):
+                self._found.append(found)
+                if len(self._found) > 2 * FAULTS_MAX:
+                    self._found = sorted(self._found)[:FAULTS_MAX]
+        self._found = sorted(self._found)[:FAULTS_MAX]
+
+    def _walk(self, entries: list[bytes], kept: bytearray, *, is_last: bool) -> Iterator[Irregular]:
+        """Judge one bucket; what later references may need goes to `kept`."""
+        owner = b""
+        for entry in entries:
+            is_owners = entry[_KEY] == owner[_KEY]
+            if not entry[_FLAGS] & _REFERS:
+                if is_owners:
+                    yield _told(entry, "DUPLICATE_ID", "Another record has this id already.")
+                    continue
+                yield from self._close(owner, kept, is_last=is_last)
+                owner = entry
+            elif not is_owners or entry[_LINE] == owner[_LINE]:
+                if is_owners or not self._is_partial:
+                    yield _told(entry, "BAD_TARGET", "No earlier record has the target's id.")
+            elif entry[_SUBJECT] != owner[_SUBJECT]:
+                yield _told(entry, "BAD_TARGET", "The target is about another subject.")
+            elif entry[_FLAGS] & _ERASES and owner[_FLAGS] & _EMPTY:
+                self.erased += 1
+                owner = owner[:_FLAGS] + b"\0" + owner[_FLAGS + 1 :]
+        yield from self._close(owner, kept, is_last=is_last)
+
+    def _close(self, owner: bytes, kept: bytearray, *, is_last: bool) -> Iterator[Irregular]:
+        if is_last and owner and owner[_FLAGS] & _EMPTY and _line(owner) > self._lost_line:
+            yield _told(owner, "PAYLOAD_MISSING", "The payload is null and no record erases it.")
+        kept += owner
+
+
+_NAMES: Final = {ord(prefix[0]): prefix for prefix in ("sbj", "dsg", "obs", "clm")}
+
+
+def _told(entry: bytes, code: str, detail: str) -> Irregular:
+    id_ = f"{_NAMES[entry[0]]}_{entry[1:13].hex()}"
+    return Irregular(_line(entry), code, detail, id_)
+
+
+def _line(entry: bytes) -> int:
+    return int.from_bytes(entry[_LINE], "big")

@@ -1,0 +1,47 @@
+"""The tree of a damaged log, grown from the seals that the log itself vouches for.
+
+The seal that stands in a line may be false; the next line's head holds the one that was sealed. As
+long as every leaf is known in this way, the tree still shows whether all else is what was signed.
+"""
+
+from svc_core.ledger import tree
+from svc_core.ledger.terms import Anchor, Terms
+
+
+class Trunk:
+    """Push the leaves in order; `false` is then the first anchor that they do not reproduce."""
+
+    def __init__(self, terms: Terms) -> None:
+        self.size = terms.base
+        self.frontier: tree.Frontier | None = terms.start.frontier if terms.start else ()
+        self.proven = 0
+        self.false: Anchor | None = None
+        self.false_root = b""
+        self._anchors = terms.anchors
+
+    def push(self, seal: str) -> None:
+        """The next leaf is this seal, in hexadecimal digits."""
+        if self.frontier is None:
+            return
+        self.frontier = tree.extend(self.frontier, self.size, [bytes.fromhex(seal)])
+        self.size += 1
+        root = tree.root(self.frontier)
+        for anchor in self._anchors:
+            if anchor.size == self.size and self.false is None:
+                if anchor.root == root:
+                    self.proven = self.size
+                else:
+                    self.false, self.false_root = anchor, root
+
+    def lose(self) -> None:
+        """The next leaf is not known, so that nothing after it can be judged."""
+        self.frontier = None
+
+    def fits(self, *seals: str) -> bool:
+        """Whether an anchor tells that these are the next leaves."""
+        if self.frontier is None:
+            return False
+        size = self.size + len(seals)
+        leaves = map(bytes.fromhex, seals)
+        root = tree.root(tree.extend(self.frontier, self.size, leaves))
+        return any(anchor[:2] == (size, root) for anchor in self._anchors)

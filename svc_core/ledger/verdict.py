@@ -1,0 +1,124 @@
+"""What a verification finds: codes, faults, checks and the verdict.
+
+Rule 1: a code never changes its meaning. A line that has several faults tells them in the order of
+        `CODES`: what was done to its bytes first, what its content says last.
+Rule 2: `assurance` says openly what was proven. A log without an outside anchor can be cut or
+        rewritten as a whole and still agree with itself.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final, Literal
+
+from attrs import field, fields, frozen
+
+from svc_core.ledger.seal import TreeHead
+
+Level = Literal["integrity", "strict"]
+Assurance = Literal["self_consistent", "anchored", "witnessed", "failed"]
+
+FAULTS_MAX: Final = 100
+"""Faults that a verdict lists: enough to see what happened, however much of a log was damaged."""
+
+CODES: Final[Mapping[str, str]] = {
+    "MALFORMED": "format",
+    "NOT_CANONICAL": "canonical",
+    "HEAD_ALTERED": "seals",
+    "SEAL_ALTERED": "seals",
+    "RESEALED": "chain",
+    "PAYLOAD_ALTERED": "payloads",
+    "REORDERED": "sequence",
+    "MISSING_LINES": "sequence",
+    "DUPLICATE_LINE": "sequence",
+    "FORKED": "sequence",
+    "PAYLOAD_MISSING": "payloads",
+    "WRONG_LEDGER": "chain",
+    "GENESIS_MISMATCH": "chain",
+    "TIME_REGRESSION": "record_time",
+    "ID_MISMATCH": "references",
+    "DUPLICATE_ID": "references",
+    "BAD_TARGET": "references",
+    "EMPTY_INTERVAL": "format",
+    "TRUNCATED": "tree",
+    "HISTORY_REWRITTEN": "tree",
+    "CHECKPOINT_MALFORMED": "checkpoints",
+    "CHECKPOINT_UNSIGNED": "checkpoints",
+    "CHECKPOINT_SIGNATURE_INVALID": "checkpoints",
+}
+"""Every code and the check that it fails."""
+
+_RANK: Final = {code: rank for rank, code in enumerate(CODES)}
+
+
+@frozen
+class Fault:
+    """One thing that is wrong.
+
+    `line` counts from 1 at the first line of the log; `seq` is the number of the record that should
+    stand there. Both are None for a fault of a checkpoint. `pinned_by` is the line whose head holds
+    the seal that was expected here.
+    """
+
+    line: int | None
+    seq: int | None
+    code: str
+    detail: str
+    expected: str | None = None
+    actual: str | None = None
+    pinned_by: int | None = None
+
+
+@frozen
+class Checks:
+    """Whether each check held; None when it was not made at this level or could not be judged."""
+
+    format: bool | None = True
+    seals: bool | None = True
+    payloads: bool | None = True
+    chain: bool | None = True
+    sequence: bool | None = True
+    record_time: bool | None = True
+    references: bool | None = True
+    tree: bool | None = True
+    checkpoints: bool | None = True
+    canonical: bool | None = True
+
+
+@frozen
+class Verdict:
+    """The outcome of a verification.
+
+    `start` is the size that was trusted to begin with, `size` the lines of the log including it.
+    `root` is the tree's over the seals that the log itself vouches for; None when lines are missing
+    so that it cannot be told. `head` is what appends and later verifications may begin from; it is
+    None unless `ok`. `fault_count` may be larger than the list of `faults`.
+    """
+
+    ok: bool
+    assurance: Assurance
+    level: Level
+    ledger: str | None
+    start: int
+    size: int
+    head_seal: str | None
+    root: bytes | None = field(repr=lambda root: "None" if root is None else root.hex())
+    erased: int
+    checks: Checks
+    first_fault: Fault | None
+    faults: tuple[Fault, ...]
+    fault_count: int
+    head: TreeHead | None = field(repr=False)
+
+
+def in_order(faults: Iterable[Fault]) -> list[Fault]:
+    """Faults by line, those of checkpoints last; several of a line by the order of `CODES`."""
+    return sorted(faults, key=lambda f: (f.line is None, f.line or 0, _RANK[f.code]))
+
+
+def checks(faults: Iterable[Fault], level: Level, *, has_tree: bool) -> Checks:
+    """The map of checks at `level` after these faults."""
+    failed = {CODES[fault.code] for fault in faults}
+    undone = {"references", "canonical"} if level == "integrity" else set()
+    if not has_tree:
+        undone.add("tree")
+    names = [member.name for member in fields(Checks)]
+    return Checks(**{n: False if n in failed else None if n in undone else True for n in names})

@@ -1,0 +1,123 @@
+"""Checkpoints, receipts and witnesses: what counts as an anchor, and what is said of the others."""
+
+from typing import Any
+
+import pytest
+
+from svc_core.ledger.checkpoint import Checkpoint, sign
+from svc_core.ledger.note import Ed25519Signer
+from svc_core.ledger.policy import Policy
+from svc_core.ledger.verify import verify
+
+
+@pytest.fixture
+def lines(vectors: Any) -> list[bytes]:
+    return [line.encode() for line in vectors["lines"]]
+
+
+@pytest.fixture
+def vkey(vectors: Any) -> str:
+    key: str = vectors["logKey"]["vkey"]
+    return key
+
+
+def test_checkpoints_and_receipts_are_anchors(vectors: Any, lines: list[bytes], vkey: str) -> None:
+    checkpoint, receipt = vectors["checkpoints"]["8"], vectors["receipt"]["text"]
+
+    assert verify(lines, checkpoints=[checkpoint], vkey=vkey).assurance == "anchored"
+    assert verify(lines, checkpoints=[checkpoint.encode()]).assurance == "anchored"
+    assert verify(lines, receipts=[receipt], vkey=vkey).assurance == "anchored"
+    for evidence in ({"checkpoints": [checkpoint]}, {"receipts": [receipt.encode()]}):
+        first = verify(lines[:7], vkey=vkey, **evidence).first_fault
+        assert first is not None
+        assert (first.code, first.line) == ("TRUNCATED", 8)
+
+
+def _bad(vectors: Any) -> list[tuple[str, Any]]:
+    signed = vectors["checkpoints"]["8"]
+    text, _, signature = signed.partition("\n\n")
+    foreign = Ed25519Signer.from_seed(b"f" * 32)
+    origin = vectors["origin"]
+    root = bytes.fromhex(vectors["roots"][8])
+    return [
+        ("CHECKPOINT_MALFORMED", ""),
+        ("CHECKPOINT_MALFORMED", "rubbish\n"),
+        ("CHECKPOINT_MALFORMED", b"\xff\xfe"),
+        ("CHECKPOINT_MALFORMED", signed[:-1]),
+        ("CHECKPOINT_MALFORMED", signed.replace("\n8\n", "\n08\n")),
+        ("CHECKPOINT_MALFORMED", signed + "rubbish\n"),
+        ("CHECKPOINT_UNSIGNED", text + "\n"),
+        ("CHECKPOINT_UNSIGNED", text + "\n\n"),
+        ("CHECKPOINT_UNSIGNED", sign(Checkpoint(origin, 8, root), foreign)),
+        ("CHECKPOINT_UNSIGNED", sign(Checkpoint("other.example/log", 8, root), foreign)),
+        ("CHECKPOINT_SIGNATURE_INVALID", signed.replace("\n8\n", "\n7\n")),
+        ("CHECKPOINT_SIGNATURE_INVALID", f"{text.replace('6267', '6268')}\n\n{signature}"),
+    ]
+
+
+def test_what_does_not_count_is_told_and_anchors_nothing(
+    vectors: Any, lines: list[bytes], vkey: str, faults_of: Any
+) -> None:
+    for code, checkpoint in _bad(vectors):
+        verdict = verify(lines, checkpoints=[checkpoint], vkey=vkey)
+
+        assert faults_of(verdict) == [(code, None)], checkpoint
+        assert verdict.assurance == "failed"
+        assert verdict.checks.checkpoints is False
+        assert verdict.checks.seals is verdict.checks.tree is True
+        assert verdict.root == bytes.fromhex(vectors["roots"][8])
+
+
+def test_faults_of_lines_come_before_those_of_checkpoints(
+    vectors: Any, lines: list[bytes], vkey: str, faults_of: Any
+) -> None:
+    lines[2] = lines[2].replace(b"Gazette", b"gazette")
+    good, bad = vectors["checkpoints"]["8"], "rubbish"
+
+    verdict = verify(lines, checkpoints=[good, bad], receipts=["c2sp.org/tlog-proof"], vkey=vkey)
+
+    assert faults_of(verdict) == [
+        ("PAYLOAD_ALTERED", 3),
+        ("CHECKPOINT_MALFORMED", None),
+        ("CHECKPOINT_MALFORMED", None),
+    ]
+    assert verdict.faults[1].detail.startswith("checkpoint 2: ")
+    assert verdict.faults[2].detail.startswith("receipt 1: ")
+    assert verdict.fault_count == 3
+
+
+def test_a_key_that_is_none_is_refused(lines: list[bytes]) -> None:
+    with pytest.raises(ValueError, match="key"):
+        verify(lines, vkey="not a key")
+
+
+def _policy(vectors: Any, quorum: str) -> Policy:
+    log, witness = vectors["logKey"]["vkey"], vectors["witnessKey"]["vkey"]
+    return Policy.parse(f"log {log}\nwitness w1 {witness}\nquorum {quorum}\n".encode())
+
+
+def test_a_log_is_witnessed_when_the_quorum_has_cosigned(
+    vectors: Any, lines: list[bytes], vkey: str
+) -> None:
+    policy = _policy(vectors, "w1")
+    signed, cosigned = vectors["checkpoints"]["8"], vectors["cosigned"]
+
+    def assurance(checkpoint: str, policy: Policy, until: int = 8) -> str:
+        given = {"checkpoints": [checkpoint], "policy": policy, "vkey": vkey}
+        return verify(lines[:until], **given).assurance
+
+    assert assurance(cosigned, policy) == "witnessed"
+    assert assurance(signed, policy) == "anchored"
+    assert assurance(cosigned, policy, 7) == "failed"
+    # Nobody is asked for, and nobody came.
+    assert assurance(signed, _policy(vectors, "none")) == "anchored"
+
+
+def test_a_key_of_witnesses_signs_checkpoints_by_cosignature(
+    vectors: Any, lines: list[bytes], faults_of: Any
+) -> None:
+    witness = vectors["witnessKey"]["vkey"]
+
+    verdict = verify(lines, checkpoints=[vectors["cosigned"]], vkey=witness)
+
+    assert faults_of(verdict) == [("CHECKPOINT_UNSIGNED", None)]

@@ -1,0 +1,743 @@
+"""A verification finds every edit, names the line, and says what was proven."""
+
+from collections.abc import Iterator
+from itertools import permutations, product
+from typing import Any
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core.ledger.diagnose import Diagnosis
+from svc_core.ledger.evidence import gather
+from svc_core.ledger.records import HEAD, LINE_BYTES_MAX, encode_line, split
+from svc_core.ledger.seal import TreeHead, genesis, seal_of
+from svc_core.ledger.seen import Seen
+from svc_core.ledger.sweep import Sweep
+from svc_core.ledger.verdict import CODES, FAULTS_MAX, Verdict
+from svc_core.ledger.verify import verify, verify_export
+
+OTHER = "led_ffffffffffffffffffffffff"
+
+
+def _both(lines: list[bytes], **given: Any) -> Verdict:
+    """The diagnosis, after it agreed with the fast pass."""
+    terms = gather(**given)
+    sweep, diagnosis = Sweep(terms), Diagnosis(terms)
+    for at in range(0, len(lines), 3):
+        if not sweep.feed(lines[at : at + 3]):
+            break
+    diagnosis.feed(lines)
+    fast, slow = sweep.finish(), diagnosis.finish()
+    assert fast == slow if fast is not None else not slow.ok
+    return slow
+
+
+def _resealed(line: bytes, old: bytes, new: bytes) -> bytes:
+    parts = split(line)
+    assert old in parts.head
+    head = parts.head.replace(old, new, 1)
+    return encode_line(head, parts.payload, seal_of(head))
+
+
+def _rewritten(lines: list[bytes], start: int, old: bytes, new: bytes) -> list[bytes]:
+    """The log with line `start` edited, and everything from there on sealed again."""
+    found = [*lines[:start], _resealed(lines[start], old, new)]
+    for before, line in zip(lines[start:], lines[start + 1 :], strict=False):
+        prev, told = split(before).seal, split(found[-1]).seal
+        found.append(_resealed(line, b'"prev":"' + prev, b'"prev":"' + told))
+    return found
+
+
+# -- the cases of the vectors ----------------------------------------------------------------------
+
+
+def test_the_21_tamper_cases_are_judged_as_expected(vectors: Any, faults_of: Any) -> None:
+    assert len(vectors["tamper"]) == 21
+    for name, case in vectors["tamper"].items():
+        lines = [
+            (vectors["lines"][line] if isinstance(line, int) else line).encode()
+            for line in case["lines"]
+        ]
+        given: dict[str, Any] = {
+            "checkpoints": [vectors["checkpoints"][str(size)] for size in case["checkpoints"]],
+            "vkey": vectors["logKey"]["vkey"],
+        }
+        if name == "wrong_ledger":
+            given["ledger"] = OTHER
+
+        verdict = verify(lines, **given)
+
+        assert faults_of(verdict) == [tuple(fault) for fault in case["faults"]], name
+        assert verdict == _both(lines, **given), name
+        expected = tuple(case["expect"]) if case["expect"] else None
+        first = verdict.first_fault
+        assert (first and (first.code, first.line)) == expected, name
+        assert verdict.ok == (expected is None), name
+
+
+def test_an_intact_log_is_told_whole(vectors: Any) -> None:
+    lines = [line.encode() for line in vectors["lines"]]
+
+    verdict = verify(lines)
+
+    assert verdict.ok
+    assert verdict.assurance == "self_consistent"
+    assert (verdict.ledger, verdict.start, verdict.size) == (vectors["ledger"], 0, 8)
+    assert verdict.head_seal == vectors["seals"][-1]
+    assert verdict.root == bytes.fromhex(vectors["roots"][8])
+    assert verdict.faults == ()
+    assert verdict.first_fault is None
+    assert verdict.head is not None
+    assert verdict.head.recorded_at == "2026-02-03T10:00:00.000000Z"
+
+
+# -- every edit ------------------------------------------------------------------------------------
+
+
+def _missed(log: Any, places: range, bits: tuple[int, ...], **given: Any) -> Iterator[Any]:
+    """Edits of single bytes of the export that are not found, or not in their line."""
+    export = b"".join(line + b"\n" for line in log.lines)
+    for place in places:
+        line = export.count(b"\n", 0, place) + 1
+        for bit in bits:
+            edited = bytearray(export)
+            edited[place] ^= 1 << bit
+            verdict = verify_export(lambda edited=edited: [bytes(edited)], **given)
+            if verdict.ok or verdict.first_fault is None or verdict.first_fault.line != line:
+                yield place, bit, verdict.first_fault
+
+
+def _export_size(log: Any) -> int:
+    return sum(len(line) + 1 for line in log.lines)
+
+
+@pytest.mark.parametrize("level", ["integrity", "strict"])
+def test_any_single_byte_edit_is_found_in_its_line(
+    make_log: Any, make_erased: Any, level: str
+) -> None:
+    log = make_erased(make_log(5), 3)
+
+    places = range(0, _export_size(log), 13)
+    assert list(_missed(log, places, (0,), level=level, anchors=[log.anchor])) == []
+    assert list(_missed(log, range(3, _export_size(log), 13), (3,), level=level)) == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("is_anchored", [True, False])
+@pytest.mark.parametrize("level", ["integrity", "strict"])
+def test_every_single_byte_edit_of_a_hundred_lines_is_found_in_its_line(
+    make_log: Any, make_erased: Any, level: str, is_anchored: bool
+) -> None:
+    log = make_erased(make_log(99), 40)
+    anchors = [log.anchor] if is_anchored else []
+
+    places = range(_export_size(log))
+    assert list(_missed(log, places, (0, 2, 5), level=level, anchors=anchors)) == []
+
+
+@given(data=st.data())
+def test_an_edit_of_several_bytes_never_passes(data: Any, make_log: Any) -> None:
+    log = make_log(12)
+    export = b"".join(line + b"\n" for line in log.lines)
+    edited = bytearray(export)
+    for _ in range(data.draw(st.integers(1, 3))):
+        start = data.draw(st.integers(0, len(export) - 1))
+        stop = min(len(edited), start + data.draw(st.integers(0, 90)))
+        edited[start:stop] = data.draw(st.binary(max_size=90))
+    anchors = [log.anchor]
+
+    verdict = verify_export(lambda: [bytes(edited)], anchors=anchors)
+
+    intact = edited in (export, export[:-1])
+    assert verdict.ok == intact
+    lines = bytes(edited).removesuffix(b"\n").split(b"\n") if edited else []
+    assert _both(lines, anchors=anchors).ok == intact
+
+
+# -- order -----------------------------------------------------------------------------------------
+
+
+def _deviation(numbers: tuple[int, ...]) -> int:
+    return next((at for at, n in enumerate(numbers) if at != n), len(numbers))
+
+
+@pytest.mark.parametrize("is_anchored", [True, False])
+@pytest.mark.parametrize("count", [4, pytest.param(6, marks=pytest.mark.soak)])
+def test_any_choice_of_lines_is_found_at_the_first_that_is_out_of_place(
+    make_log: Any, count: int, is_anchored: bool
+) -> None:
+    log = make_log(count)
+    anchors = [log.anchor] if is_anchored else []
+    for length in range(count + 1):
+        for numbers in product(range(count), repeat=length):
+            verdict = _both([log.lines[n] for n in numbers], anchors=anchors)
+            at = _deviation(numbers)
+            is_cut = is_anchored and length < count
+            assert verdict.ok == (at == length and not is_cut), numbers
+            if verdict.first_fault is not None:
+                assert verdict.first_fault.line == at + 1, numbers
+
+
+def test_permutations_are_reordered(make_log: Any) -> None:
+    log = make_log(5)
+    for numbers in permutations(range(5)):
+        first = _both([log.lines[n] for n in numbers], anchors=[log.anchor]).first_fault
+        at = _deviation(numbers)
+        assert (first and (first.code, first.line)) == (
+            None if at == 5 else ("REORDERED", at + 1)
+        ), numbers
+
+
+@pytest.mark.parametrize("count", [2, 9])
+def test_swaps_deletions_and_repetitions_have_their_codes(
+    make_log: Any, faults_of: Any, count: int
+) -> None:
+    log = make_log(count)
+    lines = list(log.lines)
+    for at in range(count):
+        cut = lines[:at] + lines[at + 1 :]
+        is_last = at == count - 1
+        assert faults_of(_both(cut)) == ([] if is_last else [("MISSING_LINES", at + 1)])
+        assert faults_of(_both(cut, anchors=[log.anchor]))[-1] == ("TRUNCATED", count)
+        for to in range(at + 1, count + 1):
+            twice = [*lines[:to], lines[at], *lines[to:]]
+            assert faults_of(_both(twice)) == [("DUPLICATE_LINE", to + 1)]
+        for to in range(at + 1, count):
+            swapped = list(lines)
+            swapped[at], swapped[to] = swapped[to], swapped[at]
+            assert faults_of(_both(swapped)) == [("REORDERED", at + 1)]
+
+
+def test_missing_lines_are_counted(make_log: Any) -> None:
+    lines = list(make_log(9).lines)
+
+    first = verify(lines[:2] + lines[5:]).first_fault
+
+    assert first is not None
+    assert first.detail.startswith("3 line(s)")
+    assert (first.seq, first.expected, first.actual) == (2, "2", "5")
+
+
+def test_lines_that_come_later_and_lines_that_never_come_are_told_apart(
+    make_log: Any, faults_of: Any
+) -> None:
+    lines = list(make_log(9).lines)
+
+    assert faults_of(_both([*lines[:2], *lines[5:], lines[3]])) == [
+        ("REORDERED", 3),
+        ("MISSING_LINES", 3),
+    ]
+
+
+# -- what was sealed again -------------------------------------------------------------------------
+
+
+def test_a_head_that_was_edited_and_sealed_again_is_convicted_by_the_next(make_log: Any) -> None:
+    log = make_log(8)
+    edits = [
+        (b'"recordedAt":"2026', b'"recordedAt":"2025'),
+        (b'"recordedAt":"2026', b'"recordedAt":"2027'),
+        (b'"author":"', b'"author":"x'),
+        (b'"prev":"', b'"prev":"0000'),
+    ]
+    for at in range(1, 7):
+        for old, new in edits:
+            line = _resealed(log.lines[at], old, new)
+            if b"0000" in new:
+                line = _resealed(
+                    log.lines[at],
+                    b'"prev":"' + split(log.lines[at - 1]).seal,
+                    b'"prev":"' + b"0" * 64,
+                )
+            lines = [*log.lines[:at], line, *log.lines[at + 1 :]]
+            for anchors in ([], [log.anchor]):
+                first = _both(lines, anchors=anchors).first_fault
+                assert first is not None
+                assert (first.code, first.line, first.seq) == ("RESEALED", at + 1, at)
+                assert first.pinned_by == at + 2
+                assert first.expected == split(log.lines[at]).seal.decode()
+                assert first.actual == split(line).seal.decode()
+
+
+def test_a_number_that_was_edited_and_sealed_again_is_convicted(make_log: Any) -> None:
+    log = make_log(6)
+    for at in range(6):
+        old = b'"seq":%d,' % at
+        for number in {0, 3, 9, 10**15} - {at}:
+            line = _resealed(log.lines[at], old, b'"seq":%d,' % number)
+            lines = [*log.lines[:at], line, *log.lines[at + 1 :]]
+            first = _both(lines, anchors=[log.anchor]).first_fault
+            assert first is not None
+            assert (first.code, first.line) == ("RESEALED", at + 1)
+            assert first.pinned_by == (at + 2 if at < 5 else None)
+
+
+def test_a_chain_that_was_broken_at_its_end_is_told_by_an_anchor(
+    make_log: Any, faults_of: Any
+) -> None:
+    log = make_log(6)
+    *before, last = log.lines
+    broken = _resealed(last, b'"prev":"' + split(before[-1]).seal, b'"prev":"' + b"0" * 64)
+
+    # Nothing holds the last seal: either of the two may have been sealed again.
+    assert faults_of(_both([*before, broken])) == [("RESEALED", 5)]
+    assert faults_of(_both([*before, broken], anchors=[log.anchor])) == [("RESEALED", 6)]
+    assert faults_of(_both([*before, broken], anchors=[log.root(5)])) == [("RESEALED", 6)]
+    edited = _resealed(before[-1], b'"author":"', b'"author":"x')
+    resealed = [*before[:-1], edited, last]
+    assert faults_of(_both(resealed, anchors=[log.anchor])) == [("RESEALED", 5)]
+
+
+def test_a_rewritten_suffix_is_seen_by_whoever_holds_an_older_root(
+    make_log: Any, faults_of: Any
+) -> None:
+    log = make_log(9)
+    for start in range(9):
+        lines = _rewritten(list(log.lines), start, b'"author":"', b'"author":"x')
+        assert _both(lines).assurance == "self_consistent"
+        for size in range(1, 10):
+            verdict = _both(lines, anchors=[log.root(size)])
+            assert faults_of(verdict) == ([("HISTORY_REWRITTEN", size)] if size > start else [])
+        verdict = _both(lines, anchors=[log.root(size) for size in range(1, 10)])
+        first = verdict.first_fault
+        assert first is not None
+        assert first.detail == f"Lines {start + 1} to {start + 1} are not those that were signed."
+
+
+def test_two_histories_of_one_log_are_a_fork(make_log: Any, faults_of: Any) -> None:
+    log = make_log(8)
+    lines = list(log.lines)
+    for at in range(1, 8):
+        forged = _resealed(lines[at], b'"author":"', b'"author":"x')
+        for to in range(at + 1, 9):
+            verdict = _both([*lines[:to], forged, *lines[to:]], level="integrity")
+            assert faults_of(verdict) == [("FORKED", to + 1)]
+        # The forged one first: the second one is named, and the next line, or an anchor, holds it.
+        verdict = _both([*lines[:at], forged, *lines[at:]], anchors=[log.anchor], level="integrity")
+        rewritten = [("HISTORY_REWRITTEN", 8)] if at == 7 else []
+        assert faults_of(verdict) == [*rewritten, ("FORKED", at + 2)]
+
+
+# -- single lines ----------------------------------------------------------------------------------
+
+
+def test_the_last_line_is_judged_by_an_anchor(make_log: Any, faults_of: Any) -> None:
+    log = make_log(4)
+    *before, last = log.lines
+    seal = split(last).seal
+    other = last.replace(seal, bytes(reversed(seal)))
+    head = last.replace(b'"author":"key', b'"author":"kez')
+
+    assert faults_of(_both([*before, other], anchors=[log.anchor])) == [("SEAL_ALTERED", 4)]
+    assert faults_of(_both([*before, head], anchors=[log.anchor])) == [("HEAD_ALTERED", 4)]
+    # Without one, nothing tells which of the two was altered.
+    assert faults_of(_both([*before, other])) == [("HEAD_ALTERED", 4)]
+    assert faults_of(_both([*before, last.replace(seal, b"x" * 64)])) == [("SEAL_ALTERED", 4)]
+
+
+def test_a_payload_whose_seal_was_altered_is_looked_at_as_well(
+    make_log: Any, faults_of: Any
+) -> None:
+    lines = list(make_log(4).lines)
+    seal = split(lines[1]).seal
+    lines[1] = lines[1].replace(seal, bytes(reversed(seal))).replace(b'"salt":"0', b'"salt":"1')
+
+    assert faults_of(_both(lines)) == [("SEAL_ALTERED", 2), ("PAYLOAD_ALTERED", 2)]
+
+
+def test_another_order_of_members_or_white_space_is_form_alone(
+    make_log: Any, faults_of: Any
+) -> None:
+    log = make_log(4)
+    line = log.lines[2]
+    parts = split(line)
+    seal, payload, head = parts.seal.decode(), parts.payload, parts.head
+    forms = [
+        b'{"payload":%b,"head":%b,"seal":"%b"}' % (payload, head, seal.encode()),
+        line.replace(b'"salt"', b' "salt"'),
+        line.replace(b'"v":1', b'"v": 1'),
+        line + b"\r",
+        b"\xef\xbb\xbf" + line,
+        b"\t" + line,
+        line.replace(b'"v":1', b'"v":1.0'),
+    ]
+    for form in forms:
+        lines = [*log.lines[:2], form, log.lines[3]]
+        verdict = _both(lines, anchors=[log.anchor])
+        assert faults_of(verdict) == [("NOT_CANONICAL", 3)], form
+        assert verdict.checks.canonical is False
+        assert verdict.first_fault is not None
+        assert "All other lines" in verdict.first_fault.detail
+
+
+def test_a_line_in_another_form_and_with_another_content_is_both(
+    make_log: Any, faults_of: Any
+) -> None:
+    lines = list(make_log(3).lines)
+    lines[1] = lines[1].replace(b'"author":"key', b'"author":"kez') + b"\r"
+
+    assert faults_of(_both(lines)) == [("NOT_CANONICAL", 2), ("HEAD_ALTERED", 2)]
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (b"", "NOT_CANONICAL"),
+        (b" \t", "NOT_CANONICAL"),
+        (b"{}", "MALFORMED"),
+        (b"[]", "MALFORMED"),
+        (b"\x00\xff" * 40, "MALFORMED"),
+        (b"[" * 60_000, "MALFORMED"),
+        (b"1" * 60_000, "MALFORMED"),
+        (b'{"head":1,"payload":2,"seal":3}', "MALFORMED"),
+        (b'{"head":NaN,"payload":2,"seal":3}', "MALFORMED"),
+        (b"x" * (LINE_BYTES_MAX + 1), "MALFORMED"),
+    ],
+)
+def test_what_is_no_record_is_named_and_does_not_hide_the_rest(
+    make_log: Any, faults_of: Any, line: bytes, code: str
+) -> None:
+    log = make_log(4)
+    lines = list(log.lines)
+    for at in range(5):
+        inserted = [*lines[:at], line, *lines[at:]]
+        assert faults_of(_both(inserted, anchors=[log.anchor])) == [(code, at + 1)]
+    for at in range(4):
+        replaced = [*lines[:at], line, *lines[at + 1 :]]
+        assert faults_of(_both(replaced, anchors=[log.anchor])) == [(code, at + 1)]
+
+
+def test_lines_that_ran_together_and_a_line_that_was_cut_are_placed(
+    make_log: Any, faults_of: Any
+) -> None:
+    lines = list(make_log(5).lines)
+
+    joined = _both([lines[0], lines[1] + lines[2], *lines[3:]])
+    cut = _both([lines[0], lines[1][:99], lines[1][99:], *lines[2:]])
+
+    assert (
+        faults_of(joined) == [("HEAD_ALTERED", 2), ("MISSING_LINES", 3)]
+        or faults_of(joined)[0][1] == 2
+    )
+    assert faults_of(cut) == [("MALFORMED", 2), ("MALFORMED", 3)]
+
+
+def test_many_lines_that_cannot_be_read_are_passed_over(make_log: Any) -> None:
+    log = make_log(5)
+    rubbish = [b"rubbish"] * 700
+
+    verdict = _both([*log.lines[:2], *rubbish, *log.lines[2:]], anchors=[log.anchor])
+
+    assert verdict.fault_count == 700
+    assert len(verdict.faults) == FAULTS_MAX
+    assert verdict.first_fault is not None
+    assert verdict.first_fault.line == 3
+    assert verdict.root == log.heads[-1].root
+
+
+def test_several_damaged_lines_in_a_row_still_show_the_tree(make_log: Any) -> None:
+    log = make_log(7)
+    lines = list(log.lines)
+    for at in (2, 3, 4):
+        lines[at] = lines[at].replace(b'"author":"key', b'"author":"kez')
+
+    assert _both(lines).root == log.heads[-1].root
+    lines[3] = b"?"
+    verdict = _both(lines, anchors=[log.anchor])
+    assert verdict.root is None
+    assert verdict.checks.tree is None
+    assert verdict.checks.seals is False
+
+
+def test_a_sealed_head_outside_the_grammar_is_malformed(make_log: Any, faults_of: Any) -> None:
+    log = make_log(3)
+    first = _resealed(log.lines[0], b'"v":1', b'"v":2')
+
+    assert faults_of(_both([first])) == [("MALFORMED", 1)]
+    assert faults_of(_both([first], level="integrity")) == [("MALFORMED", 1)]
+    later = _rewritten(list(log.lines), 1, b'"v":1', b'"v":2')
+    assert ("MALFORMED", 2) in faults_of(_both(later))
+
+
+# -- payloads and erasures -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", ["integrity", "strict"])
+def test_a_lawful_erasure_keeps_seals_root_and_older_anchors(
+    make_log: Any, make_erased: Any, level: str
+) -> None:
+    log = make_log(9)
+    erased = make_erased(make_erased(log, 4), 6)
+
+    verdict = _both(list(erased.lines), level=level, anchors=[log.anchor, erased.anchor])
+
+    assert verdict.ok
+    assert verdict.erased == 2
+    assert verdict.assurance == "anchored"
+
+
+@pytest.mark.parametrize("level", ["integrity", "strict"])
+def test_a_payload_that_no_record_erases_is_missing(
+    make_log: Any, make_erased: Any, without_payload: Any, faults_of: Any, level: str
+) -> None:
+    log = make_erased(make_log(9), 4)
+    for at in range(9):
+        lines = list(log.lines)
+        lines[at] = without_payload(lines[at])
+        expected = [] if at == 4 else [("PAYLOAD_MISSING", at + 1)]
+        assert faults_of(_both(lines, level=level)) == expected
+        # The act of erasure itself is gone: both are missing.
+        assert ("PAYLOAD_MISSING", 5) in faults_of(_both(lines[:9], level=level))
+
+
+def test_a_payload_is_not_called_missing_when_the_erasure_may_be_the_damaged_line(
+    make_log: Any, make_erased: Any, faults_of: Any
+) -> None:
+    *lines, erasure = make_erased(make_log(9), 4).lines
+
+    for damaged in (b"?", erasure.replace(b'"target":"clm_', b'"target":"clm_0')[:-1] + b"}"):
+        assert [line for _, line in faults_of(_both([*lines, damaged]))] == [10]
+
+
+def test_the_hash_of_nothing_is_no_payload(make_log: Any, faults_of: Any) -> None:
+    lines = list(make_log(2).lines)
+    digest = b"74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b"
+    parts = split(lines[1])
+    found = HEAD.fullmatch(parts.head)
+    assert found is not None
+    head = parts.head.replace(found["payload_hash"], digest)
+    line = encode_line(head, None, seal_of(head))
+
+    assert faults_of(_both([lines[0], line], level="integrity")) == [("PAYLOAD_MISSING", 2)]
+
+
+def test_erased_records_that_cannot_be_read_are_irregular(make_log: Any, faults_of: Any) -> None:
+    log = make_log(3)
+    parts = split(log.lines[2])
+    head = parts.head.replace(b'"v":1', b'"v":2')
+    line = encode_line(head, None, seal_of(head))
+
+    assert faults_of(_both([*log.lines[:2], line], level="integrity")) == [("MALFORMED", 3)]
+
+
+# -- the ledger ------------------------------------------------------------------------------------
+
+
+def test_lines_of_another_ledger_are_named(make_log: Any, faults_of: Any) -> None:
+    ours, theirs = make_log(5), make_log(5, OTHER)
+
+    mixed = [*ours.lines[:3], theirs.lines[3], *ours.lines[4:]]
+
+    assert faults_of(_both(mixed))[0][1] in (3, 4)
+    assert ("WRONG_LEDGER", 4) in faults_of(_both(mixed))
+    assert _both(list(theirs.lines), ledger=OTHER).ok
+    assert faults_of(_both(list(theirs.lines), ledger=ours.heads[0].ledger))[:2] == [
+        ("WRONG_LEDGER", 1),
+        ("GENESIS_MISMATCH", 1),
+    ]
+
+
+def test_a_first_record_without_the_genesis_is_named(make_log: Any, faults_of: Any) -> None:
+    log = make_log(4)
+    start = genesis(log.heads[0].ledger).encode()
+    lines = _rewritten(list(log.lines), 0, start, b"0" * 64)
+
+    assert faults_of(_both(lines)) == [("GENESIS_MISMATCH", 1)]
+    assert faults_of(_both([log.lines[0].replace(start, b"0" * 64), *log.lines[1:]])) == [
+        ("HEAD_ALTERED", 1),
+        ("GENESIS_MISMATCH", 1),
+    ]
+
+
+def test_record_times_do_not_run_backwards(make_log: Any, faults_of: Any) -> None:
+    lines = _rewritten(list(make_log(5).lines), 2, b'"recordedAt":"2026', b'"recordedAt":"2025')
+
+    assert faults_of(_both(lines, level="integrity")) == [("TIME_REGRESSION", 3)]
+
+
+@pytest.mark.parametrize("given", [{}, {"ledger": OTHER}])
+def test_nothing_is_a_log_without_records(given: dict[str, Any]) -> None:
+    verdict = verify([], **given)
+
+    assert verdict.ok
+    assert verdict == _both([], **given)
+    assert verdict.size == 0
+    assert verdict.ledger == given.get("ledger")
+    expected = TreeHead.empty(OTHER) if given else None
+    assert verdict.head == expected
+    assert verdict.head_seal == (expected.seal if expected else None)
+
+
+# -- anchors and a trusted beginning ---------------------------------------------------------------
+
+
+def test_a_cut_tail_is_seen_by_whoever_holds_more(make_log: Any, faults_of: Any) -> None:
+    log = make_log(9)
+    for size in range(9):
+        lines = list(log.lines[:size])
+        assert _both(lines).assurance == "self_consistent"
+        for held in range(10):
+            verdict = _both(lines, anchors=[log.root(held)])
+            assert faults_of(verdict) == ([("TRUNCATED", size + 1)] if held > size else [])
+            anchored = 0 < held <= size
+            assert verdict.ok is False or verdict.assurance == (
+                "anchored" if anchored else "self_consistent"
+            )
+
+
+def test_two_roots_for_one_size_cannot_both_be_kept(make_log: Any, faults_of: Any) -> None:
+    log, other = make_log(6), make_log(6, offset=1)
+    anchors = [log.root(4), other.root(4), log.anchor]
+
+    assert faults_of(_both(list(log.lines), anchors=anchors)) == [("HISTORY_REWRITTEN", 4)]
+
+
+def test_verifying_a_part_from_a_trusted_head_is_verifying_the_whole(
+    make_log: Any, make_erased: Any
+) -> None:
+    log = make_erased(make_log(20), 15)
+    for size in range(22):
+        for evidence in ({}, {"anchors": [log.root(17)]}, {"level": "integrity"}):
+            whole = _both(list(log.lines), **evidence)
+            part = _both(list(log.lines[size:]), start=log.heads[size], **evidence)
+            assert part.start == size
+            if size <= 15:
+                assert evolve(part, start=0, assurance=whole.assurance) == whole
+            assert (part.ok, part.size, part.root, part.head) == (
+                True,
+                whole.size,
+                whole.root,
+                whole.head,
+            )
+
+
+def test_faults_after_a_trusted_head_are_named_by_their_place_in_the_log(
+    make_log: Any, faults_of: Any
+) -> None:
+    log = make_log(12)
+    start = log.heads[5]
+    rest = list(log.lines[5:])
+    other = make_log(12, offset=3).lines
+
+    edited = [*rest[:2], rest[2].replace(b'"salt":"0', b'"salt":"1'), *rest[3:]]
+    assert faults_of(_both(edited, start=start)) == [("PAYLOAD_ALTERED", 8)]
+    assert faults_of(_both([log.lines[4], *rest], start=start)) == [("DUPLICATE_LINE", 6)]
+    assert faults_of(_both(list(other[5:]), start=start)) == [("HISTORY_REWRITTEN", 6)]
+    assert faults_of(_both([], start=start, anchors=[log.anchor])) == [("TRUNCATED", 6)]
+
+
+def test_an_anchor_before_the_beginning_counts_with_its_proof(
+    make_log: Any, vectors: Any, faults_of: Any
+) -> None:
+    lines = [line.encode() for line in vectors["lines"]]
+    start = verify(lines).head
+    old, size = vectors["consistency"]["from"], vectors["consistency"]["to"]
+    proof = tuple(bytes.fromhex(hash_) for hash_ in vectors["consistency"]["proof"])
+    roots = [bytes.fromhex(root) for root in vectors["roots"]]
+
+    def outcome(*anchor: Any) -> tuple[Any, Any]:
+        verdict = _both([], start=start, anchors=[anchor])
+        return verdict.assurance, faults_of(verdict)
+
+    assert outcome(old, roots[old], proof) == ("anchored", [])
+    assert outcome(size, roots[size]) == ("anchored", [])
+    assert outcome(old, roots[old]) == ("self_consistent", [])
+    rewritten = ("failed", [("HISTORY_REWRITTEN", size)])
+    assert outcome(old, roots[4], proof) == rewritten
+    assert outcome(size, roots[old]) == rewritten
+    assert outcome(old, b"short", proof) == rewritten
+
+
+def test_the_root_of_nothing_anchors_nothing(make_log: Any, faults_of: Any) -> None:
+    log = make_log(3)
+
+    assert _both(list(log.lines), anchors=[log.root(0)]).assurance == "self_consistent"
+    verdict = _both(list(log.lines), anchors=[(0, b"0" * 32)])
+    assert faults_of(verdict) == [("HISTORY_REWRITTEN", None)]
+
+
+# -- what the verdict says -------------------------------------------------------------------------
+
+
+def test_the_checks_say_what_was_done(make_log: Any, vectors: Any) -> None:
+    lines = list(make_log(3).lines)
+
+    strict, integrity = verify(lines).checks, verify(lines, level="integrity").checks
+
+    assert strict.references is strict.canonical is strict.seals is True
+    assert integrity.references is integrity.canonical is None
+    assert integrity.seals is integrity.payloads is integrity.tree is True
+    assert set(CODES.values()) == {name for name in strict.__slots__ if name != "__weakref__"}
+
+
+def test_lines_may_be_opened_by_a_function(make_log: Any) -> None:
+    lines = make_log(700).lines
+    opened: list[int] = []
+
+    def opener() -> Iterator[bytes]:
+        opened.append(1)
+        return iter(lines)
+
+    assert verify(opener).size == 700
+    assert len(opened) == 1
+    assert verify(lambda: iter([*lines[:600], *lines[601:]])).first_fault is not None
+
+
+def test_runs_end_where_numbers_grow_and_anchors_stand(make_log: Any) -> None:
+    log = make_log(1_030)
+    sizes = (1, 9, 10, 11, 99, 101, 511, 512, 513, 999, 1_001, 1_024, 1_030)
+
+    verdict = verify(log.lines, anchors=[log.root(size) for size in sizes])
+
+    assert verdict.ok
+    for size in sizes[:-1]:
+        for lines, anchors in (
+            (log.lines, [(size, b"0" * 32)]),
+            ([*log.lines[: size - 1], *log.lines[size:]], []),
+        ):
+            sweep = Sweep(gather(level="integrity", anchors=anchors))
+            assert not sweep.feed(lines)
+            assert sweep.finish() is None
+
+
+# -- what is bounded -------------------------------------------------------------------------------
+
+
+def test_a_log_of_many_gaps_tells_the_first_ones(make_log: Any, faults_of: Any) -> None:
+    lines = make_log(300).lines[::2]
+
+    assert faults_of(_both(list(lines))) == [("MISSING_LINES", n) for n in range(2, 102)]
+
+
+def test_a_record_whose_place_is_taken_by_rubbish_is_out_of_place(
+    make_log: Any, faults_of: Any
+) -> None:
+    lines = list(make_log(6).lines)
+
+    moved = [*lines[:2], b"?", *lines[3:], lines[2]]
+
+    assert faults_of(_both(moved)) == [("MALFORMED", 3), ("REORDERED", 7)]
+
+
+def test_the_end_of_a_log_with_a_hole_is_judged_without_its_tree(
+    make_log: Any, faults_of: Any
+) -> None:
+    log = make_log(7)
+    last = log.lines[-1].replace(b'"author":"key', b'"author":"kez')
+
+    found = _both([*log.lines[:2], *log.lines[4:6], last], anchors=[log.anchor])
+
+    assert faults_of(found) == [("MISSING_LINES", 3), ("HEAD_ALTERED", 5), ("TRUNCATED", 6)]
+    assert found.root is None
+
+
+def test_a_log_in_pieces_is_remembered_up_to_a_limit() -> None:
+    seen = Seen()
+    for number in range(2_000):
+        seen.add(number * 2, f"{number:064x}")
+
+    assert 1_998 in seen
+    assert 1_999 not in seen
+    assert 2_000 not in seen
