@@ -375,7 +375,8 @@ class Operation(Generic[Req, Res]):
     `timeless` promises that the answer depends on nothing but caller, request and stored rows,
     so a page of it may be kept until the next commit. `conditional` says that it honours
     `If-Match` though it has no target row: its use case compares `Context.if_match`.
-    An `exact` one refuses numbers in its body that could not be written again as they were sent.
+    One that `signs` needs the signer of its host. An `exact` one refuses numbers in its body that
+    could not be written again as they were sent.
     The answers of a `confidential` one are kept sealed, as they hold what is shown once.
     A path may end in `{+name}`: the rest of the path with its slashes (RFC 6570, 3.2.3).
     """
@@ -402,6 +403,7 @@ class Operation(Generic[Req, Res]):
     idempotency: Literal["required", "optional", "none"] = "none"
     confidential: bool = False
     exact: bool = False
+    signs: bool = False
     fails: tuple[ProblemType, ...] = ()
     timeless: bool = False
     deprecated: frozenset[str] = frozenset()

@@ -107,6 +107,7 @@ def build(
         plan_table=plan_table,
         workers=workers,
         closing=closing,
+        signs=any(operation.signs for operation in operations),
     )
     return Service(runtime, _chosen(operations, settings), routes)
 

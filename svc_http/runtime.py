@@ -48,6 +48,7 @@ class Runtime:
         plan_table: PlanTable | None = None,
         workers: Sequence[Worker] = (),
         closing: Sequence[Closing] = (),
+        signs: bool = False,
     ) -> None:
         if settings.secret is None:
             raise ValueError("The settings have no secret; pass them through secret.secured().")
@@ -68,6 +69,7 @@ class Runtime:
         self._starting = asyncio.Lock()
         self._workers = tuple(workers)
         self._closing = tuple(closing)
+        self._signs = signs
         self._tasks: list[asyncio.Task[None]] = []
         self._site = self._make_site(now())
         self._site_until = self._next_change(now())
@@ -138,7 +140,8 @@ class Runtime:
         async with self._starting:
             if self.is_started:
                 return
-            await self.unlock()
+            if self._signs:
+                await self.unlock()
             if self.settings.workers:
                 self._tasks = [
                     asyncio.create_task(self._supervise(worker)) for worker in self._workers

@@ -41,7 +41,6 @@ _APPENDING = tuple(
         "INTERVAL_EMPTY",
         "NUMBER_PRECISION",
         "RECORD_TOO_LARGE",
-        "SERVICE_UNAVAILABLE",
     )
 )
 _JUDGING = tuple(
@@ -59,7 +58,6 @@ _JUDGING = tuple(
     )
 )
 _TIMES = (problem.TIMESTAMP_INVALID, problem.TIMESTAMP_LEAP_SECOND, problem.TIMESTAMP_PRECISION)
-_UNSIGNED = (problem.SERVICE_UNAVAILABLE,)
 
 _CHECKPOINT = """\
 api.example.org/led_0123456789abcdef01234567
@@ -118,6 +116,7 @@ def _append(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
         confidential=True,
         conditional=True,
         exact=True,
+        signs=True,
         **members,
     )
 
@@ -177,7 +176,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         response=Page[SealedRow],
         run=list_records,
         media=(NDJSON, JSON),
-        fails=(problem.CONFLICTING_PARAMETERS, *_UNSIGNED),
+        fails=(problem.CONFLICTING_PARAMETERS,),
+        signs=True,
         timeless=True,
     ),
     _append(
@@ -218,7 +218,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         run=prove_record,
         media=(TEXT,),
         examples={TEXT.media_type: _RECEIPT},
-        fails=_UNSIGNED,
+        signs=True,
         timeless=True,
     ),
     _read(
@@ -233,7 +233,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         request=VerifyLedger,
         response=One[Verification],
         run=verify_ledger,
-        fails=_UNSIGNED,
+        signs=True,
         timeless=True,
     ),
     _read(
@@ -249,7 +249,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         run=get_checkpoint,
         media=(TEXT,),
         examples={TEXT.media_type: _CHECKPOINT},
-        fails=_UNSIGNED,
+        signs=True,
         timeless=True,
     ),
     _read(

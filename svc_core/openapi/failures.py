@@ -69,6 +69,8 @@ def _derived(operation: Operation[Any, Any]) -> Iterator[ProblemType]:
         yield problem.IDEMPOTENCY_KEY_REQUIRED
     if operation.writes:
         yield problem.STORAGE_UNAVAILABLE
+    if operation.signs:
+        yield problem.SERVICE_UNAVAILABLE
 
 
 def _of_inputs(operation: Operation[Any, Any]) -> Iterator[ProblemType]:

@@ -275,5 +275,5 @@ def test_the_real_catalogue_is_served(make_house):
         parts={"operations": catalog.OPERATIONS, "storage": MemoryStorage(catalog.COLLECTIONS)}
     )
     assert house.ask("GET", "/openapi.json").status_code == 200
-    paths = {route.path for route in house.service.routes}
+    paths = {route.path.replace(":path}", "}") for route in house.service.routes}
     assert {operation.address for operation in catalog.OPERATIONS} <= paths
