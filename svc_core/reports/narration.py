@@ -4,6 +4,7 @@ Headings are told as sentences; sources are counted, never listed; citations are
 """
 
 from svc_core.analysis import speech
+from svc_core.reports import render
 from svc_core.reports.rules import AudioTextFacet
 from svc_core.resources.report import ReportFacets, ReportRow, Statement
 
@@ -11,11 +12,12 @@ from svc_core.resources.report import ReportFacets, ReportRow, Statement
 def audio_text(row: ReportRow, facets: ReportFacets) -> AudioTextFacet:
     """The report's words prepared for speech synthesis, with their number and duration."""
     text = speech.narrate(_script(row, facets))
+    words = render.word_count(text)
     return AudioTextFacet(
         report_id=row.id,
         text=text,
-        word_count=len(text.split()),
-        estimated_duration_seconds=speech.seconds(text),
+        word_count=words,
+        estimated_duration_seconds=speech.seconds(words),
     )
 
 

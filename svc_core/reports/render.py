@@ -1,7 +1,8 @@
 """A report's words as Markdown, HTML and plain text.
 
-Rule 1: every representation says the same sentences with the same citations.
+Rule 1: every representation says the same sentences; all but the plain text cite.
 Rule 2: nothing of a source can become markup: Markdown and HTML are escaped here and only here.
+        Plain text and the agent's view have no escape, so they lose what is HTML.
 Rule 3: links are http(s); anything else is shown as text.
 """
 
@@ -18,6 +19,12 @@ WORDS_PER_MINUTE = 238  # silent reading of English prose, the mean of published
 _INLINE = re.compile(r"[\\`*_\[\]<~]|&(?=[A-Za-z#])")  # "~" strikes out in other dialects
 _BLOCK = re.compile(r"^(?:[#+>=-]|\d{1,9}[.)])")
 _CLOSING = re.compile(r"(?<=\s)#(?=#*$)")  # CommonMark 4.2: "#"s at the end close a heading
+_UNPARTED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+_HTML = re.compile(  # a statement has 600 characters, so no script in one is longer
+    r"<(script|style)\b[^<>]*+>.{0,600}?</\1\s*+>"
+    r"|<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>]*+>|<[!?][^<>]*+>",
+    re.DOTALL | re.IGNORECASE,
+)
 _NOT_IN_URL = re.compile(r"[\s\\<>\x00-\x1f\x7f]|&(?=#?\w+;)")
 
 
@@ -67,18 +74,24 @@ def page(story: Story) -> str:
 
 
 def text(story: Story) -> str:
-    """Plain text without markup or citations: what is read aloud or counted."""
-    blocks = [_folded(story.title), _plain(story.opening)]
-    blocks += [_folded(point.text) for point in story.key_points]
+    """Plain text without HTML or citations (Spec: text facet)."""
+    blocks = [bare(story.title), _plain(story.opening)]
+    blocks += [bare(point.text) for point in story.key_points]
     for section in story.sections:
-        blocks += [_folded(section.heading), _plain(section.statements)]
-    blocks += [_folded(brief.text) for brief in story.briefs]
+        blocks += [bare(section.heading), _plain(section.statements)]
+    blocks += [bare(brief.text) for brief in story.briefs]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
+def bare(words: str) -> str:
+    """Words on one line without what is HTML in them, for forms that promise to have none."""
+    return _folded(_HTML.sub(" ", words))
+
+
 def word_count(words: str) -> int:
-    """How many words a text has."""
-    return len(words.split())
+    """How many words a text has; in scripts that part none, two characters are one."""
+    unparted = len(_UNPARTED.findall(words))
+    return len(_UNPARTED.sub(" ", words).split()) + -(-unparted // 2)
 
 
 def reading_seconds(words: str) -> int:
@@ -156,7 +169,7 @@ def _h_source(source: ReportSource) -> str:
 
 
 def _plain(statements: Sequence[Statement]) -> str:
-    return " ".join(_folded(statement.text) for statement in statements)
+    return " ".join(filter(None, (bare(statement.text) for statement in statements)))
 
 
 def _folded(words: str) -> str:

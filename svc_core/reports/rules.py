@@ -12,6 +12,7 @@ import attrs
 from attrs import frozen
 
 from svc_core.constraints import Doc, Example
+from svc_core.reports.render import bare
 from svc_core.resources.members import ReportId
 from svc_core.resources.report import (
     Anchors,
@@ -121,13 +122,21 @@ def agent_view(row: ReportRow, facets: ReportFacets) -> AgentReport:
     told = tuple(Statement(section.heading, section.citations) for section in facets.sections)
     return AgentReport(
         id=row.id,
-        title=row.title,
-        summary=row.summary,
+        title=bare(row.title),
+        summary=bare(row.summary),
         period=row.period,
         language=row.language,
-        key_points=(*told, *facets.key_points),
-        signals=facets.signals or (),
-        sources=facets.sources,
+        key_points=tuple(
+            attrs.evolve(point, text=bare(point.text)) for point in (*told, *facets.key_points)
+        ),
+        signals=tuple(
+            attrs.evolve(signal, title=bare(signal.title), summary=bare(signal.summary))
+            for signal in facets.signals or ()
+        ),
+        sources=tuple(
+            attrs.evolve(source, title=bare(source.title), name=bare(source.name))
+            for source in facets.sources
+        ),
     )
 
 

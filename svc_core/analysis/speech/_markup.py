@@ -14,7 +14,7 @@ from itertools import pairwise
 _REST = r"(?:[^<>\"']|\"[^\"<]*+\"|'[^'<]*+'|[\"'])*+>"  # of a tag: its attributes and end
 _SILENT = re.compile(
     r"<(script|style|template|iframe|svg|head|noscript|pre|audio|video|object)(?=[\s/>])"
-    r"(?:(?!</\1).)*+(?:</\1\s*+>|\Z)",
+    r"(?:(?!</\1).)*+(</\1\s*+>|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
 _COMMENT = re.compile(r"<!--(?:(?!-->).)*+(?:-->|\Z)|<[!?][^<>]*+>", re.DOTALL)
@@ -82,9 +82,14 @@ def _without_tags(text: str) -> str:
 
 
 def _cut(text: str) -> str:
-    text = _COMMENT.sub("", _SILENT.sub(" ", text))
+    text = _COMMENT.sub("", _SILENT.sub(_silenced, text))
     text = _NOTE.sub("", _SQUARED.sub(lambda found: "²³"[int(found[1]) - 2], text))
     return _TAG.sub("", _BLOCK.sub("\n\n", _CELL.sub(" | ", text)))
+
+
+def _silenced(found: re.Match[str]) -> str:
+    """Nothing; but of an element that never ends only the tag is markup, and is cut as one."""
+    return " " if found[2] else found[0]
 
 
 def _without_code(lines: list[str]) -> list[str]:

@@ -9,6 +9,7 @@ _DOTS = re.compile(r"\.{2,}|…")
 _TRAILING = re.compile(r"(?:\.{2,}|…)(?=[\s'\")\]]*(?:\Z|[A-Z]))")
 _BRACKET = re.compile(r"\s?\(([^()]{1,400})\)(\s*[.,;:!?])?")
 _DASH = re.compile(r"\s+[–-]+\s+|\s?[–—]\s?|-{2,}")
+_LINE_OF = re.compile(r"={2,}")  # drawn, not said
 _INNER_DOT = re.compile(r"(?<=[a-z0-9])\.(?=[a-z])")
 _MISSING_SPACE = re.compile(r"(?<=[a-z])([.!?])(?=[A-Z][a-z])")
 _QUOTED = re.compile(r"(?<!\w)'|'(?!\w)")
@@ -31,7 +32,7 @@ def say_pauses(text: str) -> str:
 def say_signs(text: str) -> str:
     """Signs between words, in English."""
     text = _MISSING_SPACE.sub(r"\1 ", text)
-    text = _INNER_DOT.sub(" dot ", text)
+    text = _INNER_DOT.sub(" dot ", _LINE_OF.sub(" ", text))
     return _SIGN.sub(lambda at: _BETWEEN[at[0]], text)
 
 

@@ -51,9 +51,9 @@ def narrate(script: Script) -> str:
     return "\n\n".join([intro, *_bounded(_told(script, words), room), outro]) + "\n"
 
 
-def seconds(text: str) -> int:
-    """How long a voice takes for the text, in whole seconds, rounded up."""
-    return -(-len(text.split()) * 60 // WORDS_PER_MINUTE)
+def seconds(word_count: int) -> int:
+    """How long a voice takes for so many words, in whole seconds, rounded up."""
+    return -(-word_count * 60 // WORDS_PER_MINUTE)
 
 
 def _covered(script: Script, words: Words) -> str:

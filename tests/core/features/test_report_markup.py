@@ -5,6 +5,7 @@ straight into the renderers. Markdown is judged by a CommonMark parser, HTML by 
 """
 
 import json
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from html.parser import HTMLParser
@@ -213,10 +214,33 @@ def test_no_words_become_markup_in_html(words: str) -> None:
 
 
 @hostile
-def test_the_text_is_the_words_alone(words: str) -> None:
-    paragraphs = render.text(story(words)).removesuffix("\n").split("\n\n")
-    own = folded(words)
-    assert paragraphs == [own, f"{own} {own}", own, own, own, own]
+def test_the_text_is_the_words_without_html(words: str) -> None:
+    text = render.text(story(words))
+    own = render.bare(words)
+    assert (
+        text == "\n\n".join(filter(None, [own, f"{own} {own}".strip(), own, own, own, own])) + "\n"
+    )
+    assert not re.search(r"<[A-Za-z/!?]", text)
+    reader = Reader()
+    reader.feed(text.replace("&", "&amp;"))
+    reader.close()
+    assert reader.elements == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("profits <5% and >3%", "profits <5% and >3%"),
+        ("a <b>bold</b> word", "a bold word"),
+        ("<script>alert(1)</script>", ""),
+        ("<STYLE>a{}</style >b<script>c", "b c"),
+        ("x <!-- never ends", "x"),
+        ("<img src=x onerror=alert(1)> & more", "& more"),
+        ("1 < 2", "1 < 2"),
+    ],
+)
+def test_only_html_is_taken_from_words(words: str, said: str) -> None:
+    assert render.bare(words) == said
 
 
 # -- through the operations --------------------------------------------------------------------
@@ -295,8 +319,9 @@ def test_every_form_of_a_report_tells_the_same_sentences(house: Any, report: Any
     agent = json.loads(house.send("getReport", path=path, query="view=agent").body)["data"]
     for paragraph in text.removesuffix("\n").split("\n\n"):
         head = paragraph[:40]
-        assert any(words.startswith(head) for words in inline)
-        assert head in html
+        assert any(render.bare(words).startswith(head) for words in inline)
+        assert head in render.bare(html)
+    assert not re.search(r"<[A-Za-z/!?]", json.dumps(agent))
     for point in agent["keyPoints"]:
         assert point["text"] in text
 

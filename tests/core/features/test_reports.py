@@ -457,6 +457,14 @@ def test_the_facets_are_their_own_objects(house: Any, profile: Any) -> None:
     assert plain.media_type == "text/plain; charset=utf-8"
 
 
+@pytest.mark.parametrize(
+    ("words", "count"),
+    [("", 0), (" one\ntwo ", 2), ("港口罢工", 2), ("港口罢", 2), ("OPEC 会议 now", 3), ("เรือ", 2)],
+)
+def test_words_are_counted_in_every_script(words: str, count: int) -> None:
+    assert render.word_count(words) == count
+
+
 def test_a_report_older_than_signals_and_graphs_says_so(house: Any, profile: Any) -> None:
     row = make(house, profile["id"])
 
@@ -523,5 +531,5 @@ def test_every_representation_says_the_same(house: Any) -> None:
     assert "[Title \\*](<https://a.example/?q=%3C1%3E>), Paper, no date" in markdown
     assert "[1](#source-1) [2](#source-2)" in markdown
     assert render.text(story).split("\n\n") == [
-        "1. Title", "A <b> & c_d_", "Point", "Heading", "Told", "Brief\n",
+        "1. Title", "A & c_d_", "Point", "Heading", "Told", "Brief\n",
     ]  # fmt: skip
