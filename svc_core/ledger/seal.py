@@ -116,6 +116,9 @@ class TreeHead:
         return head
 
 
+_record = Record._make
+
+
 class Batch(NamedTuple):
     """What one append seals.
 
@@ -148,24 +151,41 @@ def seal_batch(head: TreeHead, drafts: Iterable[Draft], now: str) -> Batch:
     records: list[Record] = []
     lines: list[bytes] = []
     seals: list[bytes] = []
-    prev = head.seal
+    prev, ledger = head.seal, head.ledger
     for seq, draft in enumerate(drafts, head.size):
-        payload = payload_bytes(draft.payload)
+        kind, op, target, author = draft.kind, draft.op, draft.target, draft.author
+        start, end, content = draft.valid_from, draft.valid_to, draft.payload
+        payload = payload_bytes(content)
         digest = sha256(payload).hexdigest()
-        id_ = f"{KIND_PREFIX[draft.kind]}_{digest[:ID_DIGITS]}"
-        subject, target, author = draft.subject or id_, draft.target, draft.author
-        kind, op, start, end = draft.kind, draft.op, draft.valid_from, draft.valid_to
+        id_ = f"{KIND_PREFIX[kind]}_{digest[:ID_DIGITS]}"
+        subject = draft.subject or id_
         # What is sealed is sealed for good: no head outside the grammar may come into being. All
         # of it but these members is written here.
         if not DRAFTED.fullmatch(f"{subject} {target} {start} {end} {kind} {op} {author}"):
             raise ValueError(f"Draft {seq - head.size} does not make a head of the grammar.")
-        fields = (seq, id_, kind, op, subject, target, recorded_at, start, end, author)
-        content = head_text(*fields, digest, prev, head.ledger).encode("ascii")
-        leaf = sha256(b"\x00" + content).digest()
+        text = head_text(
+            seq,
+            id_,
+            kind,
+            op,
+            subject,
+            target,
+            recorded_at,
+            start,
+            end,
+            author,
+            digest,
+            prev,
+            ledger,
+        ).encode("ascii")
+        leaf = sha256(b"\x00" + text).digest()
         seal = leaf.hex()
-        records.append(Record._make((*fields, draft.payload, digest, prev, head.ledger, seal)))
-        lines.append(encode_line(content, payload, seal))
+        lines.append(encode_line(text, payload, seal))
         seals.append(leaf)
+        records.append(
+            _record((seq, id_, kind, op, subject, target, recorded_at, start, end, author,
+                     content, digest, prev, ledger, seal))
+        )  # fmt: skip
         prev = seal
     if not records:
         return Batch((), (), (), (), head)

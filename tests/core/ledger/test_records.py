@@ -123,6 +123,7 @@ REFUSED = [
     ({"value": 2**53}, "VALIDATION_FAILED"),
     ({"value": float("nan")}, "VALIDATION_FAILED"),
     ({"value": "\ud800"}, "VALIDATION_FAILED"),
+    ({"value": {1: 2}}, "VALIDATION_FAILED"),
 ]
 
 
