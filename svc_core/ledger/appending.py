@@ -125,7 +125,8 @@ class _Judge:
     """What is known of the subjects of a batch, growing with each admitted record."""
 
     ctx: Context
-    _subjects: dict[str, dict[str, Record]] = field(factory=dict, init=False)
+    _subjects: dict[str, tuple[Record, ...]] = field(factory=dict, init=False)
+    _counts: dict[str, int] = field(factory=dict, init=False)
     _new: dict[str, Record] = field(factory=dict, init=False)
 
     async def admit(self, made: Draft, record: Record) -> None:
@@ -135,6 +136,7 @@ class _Judge:
             Problem: it may not.
         """
         records = await self._records(made)
+        await self._check_room(record.subject)
         in_force: frozenset[str] = frozenset()
         states: Mapping[str, object] = {}
         if made.op != "assert":
@@ -150,26 +152,37 @@ class _Judge:
                 allow_erasure=_may_erase(self.ctx),
             ),
         )
-        if len(records) >= SUBJECT_RECORDS_MAX:
-            raise Problem(
-                problem.RESOURCE_CONFLICT, f"/subject: it has {SUBJECT_RECORDS_MAX} records already"
-            )
-        self._subjects.setdefault(record.subject, {})[record.id] = record
+        self._counts[record.subject] += 1
         self._new[record.id] = record
 
     async def _records(self, made: Draft) -> dict[str, Record]:
+        """The records of the draft's subject; an assertion needs only the one that opened it."""
         if made.subject is None:
             return {}
+        if made.op == "assert":
+            opened = self._new.get(made.subject) or await self._stored(made.subject)
+            return {} if opened is None else {opened.id: opened}
         if made.subject not in self._subjects:
-            found = await records_of(self.ctx, made.subject)
-            self._subjects[made.subject] = {record.id: record for record in found}
-        return self._subjects[made.subject]
+            self._subjects[made.subject] = await records_of(self.ctx, made.subject)
+        new = (record for record in self._new.values() if record.subject == made.subject)
+        return {record.id: record for record in (*self._subjects[made.subject], *new)}
+
+    async def _stored(self, id_: str) -> Record | None:
+        line = await self.ctx.tx.ledger.get(id_)
+        return None if line is None else decode(line.line)
+
+    async def _check_room(self, subject: str) -> None:
+        if subject not in self._counts:
+            self._counts[subject] = await self.ctx.tx.ledger.count_of(subject)
+        if self._counts[subject] >= SUBJECT_RECORDS_MAX:
+            raise Problem(
+                problem.RESOURCE_CONFLICT, f"/subject: it has {SUBJECT_RECORDS_MAX} records already"
+            )
 
     async def _evidence(self, made: Draft) -> dict[str, Record]:
         found = {}
         for id_ in cited(made):
-            stored = await self.ctx.tx.ledger.get(id_)
-            record = self._new.get(id_) if stored is None else decode(stored.line)
+            record = self._new.get(id_) or await self._stored(id_)
             if record is not None:
                 found[id_] = record
         return found

@@ -55,7 +55,7 @@ def signer_of(ctx: Context) -> Signer:
     if ctx.host.signer is None:
         raise Problem(
             problem.SERVICE_UNAVAILABLE,
-            "The key that signs the ledger is not at hand; was its master secret taken off the list?",
+            "The key that signs ledgers is not at hand; is its master secret still listed?",
             {"Retry-After": str(RETRY_SECONDS)},
         )
     return ctx.host.signer

@@ -98,6 +98,10 @@ class Ledger(Protocol):
         """At most `limit` lines about the subject, oldest first."""
         ...
 
+    async def count_of(self, subject: str) -> int:
+        """How many lines there are about the subject."""
+        ...
+
     async def opened(
         self,
         *,

@@ -178,6 +178,7 @@ class _Agreement(RuleBasedStateMachine):
     def subjects(self, tenant: str, subject: str, key: str, size: int | None, **how: Any) -> None:
         limit = how["limit"]
         self._ask(tenant, lambda ledger: ledger.of_subject(subject, size=size, limit=limit))
+        self._ask(tenant, lambda ledger: ledger.count_of(subject))
         self._ask(tenant, lambda ledger: ledger.holders(key, size=size, limit=limit))
         self._ask(tenant, lambda ledger: ledger.opened(size=size, **how))
         self._ask(tenant, lambda ledger: ledger.opened(key=key, size=size, **how))

@@ -324,11 +324,16 @@ class MemoryStorage:
         self._world = _World(epoch)
         self._lock = threading.Lock()
         self._version = 0
+        self._watchers: tuple[Callable[[], None], ...] = ()
 
     @property
     def version(self) -> int:
         """A number that grows with every unit that wrote."""
         return self._version
+
+    def watch(self, heard: Callable[[], None]) -> None:
+        """Have `heard` called after every unit that wrote."""
+        self._watchers = (*self._watchers, heard)
 
     async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
         """Run `unit`; it may not write."""
@@ -348,7 +353,9 @@ class MemoryStorage:
                     step()
                 raise
             self._version += bool(undo)
-            return result
+        for heard in self._watchers if undo else ():
+            heard()
+        return result
 
     async def across(
         self,

@@ -94,6 +94,10 @@ class MemoryLedger:
         visible = self.book.visible(size)
         return tuple(line.line for line in visible if line.subject == subject)[:limit]
 
+    async def count_of(self, subject: str) -> int:
+        """How many lines there are about the subject."""
+        return sum(line.subject == subject for line in self.book.lines)
+
     async def opened(
         self,
         *,

@@ -15,4 +15,4 @@ def run_unit(unit: Callable[[Transaction], Awaitable[R]], tx: Transaction) -> R:
     Raises:
         Suspended: it waited for something else; everything it wrote must be undone.
     """
-    return drive.run(cast(Coroutine[Any, Any, R], unit(tx)))
+    return drive.run(cast("Coroutine[Any, Any, R]", unit(tx)))

@@ -91,7 +91,7 @@ def test_feeds_are_read_by_index(connection: sqlite3.Connection, statement: str)
 
 
 LEDGER_STATEMENTS = (
-    *("_HEAD", "_NEXT", "_GET", "_LINES", "_SEALS", "_TIME", "_OF_SUBJECT", "_OPENED", "_NODES"),
+    *("_HEAD", "_NEXT", "_GET", "_LINES", "_SEALS", "_TIME", "_OF_SUBJECT", "_COUNT_OF", "_OPENED", "_NODES"),
     *("_OPENED_BY_KEY", "_HOLDERS", "_BODY", "_LAST_BODY", "_BLANK", "_POINT", "_CHECKPOINTS"),
     *("_DROP_FROM", "_DROP_KEY"),
 )

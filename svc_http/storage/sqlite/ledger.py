@@ -61,6 +61,7 @@ _TIME = "SELECT recorded_at FROM ledger_lines WHERE place = ?"
 _OF_SUBJECT = (
     f"SELECT line {_BODIES} WHERE subject = ? AND place >= ? AND place < ? ORDER BY place LIMIT ?"
 )
+_COUNT_OF = "SELECT COUNT(*) FROM ledger_lines WHERE subject = ? AND place >= ? AND place < ?"
 _OPENED = f"{_SEALED} WHERE opens = 1 AND place >= ? AND place < ? ORDER BY place DESC LIMIT ?"
 _HELD = (
     "FROM ledger_keys AS k CROSS JOIN ledger_lines AS h ON h.place = k.place"
@@ -187,6 +188,12 @@ class SqliteLedger:
         """The lines about a subject, oldest first."""
         book = self._book()
         return self._column(_OF_SUBJECT, subject, book.first, book.end(size), limit)
+
+    async def count_of(self, subject: str) -> int:
+        """How many lines there are about the subject."""
+        book = self._book()
+        (count,) = self._column(_COUNT_OF, subject, book.first, book.end(None))
+        return int(count)
 
     async def opened(
         self,

@@ -50,6 +50,7 @@ class SqliteStorage:
         self._lock = lock
         self._tables = tables
         self._version = 0
+        self._watchers: tuple[Callable[[], None], ...] = ()
         self._pen = Pen(Texts(connection), Traces(connection))
         self._writes = WorkQueue(units_waiting, wait_seconds)
         self._reads = WorkQueue(units_waiting, wait_seconds)
@@ -107,6 +108,10 @@ class SqliteStorage:
         """
         return self._version
 
+    def watch(self, heard: Callable[[], None]) -> None:
+        """Have `heard` called after every commit that wrote, on the writer's thread."""
+        self._watchers = (*self._watchers, heard)
+
     async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
         """Run `unit` on one consistent snapshot; it may not write.
 
@@ -154,6 +159,8 @@ class SqliteStorage:
 
     def _committed(self) -> None:
         self._version += 1
+        for heard in self._watchers:
+            heard()
 
     def _close(self) -> None:
         self._reads.close()
