@@ -2,7 +2,16 @@
 
 import re
 
-from svc_core.analysis.speech._numerals import DASH, NUMBER, SCALE, SCALES, START, is_one, signed
+from svc_core.analysis.speech._numerals import (
+    DASH,
+    NUMBER,
+    SCALE,
+    SCALES,
+    START,
+    is_attribute,
+    is_one,
+    signed,
+)
 
 _BY_SIGN = {
     "US$": ("US dollar", "US dollars"), "$US": ("US dollar", "US dollars"),
@@ -95,7 +104,9 @@ def _sum(at: re.Match[str]) -> str:
     amount = at["first"] + _scale(at["scale"])
     if at["second"]:
         amount += f" to {at['second']}{_scale(at['scale2'])}"
-    single = bool(parts.get("hyphen")) or (amount == at["first"] and is_one(amount))
+    single = (
+        bool(parts.get("hyphen")) or is_attribute(at) or (amount == at["first"] and is_one(amount))
+    )
     said = f"{signed(at['sign'] or parts.get('minus'))}{amount} {one if single else many}"
     return f"{said} " if parts.get("hyphen") else said
 

@@ -57,12 +57,19 @@ _IRREGULAR = {
     "one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth",
     "nine": "ninth", "twelve": "twelfth",
 }  # fmt: skip
+_ARTICLE = re.compile(r"(?:.*[^\w-])?[Aa]n?\s", re.DOTALL)
 _ONE = re.compile(r"1(?:\.0+)?")
 
 
 def is_one(number: str) -> bool:
     """Whether a noun after the number stands in the singular."""
     return _ONE.fullmatch(number) is not None
+
+
+def is_attribute(found: re.Match[str]) -> bool:
+    """Whether the quantity describes a noun and so is singular, as in `a $5m deal`."""
+    at = found.start()
+    return _ARTICLE.fullmatch(found.string[max(at - 4, 0) : at]) is not None
 
 
 def cardinal(number: int) -> str:

@@ -9,6 +9,7 @@ from svc_core.analysis.speech._numerals import (
     SCALES,
     SIGN,
     START,
+    is_attribute,
     is_one,
     signed,
 )
@@ -70,6 +71,7 @@ def _measure(at: re.Match[str]) -> str:
     span = f"{at['first']} to " if at["first"] else ""
     scale = f" {SCALES[at['scale']]}" if at["scale"] else ""
     single = (is_one(number) and not span + scale) or at["gap"] == "-" or bool(at["hyphen"])
+    single = single or is_attribute(at)
     name = _ALWAYS.get(unit) or _ONE_AND_MANY[unit] + ("" if single else "s")
     about = "about " if at["about"] else ""
     return f"{about}{signed(at['sign'])}{span}{number}{scale} {name}{' ' if at['hyphen'] else ''}"

@@ -6,7 +6,9 @@ from svc_core.analysis.speech import spoken
 
 # Written, said. Every case stands in a sentence of its own, without the full stop at its end.
 MONEY = [
-    ("a $1.2bn deal", "a 1.2 billion US dollars deal"),
+    ("a $1.2bn deal", "a 1.2 billion US dollar deal"),
+    ("$1.2bn", "1.2 billion US dollars"),
+    ("An $8m prize, data $5", "An 8 million US dollar prize, data 5 US dollars"),
     ("$1.2 billion", "1.2 billion US dollars"),
     ("US$5m", "5 million US dollars"),
     ("$1", "1 US dollar"),
@@ -130,6 +132,7 @@ UNITS = [
     ("5 km", "5 kilometres"),
     ("1km", "1 kilometre"),
     ("a 5-km race", "a 5 kilometre race"),
+    ("a 5 km race", "a 5 kilometre race"),
     ("10-15km", "10 to 15 kilometres"),
     ("1.2GW of wind", "1.2 gigawatts of wind"),
     ("100 mm", "100 millimetres"),
