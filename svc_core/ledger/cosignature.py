@@ -21,7 +21,6 @@ from svc_core.ledger.note import (
     Note,
     NoteError,
     Signature,
-    Signer,
     VerifierKey,
     parse,
     parse_signatures,
@@ -29,6 +28,7 @@ from svc_core.ledger.note import (
     verify_ed25519,
 )
 from svc_core.ledger.tree import Hash
+from svc_core.operation import Signer
 
 PROOF_LINES_MAX: Final = 63
 """tlog-witness: "The client MUST NOT send more than 63 consistency proof lines"."""

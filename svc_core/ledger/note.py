@@ -11,11 +11,13 @@ from base64 import b64decode, b64encode
 from binascii import Error as BinasciiError
 from collections.abc import Iterable
 from hashlib import sha256
-from typing import Final, Protocol, Self
+from typing import Final, Self
 
 from attrs import field, frozen
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from svc_core.operation import Signer
 
 NOTE_BYTES_MAX: Final = 262_144
 """Twice what 16 signatures after quantum computers take, which every reader must accept."""
@@ -36,19 +38,6 @@ _KEY_ID = re.compile(r"[0-9a-f]{8}")
 
 class NoteError(ValueError):
     """It is no note or key, or the note is not signed as it must be."""
-
-
-class Signer(Protocol):
-    """An Ed25519 key that signs; where the private half is kept is the caller's affair."""
-
-    @property
-    def public(self) -> bytes:
-        """The public key, 32 bytes (RFC 8032)."""
-        ...
-
-    def sign(self, message: bytes) -> bytes:
-        """The signature of `message`, 64 bytes."""
-        ...
 
 
 @frozen
