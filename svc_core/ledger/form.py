@@ -5,7 +5,7 @@ sealed; `strict` verification applies them to every line.
 """
 
 from collections.abc import Iterator
-from json import loads
+from json import JSONDecoder
 from typing import Final, NamedTuple
 
 from svc_core.ledger.records import KIND_PREFIX, payload_bytes
@@ -13,6 +13,8 @@ from svc_core.problem import Problem
 
 NO_PAYLOAD: Final = b"null"
 _PREFIX: Final = {kind.encode(): prefix.encode() for kind, prefix in KIND_PREFIX.items()}
+# `json.loads` guesses the encoding of bytes first, which takes as long as reading them.
+_decode = JSONDecoder().decode
 _WITHOUT_INTERVAL: Final = frozenset({b"verify", b"erase"})
 
 
@@ -71,7 +73,7 @@ def payload_breach(content: bytes) -> Breach | None:
     if content == NO_PAYLOAD:
         return None
     try:
-        value = loads(content)
+        value = _decode(content.decode())
         if type(value) is not dict:
             return Breach("MALFORMED", "The payload is neither an object nor null.")
         again = payload_bytes(value)
