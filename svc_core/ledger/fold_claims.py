@@ -128,10 +128,8 @@ def _weight(support: list[SupportView]) -> _Weight:
             continue
         newest = each.seq  # they come oldest first
         authors.add(each.author)
-        if worth > rank:
-            rank = worth
-        if each.confidence is not None and each.confidence > confidence:
-            confidence = each.confidence
+        rank = max(rank, worth)
+        confidence = max(confidence, -1 if each.confidence is None else each.confidence)
     return _Weight(rank, len(authors), confidence, newest if authors else support[-1].seq)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from svc_core.testing.ledger import folds, histories
 
 
-@settings(max_examples=300)
+@settings(max_examples=100, deadline=None)
 @given(history=histories.histories())
 def test_the_fold_equals_a_sweep_from_the_newest_record(oracle: Any, history: Any) -> None:
     folds.check_agreement(folds.core, oracle, history)

@@ -1,0 +1,54 @@
+"""Bad edits of a ledger's lines, each with the line that verification must name.
+
+Only edits that cannot be lawful are made: another byte at a place, and lines out of their places.
+"""
+
+from attrs import frozen
+from hypothesis import strategies as st
+
+from svc_core.testing.ledger.histories import History
+
+Lines = tuple[bytes, ...]
+
+
+@frozen
+class Edit:
+    """The lines after an edit, and the number of the first bad one, counted from 1.
+
+    None stands for an edit that only an anchor outside the lines can show.
+    """
+
+    what: str
+    lines: Lines
+    line: int | None
+
+
+@st.composite
+def byte_edits(draw: st.DrawFn, history: History) -> Edit:
+    """One byte of one line changed; the line stays one line."""
+    index = draw(st.integers(0, len(history.lines) - 1))
+    line = history.lines[index]
+    place = draw(st.integers(0, len(line) - 1))
+    byte = draw(st.integers(0, 255).filter(lambda each: each not in (line[place], 0x0A)))
+    edited = line[:place] + bytes([byte]) + line[place + 1 :]
+    lines = (*history.lines[:index], edited, *history.lines[index + 1 :])
+    return Edit(f"byte {place} of line {index + 1} became {byte}", lines, index + 1)
+
+
+@st.composite
+def line_edits(draw: st.DrawFn, history: History) -> Edit:
+    """Lines swapped, deleted, repeated, or the last ones cut off."""
+    lines = history.lines
+    what = draw(st.sampled_from(("swap", "delete", "repeat", "cut")))
+    index = draw(st.integers(0, len(lines) - 2))
+    if what == "swap":
+        other = draw(st.integers(index + 1, len(lines) - 1))
+        swapped = list(lines)
+        swapped[index], swapped[other] = lines[other], lines[index]
+        return Edit(f"{what} {index + 1} and {other + 1}", tuple(swapped), index + 1)
+    if what == "delete":
+        return Edit(f"{what} {index + 1}", (*lines[:index], *lines[index + 1 :]), index + 1)
+    if what == "repeat":
+        again = (*lines[: index + 1], lines[index], *lines[index + 1 :])
+        return Edit(f"{what} {index + 1}", again, index + 2)
+    return Edit(f"{what} after {index + 1}", lines[: index + 1], None)

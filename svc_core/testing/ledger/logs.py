@@ -1,0 +1,206 @@
+"""The laws of a sealed log, P19 to P30, for any functions that verify, prove and export.
+
+    @given(histories.histories())
+    def test_my_verifier_accepts_what_was_sealed(history):
+        logs.check_sealed_verifies(my_verify, history)
+
+Each check names the functions under test that it takes; those of this library fit as they are. A
+verifier is called as `svc_core.ledger.verify.verify` is. Each check raises AssertionError.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta, timezone
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+from attrs import evolve
+
+from svc_core.ledger.note import VerifierKey
+from svc_core.ledger.receipt import Receipt
+from svc_core.ledger.records import Record
+from svc_core.ledger.tree import Frontier, ProofError
+from svc_core.ledger.verdict import Verdict
+from svc_core.testing.ledger.edits import Edit
+from svc_core.testing.ledger.folds import Question, act, holds, questions
+from svc_core.testing.ledger.histories import History
+
+Verify: TypeAlias = Callable[..., Verdict]
+Inclusion: TypeAlias = Callable[[int, int, Sequence[bytes]], tuple[bytes, ...]]
+Consistency: TypeAlias = Callable[[int, int, Sequence[bytes]], tuple[bytes, ...]]
+
+
+# -- P19 to P22: verification ----------------------------------------------------------------------
+
+
+def check_sealed_verifies(verify: Verify, history: History) -> None:
+    """P19: what was sealed verifies, at both levels, and its end is the head of the last append."""
+    head = history.head
+    for level in ("integrity", "strict"):
+        verdict = verify(history.lines, level=level, anchors=_anchors(history))
+        holds(verdict.ok and verdict.first_fault is None, level, verdict)
+        if history.lines:
+            holds(verdict.root == head.root and verdict.head_seal == head.seal, level, verdict)
+        holds(verdict.size == len(history.lines), level, verdict)
+        holds(verdict.erased == sum(record.payload is None for record in history.records), verdict)
+
+
+def check_edit_is_found(verify: Verify, history: History, edit: Edit) -> None:
+    """P20, P21: an edit is found and its line named; a cut needs an anchor that covers more."""
+    verdict = verify(edit.lines)
+    if edit.line is None:
+        holds(verdict.ok and verdict.assurance == "self_consistent", edit.what, verdict)
+        verdict = verify(edit.lines, anchors=[(history.head.size, history.head.root)])
+        expected = len(edit.lines) + 1
+    else:
+        expected = edit.line
+    fault = verdict.first_fault
+    holds(not verdict.ok and fault is not None, edit.what, verdict)
+    holds(fault is not None and fault.line == expected, edit.what, verdict.faults)
+
+
+def check_continuation(verify: Verify, history: History) -> None:
+    """P22: verifying a log's end from a trusted head is verifying all of it."""
+    # The rules on references look back before the head, so the levels that do not are compared.
+    whole = verify(history.lines, level="integrity")
+    for head in history.heads:
+        rest = verify(history.lines[head.size :], level="integrity", start=head)
+        # An erasure in the rest may name a line of the trusted part: that line is not looked at.
+        erased = sum(record.payload is None for record in history.records[head.size :])
+        holds(rest.ok and rest.erased == erased, head, rest)
+        holds((rest.size, rest.head_seal, rest.head) == (whole.size, whole.head_seal, whole.head))
+
+
+def _anchors(history: History) -> list[tuple[int, bytes]]:
+    return [(head.size, head.root) for head in history.heads if head.size]
+
+
+# -- P23 to P26: the tree --------------------------------------------------------------------------
+
+
+def tree_hash(leaves: Sequence[bytes]) -> bytes:
+    """The Merkle tree hash as RFC 9162, 2.1.1 defines it, by recursion."""
+    if not leaves:
+        return sha256(b"").digest()
+    if len(leaves) == 1:
+        return leaves[0]
+    split = 1 << (len(leaves) - 1).bit_length() - 1
+    return sha256(b"\x01" + tree_hash(leaves[:split]) + tree_hash(leaves[split:])).digest()
+
+
+def check_frontier(
+    extend: Callable[[Frontier, int, Iterable[bytes]], Frontier],
+    root: Callable[[Frontier], bytes],
+    leaves: Sequence[bytes],
+    cuts: Iterable[int],
+) -> None:
+    """P23: a frontier has the root of the definition, made leaf by leaf, in parts, or at once."""
+    single: Frontier = ()
+    for size, leaf in enumerate(leaves):
+        holds(root(single) == tree_hash(leaves[:size]), size)
+        single = extend(single, size, [leaf])
+    parts, size = extend((), 0, ()), 0
+    for cut in sorted({min(cut, len(leaves)) for cut in cuts}):
+        parts, size = extend(parts, size, leaves[size:cut]), cut
+    parts = extend(parts, size, leaves[size:])
+    holds(single == parts == extend((), 0, leaves), len(leaves))
+    holds(root(single) == tree_hash(leaves), len(leaves))
+
+
+def check_inclusion(
+    inclusion: Inclusion, verify: Callable[..., None], leaves: Sequence[bytes]
+) -> None:
+    """P24: an inclusion proof shows one leaf at one place and no other."""
+    size, root = len(leaves), tree_hash(leaves)
+    for index, leaf in enumerate(leaves):
+        proof = inclusion(index, size, leaves)
+        for other in range(size):
+            shown = _shows(verify, other, size, leaf, proof, root)
+            holds(shown is (other == index), index, other, size)
+        holds(not _shows(verify, index, size, sha256(leaf).digest(), proof, root), index, size)
+
+
+def check_consistency(
+    consistency: Consistency, verify: Callable[..., None], leaves: Sequence[bytes]
+) -> None:
+    """P25: a tree extends each of its beginnings, and no beginning that was altered."""
+    size, root = len(leaves), tree_hash(leaves)
+    for old in range(1, size + 1):
+        proof = consistency(old, size, leaves)
+        holds(_shows(verify, old, size, tree_hash(leaves[:old]), root, proof), old, size)
+        altered = tree_hash([sha256(leaves[0]).digest(), *leaves[1:old]])
+        holds(not _shows(verify, old, size, altered, root, proof), old, size)
+
+
+def check_lawful_erasure(
+    verify: Verify, history: History, receipts: Sequence[Receipt], vkey: VerifierKey
+) -> None:
+    """P26: an erasure keeps every seal, root and receipt, and takes the content."""
+    for target in [each for each in history.records if each.payload][-2:]:
+        after = act(history, "erase", target)
+        emptied = after.records[target.seq]
+        holds(emptied._replace(payload=target.payload) == target, target.id)
+        salt = str((target.payload or {}).get("salt")).encode()
+        holds(salt in history.lines[target.seq], target.id)
+        holds(salt not in after.lines[target.seq], target.id)
+        verdict = verify(
+            after.lines,
+            anchors=_anchors(after),
+            receipts=[receipt.text for receipt in receipts],
+            vkey=vkey.vkey,
+        )
+        holds(verdict.ok and verdict.erased > 0, target.id, verdict)
+
+
+def _shows(verify: Callable[..., None], *proof: Any) -> bool:
+    try:
+        verify(*proof)
+    except ProofError:
+        return False
+    return True
+
+
+# -- P27 to P30: bytes -----------------------------------------------------------------------------
+
+
+def check_canonical(
+    fast: Callable[[object], bytes],
+    slow: Callable[[object], bytes],
+    read: Callable[[bytes], object],
+    value: object,
+) -> None:
+    """P27: the fast canonical bytes are the slow ones, and reading them gives them again."""
+    content = fast(value)
+    holds(content == slow(value), value)
+    holds(fast(read(content)) == content, value)
+
+
+def check_timestamps(
+    canonical_time: Callable[[str], str], one: datetime, other: datetime, offset_minutes: int
+) -> None:
+    """P28: canonical instants keep their order, are stable, and do not depend on the offset."""
+    first, second = (canonical_time(each.isoformat()) for each in (one, other))
+    holds((first < second) is (one < other), one, other)
+    holds((first == second) is (one == other), one, other)
+    holds(canonical_time(first) == first and len(first) == 27, first)
+    local = one.astimezone(timezone(timedelta(minutes=offset_minutes)))
+    holds(canonical_time(local.isoformat()) == first, one, offset_minutes)
+
+
+def check_round_trip(
+    decode: Callable[[bytes], Record], encode: Callable[[Record], bytes], history: History
+) -> None:
+    """P29: a line that is read and written again has the same bytes."""
+    for line in history.lines:
+        record = decode(line)
+        holds(encode(record) == line and decode(encode(record)) == record, line)
+
+
+def check_export(bundle: Callable[[Sequence[Record], Question], bytes], history: History) -> None:
+    """P30: the bytes of an export depend on the set of records and the two times alone."""
+    for head in history.heads[-1:1:-3]:
+        prefix = history.records[: head.size]
+        for question in list(questions(history))[:6]:
+            then = evolve(question, record_time=head.recorded_at)
+            expected = bundle(prefix, then)
+            for records in (prefix[::-1], (*prefix, *prefix), history.records):
+                holds(bundle(records, then) == expected, then)

@@ -1,0 +1,199 @@
+"""A ledger that grows at random, put into a store and folded: both must say what the model says.
+
+    from svc_core import drive
+    from svc_core.testing.ledger.folds import core
+    from svc_core.testing.ledger.machine import LedgerMachine
+
+    class MyLedger(LedgerMachine):
+        make_store = staticmethod(lambda: MyStorage(()))
+        run = staticmethod(drive.run)            # or asyncio.Runner().run
+        fold = staticmethod(core)                # or a fold of your own
+
+    TestMyLedger = MyLedger.TestCase
+
+The model is the history of `histories`; the store is any whose transactions have `ports.Ledger`.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from svc_core.ledger.fold import fold
+from svc_core.ledger.records import Draft, Record, decode
+from svc_core.ledger.seal import seal_batch
+from svc_core.ledger.view import encode
+from svc_core.ports import (
+    DuplicateRecordError,
+    LedgerHead,
+    SealedLine,
+    StaleVersionError,
+    Transaction,
+)
+from svc_core.testing.desk import Run, Store
+from svc_core.testing.ledger.folds import Fold, Question, content, core, holds, valid_times
+from svc_core.testing.ledger.histories import (
+    Act,
+    History,
+    acts,
+    draft_of,
+    emptied,
+    instant,
+    opened,
+)
+
+TENANT = "ann"
+LINES_MAX = 1_000
+"""Lines asked of a store at once: more than a machine appends."""
+
+Work = Callable[[Transaction], Awaitable[Any]]
+
+
+def sealed_line(record: Record, line: bytes) -> SealedLine:
+    """A record as a store takes it."""
+    said = record.payload or {}
+    keys = (f"{said['scheme']}:{said['value']}",) if "scheme" in said else ()
+    return SealedLine(
+        record.seq,
+        record.id,
+        record.subject,
+        record.kind == "subject" and record.op == "assert",
+        record.recorded_at,
+        keys,
+        bytes.fromhex(record.seal),
+        line,
+    )
+
+
+class LedgerMachine(RuleBasedStateMachine):
+    """Derive a class that says how a store is made, how coroutines are run, and which fold."""
+
+    make_store: Callable[[], Store]
+    run: Run
+    fold: Fold = staticmethod(core)
+
+    def __init__(self) -> None:
+        """Open the first subjects."""
+        super().__init__()
+        self.history = History()
+        self.store = type(self).make_store()
+        for number, record in enumerate(opened(2).records):
+            self._append([_again(record)], instant(number))
+
+    def teardown(self) -> None:
+        """Give the store back."""
+        type(self).run(self.store.close())
+
+    # -- what happens ----------------------------------------------------------------------------
+
+    @rule(act=acts(), pause=st.integers(0, 3))
+    def append(self, act: Act, pause: int) -> None:
+        """Append what an act comes to, if the rules let it pass."""
+        draft = draft_of(self.history, act)
+        if draft is not None:
+            self._append([draft], instant(len(self.history.lines) + pause))
+
+    @rule(act=acts(), behind=st.integers(1, 3))
+    def append_to_what_was(self, act: Act, behind: int) -> None:
+        """An append that builds on an earlier head leaves nothing."""
+        draft = draft_of(self.history, act)
+        earlier = History(heads=self.history.heads[:-behind])
+        if draft is not None and earlier.heads:
+            self._refused(StaleVersionError, draft, earlier)
+
+    @rule(pick=st.integers(0, 9))
+    def append_again(self, pick: int) -> None:
+        """A record whose identifier is taken leaves nothing."""
+        records = [each for each in self.history.records if each.payload is not None]
+        draft = _again(records[pick % len(records)])
+        self._refused(DuplicateRecordError, draft, self.history)
+
+    # -- what is always so -------------------------------------------------------------------------
+
+    @invariant()
+    def lines_are_as_sealed(self) -> None:
+        """The store holds the lines, byte for byte, and the head over them."""
+        head = self.history.head
+        stored = self._ask(lambda tx: tx.ledger.lines(0, LINES_MAX))
+        holds(stored == self.history.lines, stored)
+        seals = self._ask(lambda tx: tx.ledger.hashes(0, 0, LINES_MAX))
+        holds(seals == tuple([bytes.fromhex(each.seal) for each in self.history.records]))
+        holds(self._ask(lambda tx: tx.ledger.head()) == LedgerHead(head.size, head.encode()))
+
+    @invariant()
+    def folds_are_those_of_the_model(self) -> None:
+        """The stored lines of a subject fold as all the model's records do, at each append."""
+        for subject in self.history.subjects:
+            records = self._of_subject(subject)
+            for valid_time in valid_times(records)[::2]:
+                question = Question(subject, valid_time)
+                told = type(self).fold(records, question)
+                holds(content(told) == content(core(self.history.records, question)), question)
+
+    @rule(back=st.integers(0, 5))
+    def a_record_time_is_a_size(self, back: int) -> None:
+        """What was recorded by a time are the first so many lines, and they fold alike."""
+        at = self.history.records[-1 - back % len(self.history.records)].recorded_at
+        size = sum(each.recorded_at <= at for each in self.history.records)
+        holds(self._ask(lambda tx: tx.ledger.size_at(at)) == size, at)
+        subject = self.history.subjects[0]
+        by_size = fold(self._of_subject(subject, size), subject, valid_time=at, record_time=at)
+        by_time = fold(self.history.records, subject, valid_time=at, record_time=at)
+        holds(encode(by_size) == encode(by_time), at)
+
+    # -- how it happens ----------------------------------------------------------------------------
+
+    def _append(self, drafts: list[Draft], now: str) -> None:
+        before = self.history
+        self.history = before.append(drafts, now)
+        self._write(self._work(before, drafts, now))
+
+    def _refused(self, refusal: type[Exception], draft: Draft, before: History) -> None:
+        now = instant(len(self.history.lines))
+        try:
+            self._write(self._work(before, [draft], now))
+        except refusal:
+            return
+        raise AssertionError(f"{refusal.__name__} was expected")
+
+    def _work(self, before: History, drafts: list[Draft], now: str) -> Work:
+        batch = seal_batch(before.head, drafts, now)
+        lines = [
+            sealed_line(record, line)
+            for record, line in zip(batch.records, batch.lines, strict=True)
+        ]
+        targets = {record.target for record in batch.records if record.op == "erase"}
+
+        async def work(tx: Transaction) -> None:
+            head = LedgerHead(batch.head.size, batch.head.encode())
+            await tx.ledger.append(lines, batch.nodes, head, expect=before.head.size)
+            for record, line in zip(before.records, before.lines, strict=True):
+                if record.id in targets:
+                    await tx.ledger.erase(record.id, emptied(line))
+
+        return work
+
+    def _of_subject(self, subject: str, size: int | None = None) -> list[Record]:
+        lines = self._ask(lambda tx: tx.ledger.of_subject(subject, size=size, limit=LINES_MAX))
+        return [decode(line) for line in lines]
+
+    def _write(self, work: Work) -> None:
+        type(self).run(self.store.write(TENANT, work))
+
+    def _ask(self, work: Work) -> Any:
+        return type(self).run(self.store.read(TENANT, work))
+
+
+def _again(record: Record) -> Draft:
+    """The draft of a record that was sealed."""
+    return Draft(
+        record.kind,
+        record.op,
+        None if record.id == record.subject else record.subject,
+        record.target,
+        record.valid_from,
+        record.valid_to,
+        record.author,
+        record.payload or {},
+    )

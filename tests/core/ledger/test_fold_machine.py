@@ -1,0 +1,16 @@
+"""The memory store and the fold, driven by a ledger that grows at random."""
+
+from hypothesis import settings
+
+from svc_core import drive
+from svc_core.testing.ledger.machine import LedgerMachine
+from svc_http.storage.memory import MemoryStorage
+
+
+class MemoryLedger(LedgerMachine):
+    make_store = staticmethod(lambda: MemoryStorage(()))
+    run = staticmethod(drive.run)
+
+
+TestMemoryLedger = MemoryLedger.TestCase
+TestMemoryLedger.settings = settings(max_examples=25, stateful_step_count=15, deadline=None)
