@@ -18,6 +18,7 @@ _SILENT = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _COMMENT = re.compile(r"<!--(?:(?!-->).)*+(?:-->|\Z)|<[!?][^<>]*+>", re.DOTALL)
+_NO_CHARACTER = re.compile(r"&#[0-9]{8,}+;?")  # Unicode ends at seven digits
 _SQUARED = re.compile(r"(?<=m)<sup>([23])</sup>", re.IGNORECASE)
 _NOTE = re.compile(
     r"(?<![0-9])<sup(?=[\s>])[^<>]*+>(?:\s*+<a\s[^<>]*+>)?\s*+[0-9]{1,3}\s*+(?:</a>)?\s*+</sup>",
@@ -77,7 +78,7 @@ def _without_tags(text: str) -> str:
     if "<" in text:
         text = _cut(text)
     if "&" in text:
-        text = unescape(text)
+        text = unescape(_NO_CHARACTER.sub("", text))
     return _cut(text) if "<" in text else text
 
 

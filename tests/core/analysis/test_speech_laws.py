@@ -51,6 +51,7 @@ TEXTS = st.one_of(SENTENCES, SCRAPS, st.text(max_size=60))
 
 
 @given(TEXTS, LANGUAGES)
+@example(f"&#{'9' * 5000}; a", "en")
 @example("\ud800 \udfff \x00", "en")
 @example("Part IIII 9999-99-99 31 February 99:99 0/0 1/0 -", "en")
 def test_no_markup_survives_and_every_paragraph_is_tidy(text: str, language: str) -> None:
