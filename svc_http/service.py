@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import TypeVar
 
-from attrs import frozen
+from attrs import field, frozen
 
 from svc_core.access.plans import PlanTable
 from svc_core.cursor import Keyring
@@ -27,7 +27,7 @@ class Service:
     now: Callable[[], datetime]
     keyring: Keyring
     plans: PlanTable
-    host: Host = Host()
+    host: Host = field(factory=Host)
 
     async def read(self, tenant: str, usecase: Callable[[Context], Awaitable[R]]) -> R:
         """Run a use case for `tenant` on one snapshot."""
@@ -53,6 +53,4 @@ class Service:
 
     def context(self, tx: Transaction, actor: Actor, now: datetime) -> Context:
         """The context of a use case that no request asked for."""
-        return Context(
-            tx, now, self.ids, actor, operation="", keyring=self.keyring, host=self.host
-        )
+        return Context(tx, now, self.ids, actor, operation="", keyring=self.keyring, host=self.host)
