@@ -320,6 +320,8 @@ class Diagnosis:
         if trunk.false is not None:
             size, root = trunk.false[:2]
             detail = f"Lines {trunk.proven + 1} to {size} are not those that were signed."
+            if trunk.proven == size:
+                detail = f"Two roots are told for {size} lines, of which one is theirs."
             breach = Breach("HISTORY_REWRITTEN", detail, root.hex(), trunk.false_root.hex())
             self._add(size, size - 1, breach)
         beyond = [anchor.size for anchor in self._terms.anchors if anchor.size > self._lines]

@@ -8,8 +8,8 @@ claims to be.
 from typing import Final
 
 _KEPT: Final = 8
-_RUNS_MAX: Final = 1_000
-"""Runs kept; a log that is cut up further is not told apart any more."""
+_RUNS_MAX: Final = 128
+"""Runs kept, since each may be searched for a line; more of them are forgotten."""
 
 
 class Seen:

@@ -4,6 +4,8 @@ The seal that stands in a line may be false; the next line's head holds the one 
 long as every leaf is known in this way, the tree still shows whether all else is what was signed.
 """
 
+from collections.abc import Iterable
+
 from svc_core.ledger import tree
 from svc_core.ledger.terms import Anchor, Terms
 
@@ -18,6 +20,7 @@ class Trunk:
         self.false: Anchor | None = None
         self.false_root = b""
         self._anchors = terms.anchors
+        self._due = list(reversed(terms.anchors))
 
     def push(self, seal: str) -> None:
         """The next leaf is this seal, in hexadecimal digits."""
@@ -25,13 +28,18 @@ class Trunk:
             return
         self.frontier = tree.extend(self.frontier, self.size, [bytes.fromhex(seal)])
         self.size += 1
-        root = tree.root(self.frontier)
-        for anchor in self._anchors:
-            if anchor.size == self.size and self.false is None:
-                if anchor.root == root:
-                    self.proven = self.size
-                else:
-                    self.false, self.false_root = anchor, root
+        due = []
+        while self._due and self._due[-1].size == self.size:
+            due.append(self._due.pop())
+        if due and self.false is None:
+            self._judge(due, tree.root(self.frontier))
+
+    def _judge(self, due: Iterable[Anchor], root: bytes) -> None:
+        for anchor in due:
+            if anchor.root == root:
+                self.proven = self.size
+            else:
+                self.false, self.false_root = anchor, root
 
     def lose(self) -> None:
         """The next leaf is not known, so that nothing after it can be judged."""
