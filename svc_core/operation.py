@@ -12,11 +12,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from attrs import field, frozen
 
 from svc_core import cursor, problem
+from svc_core.host import Host
 from svc_core.media import Representation
 from svc_core.ports import (
     Change,
@@ -159,34 +160,6 @@ class Actor:
     scopes: frozenset[str] = frozenset()
 
 
-class Signer(Protocol):
-    """The key that signs the tree heads of ledgers: Ed25519 (RFC 8032)."""
-
-    @property
-    def public(self) -> bytes:
-        """The public key, 32 bytes."""
-        ...
-
-    def sign(self, message: bytes) -> bytes:
-        """The signature of `message`, 64 bytes."""
-        ...
-
-
-@frozen
-class Host:
-    """What use cases may know of the deployment that runs them.
-
-    `origin` is its public address without a path. `is_development` allows what only a developer's
-    own machine may do, such as webhooks to loopback addresses. `allow_erasure` names the
-    workspaces whose ledger content may be erased; `"*"` in it names all.
-    """
-
-    origin: str = "http://127.0.0.1:8000"
-    is_development: bool = True
-    allow_erasure: frozenset[str] = frozenset()
-    signer: Signer | None = None
-
-
 @frozen
 class Context:
     """What a use case may know besides its request. `now` is read once per request.
@@ -206,7 +179,7 @@ class Context:
     aliases: bool = True
     target: Document[Any] | None = None
     if_match: str | None = None
-    host: Host = Host()
+    host: Host = field(factory=Host)
 
     async def load(self, collection: Collection[T], id_: str) -> Document[T]:
         """The row.

@@ -11,12 +11,13 @@ import attrs
 
 from svc_core.access import address, plans
 from svc_core.access.plans import PlanTable
+from svc_core.host import Host
 from svc_core.ledger.signing import kept_signer, stored_signer
-from svc_core.operation import Host
 from svc_core.pipeline import Site
 from svc_core.ports import SYSTEM, Ids, Storage
 from svc_core.vault import VaultError
 from svc_http import system
+from svc_http.commits import Commits
 from svc_http.gather import Gate, Principals
 from svc_http.journal import Journal
 from svc_http.keyring import keyring
@@ -62,6 +63,7 @@ class Runtime:
         self.principals = Principals(storage, self.plans, monotonic)
         self.gate = Gate(self.principals, address.parse_trusted(settings.trusted_proxies))
         self.pages = PageCache()
+        self.commits = Commits(storage)
         self.metrics = Metrics()
         self.journal = Journal(settings.request_log)
         self.drain = asyncio.Event()

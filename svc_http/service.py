@@ -12,7 +12,8 @@ from attrs import field, frozen
 
 from svc_core.access.plans import PlanTable
 from svc_core.cursor import Keyring
-from svc_core.operation import Actor, Context, Host
+from svc_core.host import Host
+from svc_core.operation import Actor, Context
 from svc_core.ports import SYSTEM, Ids, Storage, Transaction
 
 R = TypeVar("R")

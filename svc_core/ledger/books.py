@@ -12,6 +12,7 @@ from typing import Final
 from attrs import field, frozen
 
 from svc_core import ids, problem
+from svc_core.host import Signer
 from svc_core.ledger import plans
 from svc_core.ledger.checkpoint import Checkpoint, sign
 from svc_core.ledger.note import VerifierKey, to_base64
@@ -20,7 +21,7 @@ from svc_core.ledger.receipt import Receipt
 from svc_core.ledger.records import Record, decode
 from svc_core.ledger.seal import TreeHead
 from svc_core.ledger.view import Basis
-from svc_core.operation import Context, Signer
+from svc_core.operation import Context
 from svc_core.problem import Problem
 
 SUBJECT_RECORDS_MAX: Final = 20_000

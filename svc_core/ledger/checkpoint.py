@@ -12,10 +12,10 @@ from typing import Final, Self
 
 from attrs import field, frozen
 
+from svc_core.host import Signer
 from svc_core.ledger import note
 from svc_core.ledger.note import NoteError, VerifierKey
 from svc_core.ledger.tree import HASH_BYTES, SIZE_MAX, Hash, ProofError, verify_consistency
-from svc_core.operation import Signer
 
 _DECIMAL = re.compile(r"0|[1-9][0-9]{0,18}")
 _LINES_MIN: Final = 3

@@ -14,6 +14,7 @@ from typing import Any, Final
 from attrs import evolve
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 
+from svc_core.host import Signer
 from svc_core.ledger.checkpoint import Checkpoint
 from svc_core.ledger.note import (
     ED25519_COSIGNATURE,
@@ -28,7 +29,6 @@ from svc_core.ledger.note import (
     verify_ed25519,
 )
 from svc_core.ledger.tree import Hash
-from svc_core.operation import Signer
 
 PROOF_LINES_MAX: Final = 63
 """tlog-witness: "The client MUST NOT send more than 63 consistency proof lines"."""

@@ -1,0 +1,33 @@
+"""What use cases may know of the deployment that runs them, and what it lends them."""
+
+from typing import Protocol
+
+from attrs import frozen
+
+
+class Signer(Protocol):
+    """The key that signs the tree heads of ledgers: Ed25519 (RFC 8032)."""
+
+    @property
+    def public(self) -> bytes:
+        """The public key, 32 bytes."""
+        ...
+
+    def sign(self, message: bytes) -> bytes:
+        """The signature of `message`, 64 bytes."""
+        ...
+
+
+@frozen
+class Host:
+    """What use cases may know of the deployment that runs them.
+
+    `origin` is its public address without a path. `is_development` allows what only a developer's
+    own machine may do, such as webhooks to loopback addresses. `allow_erasure` names the
+    workspaces whose ledger content may be erased; `"*"` in it names all.
+    """
+
+    origin: str = "http://127.0.0.1:8000"
+    is_development: bool = True
+    allow_erasure: frozenset[str] = frozenset()
+    signer: Signer | None = None
