@@ -21,8 +21,9 @@ from svc_core.ledger.records import Record
 from svc_core.ledger.tree import Frontier, ProofError
 from svc_core.ledger.verdict import Verdict
 from svc_core.testing.ledger.edits import Edit
-from svc_core.testing.ledger.folds import Question, act, holds, questions
+from svc_core.testing.ledger.folds import act
 from svc_core.testing.ledger.histories import History
+from svc_core.testing.ledger.questions import Question, holds, questions
 
 Verify: TypeAlias = Callable[..., Verdict]
 Inclusion: TypeAlias = Callable[[int, int, Sequence[bytes]], tuple[bytes, ...]]

@@ -32,7 +32,6 @@ from svc_core.ports import (
     Transaction,
 )
 from svc_core.testing.desk import Run, Store
-from svc_core.testing.ledger.folds import Fold, Question, content, core, holds, valid_times
 from svc_core.testing.ledger.histories import (
     Act,
     History,
@@ -42,6 +41,7 @@ from svc_core.testing.ledger.histories import (
     instant,
     opened,
 )
+from svc_core.testing.ledger.questions import Fold, Question, content, core, holds, valid_times
 
 TENANT = "ann"
 LINES_MAX = 1_000

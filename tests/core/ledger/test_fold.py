@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from svc_core import canonical, wire
 from svc_core.ledger.fold import fold, standing_of
 from svc_core.ledger.fold_claims import value_text
-from svc_core.ledger.records import Record, decode
+from svc_core.ledger.records import Draft, Record, decode
 from svc_core.ledger.snapshot import EMPTY, Snapshot, State
 from svc_core.ledger.view import Basis, CollisionView, SubjectView, encode
 from svc_core.schema import Schemas
-from svc_core.testing.ledger import folds, histories
-from svc_core.testing.ledger.folds import Question
+from svc_core.testing.ledger import folds, histories, questions
+from svc_core.testing.ledger.questions import Question
 
 VECTORS = json.loads(
     (Path(__file__).parents[2] / "data" / "ledger" / "vectors.json").read_text("utf-8")
@@ -142,6 +142,17 @@ def test_a_law_of_folding(check: folds.Check) -> None:
         check(folds.core, history)
 
     law()
+
+
+@pytest.mark.parametrize("check", folds.CHECKS, ids=lambda check: check.__name__)
+def test_a_law_holds_where_everything_claimed_was_refuted(check: folds.Check) -> None:
+    history = histories.opened(1)
+    said = {"predicate": "headquarters", "value": "Zug", "evidence": [], "salt": "s" * 22}
+    draft = Draft("claim", "assert", history.subjects[0], None, None, None, "key_ann", said)
+    history = history.append([draft], histories.instant(1))
+    refutation = {"state": "refuted", "method": "reading"}
+
+    check(folds.core, folds.act(history, "verify", history.records[1], payload=refutation))
 
 
 @settings(max_examples=50, deadline=None)
@@ -441,7 +452,7 @@ def test_both_bounds_and_the_basis_are_echoed(book: Book) -> None:
     assert [row.value for row in early.claims["headquarters"].candidates] == ["a"]
     assert book.view(size=1, record_time=histories.instant(9)).claims == early.claims
     assert book.view(size=9, record_time=histories.instant(0)).claims == early.claims
-    assert last in folds.live_ids(wire.to_json(book.view(size=2)))  # type: ignore[arg-type]
+    assert last in questions.live_ids(wire.to_json(book.view(size=2)))  # type: ignore[arg-type]
 
 
 def test_records_of_other_subjects_are_passed_over(book: Book) -> None:
@@ -594,7 +605,7 @@ def test_displacement_at_a_time_is_displacement_over_the_times(records: list[Rec
     # No text comes before the empty one, so it cannot be an end that something lies before.
     records = [each._replace(valid_from=each.valid_from or None) for each in records]
     standing = standing_of(records, "s")
-    times = folds.valid_times([])[:1] + sorted(
+    times = questions.valid_times([])[:1] + sorted(
         {at for each in standing.records for at in (each.valid_from, each.valid_to) if at}
     )
     for record in standing.records:

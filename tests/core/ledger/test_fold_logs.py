@@ -16,7 +16,7 @@ from svc_core.ledger.receipt import Receipt
 from svc_core.ledger.records import Record, decode, encode_head, encode_line, payload_bytes
 from svc_core.ledger.timestamps import canonical_time
 from svc_core.ledger.verify import verify
-from svc_core.testing.ledger import edits, folds, histories, logs
+from svc_core.testing.ledger import edits, folds, histories, logs, questions
 
 FEW = settings(max_examples=40, deadline=None)
 _leaves = st.lists(st.binary(min_size=32, max_size=32), min_size=1, max_size=20, unique=True)
@@ -103,7 +103,7 @@ def test_a_check_says_where_a_law_is_broken() -> None:
     with pytest.raises(AssertionError, match="Question"):
         folds.check_idempotence(lambda records, _: {"count": len(records)}, history)
     with pytest.raises(AssertionError, match="reached"):
-        folds.holds(False, "reached")
+        questions.holds(False, "reached")
     edit = edits.Edit("byte 1", history.lines, 1)
     with pytest.raises(AssertionError, match="byte"):
         logs.check_edit_is_found(verify, history, edit)

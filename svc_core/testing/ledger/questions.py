@@ -1,0 +1,115 @@
+"""What a fold is asked, and how two answers are compared: the footing of the laws.
+
+A fold under test is a function of records and a `Question`; it answers with the view as plain JSON,
+with the members of `SubjectView`. `core` is the fold of this library in that form.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, TypeAlias
+
+from attrs import frozen
+
+from svc_core.ledger.fold import fold
+from svc_core.ledger.records import Record
+from svc_core.ledger.segments import breakpoints
+from svc_core.ledger.timestamps import of
+from svc_core.ledger.view import encode
+from svc_core.testing.ledger.histories import History
+
+View: TypeAlias = Mapping[str, Any]
+
+
+@frozen
+class Question:
+    """What a fold is asked."""
+
+    subject: str
+    valid_time: str
+    record_time: str | None = None
+    size: int | None = None
+
+
+Fold: TypeAlias = Callable[[Sequence[Record], Question], View]
+
+
+def core(records: Iterable[Record], question: Question) -> View:
+    """The fold of this library, with history, as plain JSON."""
+    view: View = json.loads(
+        encode(
+            fold(
+                records,
+                question.subject,
+                valid_time=question.valid_time,
+                record_time=question.record_time,
+                size=question.size,
+                with_history=True,
+            )
+        )
+    )
+    return view
+
+
+# -- questions ---------------------------------------------------------------------------------
+
+
+def questions(history: History, *subjects: str) -> Iterator[Question]:
+    """Each subject, or these, before the first breakpoint, at each, and just before each."""
+    for subject in subjects or history.subjects:
+        for valid_time in valid_times(history.records):
+            yield Question(subject, valid_time)
+
+
+def valid_times(records: Iterable[Record]) -> list[str]:
+    """The first and the last microsecond of every segment."""
+    times = ["0001-01-01T00:00:00.000000Z"]
+    for at in breakpoints(records):
+        times += [_before(at), at]
+    return times
+
+
+def _before(at: str) -> str:
+    return of(datetime.fromisoformat(at) - timedelta(microseconds=1))
+
+
+def content(view: View) -> View:
+    """A view without what it repeats of the question."""
+    echoes = {"recordTime", "validTime", "basis"}
+    return {name: member for name, member in view.items() if name not in echoes}
+
+
+def standing_rows(view: View) -> Iterator[Mapping[str, Any]]:
+    """Every record in force that a view shows, once or more often."""
+    if view["identity"] is not None:
+        yield view["identity"]
+    for name in ("otherIdentities", "designators", "observations", "rejected", "unreadable"):
+        yield from view[name]
+    for claim in view["claims"].values():
+        for candidate in claim["candidates"]:
+            yield from candidate["support"]
+
+
+def live_ids(view: View) -> frozenset[str]:
+    """The records that a view says are in force."""
+    return frozenset([row["id"] for row in standing_rows(view)])
+
+
+def same(one: View, other: View, *context: object) -> None:
+    """Pass two views of the same content.
+
+    Raises:
+        AssertionError: they differ.
+    """
+    if content(one) != content(other):
+        raise AssertionError(f"{content(one)!r} is not {content(other)!r}: {context!r}")
+
+
+def holds(law: bool, *context: object) -> None:
+    """Pass what is true.
+
+    Raises:
+        AssertionError: it is not.
+    """
+    if not law:
+        raise AssertionError(repr(context))
