@@ -12,7 +12,8 @@ Rule 3: no control character and no lone surrogate leaves this module.
 """
 
 import re
-from html import unescape
+
+from svc_core.characters import decoded
 
 _INVISIBLE = re.compile(
     r"<(script|style|template|iframe|svg|head|noembed|noframes)(?=[\s/>]).*?(?:</\1\s*>|\Z)",
@@ -62,8 +63,8 @@ def plain(markup: str) -> str:
 
     Where decoding brings HTML to light, it was escaped once too often, and is cut as well.
     """
-    text = unescape(_cut(markup) if "<" in markup else _unwrapped(markup))
-    return unescape(_cut(text)) if _is_html(text) else text
+    text = decoded(_cut(markup) if "<" in markup else _unwrapped(markup))
+    return decoded(_cut(text)) if _is_html(text) else text
 
 
 def literal(text: str) -> str:
@@ -73,7 +74,7 @@ def literal(text: str) -> str:
     the same. A lone `<b>` is taken for text, a closing tag or a line break for markup, and an
     entity always for its character: a title about entities loses by it, far fewer than gain.
     """
-    return unescape(_cut(text) if _is_html(text) else _unwrapped(text))
+    return decoded(_cut(text) if _is_html(text) else _unwrapped(text))
 
 
 def clip(text: str, chars_max: int) -> str:

@@ -6,8 +6,9 @@ character that cannot start it anew, or is possessive.
 
 import re
 from collections.abc import Iterator
-from html import unescape
 from itertools import pairwise
+
+from svc_core.characters import decoded
 
 # -- HTML --------------------------------------------------------------------------------------
 
@@ -18,7 +19,6 @@ _SILENT = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _COMMENT = re.compile(r"<!--(?:(?!-->).)*+(?:-->|\Z)|<[!?][^<>]*+>", re.DOTALL)
-_NO_CHARACTER = re.compile(r"&#[0-9]{8,}+;?")  # Unicode ends at seven digits
 _SQUARED = re.compile(r"(?<=m)<sup>([23])</sup>", re.IGNORECASE)
 _NOTE = re.compile(
     r"(?<![0-9])<sup(?=[\s>])[^<>]*+>(?:\s*+<a\s[^<>]*+>)?\s*+[0-9]{1,3}\s*+(?:</a>)?\s*+</sup>",
@@ -77,8 +77,7 @@ def _without_tags(text: str) -> str:
     """The text without tags; what was escaped to look like none is cut as well."""
     if "<" in text:
         text = _cut(text)
-    if "&" in text:
-        text = unescape(_NO_CHARACTER.sub("", text))
+    text = decoded(text)
     return _cut(text) if "<" in text else text
 
 

@@ -24,6 +24,7 @@ SPEC_STATUSES = {
     "/reports/{reportId}": {400, 401, 402, 403, 404, 429, 500},
     "/reports/{reportId}/signals": {400, 401, 402, 403, 404, 429, 500},
     "/reports/{reportId}/graph": {400, 401, 402, 403, 404, 429, 500},
+    "/reports/{reportId}/audio-text": {401, 402, 403, 404, 429, 500},
     "/reports/{reportId}/text": {401, 402, 403, 404, 429, 500},
     "/profiles": {401, 403, 429},
     "/profiles/{profileId}": {401, 403, 404, 429, 500},

@@ -230,3 +230,9 @@ def test_a_line_is_a_paragraph_however_the_source_was_wrapped(
     markup: str, lines: list[str]
 ) -> None:
     assert fold_lines(plain(markup)).splitlines() == lines
+
+
+@pytest.mark.parametrize("read", [plain, literal])
+@pytest.mark.parametrize("digits", [8, 4_301, 100_000])
+def test_a_reference_to_no_character_is_dropped_however_long_it_is(read, digits):
+    assert read(f"Port &#{'9' * digits};closed &amp; empty") == "Port closed & empty"

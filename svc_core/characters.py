@@ -1,0 +1,13 @@
+"""Character references of HTML, decoded whatever strangers put into them."""
+
+import re
+from html import unescape
+from typing import Final
+
+# Unicode ends at seven digits; `int` refuses 4,300, and `unescape` hands it as many as there are.
+_NO_CHARACTER: Final = re.compile(r"&#[0-9]{8,}+;?")
+
+
+def decoded(text: str) -> str:
+    """`text` with its character references as characters; those of no character are dropped."""
+    return unescape(_NO_CHARACTER.sub("", text)) if "&" in text else text
