@@ -102,7 +102,7 @@ async def _once(
             raise Problem(problem.IDEMPOTENCY_CONFLICT, "The key was used for another request.")
     reply = await _run(operation, prepared, context, site, body)
     kept = Answer(raw + fingerprint, reply.status, reply.headers, reply.body, context.now)
-    await answers.put(operation.id, key, _sealed(operation, context, kept))
+    await answers.put(operation.id, key, _sealed(operation, context, key, kept))
     return attrs.evolve(reply, headers=(*reply.headers, ("Idempotency-Key", key)))
 
 
@@ -154,24 +154,32 @@ def _request(operation: Operation[Any, Any], prepared: Prepared, body: wire.Json
     return operation.request(**{**prepared.values, item.attribute: sent})
 
 
-def _sealed(operation: Operation[Any, Any], context: Context, answer: Answer) -> Answer:
+def _sealed(operation: Operation[Any, Any], context: Context, key: str, answer: Answer) -> Answer:
     """The answer as it is kept: sealed where it holds what is shown only once."""
     if not operation.confidential:
         return answer
     keys, nonce = vault.vault(context.keyring), context.ids.random(cursor.NONCE_BYTES)
-    sealed = vault.lock(keys, answer.body, _place(operation, context), nonce)
+    sealed = vault.lock(keys, answer.body, _place(operation, context, key), nonce)
     return attrs.evolve(answer, body=sealed.encode())
 
 
-def _place(operation: Operation[Any, Any], context: Context) -> str:
-    return f"answer {context.actor.tenant} {operation.id}"
+def _opened(operation: Operation[Any, Any], context: Context, key: str, answer: Answer) -> bytes:
+    if not operation.confidential:
+        return answer.body
+    place = _place(operation, context, key)
+    try:
+        return vault.unlock(vault.vault(context.keyring), answer.body.decode(), place)
+    except vault.VaultError as shut:
+        detail = "The answer under this key cannot be opened any more; use another key."
+        raise Problem(problem.IDEMPOTENCY_CONFLICT, detail) from shut
+
+
+def _place(operation: Operation[Any, Any], context: Context, key: str) -> str:
+    return f"answer {context.actor.tenant} {operation.id} {key}"
 
 
 def _replayed(operation: Operation[Any, Any], context: Context, answer: Answer, key: str) -> Reply:
-    body = answer.body
-    if operation.confidential:
-        keys, place = vault.vault(context.keyring), _place(operation, context)
-        body = vault.unlock(keys, body.decode(), place)
+    body = _opened(operation, context, key, answer)
     replayed = (("Idempotency-Key", key), ("Idempotency-Replayed", "true"))
     media_type = JSON.media_type if body else None
     return Reply(answer.status, media_type, body, (*answer.headers, *replayed))

@@ -53,7 +53,16 @@ def unlock(keys: Keyring, text: str, place: str) -> bytes:
 
 def needs_new_seal(keys: Keyring, text: str) -> bool:
     """Whether the secret was sealed with another key than the present one."""
-    return _data(text)[0] != keys.current
+    return sealed_with(text) != keys.current
+
+
+def sealed_with(text: str) -> int:
+    """The id of the key that sealed the secret.
+
+    Raises:
+        VaultError: it is no sealed secret.
+    """
+    return _data(text)[0]
 
 
 def _data(text: str) -> bytes:

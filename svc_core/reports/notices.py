@@ -7,8 +7,6 @@ Rule 3: the body is bounded and compact: identifiers, counts, links and a short 
         storage ids, model names, prompts or costs.
 """
 
-from collections.abc import Sequence
-from textwrap import shorten
 from typing import Any, Final
 
 from svc_core import instants, wire
@@ -24,7 +22,9 @@ from svc_core.resources.webhook import (
     is_for,
     publish_event,
 )
+from svc_core.sources.text import clip, fold
 
+TITLE_CHARS_MAX: Final = 200
 SUMMARY_CHARS_MAX: Final = 500
 """Enough for a message in a chat; the whole summary is one request away."""
 
@@ -33,23 +33,15 @@ async def announce(ctx: Context, row: ReportRow, facets: ReportFacets) -> None:
     """Write the event of a report that was just written, for whoever wants to be told."""
     where = {"profile_id": (row.profile_id,)}
     found = await ctx.tx.documents.scan(SUBSCRIPTIONS, where=where, limit=1)
-    subscriptions = [SUBSCRIPTIONS.decode(document.raw) for document in found.rows]
-    told = [
-        webhook
-        for webhook in await enabled_webhooks(ctx)
-        if any(wants(webhook, subscription) for subscription in subscriptions)
-    ]
+    if not found.rows:
+        return
+    subscription = SUBSCRIPTIONS.decode(found.rows[0].raw)
+    told = [webhook for webhook in await enabled_webhooks(ctx) if wants(webhook, subscription)]
     if not told:
         return
-    id_ = ctx.ids.new("evt")
-    body = cloud_event(
-        id_,
-        REPORT_GENERATED,
-        row.id,
-        source=ctx.host.origin,
-        at=ctx.now,
-        data=notice(row, facets, subscriptions, origin=ctx.host.origin, aliases=ctx.aliases),
-    )
+    id_, origin = ctx.ids.new("evt"), ctx.host.origin
+    data = notice(row, facets, subscription, origin=origin, aliases=ctx.aliases)
+    body = cloud_event(id_, REPORT_GENERATED, row.id, source=origin, at=ctx.now, data=data)
     await publish_event(ctx, Event(id_, REPORT_GENERATED, row.id, body, ctx.now), told)
 
 
@@ -66,13 +58,13 @@ def wants(webhook: Webhook, subscription: Subscription) -> bool:
 def notice(
     row: ReportRow,
     facets: ReportFacets,
-    subscriptions: Sequence[Subscription],
+    subscription: Subscription,
     *,
     origin: str,
     aliases: bool,
 ) -> dict[str, Any]:
-    """The data of the event; signals below a subscriber's confidence are not counted."""
-    least = min((one.delivery.min_signal_confidence for one in subscriptions), default=0.0)
+    """The data of the event; signals below the subscriber's confidence are not counted."""
+    least = subscription.delivery.min_signal_confidence
     generated = instants.render(row.generated_at)
     signals = [signal for signal in facets.signals or () if signal.confidence >= least]
     counts: Any = wire.to_json(row.counts)
@@ -80,9 +72,9 @@ def notice(
     data = {
         "reportId": row.id,
         "profileId": row.profile_id,
-        "subscriptionIds": [subscription.id for subscription in subscriptions],
-        "title": shorten(row.title, SUMMARY_CHARS_MAX, placeholder="…"),
-        "summary": shorten(row.summary, SUMMARY_CHARS_MAX, placeholder="…"),
+        "subscriptionIds": [subscription.id],
+        "title": clip(fold(row.title), TITLE_CHARS_MAX),
+        "summary": clip(fold(row.summary), SUMMARY_CHARS_MAX),
         "language": row.language,
         "period": wire.to_json(row.period),
         "generatedAtISO": generated,

@@ -19,6 +19,7 @@ from svc_core.constraints import Doc, Example, Ge, MaxLen, Pattern
 from svc_core.operation import BASE_V1, Context
 from svc_core.ports import Collection, Document
 from svc_core.resources.members import ONE_LINE, CreatedAt, ProfileId, UpdatedAt, micros
+from svc_core.vault import sealed_with
 
 REPORT_GENERATED: Final = "dev.svc.report.generated.v1"
 TEST: Final = "dev.svc.webhook.test.v1"
@@ -134,6 +135,11 @@ class WebhookSecrets:
     previous: str | None = None
     previous_until: datetime | None = None
 
+    @property
+    def seals(self) -> tuple[str, ...]:
+        """Every sealed secret that is kept, the present one first."""
+        return (self.current,) if self.previous is None else (self.current, self.previous)
+
 
 @frozen
 class Event:
@@ -220,7 +226,12 @@ WEBHOOKS: Collection[Webhook] = Collection(
 )
 
 WEBHOOK_SECRETS: Collection[WebhookSecrets] = Collection(
-    name="webhook_secrets", model=WebhookSecrets, prefix="whk", order=lambda _: 0
+    name="webhook_secrets",
+    model=WebhookSecrets,
+    prefix="whk",
+    order=lambda _: 0,
+    # So that those under an earlier master key are found, and are gone from there once renewed.
+    facets={"sealed_with": lambda secrets: map(str, map(sealed_with, secrets.seals))},
 )
 
 EVENTS: Collection[Event] = Collection(

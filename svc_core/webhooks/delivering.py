@@ -11,7 +11,6 @@ from typing import Final
 import attrs
 from attrs import field, frozen
 
-from svc_core import vault
 from svc_core.operation import Context
 from svc_core.ports import Document
 from svc_core.resources.webhook import (
@@ -19,7 +18,6 @@ from svc_core.resources.webhook import (
     EVENTS,
     QUEUES,
     WAITING,
-    WEBHOOK_SECRETS,
     WEBHOOKS,
     Delivery,
     Event,
@@ -27,10 +25,10 @@ from svc_core.resources.webhook import (
     Queue,
     Waiting,
     Webhook,
-    WebhookSecrets,
     queue_of,
 )
-from svc_core.webhooks import rules
+from svc_core.vault import VaultError
+from svc_core.webhooks import keys, rules
 from svc_core.webhooks.rules import Outcome
 from svc_core.webhooks.signing import fields
 
@@ -38,6 +36,8 @@ KEPT: Final = timedelta(days=30)
 """How long deliveries and their events are kept; long enough to repair a holiday's loss."""
 SKIPPED_AT_ONCE: Final = 500
 """Waiting deliveries that one unit of work takes off a disabled webhook's queue."""
+SHUT: Final = timedelta(minutes=5)
+"""How long a webhook is left alone whose secret cannot be opened; only a person can mend that."""
 
 
 @frozen
@@ -65,7 +65,8 @@ async def take(
     """Take as many waiting deliveries as may be attempted now, each with its attempt written.
 
     `seen` is the row that the worker acted on: when it has changed meanwhile another worker was
-    first, and there is nothing to do.
+    first, and there is nothing to do. While the secret of the webhook cannot be opened nothing is
+    taken and nothing lost: it waits.
     """
     stored = await ctx.tx.documents.get(QUEUES, webhook_id)
     if stored is None or (seen is not None and stored.version != seen.version):
@@ -82,7 +83,12 @@ async def take(
         return ()
     room = rules.room(webhook, queue)
     waiting = await _waiting(ctx, webhook_id, room + 1)
-    tasks = [await _begin(ctx, webhook, line) for line in waiting[:room]]
+    try:
+        signing = await keys.signing_keys(ctx, webhook_id)
+    except VaultError:
+        await ctx.save(QUEUES, webhook_id, attrs.evolve(queue, wake_at=ctx.now + SHUT))
+        return ()
+    tasks = [await _begin(ctx, webhook, line, signing) for line in waiting[:room]]
     until = ctx.now + rules.HOLD
     queue = rules.held(queue, [Hold(task.delivery_id, task.attempt_id, until) for task in tasks])
     await _save(ctx, webhook, queue, has_more=len(waiting) > room)
@@ -95,9 +101,10 @@ async def conclude(ctx: Context, task: Task, result: Outcome) -> Webhook | None:
     found = await ctx.tx.documents.get(WEBHOOKS, task.webhook_id)
     if queue is None or found is None:
         return None
-    stored = await ctx.load(DELIVERIES, task.delivery_id)
-    delivery = rules.ended(DELIVERIES.decode(stored.raw), task.attempt_id, result, ctx.now)
-    await ctx.save(DELIVERIES, task.delivery_id, delivery)
+    stored = await ctx.tx.documents.get(DELIVERIES, task.delivery_id)
+    if stored is not None:  # else it was forgotten meanwhile, as old ones are
+        delivery = rules.ended(DELIVERIES.decode(stored.raw), task.attempt_id, result, ctx.now)
+        await ctx.save(DELIVERIES, task.delivery_id, delivery)
     webhook = rules.after_attempt(WEBHOOKS.decode(found.raw), task.event.id, result, ctx.now)
     await ctx.save(WEBHOOKS, webhook.id, webhook)
     if webhook.status == "disabled":
@@ -125,7 +132,9 @@ async def purge(ctx: Context, ids: Sequence[str]) -> None:
 # -- steps -------------------------------------------------------------------------------------
 
 
-async def _begin(ctx: Context, webhook: Webhook, waiting: Waiting) -> Task:
+async def _begin(
+    ctx: Context, webhook: Webhook, waiting: Waiting, signing: tuple[bytes, ...]
+) -> Task:
     stored = await ctx.load(DELIVERIES, waiting.delivery_id)
     attempt_id = ctx.ids.new("att")
     delivery = rules.begun(DELIVERIES.decode(stored.raw), attempt_id, ctx.now)
@@ -138,27 +147,8 @@ async def _begin(ctx: Context, webhook: Webhook, waiting: Waiting) -> Task:
         number=delivery.attempts[-1].number,
         url=webhook.url,
         event=EVENTS.decode((await ctx.load(EVENTS, delivery.event_id)).raw),
-        keys=await keys_of(ctx, webhook.id),
+        keys=signing,
     )
-
-
-async def keys_of(ctx: Context, webhook_id: str) -> tuple[bytes, ...]:
-    """The keys that sign for a webhook now, the present one first."""
-    secrets = WEBHOOK_SECRETS.decode((await ctx.load(WEBHOOK_SECRETS, webhook_id)).raw)
-    sealed = [secrets.current]
-    if secrets.previous is not None and _still_signs(secrets, ctx.now):
-        sealed.append(secrets.previous)
-    keys, place = vault.vault(ctx.keyring), place_of(ctx, webhook_id)
-    return tuple(vault.unlock(keys, text, place) for text in sealed)
-
-
-def place_of(ctx: Context, webhook_id: str) -> str:
-    """What the sealed secrets of a webhook are bound to."""
-    return f"webhook {ctx.actor.tenant} {webhook_id}"
-
-
-def _still_signs(secrets: WebhookSecrets, now: datetime) -> bool:
-    return secrets.previous_until is not None and now < secrets.previous_until
 
 
 async def _waiting(ctx: Context, webhook_id: str, limit: int) -> tuple[Waiting, ...]:
@@ -170,7 +160,9 @@ async def _waiting(ctx: Context, webhook_id: str, limit: int) -> tuple[Waiting, 
 async def _recover(ctx: Context, queue: Queue) -> Queue:
     """Put back what dead workers held, at its old place in front."""
     for hold in rules.expired(queue, ctx.now):
-        stored = await ctx.load(DELIVERIES, hold.delivery_id)
+        stored = await ctx.tx.documents.get(DELIVERIES, hold.delivery_id)
+        if stored is None:
+            continue  # It was forgotten meanwhile, as old ones are.
         delivery = DELIVERIES.decode(stored.raw)
         pending = attrs.evolve(delivery, status="pending", updated_at=ctx.now)
         await ctx.save(DELIVERIES, hold.delivery_id, pending)
@@ -196,12 +188,9 @@ async def _skip(ctx: Context, queue: Queue) -> None:
         )
         await ctx.save(DELIVERIES, line.delivery_id, skipped)
         await ctx.remove(WAITING, line.delivery_id)
-    more = len(waiting) == SKIPPED_AT_ONCE
-    await ctx.save(
-        QUEUES,
-        queue.webhook_id,
-        rules.waking(queue, ctx.now, has_more=more, has_room=True),
-    )
+    has_more = len(waiting) == SKIPPED_AT_ONCE
+    awake = rules.waking(queue, ctx.now, has_more=has_more, has_room=True)
+    await ctx.save(QUEUES, queue.webhook_id, awake)
 
 
 async def _forget(ctx: Context, queue: Queue) -> None:

@@ -11,7 +11,7 @@ from svc_core.resources.webhook import (
     Delivery,
     Webhook,
 )
-from svc_core.webhooks.usecases import (
+from svc_core.webhooks.requests import (
     CreateWebhook,
     IssuedWebhook,
     ListDeliveries,
@@ -20,6 +20,8 @@ from svc_core.webhooks.usecases import (
     PatchWebhook,
     RedeliverEvent,
     ReplaceWebhook,
+)
+from svc_core.webhooks.usecases import (
     create_webhook,
     delete_webhook,
     enable_webhook,

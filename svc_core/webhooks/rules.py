@@ -34,8 +34,6 @@ ATTEMPT_SECONDS: Final = 10.0
 HOLD: Final = timedelta(seconds=30)
 """How long a worker may keep an attempt: three times its bound; only a dead one loses it."""
 GONE: Final = 410
-OVERLAP: Final = timedelta(hours=24)
-"""How long a rotated secret still signs beside the new one."""
 
 
 @frozen
@@ -60,7 +58,7 @@ def outcome(status: int, duration_ms: int) -> Outcome:
 
 
 def check_url(url: str, *, loopback: bool) -> None:
-    """Refuse an address that must not be called.
+    """Refuse an address that must not be called back.
 
     Raises:
         Problem: WEBHOOK_URL_NOT_ALLOWED.

@@ -20,7 +20,7 @@ from svc_core.resources.webhook import Event
 
 CONTENT_TYPE: Final = "application/cloudevents+json"
 SECRET_BYTES: Final = 32
-_SECRET: Final = re.compile(r"whsec_[A-Za-z0-9+/]{32,86}={0,2}")
+SECRET_PATTERN: Final = "whsec_[A-Za-z0-9+/]{32,86}={0,2}"
 _BYTES_MIN, _BYTES_MAX = 24, 64
 """Standard Webhooks, "Signature scheme": a secret has 24 to 64 bytes."""
 TOLERANCE_SECONDS: Final = 300
@@ -46,11 +46,13 @@ def secret_key(text: str) -> bytes:
     Raises:
         SecretError: it is not `whsec_` and the base64 of 24 to 64 bytes.
     """
+    if re.fullmatch(SECRET_PATTERN, text) is None:
+        raise SecretError("must be whsec_ and the base64 of 24 to 64 bytes")
     try:
-        key = b64decode(text.removeprefix("whsec_"), validate=True)
+        key = b64decode(text.removeprefix("whsec_"))
     except ValueError as broken:
-        raise SecretError("must be whsec_ and base64") from broken
-    if not _SECRET.fullmatch(text) or not _BYTES_MIN <= len(key) <= _BYTES_MAX:
+        raise SecretError("must be whsec_ and base64 with its padding") from broken
+    if not _BYTES_MIN <= len(key) <= _BYTES_MAX:
         raise SecretError("must be whsec_ and the base64 of 24 to 64 bytes")
     return key
 

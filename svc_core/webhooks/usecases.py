@@ -1,27 +1,15 @@
-"""The requests about webhooks and their use cases (Spec: Other v1 operations; Events)."""
+"""The use cases of webhooks: load, ask a rule, save (Spec: Other v1 operations; Events)."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import attrs
-from attrs import frozen
 
-from svc_core import problem, vault, wire
-from svc_core.constraints import Doc, Example
-from svc_core.operation import (
-    BODY,
-    PATH,
-    QUERY,
-    Context,
-    Created,
-    Empty,
-    IdOf,
-    One,
-    Page,
-)
+from svc_core import problem, wire
+from svc_core.operation import Context, Created, Empty, One, Page
 from svc_core.ports import Document
 from svc_core.problem import Problem, describe
-from svc_core.resources.members import Cursor, Limit, micros
-from svc_core.resources.period import ALL_TIMES, When
+from svc_core.resources.members import micros
+from svc_core.resources.period import ALL_TIMES
 from svc_core.resources.profile import PROFILES
 from svc_core.resources.webhook import (
     ALL_EVENTS,
@@ -31,140 +19,27 @@ from svc_core.resources.webhook import (
     WEBHOOKS,
     WEBHOOKS_MAX,
     Delivery,
-    DeliveryStatus,
-    Description,
     Event,
-    EventId,
-    Events,
-    ProfileIds,
-    Url,
     Webhook,
-    WebhookId,
-    WebhookSecrets,
     delivery_id,
     enqueue,
     publish_event,
     queue_of,
 )
-from svc_core.unset import UNSET, Maybe, Unset, given
-from svc_core.webhooks import events, rules
-from svc_core.webhooks.delivering import place_of
+from svc_core.unset import Maybe, Unset, given
+from svc_core.webhooks import events, keys, rules
+from svc_core.webhooks.requests import (
+    CreateWebhook,
+    IssuedWebhook,
+    ListDeliveries,
+    ListWebhooks,
+    OneWebhook,
+    PatchWebhook,
+    RedeliverEvent,
+    ReplaceWebhook,
+)
 from svc_core.webhooks.signing import SECRET_BYTES, SecretError, secret_key, secret_text
 from svc_core.wire import Fault
-
-PathWebhookId = Annotated[WebhookId, PATH, IdOf("whk")]
-
-Secret = Annotated[
-    str,
-    Doc("`whsec_` and the base64 of 24 to 64 bytes; shown this once."),
-    Example("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
-]
-
-
-# -- requests ----------------------------------------------------------------------------------
-
-
-@frozen
-class WebhookInput:
-    """A whole webhook as a client sends it; what is left out takes its default."""
-
-    url: Url
-    description: Description = None
-    events: Events = ALL_EVENTS
-    profile_ids: ProfileIds = ()
-
-
-@frozen
-class NewWebhook(WebhookInput):
-    """A new webhook; without a secret one is made, and shown in the answer."""
-
-    secret: Annotated[
-        Maybe[str],
-        Doc("Your own secret: `whsec_` and the base64 of 24 to 64 bytes. It is never shown."),
-    ] = UNSET
-
-
-@frozen
-class WebhookPatch:
-    """The members to change; null takes an optional one back to its default (RFC 7396)."""
-
-    url: Maybe[Url] = UNSET
-    description: Maybe[Description] = UNSET
-    events: Maybe[Events | None] = UNSET
-    profile_ids: Maybe[ProfileIds | None] = UNSET
-
-
-@frozen
-class IssuedWebhook(Webhook):
-    """A webhook with the secret that was made for it."""
-
-    secret: Maybe[Secret] = UNSET
-
-
-@frozen
-class ListWebhooks:
-    """The workspace's webhooks, newest first."""
-
-    limit: Limit = 20
-    cursor: Cursor = UNSET
-
-
-@frozen
-class CreateWebhook:
-    """A new webhook."""
-
-    body: Annotated[NewWebhook, BODY]
-
-
-@frozen
-class OneWebhook:
-    """One webhook."""
-
-    webhook_id: PathWebhookId
-
-
-@frozen
-class ReplaceWebhook:
-    """One webhook, replaced whole."""
-
-    webhook_id: PathWebhookId
-    body: Annotated[WebhookInput, BODY]
-
-
-@frozen
-class PatchWebhook:
-    """One webhook, changed in part."""
-
-    webhook_id: PathWebhookId
-    body: Annotated[WebhookPatch, BODY]
-
-
-@frozen
-class ListDeliveries:
-    """The deliveries of a webhook, newest first."""
-
-    webhook_id: PathWebhookId
-    status: Annotated[
-        Maybe[tuple[DeliveryStatus, ...]],
-        QUERY,
-        Doc("Comma list of states."),
-        Example(["failed", "skipped"]),
-    ] = UNSET
-    event_id: Annotated[Maybe[EventId], QUERY, Doc("Only this event.")] = UNSET
-    datetime: When = UNSET
-    limit: Limit = 20
-    cursor: Cursor = UNSET
-
-
-@frozen
-class RedeliverEvent:
-    """One event, to be sent again to one webhook."""
-
-    webhook_id: PathWebhookId
-    event_id: Annotated[EventId, PATH]
-
-
-# -- use cases ---------------------------------------------------------------------------------
 
 
 async def list_webhooks(ctx: Context, request: ListWebhooks) -> Page[Webhook]:
@@ -175,11 +50,12 @@ async def list_webhooks(ctx: Context, request: ListWebhooks) -> Page[Webhook]:
 async def create_webhook(ctx: Context, request: CreateWebhook) -> Created[IssuedWebhook]:
     """Register an address; its secret is shown when it was made here."""
     sent = request.body
-    await _check(ctx, sent.url, sent.profile_ids)
+    own = _own_key(sent.secret)
+    rules.check_url(sent.url, loopback=ctx.host.is_development)
+    await _check_profiles(ctx, sent.profile_ids)
     held = await ctx.tx.documents.scan(WEBHOOKS, limit=WEBHOOKS_MAX)
     if len(held.rows) == WEBHOOKS_MAX:
         raise Problem(problem.RESOURCE_CONFLICT, f"A workspace has at most {WEBHOOKS_MAX}.")
-    key = _own_key(sent.secret) or ctx.ids.random(SECRET_BYTES)
     webhook = Webhook(
         id=ctx.ids.new("whk"),
         url=sent.url,
@@ -193,11 +69,10 @@ async def create_webhook(ctx: Context, request: CreateWebhook) -> Created[Issued
         created_at=ctx.now,
         updated_at=ctx.now,
     )
+    key = own or ctx.ids.random(SECRET_BYTES)
     document = await ctx.create(WEBHOOKS, webhook.id, webhook)
-    await ctx.create(
-        WEBHOOK_SECRETS, webhook.id, WebhookSecrets(webhook.id, _sealed(ctx, webhook, key))
-    )
-    raw = document.raw if not isinstance(sent.secret, Unset) else _issued(webhook, key)
+    await keys.keep(ctx, webhook.id, key)
+    raw = document.raw if own else _issued(webhook, key)
     return Created(raw, document.tag, str(WEBHOOKS.address(webhook.id)))
 
 
@@ -207,14 +82,8 @@ def _own_key(secret: Maybe[str]) -> bytes | None:
     try:
         return secret_key(secret)
     except SecretError as fault:
-        raise Problem(
-            problem.VALIDATION_FAILED, describe([Fault("/secret", str(fault))])
-        ) from fault
-
-
-def _sealed(ctx: Context, webhook: Webhook, key: bytes) -> str:
-    nonce = ctx.ids.random(12)
-    return vault.lock(vault.vault(ctx.keyring), key, place_of(ctx, webhook.id), nonce)
+        refused = describe([Fault("/secret", str(fault))])
+        raise Problem(problem.VALIDATION_FAILED, refused) from fault
 
 
 def _issued(webhook: Webhook, key: bytes) -> bytes:
@@ -222,12 +91,12 @@ def _issued(webhook: Webhook, key: bytes) -> bytes:
     return wire.dumps(IssuedWebhook(**members, secret=secret_text(key)))
 
 
-async def _check(ctx: Context, url: str, profile_ids: tuple[str, ...]) -> None:
-    rules.check_url(url, loopback=ctx.host.is_development)
+async def _check_profiles(ctx: Context, ids: tuple[str, ...], known: tuple[str, ...] = ()) -> None:
+    """Refuse profiles that are not there; `known` ones may have been deleted since."""
     faults = [
         Fault(f"/profileIds/{at}", "is no profile of this workspace")
-        for at, id_ in enumerate(profile_ids)
-        if await ctx.tx.documents.get(PROFILES, id_) is None
+        for at, id_ in enumerate(ids)
+        if id_ not in known and await ctx.tx.documents.get(PROFILES, id_) is None
     ]
     if faults:
         raise Problem(problem.VALIDATION_FAILED, describe(faults))
@@ -257,8 +126,10 @@ async def _change(ctx: Context, members: dict[str, Any]) -> One[Webhook]:
     document = _target(ctx)
     before = WEBHOOKS.decode(document.raw)
     after = rules.changed(before, ctx.now, **members)
+    if after.url != before.url:
+        rules.check_url(after.url, loopback=ctx.host.is_development)
+    await _check_profiles(ctx, after.profile_ids, known=before.profile_ids)
     if after is not before:
-        await _check(ctx, after.url, after.profile_ids)
         document = await ctx.save(WEBHOOKS, after.id, after, expect=document.version)
     return One(document.raw, document.tag)
 
@@ -282,19 +153,11 @@ async def enable_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:  # 
     return One(document.raw, document.tag)
 
 
-async def rotate_secret(ctx: Context, request: OneWebhook) -> One[IssuedWebhook]:
+async def rotate_secret(ctx: Context, request: OneWebhook) -> One[IssuedWebhook]:  # noqa: ARG001
     """Make a new secret; the one before it signs beside it for a day."""
-    document = _target(ctx)
-    webhook = WEBHOOKS.decode(document.raw)
-    stored = WEBHOOK_SECRETS.decode((await ctx.load(WEBHOOK_SECRETS, request.webhook_id)).raw)
+    webhook = WEBHOOKS.decode(_target(ctx).raw)
     key = ctx.ids.random(SECRET_BYTES)
-    rotated = WebhookSecrets(
-        webhook_id=webhook.id,
-        current=_sealed(ctx, webhook, key),
-        previous=stored.current,
-        previous_until=ctx.now + rules.OVERLAP,
-    )
-    await ctx.save(WEBHOOK_SECRETS, webhook.id, rotated)
+    await keys.rotate(ctx, webhook.id, key)
     return One(_issued(webhook, key))
 
 

@@ -1,0 +1,118 @@
+"""The secrets of webhooks at rest: sealed for their row, opened to sign, sealed anew.
+
+Rule 1: a secret is sealed for its tenant and webhook; moved elsewhere it opens nothing.
+Rule 2: a secret whose master secret is gone signs nothing. Its deliveries wait, so that none is
+        lost when the master secret is listed again, or the webhook's secret rotated.
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Final
+
+import attrs
+
+from svc_core import vault
+from svc_core.cursor import KEY_ID_MAX, NONCE_BYTES, Keyring
+from svc_core.operation import Context
+from svc_core.resources.webhook import WEBHOOK_SECRETS, WebhookSecrets
+from svc_core.vault import VaultError
+
+OVERLAP: Final = timedelta(hours=24)
+"""How long a rotated secret still signs beside the new one."""
+
+
+async def keep(ctx: Context, webhook_id: str, key: bytes) -> None:
+    """Keep the first secret of a webhook."""
+    sealed = WebhookSecrets(webhook_id, _locked(ctx, webhook_id, key))
+    await ctx.create(WEBHOOK_SECRETS, webhook_id, sealed)
+
+
+async def rotate(ctx: Context, webhook_id: str, key: bytes) -> None:
+    """Keep a new secret; the one before it signs beside it for a day."""
+    before = await _stored(ctx, webhook_id)
+    rotated = WebhookSecrets(
+        webhook_id=webhook_id,
+        current=_locked(ctx, webhook_id, key),
+        previous=before.current,
+        previous_until=ctx.now + OVERLAP,
+    )
+    await ctx.save(WEBHOOK_SECRETS, webhook_id, rotated)
+
+
+async def signing_keys(ctx: Context, webhook_id: str) -> tuple[bytes, ...]:
+    """The keys that sign for a webhook now, the present one first.
+
+    One before it that cannot be opened any more signs no more.
+
+    Raises:
+        VaultError: the present one cannot be opened.
+    """
+    return _opened(ctx, await _stored(ctx, webhook_id))
+
+
+# -- after a rotation of the master secret -----------------------------------------------------
+
+
+def under_earlier(keyring: Keyring) -> Mapping[str, tuple[str, ...]]:
+    """Finds the secrets that are sealed with a master key before the present one."""
+    return {"sealed_with": tuple(str(id_) for id_ in keyring.keys if id_ != keyring.current)}
+
+
+def under_unknown(keyring: Keyring) -> Mapping[str, tuple[str, ...]]:
+    """Finds the secrets that are sealed with a master key that is not listed."""
+    others = (id_ for id_ in range(KEY_ID_MAX + 1) if id_ not in keyring.keys)
+    return {"sealed_with": tuple(map(str, others))}
+
+
+async def renew(ctx: Context, webhook_id: str) -> None:
+    """Seal the secrets of a webhook with the present master key.
+
+    One before the present secret that is over, or cannot be opened, is forgotten.
+
+    Raises:
+        VaultError: the present one cannot be opened; nothing is changed.
+    """
+    found = await ctx.tx.documents.get(WEBHOOK_SECRETS, webhook_id)
+    if found is None:
+        return  # The webhook was deleted since somebody looked.
+    secrets = WEBHOOK_SECRETS.decode(found.raw)
+    keys = _opened(ctx, secrets)
+    present, *before = (_locked(ctx, webhook_id, key) for key in keys)
+    renewed = attrs.evolve(
+        secrets,
+        current=present,
+        previous=before[0] if before else None,
+        previous_until=secrets.previous_until if before else None,
+    )
+    await ctx.save(WEBHOOK_SECRETS, webhook_id, renewed)
+
+
+# -- steps -------------------------------------------------------------------------------------
+
+
+async def _stored(ctx: Context, webhook_id: str) -> WebhookSecrets:
+    return WEBHOOK_SECRETS.decode((await ctx.load(WEBHOOK_SECRETS, webhook_id)).raw)
+
+
+def _opened(ctx: Context, secrets: WebhookSecrets) -> tuple[bytes, ...]:
+    present = _unlocked(ctx, secrets.webhook_id, secrets.current)
+    until = secrets.previous_until
+    if secrets.previous is None or until is None or ctx.now >= until:
+        return (present,)
+    try:
+        return (present, _unlocked(ctx, secrets.webhook_id, secrets.previous))
+    except VaultError:
+        return (present,)
+
+
+def _locked(ctx: Context, webhook_id: str, key: bytes) -> str:
+    nonce = ctx.ids.random(NONCE_BYTES)
+    return vault.lock(vault.vault(ctx.keyring), key, _place(ctx, webhook_id), nonce)
+
+
+def _unlocked(ctx: Context, webhook_id: str, sealed: str) -> bytes:
+    return vault.unlock(vault.vault(ctx.keyring), sealed, _place(ctx, webhook_id))
+
+
+def _place(ctx: Context, webhook_id: str) -> str:
+    return f"webhook {ctx.actor.tenant} {webhook_id}"

@@ -1,0 +1,146 @@
+"""A yard of webhooks over the house: tells events, takes attempts and says how they went."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from svc_core import drive
+from svc_core.operation import Context
+from svc_core.ports import Document, FeedPosition, Owned
+from svc_core.resources.event import cloud_event
+from svc_core.resources.members import micros
+from svc_core.resources.webhook import (
+    DELIVERIES,
+    QUEUES,
+    REPORT_GENERATED,
+    WAITING,
+    WEBHOOKS,
+    Delivery,
+    Event,
+    Queue,
+    Webhook,
+    delivery_id,
+    publish_event,
+    queue_of,
+)
+from svc_core.webhooks import delivering
+from svc_core.webhooks.delivering import Task
+from svc_core.webhooks.rules import Outcome, outcome
+
+TENANT = "wsp_a"
+URL = "https://hooks.example.com/svc"
+
+
+class Yard:
+    """What a test does with webhooks of one workspace."""
+
+    def __init__(self, house: Any) -> None:
+        self.house = house
+
+    def run(self, usecase: Callable[[Context], Any], tenant: str = TENANT) -> Any:
+        return self.house.run(usecase, tenant)
+
+    def forward(self, *, seconds: float) -> None:
+        self.house.clock.advance(seconds)
+
+    # -- over the interface --------------------------------------------------------------------
+
+    def webhook(self, tenant: str = TENANT, **members: Any) -> Any:
+        """The answer to a registration."""
+        body = {"url": URL, **members}
+        key = f"key-{self.house.ids.new('req')}"
+        reply = self.house.send("createWebhook", tenant=tenant, body=body, idempotency_key=key)
+        return json.loads(reply.body)["data"]
+
+    def redeliver(self, webhook_id: str, event_id: str) -> Any:
+        path = {"webhookId": webhook_id, "eventId": event_id}
+        return json.loads(self.house.send("redeliverEvent", path=path).body)["data"]
+
+    def enable(self, webhook_id: str) -> Any:
+        return json.loads(self.house.send("enableWebhook", path={"webhookId": webhook_id}).body)
+
+    # -- what the service does -----------------------------------------------------------------
+
+    def tell(self, *webhook_ids: str) -> Event:
+        """An event that is on its way to these webhooks, a little after the one before."""
+        self.forward(seconds=0.001)
+        id_, now = self.house.ids.new("evt"), self.house.clock.now()
+        body = cloud_event(id_, REPORT_GENERATED, "rpt_1", source="s", at=now, data={"n": id_})
+        event = Event(id_, REPORT_GENERATED, "rpt_1", body, now)
+
+        async def unit(ctx: Context) -> None:
+            found = [WEBHOOKS.decode((await ctx.load(WEBHOOKS, id_)).raw) for id_ in webhook_ids]
+            await publish_event(ctx, event, found)
+
+        self.run(unit)
+        return event
+
+    def due(self) -> tuple[Owned[Queue], ...]:
+        """What a worker finds to be looked at now."""
+        end = micros(self.house.clock.now())
+        return drive.run(self.house.store.across(QUEUES, end=end, limit=100))
+
+    def take(self, webhook_id: str, seen: Document[Queue] | None = None) -> tuple[Task, ...]:
+        tasks: tuple[Task, ...] = self.run(lambda ctx: delivering.take(ctx, webhook_id, seen))
+        return tasks
+
+    def conclude(self, task: Task, result: Outcome) -> Webhook | None:
+        ended: Webhook | None = self.run(lambda ctx: delivering.conclude(ctx, task, result))
+        return ended
+
+    def deliver(self, status: int = 200) -> list[Task]:
+        """Attempt whatever is due until nothing is; what was attempted."""
+        made: list[Task] = []
+        while due := self.due():
+            for row in due:
+                for task in self.take(row.document.id, row.document):
+                    made.append(task)
+                    self.conclude(task, outcome(status, 5))
+        return made
+
+    # -- what is in the books ------------------------------------------------------------------
+
+    def state(self, webhook_id: str) -> Webhook:
+        return WEBHOOKS.decode(self.run(lambda ctx: ctx.load(WEBHOOKS, webhook_id)).raw)
+
+    def queue(self, webhook_id: str) -> Queue:
+        found: Queue = self.run(lambda ctx: queue_of(ctx, webhook_id))
+        return found
+
+    def delivery(self, webhook_id: str, event_id: str) -> Delivery:
+        id_ = delivery_id(webhook_id, event_id)
+        return DELIVERIES.decode(self.run(lambda ctx: ctx.load(DELIVERIES, id_)).raw)
+
+    def deliveries(self, webhook_id: str) -> list[Delivery]:
+        where = {"webhook_id": (webhook_id,)}
+        found = self.run(lambda ctx: ctx.tx.documents.scan(DELIVERIES, where=where, limit=10_000))
+        return [DELIVERIES.decode(row.raw) for row in found.rows]
+
+    def statuses(self, webhook_id: str) -> list[str]:
+        """Of every delivery, oldest first."""
+        return [delivery.status for delivery in reversed(self.deliveries(webhook_id))]
+
+    def newest_change(self, webhook_id: str) -> int:
+        """The version that the newest change record of the webhook tells of."""
+        found = self.run(lambda ctx: ctx.tx.changes.read(FeedPosition(), limit=10_000))
+        return max(row.version for row in found.changes if row.resource_id == webhook_id)
+
+    def version(self, webhook_id: str) -> int:
+        return int(self.run(lambda ctx: ctx.load(WEBHOOKS, webhook_id)).version)
+
+    def waiting(self, webhook_id: str) -> set[str]:
+        where = {"webhook_id": (webhook_id,)}
+        found = self.run(lambda ctx: ctx.tx.documents.scan(WAITING, where=where, limit=10_000))
+        return {row.id for row in found.rows}
+
+
+@pytest.fixture
+def yard(house: Any) -> Yard:
+    return Yard(house)
+
+
+@pytest.fixture(scope="session")
+def yard_factory(house_factory: Callable[[], Any]) -> Callable[[], Yard]:
+    return lambda: Yard(house_factory())

@@ -1,0 +1,290 @@
+"""Taking and concluding attempts, one case at a time (Spec: Events; States, Webhook)."""
+
+from datetime import timedelta
+from typing import Any
+
+import attrs
+import pytest
+
+from svc_core.resources.webhook import DELIVERIES, EVENTS, QUEUES, WEBHOOKS, delivery_id
+from svc_core.webhooks import delivering, rules
+from svc_core.webhooks.rules import Outcome, outcome
+
+OK = outcome(200, 12)
+DOWN = outcome(500, 12)
+GONE = outcome(410, 12)
+TIMEOUT = Outcome(None, "timeout", 10_000)
+
+
+def test_an_attempt_is_written_before_it_is_made_and_its_end_after(yard: Any) -> None:
+    hook = yard.webhook()["id"]
+    event = yard.tell(hook)
+    assert yard.delivery(hook, event.id).status == "pending"
+    (task,) = yard.take(hook)
+    assert (task.url, task.event, task.number) == ("https://hooks.example.com/svc", event, 1)
+    begun = yard.delivery(hook, event.id)
+    assert begun.status == "delivering"
+    assert [(one.id, one.number, one.finished_at) for one in begun.attempts] == [
+        (task.attempt_id, 1, None)
+    ]
+    yard.forward(seconds=2)
+    yard.conclude(task, OK)
+    (attempt,) = yard.delivery(hook, event.id).attempts
+    now = yard.house.clock.now()
+    assert (attempt.started_at, attempt.finished_at) == (now - timedelta(seconds=2), now)
+    assert (attempt.duration_ms, attempt.response_status, attempt.error) == (12, 200, None)
+    last = yard.state(hook).last_delivery
+    assert (last.event_id, last.status, last.response_status, last.at) == (
+        event.id, "delivered", 200, now,
+    )  # fmt: skip
+    assert yard.queue(hook).wake_at is None
+
+
+@pytest.mark.parametrize(
+    ("result", "failures", "status", "error"),
+    [
+        (OK, 0, "enabled", None),
+        (outcome(299, 1), 0, "enabled", None),
+        (outcome(199, 1), 3, "enabled", "HTTP 199"),
+        (outcome(301, 1), 3, "enabled", "HTTP 301"),
+        (outcome(404, 1), 3, "enabled", "HTTP 404"),
+        (DOWN, 3, "enabled", "HTTP 500"),
+        (TIMEOUT, 3, "enabled", "timeout"),
+        (GONE, 3, "disabled", "HTTP 410"),
+    ],
+    ids=str,
+)
+def test_what_an_outcome_counts_for(
+    yard: Any, result: Outcome, failures: int, status: str, error: str | None
+) -> None:
+    hook = yard.webhook()["id"]
+    for _ in range(2):
+        yard.tell(hook)
+        yard.deliver(500)
+    event = yard.tell(hook)
+    (task,) = yard.take(hook)
+    yard.conclude(task, result)
+    after = yard.state(hook)
+    assert (after.consecutive_failures, after.status) == (failures, status)
+    assert (after.disabled_at is None) == (status == "enabled")
+    assert yard.delivery(hook, event.id).attempts[0].error == error
+
+
+def test_the_fifth_failure_in_a_row_disables_with_a_change_and_skips_the_rest(yard: Any) -> None:
+    hook = yard.webhook()["id"]
+    for _ in range(7):
+        yard.tell(hook)
+    assert len(yard.deliver(500)) == 5
+    state = yard.state(hook)
+    assert (state.status, state.consecutive_failures) == ("disabled", 5)
+    assert state.disabled_at == yard.house.clock.now()
+    assert yard.statuses(hook) == ["failed"] * 5 + ["skipped"] * 2
+    changes = [row for row in yard.house.changes() if row["resourceId"] == hook]
+    assert [change["changeType"] for change in changes] == ["created"] + ["updated"] * 5
+    stored = yard.run(lambda ctx: ctx.load(WEBHOOKS, hook))
+    assert changes[-1]["version"] == stored.version
+
+
+def test_no_more_attempts_are_begun_than_would_disable(yard: Any) -> None:
+    hook = yard.webhook()["id"]
+    for _ in range(9):
+        yard.tell(hook)
+    first = yard.take(hook)
+    assert len(first) == 5
+    assert yard.take(hook) == ()
+    yard.conclude(first[0], DOWN)
+    assert yard.take(hook) == ()
+    yard.conclude(first[1], OK)
+    assert len(yard.take(hook)) == 2
+    assert len(yard.waiting(hook)) == 2
+
+
+def test_who_acts_on_a_row_that_changed_takes_nothing(yard: Any) -> None:
+    hook = yard.webhook()["id"]
+    yard.tell(hook)
+    (row,) = yard.due()
+    assert len(yard.take(hook, row.document)) == 1
+    assert yard.take(hook, row.document) == ()
+    assert yard.take("whk_" + "0" * 24) == ()
+
+
+def test_what_a_dead_worker_held_is_attempted_again_first_under_a_new_id(yard: Any) -> None:
+    hook = yard.webhook()["id"]
+    event = yard.tell(hook)
+    (lost,) = yard.take(hook)
+    yard.forward(seconds=1)
+    later = yard.tell(hook)
+    yard.forward(seconds=28.9)
+    assert [task.event.id for task in yard.take(hook)] == [later.id]
+    yard.forward(seconds=0.1)
+    (row,) = yard.due()
+    (again,) = yard.take(hook, row.document)
+    assert (again.event, again.number) == (event, 2)
+    assert again.attempt_id != lost.attempt_id
+    assert again.event.body == lost.event.body
+    assert yard.conclude(lost, DOWN) is None
+    assert yard.state(hook).consecutive_failures == 0
+    yard.conclude(again, OK)
+    first, second = yard.delivery(hook, event.id).attempts
+    assert (first.finished_at, second.error) == (None, None)
+    assert yard.delivery(hook, event.id).status == "delivered"
+
+
+def test_a_late_end_counts_while_nobody_took_the_attempt_over(yard: Any) -> None:
+    hook = yard.webhook()["id"]
+    yard.tell(hook)
+    (task,) = yard.take(hook)
+    yard.forward(seconds=90)
+    assert yard.conclude(task, OK).status == "enabled"
+    assert yard.conclude(task, OK) is None
+
+
+def test_attempts_of_a_webhook_that_was_disabled_meanwhile_count_no_more_for_disabling(
+    yard: Any,
+) -> None:
+    hook = yard.webhook()["id"]
+    for _ in range(3):
+        yard.tell(hook)
+    first, second, third = yard.take(hook)
+    yard.conclude(first, GONE)
+    disabled_at = yard.state(hook).disabled_at
+    yard.forward(seconds=1)
+    yard.conclude(second, DOWN)
+    yard.conclude(third, OK)
+    state = yard.state(hook)
+    assert (state.status, state.disabled_at) == ("disabled", disabled_at)
+    assert yard.statuses(hook) == ["failed", "failed", "delivered"]
+    yard.enable(hook)
+    state = yard.state(hook)
+    assert (state.status, state.disabled_at, state.consecutive_failures) == ("enabled", None, 0)
+
+
+def test_what_a_dead_worker_held_of_a_disabled_webhook_is_skipped(yard: Any) -> None:
+    hook = yard.webhook()["id"]
+    yard.tell(hook)
+    yard.tell(hook)
+    first, _ = yard.take(hook)
+    yard.conclude(first, GONE)
+    assert yard.due() == ()
+    yard.forward(seconds=31)
+    assert yard.deliver() == []
+    assert yard.statuses(hook) == ["failed", "skipped"]
+    assert yard.queue(hook).wake_at is None
+
+
+def test_many_that_wait_for_a_disabled_webhook_are_skipped_in_bounded_steps(
+    yard: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delivering, "SKIPPED_AT_ONCE", 3)
+    hook = yard.webhook()["id"]
+    for _ in range(9):
+        yard.tell(hook)
+    (first, *_) = yard.take(hook)
+    yard.conclude(first, GONE)
+    assert yard.statuses(hook).count("skipped") == 3
+    assert yard.deliver() == []
+    assert yard.statuses(hook).count("skipped") == 4
+    yard.forward(seconds=31)
+    assert yard.deliver() == []
+    assert sorted(yard.statuses(hook)) == ["failed"] + ["skipped"] * 8
+
+
+def test_what_waits_for_a_deleted_webhook_is_never_sent(
+    yard: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delivering, "SKIPPED_AT_ONCE", 3)
+    hook = yard.webhook()["id"]
+    for _ in range(9):
+        yard.tell(hook)
+    (first, *_) = yard.take(hook)
+    yard.house.send("deleteWebhook", path={"webhookId": hook})
+    assert yard.conclude(first, OK) is None
+    assert yard.deliver() == []
+    assert yard.waiting(hook) == set()
+    assert yard.due() == ()
+    assert yard.run(lambda ctx: ctx.tx.documents.get(QUEUES, hook)) is None
+
+
+def test_a_person_sends_again_the_same_event_under_a_new_attempt(yard: Any) -> None:
+    hook = yard.webhook()["id"]
+    event = yard.tell(hook)
+    (first,) = yard.deliver(500)
+    for number, status in ((2, 500), (3, 200), (4, 200)):
+        assert yard.redeliver(hook, event.id)["status"] == "pending"
+        (again,) = yard.deliver(status)
+        assert (again.event, again.number) == (first.event, number)
+        assert again.attempt_id != first.attempt_id
+    assert len(yard.delivery(hook, event.id).attempts) == 4
+    assert yard.state(hook).consecutive_failures == 0
+
+
+def test_a_delivery_remembers_its_newest_attempts(yard: Any) -> None:
+    hook = yard.webhook()["id"]
+    event = yard.tell(hook)
+    yard.deliver()
+    for _ in range(25):
+        yard.redeliver(hook, event.id)
+        yard.deliver()
+    numbers = [attempt.number for attempt in yard.delivery(hook, event.id).attempts]
+    assert numbers == list(range(7, 27))
+
+
+# -- forgetting --------------------------------------------------------------------------------
+
+
+def purge(yard: Any, *deliveries: tuple[str, str]) -> None:
+    ids = [delivery_id(webhook_id, event_id) for webhook_id, event_id in deliveries]
+    yard.run(lambda ctx: delivering.purge(ctx, ids))
+
+
+def test_an_event_is_forgotten_with_its_last_delivery(yard: Any) -> None:
+    one, two = yard.webhook()["id"], yard.webhook()["id"]
+    event = yard.tell(one, two)
+    purge(yard, (one, event.id))
+    assert len(yard.deliver()) == 1
+    assert yard.run(lambda ctx: ctx.tx.documents.get(EVENTS, event.id)) is not None
+    purge(yard, (two, event.id), (two, event.id))
+    assert yard.run(lambda ctx: ctx.tx.documents.get(EVENTS, event.id)) is None
+    assert yard.statuses(two) == []
+
+
+def test_an_attempt_whose_delivery_was_forgotten_ends_all_the_same(yard: Any) -> None:
+    hook = yard.webhook()["id"]
+    events = [yard.tell(hook), yard.tell(hook)]
+    ended, lost = yard.take(hook)
+    purge(yard, *((hook, event.id) for event in events))
+    assert yard.conclude(ended, DOWN).consecutive_failures == 1
+    yard.forward(seconds=31)
+    assert yard.deliver() == []
+    assert yard.conclude(lost, DOWN) is None
+    assert yard.queue(hook).holds == ()
+
+
+# -- rules -------------------------------------------------------------------------------------
+
+
+def test_a_disabled_webhook_has_no_room(yard: Any) -> None:
+    hook = yard.webhook()["id"]
+    webhook, queue = yard.state(hook), yard.queue(hook)
+    assert rules.room(webhook, queue) == 5
+    assert rules.room(attrs.evolve(webhook, status="disabled"), queue) == 0
+    assert rules.changed(webhook, yard.house.clock.now(), url=webhook.url) is webhook
+
+
+def test_a_task_tells_no_secret(yard: Any) -> None:
+    made = yard.webhook()
+    yard.tell(made["id"])
+    (task,) = yard.take(made["id"])
+    assert task.keys
+    assert "keys" not in repr(task)
+    assert repr(task.keys[0]) not in repr(task)
+
+
+def test_deliveries_of_other_webhooks_do_not_wait(yard: Any) -> None:
+    dead, well = yard.webhook()["id"], yard.webhook()["id"]
+    for _ in range(8):
+        yard.tell(dead, well)
+    assert len(yard.take(dead)) == 5
+    assert len(yard.deliver()) == 8
+    assert yard.statuses(well) == ["delivered"] * 8
+    assert DELIVERIES.kind is None

@@ -1,0 +1,268 @@
+"""Laws over every interleaving of workers: exactness with any number of them.
+
+Rule 1: no more attempts are under way than failures are left before the fifth.
+Rule 2: nothing is attempted twice unless a hold was lost or a person asked for it.
+Rule 3: everything ends: delivered, failed or skipped; and the books agree with one another.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    consumes,
+    initialize,
+    invariant,
+    multiple,
+    rule,
+    run_state_machine_as_test,
+)
+
+from svc_core.problem import Problem
+from svc_core.resources.webhook import delivery_id
+from svc_core.webhooks.delivering import Task
+from svc_core.webhooks.rules import HOLD, Outcome, outcome
+
+OUTCOMES = st.sampled_from(
+    [outcome(200, 1), outcome(500, 1), outcome(500, 1), outcome(302, 1), outcome(410, 1)]
+    + [Outcome(None, "timeout", 10_000)]
+)
+ENDED = {"delivered", "failed", "skipped"}
+
+
+class Worker:
+    """Looks, takes what it saw, and tells how its attempts went, each at any moment."""
+
+    def __init__(self, yard: Any) -> None:
+        self.yard = yard
+        self.seen: list[Any] = []
+        self.held: list[Task] = []
+
+    @property
+    def is_idle(self) -> bool:
+        return not self.seen and not self.held
+
+    def step(self, answer: Callable[[Task], Outcome]) -> None:
+        if self.seen:
+            row = self.seen.pop()
+            self.held += self.yard.take(row.document.id, row.document)
+        elif self.held:
+            task = self.held.pop(0)
+            self.yard.conclude(task, answer(task))
+        else:
+            self.seen = list(self.yard.due())
+
+
+def work_off(yard: Any, turns: Any, answer: Callable[[Task], Outcome], number: int = 8) -> None:
+    """Let the workers step in an order that `turns` decides, until there is nothing to do."""
+    workers = [Worker(yard) for _ in range(number)]
+    while yard.due() or not all(worker.is_idle for worker in workers):
+        turns.choice(workers).step(answer)
+
+
+@settings(max_examples=15, deadline=None)
+@given(turns=st.randoms(use_true_random=False))
+def test_eight_workers_make_exactly_five_attempts_at_a_dead_address(
+    yard_factory: Callable[[], Any], turns: Any
+) -> None:
+    yard = yard_factory()
+    dead, well = yard.webhook()["id"], yard.webhook()["id"]
+    events = [yard.tell(dead, well) for _ in range(30)]
+    hits: Counter[str] = Counter()
+    got: defaultdict[str, list[str]] = defaultdict(list)
+
+    def answer(task: Task) -> Outcome:
+        hits[task.webhook_id] += 1
+        got[task.webhook_id].append(task.event.body)
+        return outcome(500 if task.webhook_id == dead else 200, 1)
+
+    work_off(yard, turns, answer)
+    assert hits == {dead: 5, well: 30}
+    assert sorted(got[well]) == sorted(event.body for event in events)
+    assert Counter(yard.statuses(dead)) == {"failed": 5, "skipped": 25}
+    assert yard.statuses(well) == ["delivered"] * 30
+    state = yard.state(dead)
+    assert (state.status, state.consecutive_failures) == ("disabled", 5)
+    assert yard.state(well).status == "enabled"
+    assert yard.newest_change(dead) == yard.version(dead) == 6
+
+
+@settings(max_examples=15, deadline=None)
+@given(turns=st.randoms(use_true_random=False), data=st.data())
+def test_however_it_answers_every_event_ends_and_is_attempted_once(
+    yard_factory: Callable[[], Any], turns: Any, data: Any
+) -> None:
+    yard = yard_factory()
+    hook = yard.webhook()["id"]
+    for _ in range(20):
+        yard.tell(hook)
+    hits: Counter[str] = Counter()
+    answers = data.draw(st.lists(OUTCOMES, min_size=20, max_size=20))
+
+    def answer(task: Task) -> Outcome:
+        hits[task.event.id] += 1
+        return answers[hits.total() - 1]
+
+    work_off(yard, turns, answer, number=4)
+    assert set(hits.values()) <= {1}
+    told = {one.event_id: one.status for one in yard.deliveries(hook)}
+    assert set(told.values()) <= ENDED
+    assert {id_ for id_, status in told.items() if status != "skipped"} == set(hits)
+    is_enabled = yard.state(hook).status == "enabled"
+    assert is_enabled == ("skipped" not in told.values() and _is_spared(answers))
+
+
+def _is_spared(answers: list[Outcome]) -> bool:
+    """Whether answers in this order leave a webhook enabled."""
+    failures = 0
+    for answer in answers:
+        failures = 0 if answer.is_success else failures + 1
+        if failures == 5 or answer.response_status == 410:
+            return False
+    return True
+
+
+# -- with lost holds, redeliveries and people --------------------------------------------------
+
+
+class Deliveries(RuleBasedStateMachine):
+    """Two webhooks, any workers, and a plain model of what each was told."""
+
+    attempts: Bundle[Task] = Bundle("attempts")
+    yard_factory: Callable[[], Any]
+
+    @initialize()
+    def begin(self) -> None:
+        self.yard = type(self).yard_factory()
+        self.hooks = [self.yard.webhook()["id"] for _ in range(2)]
+        self.failures = dict.fromkeys(self.hooks, 0)
+        self.disabled: set[str] = set()
+        self.held: dict[str, tuple[Task, Any]] = {}
+        self.begun: Counter[str] = Counter()
+        self.allowed: Counter[str] = Counter()
+        self.bodies: dict[str, str] = {}
+
+    @rule(which=st.sets(st.integers(0, 1), min_size=1))
+    def tell(self, which: set[int]) -> None:
+        told = [self.hooks[at] for at in which if self.hooks[at] not in self.disabled]
+        event = self.yard.tell(*told)
+        for hook in told:
+            self.allowed[delivery_id(hook, event.id)] += 1
+        self.bodies[event.id] = event.body
+
+    @rule(at=st.integers(0, 1), target=attempts)
+    def take(self, at: int) -> Any:
+        hook, now = self.hooks[at], self.yard.house.clock.now()
+        for id_, (task, until) in list(self.held.items()):
+            if task.webhook_id == hook and until <= now:
+                del self.held[id_]
+                self.allowed[task.delivery_id] += 1
+        tasks = self.yard.take(hook)
+        assert not tasks or hook not in self.disabled
+        for task in tasks:
+            self.held[task.attempt_id] = (task, now + HOLD)
+            self.begun[task.delivery_id] += 1
+            assert task.number == self.begun[task.delivery_id]
+            assert task.event.body == self.bodies[task.event.id]
+        return multiple(*tasks)
+
+    @rule(task=consumes(attempts), result=OUTCOMES)
+    def conclude(self, task: Task, result: Outcome) -> None:
+        hook = task.webhook_id
+        ended = self.yard.conclude(task, result)
+        assert (ended is not None) == (task.attempt_id in self.held)
+        if ended is None:
+            return
+        del self.held[task.attempt_id]
+        self.failures[hook] = 0 if result.is_success else self.failures[hook] + 1
+        if self.failures[hook] == 5 or result.response_status == 410:
+            self.disabled.add(hook)
+        status = "delivered" if result.is_success else "failed"
+        assert self.yard.delivery(hook, task.event.id).status == status
+        if hook in self.disabled:
+            assert self.yard.waiting(hook) == set()
+            assert self.yard.newest_change(hook) == self.yard.version(hook)
+
+    @rule(task=consumes(attempts))
+    def die(self, task: Task) -> None:
+        """Its worker is killed: nobody will say how the attempt went."""
+
+    @rule(seconds=st.sampled_from([1, 29, 30, 31]))
+    def forward(self, seconds: int) -> None:
+        self.yard.forward(seconds=seconds)
+
+    @rule(at=st.integers(0, 1))
+    def enable(self, at: int) -> None:
+        self.yard.enable(self.hooks[at])
+        self.disabled.discard(self.hooks[at])
+        self.failures[self.hooks[at]] = 0
+
+    @rule(at=st.integers(0, 1), data=st.data())
+    def redeliver(self, at: int, data: Any) -> None:
+        hook = self.hooks[at]
+        told = self.yard.deliveries(hook)
+        if not told:
+            return
+        one = data.draw(st.sampled_from(told))
+        may = one.status in ENDED and hook not in self.disabled
+        try:
+            self.yard.redeliver(hook, one.event_id)
+        except Problem as refused:
+            assert not may
+            assert refused.type.code == "RESOURCE_CONFLICT"
+            return
+        assert may
+        self.allowed[delivery_id(hook, one.event_id)] += 1
+
+    @invariant()
+    def no_more_are_under_way_than_may_fail(self) -> None:
+        for hook in self.hooks:
+            under_way = [task for task, _ in self.held.values() if task.webhook_id == hook]
+            holds = {hold.attempt_id for hold in self.yard.queue(hook).holds}
+            assert holds == {task.attempt_id for task in under_way}
+            if hook not in self.disabled:
+                assert len(holds) <= 5 - self.failures[hook]
+
+    @invariant()
+    def the_books_agree(self) -> None:
+        for hook in self.hooks:
+            state = self.yard.state(hook)
+            assert state.status == ("disabled" if hook in self.disabled else "enabled")
+            assert state.consecutive_failures == self.failures[hook]
+            told = {delivery_id(hook, one.event_id): one for one in self.yard.deliveries(hook)}
+            pending = {id_ for id_, one in told.items() if one.status == "pending"}
+            assert self.yard.waiting(hook) == pending
+            under_way = {id_ for id_, one in told.items() if one.status == "delivering"}
+            holds = {hold.delivery_id for hold in self.yard.queue(hook).holds}
+            assert under_way == holds
+
+    @invariant()
+    def nothing_is_attempted_without_a_reason(self) -> None:
+        assert all(self.begun[id_] <= self.allowed[id_] for id_ in self.begun)
+
+    def teardown(self) -> None:
+        """Whatever happened, once somebody attends to it everything ends."""
+        for _ in range(3):
+            self.yard.deliver(200)
+            self.yard.forward(seconds=31)
+        for hook in self.hooks:
+            assert set(self.yard.statuses(hook)) <= ENDED
+            assert self.yard.queue(hook).holds == ()
+            assert self.yard.queue(hook).wake_at is None
+
+
+def test_any_work_of_any_workers_keeps_the_books(yard_factory: Callable[[], Any]) -> None:
+    machine = type("Bound", (Deliveries,), {"yard_factory": staticmethod(yard_factory)})
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=60,
+            stateful_step_count=40,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
