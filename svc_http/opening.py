@@ -6,6 +6,7 @@ from pathlib import Path
 from svc_core import catalog, cursor
 from svc_http import secret, system
 from svc_http.fetch import PRIVATE, Fetcher
+from svc_http.fetch.post import Poster
 from svc_http.runtime import Runtime
 from svc_http.service import Service
 from svc_http.settings import MEMORY, Settings
@@ -24,6 +25,11 @@ def fetcher(given: Settings) -> Fetcher:
     if allowed is None:
         allowed = given.env == "development"
     return Fetcher(exceptions=PRIVATE if allowed else ())
+
+
+def poster(given: Settings) -> Poster:
+    """The way out to webhooks, to be closed by whoever has it."""
+    return Poster(loopback=given.env == "development")
 
 
 def checked(given: Settings) -> Settings:

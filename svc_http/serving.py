@@ -28,14 +28,16 @@ from svc_http.commands.catalogue import commands
 from svc_http.control import Control, address
 from svc_http.demo.seed import Seeded, seed
 from svc_http.fetch import Fetcher
-from svc_http.opening import Store, checked, fetcher, hands, open_store
+from svc_http.fetch.post import Poster
+from svc_http.opening import Store, checked, fetcher, hands, open_store, poster
 from svc_http.runtime import Runtime, Worker
 from svc_http.secret import secured
 from svc_http.service import Service
 from svc_http.settings import Settings, SettingsError
 from svc_http.storage import StoreBusy
 from svc_http.uses import uses_loop
-from svc_http.workers import ingest_loop, schedule_loop
+from svc_http.workers import deliver_loop, ingest_loop, purge_deliveries, schedule_loop
+from svc_http.workers.deliver import PURGE_ROWS_MAX as PURGE_DELIVERIES_MAX
 
 PATIENCE_SECONDS = 1.0
 """How long a start waits for a command to give the file back: a few of them, one after another."""
@@ -44,7 +46,7 @@ LOOK_SECONDS = 0.05
 """How often it looks."""
 
 PURGE_SECONDS = 600.0
-"""How often answers that no repetition may ask for any more are forgotten."""
+"""How often answers and deliveries that nobody may ask for any more are forgotten."""
 
 PURGE_ROWS_MAX = 1_000  # in one transaction, so that no request waits long for it
 
@@ -141,7 +143,9 @@ async def _serve(
         stack.push_async_callback(store.close)
         given = secured(given)
         reader = await stack.enter_async_context(fetcher(given))
-        built = app.build(given, store, workers=_workers(reader))
+        sender = poster(given)
+        stack.push_async_callback(sender.aclose)
+        built = app.build(given, store, workers=_workers(reader, sender))
         await built.runtime.unlock()
         service = hands(built.runtime)
         seeded = None if feeds is None else await seed(service, reader, feeds)
@@ -178,22 +182,28 @@ def _answering(runtime: Runtime) -> Answering:
 # -- workers -----------------------------------------------------------------------------------
 
 
-def _workers(reader: Fetcher) -> tuple[Worker, ...]:
+def _workers(reader: Fetcher, sender: Poster) -> tuple[Worker, ...]:
     async def ingest(runtime: Runtime) -> None:
         await ingest_loop(hands(runtime), reader)
 
     async def schedule(runtime: Runtime) -> None:
         await schedule_loop(hands(runtime))
 
+    async def deliver(runtime: Runtime) -> None:
+        failed = partial(runtime.journal.failure, "webhook")
+        await deliver_loop(hands(runtime), sender, runtime.commits, failed)
+
     async def purge(runtime: Runtime) -> None:
         while True:
-            if await purge_answers(hands(runtime)) < PURGE_ROWS_MAX:
+            answers = await purge_answers(hands(runtime))
+            deliveries = await purge_deliveries(hands(runtime))
+            if answers < PURGE_ROWS_MAX and deliveries < PURGE_DELIVERIES_MAX:
                 await asyncio.sleep(PURGE_SECONDS)
 
     async def note(runtime: Runtime) -> None:
         await uses_loop(hands(runtime), runtime.gate.uses)
 
-    return ingest, schedule, purge, note
+    return ingest, schedule, deliver, purge, note
 
 
 async def purge_answers(service: Service) -> int:

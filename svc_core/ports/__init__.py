@@ -234,6 +234,13 @@ class Storage(Protocol):
         """A number that has grown when a commit, by anybody, may have changed an answer."""
         ...
 
+    def watch(self, heard: Callable[[], None]) -> None:
+        """Have `heard` called after every commit that wrote, once `version` has grown.
+
+        It is called on whatever thread commits, and must neither wait nor raise.
+        """
+        ...
+
     async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
         """Run `unit` on one consistent snapshot; it may not write."""
         ...

@@ -1,0 +1,194 @@
+"""Tells webhooks what is queued for them.
+
+Rule 1: what may be attempted is settled in the store, attempt by attempt, so that any number of
+        loops may run: a dead address sees five attempts, however many there are.
+Rule 2: an attempt is in the books before it is made. What dies between the two is made again once
+        its hold is over: every event is sent at least once, and nobody is told of it in silence.
+Rule 3: nobody waits for somebody else's address: a few webhooks of one host at a time, each of
+        them for a turn, and one whose books are broken is left alone for a while.
+"""
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from typing import Final, Protocol
+from urllib.parse import urlsplit
+from weakref import WeakValueDictionary
+
+from svc_core.operation import Context
+from svc_core.ports import Owned
+from svc_core.resources.members import micros
+from svc_core.resources.webhook import DELIVERIES, QUEUES, WEBHOOKS, Queue
+from svc_core.webhooks import delivering, rules
+from svc_core.webhooks.delivering import KEPT, Task
+from svc_core.webhooks.rules import Outcome
+from svc_http import system
+from svc_http.commits import Commits
+from svc_http.fetch.post import Undelivered
+from svc_http.service import Service
+
+LOOK_SECONDS: Final = 1.0
+"""How often the queues are looked at when nothing was heard: what other processes queued, and
+attempts whose worker died."""
+GATHER_SECONDS: Final = 0.01
+"""How long commits are gathered before one look, so that a busy store is not asked at each."""
+WEBHOOKS_AT_ONCE: Final = 32
+"""Webhooks being told; each has at most five attempts under way, so 160 connections."""
+HOST_WEBHOOKS_AT_ONCE: Final = 4
+"""Of them at one host: a slow one holds up no more than its own."""
+ATTENDED_MAX: Final = 1_000
+"""Queues known to be due; about 3 kB each."""
+TURN_ATTEMPTS: Final = 100
+"""Attempts of one webhook before others have their turn."""
+PUT_OFF_SECONDS: Final = 30.0
+"""How long a webhook is left alone whose books could not be read or written."""
+PURGE_ROWS_MAX: Final = 500
+"""Deliveries forgotten in one round, so that no request waits long for it."""
+
+Key = tuple[str, str]
+"""A webhook: its tenant and its id."""
+Failed = Callable[[BaseException], None]
+
+
+class Sender(Protocol):
+    """The way out."""
+
+    async def post(self, address: str, fields: dict[str, str], body: bytes, /) -> int:
+        """The status that the address answers with.
+
+        Raises:
+            Undelivered: there was none.
+        """
+        ...
+
+
+async def deliver_loop(service: Service, sender: Sender, commits: Commits, failed: Failed) -> None:
+    """Deliver what is queued, for ever; it ends by being cancelled.
+
+    `failed` hears of defects; each stops one webhook for a while and no other.
+    """
+    await _Rounds(service, sender, commits, failed).run()
+
+
+class _Rounds:
+    """One loop and the webhooks that it attends to."""
+
+    def __init__(self, service: Service, sender: Sender, commits: Commits, failed: Failed) -> None:
+        self._service = service
+        self._sender = sender
+        self._commits = commits
+        self._failed = failed
+        self._attended: dict[Key, asyncio.Task[None]] = {}
+        self._put_off: dict[Key, float] = {}
+        self._turns = asyncio.Semaphore(WEBHOOKS_AT_ONCE)
+        self._hosts: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+
+    async def run(self) -> None:
+        try:
+            while True:
+                version = self._commits.version
+                await self._attend_due()
+                if await self._commits.after(version, LOOK_SECONDS):
+                    await asyncio.sleep(GATHER_SECONDS)
+        finally:
+            tasks = tuple(self._attended.values())
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _attend_due(self) -> None:
+        now = system.monotonic()
+        self._put_off = {key: until for key, until in self._put_off.items() if until > now}
+        # Those that are attended to may still be due, and must not hide the ones behind them.
+        limit = len(self._attended) + len(self._put_off) + WEBHOOKS_AT_ONCE
+        due = await self._service.storage.across(
+            QUEUES, end=micros(self._service.now()), limit=min(limit, ATTENDED_MAX)
+        )
+        for row in due:
+            key = row.tenant, row.document.id
+            if key not in self._attended and key not in self._put_off:
+                task = self._attended[key] = asyncio.create_task(self._attend(row))
+                task.add_done_callback(partial(self._left, key))
+
+    def _left(self, key: Key, task: "asyncio.Task[None]") -> None:
+        del self._attended[key]
+        failure = None if task.cancelled() else task.exception()
+        if failure is not None:
+            self._put_off[key] = system.monotonic() + PUT_OFF_SECONDS
+            self._failed(failure)
+
+    async def _attend(self, row: Owned[Queue]) -> None:
+        """Tell one webhook what waits for it, for one turn.
+
+        Its attempts are taken only when they can be made, because a hold does not wait.
+        """
+        host = await self._host(row.tenant, row.document.id)
+        places = self._hosts.setdefault(host, asyncio.Semaphore(HOST_WEBHOOKS_AT_ONCE))
+        async with places, self._turns:
+            take = partial(delivering.take, webhook_id=row.document.id, seen=row.document)
+            tasks = await self._service.write(row.tenant, take)
+            async with asyncio.TaskGroup() as group:
+                turn = _Turn(self._service, self._sender, row.tenant, group)
+                turn.start(tasks)
+
+    async def _host(self, tenant: str, webhook_id: str) -> str:
+        """Where the webhook is; nowhere when it was deleted."""
+
+        async def unit(ctx: Context) -> str:
+            found = await ctx.tx.documents.get(WEBHOOKS, webhook_id)
+            return "" if found is None else WEBHOOKS.decode(found.raw).url
+
+        return urlsplit(await self._service.read(tenant, unit)).hostname or ""
+
+
+class _Turn:
+    """The attempts of one webhook: whenever one ends, what may be begun then is begun."""
+
+    def __init__(
+        self, service: Service, sender: Sender, tenant: str, group: asyncio.TaskGroup
+    ) -> None:
+        self._service = service
+        self._sender = sender
+        self._tenant = tenant
+        self._group = group
+        self._left = TURN_ATTEMPTS
+
+    def start(self, tasks: tuple[Task, ...]) -> None:
+        self._left -= len(tasks)
+        for task in tasks:
+            self._group.create_task(self._attempt(task))
+
+    async def _attempt(self, task: Task) -> None:
+        result = await attempt(self._service, self._sender, task)
+        goes_on = self._left > 0
+
+        async def unit(ctx: Context) -> tuple[Task, ...]:
+            await delivering.conclude(ctx, task, result)
+            return await delivering.take(ctx, task.webhook_id) if goes_on else ()
+
+        self.start(await self._service.write(self._tenant, unit))
+
+
+async def attempt(service: Service, sender: Sender, task: Task) -> Outcome:
+    """Make one attempt; whatever is wrong with the receiver is its outcome."""
+    began = system.monotonic()
+    try:
+        status = await sender.post(task.url, task.fields(service.now()), task.event.body.encode())
+    except Undelivered as undelivered:
+        return Outcome(None, undelivered.word, _since(began))
+    return rules.outcome(status, _since(began))
+
+
+def _since(began: float) -> int:
+    return round((system.monotonic() - began) * 1_000)
+
+
+async def purge_deliveries(service: Service, kept: timedelta = KEPT) -> int:
+    """Forget some deliveries that are older than they are kept; how many went."""
+    end = micros(service.now() - kept)
+    old = await service.storage.across(DELIVERIES, end=end, limit=PURGE_ROWS_MAX)
+    for tenant in sorted({row.tenant for row in old}):
+        ids = tuple(row.document.id for row in old if row.tenant == tenant)
+        await service.write(tenant, partial(delivering.purge, ids=ids))
+    return len(old)

@@ -1,0 +1,718 @@
+"""Webhooks are told of every event: signed, at least once, and a dead one five times at most."""
+
+import asyncio
+import json
+import re
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any
+
+import anyio
+import attrs
+import httpcore2
+import pytest
+import standardwebhooks
+import svix.webhooks
+from cloudevents.v1.http import from_http
+
+from svc_core import catalog
+from svc_core.access import plans
+from svc_core.cursor import Keyring
+from svc_core.operation import Context, Host
+from svc_core.problem import Problem
+from svc_core.resources.webhook import (
+    DELIVERIES,
+    EVENTS,
+    QUEUES,
+    WEBHOOKS,
+    Delivery,
+    Event,
+    Webhook,
+    publish_event,
+)
+from svc_core.testing.clock import FrozenClock
+from svc_core.webhooks import delivering, requests, usecases
+from svc_core.webhooks.events import test_event as event_of
+from svc_http import system
+from svc_http.commits import Commits
+from svc_http.fetch.post import BODY_BYTES, Poster, Undelivered
+from svc_http.service import Service
+from svc_http.storage import MemoryStorage, SqliteStorage
+from svc_http.workers import deliver, deliver_loop, purge_deliveries
+
+pytestmark = pytest.mark.anyio
+
+TENANT = "wsp_" + "a" * 24
+OTHER = "wsp_" + "b" * 24
+Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+
+# -- a receiver --------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Got:
+    path: str
+    fields: dict[str, str]
+    body: bytes
+
+
+class Sink:
+    """A receiver in this loop that notes every request and answers as a test tells it to."""
+
+    def __init__(self) -> None:
+        self.got: list[Got] = []
+        self.connections = 0
+        self.answers: dict[str, bytes | Answer] = {}
+        self.server: Any = None
+        self.serving: set[asyncio.Task[Any]] = set()
+
+    async def open(self, **how: Any) -> "Sink":
+        self.server = await asyncio.start_server(self._serve, "127.0.0.1", 0, **how)
+        self.port = self.server.sockets[0].getsockname()[1]
+        return self
+
+    def url(self, path: str = "/hook") -> str:
+        return f"http://127.0.0.1:{self.port}{path}"
+
+    def at(self, path: str) -> list[Got]:
+        return [one for one in self.got if one.path == path]
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        task = asyncio.current_task()
+        assert task is not None
+        self.serving.add(task)
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            line, *lines = head.strip().split("\r\n")
+            fields = {name.lower(): value for name, _, value in (x.partition(": ") for x in lines)}
+            body = await reader.readexactly(int(fields["content-length"]))
+            path = line.split(" ")[1]
+            self.got.append(Got(path, fields, body))
+            answer = self.answers.get(path, OK)
+            if isinstance(answer, bytes):
+                writer.write(answer)
+            else:
+                await answer(reader, writer)
+            await writer.drain()
+        except (OSError, asyncio.IncompleteReadError):
+            pass  # the sender has had enough, which is what some tests are about
+        finally:
+            self.serving.discard(task)
+            writer.close()
+
+    async def close(self) -> None:
+        self.server.close()
+        for task in tuple(self.serving):
+            task.cancel()
+        await asyncio.gather(*self.serving, return_exceptions=True)
+        await asyncio.sleep(0)  # the transports close in the next step of the loop
+
+
+@pytest.fixture
+async def sink(anyio_backend: str) -> Any:
+    opened = await Sink().open()
+    yield opened
+    await opened.close()
+
+
+# -- a sender ----------------------------------------------------------------------------------
+
+
+class Desk:
+    """A service over one store with loops that deliver, and a look into its books."""
+
+    def __init__(self, storage: Any, now: Any = system.now) -> None:
+        self.storage = storage
+        self.service = Service(
+            storage=storage,
+            ids=system.SystemIds(),
+            now=now,
+            keyring=Keyring({1: b"k" * 32}, 1),
+            plans=plans.PRESETS["default"],
+            host=Host("http://127.0.0.1:8000", is_development=True),
+        )
+        self.poster: Any = Poster(loopback=True, total_seconds=1.0)
+        self.failures: list[BaseException] = []
+        self.loops: list[asyncio.Task[None]] = []
+
+    def start(self, workers: int = 1) -> None:
+        for _ in range(workers):
+            commits = Commits(self.storage)
+            loop = deliver_loop(self.service, self.poster, commits, self.failures.append)
+            self.loops.append(asyncio.create_task(loop))
+
+    async def stop(self) -> None:
+        for loop in self.loops:
+            loop.cancel()
+        await asyncio.gather(*self.loops, return_exceptions=True)
+        self.loops.clear()
+
+    async def webhook(self, url: str, tenant: str = TENANT) -> tuple[str, str]:
+        """The id and the secret of a new webhook."""
+        asked = requests.CreateWebhook(requests.NewWebhook(url))
+        made = await self.service.write(tenant, lambda ctx: usecases.create_webhook(ctx, asked))
+        body = json.loads(made.raw)
+        return body["id"], body["secret"]
+
+    async def publish(self, *ids: str, tenant: str = TENANT) -> Event:
+        """Queue an event for these webhooks, in one unit of work."""
+
+        async def unit(ctx: Context) -> Event:
+            told = [WEBHOOKS.decode((await ctx.load(WEBHOOKS, id_)).raw) for id_ in ids]
+            event = event_of(ctx.ids.new("evt"), told[0], ctx.host.origin, ctx.now)
+            await publish_event(ctx, event, told)
+            return event
+
+        return await self.service.write(tenant, unit)
+
+    async def read(self, id_: str, tenant: str = TENANT) -> Webhook:
+        stored = await self.service.read(tenant, lambda ctx: ctx.load(WEBHOOKS, id_))
+        return WEBHOOKS.decode(stored.raw)
+
+    async def deliveries(self, id_: str, tenant: str = TENANT) -> list[Delivery]:
+        where = {"webhook_id": (id_,)}
+        found = await self.service.read(
+            tenant, lambda ctx: ctx.tx.documents.scan(DELIVERIES, where=where, limit=1_000)
+        )
+        return [DELIVERIES.decode(row.raw) for row in found.rows]
+
+    async def settled(self, id_: str, tenant: str = TENANT) -> list[Delivery]:
+        """Its deliveries, once none of them is on its way."""
+        commits = Commits(self.storage)
+        with anyio.fail_after(20):
+            while True:
+                version = commits.version
+                found = await self.deliveries(id_, tenant)
+                if not {one.status for one in found} & {"pending", "delivering"}:
+                    return found
+                await commits.after(version, 1.0)
+
+    async def close(self) -> None:
+        await self.stop()
+        await self.poster.aclose()
+        await self.storage.close()
+
+
+@pytest.fixture
+async def desk(anyio_backend: str) -> Any:
+    made = Desk(MemoryStorage(catalog.COLLECTIONS))
+    yield made
+    await made.close()
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+async def any_desk(request: Any, tmp_path: Any, anyio_backend: str) -> Any:
+    if request.param == "memory":
+        made = Desk(MemoryStorage(catalog.COLLECTIONS))
+    else:
+        path = tmp_path / "svc.db"
+        made = Desk(SqliteStorage.open(path, catalog.COLLECTIONS, epoch=b"12345678"))
+    yield made
+    await made.close()
+
+
+# -- what arrives ------------------------------------------------------------------------------
+
+
+async def test_every_delivery_is_one_that_the_usual_libraries_accept(
+    any_desk: Desk, sink: Sink
+) -> None:
+    id_, secret = await any_desk.webhook(sink.url())
+    any_desk.start()
+    events = [await any_desk.publish(id_) for _ in range(12)]
+    await any_desk.settled(id_)
+    assert {one.fields["idempotency-key"] for one in sink.got} == {event.id for event in events}
+    bodies = {event.id: event.body for event in events}
+    for one in sink.got:
+        text = one.body.decode()
+        standardwebhooks.Webhook(secret).verify(text, one.fields)
+        svix.webhooks.Webhook(secret).verify(text, one.fields)
+        told = from_http(one.fields, one.body)
+        assert text == bodies[told["id"]]
+        assert (told["type"], told["source"]) == (
+            "dev.svc.webhook.test.v1",
+            "http://127.0.0.1:8000",
+        )
+        assert one.fields["content-type"] == "application/cloudevents+json"
+        assert one.fields["x-svc-event-id"] == told["id"]
+        assert one.fields["x-svc-attempt"] == "1"
+        assert re.fullmatch("att_[0-9a-f]{24}", one.fields["x-svc-attempt-id"])
+        assert re.fullmatch("sha256=[0-9a-f]{64}", one.fields["x-svc-signature"])
+    assert len({one.fields["x-svc-attempt-id"] for one in sink.got}) == 12
+
+
+async def test_a_changed_byte_is_one_that_they_refuse(desk: Desk, sink: Sink) -> None:
+    id_, secret = await desk.webhook(sink.url())
+    desk.start()
+    await desk.publish(id_)
+    await desk.settled(id_)
+    with pytest.raises(standardwebhooks.WebhookVerificationError):
+        standardwebhooks.Webhook(secret).verify(sink.got[0].body.decode() + " ", sink.got[0].fields)
+
+
+async def test_nothing_but_what_is_told_travels(desk: Desk, sink: Sink) -> None:
+    sink.answers["/hook"] = (
+        b"HTTP/1.1 204 No Content\r\nSet-Cookie: a=b\r\nConnection: keep-alive\r\n\r\n"
+    )
+    id_, _ = await desk.webhook(sink.url())
+    desk.start()
+    await desk.publish(id_)
+    await desk.publish(id_)
+    await desk.settled(id_)
+    assert sink.connections == 2  # none is kept
+    for one in sink.got:
+        assert set(one.fields) == {
+            *("host", "user-agent", "connection", "content-length", "content-type"),
+            *("idempotency-key", "x-svc-event-id", "x-svc-attempt-id", "x-svc-attempt"),
+            *("x-svc-timestamp", "x-svc-signature"),
+            *("webhook-id", "webhook-timestamp", "webhook-signature"),
+        }
+        assert one.fields["connection"] == "close"
+
+
+async def test_a_redelivery_sends_the_same_bytes_in_another_attempt(desk: Desk, sink: Sink) -> None:
+    id_, _ = await desk.webhook(sink.url())
+    desk.start()
+    event = await desk.publish(id_)
+    await desk.settled(id_)
+    asked = requests.RedeliverEvent(id_, event.id)
+
+    async def unit(ctx: Context) -> None:
+        target = await ctx.load(WEBHOOKS, id_)
+        await usecases.redeliver(attrs.evolve(ctx, target=target), asked)
+
+    await desk.service.write(TENANT, unit)
+    [delivery] = await desk.settled(id_)
+    first, second = sink.got
+    assert first.body == second.body
+    assert first.fields["webhook-id"] == second.fields["webhook-id"] == event.id
+    assert first.fields["x-svc-attempt-id"] != second.fields["x-svc-attempt-id"]
+    assert [one.number for one in delivery.attempts] == [1, 2]
+    assert second.fields["x-svc-attempt"] == "2"
+
+
+async def test_what_is_queued_here_is_sent_at_once(desk: Desk, sink: Sink) -> None:
+    id_, _ = await desk.webhook(sink.url())
+    desk.start()
+    await asyncio.sleep(0)  # the loop has looked, found nothing and waits
+    began = system.monotonic()
+    await desk.publish(id_)
+    await desk.settled(id_)
+    assert system.monotonic() - began < deliver.LOOK_SECONDS / 2
+
+
+# -- how often ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("workers", [1, 8])
+async def test_a_dead_address_sees_five_attempts_and_a_healthy_one_everything(
+    any_desk: Desk, sink: Sink, workers: int
+) -> None:
+    sink.answers["/dead"] = b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n"
+    dead, _ = await any_desk.webhook(sink.url("/dead"))
+    healthy, secret = await any_desk.webhook(sink.url("/healthy"))
+    any_desk.start(workers)
+    events = [await any_desk.publish(dead, healthy) for _ in range(30)]
+    sent = await any_desk.settled(healthy)
+    refused = await any_desk.settled(dead)
+
+    assert [one.status for one in sent] == ["delivered"] * 30
+    assert len(sink.at("/dead")) == 5
+    after = await any_desk.read(dead)
+    assert (after.status, after.consecutive_failures) == ("disabled", 5)
+    statuses = sorted(one.status for one in refused)
+    assert statuses == ["failed"] * 5 + ["skipped"] * 25
+
+    bodies = {event.id: event.body.encode() for event in events}
+    assert {one.fields["webhook-id"]: one.body for one in sink.at("/healthy")} == bodies
+    assert all(bodies[one.fields["webhook-id"]] == one.body for one in sink.at("/dead"))
+    assert len(sink.at("/healthy")) == 30
+    for one in sink.at("/healthy"):
+        standardwebhooks.Webhook(secret).verify(one.body.decode(), one.fields)
+    assert any_desk.failures == []
+
+
+async def test_gone_disables_at_once(desk: Desk, sink: Sink) -> None:
+    sink.answers["/hook"] = b"HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n"
+    id_, _ = await desk.webhook(sink.url())
+    await desk.publish(id_)
+    desk.start()
+    [delivery] = await desk.settled(id_)
+    assert (await desk.read(id_)).status == "disabled"
+    assert delivery.attempts[0].response_status == 410
+
+
+async def test_more_than_a_turn_is_sent_turn_by_turn(desk: Desk, sink: Sink) -> None:
+    id_, _ = await desk.webhook(sink.url())
+    for _ in range(deliver.TURN_ATTEMPTS + 20):
+        await desk.publish(id_)
+    desk.start()
+    sent = await desk.settled(id_)
+    assert {one.status for one in sent} == {"delivered"}
+    assert len(sink.got) == deliver.TURN_ATTEMPTS + 20
+
+
+async def test_one_host_has_few_webhooks_told_at_a_time_and_others_do_not_wait(
+    desk: Desk, sink: Sink
+) -> None:
+    letting = asyncio.Event()
+    open_now: list[int] = [0, 0]
+
+    async def slow(reader: Any, writer: Any) -> None:
+        open_now[0] += 1
+        open_now[1] = max(open_now)
+        await letting.wait()
+        open_now[0] -= 1
+        writer.write(OK)
+
+    sink.answers["/slow"] = slow
+    held = [(await desk.webhook(sink.url("/slow")))[0] for _ in range(7)]
+    other, _ = await desk.webhook(sink.url("/quick").replace("127.0.0.1", "localhost"))
+    await desk.publish(*held, other)
+    desk.start()
+    await desk.settled(other)
+    assert open_now[1] == deliver.HOST_WEBHOOKS_AT_ONCE
+    letting.set()
+    for id_ in held:
+        assert [one.status for one in await desk.settled(id_)] == ["delivered"]
+    assert open_now[1] == deliver.HOST_WEBHOOKS_AT_ONCE
+
+
+async def test_broken_books_of_one_webhook_leave_the_others_alone(desk: Desk, sink: Sink) -> None:
+    broken, _ = await desk.webhook(sink.url("/broken"))
+    sound, _ = await desk.webhook(sink.url("/sound"), OTHER)
+
+    event = await desk.publish(broken)
+    await desk.service.write(TENANT, lambda ctx: ctx.remove(EVENTS, event.id))
+    desk.start()
+    for _ in range(3):
+        await desk.publish(sound, tenant=OTHER)
+    assert {one.status for one in await desk.settled(sound, OTHER)} == {"delivered"}
+    assert [type(failure) for failure in desk.failures] == [Problem]
+    assert sink.at("/broken") == []
+
+
+async def test_a_deleted_webhook_is_told_nothing(desk: Desk, sink: Sink) -> None:
+    id_, _ = await desk.webhook(sink.url())
+    await desk.publish(id_)
+    await desk.service.write(
+        TENANT, lambda ctx: usecases.delete_webhook(ctx, requests.OneWebhook(id_))
+    )
+    desk.start()
+    commits = Commits(desk.storage)
+    with anyio.fail_after(10):
+        while await desk.storage.across(QUEUES, limit=1):
+            await commits.after(commits.version, 0.1)
+    assert sink.got == []
+
+
+# -- how it ends -------------------------------------------------------------------------------
+
+
+async def test_the_loop_ends_soon_and_what_was_under_way_is_sent_again(sink: Sink) -> None:
+    clock = FrozenClock(system.now())
+    desk = Desk(MemoryStorage(catalog.COLLECTIONS), clock.now)
+    begun, never = asyncio.Event(), asyncio.Event()
+
+    async def stall(reader: Any, writer: Any) -> None:
+        begun.set()
+        await never.wait()
+
+    sink.answers["/hook"] = stall
+    id_, _ = await desk.webhook(sink.url())
+    event = await desk.publish(id_)
+    desk.start()
+    await begun.wait()
+    with anyio.fail_after(1.0):
+        await desk.stop()
+    [delivery] = await desk.deliveries(id_)
+    assert delivery.status == "delivering"
+
+    sink.answers["/hook"] = OK
+    clock.advance(31)
+    desk.start()
+    [delivery] = await desk.settled(id_)
+    assert delivery.status == "delivered"
+    assert [one.number for one in delivery.attempts] == [1, 2]
+    assert [one.fields["webhook-id"] for one in sink.got] == [event.id, event.id]
+    assert (await desk.read(id_)).consecutive_failures == 0
+    never.set()
+    await desk.close()
+
+
+async def test_old_deliveries_are_forgotten_with_their_events(sink: Sink) -> None:
+    clock = FrozenClock(system.now())
+    desk = Desk(MemoryStorage(catalog.COLLECTIONS), clock.now)
+    mine, _ = await desk.webhook(sink.url())
+    theirs, _ = await desk.webhook(sink.url(), OTHER)
+    await desk.publish(mine)
+    await desk.publish(theirs, tenant=OTHER)
+    assert await purge_deliveries(desk.service) == 0
+    clock.advance(delivering.KEPT.total_seconds() + 1)
+    kept = await desk.publish(mine)
+    assert await purge_deliveries(desk.service) == 2
+    assert [one.event_id for one in await desk.deliveries(mine)] == [kept.id]
+    assert await desk.deliveries(theirs, OTHER) == []
+    events = await desk.storage.across(EVENTS, limit=10)
+    assert [row.document.id for row in events] == [kept.id]
+    assert await purge_deliveries(desk.service, timedelta(days=60)) == 0
+    await desk.close()
+
+
+# -- hostile receivers -------------------------------------------------------------------------
+
+
+async def posted(url: str, **how: Any) -> int | str:
+    """The status of one POST, or the word for why there is none."""
+    poster = Poster(**{"loopback": True, "total_seconds": 1.0, **how})
+    try:
+        return await poster.post(url, {"Content-Type": "text/plain"}, b"body")
+    except Undelivered as undelivered:
+        return undelivered.word
+    finally:
+        await poster.aclose()
+
+
+async def slow_head(_reader: Any, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\n")
+    while not writer.is_closing():
+        writer.write(b"X-A: b\r\n")
+        await writer.drain()
+        await asyncio.sleep(0.05)
+
+
+async def endless_body(_reader: Any, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+    while not writer.is_closing():
+        writer.write(b"a" * 10_000)
+        await writer.drain()
+
+
+async def stalled_body(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\nabc")
+    await writer.drain()
+    await reader.read()
+
+
+async def huge_head(_reader: Any, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\n")
+    for _ in range(10_000):
+        writer.write(b"X-A: " + b"b" * 1_000 + b"\r\n")
+        await writer.drain()
+
+
+async def reset(_reader: Any, writer: asyncio.StreamWriter) -> None:
+    writer.transport.abort()
+
+
+async def endless_hints(_reader: Any, writer: asyncio.StreamWriter) -> None:
+    while not writer.is_closing():
+        writer.write(b"HTTP/1.1 103 Early Hints\r\n\r\n")
+        await writer.drain()
+
+
+METADATA = b"HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        (slow_head, "timeout"),
+        (endless_hints, "timeout"),
+        (endless_body, 200),
+        (stalled_body, 201),
+        (huge_head, "protocol"),
+        (METADATA, 302),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nab", "protocol"),
+        (b"SSH-2.0-OpenSSH_9.9\r\n", "protocol"),
+        (b"", "protocol"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 200),
+        (b"HTTP/1.1 500 Down\r\n\r\n", 500),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+async def test_no_answer_does_harm(sink: Sink, answer: Any, outcome: int | str) -> None:
+    sink.answers["/hook"] = answer
+    with anyio.fail_after(5):
+        assert await posted(sink.url()) == outcome
+    assert sink.connections == 1
+
+
+async def test_a_reset_is_a_connection_that_broke_off(sink: Sink) -> None:
+    sink.answers["/hook"] = reset
+    assert await posted(sink.url()) in {"brokeOff", "protocol"}
+
+
+async def test_of_an_answer_no_more_is_read_than_its_bound(sink: Sink) -> None:
+    written = [0]
+
+    async def pour(_reader: Any, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        writer.transport.set_write_buffer_limits(0)
+        while not writer.is_closing():
+            writer.write(b"a" * 1_000)
+            await writer.drain()
+            written[0] += 1_000
+
+    sink.answers["/hook"] = pour
+    assert await posted(sink.url()) == 200
+    # The kernel's buffers between the two hold the rest.
+    assert written[0] < BODY_BYTES + 16 * 2**20
+
+
+async def test_nobody_at_the_address_is_said_in_a_word(sink: Sink) -> None:
+    await sink.close()
+    await sink.server.wait_closed()
+    assert await posted(sink.url()) == "refused"
+
+
+class Astray(httpcore2.AsyncNetworkBackend):
+    """A network in which every address is one port of this machine."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._backend = httpcore2.AnyIOBackend()
+
+    async def connect_tcp(self, host: str, port: int, *rest: Any, **how: Any) -> Any:
+        return await self._backend.connect_tcp("127.0.0.1", self._port)
+
+
+@pytest.mark.parametrize(("name", "outcome"), [("feeds.host.org", 200), ("a.host.org", "tls")])
+async def test_tls_is_with_the_name_or_not_at_all(
+    secure_publisher: Any, name: str, outcome: int | str
+) -> None:
+    publisher, trusting = secure_publisher
+    network = Astray(publisher.port)
+    publisher.greeting = OK  # its answer comes first, which is all that this needs
+    got = await posted(f"https://{name}/hook", tls=trusting, network=network)
+    assert got == outcome
+
+
+async def test_a_certificate_of_nobody_known_is_refused(secure_publisher: Any) -> None:
+    publisher, _ = secure_publisher
+    got = await posted("https://feeds.host.org/hook", network=Astray(publisher.port))
+    assert got == "tls"
+
+
+async def test_what_is_no_tls_at_all_is_refused(anyio_backend: str) -> None:
+    async def answer(_reader: Any, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as plain:
+        network = Astray(plain.sockets[0].getsockname()[1])
+        assert await posted("https://feeds.host.org/hook", network=network) == "tls"
+
+
+# -- where it goes -----------------------------------------------------------------------------
+
+HOSTILE = [
+    *("https://127.0.0.1/", "https://127.1/", "https://2130706433/", "https://0x7f000001/"),
+    *("https://0177.0.0.1/", "https://0/", "https://0.0.0.0/", "https://[::1]/", "https://[::]/"),
+    *("https://[::ffff:127.0.0.1]/", "https://[::ffff:7f00:1]/", "https://[::127.0.0.1]/"),
+    *("https://[64:ff9b::7f00:1]/", "https://[2002:7f00:1::]/", "https://10.0.0.1/"),
+    *("https://172.16.0.1/", "https://172.31.255.255/", "https://192.168.0.1/"),
+    *("https://169.254.169.254/latest/meta-data/", "https://[::ffff:169.254.169.254]/"),
+    *(
+        "https://[fd00:ec2::254]/",
+        "https://100.64.0.1/",
+        "https://[fe80::1]/",
+        "https://[fc00::1]/",
+    ),
+    *("https://[fe80::1%25eth0]/", "https://[fec0::1]/", "https://[ff02::1]/"),
+    *("https://192.0.0.1/", "https://192.0.2.1/", "https://192.31.196.1/", "https://192.52.193.1/"),
+    *("https://192.88.99.1/", "https://192.175.48.1/", "https://198.18.0.1/", "https://224.0.0.1/"),
+    *("https://198.51.100.1/", "https://203.0.113.1/", "https://240.0.0.1/"),
+    *("https://255.255.255.255/", "https://[2001::1]/", "https://[2001:db8::1]/"),
+    *(
+        "https://[3fff::1]/",
+        "https://[5f00::1]/",
+        "https://[2620:4f:8000::1]/",
+        "https://[100::1]/",
+    ),
+    *("https://localhost/", "https://LOCALHOST/", "https://a.localhost/", "https://printer.local/"),
+    *("https://router.lan/", "https://db.internal/", "https://metadata.google.internal/"),
+    *("https://a.svc/", "https://api.default.svc.cluster.local/", "https://host.localdomain/"),
+    *("https://nas.home.arpa/", "https://hidden.onion/", "https://a.test/", "https://b.invalid/"),
+    *("https://c.example/", "https://intranet/", "https://kubernetes/", "https://example.com./"),
+    *("https://-a.example.com/", "https://a..example.com/", "https://.example.com/"),
+    *("https://1.2.3/", "https://1.2.3.4.5/", "https://256.1.1.1/", "https://01.2.3.4/"),
+    *("https://ex ample.com/", "https://example.com%00/", "https://ex%61mple.com/"),
+    *("https://bücher.example/", "https://ⓔxample.com/", "https://[::1/", "https://[]/"),
+    *("https:///x", "https://*/", "https://example。com/", "http://example.com/", ""),
+    *("ftp://example.com/", "file:///etc/passwd", "gopher://example.com/", "//example.com/"),
+    *("HTTPS://example.com/", "https:/example.com", "https://example.com:0/"),
+    *("https://example.com:22/", "https://example.com:8443/", "https://example.com:65536/"),
+    *("https://example.com:0443/", "https://example.com:-1/", "https://user@example.com/"),
+    *("https://user:secret@example.com/", "https://example.com@127.0.0.1/"),
+    *("https://127.0.0.1#@example.com/", "https://example.com/#fragment"),
+    *("https://example.com\\@127.0.0.1/", "https://example.com/a b", " https://example.com/"),
+    *("https://example.com/\n", "https://example.com/" + "a" * 2048, "javascript:alert(1)"),
+]
+
+
+class Counting(httpcore2.AsyncNetworkBackend):
+    """A network that counts who wants to be connected, and lets nobody."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def connect_tcp(self, *_: Any, **__: Any) -> Any:
+        self.asked += 1
+        raise httpcore2.ConnectError("nobody is let through")
+
+
+async def test_no_hostile_address_is_connected_to() -> None:
+    assert len(HOSTILE) >= 105
+    network = Counting()
+    for url in HOSTILE:
+        assert await posted(url, loopback=False, network=network) == "badAddress", url
+    assert network.asked == 0
+    assert await posted("https://example.com/", network=network) == "unreachable"
+    assert network.asked == 1
+
+
+async def test_this_machine_is_for_developers(sink: Sink) -> None:
+    assert await posted(sink.url(), loopback=False) == "badAddress"
+    assert await posted(sink.url()) == 200
+    assert sink.connections == 1
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1"])
+async def test_a_name_that_turns_to_the_inside_is_a_failure_without_a_connection(
+    desk: Desk, sink: Sink, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    asked: list[str] = []
+
+    async def resolve(host: str, port: int, **_: Any) -> list[Any]:
+        asked.append(host)
+        return [(2, 1, 6, "", (address, sink.port))]
+
+    monkeypatch.setattr(anyio, "getaddrinfo", resolve)
+    id_, _ = await desk.webhook("https://hooks.host.org/svc")
+    await desk.publish(id_)
+    desk.start()
+    [delivery] = await desk.settled(id_)
+    assert asked == ["hooks.host.org"]
+    assert (delivery.status, delivery.attempts[0].error) == ("failed", "deniedAddress")
+    assert (await desk.read(id_)).consecutive_failures == 1
+    assert sink.connections == 0
+
+
+async def test_proxies_of_the_environment_have_no_part(
+    sink: Sink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    assert await posted(sink.url()) == 200
+
+
+async def test_an_unknown_name_is_said_in_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def resolve(host: str, port: int, **_: Any) -> list[Any]:
+        raise OSError("no such name")
+
+    monkeypatch.setattr(anyio, "getaddrinfo", resolve)
+    assert await posted("https://nobody.host.org/") == "unknownHost"
