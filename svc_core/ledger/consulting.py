@@ -237,7 +237,6 @@ async def verified(
     anchors, checkpoints = await _kept(ctx, head, vkey)
     if trusted is not None and trusted.root is not None:
         anchors.append(Anchor(trusted.size, trusted.root))
-    anchors.append(Anchor(head.size, head.root))
     terms = gather(
         level=level,
         ledger=head.ledger,

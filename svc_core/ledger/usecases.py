@@ -32,7 +32,7 @@ from svc_core.operation import (
     OCTETS,
     PATH,
     QUERY,
-    TEXT,
+    UTF8_TEXT,
     Content,
     Context,
     Created,
@@ -313,14 +313,14 @@ async def prove_record(ctx: Context, request: ProveRecord) -> Content:
     if line.seq >= head.size:
         raise Problem(problem.INVALID_PARAMETER, f"size: the record is number {line.seq}")
     receipt = await Proofs(ctx).receipt(line.seq, head.size, books.checkpoint_of(ctx, head))
-    return Content(TEXT.media_type, receipt.encode(), (head.tag, line.id), _log_fields(ctx, head))
+    return Content(UTF8_TEXT, receipt.encode(), (head.tag, line.id), _log_fields(ctx, head))
 
 
 async def get_checkpoint(ctx: Context, request: GetCheckpoint) -> Content:
     """The signed tree head."""
     head = await _head(ctx, request.size)
     text = books.checkpoint_of(ctx, head)
-    return Content(TEXT.media_type, text.encode(), (head.tag, text), _log_fields(ctx, head))
+    return Content(UTF8_TEXT, text.encode(), (head.tag, text), _log_fields(ctx, head))
 
 
 async def get_tile(ctx: Context, request: GetTile) -> Content:

@@ -16,6 +16,7 @@ from svc_core.operation import (
     T4_PREMIUM_LIST,
     T4_PREMIUM_SINGLE,
     TEXT,
+    UTF8_TEXT,
     Bare,
     Content,
     Context,
@@ -124,7 +125,7 @@ async def get_text(ctx: Context, request: GetFacet) -> Bare[TextFacet] | Content
     """The report's words without markup, as JSON with counts or as plain text."""
     document, facets = await _with_facets(ctx, request)
     if ctx.format == TEXT.format:
-        return Content(f"{TEXT.media_type}; charset=utf-8", facets.text.encode(), document.tag)
+        return Content(UTF8_TEXT, facets.text.encode(), document.tag)
     facet = TextFacet(
         report_id=facets.report_id,
         text=facets.text,

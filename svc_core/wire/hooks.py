@@ -45,11 +45,16 @@ def union_hook(annotation: Any, converter: Converter) -> Hook:
         TypeError: two members cannot be told apart.
     """
     if Unset in get_args(annotation):
-        inner = shapes.without(annotation, Unset)
-        return converter.get_structure_hook(inner)
+        return _always(shapes.without(annotation, Unset), converter)
     if type(None) in get_args(annotation):
         return _nullable(shapes.without(annotation, type(None)), converter)
     return _by_kind(annotation, converter)
+
+
+def _always(inner: Any, converter: Converter) -> Hook:
+    hook = converter.get_structure_hook(inner)
+    # The hook of a container reads the type that it is called with, which is the union here.
+    return lambda value, _: hook(value, inner)
 
 
 def _nullable(inner: Any, converter: Converter) -> Hook:

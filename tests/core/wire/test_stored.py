@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core import wire
-from svc_core.unset import UNSET
+from svc_core.unset import UNSET, Maybe
 
 AT = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
 
@@ -137,3 +137,15 @@ def test_writing_and_reading_are_inverse(
     before = models.Everything(name, at, day=day, generated_at_iso=generated, ratio=ratio)
     assert wire.loads(models.Everything, wire.dumps(before)) == before
     assert json.loads(wire.dumps(before)) == wire.to_json(before)
+
+
+def test_a_list_that_need_not_be_sent_is_read_back(models: SimpleNamespace) -> None:
+    @frozen
+    class Row:
+        leaves: Maybe[tuple[models.Leaf, ...]] = UNSET
+
+    resolve_types(Row, {}, {"models": models, "Maybe": Maybe})
+    row = Row((models.Leaf(1), models.Leaf(2, 3)))
+    assert wire.loads(Row, wire.dumps(row)) == row
+    assert wire.structure(Row, wire.read_json(wire.dumps(row))) == row
+    assert wire.loads(Row, b"{}") == Row()

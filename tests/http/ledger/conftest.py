@@ -1,0 +1,115 @@
+"""A service with a ledger, asked in process, over both stores."""
+
+import json
+from typing import Any
+
+import pytest
+
+from svc_core import accounts, catalog
+from svc_core.access import plans
+from svc_core.accounts import KeyWish
+from svc_core.operation import Context
+from svc_http.storage import MemoryStorage, SqliteStorage
+
+BASE = "/api/v2/ledger"
+EPOCH = b"an epoch"
+
+
+class Town:
+    """Two workspaces, the first with two authors, and words to ask the ledger with."""
+
+    def __init__(self, house: Any) -> None:
+        self.house = house
+        self.tenant, (self.ann, self.bob) = self.workspace("Ann", "Bob")
+        _, (self.stranger,) = self.workspace("Eve")
+
+    def workspace(self, *names: str, scopes: Any = ("ledger:read", "ledger:write")) -> Any:
+        """A workspace and the secrets of its keys."""
+
+        async def make(ctx: Context) -> tuple[str, list[str]]:
+            table = plans.DEFAULT_PLANS
+            space = await accounts.create_workspace(ctx, name="W", plan="elite", plans=table)
+            wishes = [KeyWish(name=n, scopes=scopes, workspace_id=space.id) for n in names]
+            return space.id, [
+                (await accounts.create_key(ctx, w, plans=table)).secret for w in wishes
+            ]
+
+        return self.house.system(make)
+
+    def ask(self, method: str, path: str, key: str | None = None, **rest: Any) -> Any:
+        return self.house.ask(method, BASE + path, key or self.ann, **rest)
+
+    def get(self, path: str, key: str | None = None, **rest: Any) -> Any:
+        answer = self.ask("GET", path, key, **rest)
+        assert answer.status_code == 200, answer.text
+        return answer
+
+    def data(self, path: str, key: str | None = None) -> Any:
+        return self.get(path, key).json()["data"]
+
+    def append(self, body: Any, key: str | None = None, path: str = "/records") -> Any:
+        answer = self.ask("POST", path, key, json=body)
+        assert answer.status_code == 201, answer.text
+        return answer.json()["data"]
+
+    def refused(self, body: Any, key: str | None = None, **rest: Any) -> tuple[int, str, str]:
+        answer = self.ask("POST", "/records", key, json=body, **rest)
+        return answer.status_code, answer.json()["code"], answer.json()["detail"]
+
+    def subject(self, key: str | None = None, **members: Any) -> str:
+        body = {"type": "organization", "label": "Pier 7 AG", **members}
+        return str(self.append(body, key, "/subjects")["id"])
+
+    def claim(self, subject: str, value: Any, key: str | None = None, **members: Any) -> str:
+        body = {"kind": "claim", "subject": subject, "predicate": "headquarters", "value": value}
+        return str(self.append({**body, **members}, key)["id"])
+
+    def observation(self, subject: str, key: str | None = None) -> str:
+        source = {
+            "url": "https://news.example/a/1",
+            "publisher": "Pier Gazette",
+            "retrievedAt": "2026-01-04T19:00:00Z",
+            "contentSha256": "3660315a9af3df255d8f19ab077e4797822b41488a0e2a04bc6af71213c23274",
+        }
+        body = {
+            "kind": "observation",
+            "subject": subject,
+            "observedAt": "2026-01-04T18:30:00Z",
+            "text": "The registry lists Zug.",
+            "source": source,
+        }
+        return str(self.append(body, key)["id"])
+
+    def verdict(self, subject: str, target: str, state: str, key: str, **members: Any) -> str:
+        body = {"kind": "claim", "op": "verify", "subject": subject, "target": target}
+        return str(self.append({**body, "state": state, **members}, key)["id"])
+
+    def headquarters(self, subject: str, query: str = "") -> Any:
+        return self.data(f"/subjects/{subject}{query}")["claims"].get("headquarters")
+
+    def export(self, query: str = "") -> bytes:
+        lines, path = b"", f"/records?limit=1000{query}"
+        while path:
+            answer = self.get(path)
+            lines += answer.content
+            link = answer.headers.get("link")
+            path = link and link[1 : link.index(">")].partition(BASE)[2]
+        return lines
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def town(request: Any, make_house: Any, tmp_path: Any) -> Any:
+    """A town over each store."""
+    if request.param == "memory":
+        storage: Any = MemoryStorage(catalog.COLLECTIONS, epoch=EPOCH)
+    else:
+        storage = SqliteStorage.open(tmp_path / "svc.db", catalog.COLLECTIONS, epoch=EPOCH)
+    house = make_house(parts={"operations": catalog.OPERATIONS, "storage": storage})
+    town = Town(house)
+    yield town
+    house.run(storage.close())
+
+
+def problem_of(answer: Any) -> tuple[int, str]:
+    """The status and code of a refusal."""
+    return answer.status_code, json.loads(answer.content)["code"]

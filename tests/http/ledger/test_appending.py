@@ -1,0 +1,229 @@
+"""Appending over HTTP: what is sealed, what is refused, and what a receipt is worth."""
+
+import json
+
+import pytest
+
+from svc_core.ledger import receipt
+from svc_core.ledger.note import VerifierKey
+from svc_core.ledger.receipt import Receipt
+
+ORIGIN = "https://api.example.org"
+ZUG, BASEL = {"city": "Zug"}, {"city": "Basel"}
+
+
+def test_a_subject_is_opened_with_a_receipt_that_anybody_can_check(town):
+    answer = town.ask("POST", "/subjects", json={"type": "vessel", "label": "MV Pier"})
+    row = answer.json()["data"]
+    assert answer.status_code == 201
+    assert answer.headers["location"] == f"{ORIGIN}/api/v2/ledger/subjects/{row['id']}"
+    assert answer.headers["etag"] == f'"1-{row["seal"][:16]}"'
+    assert (row["kind"], row["op"], row["seq"], row["subject"]) == (
+        "subject",
+        "assert",
+        0,
+        row["id"],
+    )
+    assert row["payload"]["label"] == "MV Pier"
+    assert len(row["payload"]["salt"]) == 22
+    key = VerifierKey.parse(town.data("/verify")["vkey"])
+    assert receipt.verify(Receipt.parse(row["receipt"]), row["seal"], key).size == 1
+
+
+def test_every_record_of_a_batch_has_its_receipt_and_one_record_time(town):
+    subject = town.subject()
+    body = [
+        {"kind": "claim", "subject": subject, "predicate": "uses", "value": {"subject": subject}}
+        for _ in range(100)
+    ]
+    answer = town.ask("POST", "/records", json=body)
+    rows = answer.json()["data"]
+    key = VerifierKey.parse(town.data("/verify")["vkey"])
+    assert len({row["recordedAt"] for row in rows}) == 1
+    assert [row["seq"] for row in rows] == list(range(1, 101))
+    for row in rows:
+        assert receipt.verify(Receipt.parse(row["receipt"]), row["seal"], key).size == 101
+    lines = town.house.ask("GET", answer.headers["location"].removeprefix(ORIGIN), town.ann)
+    assert [json.loads(line)["head"]["id"] for line in lines.text.splitlines()] == [
+        row["id"] for row in rows
+    ]
+
+
+def test_a_batch_is_all_or_nothing_and_says_which_entry_is_wrong(town):
+    subject = town.subject()
+    good = {
+        "kind": "claim",
+        "subject": subject,
+        "predicate": "officer",
+        "value": {"subject": subject},
+    }
+    bad = {**good, "subject": "sbj_" + "0" * 24}
+    assert town.refused([good, bad]) == (
+        400,
+        "UNKNOWN_SUBJECT",
+        "/1/subject: there is no sbj_000000000000000000000000",
+    )
+    status, code, detail = town.refused(
+        [good, {"kind": "claim", "subject": subject}, {"kind": "x"}]
+    )
+    assert (status, code) == (400, "VALIDATION_FAILED")
+    assert "/2/kind" in detail
+    assert town.data("/verify")["size"] == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "where"),
+    [
+        ({"validFrom": "2024-01-01T00:00:00.1234567Z"}, "TIMESTAMP_PRECISION", "/validFrom"),
+        ({"validFrom": "2016-12-31T23:59:60Z"}, "TIMESTAMP_LEAP_SECOND", "/validFrom"),
+        ({"validFrom": "2024-01-01 00:00:00Z"}, "TIMESTAMP_INVALID", "/validFrom"),
+        (
+            {"validFrom": "2024-01-01T00:00:00Z", "validTo": "2024-01-01T00:00:00Z"},
+            "INTERVAL_EMPTY",
+            "/validTo",
+        ),
+        ({"evidence": ["obs_" + "0" * 24]}, "UNKNOWN_EVIDENCE", "/evidence"),
+        ({"op": "retract"}, "VALIDATION_FAILED", "/target"),
+        ({"kind": "designator", "scheme": "lei"}, "VALIDATION_FAILED", "/predicate"),
+        ({"subject": None}, "VALIDATION_FAILED", "/subject"),
+        ({"confidence": 101}, "VALIDATION_FAILED", "/confidence"),
+        ({"value": [[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]}, "RECORD_TOO_LARGE", "/value"),
+        ({"value": ["x" * 10_000] * 7}, "RECORD_TOO_LARGE", ""),
+        ({"surprise": 1}, "VALIDATION_FAILED", "/surprise"),
+    ],
+)
+def test_bad_input_has_its_own_code_and_names_the_place(town, change, code, where):
+    subject = town.subject()
+    body = {"kind": "claim", "subject": subject, "predicate": "motto", "value": "x", **change}
+    status, found, detail = town.refused(body)
+    assert (status, found) == (400, code)
+    assert where in detail
+    assert town.data("/verify")["size"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ('{"kind":"claim","kind":"claim"}', "DUPLICATE_JSON_MEMBER"),
+        ('{"kind":"claim","value":NaN}', "MALFORMED_JSON"),
+        ('{"kind":"claim","value":9007199254740992}', "NUMBER_OUT_OF_RANGE"),
+        ('{"kind":"claim","value":0.10000000000000000001}', "NUMBER_PRECISION"),
+        ('{"kind":"claim","value":1e-400}', "NUMBER_PRECISION"),
+        ('{"kind":"claim","value":"\\ud800"}', "INVALID_ENCODING"),
+    ],
+)
+def test_json_that_could_not_be_written_again_is_refused(town, text, code):
+    answer = town.ask(
+        "POST", "/records", content=text, headers={"Content-Type": "application/json"}
+    )
+    assert (answer.status_code, answer.json()["code"]) == (400, code)
+
+
+def test_a_designator_is_normalised_and_its_check_digits_count(town):
+    subject = town.subject()
+    lei = {
+        "kind": "designator",
+        "subject": subject,
+        "scheme": "lei",
+        "value": "5493 001kjtiigc8y1r12",
+    }
+    payload = town.append(lei)["payload"]
+    assert (payload["value"], payload["raw"]) == ("5493001KJTIIGC8Y1R12", "5493 001kjtiigc8y1r12")
+    assert town.refused({**lei, "value": "5493001KJTIIGC8Y1R13"})[:2] == (400, "DESIGNATOR_INVALID")
+
+
+def test_an_append_may_ask_for_the_state_that_it_was_made_for(town):
+    first = town.ask("POST", "/subjects", json={"type": "topic", "label": "Ports"})
+    stale = {"If-Match": '"0-0123456789abcdef"'}
+    body = {"type": "topic", "label": "Piers"}
+    refused = town.ask("POST", "/subjects", json=body, headers=stale)
+    assert refused.status_code == 412
+    assert refused.headers["etag"] == first.headers["etag"]
+    current = {"If-Match": refused.headers["etag"]}
+    assert town.ask("POST", "/subjects", json=body, headers=current).status_code == 201
+
+
+def test_a_retry_with_the_same_key_appends_once(town):
+    headers = {"Idempotency-Key": "open-pier-seven"}
+    body = {"type": "topic", "label": "Ports"}
+    first, again = (town.ask("POST", "/subjects", json=body, headers=headers) for _ in range(2))
+    assert again.content == first.content
+    assert again.headers["idempotency-replayed"] == "true"
+    assert town.data("/verify")["size"] == 1
+
+
+def test_a_verdict_needs_another_author_and_follows_the_state(town):
+    subject = town.subject()
+    claim = town.claim(subject, ZUG)
+    own = {"kind": "claim", "op": "verify", "subject": subject, "target": claim, "state": "refuted"}
+    assert town.refused(own)[:2] == (403, "FOUR_EYES_REQUIRED")
+    town.verdict(subject, claim, "verified", town.bob, method="registry")
+    again = {**own, "state": "corroborated", "evidence": [town.observation(subject)]}
+    status, code, detail = town.refused(again, town.bob)
+    assert (status, code) == (409, "TRANSITION_NOT_ALLOWED")
+    assert "under_review, disputed, refuted may follow verified" in detail
+
+
+def test_what_is_displaced_for_good_is_no_target(town):
+    subject = town.subject()
+    claim = town.claim(subject, ZUG)
+    retract = {"kind": "claim", "op": "retract", "subject": subject, "target": claim}
+    town.append({**retract, "reason": "incorrect"})
+    assert town.refused({**retract, "reason": "other"})[:2] == (409, "TARGET_NOT_IN_FORCE")
+
+
+def test_erasure_is_refused_unless_the_operator_allows_it(town):
+    subject = town.subject()
+    claim = town.claim(subject, ZUG)
+    erase = {"kind": "claim", "op": "erase", "subject": subject, "target": claim, "reason": "asked"}
+    assert town.refused(erase)[:2] == (403, "ERASURE_NOT_ALLOWED")
+
+
+def test_fifty_appends_at_once_make_one_contiguous_log(town):
+    subject = town.subject()
+    paths = [("POST", "/api/v2/ledger/records")] * 50
+    body = {
+        "kind": "claim",
+        "subject": subject,
+        "predicate": "officer",
+        "value": {"subject": subject},
+    }
+    answers = town.house.asks(paths, town.ann, json=body)
+    assert {answer.status_code for answer in answers} == {201}
+    rows = sorted((answer.json()["data"] for answer in answers), key=lambda row: row["seq"])
+    assert [row["seq"] for row in rows] == list(range(1, 51))
+    times = [row["recordedAt"] for row in rows]
+    assert times == sorted(set(times))
+    verdict = town.data("/verify")
+    assert (verdict["ok"], verdict["size"]) == (True, 51)
+
+
+def test_an_append_is_told_in_the_change_feed_of_its_workspace_alone(town):
+    subject = town.subject()
+    town.claim(subject, ZUG)
+
+    def feed(key):
+        return town.house.ask("GET", "/api/v2/changes?types=subject", key).json()["data"]
+
+    with_feed = town.workspace("Dora", scopes=("ledger:write", "osint:read"))[1][0]
+    mine = town.append({"type": "topic", "label": "Piers"}, with_feed, "/subjects")["id"]
+    assert [
+        (row["resourceId"], row["changeType"], row["links"]["self"]) for row in feed(with_feed)
+    ] == [(mine, "created", f"/api/v2/ledger/subjects/{mine}")]
+
+
+@pytest.mark.parametrize("path", ["/subjects", "/records", "/verify", "/checkpoint"])
+def test_a_personal_key_reaches_no_ledger(town, path):
+    key = town.house.key("ledger:read", personal=True)
+    answer = town.ask("GET", path, key)
+    assert (answer.status_code, answer.json()["code"]) == (403, "WORKSPACE_KEY_REQUIRED")
+
+
+def test_another_workspace_sees_nothing_of_it(town):
+    subject = town.subject()
+    claim = town.claim(subject, ZUG)
+    for path in (f"/subjects/{subject}", f"/records/{claim}", f"/records/{claim}/proof"):
+        assert town.ask("GET", path, town.stranger).status_code == 404
+    assert town.data("/subjects", town.stranger) == []
+    body = {"kind": "claim", "subject": subject, "predicate": "motto", "value": "x"}
+    assert town.refused(body, town.stranger)[:2] == (400, "UNKNOWN_SUBJECT")

@@ -1,0 +1,276 @@
+"""Folds, exports, proofs and verification over HTTP, as a stranger checks them."""
+
+import json
+import re
+from base64 import b64decode
+from hashlib import sha256
+
+import pytest
+import rfc8785
+
+from svc_core.ledger import checkpoint, receipt, tree, verify
+from svc_core.ledger.note import VerifierKey
+from svc_core.ledger.receipt import Receipt
+from svc_core.ledger.records import HEAD, split
+
+ZUG, BASEL, VADUZ = {"city": "Zug"}, {"city": "Basel"}, {"city": "Vaduz"}
+
+
+def filled(town, count=3):
+    subject = town.subject()
+    for number in range(count):
+        town.claim(subject, {"city": f"City {number}"})
+    return subject
+
+
+# -- folds -------------------------------------------------------------------------------------
+
+
+def test_contradictions_stand_side_by_side_until_a_verdict_decides(town):
+    subject = town.subject()
+    zug = town.claim(subject, ZUG)
+    town.claim(subject, BASEL, town.bob)
+    found = town.headquarters(subject)
+    assert (found["contested"], len(found["candidates"])) == (True, 2)
+    refuted = town.verdict(subject, zug, "refuted", town.bob)
+    found = town.headquarters(subject)
+    assert (found["contested"], found["value"]) == (False, BASEL)
+    assert [each["best"] for each in found["candidates"]] == [True, False]
+    retract = {"kind": "claim", "op": "retract", "subject": subject, "target": refuted}
+    town.append({**retract, "reason": "incorrect"}, town.bob)
+    assert town.headquarters(subject)["contested"] is True
+
+
+def test_a_fold_is_exact_to_the_microsecond_on_both_axes(town):
+    subject = town.subject()
+    town.house.clock.forward(seconds=1)
+    old = town.claim(subject, ZUG, validFrom="2019-01-01T00:00:00Z")
+    recorded = town.data(f"/records/{old}")["recordedAt"]
+    town.house.clock.forward(seconds=1)
+    amend = {"kind": "claim", "op": "amend", "subject": subject, "target": old}
+    town.append(
+        {**amend, "predicate": "headquarters", "value": BASEL, "validFrom": "2025-07-01T00:00:00Z"}
+    )
+    amended = town.data(f"/subjects/{subject}?include=history")["recordTime"]
+
+    def value(record_time, valid_time):
+        found = town.headquarters(subject, f"?recordTime={record_time}&validTime={valid_time}")
+        return found and found["value"]
+
+    assert value(recorded, "2019-01-01T00:00:00Z") == ZUG
+    assert value(recorded, "2018-12-31T23:59:59.999999Z") is None
+    assert value(recorded, "2026-01-01T00:00:00Z") == ZUG
+    assert value(amended, "2025-06-30T23:59:59.999999Z") == ZUG
+    assert value(amended, "2025-07-01T00:00:00Z") == BASEL
+    before = recorded[:-2] + f"{int(recorded[-2]) - 1}Z" if recorded[-2] != "0" else None
+    if before is not None:
+        assert value(before, "2020-01-01T00:00:00Z") is None
+
+
+def test_an_answer_is_repeated_exactly_by_its_size_whatever_is_appended(town):
+    subject = filled(town)
+    size = town.data(f"/subjects/{subject}")["basis"]["size"]
+    query = (
+        f"/subjects/{subject}?size={size}&validTime=2026-01-01T00:00:00Z&include=history,segments"
+    )
+    before = town.get(query).content
+    filled(town)
+    town.claim(subject, VADUZ)
+    assert town.get(query).content == before
+    assert (
+        town.get(f"{query}&recordTime=2099-01-01T00:00:00Z").json()["data"]["basis"]["size"] == size
+    )
+
+
+def test_two_subjects_that_bear_one_name_are_told_of_each_other(town):
+    one, other = town.subject(), town.subject()
+    name = {"kind": "designator", "scheme": "cve", "value": "CVE-2024-3094"}
+    town.append({**name, "subject": one})
+    held = town.append({**name, "subject": other})
+    collisions = town.data(f"/subjects/{one}")["collisions"]
+    assert collisions == [{"scheme": "cve", "value": "CVE-2024-3094", "subjects": [other]}]
+    both = town.data("/subjects?designator=cve:cve-2024-3094")
+    assert {row["id"] for row in both} == {one, other}
+    retract = {"kind": "designator", "op": "retract", "subject": other, "target": held["id"]}
+    town.append({**retract, "reason": "duplicate"})
+    assert town.data(f"/subjects/{one}")["collisions"] == []
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("recordTime=2024-01-01", "TIMESTAMP_INVALID"),
+        ("validTime=2016-12-31T23:59:60Z", "TIMESTAMP_LEAP_SECOND"),
+        ("validTime=2024-01-01T00:00:00.1234567Z", "TIMESTAMP_PRECISION"),
+        ("size=99", "INVALID_PARAMETER"),
+        ("size=-1", "INVALID_PARAMETER"),
+        ("include=everything", "INVALID_PARAMETER"),
+        ("surprise=1", "UNKNOWN_PARAMETER"),
+    ],
+)
+def test_a_fold_refuses_what_it_cannot_read(town, query, code):
+    subject = filled(town)
+    answer = town.ask("GET", f"/subjects/{subject}?{query}")
+    assert (answer.status_code, answer.json()["code"]) == (400, code)
+
+
+def test_a_subject_that_never_was_is_not_found_and_one_not_yet_open_is_closed(town):
+    subject = filled(town)
+    assert town.ask("GET", "/subjects/sbj_" + "0" * 24).status_code == 404
+    early = town.data(f"/subjects/{subject}?size=0")
+    assert (early["open"], early["identity"], early["basis"]["size"]) == (False, None, 0)
+
+
+def test_a_fold_has_a_tag_and_need_not_be_sent_twice(town):
+    subject = filled(town)
+    path = f"/subjects/{subject}?validTime=2026-01-01T00:00:00Z"
+    tag = town.get(path).headers["etag"]
+    assert town.ask("GET", path, headers={"If-None-Match": tag}).status_code == 304
+
+
+def test_subjects_are_listed_newest_first_and_walked_by_cursor(town):
+    ids = [town.subject(label=f"Pier {number}") for number in range(5)]
+    seen, path = [], "/subjects?limit=2"
+    while path:
+        page = town.get(path).json()
+        seen += [(row["id"], row["label"]) for row in page["data"]]
+        link = page["links"]["next"]
+        path = link and link.partition("/api/v2/ledger")[2]
+    assert seen == [(id_, f"Pier {4 - at}") for at, id_ in enumerate(reversed(ids))]
+    answer = town.ask("GET", "/subjects?designator=nope")
+    assert (answer.status_code, answer.json()["code"]) == (400, "INVALID_PARAMETER")
+    answer = town.ask("GET", "/subjects?designator=lei:1")
+    assert (answer.status_code, answer.json()["code"]) == (400, "DESIGNATOR_INVALID")
+
+
+# -- the log -----------------------------------------------------------------------------------
+
+
+def test_an_export_is_the_sealed_lines_and_verifies_without_us(town):
+    filled(town, 4)
+    answer = town.get("/records?limit=2")
+    assert answer.headers["content-type"] == "application/x-ndjson"
+    lines = town.export().splitlines()
+    for line in lines:
+        assert rfc8785.dumps(json.loads(line)) == line
+        assert HEAD.fullmatch(split(line).head)
+    verdict = verify.verify(
+        lines,
+        checkpoints=[town.get("/checkpoint").text],
+        vkey=answer.headers["x-svc-ledger-vkey"],
+    )
+    assert (verdict.ok, verdict.assurance, verdict.size) == (True, "anchored", 5)
+    assert answer.headers["x-svc-ledger-size"] == "5"
+    assert b64decode(answer.headers["x-svc-ledger-root"]) == verdict.root
+
+
+def test_an_export_goes_on_by_cursor_by_number_and_up_to_a_size(town):
+    filled(town, 4)
+    whole = town.export()
+    assert town.export("&after=1") == b"".join(whole.splitlines(keepends=True)[2:])
+    assert town.export("&size=3") == b"".join(whole.splitlines(keepends=True)[:3])
+    rows = town.get("/records?format=json&limit=2").json()
+    assert [row["head"]["seq"] for row in rows["data"]] == [0, 1]
+    cursor = rows["meta"]["page"]["nextCursor"]
+    answer = town.ask("GET", f"/records?after=1&cursor={cursor}")
+    assert (answer.status_code, answer.json()["code"]) == (400, "CONFLICTING_PARAMETERS")
+    assert town.get("/records?after=99").content == b""
+
+
+def test_tiles_give_the_root_and_every_entry(town):
+    filled(town, 7)
+    text = town.get("/checkpoint").text
+    key = VerifierKey.parse(town.get("/records").headers["x-svc-ledger-vkey"])
+    head = checkpoint.open_checkpoint(text, key)
+    tile = town.get("/tlog/tile/0/000.p/8")
+    assert tile.headers["content-type"] == "application/octet-stream"
+    leaves = [tile.content[at : at + 32] for at in range(0, 256, 32)]
+    assert tree.root(tree.extend((), 0, leaves)) == head.root
+    entries = town.get("/tlog/tile/entries/000.p/8").content
+    at, heads = 0, []
+    while at < len(entries):
+        size = int.from_bytes(entries[at : at + 2], "big")
+        heads.append(entries[at + 2 : at + 2 + size])
+        at += 2 + size
+    assert [sha256(b"\0" + each).digest() for each in heads] == leaves
+    for path in (
+        "0/000",
+        "0/000.p/9",
+        "1/000",
+        "0/0",
+        "0/../0/000",
+        "x",
+        "4/000.p/1",
+        "0/000.p/08",
+    ):
+        assert town.ask("GET", f"/tlog/tile/{path}").status_code == 404, path
+
+
+def test_a_receipt_is_given_again_for_any_size_that_holds_the_record(town):
+    subject = filled(town, 5)
+    key = VerifierKey.parse(town.data("/verify")["vkey"])
+    record = town.data(f"/records/{subject}")
+    for size in (1, 3, 6):
+        answer = town.get(f"/records/{subject}/proof?size={size}")
+        assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+        found = receipt.verify(Receipt.parse(answer.text), record["seal"], key)
+        assert found.size == size
+    newest = town.data("/records?format=json&after=4")[0]["head"]["id"]
+    answer = town.ask("GET", f"/records/{newest}/proof?size=2")
+    assert (answer.status_code, answer.json()["code"]) == (400, "INVALID_PARAMETER")
+    assert town.ask("GET", f"/records/clm_{'0' * 24}/proof").status_code == 404
+    assert town.ask("GET", "/records/clm_1/proof").status_code == 404
+
+
+# -- verification ------------------------------------------------------------------------------
+
+
+def test_what_was_seen_before_is_shown_to_be_there_still(town):
+    filled(town, 4)
+    seen = town.data("/verify")
+    filled(town, 6)
+    root = seen["rootHash"].replace("+", "%2B").replace("/", "%2F").replace("=", "%3D")
+    now = town.data(f"/verify?fromSize={seen['size']}&fromRootHash={root}")
+    assert (now["ok"], now["assurance"], now["consistency"]["ok"]) == (True, "anchored", True)
+    proof = [b64decode(each) for each in now["consistency"]["proof"]]
+    tree.verify_consistency(
+        seen["size"], now["size"], b64decode(seen["rootHash"]), b64decode(now["rootHash"]), proof
+    )
+    other = "A" * 43 + "%3D"
+    now = town.data(f"/verify?fromSize={seen['size']}&fromRootHash={other}")
+    assert (now["ok"], now["assurance"], now["consistency"]["ok"]) == (False, "failed", False)
+    assert now["firstFault"]["code"] == "HISTORY_REWRITTEN"
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["fromSize=99", "fromRootHash=AAAA", "fromSize=1&fromRootHash=zzz", "level=none", "size=99"],
+)
+def test_a_verification_refuses_what_it_cannot_read(town, query):
+    filled(town)
+    answer = town.ask("GET", f"/verify?{query}")
+    assert (answer.status_code, answer.json()["code"]) == (400, "INVALID_PARAMETER")
+
+
+def test_an_empty_ledger_is_sound_and_has_an_empty_list(town):
+    verdict = town.data("/verify")
+    assert (verdict["ok"], verdict["size"], verdict["assurance"]) == (True, 0, "self_consistent")
+    assert town.data("/subjects") == []
+    assert town.get("/records").content == b""
+    assert re.fullmatch(r"[^\n]+/led_[0-9a-f]{24}", town.get("/checkpoint").text.split("\n")[0])
+
+
+def test_a_damaged_store_is_told_as_such_with_the_line(town):
+    subject = filled(town, 3)
+    lines = [json.loads(line) for line in town.export().splitlines()]
+    target = lines[2]["head"]["id"]
+
+    async def damage(tx):
+        stored = await tx.ledger.get(target)
+        await tx.ledger.erase(target, stored.line.replace(b"City 1", b"City X"))
+
+    town.house.run(town.house.storage.write(town.tenant, damage))
+    verdict = town.data("/verify")
+    assert (verdict["ok"], verdict["assurance"]) == (False, "failed")
+    assert (verdict["firstFault"]["line"], verdict["firstFault"]["code"]) == (3, "PAYLOAD_ALTERED")
+    assert town.data(f"/subjects/{subject}")["open"] is True
