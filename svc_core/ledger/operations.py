@@ -190,7 +190,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "entry is told by JSON Pointer."
         ),
         request=AppendRecords,
-        response=Created[LedgerRecord | tuple[LedgerRecord, ...]],
+        response=Created[LedgerRecord] | Created[tuple[LedgerRecord, ...]],
         run=append_records,
         fails=(*_APPENDING, *_JUDGING),
         examples={"body": _CLAIM},

@@ -202,7 +202,7 @@ async def open_subject(ctx: Context, request: OpenSubject) -> Created[LedgerReco
 
 async def append_records(
     ctx: Context, request: AppendRecords
-) -> Created[LedgerRecord | tuple[LedgerRecord, ...]]:
+) -> Created[Any]:
     """Append one record or a batch."""
     if isinstance(request.body, Entry):
         appended = await append_one(ctx, request.body)

@@ -7,10 +7,11 @@ Rule 2: `assurance` says openly what was proven. A log without an outside anchor
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 from attrs import field, fields, frozen
 
+from svc_core.constraints import Doc, Example
 from svc_core.ledger.seal import TreeHead
 
 Level = Literal["integrity", "strict"]
@@ -58,29 +59,37 @@ class Fault:
     the seal that was expected here.
     """
 
-    line: int | None
-    seq: int | None
-    code: str
-    detail: str
-    expected: str | None = None
-    actual: str | None = None
-    pinned_by: int | None = None
+    line: Annotated[int | None, Doc("Line, from 1; null for a checkpoint."), Example(4)]
+    seq: Annotated[int | None, Doc("The record that should stand there."), Example(3)]
+    code: Annotated[str, Doc("What was found."), Example("PAYLOAD_ALTERED")]
+    detail: Annotated[str, Doc("It in words."), Example("The payload is not the sealed one.")]
+    expected: Annotated[str | None, Doc("What should be there."), Example(None)] = None
+    actual: Annotated[str | None, Doc("What is there."), Example(None)] = None
+    pinned_by: Annotated[
+        int | None, Doc("The line whose head holds the expected seal."), Example(5)
+    ] = None
 
 
 @frozen
 class Checks:
     """Whether each check held; None when it was not made at this level or could not be judged."""
 
-    format: bool | None = True
-    seals: bool | None = True
-    payloads: bool | None = True
-    chain: bool | None = True
-    sequence: bool | None = True
-    record_time: bool | None = True
-    references: bool | None = True
-    tree: bool | None = True
-    checkpoints: bool | None = True
-    canonical: bool | None = True
+    format: Annotated[bool | None, Doc("Every line is of the grammar."), Example(True)] = True
+    seals: Annotated[bool | None, Doc("Every seal is its head's hash."), Example(True)] = True
+    payloads: Annotated[
+        bool | None, Doc("Every payload is the sealed one, or lawfully erased."), Example(True)
+    ] = True
+    chain: Annotated[bool | None, Doc("Every head holds the seal before it."), Example(True)] = True
+    sequence: Annotated[bool | None, Doc("Numbers count up without a gap."), Example(True)] = True
+    record_time: Annotated[bool | None, Doc("Record time never falls."), Example(True)] = True
+    references: Annotated[
+        bool | None, Doc("Identifiers are unique and targets are there."), Example(True)
+    ] = True
+    tree: Annotated[bool | None, Doc("The tree has the roots that are known."), Example(True)] = (
+        True
+    )
+    checkpoints: Annotated[bool | None, Doc("Checkpoints are signed."), Example(True)] = True
+    canonical: Annotated[bool | None, Doc("Every line is canonical JSON."), Example(True)] = True
 
 
 @frozen

@@ -120,6 +120,8 @@ def _page(model: Any, schemas: Schemas) -> Schema:
 
 
 def _one(model: Any, schemas: Schemas) -> Schema:
+    if shapes.is_tuple(model):
+        return _several(get_args(model)[0], schemas)
     envelope: Schema = {
         "type": "object",
         "description": "One resource.",
@@ -127,6 +129,22 @@ def _one(model: Any, schemas: Schemas) -> Schema:
         "required": ["data"],
     }
     return schemas.add(f"{name_of(model, 'output')}One", envelope)
+
+
+def _several(model: Any, schemas: Schemas) -> Schema:
+    envelope: Schema = {
+        "type": "object",
+        "description": "Several resources, in the order in which they were asked for.",
+        "properties": {
+            "data": {
+                "type": "array",
+                "description": "The resources.",
+                "items": schemas.of(model, "output"),
+            }
+        },
+        "required": ["data"],
+    }
+    return schemas.add(f"{name_of(model, 'output')}List", envelope)
 
 
 def _other(media_type: str, rows: Any) -> Schema:
