@@ -77,6 +77,9 @@ class Yard:
         self.run(unit)
         return event
 
+    def across(self, collection: Any, where: Any) -> tuple[Owned[Any], ...]:
+        return drive.run(self.house.store.across(collection, where=where, limit=100))
+
     def due(self) -> tuple[Owned[Queue], ...]:
         """What a worker finds to be looked at now."""
         end = micros(self.house.clock.now())

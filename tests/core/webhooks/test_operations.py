@@ -1,0 +1,453 @@
+"""Registering, changing, rotating, testing and reading webhooks (Spec: Other v1 operations)."""
+
+import json
+from typing import Any
+
+import attrs
+import pytest
+
+from svc_core import problem
+from svc_core.cursor import Keyring
+from svc_core.operation import Host
+from svc_core.resources.webhook import WEBHOOK_SECRETS, WEBHOOKS, Webhook
+from svc_core.webhooks import keys, signing, usecases
+from svc_core.webhooks.requests import CreateWebhook, NewWebhook
+
+OWN = "whsec_" + "QUJD" * 8
+URL = "https://hooks.example.com/svc"
+MEMBERS = [
+    "id", "url", "description", "events", "profileIds", "status", "consecutiveFailures",
+    "disabledAt", "lastDelivery", "createdAt", "updatedAt",
+]  # fmt: skip
+
+
+def create(house: Any, key: str = "create-key-1", **body: Any) -> Any:
+    return house.send("createWebhook", body={"url": URL, **body}, idempotency_key=key)
+
+
+def one(house: Any, hook: str, operation: str = "getWebhook", **arguments: Any) -> Any:
+    return house.send(operation, path={"webhookId": hook}, **arguments)
+
+
+def data(reply: Any) -> Any:
+    return json.loads(reply.body)["data"]
+
+
+# -- registering -------------------------------------------------------------------------------
+
+
+def test_a_secret_is_shown_once_and_never_again(house: Any) -> None:
+    made = create(house)
+    assert made.status == 201
+    body = data(made)
+    assert list(body) == [*MEMBERS, "secret"]
+    assert len(signing.secret_key(body["secret"])) == 32
+    assert dict(made.headers)["Location"].endswith(f"/api/v1/webhooks/{body['id']}")
+    assert body["events"] == ["dev.svc.report.generated.v1"]
+    assert (body["status"], body["consecutiveFailures"]) == ("enabled", 0)
+    for operation in ("getWebhook", "enableWebhook"):
+        assert list(data(one(house, body["id"], operation))) == MEMBERS
+    assert [list(row) for row in house.rows("listWebhooks")] == [MEMBERS]
+
+
+def test_a_repeated_registration_shows_the_same_secret_and_keeps_it_sealed(house: Any) -> None:
+    made, again = create(house), create(house)
+    assert again.body == made.body
+    assert ("Idempotency-Replayed", "true") in again.headers
+    assert len(house.rows("listWebhooks")) == 1
+    kept = house.run(lambda ctx: ctx.tx.answers.get("createWebhook", "create-key-1"), "wsp_a")
+    assert data(made)["secret"].encode() not in kept.body
+    assert b"whsec" not in kept.body
+
+
+def test_a_kept_answer_opens_for_its_own_key_alone(house: Any) -> None:
+    create(house)
+    create(house, "create-key-2")
+
+    async def swap(ctx: Any) -> None:
+        one, two = [await ctx.tx.answers.get("createWebhook", f"create-key-{n}") for n in (1, 2)]
+        await ctx.tx.answers.put("createWebhook", "create-key-1", attrs.evolve(one, body=two.body))
+
+    house.run(swap, "wsp_a")
+    body = {"url": URL}
+    refused = house.refused("createWebhook", body=body, idempotency_key="create-key-1")
+    assert refused.type is problem.IDEMPOTENCY_CONFLICT
+
+
+def test_ones_own_secret_is_taken_and_never_shown(yard: Any) -> None:
+    made = create(yard.house, secret=OWN)
+    assert list(data(made)) == MEMBERS
+    assert OWN.encode() not in made.body
+    yard.tell(data(made)["id"])
+    (task,) = yard.take(data(made)["id"])
+    assert task.keys == (signing.secret_key(OWN),)
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({"secret": "whsec_short"}, "/secret"),
+        ({"secret": OWN + "="}, "/secret"),
+        ({"secret": None}, "/secret"),
+        ({"profileIds": ["prf_" + "0" * 24]}, "/profileIds/0"),
+        ({"profileIds": ["prf_" + "0" * 24] * 101}, "/profileIds"),
+        ({"events": ["dev.svc.other.v1"]}, "/events/0"),
+        ({"description": "x" * 501}, "/description"),
+        ({"url": None}, "/url"),
+        ({"status": "enabled"}, "/status"),
+    ],
+    ids=str,
+)
+def test_a_fault_of_a_webhook_is_told_by_its_pointer(house: Any, body: Any, pointer: str) -> None:
+    sent = {"url": URL, **body}
+    refused = house.refused("createWebhook", body=sent, idempotency_key="create-key-1")
+    assert refused.type is problem.VALIDATION_FAILED
+    assert pointer in refused.detail
+    assert "whsec_short" not in refused.detail
+    assert house.rows("listWebhooks") == []
+
+
+HOSTILE = [
+    "https://169.254.169.254/", "https://[::ffff:127.0.0.1]/", "http://127.1/",
+    "http://hooks.example.com/", "https://hooks.example.com:8443/", "https://localhost/",
+    "https://u:p@hooks.example.com/", "https://10.0.0.1/", "ftp://hooks.example.com/", "", "x",
+    "https://hooks.example.com/#x", "https://printer.local/",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("url", HOSTILE)
+def test_an_address_that_must_not_be_called_back_is_refused(house: Any, url: str) -> None:
+    refused = house.refused("createWebhook", body={"url": url}, idempotency_key="create-key-1")
+    assert refused.type is problem.WEBHOOK_URL_NOT_ALLOWED
+    assert refused.detail.startswith("/url: ")
+    made = data(create(house, "create-key-2"))
+    for operation in ("replaceWebhook", "updateWebhook"):
+        path = {"webhookId": made["id"]}
+        refused = house.refused(operation, path=path, body={"url": url})
+        assert refused.type is problem.WEBHOOK_URL_NOT_ALLOWED
+
+
+@pytest.mark.parametrize("is_development", [True, False])
+def test_this_machine_is_called_back_in_development_alone(house: Any, is_development: bool) -> None:
+    async def register(ctx: Any) -> None:
+        host = Host(is_development=is_development)
+        request = CreateWebhook(NewWebhook("http://127.0.0.1:9000/hook"))
+        await usecases.create_webhook(attrs.evolve(ctx, host=host), request)
+
+    if is_development:
+        house.run(register, "wsp_a")
+        return
+    with pytest.raises(problem.Problem) as refused:
+        house.run(register, "wsp_a")
+    assert refused.value.type is problem.WEBHOOK_URL_NOT_ALLOWED
+
+
+def test_a_workspace_has_fifty_webhooks_at_most(yard: Any) -> None:
+    for _ in range(50):
+        yard.webhook()
+    refused = yard.house.refused(
+        "createWebhook", body={"url": URL}, idempotency_key="create-key-51"
+    )
+    assert refused.type is problem.RESOURCE_CONFLICT
+    assert "50" in refused.detail
+    yard.webhook("wsp_b")
+
+
+# -- changing ----------------------------------------------------------------------------------
+
+
+def test_a_replacement_takes_defaults_and_leaves_status_and_secret(yard: Any) -> None:
+    house = yard.house
+    made = yard.webhook(description="Newsroom", profileIds=[house.profile()["id"]])
+    yard.tell(made["id"])
+    yard.deliver(500)
+    yard.forward(seconds=1)
+    after = data(one(house, made["id"], "replaceWebhook", body={"url": URL + "/2"}))
+    assert (after["url"], after["description"], after["profileIds"]) == (URL + "/2", None, [])
+    assert after["consecutiveFailures"] == 1
+    assert after["updatedAt"] > made["updatedAt"]
+    yard.tell(made["id"])
+    (task,) = yard.take(made["id"])
+    assert (task.url, task.keys) == (URL + "/2", (signing.secret_key(made["secret"]),))
+
+
+def test_a_patch_changes_what_it_names_and_null_takes_the_default(yard: Any) -> None:
+    house = yard.house
+    profile = house.profile()["id"]
+    made = yard.webhook(description="Newsroom", profileIds=[profile], events=[])
+    patched = data(one(house, made["id"], "updateWebhook", body={"description": "Night desk"}))
+    assert (patched["description"], patched["profileIds"]) == ("Night desk", [profile])
+    nulls = {"description": None, "profileIds": None, "events": None}
+    patched = data(one(house, made["id"], "updateWebhook", body=nulls))
+    assert (patched["description"], patched["profileIds"]) == (None, [])
+    assert patched["events"] == ["dev.svc.report.generated.v1"]
+
+
+def test_a_change_of_nothing_writes_nothing(yard: Any) -> None:
+    made = yard.webhook()
+    before = yard.house.changes()
+    for operation, body in (
+        ("updateWebhook", {}),
+        ("updateWebhook", {"url": URL}),
+        ("replaceWebhook", {"url": URL}),
+        ("enableWebhook", None),
+    ):
+        one(yard.house, made["id"], operation, body=body)
+    assert yard.house.changes() == before
+
+
+def test_a_profile_that_was_deleted_since_does_not_bar_a_change(yard: Any) -> None:
+    house = yard.house
+    profile = house.profile()["id"]
+    made = yard.webhook(profileIds=[profile])
+    house.send("deleteProfile", path={"profileId": profile})
+    patched = data(one(house, made["id"], "updateWebhook", body={"description": "Night desk"}))
+    assert patched["profileIds"] == [profile]
+    other = {"profileIds": [profile, "prf_" + "0" * 24]}
+    path = {"webhookId": made["id"]}
+    refused = house.refused("updateWebhook", path=path, body=other)
+    assert refused.detail.startswith("/profileIds/1")
+
+
+def test_a_deleted_webhook_leaves_no_secret_and_a_tombstone(yard: Any) -> None:
+    made = yard.webhook()["id"]
+    assert one(yard.house, made, "deleteWebhook").status == 204
+    assert (
+        yard.house.refused("getWebhook", path={"webhookId": made}).type.code
+        == problem.NOT_FOUND.code
+    )
+    assert yard.run(lambda ctx: ctx.tx.documents.get(WEBHOOK_SECRETS, made)) is None
+    change = yard.house.changes()[-1]
+    assert (change["changeType"], change["resourceType"], change["resourceId"]) == (
+        "deleted", "webhook", made,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "operation",
+    ["replaceWebhook", "updateWebhook", "deleteWebhook", "enableWebhook", "rotateWebhookSecret",
+     "testWebhook"],
+)  # fmt: skip
+def test_a_stale_tag_never_writes(yard: Any, operation: str) -> None:
+    made = yard.webhook()["id"]
+    tag = dict(one(yard.house, made).headers)["ETag"]
+    one(yard.house, made, "updateWebhook", body={"description": "x"}, if_match=tag)
+    before = yard.house.changes()
+    body = {"url": URL} if operation in {"replaceWebhook", "updateWebhook"} else None
+    path = {"webhookId": made}
+    refused = yard.house.refused(operation, path=path, body=body, if_match=tag)
+    assert refused.type is problem.PRECONDITION_FAILED
+    assert yard.house.changes() == before
+
+
+def test_webhooks_of_others_are_not_there(yard: Any) -> None:
+    made = yard.webhook()["id"]
+    event = yard.tell(made)
+    yard.deliver()
+    for operation in yard.house.operations.values():
+        if operation.tag == "Webhooks" and "{webhookId}" in operation.path:
+            path = {"webhookId": made, "eventId": event.id}
+            body = {"url": URL} if operation.id in {"replaceWebhook", "updateWebhook"} else None
+            refused = yard.house.refused(operation.id, tenant="wsp_b", path=path, body=body)
+            assert refused.type.code == problem.NOT_FOUND.code
+    assert yard.house.rows("listWebhooks", tenant="wsp_b") == []
+
+
+# -- secrets -----------------------------------------------------------------------------------
+
+
+def keys_of(yard: Any, hook: str) -> tuple[bytes, ...]:
+    found: tuple[bytes, ...] = yard.run(lambda ctx: keys.signing_keys(ctx, hook))
+    return found
+
+
+def test_a_rotated_secret_signs_beside_the_new_one_for_a_day(yard: Any) -> None:
+    made = yard.webhook()
+    rotated = data(one(yard.house, made["id"], "rotateWebhookSecret"))
+    assert list(rotated) == [*MEMBERS, "secret"]
+    old, new = (signing.secret_key(text) for text in (made["secret"], rotated["secret"]))
+    assert old != new
+    assert keys_of(yard, made["id"]) == (new, old)
+    yard.forward(seconds=24 * 3_600 - 1)
+    assert keys_of(yard, made["id"]) == (new, old)
+    yard.forward(seconds=1)
+    assert keys_of(yard, made["id"]) == (new,)
+
+
+def test_a_repeated_rotation_shows_the_same_secret(yard: Any) -> None:
+    made = yard.webhook()["id"]
+    first, again = (
+        one(yard.house, made, "rotateWebhookSecret", idempotency_key="rotate-1") for _ in range(2)
+    )
+    assert first.body == again.body
+    assert len(keys_of(yard, made)) == 2
+
+
+MASTERS = {1: b"k" * 32, 2: b"n" * 32, 3: b"m" * 32}
+
+
+def turn(yard: Any, current: int, *others: int) -> None:
+    """Another master secret becomes the present one."""
+    listed = {id_: MASTERS[id_] for id_ in (current, *others)}
+    yard.house.keyring = Keyring(listed, current)
+
+
+def seals(yard: Any, hook: str) -> set[str]:
+    """The master keys that sealed the secrets of a webhook."""
+    stored = yard.run(lambda ctx: ctx.load(WEBHOOK_SECRETS, hook))
+    return set(WEBHOOK_SECRETS.record(WEBHOOK_SECRETS.decode(stored.raw)).facets["sealed_with"])
+
+
+def found(yard: Any, where: Any) -> list[str]:
+    rows = yard.across(WEBHOOK_SECRETS, where)
+    return [row.document.id for row in rows]
+
+
+def test_a_secret_under_an_earlier_master_key_signs_and_is_sealed_anew(yard: Any) -> None:
+    made = yard.webhook()["id"]
+    one(yard.house, made, "rotateWebhookSecret")
+    before = keys_of(yard, made)
+    turn(yard, 2, 1)
+    assert keys_of(yard, made) == before
+    assert found(yard, keys.under_earlier(yard.house.keyring)) == [made]
+    assert found(yard, keys.under_unknown(yard.house.keyring)) == []
+    yard.run(lambda ctx: keys.renew(ctx, made))
+    assert seals(yard, made) == {"2"}
+    assert found(yard, keys.under_earlier(yard.house.keyring)) == []
+    turn(yard, 2)
+    assert keys_of(yard, made) == before
+
+
+def test_a_renewal_forgets_a_former_secret_that_is_over_or_cannot_be_opened(yard: Any) -> None:
+    over, shut = yard.webhook()["id"], yard.webhook()["id"]
+    one(yard.house, over, "rotateWebhookSecret")
+    turn(yard, 2)
+    one(yard.house, shut, "rotateWebhookSecret")
+    assert seals(yard, shut) == {"1", "2"}
+    assert len(keys_of(yard, shut)) == 1
+    yard.run(lambda ctx: keys.renew(ctx, shut))
+    assert seals(yard, shut) == {"2"}
+    yard.forward(seconds=24 * 3_600)
+    turn(yard, 3, 1)
+    yard.run(lambda ctx: keys.renew(ctx, over))
+    assert seals(yard, over) == {"3"}
+    yard.run(lambda ctx: keys.renew(ctx, "whk_" + "0" * 24))
+
+
+def test_what_waits_for_a_webhook_whose_secret_is_shut_is_not_lost(yard: Any) -> None:
+    made = yard.webhook()["id"]
+    yard.tell(made)
+    turn(yard, 2)
+    assert found(yard, keys.under_unknown(yard.house.keyring)) == [made]
+    assert yard.deliver() == []
+    assert yard.statuses(made) == ["pending"]
+    turn(yard, 2, 1)
+    assert yard.due() == ()
+    yard.forward(seconds=300)
+    assert len(yard.deliver()) == 1
+    assert yard.statuses(made) == ["delivered"]
+
+
+def test_a_webhook_whose_secret_is_shut_gets_a_new_one(yard: Any) -> None:
+    made = yard.webhook()["id"]
+    turn(yard, 2)
+    rotated = data(one(yard.house, made, "rotateWebhookSecret"))
+    yard.tell(made)
+    (task,) = yard.deliver()
+    assert task.keys == (signing.secret_key(rotated["secret"]),)
+
+
+def test_a_secret_that_was_moved_to_another_webhook_opens_nothing(yard: Any) -> None:
+    ours, theirs = yard.webhook()["id"], yard.webhook("wsp_b")["id"]
+    other = yard.webhook()["id"]
+    stored = yard.run(lambda ctx: ctx.load(WEBHOOK_SECRETS, ours))
+    secrets = attrs.evolve(WEBHOOK_SECRETS.decode(stored.raw), webhook_id=other)
+    yard.run(lambda ctx: ctx.save(WEBHOOK_SECRETS, other, secrets))
+    yard.run(lambda ctx: ctx.save(WEBHOOK_SECRETS, theirs, secrets), "wsp_b")
+    for tenant, hook in (("wsp_a", other), ("wsp_b", theirs)):
+        with pytest.raises(keys.VaultError):
+            yard.run(lambda ctx, hook=hook: keys.signing_keys(ctx, hook), tenant)
+
+
+# -- tests, deliveries, redeliveries -----------------------------------------------------------
+
+
+def test_a_test_event_is_queued_signed_and_counted_like_any_other(yard: Any) -> None:
+    made = yard.webhook()["id"]
+    reply = one(yard.house, made, "testWebhook")
+    assert reply.status == 201
+    queued = data(reply)
+    assert (queued["status"], queued["eventType"]) == ("pending", "dev.svc.webhook.test.v1")
+    location = dict(reply.headers)["Location"]
+    query = location.partition("?")[2]
+    assert query == f"eventId={queued['eventId']}"
+    (listed,) = deliveries(yard, made, query)
+    assert listed == queued
+    yard.deliver(500)
+    assert yard.state(made).consecutive_failures == 1
+
+
+def deliveries(yard: Any, hook: str, query: str = "") -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = data(one(yard.house, hook, "listDeliveries", query=query))
+    return found
+
+
+def test_a_disabled_webhook_takes_neither_tests_nor_redeliveries(yard: Any) -> None:
+    made = yard.webhook()["id"]
+    event = yard.tell(made)
+    yard.deliver(410)
+    path = {"webhookId": made, "eventId": event.id}
+    for operation in ("testWebhook", "redeliverEvent"):
+        refused = yard.house.refused(operation, path=path)
+        assert refused.type is problem.RESOURCE_CONFLICT
+        assert "enable" in refused.detail
+    enabled = yard.enable(made)["data"]
+    assert (enabled["status"], enabled["disabledAt"]) == ("enabled", None)
+    yard.redeliver(made, event.id)
+    yard.deliver()
+    assert yard.statuses(made) == ["delivered"]
+
+
+def test_what_has_not_ended_is_not_sent_again(yard: Any) -> None:
+    made = yard.webhook()["id"]
+    event = yard.tell(made)
+    path = {"webhookId": made, "eventId": event.id}
+    assert yard.house.refused("redeliverEvent", path=path).type is problem.RESOURCE_CONFLICT
+    yard.take(made)
+    assert yard.house.refused("redeliverEvent", path=path).type is problem.RESOURCE_CONFLICT
+    path = {"webhookId": made, "eventId": "evt_" + "0" * 24}
+    assert yard.house.refused("redeliverEvent", path=path).type.code == problem.NOT_FOUND.code
+
+
+def test_deliveries_are_listed_newest_first_and_filtered(yard: Any) -> None:
+    made, other = yard.webhook()["id"], yard.webhook()["id"]
+    told = [yard.tell(made, other).id]
+    yard.deliver(500)
+    yard.forward(seconds=60)
+    told.append(yard.tell(made, other).id)
+    yard.deliver()
+    yard.forward(seconds=60)
+    middle = yard.house.clock.now()
+    told.append(yard.tell(made, other).id)
+
+    def ids(query: str = "") -> list[str]:
+        return [row["eventId"] for row in deliveries(yard, made, query)]
+
+    assert ids() == told[::-1]
+    assert ids("status=failed") == told[:1]
+    assert ids("status=failed,pending") == [told[2], told[0]]
+    assert ids(f"eventId={told[1]}") == [told[1]]
+    at = middle.isoformat().replace("+00:00", "Z")
+    assert ids(f"datetime={at}/..") == [told[2]]
+    assert ids(f"datetime=../{at}") == [told[1], told[0]]
+    assert ids("limit=2") == told[:0:-1]
+    (failed,) = deliveries(yard, made, "status=failed")
+    (attempt,) = failed["attempts"]
+    assert (attempt["number"], attempt["responseStatus"], attempt["error"]) == (
+        1, 500, "HTTP 500",
+    )  # fmt: skip
+
+
+def test_a_webhook_is_read_as_it_was_written() -> None:
+    assert WEBHOOKS.model is Webhook
+    assert (WEBHOOKS.kind, WEBHOOK_SECRETS.kind) == ("webhook", None)

@@ -1,0 +1,163 @@
+"""Signatures, verified by the libraries that receivers use (Spec: Events; Standard Webhooks)."""
+
+import base64
+import hmac
+import json
+import random
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+
+import pytest
+import standardwebhooks
+import svix.webhooks
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core import instants
+from svc_core.resources.webhook import REPORT_GENERATED, Event
+from svc_core.webhooks import signing
+from svc_core.webhooks.signing import SecretError, SignatureError
+
+KEY = bytes(range(32))
+OLD = bytes(reversed(range(40)))
+NOW = datetime.now(UTC).replace(microsecond=123_456)  # the libraries read their own clock
+EVENT = Event("evt_65f1c0de8badf00d12345678", REPORT_GENERATED, "rpt_1", '{"a":"é"}', NOW)
+LIBRARIES = [
+    (standardwebhooks.Webhook, standardwebhooks.WebhookVerificationError),
+    (svix.webhooks.Webhook, svix.webhooks.WebhookVerificationError),
+]
+keys = st.binary(min_size=24, max_size=64)
+
+
+def fields_of(event: Event = EVENT, *, at: datetime = NOW, by: tuple[bytes, ...] = (KEY,)):
+    return signing.fields(event, attempt_id="att_1", number=3, at=at, keys=by)
+
+
+def lowered(fields):
+    return {name.lower(): value for name, value in fields.items()}
+
+
+def test_every_field_of_a_delivery_is_as_promised():
+    assert fields_of() == {
+        "Content-Type": "application/cloudevents+json",
+        "Idempotency-Key": EVENT.id,
+        "X-Svc-Event-Id": EVENT.id,
+        "X-Svc-Attempt-Id": "att_1",
+        "X-Svc-Attempt": "3",
+        "X-Svc-Timestamp": instants.render(NOW),
+        "X-Svc-Signature": "sha256=" + hmac.new(KEY, '{"a":"é"}'.encode(), sha256).hexdigest(),
+        "webhook-id": EVENT.id,
+        "webhook-timestamp": str(int(NOW.timestamp())),
+        "webhook-signature": fields_of()["webhook-signature"],
+    }
+
+
+def test_a_signature_is_the_one_of_the_standards_own_example():
+    # Standard Webhooks, libraries/tests: secret, id, time and body of its published vector.
+    key = signing.secret_key("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+    at = datetime.fromtimestamp(1614265330, UTC)
+    event = Event("msg_p5jXN8AQM9LWM0D4loKWxJek", "t", "s", '{"test": 2432232314}', at)
+    wanted = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+    assert fields_of(event, at=at, by=(key,))["webhook-signature"] == wanted
+
+
+@pytest.mark.parametrize(("library", "_refusal"), LIBRARIES, ids=["standardwebhooks", "svix"])
+@given(key=keys, old=keys, text=st.text(st.characters(exclude_categories=["Cs"])))
+def test_libraries_verify_a_delivery_by_the_present_and_the_former_secret(
+    library, _refusal, key, old, text
+):
+    event = Event(EVENT.id, EVENT.type, "s", '{"text":' + json.dumps(text) + "}", NOW)
+    fields = fields_of(event, by=(key, old))
+    for secret in (key, old):
+        told = library(signing.secret_text(secret)).verify(event.body.encode(), fields)
+        assert told is None or told == {"text": text}
+        signing.verify(lowered(fields), event.body.encode(), secret, NOW)
+
+
+@pytest.mark.parametrize(("library", "refusal"), LIBRARIES, ids=["standardwebhooks", "svix"])
+def test_a_thousand_tampered_deliveries_are_refused(library, refusal):
+    turns = random.Random(36)
+    body = EVENT.body.encode()
+    receiver = library(signing.secret_text(KEY))
+    for _ in range(1_000):
+        fields, spoilt = tampered(turns, lowered(fields_of()), body)
+        with pytest.raises((refusal, ValueError)):
+            receiver.verify(spoilt, fields)
+        with pytest.raises(SignatureError):
+            signing.verify(fields, spoilt, KEY, NOW)
+
+
+def tampered(turns, fields, body):
+    """The delivery with one part of what is signed changed, left out or signed by another."""
+    match turns.randrange(6):
+        case 0:
+            at = turns.randrange(len(body))
+            byte = bytes([body[at] ^ 1 << turns.randrange(7)])
+            return fields, body[:at] + byte + body[at + 1 :]
+        case 1:
+            cut = turns.randrange(len(body))
+            return fields, body[:cut] + turns.choice([b"", b" ", b"{}"]) + body[cut + 1 :]
+        case 2:
+            name = turns.choice(["webhook-id", "webhook-timestamp", "webhook-signature"])
+            return {key: value for key, value in fields.items() if key != name}, body
+        case 3:
+            moved = int(fields["webhook-timestamp"]) + turns.choice([-1, 1, -301, 301, 9_999])
+            return {**fields, "webhook-timestamp": str(moved)}, body
+        case 4:
+            return {**fields, "webhook-id": f"evt_{turns.randbytes(12).hex()}"}, body
+        case _:
+            return lowered(fields_of(by=(turns.randbytes(32),))), body
+
+
+@pytest.mark.parametrize(("seconds", "is_taken"), [(0, True), (299, True), (-299, True),
+                                                  (302, False), (-302, False)])  # fmt: skip
+def test_an_old_delivery_and_one_from_the_future_are_refused(seconds, is_taken):
+    fields, body = lowered(fields_of()), EVENT.body.encode()
+    if is_taken:
+        signing.verify(fields, body, KEY, NOW + timedelta(seconds=seconds))
+        return
+    with pytest.raises(SignatureError, match="five minutes"):
+        signing.verify(fields, body, KEY, NOW + timedelta(seconds=seconds))
+
+
+def test_a_time_that_is_no_number_is_refused():
+    fields = {**lowered(fields_of()), "webhook-timestamp": "soon"}
+    with pytest.raises(SignatureError, match="cannot be read"):
+        signing.verify(fields, EVENT.body.encode(), KEY, NOW)
+
+
+# -- secrets -----------------------------------------------------------------------------------
+
+
+@given(keys)
+def test_a_secret_is_read_as_it_was_written(key):
+    assert signing.secret_key(signing.secret_text(key)) == key
+
+
+def secret(size: int) -> str:
+    return "whsec_" + base64.b64encode(b"\xff" * size).decode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "whsec_",
+        secret(23),
+        secret(65),
+        secret(32).removeprefix("whsec_"),
+        secret(32).replace("whsec_", "whsec-"),
+        secret(32).rstrip("="),
+        secret(32) + "=",
+        secret(32) + "\n",
+        secret(24)[:-1] + "-",
+        "whsec_" + "A" * 85 + "=",
+        "whsec_" + "A" * 32 + "=",
+        "whsec_" + "A" * 42 + "B=",
+        "whsec_" + "é" * 32,
+    ],
+)
+def test_what_is_no_secret_is_refused_and_not_repeated(text):
+    with pytest.raises(SecretError) as refused:
+        signing.secret_key(text)
+    assert len(text) < 8 or text not in str(refused.value)
