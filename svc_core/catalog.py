@@ -8,6 +8,7 @@ from svc_core.ledger import operations as ledger
 from svc_core.ledger.signing import SIGNING_KEYS
 from svc_core.operation import Operation
 from svc_core.ports import Collection
+from svc_core.resources.audio import AUDIO, DOUBTS, SPEAKING
 from svc_core.resources.news import NEWS, NEWS_TEXTS, SOURCES, TOPIC_ACTIVITY
 from svc_core.resources.profile import DUE, PROFILES, SUBSCRIPTIONS
 from svc_core.resources.report import FACETS, REPORTS
@@ -43,6 +44,9 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     DUE,
     REPORTS,
     FACETS,
+    AUDIO,
+    SPEAKING,
+    DOUBTS,
     WEBHOOKS,
     WEBHOOK_SECRETS,
     EVENTS,

@@ -24,10 +24,13 @@ class Host:
 
     `origin` is its public address without a path. `is_development` allows what only a developer's
     own machine may do, such as webhooks to loopback addresses. `allow_erasure` names the
-    workspaces whose ledger content may be erased; `"*"` in it names all.
+    workspaces whose ledger content may be erased; `"*"` in it names all. `speaks` says that reports
+    can be spoken; `media_base_url` is where a CDN has the files, None where this service has them.
     """
 
     origin: str = "http://127.0.0.1:8000"
     is_development: bool = True
     allow_erasure: frozenset[str] = frozenset()
     signer: Signer | None = None
+    speaks: bool = False
+    media_base_url: str | None = None

@@ -44,6 +44,8 @@ PREFIXES: Mapping[str, str] = MappingProxyType(
         "sbj": "ledger subject",
         "dsg": "ledger designator",
         "clm": "ledger claim",
+        "aud": "recording of a report",
+        "med": "media file to be looked after",
     }
 )
 """Every prefix with the noun it stands for. An `obs` is an observation, ledger records included."""

@@ -89,11 +89,15 @@ Fields = tuple[tuple[str, str], ...]
 
 @frozen
 class One(Generic[T]):
-    """A single resource under `data`. `tag` is what its ETag is made of; None gives no ETag."""
+    """A single resource under `data`. `tag` is what its ETag is made of; None gives no ETag.
+
+    A `fleeting` one ages by itself and is never kept: it holds an address that ends.
+    """
 
     raw: bytes
     tag: Tag | None = None
 
+    fleeting: bool = False
 
 @frozen
 class Bare(Generic[T]):
@@ -331,6 +335,7 @@ T3_ENRICHED = Tier("T3_ENRICHED", "0.01")
 T4_PREMIUM_LIST = Tier("T4_PREMIUM_LIST", "0.05")
 T4_PREMIUM_SINGLE = Tier("T4_PREMIUM_SINGLE", "0.25")
 
+T4_PREMIUM_AUDIO = Tier("T4_PREMIUM_AUDIO", "0.50")
 
 @frozen
 class Target:

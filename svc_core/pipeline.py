@@ -57,12 +57,16 @@ _JSON_PROBLEMS = {
 
 @frozen
 class Reply:
-    """A finished answer: its status, media type (None without a body), bytes and own headers."""
+    """A finished answer: its status, media type (None without a body), bytes and own headers.
+
+    A `fleeting` one ages by itself and is made anew for every request.
+    """
 
     status: int
     media_type: str | None = None
     body: bytes = b""
     headers: tuple[tuple[str, str], ...] = ()
+    fleeting: bool = False
 
 
 # -- inside the transaction --------------------------------------------------------------------
@@ -230,13 +234,14 @@ def _render_resource(
             body, media_type, fields = result.body, result.media_type, result.fields
         case _:
             raise AssertionError(f"{operation.id} returned {type(result).__name__}")
+    fleeting = isinstance(result, One) and result.fleeting
     if result.tag is None:
         return Reply(operation.success, media_type, body, fields)
     tag = tag_of(context, prepared.representation, result.tag)
     headers = (*fields, ("ETag", tag))
     if operation.method == "GET" and _unchanged(prepared, tag):
-        return Reply(304, None, b"", headers)
-    return Reply(operation.success, media_type, body, headers)
+        return Reply(304, None, b"", headers, fleeting)
+    return Reply(operation.success, media_type, body, headers, fleeting)
 
 
 def _unchanged(prepared: Prepared, tag: str) -> bool:

@@ -49,6 +49,7 @@ class Endpoint:
         )
         self._till = Till.of(operation, settings)
         self._reads_body = any(item.place == "body" for item in declared)
+        self._uncounted = attrs.evolve(self._access, pool="none")
         self._is_remembered = operation.timeless and not operation.writes
         self._id = operation.id
         self._varying = (
@@ -106,7 +107,7 @@ class Endpoint:
         keep: tuple[Hashable, int] | None = None,
     ) -> None:
         answer = await self._run(exchange, values, case)
-        if keep is not None:
+        if keep is not None and not answer.is_fleeting:
             self._runtime.pages.put(*keep, answer)
         await respond.send(exchange, answer)
 
@@ -146,17 +147,7 @@ class Endpoint:
         operation, runtime = self._operation, self._runtime
 
         async def unit(tx: Transaction) -> Reply:
-            context = Context(
-                tx=tx,
-                now=case.now,
-                ids=runtime.ids,
-                actor=case.grant.actor,
-                operation=operation.id,
-                keyring=runtime.keyring,
-                aliases=case.site.aliases,
-                if_match=prepared.if_match,
-                host=runtime.host,
-            )
+            context = self._context(tx, case, prepared.if_match)
             return await pipeline.perform(operation, prepared, context, case.site)
 
         store = runtime.storage
@@ -177,3 +168,17 @@ def resources(operations: Iterable[Operation[Any, Any]], runtime: Runtime) -> li
         handlers = paths.setdefault(operation.route, {})
         handlers[operation.method] = Endpoint(operation, runtime)
     return [Resource(path, handlers) for path, handlers in paths.items()]
+    def _context(self, tx: Transaction, case: _Case, if_match: str | None = None) -> Context:
+        runtime = self._runtime
+        return Context(
+            tx=tx,
+            now=case.now,
+            ids=runtime.ids,
+            actor=case.grant.actor,
+            operation=self._id,
+            keyring=runtime.keyring,
+            aliases=case.site.aliases,
+            if_match=if_match,
+            host=runtime.host,
+        )
+

@@ -109,6 +109,12 @@ class Refused:
     `around` is the body before, between and after the two places of the request id.
     """
 
+def begin(exchange: Exchange, answer: Ready) -> Awaitable[None]:
+    """Send the head of an answer whose body comes in parts."""
+    headers = [*answer.headers, *exchange.limit_headers, exchange.id_header]
+    return exchange.begin(answer.status, headers)
+
+
     status: int
     headers: tuple[Header, ...]
     around: tuple[bytes, bytes, bytes]

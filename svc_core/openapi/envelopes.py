@@ -3,7 +3,18 @@
 from collections.abc import Iterator
 from typing import Any, get_args, get_origin
 
-from svc_core.operation import JSON, NDJSON, Bare, Content, Created, Empty, One, Operation, Page
+from svc_core.operation import (
+    JSON,
+    NDJSON,
+    Bare,
+    Content,
+    Created,
+    Empty,
+    One,
+    Operation,
+    Page,
+    Redirect,
+)
 from svc_core.schema import Schema, Schemas, name_of
 from svc_core.wire import shapes
 
@@ -97,7 +108,7 @@ def _json_bodies(operation: Operation[Any, Any], schemas: Schemas) -> Iterator[S
             yield _one(model, schemas)
         elif kind is Bare:
             yield schemas.of(model, "output")
-        elif kind not in (Content, Empty):
+        elif kind not in (Content, Empty, Redirect):
             raise TypeError(f"{operation.id} answers with {kind!r}, which is no result.")
 
 

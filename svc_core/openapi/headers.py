@@ -60,7 +60,7 @@ HEADERS: dict[str, Schema] = {
     **ACCOUNT_LIMITS,
     **AGENT_LIMITS,
     "ETag": _header("Strong entity tag of the resource, where it has one.", _TEXT),
-    "Location": _header("Address of the new resource.", {"type": "string", "format": "uri"}),
+    "Location": _header("Address of the resource.", {"type": "string", "format": "uri"}),
     "Link": _header('The next page as `<...>; rel="next"`, where there is one.', _TEXT),
     "Idempotency-Key": _header("The key of the request, repeated.", _TEXT),
     "Idempotency-Replayed": _header(
@@ -84,6 +84,12 @@ def every(operation: Operation[Any, Any]) -> list[str]:
     """What every answer of an operation carries."""
     version = ["X-Svc-Schema-Version"] if operation.version == "1.0" else []
     return ["X-Request-Id", "X-Svc-API-Version", *version]
+
+
+def of_redirect(operation: Operation[Any, Any]) -> list[str]:
+    """What the answer that leads elsewhere carries."""
+    limits = ACCOUNT_LIMITS if operation.auth != "public" and operation.pool == "account" else ()
+    return [*every(operation), *limits, "Location"]
 
 
 def of_success(operation: Operation[Any, Any], results: Iterable[type]) -> list[str]:

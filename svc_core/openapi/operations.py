@@ -12,7 +12,7 @@ from svc_core.openapi import headers, words
 from svc_core.openapi.envelopes import content, results
 from svc_core.openapi.failures import failures
 from svc_core.openapi.samples import SAMPLE_ID, NoSampleError, sample
-from svc_core.operation import JSON, NDJSON, Operation, Tier
+from svc_core.operation import JSON, NDJSON, Operation, Redirect, Tier
 from svc_core.payments import challenge
 from svc_core.problem import Problem, ProblemType
 from svc_core.schema import Schema, Schemas
@@ -103,6 +103,11 @@ class Writer:
     def responses(self, operation: Operation[Any, Any]) -> dict[str, Any]:
         """Every documented answer by its status."""
         described = {str(operation.success): self.success(operation)}
+        if any(kind is Redirect for kind, _ in results(operation)):
+            described["302"] = {
+                "description": "Elsewhere, at the address in `Location`.",
+                "headers": headers.referred(headers.of_redirect(operation)),
+            }
         if words.is_tagged(operation):
             described["304"] = {
                 "description": "Not modified: `If-None-Match` names the current ETag.",

@@ -31,9 +31,10 @@ from svc_core.operation import Context
 from svc_core.ports import Document
 from svc_core.reports import findings, render
 from svc_core.reports.notices import announce
+from svc_core.resources.audio import forget_audio, want_audio
 from svc_core.resources.members import micros
 from svc_core.resources.news import NEWS, NEWS_TEXTS, NewsText
-from svc_core.resources.profile import DUE, PROFILES, Due, Profile
+from svc_core.resources.profile import DUE, PROFILES, SUBSCRIPTIONS, Due, Profile
 from svc_core.resources.report import (
     FACETS,
     REPORTS,
@@ -321,11 +322,23 @@ async def publish(ctx: Context, finished: Finished) -> ReportRow:
     same = finished.repeats or await _same(ctx, finished)
     if same is not None:
         return REPORTS.decode((await ctx.load(REPORTS, same)).raw)
+    await forget_audio(ctx, finished.row.id)  # of the words that it had before
     await ctx.save(REPORTS, finished.row.id, finished.row)
     await ctx.save(FACETS, finished.row.id, finished.facets)
     await _note(ctx, finished)
     await announce(ctx, finished.row, finished.facets)
+    await _voice(ctx, finished.row)
     return finished.row
+
+
+async def _voice(ctx: Context, row: ReportRow) -> None:
+    """Have the report spoken where the subscriber wants that and somebody has a voice."""
+    where = {"profile_id": (row.profile_id,)}
+    found = await ctx.tx.documents.scan(SUBSCRIPTIONS, where=where, limit=1)
+    for document in found.rows if ctx.host.speaks else ():
+        subscription = SUBSCRIPTIONS.decode(document.raw)
+        if subscription.status == "active" and subscription.delivery.include_audio:
+            await want_audio(ctx, row.id)
 
 
 async def _same(ctx: Context, finished: Finished) -> str | None:

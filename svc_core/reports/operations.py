@@ -26,7 +26,9 @@ from svc_core.operation import (
     Page,
 )
 from svc_core.ports import Document
+from svc_core.reports import audio as audio_operation
 from svc_core.reports import render, rules
+from svc_core.reports.audio import audio_facet
 from svc_core.reports.rules import (
     AgentReport,
     AudioTextFacet,
@@ -103,10 +105,12 @@ async def get_report(
     wanted = frozenset(given(request.include, ()))
     if not wanted:
         return One(document.raw, tag)
-    detail = rules.expand(
-        REPORTS.decode(document.raw), await _facets(ctx, request.report_id), wanted
-    )
-    return One(wire.dumps(detail), (*tag, *sorted(wanted)))
+    facets = await _facets(ctx, request.report_id)
+    audio = await audio_facet(ctx, request.report_id) if "audio" in wanted else None
+    detail = rules.expand(REPORTS.decode(document.raw), facets, wanted, audio)
+    if audio is None:
+        return One(wire.dumps(detail), (*tag, *sorted(wanted)))
+    return One(wire.dumps(detail), (*tag, *sorted(wanted), audio.url), fleeting=True)
 
 
 async def get_signals(ctx: Context, request: GetFacet) -> Bare[SignalsFacet]:
@@ -336,6 +340,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         timeless=True,
         examples={TEXT.media_type: _TEXT},
     ),
+    audio_operation.OPERATION,
     Operation(
         id="getReportAudioText",
         method="GET",

@@ -13,6 +13,7 @@ from attrs import frozen
 
 from svc_core.constraints import Doc, Example
 from svc_core.reports.render import bare
+from svc_core.resources.audio import AudioFacet
 from svc_core.resources.members import ReportId
 from svc_core.resources.report import (
     Anchors,
@@ -105,7 +106,12 @@ class AgentReport:
     sources: Sources
 
 
-def expand(row: ReportRow, facets: ReportFacets, wanted: frozenset[str]) -> ReportDetail:
+def expand(
+    row: ReportRow,
+    facets: ReportFacets,
+    wanted: frozenset[str],
+    audio: AudioFacet | None = None,
+) -> ReportDetail:
     """The row with the expansions that are wanted."""
     return ReportDetail(
         **attrs.asdict(row, recurse=False),
@@ -113,7 +119,7 @@ def expand(row: ReportRow, facets: ReportFacets, wanted: frozenset[str]) -> Repo
         sources=facets.sources if "sources" in wanted else UNSET,
         signals=(facets.signals or ()) if "signals" in wanted else UNSET,
         graph=facets.graph if "graph" in wanted else UNSET,
-        audio=None if "audio" in wanted else UNSET,
+        audio=audio if "audio" in wanted else UNSET,
     )
 
 

@@ -8,6 +8,7 @@ from attrs import frozen
 from svc_core.constraints import Doc, Example, Ge, Le
 from svc_core.operation import BASE_V1, Context
 from svc_core.ports import Collection
+from svc_core.resources.audio import AudioFacet, forget_audio
 from svc_core.resources.members import CountryCode, ProfileId, ReportId, micros
 from svc_core.unset import UNSET, Maybe
 
@@ -326,9 +327,10 @@ class ReportDetail:
         Maybe[ReportGraph | None],
         Doc("With `include=graph`; null for reports made before graphs were."),
     ] = UNSET
-    audio: Annotated[Maybe[None], Doc("With `include=audio`; null: this report has no audio.")] = (
-        UNSET
-    )
+    audio: Annotated[
+        Maybe[AudioFacet | None],
+        Doc("With `include=audio`; null for a report that has none."),
+    ] = UNSET
 
 
 REPORTS: Collection[ReportRow] = Collection(
@@ -357,5 +359,6 @@ async def forget(ctx: Context, profile_id: str) -> None:
         for row in found.rows:
             await ctx.remove(REPORTS, row.id)
             await ctx.remove(FACETS, row.id)
+            await forget_audio(ctx, row.id)
         if not found.more:
             return

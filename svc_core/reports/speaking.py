@@ -1,0 +1,131 @@
+"""Giving a report its voice: take the text, have it spoken elsewhere, take the recording in.
+
+Rule 1: speaking holds no transaction: `claim` or `ask` reads the text, `adopt` writes the audio,
+        the report's row and their change in one unit of work. Killed anywhere, a report has no
+        audio or a whole one.
+Rule 2: a claim is for a while and is counted before the work, so that two workers never speak the
+        same report at once, and one that kills its worker is given up after a few attempts.
+Rule 3: audio is of the words that were read: a report that was made again meanwhile keeps none.
+"""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+import attrs
+from attrs import field, frozen
+
+from svc_core import ids
+from svc_core.operation import BASE_V1, Context
+from svc_core.ports import Document
+from svc_core.reports import narration
+from svc_core.resources.audio import (
+    AUDIO,
+    DOUBTS,
+    SPEAKING,
+    Audio,
+    Recording,
+    Speaking,
+    doubt,
+    forget_audio,
+    retry,
+)
+from svc_core.resources.report import FACETS, REPORTS
+
+ATTEMPTS_MAX: Final = 5
+"""Then the report stays silent: what fails five times over five hours fails for its words."""
+RETRY_MIN: Final = timedelta(minutes=1)
+ADOPTION_MAX: Final = timedelta(hours=1)
+"""How long a file may stand without a row: far longer than the commit after it takes."""
+
+
+@frozen
+class Task:
+    """A report to be spoken; `digest` names the words that it had."""
+
+    report_id: str
+    text: str = field(repr=False)
+    language: str
+    digest: str
+    attempts: int = 0
+
+
+async def ask(ctx: Context, report_id: str) -> Task:
+    """The task of speaking a report.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    row = REPORTS.decode((await ctx.load(REPORTS, report_id)).raw)
+    facets = FACETS.decode((await ctx.load(FACETS, report_id)).raw)
+    told = narration.audio_text(row, facets)
+    return Task(report_id, told.text, row.language, facets.digest)
+
+
+async def claim(ctx: Context, seen: Document[Speaking], until: datetime) -> Task | None:
+    """The task of a wish that is due, for this worker alone until then.
+
+    None when another worker was first, or when the wish is given up.
+    """
+    document = await ctx.tx.documents.get(SPEAKING, seen.id)
+    if document is None or document.version != seen.version:
+        return None
+    wish = SPEAKING.decode(document.raw)
+    if wish.attempts >= ATTEMPTS_MAX:
+        await ctx.tx.documents.delete(SPEAKING, wish.report_id)
+        return None
+    claimed = retry(wish, until)
+    await ctx.save(SPEAKING, wish.report_id, claimed)
+    return attrs.evolve(await ask(ctx, wish.report_id), attempts=claimed.attempts)
+
+
+async def put_off(ctx: Context, task: Task) -> None:
+    """Try a task that failed again later, each time later; the last failure ends it."""
+    document = await ctx.tx.documents.get(SPEAKING, task.report_id)
+    if document is None or SPEAKING.decode(document.raw).attempts != task.attempts:
+        return
+    if task.attempts >= ATTEMPTS_MAX:
+        await ctx.tx.documents.delete(SPEAKING, task.report_id)
+        return
+    wait = RETRY_MIN * 4 ** (task.attempts - 1)
+    again = attrs.evolve(SPEAKING.decode(document.raw), due_at=ctx.now + wait)
+    await ctx.save(SPEAKING, task.report_id, again)
+
+
+async def expect_file(ctx: Context, name: str) -> None:
+    """Have the file looked after that is about to be written, in case nobody adopts it."""
+    await doubt(ctx, name, ADOPTION_MAX)
+
+
+async def adopt(ctx: Context, task: Task, recording: Recording, voice: str) -> Audio | None:
+    """Give the report its recording, which stands in its place; None when its words changed.
+
+    The row says so from now on, with its change record.
+    """
+    stored = await ctx.tx.documents.get(REPORTS, task.report_id)
+    facets = await ctx.tx.documents.get(FACETS, task.report_id)
+    if stored is None or facets is None or FACETS.decode(facets.raw).digest != task.digest:
+        return None
+    await forget_audio(ctx, task.report_id)
+    audio = Audio(
+        id=ids.derived_id("aud", "audio", task.report_id, recording.name),
+        report_id=task.report_id,
+        recording=recording,
+        voice=voice,
+        created_at=ctx.now,
+    )
+    await ctx.save(AUDIO, task.report_id, audio)
+    row = REPORTS.decode(stored.raw)
+    links = attrs.evolve(row.links, audio=f"{BASE_V1}/reports/{row.id}/audio")
+    await ctx.save(REPORTS, row.id, attrs.evolve(row, has_audio=True, links=links))
+    return audio
+
+
+async def needed(ctx: Context, report_id: str) -> Audio | None:
+    """The audio that a report has."""
+    stored = await ctx.tx.documents.get(AUDIO, report_id)
+    return None if stored is None else AUDIO.decode(stored.raw)
+
+
+async def settle_doubt(ctx: Context, id_: str) -> None:
+    """Take a file out of the books of those to be looked after."""
+    await ctx.tx.documents.delete(DOUBTS, id_)
