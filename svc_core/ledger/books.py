@@ -16,7 +16,7 @@ from svc_core.host import Signer
 from svc_core.ledger import plans
 from svc_core.ledger.checkpoint import Checkpoint, sign
 from svc_core.ledger.note import VerifierKey, to_base64
-from svc_core.ledger.plans import Plan, Span
+from svc_core.ledger.plans import Made, Plan, Span
 from svc_core.ledger.receipt import Receipt
 from svc_core.ledger.records import Record, decode
 from svc_core.ledger.seal import TreeHead
@@ -84,6 +84,7 @@ class Proofs:
 
     ctx: Context
     _read: dict[Span, Sequence[bytes]] = field(factory=dict, init=False)
+    _parts: Made = field(factory=dict, init=False)
 
     async def inclusion(self, index: int, size: int) -> tuple[bytes, ...]:
         """The proof that record `index` is in the tree of `size`."""
@@ -102,7 +103,7 @@ class Proofs:
         return Receipt(index, await self.inclusion(index, size), checkpoint).text
 
     async def _made(self, plan: Plan) -> tuple[bytes, ...]:
-        return plan.combine([await self._span(span) for span in plan.spans])
+        return plan.combine([await self._span(span) for span in plan.spans], self._parts)
 
     async def _span(self, span: Span) -> Sequence[bytes]:
         if span not in self._read:

@@ -33,11 +33,15 @@ class Span(NamedTuple):
     end: int
 
 
+Part = tuple[Span, ...]
+Made = dict[Part, Hash]
+
+
 @frozen
 class Plan:
     """Hashes to be made, each from the spans of its part. `spans` are all that must be read."""
 
-    parts: tuple[tuple[Span, ...], ...]
+    parts: tuple[Part, ...]
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -51,8 +55,13 @@ class Plan:
                 joined.append(span)
         return tuple(joined)
 
-    def combine(self, read: Sequence[Sequence[Hash]]) -> tuple[Hash, ...]:
+    def combine(
+        self, read: Sequence[Sequence[Hash]], made: Made | None = None
+    ) -> tuple[Hash, ...]:
         """The hashes of the proof, from those of each of `spans`, in that order.
+
+        `made` remembers each part, for further plans on the same tree: proofs of records that
+        stand together have most of their hashes in common.
 
         Raises:
             ValueError: a span has another number of hashes.
@@ -61,7 +70,11 @@ class Plan:
         for span, hashes in sources:
             if len(hashes) != span.end - span.start:
                 raise ValueError(f"{len(hashes)} hashes were read of {span}.")
-        return tuple(_combine(part, sources) for part in self.parts)
+        made = {} if made is None else made
+        for part in self.parts:
+            if part not in made:
+                made[part] = _combine(part, sources)
+        return tuple([made[part] for part in self.parts])
 
 
 def inclusion_plan(index: int, size: int) -> Plan:
