@@ -47,6 +47,7 @@ MARKDOWN = Representation("markdown", "text/markdown")
 TEXT = Representation("text", "text/plain")
 UTF8_TEXT = f"{TEXT.media_type}; charset=utf-8"
 """What plain text is sent as: without a charset some readers would take it for Latin-1."""
+SSE = Representation("sse", "text/event-stream")
 OCTETS = Representation("octets", "application/octet-stream")
 
 
@@ -96,8 +97,8 @@ class One(Generic[T]):
 
     raw: bytes
     tag: Tag | None = None
-
     fleeting: bool = False
+
 
 @frozen
 class Bare(Generic[T]):
@@ -334,8 +335,8 @@ class Tier:
 T3_ENRICHED = Tier("T3_ENRICHED", "0.01")
 T4_PREMIUM_LIST = Tier("T4_PREMIUM_LIST", "0.05")
 T4_PREMIUM_SINGLE = Tier("T4_PREMIUM_SINGLE", "0.25")
-
 T4_PREMIUM_AUDIO = Tier("T4_PREMIUM_AUDIO", "0.50")
+
 
 @frozen
 class Target:
@@ -358,6 +359,8 @@ class Operation(Generic[Req, Res]):
     One that `signs` needs the signer of its host. An `exact` one refuses numbers in its body that
     could not be written again as they were sent.
     The answers of a `confidential` one are kept sealed, as they hold what is shown once.
+    `live` names the query parameter that, when true, has its answer as an event stream and as
+    nothing else; without it the others are offered.
     A path may end in `{+name}`: the rest of the path with its slashes (RFC 6570, 3.2.3).
     """
 
@@ -377,6 +380,7 @@ class Operation(Generic[Req, Res]):
     binding: Literal["any", "workspace"] = "any"
     pool: Literal["account", "agent", "none"] = "account"
     media: tuple[Representation, ...] = (JSON,)
+    live: str | None = None
     success: int = 200
     target: Target | None = None
     conditional: bool = False
@@ -393,6 +397,13 @@ class Operation(Generic[Req, Res]):
     def writes(self) -> bool:
         """Whether it runs in a transaction that may write."""
         return self.method != "GET"
+
+    def offers(self, given: Mapping[str, str]) -> tuple[Representation, ...]:
+        """The representations that a request with this query may choose from."""
+        if self.live is None:
+            return self.media
+        is_live = given.get(self.live) == "true"
+        return tuple(offer for offer in self.media if (offer == SSE) == is_live)
 
     @property
     def takes_if_match(self) -> bool:

@@ -40,6 +40,7 @@ from svc_core.ports import Answer
 from svc_core.problem import Problem, describe
 from svc_core.reading import MERGE_PATCH, Call, Prepared, Site, prepare
 from svc_core.reading import declaration as _declared
+from svc_core.stream import Stream
 
 __all__ = ["MERGE_PATCH", "Call", "Prepared", "Reply", "Site", "perform", "prepare", "tag_of"]
 
@@ -59,7 +60,8 @@ _JSON_PROBLEMS = {
 class Reply:
     """A finished answer: its status, media type (None without a body), bytes and own headers.
 
-    A `fleeting` one ages by itself and is made anew for every request.
+    A `fleeting` one ages by itself and is made anew for every request. The body of one with a
+    `stream` is yet to come, from there.
     """
 
     status: int
@@ -67,6 +69,7 @@ class Reply:
     body: bytes = b""
     headers: tuple[tuple[str, str], ...] = ()
     fleeting: bool = False
+    stream: Stream | None = None
 
 
 # -- inside the transaction --------------------------------------------------------------------
@@ -215,6 +218,9 @@ def _render(
             return Reply(201, JSON.media_type, envelope.one(result.raw), (location, tagged))
         case Empty():
             return Reply(204)
+        case Stream():
+            own = result.media_type, b"", result.fields
+            return Reply(operation.success, *own, fleeting=True, stream=result)
         case Redirect():
             return Reply(302, None, b"", (("Location", result.location),))
         case _:

@@ -141,13 +141,14 @@ def _represent(
     operation: Operation[Any, Any], accept: str | None, given: Mapping[str, str]
 ) -> Representation:
     wanted = given.get("format") if len(operation.media) > 1 else None
+    offers = operation.offers(given)
     try:
-        return media.negotiate(operation.media, accept, wanted)
+        return media.negotiate(offers, accept, wanted)
     except media.UnknownFormat as unknown:
-        offered = ", ".join(offer.format for offer in operation.media)
+        offered = ", ".join(offer.format for offer in offers)
         raise Problem(problem.INVALID_PARAMETER, f"format: must be one of: {offered}") from unknown
     except media.NotAcceptable as refused:
-        offered = ", ".join(offer.media_type for offer in operation.media)
+        offered = ", ".join(offer.media_type for offer in offers)
         raise Problem(problem.NOT_ACCEPTABLE, f"This operation offers: {offered}.") from refused
 
 

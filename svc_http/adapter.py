@@ -17,11 +17,13 @@ from svc_core.operation import Context, Operation
 from svc_core.pipeline import Call, Prepared, Reply, Site
 from svc_core.ports import Transaction
 from svc_core.problem import Problem
+from svc_core.stream import Stream
 from svc_http import respond
 from svc_http.dispatcher import Resource
 from svc_http.exchange import Exchange, Header
 from svc_http.respond import Deprecation, Ready
 from svc_http.runtime import Runtime
+from svc_http.streams import Flow, Following
 from svc_http.till import Till
 
 
@@ -47,9 +49,9 @@ class Endpoint:
             binding=operation.binding,
             pool=operation.pool if settings.rate_limits else "none",
         )
+        self._uncounted = attrs.evolve(self._access, pool="none")
         self._till = Till.of(operation, settings)
         self._reads_body = any(item.place == "body" for item in declared)
-        self._uncounted = attrs.evolve(self._access, pool="none")
         self._is_remembered = operation.timeless and not operation.writes
         self._id = operation.id
         self._varying = (
@@ -109,7 +111,32 @@ class Endpoint:
         answer = await self._run(exchange, values, case)
         if keep is not None and not answer.is_fleeting:
             self._runtime.pages.put(*keep, answer)
-        await respond.send(exchange, answer)
+        if answer.stream is None or exchange.is_head:
+            await respond.send(exchange, answer)
+        else:
+            await self._flow(exchange, case, answer, answer.stream)
+
+    async def _flow(self, exchange: Exchange, case: _Case, answer: Ready, stream: Stream) -> None:
+        """Answer with a stream; it was counted when it was let in, and is not counted again."""
+        runtime, actor = self._runtime, case.grant.actor
+
+        def context(tx: Transaction, now: datetime) -> Context:
+            return self._context(tx, case._replace(now=now))
+
+        async def still() -> None:
+            await runtime.gate.admit(self._uncounted, exchange, runtime.now())
+
+        flow = Flow(
+            exchange=exchange,
+            stream=stream,
+            watch=Following(runtime.storage, actor.tenant, context, runtime.commits, runtime.now),
+            still=still,
+            drain=runtime.drain,
+            origin=runtime.origin,
+        )
+        with runtime.streams.one(actor.key_id or ""):
+            await respond.begin(exchange, answer)
+            await flow.run()
 
     async def _admit(self, exchange: Exchange, now: datetime) -> Grant:
         try:
@@ -154,20 +181,6 @@ class Endpoint:
         work = store.write if operation.writes else store.read
         return await work(case.grant.tenant, unit)
 
-    def _deprecated(self, prepared: Prepared) -> tuple[Header, ...]:
-        used = self._operation.deprecated
-        if used and any(name in used for name in prepared.query.given):
-            return self._deprecation
-        return ()
-
-
-def resources(operations: Iterable[Operation[Any, Any]], runtime: Runtime) -> list[Resource]:
-    """One resource for each path, with the endpoints of all its methods."""
-    paths: dict[str, dict[str, Endpoint]] = {}
-    for operation in operations:
-        handlers = paths.setdefault(operation.route, {})
-        handlers[operation.method] = Endpoint(operation, runtime)
-    return [Resource(path, handlers) for path, handlers in paths.items()]
     def _context(self, tx: Transaction, case: _Case, if_match: str | None = None) -> Context:
         runtime = self._runtime
         return Context(
@@ -182,3 +195,17 @@ def resources(operations: Iterable[Operation[Any, Any]], runtime: Runtime) -> li
             host=runtime.host,
         )
 
+    def _deprecated(self, prepared: Prepared) -> tuple[Header, ...]:
+        used = self._operation.deprecated
+        if used and any(name in used for name in prepared.query.given):
+            return self._deprecation
+        return ()
+
+
+def resources(operations: Iterable[Operation[Any, Any]], runtime: Runtime) -> list[Resource]:
+    """One resource for each path, with the endpoints of all its methods."""
+    paths: dict[str, dict[str, Endpoint]] = {}
+    for operation in operations:
+        handlers = paths.setdefault(operation.route, {})
+        handlers[operation.method] = Endpoint(operation, runtime)
+    return [Resource(path, handlers) for path, handlers in paths.items()]

@@ -54,6 +54,9 @@ class Service(Starlette):
             "Requests being worked on, this one included.",
             lambda: self.edge.in_flight,
         )
+        runtime.metrics.gauge(
+            "svc_streams_open", "Event streams being sent.", lambda: len(runtime.streams)
+        )
 
     def build_middleware_stack(self) -> ASGIApp:
         """The edge, which judges and catches everything, inside what a host added."""

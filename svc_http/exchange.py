@@ -201,6 +201,27 @@ class Exchange:
             body = b""
         await self._send({"type": "http.response.body", "body": body, "more_body": False})
 
+    async def begin(self, status: int, headers: list[Header]) -> None:
+        """Send the head of an answer whose body comes in parts."""
+        if b"origin" in self.fields:
+            headers.append(_EXPOSE)
+        self.status = status
+        await self._send({"type": "http.response.start", "status": status, "headers": headers})
+
+    async def part(self, body: bytes) -> None:
+        """Send one part of the body."""
+        self.bytes_out += len(body)
+        await self._send({"type": "http.response.body", "body": body, "more_body": True})
+
+    async def end(self) -> None:
+        """Send the end of the body."""
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def left(self) -> None:
+        """Return when the client has left; what it still sends is thrown away."""
+        while (await self._receive())["type"] != "http.disconnect":
+            continue
+
     async def relay(self, message: Message) -> None:
         """Pass on a message of an application that answers by itself, common fields added."""
         if message["type"] == "http.response.start":

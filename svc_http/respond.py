@@ -11,6 +11,7 @@ from svc_core import problem
 from svc_core.operation import Operation
 from svc_core.pipeline import Reply
 from svc_core.problem import Problem
+from svc_core.stream import Stream
 from svc_http import system
 from svc_http.exchange import BODILESS, V1, V2, Exchange, Header, length
 
@@ -25,11 +26,17 @@ _ID_LENGTH = len(system.new_request_id())
 
 @frozen
 class Ready:
-    """An answer with every field that does not change between two requests for it."""
+    """An answer with every field that does not change between two requests for it.
+
+    One that `is_fleeting` ages by itself and is not kept. The body of one with a `stream` is yet
+    to come, from there.
+    """
 
     status: int
     headers: tuple[Header, ...]
     body: bytes
+    is_fleeting: bool = False
+    stream: Stream | None = None
 
     @property
     def size(self) -> int:
@@ -79,9 +86,9 @@ def ready(
     headers.append(_caching(operation, own))
     if len(operation.media) > 1:
         headers.append(_VARY)
-    if reply.status not in BODILESS:
+    if reply.status not in BODILESS and reply.stream is None:
         headers.append(length(reply.body))
-    return Ready(reply.status, tuple(headers), reply.body)
+    return Ready(reply.status, tuple(headers), reply.body, reply.fleeting, reply.stream)
 
 
 def _caching(operation: Operation[object, object], own: list[Header]) -> Header:
@@ -102,18 +109,18 @@ def send(exchange: Exchange, answer: Ready) -> Awaitable[None]:
     return exchange.finish(answer.status, headers, answer.body)
 
 
+def begin(exchange: Exchange, answer: Ready) -> Awaitable[None]:
+    """Send the head of an answer whose body comes in parts."""
+    headers = [*answer.headers, *exchange.limit_headers, exchange.id_header]
+    return exchange.begin(answer.status, headers)
+
+
 @frozen
 class Refused:
     """A refusal with everything that does not change between two requests for it.
 
     `around` is the body before, between and after the two places of the request id.
     """
-
-def begin(exchange: Exchange, answer: Ready) -> Awaitable[None]:
-    """Send the head of an answer whose body comes in parts."""
-    headers = [*answer.headers, *exchange.limit_headers, exchange.id_header]
-    return exchange.begin(answer.status, headers)
-
 
     status: int
     headers: tuple[Header, ...]

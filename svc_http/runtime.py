@@ -25,6 +25,7 @@ from svc_http.metrics import Metrics
 from svc_http.page_cache import PageCache
 from svc_http.service import Service
 from svc_http.settings import Settings
+from svc_http.streams import Open
 
 RESTART_SECONDS = 5.0
 """A worker that failed starts again after this, so that a broken source cannot spin."""
@@ -64,6 +65,7 @@ class Runtime:
         self.gate = Gate(self.principals, address.parse_trusted(settings.trusted_proxies))
         self.pages = PageCache()
         self.commits = Commits(storage)
+        self.streams = Open()
         self.metrics = Metrics()
         self.journal = Journal(settings.request_log)
         self.drain = asyncio.Event()

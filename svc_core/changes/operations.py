@@ -1,21 +1,30 @@
 """The public change feed (Spec: Intel, Events, Change feed)."""
 
-from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from attrs import frozen
 
-from svc_core import cursor, problem, wire
+from svc_core import cursor, problem, sse, wire
+from svc_core.changes.rows import ChangeRow, ResourceType, row
+from svc_core.changes.tail import Place, tail
 from svc_core.constraints import Doc, Example, MaxLen
-from svc_core.operation import QUERY, T3_ENRICHED, Context, Operation, Page
-from svc_core.ports import Change, ChangeType, FeedPosition
+from svc_core.operation import (
+    JSON,
+    QUERY,
+    SSE,
+    T3_ENRICHED,
+    Context,
+    Operation,
+    Page,
+    header,
+)
+from svc_core.ports import FeedPosition
 from svc_core.problem import Problem
 from svc_core.resources.members import Limit
+from svc_core.stream import Stream
 from svc_core.unset import UNSET, Maybe, Unset
 
 _WATERMARK = "w1.ZfHA3out8A0AAAAAAAAAKQAAAAAAAAAH1c4mNQ"  # in examples
-# The kinds of every collection that publishes its changes; a test holds the two together.
-ResourceType = Literal["newsItem", "profile", "report", "subject", "subscription", "webhook"]
 
 
 @frozen
@@ -35,50 +44,35 @@ class ListChanges:
         Example(["profile", "report"]),
     ] = UNSET
     limit: Limit = 100
+    tail: Annotated[
+        bool,
+        QUERY,
+        Doc("Stream the rows, and those to come, as `text/event-stream`; `limit` has no part."),
+        Example(False),
+    ] = False
+    last_event_id: Annotated[
+        Maybe[str],
+        header("Last-Event-ID"),
+        MaxLen(200),
+        Doc("The id of the last event that was seen; it beats `after`. For `tail=true` only."),
+    ] = UNSET
 
 
-@frozen
-class ChangeLinks:
-    """Where the changed resource is; null where it has no address of its own."""
-
-    self_: Annotated[
-        str | None,
-        Doc("Its path; null where it has no address of its own."),
-        Example("/api/v1/profiles/prf_65f1c0de8badf00d12345678"),
-    ]
+async def list_changes(ctx: Context, request: ListChanges) -> Page[ChangeRow] | Stream:
+    """One page of the feed, or the feed from there on."""
+    if request.tail:
+        return await _tail(ctx, request)
+    return await page(ctx, request)
 
 
-@frozen
-class ChangeRow:
-    """One change of one resource."""
-
-    id: Annotated[str, Doc("Change identifier."), Example("chg_65f1c0de8badf00d12345678")]
-    change_type: Annotated[ChangeType, Doc("What happened to it."), Example("created")]
-    resource_type: Annotated[ResourceType, Doc("What it is."), Example("profile")]
-    resource_id: Annotated[
-        str, Doc("The resource's identifier."), Example("prf_65f1c0de8badf00d12345678")
-    ]
-    tombstone: Annotated[bool, Doc("True for a deleted resource."), Example(False)]
-    occurred_at: Annotated[datetime, Doc("When it was recorded."), Example("2026-01-31T09:30:00Z")]
-    version: Annotated[int, Doc("The resource's version after the change."), Example(1)]
-    links: ChangeLinks
+async def _tail(ctx: Context, request: ListChanges) -> Stream:
+    seen = request.after if isinstance(request.last_event_id, Unset) else request.last_event_id
+    epoch = await ctx.tx.changes.epoch()
+    types = () if isinstance(request.types, Unset) else request.types
+    return tail(Place(epoch, await _start(ctx, seen, epoch), frozenset(types)))
 
 
-def row(change: Change) -> ChangeRow:
-    """The public form of a change."""
-    return ChangeRow(
-        id=change.id,
-        change_type=change.change_type,
-        resource_type=change.resource_type,  # type: ignore[arg-type]  # one of the kinds
-        resource_id=change.resource_id,
-        tombstone=change.change_type == "deleted",
-        occurred_at=change.occurred_at,
-        version=change.version,
-        links=ChangeLinks(change.path),
-    )
-
-
-async def list_changes(ctx: Context, request: ListChanges) -> Page[ChangeRow]:
+async def page(ctx: Context, request: ListChanges) -> Page[ChangeRow]:
     """One page of the feed; the watermark is there even when the page is empty."""
     epoch = await ctx.tx.changes.epoch()
     after = await _start(ctx, request.after, epoch)
@@ -142,6 +136,8 @@ _EXAMPLE: dict[str, Any] = {
     "links": {"next": None},
 }
 
+_EVENTS = sse.event("change", wire.dumps(_EXAMPLE["data"][0]), _WATERMARK).decode()
+
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     Operation(
         id="listChanges",
@@ -154,11 +150,14 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "misses nothing. A deleted resource is a tombstone. A key sees global changes and "
             "those of its workspace or user; who pays by request sees global changes only. After "
             "a restore of the service an old watermark answers 410 `WATERMARK_GONE`: start again "
-            "without one."
+            "without one. With `tail=true` the answer is an event stream that goes on: one "
+            "`change` event for each row, whose id is the watermark after it, a comment every 15 "
+            "seconds of silence, and an `end` event when the server ends it, with the problem if "
+            "there is one; come back with `Last-Event-ID`, as browsers do by themselves."
         ),
         tag="Changes",
         request=ListChanges,
-        response=Page[ChangeRow],
+        response=Page[ChangeRow] | Stream,
         run=list_changes,
         version="2.0",
         scopes=frozenset({"osint:read"}),
@@ -166,6 +165,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         tier=T3_ENRICHED,  # the spec lets it be paid for and shows no price: the least there is
         fails=(problem.INVALID_WATERMARK, problem.WATERMARK_GONE),
         timeless=True,
-        examples={"response": _EXAMPLE},
+        media=(JSON, SSE),
+        live="tail",
+        examples={"response": _EXAMPLE, SSE.media_type: _EVENTS},
     ),
 )

@@ -16,6 +16,7 @@ from svc_core.operation import (
     Redirect,
 )
 from svc_core.schema import Schema, Schemas, name_of
+from svc_core.stream import Stream
 from svc_core.wire import shapes
 
 _NULLABLE_TEXT: Schema = {"type": ["string", "null"]}
@@ -108,7 +109,7 @@ def _json_bodies(operation: Operation[Any, Any], schemas: Schemas) -> Iterator[S
             yield _one(model, schemas)
         elif kind is Bare:
             yield schemas.of(model, "output")
-        elif kind not in (Content, Empty, Redirect):
+        elif kind not in (Content, Empty, Redirect, Stream):
             raise TypeError(f"{operation.id} answers with {kind!r}, which is no result.")
 
 

@@ -4,7 +4,7 @@ from attrs import frozen
 
 from svc_core import cursor
 from svc_core.changes import operations
-from svc_core.changes.operations import ResourceType
+from svc_core.changes.rows import ResourceType
 from svc_core.operation import Context
 from svc_core.unset import UNSET
 from svc_core.wire import Json
@@ -50,7 +50,7 @@ async def list_(service: Service, args: ListChanges) -> Json:
         types=args.types or UNSET,
         limit=args.limit,
     )
-    page = await service.read(tenant, lambda ctx: operations.list_changes(ctx, asked))
+    page = await service.read(tenant, lambda ctx: operations.page(ctx, asked))
     return {
         "data": [row(raw) for raw in page.rows],
         "watermark": page.meta["watermark"],
