@@ -23,7 +23,6 @@ from svc_http.storage.sqlite.connection import connect_writer
 
 LINES = 100
 LINE_BYTES = 800
-GOAL = 0.5
 """Of the rate of bare inserts: the ledger writes two tables and three indexes, not one table."""
 
 BARE = "CREATE TABLE lines (place INTEGER PRIMARY KEY, line BLOB NOT NULL)"
@@ -68,8 +67,8 @@ def insert(connection: sqlite3.Connection, growths: Sequence[Growth]) -> float:
     return time.perf_counter() - began
 
 
-async def main() -> int:
-    """Print both rates; 1 when the goal was missed."""
+async def main() -> None:
+    """Print both rates and their ratio."""
     turns, count = (3, 50) if "--quick" in sys.argv[1:] else (9, 100)
     with TemporaryDirectory() as folder:
         store = SqliteStorage.open(Path(folder, "svc.db"), SAMPLES, epoch=bytes(8))
@@ -88,9 +87,8 @@ async def main() -> int:
     ratio = median(one / other for one, other in rates)
     print(f"ledger, {LINES} lines a commit   {ours:>10,.0f} lines/s")
     print(f"bare inserts of the bytes   {bare:>10,.0f} lines/s")
-    print(f"ratio {ratio:.2f}, goal at least {GOAL}")
-    return 0 if ratio >= GOAL else 1
+    print(f"ratio {ratio:.2f}, shown, no goal")
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main()))
+    asyncio.run(main())
