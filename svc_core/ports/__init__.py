@@ -58,8 +58,6 @@ __all__ = [
     "Ledger",
     "LedgerHead",
     "LedgerNode",
-    "Outbox",
-    "OutboxEvent",
     "Owned",
     "Position",
     "Record",
@@ -131,33 +129,6 @@ class Changes(Protocol):
 
 
 @frozen
-class OutboxEvent:
-    """One event whose body bytes are final and are sent verbatim on every attempt."""
-
-    id: str
-    type: str
-    subject: str
-    body: bytes
-    occurred_at: datetime
-
-
-class Outbox(Protocol):
-    """Events that are to leave the house, written with the document that caused them."""
-
-    async def add(self, event: OutboxEvent) -> None:
-        """Queue an event with this unit of work."""
-        ...
-
-    async def pending(self, *, limit: int) -> tuple[OutboxEvent, ...]:
-        """The oldest events of this tenant that nobody has taken yet."""
-        ...
-
-    async def done(self, id_: str) -> None:
-        """Take an event off the queue."""
-        ...
-
-
-@frozen
 class Answer:
     """A stored 2xx answer that a repeated request receives again."""
 
@@ -200,11 +171,6 @@ class Transaction(Protocol):
     @property
     def changes(self) -> Changes:
         """The tenant's change feed."""
-        ...
-
-    @property
-    def outbox(self) -> Outbox:
-        """The tenant's outgoing events."""
         ...
 
     @property

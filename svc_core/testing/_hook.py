@@ -6,7 +6,7 @@ made by `conforming.conforming`; the values that stores handle are known by thei
 
 from hypothesis import strategies as st
 
-from svc_core.ports import Answer, FeedPosition, OutboxEvent, Position
+from svc_core.ports import Answer, FeedPosition, Position
 from svc_core.testing import strategies
 from svc_core.testing.sample import Note
 
@@ -14,7 +14,6 @@ from svc_core.testing.sample import Note
 def register() -> None:
     """Teach `from_type` the values of stores. Called by Hypothesis itself."""
     st.register_type_strategy(Answer, strategies.answers)
-    st.register_type_strategy(OutboxEvent, strategies.events)
     st.register_type_strategy(Note, st.text(min_size=1, max_size=3).flatmap(strategies.notes))
     st.register_type_strategy(
         Position, st.builds(Position, st.integers(-(2**63), 2**63 - 1), st.text(max_size=5))

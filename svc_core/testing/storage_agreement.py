@@ -147,10 +147,9 @@ class _Agreement(RuleBasedStateMachine):
     def across(self, collection: Collection[Note], **how: Any) -> None:
         self.agree(lambda desk: desk.across(collection, **how))
 
-    @rule(tenant=steps.tenants, key=st.sampled_from(("k1", "k2")), limit=_limits)
-    def desk(self, tenant: str, key: str, limit: int) -> None:
+    @rule(tenant=steps.tenants, key=st.sampled_from(("k1", "k2")))
+    def answer(self, tenant: str, key: str) -> None:
         self.agree(lambda desk: desk.read(tenant, lambda tx: tx.answers.get("op", key)))
-        self.agree(lambda desk: desk.read(tenant, lambda tx: tx.outbox.pending(limit=limit)))
 
     @rule(before=strategies.instants, limit=_limits)
     def purge(self, before: Any, limit: int) -> None:

@@ -9,10 +9,10 @@
 """
 
 from svc_core.testing.desk import Desk, Store
+from svc_core.testing.promises.answers import AnswerPromises
 from svc_core.testing.promises.feed import FeedPromises
 from svc_core.testing.promises.ledger import LedgerPromises, LedgerReadingPromises
 from svc_core.testing.promises.lists import ListPromises
-from svc_core.testing.promises.outgoing import DeskPromises
 from svc_core.testing.promises.rows import RowPromises
 from svc_core.testing.promises.search import SearchPromises
 from svc_core.testing.promises.units import UnitPromises
@@ -26,7 +26,7 @@ class StorageContract(
     ListPromises,
     SearchPromises,
     FeedPromises,
-    DeskPromises,
+    AnswerPromises,
     LedgerPromises,
     LedgerReadingPromises,
 ):

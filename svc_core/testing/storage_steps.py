@@ -12,7 +12,6 @@ from svc_core.ports import (
     Change,
     Collection,
     DuplicateRecordError,
-    OutboxEvent,
     StaleVersionError,
     Transaction,
 )
@@ -74,19 +73,6 @@ class Append:
         """The head of the feed after it."""
         await tx.changes.append(self.change)
         return await tx.changes.head()
-
-
-@frozen
-class Queue:
-    """Queue an event; one of the same name must have left before."""
-
-    event: OutboxEvent
-
-    async def __call__(self, tx: Transaction) -> object:
-        """The events that wait."""
-        await tx.outbox.done(self.event.id)
-        await tx.outbox.add(self.event)
-        return await tx.outbox.pending(limit=9)
 
 
 @frozen
@@ -211,7 +197,6 @@ def steps(tenant: str) -> st.SearchStrategy[Work]:
         st.builds(Put, collections, ids.flatmap(strategies.notes), _expected),
         st.builds(Delete, collections, ids, _expected),
         st.builds(Append, everybody.flatmap(lambda all_: strategies.changes(everybody=all_))),
-        st.builds(Queue, strategies.events),
         st.builds(Keep, st.sampled_from(("k1", "k2")), strategies.answers),
         _seals,
         st.builds(Erase, records),

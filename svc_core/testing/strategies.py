@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from hypothesis import strategies as st
 
-from svc_core.ports import Answer, Change, OutboxEvent
+from svc_core.ports import Answer, Change
 from svc_core.testing.sample import Note
 
 INSTANT_MIN = datetime(1970, 1, 1)  # noqa: DTZ001 - Hypothesis adds the zone
@@ -45,16 +45,6 @@ def changes(*, everybody: bool) -> st.SearchStrategy[Change]:
         everybody=st.just(everybody),
     )
 
-
-events = st.builds(
-    OutboxEvent,
-    id=st.sampled_from(("e1", "e2", "e3")),
-    type=st.text(max_size=3),
-    subject=st.text(max_size=3),
-    body=st.binary(max_size=5),
-    occurred_at=instants,
-)
-"""Outgoing events with few identifiers."""
 
 answers = st.builds(
     Answer,

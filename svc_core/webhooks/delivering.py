@@ -159,7 +159,8 @@ async def _waiting(ctx: Context, webhook_id: str, limit: int) -> tuple[Waiting, 
 
 async def _recover(ctx: Context, queue: Queue) -> Queue:
     """Put back what dead workers held, at its old place in front."""
-    for hold in rules.expired(queue, ctx.now):
+    lost = rules.expired(queue, ctx.now)
+    for hold in lost:
         stored = await ctx.tx.documents.get(DELIVERIES, hold.delivery_id)
         if stored is None:
             continue  # It was forgotten meanwhile, as old ones are.
@@ -168,8 +169,7 @@ async def _recover(ctx: Context, queue: Queue) -> Queue:
         await ctx.save(DELIVERIES, hold.delivery_id, pending)
         waiting = Waiting(hold.delivery_id, queue.webhook_id, delivery.created_at)
         await ctx.save(WAITING, hold.delivery_id, waiting)
-    held = tuple(hold for hold in queue.holds if hold.until > ctx.now)
-    return attrs.evolve(queue, holds=held)
+    return attrs.evolve(queue, holds=tuple(hold for hold in queue.holds if hold not in lost))
 
 
 async def _save(ctx: Context, webhook: Webhook, queue: Queue, *, has_more: bool) -> None:

@@ -20,7 +20,7 @@ from svc_core.resources.webhook import Event
 CONTENT_TYPE: Final = "application/cloudevents+json"
 SECRET_BYTES: Final = 32
 _PREFIX: Final = "whsec_"
-SECRET_PATTERN: Final = "whsec_[A-Za-z0-9+/]{32,86}={0,2}"
+SECRET_PATTERN: Final = "whsec_[A-Za-z0-9+/]{32,86}={0,2}"  # noqa: S105 - the form of one
 _BYTES_MIN, _BYTES_MAX = 24, 64
 """Standard Webhooks, "Signature scheme": a secret has 24 to 64 bytes."""
 TOLERANCE_SECONDS: Final = 300

@@ -21,7 +21,6 @@ from svc_core.ports import (
     Collection,
     Document,
     FeedPosition,
-    OutboxEvent,
     Owned,
     Position,
     Slice,
@@ -46,7 +45,6 @@ class _World:
     numbers: Iterator[int] = field(factory=count)
     shelves: dict[tuple[str, str], Shelf] = field(factory=dict)
     feeds: dict[tuple[bool, str], list[tuple[int, Change]]] = field(factory=dict)
-    outbox: dict[tuple[str, str], tuple[int, OutboxEvent]] = field(factory=dict)
     answers: dict[tuple[str, str, str], Answer] = field(factory=dict)
     books: dict[str, Book] = field(factory=dict)
 
@@ -221,33 +219,6 @@ class _Changes:
         return self.unit.world.epoch
 
 
-@frozen(eq=False)
-class _Outbox:
-    unit: _Unit
-
-    async def add(self, event: OutboxEvent) -> None:
-        outbox, key = self.unit.world.outbox, (self.unit.tenant, event.id)
-        if key in outbox:
-            raise AssertionError(f"the event {event.id} is already queued")
-        self.unit.undoing(lambda: outbox.pop(key))
-        outbox[key] = (next(self.unit.world.numbers), event)
-
-    async def pending(self, *, limit: int) -> tuple[OutboxEvent, ...]:
-        queued = [
-            entry
-            for (tenant, _), entry in self.unit.world.outbox.items()
-            if tenant == self.unit.tenant
-        ]
-        queued.sort(key=lambda entry: entry[0])
-        return tuple(event for _, event in queued[:limit])
-
-    async def done(self, id_: str) -> None:
-        outbox, key = self.unit.world.outbox, (self.unit.tenant, id_)
-        gone = {key: outbox[key]} if key in outbox else {}
-        self.unit.undoing(lambda: outbox.update(gone))
-        outbox.pop(key, None)
-
-
 @define(eq=False)
 class _Answers:
     unit: _Unit
@@ -297,10 +268,6 @@ class _MemoryTransaction:
     @property
     def changes(self) -> _Changes:
         return _Changes(self._unit)
-
-    @property
-    def outbox(self) -> _Outbox:
-        return _Outbox(self._unit)
 
     @property
     def answers(self) -> _Answers:

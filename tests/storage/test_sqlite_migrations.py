@@ -16,7 +16,7 @@ from svc_http.storage import SqliteStorage, StoreBusy
 from svc_http.storage.sqlite import migrate, renew_epoch, status
 
 EPOCH = b"8 bytes."
-FIXED = ("meta and declared shapes", "changes", "outbox", "answers", "ledger")
+FIXED = ("meta and declared shapes", "changes", "answers", "ledger", "outbox dropped")
 BARE: Collection[Note] = evolve(NOTES, keys={}, facets={}, search=None)
 
 
@@ -69,6 +69,19 @@ def test_steps_are_numbered_and_taken_once(tmp_path: Path) -> None:
     asked = status(path, SAMPLES)
     assert [entry.number for entry in asked.applied] == [1, 2, 3, 4, 5, 6, 7, 8]
     assert asked.pending == ()
+
+
+def test_a_file_of_before_loses_the_queue_that_nothing_used(tmp_path: Path) -> None:
+    path = tmp_path / "svc.db"
+    migrate(path, [NOTES], epoch=EPOCH)
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("UPDATE schema_migrations SET step = 'outbox' WHERE step = 'outbox dropped'")
+    connection.execute("CREATE TABLE outbox (seq INTEGER PRIMARY KEY, tenant TEXT)")
+    connection.execute("CREATE INDEX i_outbox ON outbox (tenant)")
+    assert [entry.step for entry in migrate(path, [NOTES], epoch=EPOCH)] == ["outbox dropped"]
+    left = connection.execute("SELECT name FROM sqlite_schema WHERE name LIKE '%outbox'")
+    assert left.fetchall() == []
+    connection.close()
 
 
 def test_a_new_filter_is_filled_from_stored_rows(runner: asyncio.Runner, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Coroutine
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from svc_core.ports import Answer, OutboxEvent, Transaction
+from svc_core.ports import Answer, Transaction
 from svc_core.testing.clock import START
 from svc_core.testing.desk import Desk, Store, a_change
 from svc_core.testing.sample import NOTES, Note
@@ -60,8 +60,6 @@ async def do_all_and_fail(tx: Transaction) -> None:
     await tx.documents.put(NOTES, "new", Note("new", "after", topics=("t",)))
     await tx.documents.delete(NOTES, "other")
     await tx.changes.append(a_change("lost"))
-    await tx.outbox.add(an_event("new"))
-    await tx.outbox.done("old")
     await tx.answers.put("op", "old", an_answer(b"changed"))
     await tx.answers.put("op", "new", an_answer(b"new"))
     raise Mishap
@@ -70,11 +68,6 @@ async def do_all_and_fail(tx: Transaction) -> None:
 async def tenant_of(tx: Transaction) -> str:
     """The tenant of a transaction."""
     return tx.tenant
-
-
-def an_event(id_: str) -> OutboxEvent:
-    """An outgoing event."""
-    return OutboxEvent(id_, "note.created", f"row-{id_}", b'{"a":1}', START)
 
 
 def an_answer(body: bytes) -> Answer:

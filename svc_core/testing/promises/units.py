@@ -9,7 +9,6 @@ from svc_core.testing.promises.bench import (
     Bench,
     Mishap,
     an_answer,
-    an_event,
     do_all_and_fail,
     tenant_of,
 )
@@ -23,7 +22,6 @@ class UnitPromises(Bench):
         self.note("kept", text="before", topics=("t",), status="open")
         self.note("other")
         self.desk.write(ANN, lambda tx: tx.answers.put("op", "old", an_answer(b"old")))
-        self.desk.write(ANN, lambda tx: tx.outbox.add(an_event("old")))
         with refused(Mishap):
             self.desk.write(ANN, do_all_and_fail)
         kept = self.desk.get(ANN, NOTES, "kept")
@@ -36,7 +34,6 @@ class UnitPromises(Bench):
         old = self.desk.read(ANN, lambda tx: tx.answers.get("op", "old"))
         assert old == an_answer(b"old")
         assert self.desk.read(ANN, lambda tx: tx.answers.get("op", "new")) is None
-        assert self.desk.read(ANN, lambda tx: tx.outbox.pending(limit=9)) == (an_event("old"),)
 
     def test_a_unit_sees_what_it_wrote(self) -> None:
         async def unit(tx: Transaction) -> tuple[int, int, int]:
@@ -65,8 +62,6 @@ class UnitPromises(Bench):
             lambda tx: tx.documents.put(NOTES, "a", Note("a", "")),
             lambda tx: tx.documents.delete(NOTES, "a"),
             lambda tx: tx.changes.append(a_change("c")),
-            lambda tx: tx.outbox.add(an_event("e")),
-            lambda tx: tx.outbox.done("e"),
             lambda tx: tx.answers.put("op", "key", an_answer(b"")),
         ):
             with refused(AssertionError):

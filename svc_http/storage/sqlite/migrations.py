@@ -32,12 +32,6 @@ _FIXED: dict[str, tuple[str, ...]] = {
         " occurred_at INTEGER NOT NULL, path TEXT, UNIQUE (scope, position))",
         "CREATE INDEX i_changes_type ON changes (scope, resource_type, position)",
     ),
-    "outbox": (
-        "CREATE TABLE outbox (seq INTEGER PRIMARY KEY, tenant TEXT NOT NULL,"
-        " id TEXT NOT NULL, type TEXT NOT NULL, subject TEXT NOT NULL, body BLOB NOT NULL,"
-        " occurred_at INTEGER NOT NULL, UNIQUE (tenant, id))",
-        "CREATE INDEX i_outbox ON outbox (tenant, seq)",
-    ),
     "answers": (
         "CREATE TABLE answers (tenant TEXT NOT NULL, operation TEXT NOT NULL, key TEXT NOT NULL,"
         " fingerprint BLOB NOT NULL, status INTEGER NOT NULL, headers TEXT NOT NULL,"
@@ -64,6 +58,8 @@ _FIXED: dict[str, tuple[str, ...]] = {
         "CREATE TABLE ledger_checkpoints (tenant TEXT NOT NULL, day TEXT NOT NULL,"
         " size INTEGER NOT NULL, text BLOB NOT NULL, PRIMARY KEY (tenant, day)) WITHOUT ROWID",
     ),
+    # Events of webhooks wait in collections; a queue of its own was made and never used.
+    "outbox dropped": ("DROP TABLE IF EXISTS outbox",),
 }
 
 

@@ -7,7 +7,6 @@ from svc_http.storage.sqlite.answers import SqliteAnswers
 from svc_http.storage.sqlite.changes import SqliteChanges
 from svc_http.storage.sqlite.documents import SqliteDocuments, Tables
 from svc_http.storage.sqlite.ledger import SqliteLedger
-from svc_http.storage.sqlite.outbox import SqliteOutbox
 from svc_http.storage.sqlite.texts import Texts
 from svc_http.storage.sqlite.traces import Traces
 
@@ -39,11 +38,6 @@ class SqliteTransaction:
     def changes(self) -> SqliteChanges:
         """The tenant's change feed."""
         return SqliteChanges(self._connection, self.tenant, self._writable)
-
-    @property
-    def outbox(self) -> SqliteOutbox:
-        """The tenant's outgoing events."""
-        return SqliteOutbox(self._connection, self.tenant, self._writable)
 
     @property
     def answers(self) -> SqliteAnswers:

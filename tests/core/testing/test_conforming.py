@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from svc_core.constraints import Ge, Le, MaxLen, MinLen, Pattern
 from svc_core.ids import PROFILE_ID, is_id
-from svc_core.ports import Answer, FeedPosition, OutboxEvent, Position
+from svc_core.ports import Answer, FeedPosition, Position
 from svc_core.testing import _hook
 from svc_core.testing.clock import START, CountingIds, FrozenClock
 from svc_core.testing.conforming import conforming
@@ -66,7 +66,7 @@ def test_an_annotation_without_a_rule_is_refused() -> None:
 @given(st.data())
 def test_hypothesis_knows_the_values_of_stores(data: st.DataObject) -> None:
     _hook.register()
-    kinds: list[Any] = [Answer, FeedPosition, Note, OutboxEvent, Position]
+    kinds: list[Any] = [Answer, FeedPosition, Note, Position]
     for kind in kinds:
         assert isinstance(data.draw(st.from_type(kind)), kind)
 

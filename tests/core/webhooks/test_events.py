@@ -281,7 +281,7 @@ def test_a_test_event_says_nothing_but_that_deliveries_arrive(yard: Any) -> None
 # -- one unit of work --------------------------------------------------------------------------
 
 
-class Mishap(Exception):
+class Mishap(Exception):  # noqa: N818 - what a unit of work raises to be undone
     """The store gives up."""
 
 

@@ -6,6 +6,7 @@ import json
 import random
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from typing import Any
 
 import pytest
 import standardwebhooks
@@ -20,24 +21,27 @@ from svc_core.webhooks.signing import SecretError, SignatureError
 
 KEY = bytes(range(32))
 OLD = bytes(reversed(range(40)))
-NOW = datetime.now(UTC).replace(microsecond=123_456)  # the libraries read their own clock
+NOW = datetime.now(UTC).replace(microsecond=123_456)  # noqa: TID251 - libraries read their clock
 EVENT = Event("evt_65f1c0de8badf00d12345678", REPORT_GENERATED, "rpt_1", '{"a":"é"}', NOW)
 LIBRARIES = [
     (standardwebhooks.Webhook, standardwebhooks.WebhookVerificationError),
     (svix.webhooks.Webhook, svix.webhooks.WebhookVerificationError),
 ]
+Fields = dict[str, str]
 keys = st.binary(min_size=24, max_size=64)
 
 
-def fields_of(event: Event = EVENT, *, at: datetime = NOW, by: tuple[bytes, ...] = (KEY,)):
+def fields_of(
+    event: Event = EVENT, *, at: datetime = NOW, by: tuple[bytes, ...] = (KEY,)
+) -> Fields:
     return signing.fields(event, attempt_id="att_1", number=3, at=at, keys=by)
 
 
-def lowered(fields):
+def lowered(fields: Fields) -> Fields:
     return {name.lower(): value for name, value in fields.items()}
 
 
-def test_every_field_of_a_delivery_is_as_promised():
+def test_every_field_of_a_delivery_is_as_promised() -> None:
     assert fields_of() == {
         "Content-Type": "application/cloudevents+json",
         "Idempotency-Key": EVENT.id,
@@ -52,7 +56,7 @@ def test_every_field_of_a_delivery_is_as_promised():
     }
 
 
-def test_a_signature_is_the_one_of_the_standards_own_example():
+def test_a_signature_is_the_one_of_the_standards_own_example() -> None:
     # Standard Webhooks, libraries/tests: secret, id, time and body of its published vector.
     key = signing.secret_key("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
     at = datetime.fromtimestamp(1614265330, UTC)
@@ -64,8 +68,8 @@ def test_a_signature_is_the_one_of_the_standards_own_example():
 @pytest.mark.parametrize(("library", "_refusal"), LIBRARIES, ids=["standardwebhooks", "svix"])
 @given(key=keys, old=keys, text=st.text(st.characters(exclude_categories=["Cs"])))
 def test_libraries_verify_a_delivery_by_the_present_and_the_former_secret(
-    library, _refusal, key, old, text
-):
+    library: Any, _refusal: Any, key: bytes, old: bytes, text: str
+) -> None:
     event = Event(EVENT.id, EVENT.type, "s", '{"text":' + json.dumps(text) + "}", NOW)
     fields = fields_of(event, by=(key, old))
     for secret in (key, old):
@@ -75,7 +79,7 @@ def test_libraries_verify_a_delivery_by_the_present_and_the_former_secret(
 
 
 @pytest.mark.parametrize(("library", "refusal"), LIBRARIES, ids=["standardwebhooks", "svix"])
-def test_a_thousand_tampered_deliveries_are_refused(library, refusal):
+def test_a_thousand_tampered_deliveries_are_refused(library: Any, refusal: Any) -> None:
     turns = random.Random(36)
     body = EVENT.body.encode()
     receiver = library(signing.secret_text(KEY))
@@ -87,7 +91,7 @@ def test_a_thousand_tampered_deliveries_are_refused(library, refusal):
             signing.verify(fields, spoilt, KEY, NOW)
 
 
-def tampered(turns, fields, body):
+def tampered(turns: random.Random, fields: Fields, body: bytes) -> tuple[Fields, bytes]:
     """The delivery with one part of what is signed changed, left out or signed by another."""
     match turns.randrange(6):
         case 0:
@@ -111,7 +115,7 @@ def tampered(turns, fields, body):
 
 @pytest.mark.parametrize(("seconds", "is_taken"), [(0, True), (299, True), (-299, True),
                                                   (302, False), (-302, False)])  # fmt: skip
-def test_an_old_delivery_and_one_from_the_future_are_refused(seconds, is_taken):
+def test_an_old_delivery_and_one_from_the_future_are_refused(seconds: int, is_taken: bool) -> None:
     fields, body = lowered(fields_of()), EVENT.body.encode()
     if is_taken:
         signing.verify(fields, body, KEY, NOW + timedelta(seconds=seconds))
@@ -120,7 +124,7 @@ def test_an_old_delivery_and_one_from_the_future_are_refused(seconds, is_taken):
         signing.verify(fields, body, KEY, NOW + timedelta(seconds=seconds))
 
 
-def test_a_time_that_is_no_number_is_refused():
+def test_a_time_that_is_no_number_is_refused() -> None:
     fields = {**lowered(fields_of()), "webhook-timestamp": "soon"}
     with pytest.raises(SignatureError, match="cannot be read"):
         signing.verify(fields, EVENT.body.encode(), KEY, NOW)
@@ -130,7 +134,7 @@ def test_a_time_that_is_no_number_is_refused():
 
 
 @given(keys)
-def test_a_secret_is_read_as_it_was_written(key):
+def test_a_secret_is_read_as_it_was_written(key: bytes) -> None:
     assert signing.secret_key(signing.secret_text(key)) == key
 
 
@@ -157,7 +161,7 @@ def secret(size: int) -> str:
         "whsec_" + "é" * 32,
     ],
 )
-def test_what_is_no_secret_is_refused_and_not_repeated(text):
+def test_what_is_no_secret_is_refused_and_not_repeated(text: str) -> None:
     with pytest.raises(SecretError) as refused:
         signing.secret_key(text)
     assert len(text) < 8 or text not in str(refused.value)

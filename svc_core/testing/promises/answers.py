@@ -1,5 +1,5 @@
 # ruff: noqa: D102, S101 - a promise is its name and its assertions
-"""Events that leave and answers that are kept."""
+"""Answers that are kept for a repeated request."""
 
 from datetime import timedelta
 from typing import Any
@@ -9,28 +9,11 @@ from attrs import evolve
 from svc_core.ports import SYSTEM, Answer, Transaction
 from svc_core.testing.clock import START
 from svc_core.testing.desk import refused
-from svc_core.testing.promises.bench import ANN, BOB, Bench, Mishap, an_answer, an_event
+from svc_core.testing.promises.bench import ANN, BOB, Bench, Mishap, an_answer
 
 
-class DeskPromises(Bench):
-    """Events that leave and answers that are kept."""
-
-    def test_events_leave_oldest_first_and_once(self) -> None:
-        for id_ in ("b", "a", "c"):
-            self._queue(ANN, id_)
-        self.desk.write(ANN, lambda tx: tx.outbox.done("a"))
-        self.desk.write(BOB, lambda tx: tx.outbox.done("b"))
-        self.desk.write(ANN, lambda tx: tx.outbox.done("absent"))
-        pending = self.desk.read(ANN, lambda tx: tx.outbox.pending(limit=9))
-        assert pending == (an_event("b"), an_event("c"))
-        assert self.desk.read(ANN, lambda tx: tx.outbox.pending(limit=1)) == (an_event("b"),)
-        assert self.desk.read(BOB, lambda tx: tx.outbox.pending(limit=9)) == ()
-
-    def test_an_event_is_queued_once(self) -> None:
-        self._queue(ANN, "a")
-        with refused(AssertionError):
-            self._queue(ANN, "a")
-        self._queue(BOB, "a")
+class AnswerPromises(Bench):
+    """Answers that are kept for a repeated request."""
 
     def test_an_answer_is_found_by_tenant_operation_and_key(self) -> None:
         answer = an_answer(b"body")
@@ -74,9 +57,6 @@ class DeskPromises(Bench):
     def test_a_tenant_forgets_nothing_of_others(self) -> None:
         with refused(AssertionError):
             self.desk.write(ANN, lambda tx: tx.answers.purge(START, limit=1))
-
-    def _queue(self, tenant: str, id_: str) -> None:
-        self.desk.write(tenant, lambda tx: tx.outbox.add(an_event(id_)))
 
     def _keep(self, tenant: str, key: str, answer: Answer) -> None:
         self.desk.write(tenant, lambda tx: tx.answers.put("op", key, answer))
