@@ -38,6 +38,7 @@ for _name, _target, _help in (
     ("profiles", "profiles:app", "Create, list, show and delete the profiles of a workspace."),
     ("reports", "reports:app", "Make, list and read reports."),
     ("changes", "changes:app", "Read the change feed."),
+    ("webhooks", "webhooks:app", "Register addresses, see how deliveries go, try them here."),
     (
         "db",
         "database:app",

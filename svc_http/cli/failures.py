@@ -19,18 +19,22 @@ _POINTER = re.compile(r"(?:(?<=^)|(?<=; ))/([^:; ]+): ")
 _OPTIONS = {
     "addresses": "--address",
     "cadenceSeconds": "--every",
+    "eventId": "EVENT-ID",
     "expiresAt": "--expires",
     "keywords": "--keyword",
     "locations": "LOCATION",
     "perDay": "--per-day",
     "perMinute": "--per-minute",
     "profileId": "PROFILE-ID",
+    "profileIds": "--profile",
     "reportId": "REPORT-ID",
     "scheduleDay": "--day",
     "scheduleTimeOfDay": "--time",
     "scopes": "--scope",
     "topics": "--topic",
     "types": "--type",
+    "url": "URL",
+    "webhookId": "WEBHOOK-ID",
 }
 """Where a member of the arguments was given at the command line, when not as `--member`."""
 

@@ -42,7 +42,12 @@ def changes(
     """Print every change from a position on, one JSON object a line; --json changes nothing.
 
     With --state the position is kept after each page was handed on, so that a run that was killed
-    repeats at most one page and misses none.
+    repeats at most one page and misses none. --exec is given a page as lines of JSON on its stdin,
+    and has taken it when it ends with 0.
+
+    Exit codes: 0, the end of the feed was reached; 1, --exec failed and its page will come again,
+    or the position is of another life of the feed (`WATERMARK_GONE`); 2, the command line or the
+    file of --state cannot be used; 3, the server that was named does not answer; 130, Ctrl-C.
     """
     mark = _kept(state) or after
     while True:
@@ -63,7 +68,10 @@ def changes(
 def _kept(state: Path | None) -> str | None:
     if state is None or not state.exists():
         return None
-    return state.read_text("ascii").strip()
+    try:
+        return state.read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError) as refused:
+        raise Usage(f"{state} holds no position: {refused}") from refused
 
 
 def _keep(state: Path | None, mark: str) -> None:
@@ -71,14 +79,20 @@ def _keep(state: Path | None, mark: str) -> None:
     if state is None:
         return
     fresh = state.with_name(f"{state.name}.new")
+    folder = None
     try:
         with fresh.open("w", encoding="ascii") as file:
             file.write(f"{mark}\n")
             file.flush()
             os.fsync(file.fileno())
         fresh.replace(state)
+        folder = os.open(state.parent, os.O_RDONLY)
+        os.fsync(folder)  # else a power cut may bring the position of before back
     except OSError as refused:
         raise Usage(f"the position cannot be kept in {state}: {refused.strerror}") from refused
+    finally:
+        if folder is not None:
+            os.close(folder)
 
 
 def _hand_on(rows: list[Any], command: str | None) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from svc_http.commands import changes, feeds, keys, profiles, reports, workspaces
+from svc_http.commands import changes, feeds, keys, profiles, reports, webhooks, workspaces
 from svc_http.commands.command import Command
 from svc_http.commands.feeds import MakeFetcher
 from svc_http.fetch import Fetcher
@@ -20,4 +20,5 @@ def commands(make_fetcher: MakeFetcher = Fetcher) -> Commands:
         **profiles.COMMANDS,
         **reports.COMMANDS,
         **changes.COMMANDS,
+        **webhooks.COMMANDS,
     }

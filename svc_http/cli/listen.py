@@ -1,0 +1,198 @@
+"""`svc webhooks listen`: a receiver on this machine, for as long as somebody watches it.
+
+Rule 1: every delivery is checked as a receiver has to check it, before anything is believed.
+Rule 2: what is passed on is passed on byte for byte, with its fields; the answer that comes back
+        is the one that the sender gets.
+Rule 3: the webhook is there only while this runs.
+"""
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from types import FrameType
+from typing import Annotated, Any, NoReturn
+
+from cyclopts import Parameter
+
+from svc_core.webhooks.signing import SignatureError, secret_key, verify
+from svc_http import control, system
+from svc_http.cli import show
+from svc_http.cli.failures import Usage
+from svc_http.cli.options import Common
+from svc_http.cli.reach import call
+from svc_http.cli.webhooks import asked
+
+DESCRIPTION = "svc webhooks listen"
+BODY_BYTES_MAX = 1024 * 1024
+"""Of one delivery; an event has a few kilobytes."""
+FORWARD_SECONDS = 9.0
+"""How long whoever it is passed on to may take: a little less than the sender waits."""
+
+_OWN = frozenset({"host", "connection", "content-length", "transfer-encoding"})
+"""Fields about the connection, which is another one from here on."""
+
+
+def listen(
+    *,
+    forward_to: Annotated[
+        str | None,
+        Parameter(name="--forward-to", help="Where each delivery is passed on to, as it came."),
+    ] = None,
+    secret: Annotated[
+        str | None, Parameter(help="What is to sign, whsec_... Without: one is made.")
+    ] = None,
+    port: Annotated[int, Parameter(help="The port to listen on; 0 takes any.")] = 0,
+    count: Annotated[
+        int | None, Parameter(help="End after so many deliveries. Without: go on.")
+    ] = None,
+    workspace: Annotated[
+        str | None, Parameter(help="Id or name. Without: the only one there is.")
+    ] = None,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Receive the deliveries of a webhook that is there while this runs, a line for each.
+
+    For development: the server must run on this machine, and not in production.
+    """
+    _check_server(common)
+    with _receiver(port) as receiver, _ending_well():
+        url = f"http://127.0.0.1:{receiver.server_port}/"
+        made: Any = call(common, "webhooks create", asked(url, DESCRIPTION, (), secret, workspace))
+        try:
+            receiver.expect(secret or made["secret"], forward_to, as_json=common.json)
+            _begin(made, secret, common)
+            while count is None or receiver.received < count:
+                receiver.handle_request()
+        finally:
+            given = {"webhookId": made["id"], "workspace": workspace}
+            call(common, "webhooks delete", given)
+
+
+def _check_server(common: Common) -> None:
+    if common.named_server() is None:
+        path = control.address(common.settings().file)
+        if not path.exists():
+            raise control.Unreachable("no server runs that could deliver; start it: svc serve")
+
+
+@contextmanager
+def _receiver(port: int) -> Iterator["_Receiver"]:
+    try:
+        receiver = _Receiver(port)
+    except OSError as refused:
+        raise Usage(f"--port {port} cannot be listened on: {refused.strerror}") from refused
+    with receiver:
+        yield receiver
+
+
+@contextmanager
+def _ending_well() -> Iterator[None]:
+    """Let SIGTERM end it like Ctrl-C, so that the webhook is removed."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _begin(made: Any, given: str | None, common: Common) -> None:
+    if common.json:
+        show.as_json({"id": made["id"], "url": made["url"], "secret": given or made["secret"]})
+    else:
+        show.lines(f"Listening as {made['id']}; Ctrl-C ends it.")
+        if given is None:
+            show.lines(f"Deliveries are signed by {made['secret']}.")
+    sys.stdout.flush()
+
+
+class _Receiver(HTTPServer):
+    """Takes one delivery after the other."""
+
+    def __init__(self, port: int) -> None:
+        import httpx2  # noqa: PLC0415 - help is shown without it
+
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.received = 0
+        self._key = b""
+        self._forward_to: str | None = None
+        self._as_json = False
+        self._client = httpx2.Client(trust_env=False, timeout=FORWARD_SECONDS)
+        self._failed = httpx2.HTTPError, httpx2.InvalidURL
+
+    def expect(self, secret: str, forward_to: str | None, *, as_json: bool) -> None:
+        """Say what the deliveries are signed by and where they are passed on to."""
+        self._key = secret_key(secret)
+        self._forward_to = forward_to
+        self._as_json = as_json
+
+    def server_close(self) -> None:
+        """Close the socket, and the connections of whatever it is passed on to."""
+        self._client.close()
+        super().server_close()
+
+    def receive(self, fields: dict[str, str], body: bytes) -> int:
+        """Check one delivery, pass it on and print it; the status to answer with."""
+        self.received += 1
+        try:
+            verify(
+                {name.lower(): text for name, text in fields.items()}, body, self._key, system.now()
+            )
+        except SignatureError as refused:
+            self._tell(fields, 401, str(refused))
+            return 401
+        status = self._forward(fields, body)
+        self._tell(fields, status, None)
+        return status
+
+    def _forward(self, fields: dict[str, str], body: bytes) -> int:
+        if self._forward_to is None:
+            return 204
+        kept = {name: text for name, text in fields.items() if name.lower() not in _OWN}
+        try:
+            answer = self._client.post(self._forward_to, content=body, headers=kept)
+        except self._failed:
+            return 502
+        return answer.status_code
+
+    def _tell(self, fields: dict[str, str], status: int, refused: str | None) -> None:
+        line = {
+            "at": fields.get("X-Svc-Timestamp"),
+            "eventId": fields.get("X-Svc-Event-Id"),
+            "attempt": fields.get("X-Svc-Attempt"),
+            "signature": refused or "ok",
+            "status": status,
+        }
+        if self._as_json:
+            show.as_json(line)
+        else:
+            show.lines("  ".join(str(text) for text in line.values() if text is not None))
+        sys.stdout.flush()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One request."""
+
+    server: _Receiver
+    timeout = 10.0
+
+    def do_POST(self) -> None:
+        length = self.headers.get("Content-Length", "")
+        if not length.isdigit() or int(length) > BODY_BYTES_MAX:
+            self._answer(413)
+            return
+        self._answer(self.server.receive(dict(self.headers.items()), self.rfile.read(int(length))))
+
+    def _answer(self, status: int) -> None:
+        self.send_response(status)
+        if status != 204:
+            self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing: each delivery has its line."""
