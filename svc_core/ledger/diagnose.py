@@ -118,7 +118,7 @@ class Diagnosis:
             self._tell(line, breach, pinned_by=after.line if after and is_pinned else None)
             seal = breach.expected
             if breach.code == "SEAL_ALTERED" and line.head is not None:
-                self._judge(line, line.head)
+                self._judge(line, line.head, self._next + self._loose)
         if not self._next and not self._loose and line.prev not in ("", self._tip):
             self._tell(line, self._no_genesis(line))
         self._register.lose(line.line, may_erase=line.head is None or line.head.op == b"erase")
@@ -159,7 +159,7 @@ class Diagnosis:
             self._open_gap(line, expected + self._loose)
         self._judge_time(line, head)
         self._accept(line, seq, tip)
-        self._judge(line, head)
+        self._judge(line, head, seq)
 
     def _accept(self, line: Reading, seq: int, tip: str) -> None:
         """The line is record `seq`, and its seal was `tip`; all before it is settled."""
@@ -224,7 +224,7 @@ class Diagnosis:
         else:
             self._fill_gap(line)
             self._seen.add(seq, line.computed)
-        self._judge(line, head)
+        self._judge(line, head, seq)
 
     def _open_gap(self, line: Reading, start: int) -> None:
         self._register.lose(line.line, may_erase=False)
@@ -260,14 +260,15 @@ class Diagnosis:
             self._tell(line, Breach("TIME_REGRESSION", detail, before, now))
         self._time = head.recorded_at
 
-    def _judge(self, line: Reading, head: Head) -> None:
-        """The payload, and at level `strict` what the head says."""
+    def _judge(self, line: Reading, head: Head, seq: int) -> None:
+        """The payload of record `seq`, and at level `strict` what the head says."""
         payload = line.parts.payload
         is_empty = payload == NO_PAYLOAD
         if not line.has_payload:
             expected = head.payload_hash.decode()
             detail = "The payload is not the one that was sealed."
-            self._tell(line, Breach("PAYLOAD_ALTERED", detail, expected, line.payload_hash))
+            breach = Breach("PAYLOAD_ALTERED", detail, expected, line.payload_hash)
+            self._tell(line, breach, seq=seq)
         if not self._strict:
             if is_empty:
                 self._register.define(line.line, head, is_empty=True)
@@ -278,7 +279,7 @@ class Diagnosis:
         if line.has_payload and (breach := payload_breach(payload)) is not None:
             breaches.append(breach)
         for breach in breaches:
-            self._tell(line, breach)
+            self._tell(line, breach, seq=seq)
         self._register.record(line.line, head, is_empty=is_empty)
 
     def _no_genesis(self, line: Reading) -> Breach:

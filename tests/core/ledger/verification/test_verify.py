@@ -93,6 +93,16 @@ def test_an_intact_log_is_told_whole(vectors: Any) -> None:
     assert verdict.head.recorded_at == "2026-02-03T10:00:00.000000Z"
 
 
+def test_a_payload_that_was_altered_names_its_own_record(vectors: Any) -> None:
+    lines = [line.encode() for line in vectors["lines"]]
+    lines[3] = lines[3].replace(b'"salt":"', b'"salt":"A', 1)
+
+    for level in ("strict", "integrity"):
+        first = verify(lines, level=level).first_fault
+        assert first is not None
+        assert (first.code, first.line, first.seq) == ("PAYLOAD_ALTERED", 4, 3)
+
+
 # -- every edit ------------------------------------------------------------------------------------
 
 
