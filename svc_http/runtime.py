@@ -60,7 +60,11 @@ class Runtime:
         self.ids = ids
         self.plans = plan_table or plans.PRESETS[settings.plans]
         self.keyring = keyring(settings.secret, settings.secret_previous)
-        self.host = Host(settings.origin, settings.env == "development")
+        self.host = Host(
+            settings.origin,
+            settings.env == "development",
+            allow_erasure=frozenset(settings.allow_erasure),
+        )
         self.principals = Principals(storage, self.plans, monotonic)
         self.gate = Gate(self.principals, address.parse_trusted(settings.trusted_proxies))
         self.pages = PageCache()

@@ -21,6 +21,7 @@ from svc_core.access import plans
 from svc_core.constraints import Doc
 from svc_http.settings_text import (
     Reader,
+    argv,
     choice,
     evm_address,
     instant,
@@ -30,6 +31,7 @@ from svc_http.settings_text import (
     secrets,
     switch,
     web_origin,
+    workspaces,
 )
 
 MEMORY = ":memory:"
@@ -117,6 +119,13 @@ class Settings:
         "Whether feeds may be fetched from this machine and private networks. Without it: in "
         "development only.",
     )
+    allow_erasure: tuple[str, ...] = _setting(
+        (),
+        workspaces,
+        "wsp_0123456789abcdef01234567",
+        "Workspaces whose ledger content may be erased for good: ids with commas between them, or "
+        "`*` for all. Without it: none.",
+    )
     trusted_proxies: tuple[str, ...] = _setting(
         ("loopback", "private"),
         proxies,
@@ -174,6 +183,40 @@ class Settings:
         "The address that payments go to. Without it: one that nobody has the key of. Payments "
         "are asked for and not yet settled.",
     )
+    speech: Literal["none", "espeak", "command"] = _setting(
+        "none",
+        choice("none", "espeak", "command"),
+        "espeak",
+        "What speaks reports whose subscription wants audio: nothing, eSpeak NG (`pip install "
+        '"svc[speech]"`), or the program of `speech_command`.',
+    )
+    speech_command: str | None = _setting(
+        None,
+        argv,
+        "flite -o {out}",
+        "The program that speaks, with its arguments; no shell reads them. The words are its "
+        "input; WAV or MP3 goes to `{out}` where that stands, else to its output. `{voice}` and "
+        "`{language}` are filled in.",
+    )
+    speech_voice: str | None = _setting(
+        None,
+        nonempty,
+        "en-gb",
+        "The voice that reads every report. Without it: one for each report's language.",
+    )
+    media_dir: str | None = _setting(
+        None,
+        nonempty,
+        "/var/lib/svc/media",
+        "The folder of the audio files. Without it: beside the database, `<db>.media`.",
+    )
+    media_base_url: str | None = _setting(
+        None,
+        web_origin,
+        "https://cdn.example.org/audio",
+        "Where a CDN serves that folder. Without it this service gives the files, at addresses "
+        "that end after an hour.",
+    )
     body_bytes_max: int = _setting(
         _MIB, integer(1024, 64 * _MIB), "1048576", "The largest request body, in bytes."
     )
@@ -204,6 +247,10 @@ class Settings:
             raise _refused("sunset_at", "is before deprecated_at")
         if self.payment_network == payments.BASE.id and self.x402_pay_to is None:
             raise _refused("x402_pay_to", "is missing, and x402_network takes real money")
+        if self.speech == "command" and self.speech_command is None:
+            raise _refused("speech_command", "is missing, and speech is command")
+        if self.speech != "none" and self.media_folder is None:
+            raise _refused("media_dir", "is missing, and db keeps nothing on a disk")
 
     @property
     def payment_network(self) -> str:
@@ -217,6 +264,13 @@ class Settings:
     def file(self) -> str | None:
         """The SQLite file; None where everything is kept in memory."""
         return None if self.db == MEMORY else self.db
+
+    @property
+    def media_folder(self) -> Path | None:
+        """Where the audio files are; None where nothing is kept on a disk."""
+        if self.media_dir is not None:
+            return Path(self.media_dir).absolute()
+        return None if self.file is None else Path(f"{self.file}.media").absolute()
 
     @property
     def origin(self) -> str:

@@ -4,6 +4,7 @@ A reader raises ValueError with what is wrong, to stand after the name of the se
 """
 
 import re
+import shlex
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -21,6 +22,17 @@ Reader = Callable[[str], Any]
 def nonempty(text: str) -> str:
     """Any text but none."""
     if not text:
+        raise ValueError("is empty")
+    return text
+
+
+def argv(text: str) -> str:
+    """A program and its arguments, quoted as for a POSIX shell, which never sees them."""
+    try:
+        words = shlex.split(text)
+    except ValueError as open_quote:
+        raise ValueError("has a quotation mark without its other one") from open_quote
+    if not words:
         raise ValueError("is empty")
     return text
 
@@ -78,6 +90,15 @@ def proxies(text: str) -> tuple[str, ...]:
     """A comma list of peers, checked here and kept as text."""
     entries = tuple(entry.strip() for entry in text.split(",") if entry.strip())
     address.parse_trusted(entries)
+    return entries
+
+
+def workspaces(text: str) -> tuple[str, ...]:
+    """A comma list of workspace ids, or `*` for all."""
+    entries = tuple(entry.strip() for entry in text.split(",") if entry.strip())
+    for entry in entries:
+        if entry != "*" and not re.fullmatch("wsp_[0-9a-f]{24}", entry):
+            raise ValueError(f"lists {entry!r}, which is no workspace id, wsp_...")
     return entries
 
 

@@ -7,7 +7,7 @@ Rule 3: an erasure takes the content out of the line, the indexes and the answer
         retries; heads, seals, proofs and checkpoints stay as they were.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from attrs import field, frozen
@@ -62,16 +62,18 @@ async def append_one(ctx: Context, entry: Entry) -> Appended:
     return await _append(ctx, (made,), is_batch=False)
 
 
-async def append_all(ctx: Context, entries: Sequence[Entry]) -> Appended:
-    """Append a batch, all or nothing.
+async def append_all(
+    ctx: Context, entries: Sequence[Entry], *, salts: Sequence[bytes] | None = None
+) -> Appended:
+    """Append a batch, all or nothing; the salts are drawn unless they are given.
 
     Raises:
         Problem: PRECONDITION_FAILED where the ledger is not at `If-Match`; what makes an entry
             unfit (`drafts`) or inadmissible (`rules`); RESOURCE_CONFLICT when another append was
             first; DUPLICATE_RECORD.
     """
-    salts = [ctx.ids.random(SALT_BYTES) for _ in entries]
-    made = drafts(entries, author=author_of(ctx), salts=salts)
+    drawn = [ctx.ids.random(SALT_BYTES) for _ in entries] if salts is None else salts
+    made = drafts(entries, author=author_of(ctx), salts=drawn)
     return await _append(ctx, made, is_batch=True)
 
 
@@ -96,10 +98,12 @@ async def _append(ctx: Context, made: Sequence[Draft], *, is_batch: bool) -> App
     await _store(ctx, head, batch)
     for record in batch.records:
         if record.op == "erase":
-            await _erase(ctx, str(record.target))
+            await erase_content(ctx, str(record.target))
     checkpoint = checkpoint_of(ctx, batch.head)
     await ctx.tx.ledger.keep_checkpoint(instant(ctx.now)[:10], batch.head.size, checkpoint.encode())
-    await _tell(ctx, batch)
+    opened = {record.subject for record in batch.records if record.id == record.subject}
+    subjects = dict.fromkeys(record.subject for record in batch.records)
+    await publish(ctx, subjects, opened, batch.head.size)
     proofs = Proofs(ctx)
     receipts = [
         await proofs.receipt(record.seq, batch.head.size, checkpoint) for record in batch.records
@@ -149,7 +153,7 @@ class _Judge:
                 in_force=in_force,
                 states=states,  # type: ignore[arg-type]  # an empty one, or the standing's
                 evidence=await self._evidence(made),
-                allow_erasure=_may_erase(self.ctx),
+                allow_erasure=may_erase(self.ctx),
             ),
         )
         self._counts[record.subject] += 1
@@ -188,7 +192,8 @@ class _Judge:
         return found
 
 
-def _may_erase(ctx: Context) -> bool:
+def may_erase(ctx: Context) -> bool:
+    """Whether the deployment allows content of this workspace to be erased."""
     return bool({"*", ctx.actor.tenant} & ctx.host.allow_erasure)
 
 
@@ -196,19 +201,7 @@ def _may_erase(ctx: Context) -> bool:
 
 
 async def _store(ctx: Context, head: TreeHead, batch: Batch) -> None:
-    lines = [
-        SealedLine(
-            seq=record.seq,
-            id=record.id,
-            subject=record.subject,
-            opens=record.kind == SUBJECT and record.op == "assert",
-            recorded_at=record.recorded_at,
-            keys=_keys(record),
-            seal=seal,
-            line=line,
-        )
-        for record, seal, line in zip(batch.records, batch.seals, batch.lines, strict=True)
-    ]
+    lines = list(map(stored_line, batch.records, batch.seals, batch.lines))
     after = LedgerHead(batch.head.size, batch.head.encode())
     try:
         await ctx.tx.ledger.append(lines, batch.nodes, after, expect=head.size)
@@ -218,6 +211,20 @@ async def _store(ctx: Context, head: TreeHead, batch: Batch) -> None:
         raise Problem(problem.DUPLICATE_RECORD, f"{twice.id} is already in the ledger.") from twice
 
 
+def stored_line(record: Record, seal: bytes, line: bytes) -> SealedLine:
+    """A sealed line as it is stored, with what finds it."""
+    return SealedLine(
+        seq=record.seq,
+        id=record.id,
+        subject=record.subject,
+        opens=record.kind == SUBJECT and record.op == "assert",
+        recorded_at=record.recorded_at,
+        keys=_keys(record),
+        seal=seal,
+        line=line,
+    )
+
+
 def _keys(record: Record) -> tuple[str, ...]:
     payload = record.payload or {}
     if record.kind != "designator" or "scheme" not in payload:
@@ -225,7 +232,8 @@ def _keys(record: Record) -> tuple[str, ...]:
     return (f"{payload['scheme']}:{payload['value']}",)
 
 
-async def _erase(ctx: Context, target: str) -> None:
+async def erase_content(ctx: Context, target: str) -> None:
+    """Take the content of a record out of what is stored."""
     stored = await ctx.tx.ledger.get(target)
     if stored is None:
         raise AssertionError("only what the ledger holds is admitted for erasure")
@@ -233,10 +241,11 @@ async def _erase(ctx: Context, target: str) -> None:
     await ctx.tx.ledger.erase(target, encode_line(parts.head, None, parts.seal.decode()))
 
 
-async def _tell(ctx: Context, batch: Batch) -> None:
-    """One change for each subject that the batch is about; its version is the ledger's size."""
-    opened = {record.subject for record in batch.records if record.id == record.subject}
-    for subject in dict.fromkeys(record.subject for record in batch.records):
+async def publish(
+    ctx: Context, subjects: Iterable[str], opened: Collection[str], size: int
+) -> None:
+    """One change for each subject that was appended to; its version is the ledger's size."""
+    for subject in subjects:
         change_type: ChangeType = "created" if subject in opened else "updated"
         await ctx.tx.changes.append(
             Change(
@@ -244,7 +253,7 @@ async def _tell(ctx: Context, batch: Batch) -> None:
                 change_type=change_type,
                 resource_type=SUBJECT,
                 resource_id=subject,
-                version=batch.head.size,
+                version=size,
                 occurred_at=ctx.now,
                 path=address_of(subject),
                 everybody=False,

@@ -267,8 +267,8 @@ class Diagnosis:
         if not line.has_payload:
             expected = head.payload_hash.decode()
             detail = "The payload is not the one that was sealed."
-            breach = Breach("PAYLOAD_ALTERED", detail, expected, line.payload_hash)
-            self._tell(line, breach, seq=seq)
+            altered = Breach("PAYLOAD_ALTERED", detail, expected, line.payload_hash)
+            self._tell(line, altered, seq=seq)
         if not self._strict:
             if is_empty:
                 self._register.define(line.line, head, is_empty=True)

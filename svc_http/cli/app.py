@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError, MissingArgumentError, UnusedCliTokensError
 
 from svc_http.cli import failures
+from svc_http.cli.streams import STREAM
 
 
 def _version() -> str:
@@ -39,6 +40,7 @@ for _name, _target, _help in (
     ("reports", "reports:app", "Make, list and read reports."),
     ("changes", "changes:app", "Read the change feed."),
     ("webhooks", "webhooks:app", "Register addresses, see how deliveries go, try them here."),
+    ("ledger", "ledger:app", "Append to the ledger, fold it, export it, verify an export."),
     (
         "db",
         "database:app",
@@ -75,10 +77,29 @@ def _missing(wrong: MissingArgumentError, said: str) -> str:
     return f"{name} {'needs a value' if given else 'is missing'}.{meant}{near}"
 
 
+def _with_streams(arguments: Sequence[str]) -> list[str]:
+    """The arguments with a word for each hyphen that stands for a file of `svc ledger`.
+
+    The parser takes a hyphen for an option, and would take options that are mistyped for files if
+    it were told not to.
+    """
+    if list(arguments[:1]) != ["ledger"]:
+        return list(arguments)
+    takes_value = ["", *(name.startswith("--") and name not in _SWITCHES for name in arguments)]
+    return [
+        STREAM if given == "-" and not is_value else given
+        for given, is_value in zip(arguments, takes_value, strict=False)
+    ]
+
+
+_SWITCHES = {"--json", "--again"}
+"""Options of `svc ledger` that take no value."""
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
     try:
-        code = int(app(list(arguments)) or 0)
+        code = int(app(_with_streams(arguments)) or 0)
         sys.stdout.flush()
         return code
     except CycloptsError as wrong:

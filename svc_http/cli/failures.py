@@ -90,12 +90,14 @@ def _option(pointer: str) -> str:
 def known(failure: BaseException) -> int | None:
     """Tell a failure that people can mend; None for one that is a defect of ours."""
     from svc_http.control import Unreachable, Unsafe  # noqa: PLC0415 - help is shown without them
+    from svc_http.exports import Unreadable  # noqa: PLC0415
     from svc_http.settings import SettingsError  # noqa: PLC0415
 
     if isinstance(failure, Refusal):
         return _refused(failure)
     codes: dict[type[BaseException], int] = {
         Usage: USAGE,
+        Unreadable: USAGE,
         SettingsError: USAGE,
         Unreachable: UNREACHABLE,
         Unsafe: REFUSED,

@@ -3,7 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from svc_http.commands import changes, feeds, keys, profiles, reports, webhooks, workspaces
+from svc_http.commands import (
+    changes,
+    feeds,
+    imports,
+    keys,
+    ledger,
+    profiles,
+    reports,
+    webhooks,
+    workspaces,
+)
 from svc_http.commands.command import Command
 from svc_http.commands.feeds import MakeFetcher
 from svc_http.fetch import Fetcher
@@ -21,4 +31,6 @@ def commands(make_fetcher: MakeFetcher = Fetcher) -> Commands:
         **reports.COMMANDS,
         **changes.COMMANDS,
         **webhooks.COMMANDS,
+        **ledger.COMMANDS,
+        **imports.COMMANDS,
     }

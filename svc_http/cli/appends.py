@@ -1,0 +1,183 @@
+"""`svc ledger append`: records from a file, in batches, safe to run again.
+
+Rule 1: all of the input is read and is JSON before the first record is appended.
+Rule 2: each entry has a mark: a hash of it and of all before it. What was appended under its mark
+        is passed over, so that a run that broke off, or an input that grew, is simply run again.
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Any
+
+from attrs import frozen
+from cyclopts import Parameter
+
+from svc_core import canonical, wire
+from svc_core.wire import Json, JsonError
+from svc_http.cli import show
+from svc_http.cli.failures import Refusal, Usage
+from svc_http.cli.ledger import RECEIPT_STEP, Author, Workspace
+from svc_http.cli.locating import located
+from svc_http.cli.options import Common
+from svc_http.cli.reach import call
+from svc_http.cli.show import Bar
+from svc_http.cli.streams import STREAM
+from svc_http.cli.transfer import write_whole
+from svc_http.commands.progress import Progress
+from svc_http.system import SystemIds
+
+INPUT_BYTES_MAX = 256 * 1024 * 1024
+"""Of one input, which is held whole: more is cut into several."""
+
+BATCH_ENTRIES = 100
+BATCH_BYTES = 4 * 1024 * 1024
+"""Of the entries in one batch, half of what a command may take."""
+
+ROWS_SHOWN = 20
+"""Records that a terminal has room for; --json gives all."""
+
+
+@frozen
+class _Read:
+    """An entry, where it stands in the input, and its mark."""
+
+    place: str
+    entry: Json
+    mark: str
+    bytes: int
+
+
+def append(
+    file: Annotated[str, Parameter(help="One JSON object a line, or one array; - is stdin.")],
+    *,
+    if_match: Annotated[
+        str | None, Parameter(help="Append only if the ledger is at this tag (its ETag).")
+    ] = None,
+    again: Annotated[
+        bool, Parameter(negative=(), help="Append what was appended before once more.")
+    ] = False,
+    receipt: Annotated[
+        Path | None, Parameter(help="A file for the receipt of the last record.")
+    ] = None,
+    workspace: Workspace = None,
+    author: Author = None,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Append records, a hundred at a time, each hundred together or not at all.
+
+    The same input may be given again: what was appended of it before is passed over, also when the
+    input has grown since. Each object has the members of POST /ledger/records.
+    """
+    begin = SystemIds().random(32).hex() if again else ""
+    entries = list(_entries(_content(file), begin))
+    if not entries:
+        raise Usage(f"{file} has no entries")
+    told: dict[str, Any] = {"known": [], "records": [], "tag": if_match}
+    given = {"workspace": workspace, "author": author}
+    with Bar("ledger append") as bar:
+        for batch in _batches(entries):
+            asked = given | {
+                "entries": [each.entry for each in batch],
+                "marks": [each.mark for each in batch],
+                "ifMatch": told["tag"] if if_match else None,
+            }
+            done = _appended(common, asked, batch, told)
+            told["known"] += done["known"]
+            told["records"] += done["records"]
+            told["tag"] = done["tag"]
+            at = len(told["known"]) + len(told["records"])
+            if len(entries) > BATCH_ENTRIES:
+                bar.tell(Progress(at, len(entries), "records"))
+    if receipt is not None and told["records"]:
+        write_whole(receipt, [told["records"][-1]["receipt"].encode()])
+    _tell(common, told, is_kept=receipt is not None)
+
+
+def _appended(
+    common: Common, asked: dict[str, Any], batch: list[_Read], told: dict[str, Any]
+) -> Any:
+    try:
+        return call(common, "ledger append", asked)
+    except Refusal as refused:
+        count = len(told["records"])
+        before = f" The {count} before them were appended." if count else ""
+        raise located(refused, [each.place for each in batch], before) from refused
+
+
+def _tell(common: Common, told: dict[str, Any], *, is_kept: bool) -> None:
+    if common.json:
+        show.as_json(told)
+        return
+    records = told["records"]
+    if records:
+        show.table(records[-ROWS_SHOWN:], ("seq", "id", "kind", "op", "subject"), "")
+        show.lines("")
+    known = f" {len(told['known'])} were there already." if told["known"] else ""
+    show.lines(f"Appended {len(records)} records.{known}")
+    if told["known"] and not records:
+        show.lines("To append the same once more: --again")
+    if records and not is_kept:
+        show.lines(f"{RECEIPT_STEP} (--receipt FILE, or svc ledger prove ID)")
+
+
+# -- the input ---------------------------------------------------------------------------------
+
+
+def _content(file: str) -> bytes:
+    try:
+        if file == STREAM:
+            content = sys.stdin.buffer.read(INPUT_BYTES_MAX + 1)
+        else:
+            with Path(file).open("rb") as source:
+                content = source.read(INPUT_BYTES_MAX + 1)
+    except OSError as refused:
+        raise Usage(f"{file} cannot be read: {refused.strerror}") from refused
+    if len(content) > INPUT_BYTES_MAX:
+        raise Usage(f"{file} has more than {INPUT_BYTES_MAX} bytes; give it in several files")
+    return content
+
+
+def _entries(content: bytes, begin: str) -> Iterator[_Read]:
+    mark = sha256(begin.encode()).digest()
+    for place, entry in _values(content):
+        try:
+            text = canonical.dumps(entry)
+        except canonical.CanonicalError as wrong:
+            raise Usage(f"{place}: {wrong}") from wrong
+        mark = sha256(mark + sha256(text).digest()).digest()
+        yield _Read(place, entry, mark.hex(), len(json.dumps(entry)))
+
+
+def _values(content: bytes) -> Iterator[tuple[str, Json]]:
+    """The entries and where each stands: `line 3` of many lines, `entry 3` of an array."""
+    if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
+        rows = _json(content, "the array")
+        if not isinstance(rows, list):
+            raise AssertionError("an array begins with a bracket")
+        yield from ((f"entry {number}", row) for number, row in enumerate(rows, 1))
+        return
+    for number, line in enumerate(content.split(b"\n"), 1):
+        if line.strip():
+            yield f"line {number}", _json(line, f"line {number}")
+
+
+def _json(text: bytes, place: str) -> Json:
+    try:
+        return wire.read_json(text, exact=True)
+    except JsonError as wrong:
+        raise Usage(f"{place}: {wrong}") from wrong
+
+
+def _batches(entries: list[_Read]) -> Iterator[list[_Read]]:
+    batch: list[_Read] = []
+    size = 0
+    for each in entries:
+        if batch and (len(batch) == BATCH_ENTRIES or size + each.bytes > BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(each)
+        size += each.bytes
+    yield batch

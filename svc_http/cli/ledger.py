@@ -1,0 +1,164 @@
+"""`svc ledger`: what is recorded of subjects, and the sealed log behind it."""
+
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from svc_http.cli import show
+from svc_http.cli.options import Common
+from svc_http.cli.reach import call
+
+app = App(
+    name="ledger",
+    help="The ledger: sealed records about subjects, folded at two times, verified by anybody.",
+)
+
+_HERE = "svc_http.cli"
+for _name, _target, _help in (
+    ("append", "appends:append", "Append records from a file or stdin."),
+    ("fold", "folds:fold", "Show a subject as it was known and held at two times."),
+    ("history", "folds:history", "List the records about a subject."),
+    ("export", "transfer:export", "Write the sealed lines to a file."),
+    ("import", "transfer:import_", "Take an export in as the ledger of a workspace."),
+    ("verify", "verify:verify", "Verify an export; needs no server and no database."),
+):
+    app.command(f"{_HERE}.{_target}", name=_name, help=_help)
+
+Workspace = Annotated[
+    str | None, Parameter(name="--workspace", help="Id or name. Without: the only one there is.")
+]
+Author = Annotated[
+    str | None, Parameter(help="The key or person it is recorded for, key_... or usr_...")
+]
+Size = Annotated[int | None, Parameter(help="Of the first so many records. Without: of all.")]
+ValidFrom = Annotated[str | None, Parameter(help="RFC 3339: since when it holds.")]
+ValidTo = Annotated[str | None, Parameter(help="RFC 3339: until when, exclusive.")]
+RECEIPT_STEP = "Keep the receipt: it proves any later cut or rewriting of the ledger."
+
+
+@app.command(name="open")
+def open_(
+    *,
+    type_: Annotated[
+        str, Parameter(name="--type", help="organization, person, vessel, topic, ... or other.")
+    ],
+    label: Annotated[str, Parameter(help="What people call it.")],
+    description: Annotated[str | None, Parameter(help="What it is, in words.")] = None,
+    valid_from: ValidFrom = None,
+    valid_to: ValidTo = None,
+    workspace: Workspace = None,
+    author: Author = None,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Open a subject and print its id."""
+    given = {
+        "type": type_,
+        "label": label,
+        "description": description,
+        "validFrom": valid_from,
+        "validTo": valid_to,
+    }
+    subject = {name: value for name, value in given.items() if value is not None}
+    asked = {"subject": subject, "workspace": workspace, "author": author}
+    made: Any = call(common, "ledger open", asked)
+    if common.json:
+        show.as_json(made)
+        return
+    show.members({"id": made["id"], "label": label, "type": type_, "seq": made["seq"]})
+    show.lines("", f"Say something of it: svc ledger append FILE, with subject {made['id']}")
+
+
+@app.command
+def subjects(
+    *,
+    designator: Annotated[
+        str | None, Parameter(help="Only those that ever bore it: SCHEME:VALUE.")
+    ] = None,
+    limit: Annotated[int, Parameter(help="How many at most.")] = 100,
+    workspace: Workspace = None,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """List subjects, newest first."""
+    asked = {"designator": designator, "limit": limit, "workspace": workspace}
+    found: Any = call(common, "ledger subjects", asked)
+    if common.json:
+        show.as_json(found)
+        return
+    empty = "No subjects yet. Open one: svc ledger open --type TYPE --label LABEL"
+    show.table(found, ("id", "type", "label", "openedAt", "author"), empty)
+
+
+@app.command
+def key(
+    *,
+    workspace: Workspace = None,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Print the verifier key of the ledger's checkpoints (C2SP vkey), for those who verify."""
+    found: Any = call(common, "ledger head", {"workspace": workspace})
+    if common.json:
+        origin = found["vkey"].partition("+")[0]
+        show.as_json({"ledger": found["ledger"], "origin": origin, "vkey": found["vkey"]})
+        return
+    show.lines(found["vkey"])
+
+
+@app.command
+def checkpoint(
+    *,
+    size: Size = None,
+    workspace: Workspace = None,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Print the signed head of the ledger. Kept elsewhere, it shows any later cut or rewriting."""
+    found: Any = call(common, "ledger head", {"size": size, "workspace": workspace})
+    if common.json:
+        show.as_json(found)
+        return
+    show.lines(found["checkpoint"].removesuffix("\n"))
+
+
+@app.command
+def prove(
+    record_id: Annotated[str, Parameter(help="The id of the record.")],
+    *,
+    size: Size = None,
+    workspace: Workspace = None,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Print the receipt of a record (tlog-proof): that it stands in the signed ledger."""
+    asked = {"recordId": record_id, "size": size, "workspace": workspace}
+    found: Any = call(common, "ledger prove", asked)
+    if common.json:
+        show.as_json(found)
+        return
+    show.lines(found["receipt"].removesuffix("\n"))
+
+
+@app.command
+def erase(
+    record_id: Annotated[str, Parameter(help="The id of the record.")],
+    *,
+    reason: Annotated[str, Parameter(help="Why, in words that repeat nothing of the content.")],
+    legal_basis: Annotated[str | None, Parameter(help="What demands it.")] = None,
+    workspace: Workspace = None,
+    author: Author = None,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Erase the content of a record for good, where allow_erasure allows it.
+
+    The record stays in the log without its content, and everything still verifies. Backups and
+    exports that were made before keep what they held.
+    """
+    asked = {
+        "recordId": record_id,
+        "reason": reason,
+        "legalBasis": legal_basis,
+        "workspace": workspace,
+        "author": author,
+    }
+    made: Any = call(common, "ledger erase", asked)
+    if common.json:
+        show.as_json(made)
+        return
+    show.lines(f"Erased the content of {record_id}; {made['id']} says so, as number {made['seq']}.")

@@ -1,0 +1,170 @@
+"""`svc ledger verify`: an export is checked without a server, a database or settings."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+from attrs import frozen
+from cyclopts import Parameter
+
+from svc_core.ledger.checkpoint import Checkpoint
+from svc_core.ledger.evidence import Evidence
+from svc_core.ledger.note import NoteError, VerifierKey, from_base64, parse, to_base64
+from svc_core.ledger.policy import Policy, PolicyError
+from svc_core.ledger.tree import HASH_BYTES
+from svc_core.ledger.verdict import Level, Verdict
+from svc_core.ledger.verify import verify_export
+from svc_http.cli import show, verdicts
+from svc_http.cli.failures import REFUSED, Usage
+from svc_http.cli.options import Answer
+from svc_http.cli.streams import named
+from svc_http.exports import opener
+
+NOTE_BYTES_MAX = 1024 * 1024
+"""Of a checkpoint, a receipt or a policy: a thousand times what they take."""
+
+
+@frozen
+class _Held:
+    """What is held against the file."""
+
+    key: VerifierKey | None
+    policy: Policy | None
+    checkpoints: tuple[bytes, ...]
+    receipts: tuple[bytes, ...]
+    seen: tuple[int, bytes] | None
+
+    def evidence(self, level: Level) -> Evidence:
+        """It as verification takes it."""
+        return Evidence(
+            level=level,
+            vkey=self.key,
+            policy=self.policy,
+            checkpoints=self.checkpoints,
+            receipts=self.receipts,
+            anchors=() if self.seen is None else (self.seen,),
+        )
+
+
+def verify(
+    file: Annotated[str, Parameter(help="The export, plain or gzip; - is stdin.")],
+    *,
+    checkpoint: Annotated[
+        tuple[Path, ...],
+        Parameter(negative=(), help="A checkpoint that was kept elsewhere; repeat it."),
+    ] = (),
+    receipt: Annotated[
+        tuple[Path, ...],
+        Parameter(negative=(), help="A receipt that an append answered with; repeat it."),
+    ] = (),
+    key: Annotated[
+        str | None, Parameter(help="The ledger's verifier key, as `svc ledger key` prints it.")
+    ] = None,
+    policy: Annotated[
+        Path | None, Parameter(help="A file that says which witnesses must have signed.")
+    ] = None,
+    level: Annotated[
+        Level, Parameter(help="integrity looks at bytes alone, strict at what they say as well.")
+    ] = "strict",
+    from_size: Annotated[
+        int | None, Parameter(help="The size of the ledger as you saw it before.")
+    ] = None,
+    from_root: Annotated[str | None, Parameter(help="Its root then, base64.")] = None,
+    answer: Answer = Answer(),  # noqa: B008 - frozen
+) -> int:
+    """Verify an export of a ledger. Needs no server, no database and no settings.
+
+    Exits 0 when the file is sound, 1 when it is not, 2 when it could not be looked at. It names the
+    first line that is wrong and what was done to it.
+    """
+    held = _Held(
+        _key(key),
+        None if policy is None else _policy(policy),
+        tuple(map(_note, checkpoint)),
+        tuple(map(_note, receipt)),
+        _seen(from_size, from_root),
+    )
+    with named(file) as path, show.Bar("verify") as bar:
+        blocks = opener(path, "MiB", bar.tell)
+        verdict = verify_export(blocks, **held.evidence(level))
+        told = _told(verdict, held, blocks) if answer.json else None
+    if told is not None:
+        show.as_json(told)
+    else:
+        has_notes = bool(checkpoint or receipt)
+        show.lines(*verdicts.words(file, verdict, is_keyed=key is not None, has_notes=has_notes))
+    return 0 if verdict.ok else REFUSED
+
+
+# -- what is held against the file -------------------------------------------------------------
+
+
+def _key(vkey: str | None) -> VerifierKey | None:
+    try:
+        return None if vkey is None else VerifierKey.parse(vkey)
+    except NoteError as wrong:
+        raise Usage(f"--key: {wrong} See: svc ledger key") from wrong
+
+
+def _note(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            text = file.read(NOTE_BYTES_MAX + 1)
+    except OSError as refused:
+        raise Usage(f"{path} cannot be read: {refused.strerror}") from refused
+    if len(text) > NOTE_BYTES_MAX:
+        raise Usage(f"{path} has more than {NOTE_BYTES_MAX} bytes; is it the right file?")
+    return text
+
+
+def _policy(path: Path) -> Policy:
+    try:
+        return Policy.parse(_note(path))
+    except PolicyError as wrong:
+        raise Usage(f"--policy {path}: {wrong}") from wrong
+
+
+def _seen(size: int | None, root: str | None) -> tuple[int, bytes] | None:
+    if size is None and root is None:
+        return None
+    if size is None or root is None:
+        raise Usage("--from-size and --from-root belong together")
+    try:
+        hash_ = from_base64(root)
+    except NoteError:
+        hash_ = b""
+    if size < 0 or len(hash_) != HASH_BYTES:
+        raise Usage("--from-root must be the base64 of 32 bytes, --from-size not negative")
+    return size, hash_
+
+
+# -- the verdict for programs ------------------------------------------------------------------
+
+
+def _told(verdict: Verdict, held: _Held, blocks: Callable[[], Iterator[bytes]]) -> Any:
+    return verdicts.as_json(
+        verdict,
+        vkey=None if held.key is None else held.key.vkey,
+        checkpoint=next(_covering(held.checkpoints, verdict.size), None),
+        consistency=None if held.seen is None else _consistency(verdict, held.seen, blocks),
+    )
+
+
+def _covering(checkpoints: tuple[bytes, ...], size: int) -> Iterator[str]:
+    """Those of the checkpoints that are of this size."""
+    for text in checkpoints:
+        try:
+            note = text.decode()
+            if Checkpoint.parse(parse(note).text).size == size:
+                yield note
+        except ValueError:
+            continue
+
+
+def _consistency(
+    verdict: Verdict, seen: tuple[int, bytes], blocks: Callable[[], Iterator[bytes]]
+) -> Any:
+    """Whether the file continues what was seen; the file itself is the proof."""
+    size, root = seen
+    holds = verdict.ok or verify_export(blocks, anchors=(seen,), level="integrity").checks.tree
+    return {"fromSize": size, "fromRootHash": to_base64(root), "proof": None, "ok": holds is True}
