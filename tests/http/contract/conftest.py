@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,13 @@ from svc_core.inputs import Input, inputs
 from svc_core.news import intake, rules
 from svc_core.openapi.samples import sample
 from svc_core.operation import Context, Created, Operation
+from svc_core.resources.members import micros
+from svc_core.resources.webhook import QUEUES, WEBHOOKS, WEBHOOKS_MAX
 from svc_core.sources import parse_feed
+from svc_core.webhooks import delivering
+from svc_core.webhooks.requests import OneWebhook
+from svc_core.webhooks.rules import outcome
+from svc_core.webhooks.usecases import delete_webhook
 from svc_http import app as service_app
 from svc_http.service import Service as Hands
 from svc_http.settings import Settings
@@ -57,6 +64,22 @@ EDGE_CODES = frozenset(
     }
 )
 """What the description tells of all requests at once, not of each operation."""
+
+OBSERVATION = {
+    "kind": "observation",
+    "subject": "sbj_" + "0" * 24,
+    "observedAt": "2026-01-04T18:30:00Z",
+    "text": "The registry lists Zug.",
+    "source": {
+        "url": "https://news.example.org/ports/1",
+        "publisher": "Pier Gazette",
+        "retrievedAt": "2026-01-04T19:00:00Z",
+        "contentSha256": "36" * 32,
+    },
+}
+"""What a claim of the ledger is founded on."""
+
+_ID = re.compile("[a-z]+_[0-9a-f]{24}")
 
 CONDITIONAL_HEADERS = frozenset({"ETag", "Link", "Idempotency-Replayed", "Deprecation", "Sunset"})
 """Documented fields that an answer carries only under a condition of their own."""
@@ -162,6 +185,8 @@ class Contract:
     def _may_lack(self, name: str, response: httpx2.Response) -> bool:
         if "RateLimit" in name and (not self.is_limited or self._code(response) == "AUTH_LOCKED"):
             return True  # a locked address was not counted
+        if name == "Idempotency-Key":
+            return name not in response.request.headers
         return name in CONDITIONAL_HEADERS or (
             name == "Retry-After" and response.status_code == 409
         )
@@ -322,6 +347,7 @@ class World:
         self.keys: dict[str, str] = {}
         self.tenants: dict[str, str] = {}
         self.rows: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        self.evidence: dict[str, str] = {}
         self.on_answer: Callable[[httpx2.Response], None] = lambda _: None
         self._drafts = 0
         self._worn: set[str] = set()
@@ -391,6 +417,9 @@ class World:
         if "{" in operation.address and (key in self._worn or not self.rows[key]):
             self._worn.discard(key)
             self.sow(key)
+        if operation.tag == "Webhooks" and key in self.tenants:
+            self.tell_webhooks()
+            self._make_room(key)
         described = self.contract.described(operation)
         parameters = {(item["in"], item["name"]): item for item in described["parameters"]}
         path, query, headers = operation.address, [], {}
@@ -406,16 +435,29 @@ class World:
         body = None
         if "requestBody" in described:
             headers["Content-Type"] = "application/json"
-            body = json.dumps(self.example_body(operation)).encode()
+            body = json.dumps(self.example_body(operation, key)).encode()
         if operation.idempotency != "none":
             self._drafts += 1
             headers["Idempotency-Key"] = f"draft-{self._drafts:06d}"
         return Ask(operation.method, path, tuple(query), headers, body)
 
-    def example_body(self, operation: Operation[Any, Any]) -> Any:
-        """The documented example of the body."""
+    def example_body(self, operation: Operation[Any, Any], key: str = "a") -> Any:
+        """The documented example of the body, about rows of that key where it names some."""
         content = self.contract.described(operation)["requestBody"]["content"]
-        return content["application/json"]["example"]
+        return self._about_known(content["application/json"]["example"], key)
+
+    def _about_known(self, value: Any, key: str) -> Any:
+        if isinstance(value, dict):
+            return {name: self._about_known(each, key) for name, each in value.items()}
+        if isinstance(value, list):
+            return [self._about_known(each, key) for each in value]
+        if isinstance(value, str) and _ID.fullmatch(value):
+            kind = value.partition("_")[0]
+            if kind == "obs":  # what is seen in news has the same prefix, and is no evidence
+                return self.evidence.get(key, value)
+            known = self.rows[key][kind]
+            return known[-1] if known else value
+        return value
 
     def _sample(self, schema: Any) -> str:
         value = sample(schema, self.contract.document["components"]["schemas"])
@@ -423,8 +465,8 @@ class World:
 
     def _path_value(self, item: Input, key: str) -> str:
         if item.id_prefix is None:
-            schema = _schema_of(self.contract, item)
-            return self._sample(schema)
+            value = self._sample(_schema_of(self.contract, item))
+            return str(self._about_known(value, key))
         known = self.rows[key][item.id_prefix]
         assert known, f"nothing in this world makes or lists a {item.id_prefix}_ for {key}"
         return known[-1]
@@ -520,12 +562,49 @@ class World:
 
     def plant(self, key: str) -> None:
         """Make one of everything that can be made."""
-        creations = [op for op in self.operations if _creates(op)]
+        creations = [op for op in self.operations if _creates(op) and self._may(key, op)]
         for operation in sorted(creations, key=lambda op: op.address.count("{")):
+            self._prepare(operation, key)
             answer = self.send(self.ask_of(operation, key), key)
             assert answer.status_code == operation.success, answer.text
             self._note(key, answer.json())
         self.make_report(key)
+
+    def _may(self, key: str, operation: Operation[Any, Any]) -> bool:
+        return operation.binding == "any" or key != "personal"
+
+    def _prepare(self, operation: Operation[Any, Any], key: str) -> None:
+        """Make what the example of an operation speaks of and no other operation makes."""
+        if operation.id == "appendRecords":
+            body = self._about_known(OBSERVATION, key)
+            answer = self.send(
+                self.ask_of(operation, key).evolve(body=json.dumps(body).encode()), key
+            )
+            assert answer.status_code == operation.success, answer.text
+            self.evidence[key] = answer.json()["data"]["id"]
+
+    def tell_webhooks(self) -> None:
+        """Have every webhook answer what is queued for it, as one that is well."""
+        end = micros(self.clock())
+        for row in self.run(self.storage.across(QUEUES, end=end, limit=1_000)):
+            take = partial(delivering.take, webhook_id=row.document.id)
+            while tasks := self.run(self.hands.write(row.tenant, take)):
+                for task in tasks:
+                    end_of = partial(delivering.conclude, task=task, result=outcome(200, 12))
+                    self.run(self.hands.write(row.tenant, end_of))
+
+    def _make_room(self, key: str) -> None:
+        """Delete old webhooks of a tenant before it has as many as it may."""
+
+        async def clear(ctx: Context) -> list[str]:
+            rows = (await ctx.tx.documents.scan(WEBHOOKS, limit=WEBHOOKS_MAX)).rows
+            old = [row.id for row in rows[2:]] if len(rows) >= WEBHOOKS_MAX - 5 else []
+            for id_ in old:
+                await delete_webhook(ctx, OneWebhook(id_))
+            return old
+
+        gone = self.run(self.hands.write(self.tenants[key], clear))
+        self.rows[key]["whk"] = [id_ for id_ in self.rows[key]["whk"] if id_ not in gone]
 
     def make_report(self, key: str) -> str:
         """Publish a report about the newest profile of a key."""
@@ -565,11 +644,7 @@ def _ids_in(body: Any) -> Iterator[str]:
             yield from _ids_in(item)
     elif isinstance(body, dict):
         for name, value in body.items():
-            if (
-                name == "id"
-                and isinstance(value, str)
-                and re.fullmatch("[a-z]+_[0-9a-f]{24}", value)
-            ):
+            if name in {"id", "eventId"} and isinstance(value, str) and _ID.fullmatch(value):
                 yield value
             else:
                 yield from _ids_in(value)
