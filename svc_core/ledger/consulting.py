@@ -7,7 +7,7 @@ import attrs
 from attrs import frozen
 
 from svc_core import problem
-from svc_core.ledger import books, tiles
+from svc_core.ledger import books, stix, tiles
 from svc_core.ledger.answers import Consistency, SubjectRow, Verification, verification
 from svc_core.ledger.books import Proofs, basis_of, head_of, records_of
 from svc_core.ledger.checkpoint import Checkpoint, open_checkpoint
@@ -34,6 +34,8 @@ EXPORT_BYTES_MAX: Final = 4 * 2**20
 """Bytes of one page of an export; a page ends early rather than pass it."""
 HOLDERS_MAX: Final = 20
 """Other subjects that are named for one designator."""
+RELATED_MAX: Final = 1_000
+"""Other subjects in one STIX bundle; their records are read one subject after the other."""
 _SUBJECT_KIND: Final = b',"kind":"subject",'
 
 
@@ -153,6 +155,36 @@ async def _bears(
         record.kind == "designator"
         and ((record.payload or {}).get("scheme"), (record.payload or {}).get("value")) == name
         for record in standing.live(view.valid_time)
+    )
+
+
+async def bundle_of(ctx: Context, subject: str, asked: Bounds, tlp: stix.Tlp) -> bytes:
+    """The fold of a subject as a STIX bundle, with the subjects that its claims lead to.
+
+    Raises:
+        Problem: as `view_of`; INVALID_PARAMETER where the claims lead to too many subjects.
+    """
+    head = await asked_head(ctx, asked)
+    records = await known_records(ctx, subject, head)
+    related = stix.others(
+        records, subject, valid_time=asked.valid_time, record_time=asked.record_time
+    )
+    if len(related) > RELATED_MAX:
+        raise Problem(
+            problem.INVALID_PARAMETER,
+            f"validTime: at most {RELATED_MAX} other subjects go into a bundle, not {len(related)}",
+        )
+    found = [*records]
+    for other in related:
+        found += await records_of(ctx, other, size=head.size)
+    return stix.bundle(
+        found,
+        subject,
+        ledger=head.ledger,
+        valid_time=asked.valid_time,
+        record_time=asked.record_time or head.recorded_at,
+        size=head.size,
+        tlp=tlp,
     )
 
 

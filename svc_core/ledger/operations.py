@@ -5,7 +5,9 @@ from typing import Any
 from svc_core import problem
 from svc_core.ledger.answers import LedgerRecord, SealedRow, SubjectRow, Verification
 from svc_core.ledger.usecases import (
+    STIX,
     AppendRecords,
+    ExportSubject,
     FoldSubject,
     GetCheckpoint,
     GetRecord,
@@ -16,6 +18,7 @@ from svc_core.ledger.usecases import (
     ProveRecord,
     VerifyLedger,
     append_records,
+    export_subject,
     fold_subject,
     get_checkpoint,
     get_record,
@@ -75,6 +78,23 @@ xSnZeJFj5J52Jli0hxOA4XBiSnDSEDqQMUaJPeBIhuM=
 010AZzK1+y39LYNnepHTujzsHP9wkcWskHxwFwOkD4E=
 
 {_CHECKPOINT}"""
+_BUNDLE = {
+    "type": "bundle",
+    "id": "bundle--438e322a-3d78-550d-ae4a-d14028864e6e",
+    "objects": [
+        {
+            "type": "identity",
+            "spec_version": "2.1",
+            "id": "identity--222b2319-94cc-529b-aece-72ed433ca42f",
+            "created_by_ref": "identity--85d1d17b-0d94-56cf-93f3-42c0b8b3c02f",
+            "created": "2026-01-05T09:00:00.000Z",
+            "modified": "2026-02-03T10:00:00.000Z",
+            "object_marking_refs": ["marking-definition--55d920b0-5e8b-4f79-9ee9-91f868d9b421"],
+            "name": "Müller Shipping AG",
+            "identity_class": "organization",
+        }
+    ],
+}
 _CLAIM = {
     "kind": "claim",
     "subject": "sbj_a9b3c182b699604db136482f",
@@ -161,6 +181,23 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         request=FoldSubject,
         response=One[SubjectView],
         run=fold_subject,
+        fails=_TIMES,
+    ),
+    _read(
+        "exportSubject",
+        "subjects/{subjectId}/stix",
+        summary="Export a subject as STIX",
+        description=(
+            "The fold of the subject as a STIX 2.1 bundle: what was known at `recordTime` and is "
+            "in force at `validTime`, each object with the proof of its origin. Identifiers are "
+            "the same in every export, so that importing again changes what changed and nothing "
+            "else. The subjects that claims lead to are in the bundle."
+        ),
+        request=ExportSubject,
+        response=Content,
+        run=export_subject,
+        media=(STIX,),
+        examples={STIX.media_type: _BUNDLE},
         fails=_TIMES,
     ),
     _read(

@@ -23,9 +23,11 @@ from svc_core.ledger.entries import Entry, Instant, SubjectEntry, SubjectId
 from svc_core.ledger.note import to_base64
 from svc_core.ledger.records import decode
 from svc_core.ledger.seal import TreeHead
+from svc_core.ledger.stix import AMBER, Tlp
 from svc_core.ledger.timestamps import canonical_time
 from svc_core.ledger.verdict import Level
 from svc_core.ledger.view import SubjectView, encode
+from svc_core.media import Representation
 from svc_core.operation import (
     BASE_V2,
     BODY,
@@ -46,6 +48,7 @@ from svc_core.resources.members import Cursor, Limit
 from svc_core.unset import UNSET, Maybe, Unset, given
 
 BATCH_MAX = 100
+STIX = Representation("stix", "application/stix+json;version=2.1")
 
 RecordTime = Annotated[
     Maybe[Instant],
@@ -115,6 +118,21 @@ class FoldSubject:
         Doc("Comma list: `history` of what was displaced, `segments` of valid time."),
         Example(["history", "segments"]),
     ] = UNSET
+
+
+@frozen
+class ExportSubject:
+    """A subject as STIX, at a record time and a valid time."""
+
+    subject_id: PathSubjectId
+    record_time: RecordTime = UNSET
+    valid_time: ValidTime = UNSET
+    size: Size = UNSET
+    tlp: Annotated[
+        Tlp,
+        QUERY,
+        Doc("Traffic Light Protocol 2.0: how far it may be passed on. A plus is sent as `%2B`."),
+    ] = AMBER
 
 
 @frozen
@@ -278,6 +296,13 @@ def _bounds(
 
 def _instant(text: Maybe[str], name: str) -> str | None:
     return None if isinstance(text, Unset) else canonical_time(text, name)
+
+
+async def export_subject(ctx: Context, request: ExportSubject) -> Content:
+    """The subject's fold as a STIX bundle."""
+    asked = _bounds(ctx, request.record_time, request.valid_time, request.size)
+    body = await consulting.bundle_of(ctx, request.subject_id, asked, request.tlp)
+    return Content(STIX.media_type, body, (sha256(body).hexdigest(),))
 
 
 async def list_records(ctx: Context, request: ListRecords) -> Page[SealedRow]:

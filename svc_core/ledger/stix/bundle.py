@@ -1,0 +1,135 @@
+"""A subject's fold as one STIX 2.1 bundle.
+
+Rule 1: the bytes depend on the set of records, the two times, the size and the marking: not on the
+        order of the records, nor on the process that writes them.
+Rule 2: every reference leads to an object of the bundle; a claim's other subject is always in it.
+Rule 3: what is in force at the valid time is in the bundle, refuted or not. What an object says
+        depends on the record time alone, so bundles of several valid times agree in all they share.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from svc_core import canonical
+from svc_core.ledger.fold import fold
+from svc_core.ledger.fold_claims import value_text
+from svc_core.ledger.fold_standing import Standing
+from svc_core.ledger.records import Record
+from svc_core.ledger.snapshot import State
+from svc_core.ledger.stix.ids import FIXED_TIME
+from svc_core.ledger.stix.issuer import Issuer
+from svc_core.ledger.stix.known import Known, Object, known_subjects
+from svc_core.ledger.stix.marking import AMBER, IDS, Tlp, definition
+from svc_core.ledger.stix.statements import Maker, other_subject
+from svc_core.ledger.stix.subjects import name_of, subject_object
+
+_REPORTED: Final = frozenset(
+    {"campaign", "identity", "intrusion-set", "malware", "threat-actor", "tool", "vulnerability"}
+)
+"""The types of objects that are words of report-type-ov as well (STIX 2.1, 10.23)."""
+
+
+def bundle(
+    records: Iterable[Record] | State,
+    subject: str,
+    *,
+    ledger: str,
+    valid_time: str,
+    record_time: str | None = None,
+    size: int | None = None,
+    tlp: Tlp = AMBER,
+) -> bytes:
+    """The canonical bytes of the bundle of `subject`, as known at one time and held at another.
+
+    `records` are those of the subject and of every subject that it is claimed to be related to
+    (`others` names them); further ones are passed over. `record_time` and `size` bound them as
+    they do a fold. Times are the ledger's texts of 27 characters.
+    """
+    state = records if isinstance(records, State) else State.of(records)
+    state = state.restrict(record_time=record_time, size=size)
+    subjects = known_subjects(state.records)
+    known = subjects.get(subject) or Known(subject, Standing(()))
+    issuer = Issuer(ledger, tlp)
+    found = _objects(issuer, known, subjects, valid_time)
+    known_at = record_time or known.newest or FIXED_TIME
+    at = (known_at, valid_time, "" if size is None else str(size))
+    report = _report(issuer, known, state, at, list(found))
+    markings = [definition(each) for each in IDS if each in {"clear", tlp}]
+    return canonical.dumps(
+        {
+            "type": "bundle",
+            "id": issuer.id("bundle", subject, *at),
+            "objects": [*issuer.preamble(), *markings, *found.values(), report],
+        }
+    )
+
+
+def others(
+    records: Iterable[Record] | State,
+    subject: str,
+    *,
+    valid_time: str,
+    record_time: str | None = None,
+    size: int | None = None,
+) -> tuple[str, ...]:
+    """The subjects that claims in force lead to, whose records a bundle of `subject` needs."""
+    state = records if isinstance(records, State) else State.of(records)
+    standing = Standing.of(state, subject, record_time=record_time, size=size)
+    found = [other_subject(record) for record in standing.live(valid_time)]
+    return tuple(dict.fromkeys(each for each in found if each is not None and each != subject))
+
+
+def _objects(
+    issuer: Issuer, known: Known, subjects: dict[str, Known], valid_time: str
+) -> dict[str, Object]:
+    """What the report is about, by identifier, in the order of the records."""
+    maker = Maker(issuer, known)
+    made = [subject_object(issuer, known)]
+    for record in known.standing.live(valid_time):
+        name = other_subject(record)
+        other = None
+        if name is not None:
+            other = subjects.get(name) or Known(name, Standing(()))
+            made.append(subject_object(issuer, other))
+        became = maker.made(record, other)
+        made += [*became.objects, *maker.opinions(record, became.about)]
+    return {each["id"]: each for each in made}
+
+
+# -- the report --------------------------------------------------------------------------------
+
+
+def _report(
+    issuer: Issuer, known: Known, state: State, at: tuple[str, str, str], about: list[str]
+) -> Object:
+    known_at, valid_time, size = at
+    kind = about[0].partition("--")[0]
+    return issuer.made(
+        "report",
+        (known.subject, *at),
+        known_at,
+        known_at,
+        name=f"{name_of(known)} at record time {known_at}, valid time {valid_time}",
+        description=_said_of(known, state, valid_time),
+        report_types=[kind if kind in _REPORTED else "threat-report"],
+        published=f"{known_at[:23]}Z",
+        object_refs=about,
+        extensions=issuer.proof(
+            record=known.subject,
+            record_time=known_at,
+            valid_time=valid_time,
+            size=int(size) if size else None,
+        ),
+    )
+
+
+def _said_of(known: Known, state: State, valid_time: str) -> str | None:
+    """What the fold comes to, a line for each predicate."""
+    view = fold(state, known.subject, valid_time=valid_time)
+    lines = []
+    for predicate, claim in sorted(view.claims.items()):
+        best = [value_text(each.value) or "" for each in claim.candidates if each.best]
+        values = ", ".join(best) or "every value refuted"
+        rest = f" (contested: {len(claim.candidates)} values)" if claim.contested else ""
+        lines.append(f"{predicate} = {values}{rest}")
+    return "\n".join(lines) or None

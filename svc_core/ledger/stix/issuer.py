@@ -1,0 +1,137 @@
+"""Who issues an export, how its objects are marked, and what proves where each comes from.
+
+Rule 1: whatever a record became bears the proof of its origin: ledger, record, place and seal.
+        With the ledger's log anybody can check it.
+Rule 2: what says how ledgers are exported is TLP:CLEAR and the same in every export.
+Rule 3: what is marked otherwise than by default is another object, with an identifier of its own:
+        one identifier with one `modified` never has two bodies.
+"""
+
+from typing import Any, Final
+
+from attrs import frozen
+
+from svc_core import canonical
+from svc_core.ledger.fold_verdicts import texts_of
+from svc_core.ledger.records import Record
+from svc_core.ledger.states import State
+from svc_core.ledger.stix.ids import FIXED_TIME, milliseconds, object_id
+from svc_core.ledger.stix.known import Object, said, text
+from svc_core.ledger.stix.marking import AMBER, IDS, Tlp
+
+_VERSION: Final = "1.0.0"
+_FORMAT_ID: Final = object_id("identity", "svc", "ledger")
+EXTENSION_ID: Final = object_id("extension-definition", "svc", "ledger-record", _VERSION)
+"""The extension that carries the proof of origin."""
+
+_TEXT: Final = {"type": "string"}
+_SCHEMA: Final = canonical.dumps(
+    {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "required": ["extension_type", "ledger"],
+        "properties": {
+            "extension_type": {"const": "property-extension"},
+            "ledger": {**_TEXT, "pattern": "^led_[0-9a-f]{24}$"},
+            "record": {**_TEXT, "pattern": "^(sbj|dsg|obs|clm)_[0-9a-f]{24}$"},
+            "seq": {"type": "integer", "minimum": 0},
+            "seal": {**_TEXT, "pattern": "^[0-9a-f]{64}$"},
+            "kind": {"enum": ["subject", "designator", "observation", "claim"]},
+            "recorded_at": _TEXT,
+            "valid_from": _TEXT,
+            "valid_to": _TEXT,
+            "verification_state": _TEXT,
+            "evidence": {"type": "array", "items": _TEXT},
+            "statement": _TEXT,
+            "record_time": _TEXT,
+            "valid_time": _TEXT,
+            "size": {"type": "integer", "minimum": 0},
+        },
+    }
+).decode()
+
+
+@frozen
+class Issuer:
+    """The ledger that issues objects, and the marking that it gives them."""
+
+    ledger: str
+    tlp: Tlp = AMBER
+
+    @property
+    def producer_id(self) -> str:
+        """The identity of the ledger, which made all objects of its records."""
+        return object_id("identity", self.ledger, "producer")
+
+    def id(self, type_: str, *parts: str) -> str:
+        """The identifier of an object of this ledger under this marking."""
+        marked = () if self.tlp == AMBER else (f"tlp:{self.tlp}",)
+        return object_id(type_, self.ledger, *parts, *marked)
+
+    def made(
+        self, type_: str, parts: tuple[str, ...], created: str, modified: str, **members: Any
+    ) -> Object:
+        """An object of this ledger; members that are None or empty are left out."""
+        return {
+            "type": type_,
+            "spec_version": "2.1",
+            "id": self.id(type_, *parts),
+            "created_by_ref": self.producer_id,
+            "created": milliseconds(created),
+            "modified": milliseconds(max(created, modified)),
+            "object_marking_refs": [IDS[self.tlp]],
+            **{name: value for name, value in members.items() if value not in (None, [], {})},
+        }
+
+    def origin(self, record: Record, state: State) -> Object:
+        """The proof of origin of what a record became."""
+        payload = said(record) or {}
+        statement = text(payload.get("statement"))
+        evidence = list(texts_of(payload.get("evidence")))
+        return self.proof(
+            record=record.id,
+            seq=record.seq,
+            seal=record.seal,
+            kind=record.kind,
+            recorded_at=record.recorded_at,
+            valid_from=record.valid_from,
+            valid_to=record.valid_to,
+            verification_state=state,
+            evidence=evidence or None,
+            statement=statement,
+        )
+
+    def proof(self, **members: Any) -> Object:
+        """The extension with these members; those that are None are left out."""
+        known = {name: value for name, value in members.items() if value is not None}
+        extension = {"extension_type": "property-extension", "ledger": self.ledger, **known}
+        return {EXTENSION_ID: extension}
+
+    def preamble(self) -> list[Object]:
+        """Who issues the export and what its proofs of origin are; the same in every export."""
+        fixed = {
+            "spec_version": "2.1",
+            "created_by_ref": _FORMAT_ID,
+            "created": FIXED_TIME,
+            "modified": FIXED_TIME,
+            "object_marking_refs": [IDS["clear"]],
+        }
+        system = {"type": "identity", "identity_class": "system", **fixed}
+        return [
+            {**system, "id": _FORMAT_ID, "name": "Ontology ledgers as STIX"},
+            {**system, "id": self.producer_id, "name": f"Ledger {self.ledger}"},
+            {
+                **fixed,
+                "type": "extension-definition",
+                "id": EXTENSION_ID,
+                "name": "Sealed ledger record",
+                "description": (
+                    "The ledger's record that an object was made of: its place, its seal (the "
+                    "SHA-256 by which it stands in the ledger's Merkle tree), when it was "
+                    "recorded, from when until when it holds, and how it was verified."
+                ),
+                "schema": _SCHEMA,
+                "version": _VERSION,
+                "extension_types": ["property-extension"],
+            },
+        ]

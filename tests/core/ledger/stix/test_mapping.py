@@ -1,0 +1,472 @@
+"""What each thing of the ledger becomes in STIX 2.1."""
+
+import json
+from typing import Any
+
+import pytest
+
+from svc_core.ledger import stix
+from svc_core.ledger.records import Record
+from svc_core.ledger.stix import ids, marking
+from svc_core.ledger.stix.observables import Observable, observable, quoted
+from svc_core.ledger.stix.statements import kebab
+
+START, END = "2026-01-01T00:00:00.000000Z", "2027-01-01T00:00:00.000000Z"
+SUBJECTS = {
+    "organization": ("identity", {"identity_class": "organization"}),
+    "person": ("identity", {"identity_class": "individual"}),
+    "group": ("identity", {"identity_class": "group"}),
+    "vessel": ("identity", {"identity_class": "unknown"}),
+    "wallet": ("identity", {"identity_class": "unknown"}),
+    "topic": ("identity", {"identity_class": "unknown"}),
+    "other": ("identity", {"identity_class": "unknown"}),
+    "threat-actor": ("threat-actor", {}),
+    "intrusion-set": ("intrusion-set", {}),
+    "campaign": ("campaign", {}),
+    "malware": ("malware", {"is_family": True}),
+    "tool": ("tool", {}),
+    "infrastructure": ("infrastructure", {}),
+    "vulnerability": ("vulnerability", {}),
+    "event": ("incident", {}),
+    # A location without a country, a region or coordinates is not valid STIX.
+    "location": ("identity", {"identity_class": "unknown"}),
+}
+
+
+@pytest.mark.parametrize(("type_", "expected"), SUBJECTS.items())
+def test_a_subject_is_the_object_of_its_type(tale: Any, type_: str, expected: Any) -> None:
+    subject = tale.subject(type_, "Pier", description="A pier.")
+    found = tale.of(expected[0], subject)
+    assert [(each["name"], each["description"]) for each in found] == [("Pier", "A pier.")]
+    assert found[0].items() >= expected[1].items()
+
+
+@pytest.mark.parametrize(
+    ("predicate", "value", "country"),
+    [
+        ("country", "CH", "CH"),
+        ("jurisdiction", "US-DE", "US"),
+        ("locatedIn", {"city": "Zug", "country": "CH"}, "CH"),
+        ("country", "Switzerland", None),
+        ("country", {"country": 41}, None),
+        ("status", "CH", None),
+    ],
+)
+def test_a_location_is_one_once_its_country_is_known(
+    tale: Any, predicate: str, value: Any, country: str | None
+) -> None:
+    subject = tale.subject("location", "Zug")
+    tale.claim(subject, predicate, value)
+    found = tale.of("location", subject)
+    assert [each["country"] for each in found] == ([country] if country else [])
+
+
+def test_a_subject_is_named_by_its_newest_standing_record(tale: Any) -> None:
+    subject = tale.subject(label="Old")
+    tale.act("amend", subject, type="organization", label="New", start=START)
+    wrong = tale.act("amend", subject, type="person", label="Wrong")
+    tale.act("retract", wrong, reason="clerical")
+    early = "2020-01-01T00:00:00.000000Z"
+    for valid_time in (tale.V, early):
+        [found] = tale.of("identity", subject, valid_time=valid_time)
+        assert (found["name"], found["identity_class"]) == ("New", "organization")
+
+
+def test_a_subject_whose_content_was_erased_is_named_by_its_identifier(tale: Any) -> None:
+    subject = tale.subject(label="Secret")
+    tale.act("erase", subject, reason="GDPR")
+    [found] = tale.of("identity", subject)
+    assert (found["name"], found["identity_class"]) == (subject, "unknown")
+    assert b"Secret" not in tale.raw(subject)
+
+
+# -- designators -----------------------------------------------------------------------------------
+
+OBSERVABLES = [
+    ("domain", "a.example", "domain-name", {"value": "a.example"}),
+    ("ipv4", "192.0.2.1", "ipv4-addr", {"value": "192.0.2.1"}),
+    ("ipv6", "2001:db8::1", "ipv6-addr", {"value": "2001:db8::1"}),
+    ("url", "https://a.example/", "url", {"value": "https://a.example/"}),
+    ("email", "a@a.example", "email-addr", {"value": "a@a.example"}),
+    ("asn", "64500", "autonomous-system", {"number": 64500}),
+    ("sha256", "0f" * 32, "file", {"hashes": {"SHA-256": "0f" * 32}}),
+    ("x509", "a1" * 32, "x509-certificate", {"hashes": {"SHA-256": "a1" * 32}}),
+    (
+        "handle",
+        "twitter:ann",
+        "user-account",
+        {"account_type": "twitter", "account_login": "ann"},
+    ),
+    ("handle", "github:ann", "user-account", {"user_id": "github:ann", "account_login": "ann"}),
+]
+
+
+@pytest.mark.parametrize(("scheme", "value", "type_", "properties"), OBSERVABLES)
+def test_a_designator_is_an_observable_and_a_relationship(
+    tale: Any, scheme: str, value: str, type_: str, properties: Any
+) -> None:
+    subject = tale.subject()
+    record = tale.designator(subject, scheme, value, start=START, end=END, confidence=0)
+    [found], [link] = tale.of(type_, subject), tale.of("relationship", subject)
+    assert found == {
+        "type": type_,
+        "spec_version": "2.1",
+        "id": found["id"],
+        "object_marking_refs": [marking.IDS["amber"]],
+        **properties,
+    }
+    [own] = tale.of("identity", subject)
+    assert (link["relationship_type"], link["source_ref"]) == ("related-to", own["id"])
+    assert (link["target_ref"], link["confidence"]) == (found["id"], 0)
+    assert (link["start_time"], link["stop_time"]) == (START, END)
+    assert link["extensions"][stix.EXTENSION_ID]["record"] == record
+    assert "external_references" not in own
+
+
+def test_other_designators_are_external_references_of_the_subject(tale: Any) -> None:
+    subject = tale.subject()
+    tale.designator(subject, "lei", "5493001KJTIIGC8Y1R12", end="2020-01-01T00:00:00.000000Z")
+    tale.designator(subject, "cve", "CVE-2024-3094")
+    tale.designator(subject, "cve", "CVE-2024-3094")
+    refuted = tale.designator(subject, "isin", "US0378331005")
+    tale.verdict(refuted, "refuted")
+    tale.act("retract", tale.designator(subject, "imo", "9074729"), reason="clerical")
+    [found] = tale.of("identity", subject)
+    assert found["external_references"] == [
+        {"source_name": "cve", "external_id": "CVE-2024-3094"},
+        {"source_name": "lei", "external_id": "5493001KJTIIGC8Y1R12"},
+    ]
+
+
+def test_a_verdict_on_a_name_is_no_verdict_on_the_subject(tale: Any) -> None:
+    subject = tale.subject()
+    record = tale.designator(subject, "lei", "5493001KJTIIGC8Y1R12")
+    tale.verdict(record, "verified", method="registry")
+    [note], [opinion] = tale.of("note", subject), tale.of("opinion", subject)
+    assert (note["abstract"], note["content"]) == ("lei", "lei:5493001KJTIIGC8Y1R12")
+    assert opinion["object_refs"] == [note["id"]]
+    assert opinion["explanation"] == "registry"
+
+
+@pytest.mark.parametrize("value", ["", None, 3, "AS1", "9" * 11])
+def test_what_no_scheme_would_read_is_no_observable(value: Any) -> None:
+    assert observable("asn", value) is None
+    assert observable(["asn"], "1") is None
+
+
+# -- observations and claims -----------------------------------------------------------------------
+
+
+def test_an_observation_is_its_page_observed_data_and_a_note(tale: Any) -> None:
+    subject = tale.subject()
+    tale.observation(subject, lang="de")
+    [page], [data] = tale.of("url", subject), tale.of("observed-data", subject)
+    [note] = tale.of("note", subject)
+    assert page["value"] == "https://news.example/a/1?x=1&y=2"
+    assert data["first_observed"] == data["last_observed"] == "2026-01-04T18:30:00.000001Z"
+    assert (data["number_observed"], data["object_refs"]) == (1, [page["id"]])
+    assert (note["content"], note["lang"], note["authors"]) == (
+        "Zug is the seat.",
+        "de",
+        ["key_ann"],
+    )
+    assert note["object_refs"][1:] == [data["id"]]
+    assert note["external_references"] == [
+        {
+            "source_name": "Pier Gazette",
+            "description": "Firm moves",
+            "url": "https://news.example/a/1?x=1&y=2",
+            "hashes": {"SHA-256": "36" * 32},
+        },
+        {"source_name": "archive", "external_id": "https://archive.example/a/1"},
+    ]
+
+
+def test_a_claim_about_another_subject_is_a_relationship_to_it(tale: Any) -> None:
+    rival, subject = tale.subject("threat-actor", "Rival"), tale.subject()
+    tale.designator(rival, "cve", "CVE-2024-3094")
+    tale.claim(
+        subject, "attributedTo", {"subject": rival}, start=START, confidence=7, statement="It is."
+    )
+    [link], [other] = tale.of("relationship", subject), tale.of("threat-actor", subject)
+    assert (link["relationship_type"], link["target_ref"]) == ("attributed-to", other["id"])
+    assert (link["start_time"], link["confidence"]) == (START, 7)
+    assert link["description"] == "It is."
+    assert "stop_time" not in link
+    assert other == tale.of("threat-actor", rival)[0], "it is the same object in its own export"
+
+
+def test_a_subject_of_which_nothing_is_known_is_in_the_bundle_all_the_same(tale: Any) -> None:
+    subject = tale.subject()
+    tale.claim(subject, "owner", {"subject": f"sbj_{'0' * 24}"})
+    _, other = sorted(tale.of("identity", subject), key=lambda each: each["created"])
+    assert {each["name"] for each in tale.of("identity", subject)} == {
+        "Pier 7 AG",
+        f"sbj_{'0' * 24}",
+    }
+    assert other["id"] != tale.of("relationship", subject)[0]["id"]
+
+
+@pytest.mark.parametrize(
+    ("predicate", "type_"),
+    [
+        ("sameAs", "same-as"),
+        ("owner", "owner"),
+        ("attributedTo", "attributed-to"),
+        ("usesHTTPServer2x", "uses-http-server2x"),
+        ("", "related-to"),
+        ("Ω_ω", "related-to"),
+        ("has part", "has-part"),
+    ],
+)
+def test_relationship_types_are_predicates_in_kebab_case(predicate: str, type_: str) -> None:
+    assert kebab(predicate) == type_
+
+
+def test_any_other_claim_is_a_note(tale: Any) -> None:
+    subject = tale.subject()
+    seen = tale.observation(subject)
+    tale.claim(
+        subject,
+        "headquarters",
+        {"country": "CH", "city": "Zürich"},
+        confidence=85,
+        evidence=[seen],
+        statement="Its seat is Zürich.",
+        source={"url": "https://a.example/"},
+    )
+    note = tale.of("note", subject)[1]
+    assert note["abstract"] == "headquarters"
+    assert note["content"] == 'headquarters = {"city":"Zürich","country":"CH"}'
+    assert (note["confidence"], note["authors"]) == (85, ["key_ann"])
+    assert note["external_references"] == [
+        {"source_name": "source", "external_id": "https://a.example/"}
+    ]
+    proof = note["extensions"][stix.EXTENSION_ID]
+    assert (proof["evidence"], proof["statement"]) == ([seen], "Its seat is Zürich.")
+
+
+@pytest.mark.parametrize(
+    ("value", "pattern"),
+    [
+        ("domain:evil.example", "[domain-name:value = 'evil.example']"),
+        ({"scheme": "asn", "value": "64500"}, "[autonomous-system:number = 64500]"),
+        ("sha256:0f", "[file:hashes.'SHA-256' = '0f']"),
+        (
+            "handle:twitter:o'neil",
+            "[user-account:account_type = 'twitter' AND user-account:account_login = 'o\\'neil']",
+        ),
+        ("url:https://a/\\' OR 1", "[url:value = 'https://a/\\\\\\' OR 1']"),
+        (True, "[domain-name:value = 'a.example'] OR [ipv4-addr:value = '192.0.2.1']"),
+        (False, None),
+        ("no scheme", None),
+        ({"city": "Zug"}, None),
+    ],
+)
+def test_a_claim_of_malice_is_an_indicator_where_there_is_something_to_look_for(
+    tale: Any, value: Any, pattern: str | None
+) -> None:
+    subject = tale.subject("infrastructure")
+    tale.designator(subject, "domain", "a.example", end=END)
+    tale.designator(subject, "domain", "a.example", start=START)
+    tale.designator(subject, "ipv4", "192.0.2.1")
+    tale.designator(subject, "ipv4", "192.0.2.2", end=START)
+    tale.designator(subject, "lei", "5493001KJTIIGC8Y1R12")
+    tale.claim(subject, "malicious", value, start=START, end=END, confidence=3)
+    found = tale.of("indicator", subject)
+    assert [each["pattern"] for each in found] == ([pattern] if pattern else [])
+    for each in found:
+        assert (each["valid_from"], each["valid_until"], each["confidence"]) == (START, END, 3)
+    assert len(tale.of("note", subject)) == (not found)
+
+
+@pytest.mark.parametrize(
+    ("end", "start"),
+    [
+        (None, "2026-01-02T09:00:00.123456Z"),
+        (END, "2026-01-02T09:00:00.123456Z"),
+        ("2020-01-01T00:00:00.000000Z", "0001-01-01T00:00:00.000000Z"),
+    ],
+)
+def test_an_indicator_begins_before_it_ends(tale: Any, end: str | None, start: str) -> None:
+    subject = tale.subject()
+    tale.claim(subject, "malicious", "domain:a.example", end=end)
+    valid_time = "2019-01-01T00:00:00.000000Z"
+    [found] = tale.of("indicator", subject, valid_time=valid_time)
+    assert (found["valid_from"], found.get("valid_until")) == (start, end)
+
+
+def test_a_quotation_ends_where_the_pattern_ends_it() -> None:
+    assert quoted("a\\'b") == "'a\\\\\\'b'"
+    assert (
+        Observable("file", {"hashes": {"SHA-256": "0f"}}).pattern == "file:hashes.'SHA-256' = '0f'"
+    )
+
+
+# -- verdicts and the fold -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("state", "opinion"),
+    [
+        ("verified", "strongly-agree"),
+        ("corroborated", "agree"),
+        ("under_review", "neutral"),
+        ("disputed", "disagree"),
+        ("refuted", "strongly-disagree"),
+        (7, "neutral"),
+    ],
+)
+def test_a_verdict_is_an_opinion_on_the_object_of_its_claim(
+    tale: Any, state: str, opinion: str
+) -> None:
+    subject = tale.subject()
+    claim = tale.claim(subject, "status", "active")
+    verdict = tale.verdict(claim, state, method="reading", note="Twice.")
+    tale.act("retract", tale.verdict(claim, "disputed", author="key_cyd"), reason="clerical")
+    [note], [found] = tale.of("note", subject), tale.of("opinion", subject)
+    assert (found["opinion"], found["object_refs"]) == (opinion, [note["id"]])
+    assert (found["explanation"], found["authors"]) == ("reading: Twice.", ["key_bob"])
+    assert found["extensions"][stix.EXTENSION_ID]["record"] == verdict
+
+
+def test_the_fold_is_a_report_of_all_objects(tale: Any) -> None:
+    subject = tale.everything()
+    asked = {"record_time": "2026-05-01T00:00:00.123456Z", "size": 40}
+    found = tale.objects(subject, **asked)
+    report = found[-1]
+    assert report["published"] == report["created"] == "2026-05-01T00:00:00.123Z"
+    shown = [each["id"] for each in found[:-1] if each.get("identity_class") != "system"]
+    kinds = ("extension-definition", "marking-definition")
+    assert report["object_refs"] == [each for each in shown if not each.startswith(kinds)]
+    assert 'headquarters = "Bern", {"city":"Zug"} (contested: 2 values)' in report["description"]
+    assert report["extensions"][stix.EXTENSION_ID]["size"] == 40
+    others = [
+        tale.objects(subject, **{**asked, name: value})[-1]["id"]
+        for name, value in (
+            ("record_time", "2026-05-02T00:00:00.000000Z"),
+            ("size", 39),
+            ("valid_time", END),
+        )
+    ]
+    assert len({report["id"], *others}) == 4
+
+
+def test_a_report_names_values_that_were_all_refuted(tale: Any) -> None:
+    subject = tale.subject()
+    tale.verdict(tale.claim(subject, "status", "active"), "refuted")
+    assert tale.of("report", subject)[0]["description"] == "status = every value refuted"
+
+
+def test_before_its_first_record_a_subject_is_an_unknown_identity(tale: Any) -> None:
+    subject = tale.subject(label="Later")
+    for asked in ({"record_time": "2025-01-01T00:00:00.000000Z"}, {"size": 0}):
+        [found] = tale.of("identity", subject, **asked)
+        assert (found["name"], found["identity_class"]) == (subject, "unknown")
+        assert tale.of("report", subject, **asked)[0]["object_refs"] == [found["id"]]
+
+
+# -- what cannot be read ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["designator", "observation", "claim"])
+def test_what_was_erased_is_a_note_that_says_so(tale: Any, kind: str) -> None:
+    subject = tale.subject()
+    make: Any = {
+        "designator": lambda: tale.designator(subject, "domain", "secret.example"),
+        "observation": lambda: tale.observation(subject, text="secret"),
+        "claim": lambda: tale.claim(subject, "status", "secret"),
+    }[kind]
+    record = make()
+    tale.act("erase", record, reason="GDPR")
+    [note] = tale.of("note", subject)
+    assert note["content"] == f"The content of {kind} {record} was erased."
+    assert b"secret" not in tale.raw(subject)
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload"),
+    [
+        ("designator", {"scheme": "domain"}),
+        ("observation", {"text": "No source.", "source": 3}),
+        ("claim", {"predicate": "status", "value": None}),
+        ("claim", {"predicate": "status", "value": "\ud800"}),
+        ("claim", {"predicate": 3, "value": {"subject": f"sbj_{'0' * 24}"}}),
+    ],
+)
+def test_what_no_ledger_appends_is_a_note_that_says_so(tale: Any, kind: str, payload: Any) -> None:
+    subject = tale.subject()
+    tale.claim(subject, "status", "active")
+    odd: Record = tale.records[-1]._replace(kind=kind, payload=payload)
+    raw = stix.bundle([tale.records[0], odd], subject, ledger=tale.LEDGER, valid_time=tale.V)
+    notes = [each for each in json.loads(raw)["objects"] if each["type"] == "note"]
+    assert [each["content"] for each in notes] == [
+        f"The content of {kind} {odd.id} cannot be read."
+    ]
+
+
+def test_an_unreadable_record_of_the_subject_itself_is_passed_over(tale: Any) -> None:
+    subject = tale.subject()
+    odd = tale.records[0]._replace(payload={"label": "\ud800"})
+    raw = stix.bundle([odd], subject, ledger=tale.LEDGER, valid_time=tale.V)
+    assert [each["type"] for each in json.loads(raw)["objects"][-2:]] == ["identity", "report"]
+
+
+# -- markings and identifiers ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tlp", marking.IDS)
+def test_every_object_has_a_maker_and_the_marking_that_was_asked_for(tale: Any, tlp: Any) -> None:
+    subject = tale.everything()
+    marked = [
+        each for each in tale.objects(subject, tlp=tlp) if each["type"] != "marking-definition"
+    ]
+    for each in marked:
+        # STIX 2.1, 3.2: observables have neither maker nor time of making.
+        assert ("created_by_ref" in each) is ("created" in each)
+        assert len(each["object_marking_refs"]) == 1
+    fixed = [each for each in marked if each.get("created_by_ref") == marked[0]["id"]]
+    assert {each["object_marking_refs"][0] for each in fixed} == {marking.IDS["clear"]}
+    own = [each for each in marked if each not in fixed]
+    assert {each["object_marking_refs"][0] for each in own} == {marking.IDS[tlp]}
+    assert len(fixed) == 3
+    assert len(own) > 30
+
+
+def test_what_is_marked_otherwise_is_another_object(tale: Any) -> None:
+    subject = tale.everything()
+    amber, green = (
+        {each["id"]: each for each in tale.objects(subject, tlp=tlp)} for tlp in ("amber", "green")
+    )
+    shared = [each for id_, each in amber.items() if id_ in green and "created" in each]
+    assert all(green[each["id"]] == each for each in shared)
+
+
+def test_each_object_of_a_record_proves_its_origin(tale: Any) -> None:
+    subject = tale.everything()
+    sealed = {record.id: record for record in tale.records}
+    proofs = [
+        each["extensions"][stix.EXTENSION_ID]
+        for each in tale.objects(subject)
+        if stix.EXTENSION_ID in each.get("extensions", {}) and each["type"] != "report"
+    ]
+    assert len(proofs) > 20
+    for proof in proofs:
+        record = sealed[proof["record"]]
+        assert proof["ledger"] == tale.LEDGER
+        assert (proof["seq"], proof["seal"]) == (record.seq, record.seal)
+        assert (proof["recorded_at"], proof.get("valid_from")) == (
+            record.recorded_at,
+            record.valid_from,
+        )
+        assert proof["verification_state"]
+
+
+def test_a_uuid_is_that_of_its_specification() -> None:
+    # RFC 9562, A.4: the name www.example.com in the namespace of DNS.
+    dns = bytes.fromhex("6ba7b8109dad11d180b400c04fd430c8")
+    assert ids.uuid5(dns, "www.example.com") == "2ed6657d-e927-568b-95e1-2665a8aea6a2"
+
+
+def test_milliseconds_are_cut_and_never_rounded() -> None:
+    assert ids.milliseconds("2026-01-01T00:00:00.999999Z") == "2026-01-01T00:00:00.999Z"
