@@ -16,7 +16,7 @@ def event(name: str, data: bytes, id_: str | None = None) -> bytes:
     """One event; a client that reconnects names the last `id_` that it saw."""
     lines = [] if id_ is None else [b"id: " + id_.translate(_FORBIDDEN).encode()]
     lines.append(b"event: " + name.translate(_FORBIDDEN).encode())
-    lines += (b"data: " + line for line in data.splitlines() or [b""])
+    lines += (b"data: " + line for line in data.splitlines() or (b"",))
     return b"\n".join(lines) + b"\n\n"
 
 
