@@ -34,12 +34,24 @@ def dumps(value: object) -> bytes:
         CanonicalError: it holds a number that is not finite, an integer beyond 2^53-1, an unpaired
             surrogate, a key that is no text, another type, or more than 64 levels.
     """
-    if _is_plain(value, DEPTH_MAX - 1):
-        text = _fast(value)
-        # A character beyond U+FFFF is the only one that takes two UTF-16 units.
-        if text.isascii() or len(_encode(text, "utf-16-le")) == 2 * len(text):
-            return text.encode()
-    return dumps_exactly(value)
+    content = plain_bytes(value, DEPTH_MAX)
+    return dumps_exactly(value) if content is None else content
+
+
+def plain_bytes(value: object, levels: int) -> bytes | None:
+    """The same bytes for nearly every value: an array or object without floats, with at most so
+    many levels and no character beyond U+FFFF. None for any other: only `dumps` knows its bytes.
+
+    Raises:
+        CanonicalError: it holds an unpaired surrogate.
+    """
+    if not _is_plain(value, levels - 1):
+        return None
+    text = _fast(value)
+    # A character beyond U+FFFF is the only one that takes two UTF-16 units.
+    if text.isascii() or len(_encode(text, "utf-16-le")) == 2 * len(text):
+        return text.encode()
+    return None
 
 
 def dumps_exactly(value: object) -> bytes:

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, NamedTuple, NoReturn
 
 from attrs import frozen
 
-from svc_core import canonical, compact
+from svc_core import canonical
 from svc_core.problem import NUMBER_PRECISION, RECORD_TOO_LARGE, VALIDATION_FAILED, Problem
 
 Kind = Literal["subject", "designator", "observation", "claim"]
@@ -175,62 +175,20 @@ def payload_bytes(payload: Payload) -> bytes:
             that its canonical digits do not bring back; VALIDATION_FAILED for what JSON has no
             form for.
     """
-    content = _plain_bytes(payload)
-    if content is None:
-        content = _checked_bytes(payload)
+    try:
+        content = canonical.plain_bytes(payload, PAYLOAD_DEPTH_MAX) or _checked_bytes(payload)
+    except canonical.CanonicalError as broken:
+        raise Problem(VALIDATION_FAILED, f"(body): {broken}") from broken
     if len(content) > PAYLOAD_BYTES_MAX:
         reason = f"The payload has {len(content)} bytes; {PAYLOAD_BYTES_MAX} are kept."
         raise Problem(RECORD_TOO_LARGE, f"(body): {reason}")
     return content
 
 
-def _plain_bytes(payload: Payload) -> bytes | None:
-    """The bytes of nearly every payload: no floats, few levels, no character beyond U+FFFF.
-
-    For those the C encoder is exact (see `canonical`, Rule 2), and one walk answers whether a
-    payload is one and whether it may be sealed.
-    """
-    if not _is_plain(payload, PAYLOAD_DEPTH_MAX - 1):
-        return None
-    text = _encode(payload)
-    if text.isascii():
-        return text.encode()
-    try:
-        return text.encode() if len(text.encode("utf-16-le")) == 2 * len(text) else None
-    except UnicodeEncodeError:
-        return None
-
-
-_encode = compact.encoder(sort_keys=True)
-
-
-def _is_plain(value: Any, levels: int) -> bool:
-    if type(value) is dict:
-        for key in value:
-            if type(key) is not str:
-                return False
-        value = value.values()
-    elif type(value) is not list:
-        return False
-    for item in value:
-        kind = type(item)
-        if kind is str or item is None or kind is bool:
-            continue
-        if kind is int:
-            if not -canonical.INTEGER_MAX <= item <= canonical.INTEGER_MAX:
-                return False
-        elif not levels or not _is_plain(item, levels - 1):
-            return False
-    return True
-
-
 def _checked_bytes(payload: Payload) -> bytes:
     _refuse_depth(payload, PAYLOAD_DEPTH_MAX)
     _refuse_wide_floats(payload)
-    try:
-        return canonical.dumps(payload)
-    except canonical.CanonicalError as broken:
-        raise Problem(VALIDATION_FAILED, f"(body): {broken}") from broken
+    return canonical.dumps(payload)
 
 
 def _refuse_depth(value: object, levels: int) -> None:
