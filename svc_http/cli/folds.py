@@ -158,13 +158,13 @@ def said(value: Any) -> str:
         return value
     if isinstance(value, dict):
         value = {name: member for name, member in value.items() if name != "salt"}
-        named = [name for name in ("text", "label", "state", "reason") if name in value]
-        if named:
-            return _cut(str(value[named[0]]))
         if "predicate" in value:
             return _cut(f"{value['predicate']} = {said(value['value'])}")
         if "scheme" in value:
             return _cut(f"{value['scheme']} {value['value']}")
+        named = [name for name in ("text", "label", "state", "reason") if name in value]
+        if named:
+            return _cut(str(value[named[0]]))
     return _cut(json.dumps(value, ensure_ascii=False))
 
 

@@ -182,12 +182,14 @@ def _demo_lines(opened: Opened, seeded: Seeded) -> Iterator[str]:
         f"{BASE_V1}/reports/{seeded.report_id}?format=markdown",
         f"{BASE_V1}/news?topics=cybersecurity&limit=3",
         f"{BASE_V2}/changes?limit=3",
+        f"{BASE_V2}/ledger/subjects/{seeded.subject.subject_id}",
     ):
         yield f"  curl -s -H 'Authorization: Bearer {seeded.key}' '{origin}{target}'"
     yield f"  svc reports list --server {opened.admin}"
+    yield f"  svc ledger fold {seeded.subject.subject_id} --server {opened.admin}"
     yield ""
     yield (
-        f"Seeded {seeded.profiles} profiles, {seeded.reports} reports "
-        f"and {seeded.items} news items from {seeded.sources} sources."
+        f"Seeded {seeded.profiles} profiles, {seeded.reports} reports, {seeded.items} news items "
+        f"from {seeded.sources} sources and a ledger of {seeded.subject.records} records."
     )
     yield "Ctrl-C to stop. For real use: svc serve"

@@ -1,6 +1,6 @@
 """Fills a new store for the demo, by the same ways as real use: files are added as sources and
-taken in, profiles are created, reports are made from what was taken in. Nothing is written past
-the pipeline.
+taken in, profiles are created, reports are made from what was taken in, records are appended to
+the ledger. Nothing is written past the pipeline.
 """
 
 from datetime import timedelta
@@ -18,6 +18,7 @@ from svc_core.resources.profile import PROFILES as STORED
 from svc_core.resources.profile import ProfileInput
 from svc_http.demo.documents import documents
 from svc_http.demo.profiles import PROFILES, DemoProfile
+from svc_http.demo.subject import Recorded, record
 from svc_http.fetch import Fetcher
 from svc_http.service import Service
 from svc_http.workers import add_source, make_report, pull_all
@@ -31,7 +32,8 @@ KEY_LIFETIME = timedelta(hours=24)
 class Seeded:
     """What the demo starts with.
 
-    `key` is the secret of a key with every scope, `report_id` a report that is worth reading.
+    `key` is the secret of a key with every scope, `report_id` a report that is worth reading,
+    `subject` what the ledger tells of.
     """
 
     workspace_id: str
@@ -42,15 +44,16 @@ class Seeded:
     items: int
     reports: int
     report_id: str
+    subject: Recorded
 
 
 async def seed(service: Service, fetcher: Fetcher, folder: Path) -> Seeded:
     """Fill the store; the documents are written to `folder`, which must stay while it is used."""
     issued = await service.system(lambda ctx: _open_house(ctx, service))
     tenant = issued.key.tenant
-    now = service.now()
+    read = documents(service.now())
     sources = []
-    for document in documents(now):
+    for document in read:
         path = folder / document.file_name
         path.write_bytes(document.body)
         sources.append(
@@ -59,6 +62,7 @@ async def seed(service: Service, fetcher: Fetcher, folder: Path) -> Seeded:
     outcomes = await pull_all(service, sources, fetcher)
     # The last one made heads every list, and the first of the table is the richest.
     made = [await _watch(service, tenant, _input(wish)) for wish in reversed(PROFILES)]
+    subject = await record(service, issued.key, read)
     return Seeded(
         workspace_id=tenant,
         plan=PLAN,
@@ -68,6 +72,7 @@ async def seed(service: Service, fetcher: Fetcher, folder: Path) -> Seeded:
         items=sum(outcome.created for outcome in outcomes),
         reports=len(set(made)),
         report_id=made[-1],
+        subject=subject,
     )
 
 
