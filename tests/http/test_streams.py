@@ -35,6 +35,7 @@ class Client:
     def __init__(self) -> None:
         self.said = b""
         self.is_over = False
+        self.heard = asyncio.Event()
         self.leaving = asyncio.Event()
         self.reading = asyncio.Event()
         self.reading.set()
@@ -47,6 +48,7 @@ class Client:
         await self.reading.wait()
         self.said += message.get("body", b"")
         self.is_over = not message["more_body"]
+        self.heard.set()
 
 
 def farewell(told: bytes | None) -> bytes:
@@ -113,8 +115,7 @@ def test_the_end_of_the_server_is_told() -> None:
     async def go() -> Client:
         client, drain = Client(), asyncio.Event()
         running = asyncio.create_task(flow(client, one_and_wait, drain=drain).run())
-        while client.said != b"one":
-            await asyncio.sleep(0)
+        await client.heard.wait()
         drain.set()
         async with asyncio.timeout(1):
             await running
@@ -177,8 +178,7 @@ def test_whoever_leaves_is_noticed_and_everything_is_given_back() -> None:
     async def go() -> Client:
         client = Client()
         running = asyncio.create_task(flow(client, held).run())
-        while not client.said:
-            await asyncio.sleep(0)
+        await client.heard.wait()
         client.leaving.set()
         async with asyncio.timeout(1):
             await running
@@ -209,8 +209,7 @@ def test_a_farewell_waits_for_nobody() -> None:
     async def go() -> None:
         client, drain = Client(), asyncio.Event()
         running = asyncio.create_task(flow(client, one_and_wait, drain=drain).run())
-        while not client.said:
-            await asyncio.sleep(0)
+        await client.heard.wait()
         client.reading.clear()
         drain.set()
         async with asyncio.timeout(1):
@@ -313,7 +312,8 @@ class Seat:
     async def until(self, text: bytes) -> bytes:
         async with asyncio.timeout(5):
             while text not in self.client.said:
-                await asyncio.sleep(0.001)
+                self.client.heard.clear()
+                await self.client.heard.wait()
         return self.client.said
 
     async def leave(self) -> None:

@@ -1,0 +1,281 @@
+"""`svc webhooks`: registered, tried, received here; and a server that is killed loses no event."""
+
+import contextlib
+import json
+import os
+import signal
+import socketserver
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+import standardwebhooks
+
+SECRET = "whsec_" + "QUFB" * 8
+
+
+class Sink:
+    """A receiver on this machine that takes whatever comes and notes it."""
+
+    def __init__(self) -> None:
+        self.got: list[tuple[dict[str, str], bytes]] = []
+        self.status = 200
+        sink = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                sink.got.append((dict(self.headers.items()), body))
+                self.send_response(sink.status)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+            def handle(self) -> None:
+                with contextlib.suppress(OSError):  # the sender was killed
+                    super().handle()
+
+        class Server(socketserver.ThreadingTCPServer):
+            allow_reuse_address = True
+            daemon_threads = True
+            request_queue_size = 128
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/"
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,))
+        self.thread.start()
+
+    @property
+    def ids(self) -> set[str]:
+        return {fields["webhook-id"] for fields, _ in tuple(self.got)}
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    opened = Sink()
+    yield opened
+    opened.close()
+
+
+def until(is_so: Callable[[], object], seconds: float = 20.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < deadline, "it did not come to be"
+        time.sleep(0.02)
+
+
+# -- commands ----------------------------------------------------------------------------------
+
+
+def test_webhooks_are_looked_after_without_a_server(svc: Callable[..., Any]) -> None:
+    assert svc("keys", "create", "--name", "a").code == 0
+    assert "No webhooks yet" in svc("webhooks", "list").out
+    made = svc("webhooks", "create", "http://127.0.0.1:9/", "--description", "Desk", "--json").json
+    assert made["secret"].startswith("whsec_")
+    id_ = made["id"]
+    assert [one["id"] for one in svc("webhooks", "list", "--json").json] == [id_]
+    assert id_ in svc("webhooks", "list").out
+    shown = svc("webhooks", "show", id_, "--json").json
+    assert "secret" not in shown
+    assert shown["description"] == "Desk"
+    assert "enabled" in svc("webhooks", "show", id_).out
+    rotated = svc("webhooks", "rotate-secret", id_)
+    assert "whsec_" in rotated.out
+    assert "not shown again" in rotated.out
+    assert svc("webhooks", "enable", id_, "--json").json["status"] == "enabled"
+    assert "No deliveries yet" in svc("webhooks", "deliveries", id_).out
+    queued = svc("webhooks", "test", id_)
+    assert "pending" in queued.out
+    [delivery] = svc("webhooks", "deliveries", id_, "--status", "pending", "--json").json
+    assert delivery["attempts"] == []
+    assert "pending" in svc("webhooks", "deliveries", id_).out
+    early = svc("webhooks", "redeliver", id_, delivery["eventId"])
+    assert early.code == 1
+    assert "has not ended" in early.err
+    assert f"Deleted {id_}." in svc("webhooks", "delete", id_).out
+    assert svc("webhooks", "show", id_).code == 1
+    again = svc("webhooks", "create", "http://127.0.0.1:9/", "--secret", SECRET)
+    assert "secret" not in again.out
+    assert (
+        svc("webhooks", "delete", svc("webhooks", "list", "--json").json[0]["id"], "--json").code
+        == 0
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "words"),
+    [
+        (("create", "http://169.254.169.254/"), 1, "/url: must begin with https://"),
+        (("create", "http://127.0.0.1:9/", "--secret", "abc"), 1, "--secret:"),
+        (("create", "http://127.0.0.1:9/", "--profile", "x"), 1, "--profile:"),
+        (("show", "whk_1"), 1, "WEBHOOK-ID: must be a webhook id"),
+        (("redeliver", "whk_" + "a" * 24, "x"), 1, "EVENT-ID:"),
+        (("trigger",), 1, "svc reports generate"),
+        (("listen",), 3, "svc serve"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_line(
+    svc: Callable[..., Any], line: tuple[str, ...], code: int, words: str
+) -> None:
+    svc("keys", "create", "--name", "a")
+    refused = svc("webhooks", *line)
+    assert refused.code == code
+    assert words in refused.err
+    assert refused.err.count("\n") == 1
+
+
+def test_a_report_is_told_of_when_somebody_asks(svc: Callable[..., Any]) -> None:
+    svc("keys", "create", "--name", "a")
+    profile = svc("profiles", "create", "--name", "P", "--topic", "Ports", "--json")
+    if profile.code:
+        pytest.fail(profile.err)
+    report = svc("reports", "generate", profile.json["id"], "--json").json
+    assert "No enabled webhook" in svc("webhooks", "trigger").out
+    made = svc("webhooks", "create", "http://127.0.0.1:9/", "--json").json
+    for line in ((), (report["id"],)):
+        told = svc("webhooks", "trigger", *line, "--json").json
+        assert told["reportId"] == report["id"]
+        assert [one["webhookId"] for one in told["deliveries"]] == [made["id"]]
+    kinds = {one["eventType"] for one in svc("webhooks", "deliveries", made["id"], "--json").json}
+    assert kinds == {"dev.svc.report.generated.v1"}
+
+
+# -- listening ---------------------------------------------------------------------------------
+
+
+def test_deliveries_are_received_checked_and_passed_on(
+    tmp_path: Path, serving: Callable[..., Any], spawn: Callable[..., Any], sink: Sink
+) -> None:
+    with serving("--db", "svc.db", "--port", 0, cwd=tmp_path) as running:
+        spawn("keys", "create", "--name", "a", cwd=tmp_path)
+        admin = running.addresses["admin"]
+        listening = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "svc_http", "webhooks", "listen", "--json"),
+                *("--server", admin, "--forward-to", sink.url, "--secret", SECRET),
+            ],
+            cwd=tmp_path,
+            env=_environment(),
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert listening.stdout is not None
+        begun = json.loads(listening.stdout.readline())
+        assert begun["secret"] == SECRET
+        sent = spawn("webhooks", "test", begun["id"], "--json", cwd=tmp_path).json
+        line = json.loads(listening.stdout.readline())
+        assert (line["eventId"], line["signature"], line["status"]) == (sent["eventId"], "ok", 200)
+        [(fields, body)] = sink.got
+        standardwebhooks.Webhook(SECRET).verify(body, {n.lower(): v for n, v in fields.items()})
+
+        forged = httpx2.post(
+            begun["url"], content=b"{}", headers={"webhook-id": "x"}, trust_env=False
+        )
+        assert forged.status_code == 401
+        assert json.loads(listening.stdout.readline())["signature"] != "ok"
+        assert httpx2.post(begun["url"], content=_endless(), trust_env=False).status_code == 413
+
+        sink.status = 500
+        spawn("webhooks", "test", begun["id"], cwd=tmp_path)
+        assert json.loads(listening.stdout.readline())["status"] == 500
+        assert len(sink.got) == 2
+
+        listening.send_signal(signal.SIGTERM)
+        assert listening.wait(10) == 130
+        listening.stdout.close()
+        assert spawn("webhooks", "list", "--json", cwd=tmp_path).json == []
+
+
+def _endless() -> Iterator[bytes]:
+    yield b"a"
+
+
+def _environment() -> dict[str, str]:
+    outside = os.environ  # noqa: TID251 - what a child process is given
+    kept = {name: value for name, value in outside.items() if not name.startswith("SVC_")}
+    return kept | {"PYTHONPATH": str(Path(__file__).parents[3])}
+
+
+# -- a server that is killed -------------------------------------------------------------------
+
+
+class Asking(threading.Thread):
+    """Asks for test events until the server is gone; notes those that were acknowledged."""
+
+    def __init__(self, url: str, key: str) -> None:
+        super().__init__()
+        self.url, self.key = url, key
+        self.acknowledged: list[str] = []
+
+    def run(self) -> None:
+        with httpx2.Client(trust_env=False, timeout=5) as client:
+            while True:
+                try:
+                    answer = client.post(self.url, headers={"authorization": f"Bearer {self.key}"})
+                except httpx2.HTTPError:
+                    return
+                if answer.status_code == 201:
+                    self.acknowledged.append(answer.json()["data"]["eventId"])
+
+
+def _kills(times: int, folder: Path, serving: Callable[..., Any], spawn: Any, sink: Sink) -> None:
+    acknowledged: set[str] = set()
+
+    def is_complete() -> bool:
+        return acknowledged <= sink.ids
+
+    webhook = key = ""
+    for number in range(times + 1):
+        with serving("--db", "svc.db", "--port", 0, cwd=folder, SVC_RATE_LIMITS="false") as running:
+            if not webhook:
+                key = spawn("keys", "create", "--name", "a", "--json", cwd=folder).json["key"]
+                made = spawn("webhooks", "create", sink.url, "--json", cwd=folder).json
+                webhook = made["id"]
+            if number == times:
+                # What was under way when it was killed is sent again when its hold is over.
+                until(is_complete, 60)
+                break
+            url = f"{running.addresses['api']}/webhooks/{webhook}/test"
+            asking = [Asking(url, key) for _ in range(3)]
+            for one in asking:
+                one.start()
+            # Another moment each time: between the first events and a few hundred of them.
+            time.sleep(0.03 + 0.05 * (number % 7))
+            running.stop(signal.SIGKILL)
+            for one in asking:
+                one.join(20)
+                acknowledged.update(one.acknowledged)
+    assert acknowledged
+    assert is_complete()
+    for fields, body in sink.got:
+        told = json.loads(body)
+        assert told["id"] == fields["webhook-id"]
+    bodies = {(fields["webhook-id"], body) for fields, body in sink.got}
+    assert len(bodies) == len(sink.ids)  # one event, one body, however often it was sent
+
+
+def test_an_event_that_was_acknowledged_outlives_the_server(
+    tmp_path: Path, serving: Callable[..., Any], spawn: Callable[..., Any], sink: Sink
+) -> None:
+    _kills(4, tmp_path, serving, spawn, sink)
+
+
+@pytest.mark.soak
+def test_events_outlive_three_hundred_servers(
+    tmp_path: Path, serving: Callable[..., Any], spawn: Callable[..., Any], sink: Sink
+) -> None:
+    _kills(300, tmp_path, serving, spawn, sink)
