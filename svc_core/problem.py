@@ -458,6 +458,12 @@ UNSUPPORTED_MEDIA_TYPE = ProblemType(
     "Unsupported media type or coding",
     "Send application/json without content coding.",
 )
+RANGE_NOT_SATISFIABLE = ProblemType(
+    "RANGE_NOT_SATISFIABLE",
+    416,
+    "Range behind the end of the file",
+    "Ask for a range within the size that Content-Range names.",
+)
 EXPECTATION_FAILED = ProblemType(
     "EXPECTATION_FAILED",
     417,

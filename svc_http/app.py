@@ -24,7 +24,10 @@ from svc_core.ports import Ids, Storage
 from svc_http import adapter, system
 from svc_http.dispatcher import Dispatcher
 from svc_http.edge import Edge
+from svc_http.media import Media, media_of
+from svc_http.media_pages import MediaPages
 from svc_http.pages import Pages
+from svc_http.providers.speech import Speech
 from svc_http.runtime import Closing, Runtime, Worker
 from svc_http.settings import Settings
 
@@ -46,6 +49,8 @@ class Service(Starlette):
             *adapter.resources(operations, runtime),
             *Pages(operations, runtime).resources(),
         ]
+        if runtime.media is not None:
+            resources += MediaPages(runtime, runtime.media).resources()
         self.router = Dispatcher(resources, routes, lifespan=_lifespan)
         # The router's own application: nobody puts middleware between it and the edge.
         self.edge = Edge(self.router.app, runtime, runtime.journal, runtime.metrics)
@@ -91,12 +96,15 @@ def build(
     workers: Sequence[Worker] = (),
     closing: Sequence[Closing] = (),
     routes: Iterable[BaseRoute] = (),
+    speech: Speech | None = None,
+    media: Media | None = None,
 ) -> Service:
     """The service over `storage`.
 
     `settings` have a secret (`secret.secured`). `plan_table` stands in for the preset that they
     name. `workers` run as tasks from the start to the drain; `closing` is awaited, in order, after
-    they ended. `routes` are Starlette routes and mounts of the host, asked after ours.
+    they ended. `routes` are Starlette routes and mounts of the host, asked after ours. `speech` is
+    what reads reports aloud; `media` is where recordings are, without it a folder of the settings.
 
     Raises:
         ValueError: the settings have no secret.
@@ -111,6 +119,8 @@ def build(
         workers=workers,
         closing=closing,
         signs=any(operation.signs for operation in operations),
+        speech=speech,
+        media=media or media_of(settings),
     )
     return Service(runtime, _chosen(operations, settings), routes)
 

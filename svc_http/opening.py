@@ -1,5 +1,6 @@
 """Opening the store that settings name, for the server and for commands without one."""
 
+import shlex
 import sqlite3
 from pathlib import Path
 
@@ -7,10 +8,16 @@ from svc_core import catalog, cursor
 from svc_http import secret, system
 from svc_http.fetch import PRIVATE, Fetcher
 from svc_http.fetch.post import Poster
+from svc_http.media import Media, media_of
+from svc_http.providers import espeak
+from svc_http.providers.command import CommandSpeech
+from svc_http.providers.espeak import EspeakSpeech
+from svc_http.providers.speech import Speech
 from svc_http.runtime import Runtime
 from svc_http.service import Service
-from svc_http.settings import MEMORY, Settings
+from svc_http.settings import MEMORY, Settings, SettingsError
 from svc_http.storage import MemoryStorage, SqliteStorage
+from svc_http.workers.speak import Studio
 
 Store = SqliteStorage | MemoryStorage
 
@@ -30,6 +37,35 @@ def fetcher(given: Settings) -> Fetcher:
 def poster(given: Settings) -> Poster:
     """The way out to webhooks, to be closed by whoever has it."""
     return Poster(loopback=given.env == "development")
+
+
+def speech(given: Settings) -> Speech | None:
+    """What reads reports aloud; None where nothing does.
+
+    Raises:
+        SettingsError: it is not installed; the message has the line that cures it.
+    """
+    if given.speech == "none":
+        return None
+    if given.speech_command is not None and given.speech == "command":
+        return CommandSpeech(tuple(shlex.split(given.speech_command)), given.speech_voice)
+    if not espeak.is_installed():
+        raise SettingsError(f"setting 'speech' is espeak, which is not installed: {espeak.CURE}")
+    return EspeakSpeech(given.speech_voice)
+
+
+def studio(given: Settings, kept: Media | None = None) -> Studio:
+    """What makes recordings, for the media of a server or for the folder of the settings.
+
+    Raises:
+        SettingsError: the settings have no voice, or one that is not installed.
+    """
+    voice, media = speech(given), kept or media_of(given)
+    if voice is None or media is None:
+        raise SettingsError(
+            f"setting 'speech' is none, so nothing speaks: {espeak.CURE}, then SVC_SPEECH=espeak"
+        )
+    return Studio(voice, media)
 
 
 def checked(given: Settings) -> Settings:

@@ -21,8 +21,10 @@ from svc_http.commits import Commits
 from svc_http.gather import Gate, Principals
 from svc_http.journal import Journal
 from svc_http.keyring import keyring
+from svc_http.media import Media
 from svc_http.metrics import Metrics
 from svc_http.page_cache import PageCache
+from svc_http.providers.speech import Speech
 from svc_http.service import Service
 from svc_http.settings import Settings
 from svc_http.streams import Open
@@ -51,6 +53,8 @@ class Runtime:
         workers: Sequence[Worker] = (),
         closing: Sequence[Closing] = (),
         signs: bool = False,
+        speech: Speech | None = None,
+        media: Media | None = None,
     ) -> None:
         if settings.secret is None:
             raise ValueError("The settings have no secret; pass them through secret.secured().")
@@ -60,10 +64,13 @@ class Runtime:
         self.ids = ids
         self.plans = plan_table or plans.PRESETS[settings.plans]
         self.keyring = keyring(settings.secret, settings.secret_previous)
+        self.media = media
         self.host = Host(
             settings.origin,
             settings.env == "development",
             allow_erasure=frozenset(settings.allow_erasure),
+            speaks=speech is not None,
+            media_base_url=settings.media_base_url,
         )
         self.principals = Principals(storage, self.plans, monotonic)
         self.gate = Gate(self.principals, address.parse_trusted(settings.trusted_proxies))

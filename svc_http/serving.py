@@ -29,7 +29,9 @@ from svc_http.control import Control, address
 from svc_http.demo.seed import Seeded, seed
 from svc_http.fetch import Fetcher
 from svc_http.fetch.post import Poster
-from svc_http.opening import Store, checked, fetcher, hands, open_store, poster
+from svc_http.opening import Store, checked, fetcher, hands, open_store, poster, speech, studio
+from svc_http.providers import espeak
+from svc_http.providers.speech import Speech
 from svc_http.runtime import Runtime, Worker
 from svc_http.secret import secured
 from svc_http.service import Service
@@ -38,6 +40,7 @@ from svc_http.storage import StoreBusy
 from svc_http.uses import uses_loop
 from svc_http.workers import deliver_loop, ingest_loop, purge_deliveries, schedule_loop
 from svc_http.workers.deliver import PURGE_ROWS_MAX as PURGE_DELIVERIES_MAX
+from svc_http.workers.speak import Studio, speak_loop, sweep_loop
 
 PATIENCE_SECONDS = 1.0
 """How long a start waits for a command to give the file back: a few of them, one after another."""
@@ -92,8 +95,15 @@ def run_demo(given: Settings, on_ready: OnReady) -> None:
     with _ending_well(), tempfile.TemporaryDirectory(prefix="svc-demo-") as folder:
         feeds = Path(folder) / "feeds"
         feeds.mkdir()
-        demo = attrs.evolve(given, db=str(Path(folder) / "svc.db"), secret=None)
+        demo = attrs.evolve(_voiced(given), db=str(Path(folder) / "svc.db"), secret=None)
         _loop(checked(demo), on_ready, feeds)
+
+
+def _voiced(given: Settings) -> Settings:
+    """The settings with a voice, where one is installed and none was chosen."""
+    if given.speech == "none" and espeak.is_installed():
+        return attrs.evolve(given, speech="espeak")
+    return given
 
 
 def _is_loopback(host: str) -> bool:
@@ -138,6 +148,7 @@ def _at(given: Settings, listening: socket.socket) -> Settings:
 async def _serve(
     given: Settings, listening: socket.socket, on_ready: OnReady, feeds: Path | None
 ) -> None:
+    voice = speech(given)
     async with AsyncExitStack() as stack:
         store = await _own_store(given)
         stack.push_async_callback(store.close)
@@ -145,7 +156,12 @@ async def _serve(
         reader = await stack.enter_async_context(fetcher(given))
         sender = poster(given)
         stack.push_async_callback(sender.aclose)
-        built = app.build(given, store, workers=_workers(reader, sender))
+        built = app.build(
+            given,
+            store,
+            workers=(*_workers(reader, sender), *_speakers(voice)),
+            speech=voice,
+        )
         await built.runtime.unlock()
         service = hands(built.runtime)
         seeded = None if feeds is None else await seed(service, reader, feeds)
@@ -173,7 +189,7 @@ async def _own_store(given: Settings) -> Store:
 def _answering(runtime: Runtime) -> Answering:
     return Answering(
         service=hands(runtime),
-        commands=commands(partial(fetcher, runtime.settings)),
+        commands=commands(partial(fetcher, runtime.settings), partial(_studio, runtime)),
         origin=runtime.origin,
         failed=lambda failure: runtime.journal.failure("command", failure),
     )
@@ -204,6 +220,25 @@ def _workers(reader: Fetcher, sender: Poster) -> tuple[Worker, ...]:
         await uses_loop(hands(runtime), runtime.gate.uses)
 
     return ingest, schedule, deliver, purge, note
+
+
+def _speakers(voice: Speech | None) -> tuple[Worker, ...]:
+    """What speaks, where there is a voice, and what tidies up behind it, voice or not."""
+
+    async def speak(runtime: Runtime) -> None:
+        failed = partial(runtime.journal.failure, "speech")
+        await speak_loop(hands(runtime), _studio(runtime), runtime.commits, failed)
+
+    async def sweep(runtime: Runtime) -> None:
+        if runtime.media is not None:
+            await sweep_loop(hands(runtime), runtime.media, runtime.commits)
+
+    return (sweep,) if voice is None else (speak, sweep)
+
+
+def _studio(runtime: Runtime) -> Studio:
+    """The voice of the settings, with the media that are served."""
+    return studio(runtime.settings, runtime.media)
 
 
 async def purge_answers(service: Service) -> int:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from svc_core import catalog, cursor
 from svc_http import system
+from svc_http.media import MediaFiles
 from svc_http.storage.sqlite import renew_epoch, status
 from svc_http.storage.sqlite.connection import connect_reader
 from svc_http.storage.sqlite.lock import FileLock
@@ -32,7 +33,10 @@ class Unfit(Exception):  # noqa: N818 - said as the state that it is
 
 
 def backup(source: Path, target: Path) -> None:
-    """Copy the database as it is at this moment, with the secret that is kept beside it.
+    """Copy the database as it is at this moment, with the secret and the media beside it.
+
+    Media come after it: what it names was there before. Those in a folder of the operator's own
+    choice are not copied.
 
     Raises:
         Unfit: there is nothing to copy, or something where the copy is to be.
@@ -40,6 +44,7 @@ def backup(source: Path, target: Path) -> None:
     _check(source)
     _copy(source, target)
     _copy_secret(source, target)
+    _copy_media(source, target)
 
 
 def restore(source: Path, target: Path) -> Path | None:
@@ -62,6 +67,7 @@ def restore(source: Path, target: Path) -> Path | None:
         aside = _set_aside(target)
         if aside is not None:
             _copy_secret(target, aside)
+        _copy_media(source, target)
         fresh.replace(target)
         _copy_secret(source, target)
         return aside
@@ -109,6 +115,11 @@ def _copy_secret(source: Path, target: Path) -> None:
         file.flush()
         os.fsync(file.fileno())
     fresh.replace(f"{target}.secret")
+
+
+def _copy_media(source: Path, target: Path) -> None:
+    """Add the media of one database to those of another; files of one name are the same."""
+    MediaFiles(Path(f"{source}.media")).copy_to(Path(f"{target}.media"))
 
 
 def _sync(path: Path) -> None:

@@ -20,7 +20,6 @@ from svc_core.ports import Document
 from svc_core.reports import narration
 from svc_core.resources.audio import (
     AUDIO,
-    DOUBTS,
     SPEAKING,
     Audio,
     Recording,
@@ -28,6 +27,7 @@ from svc_core.resources.audio import (
     doubt,
     forget_audio,
     retry,
+    trust,
 )
 from svc_core.resources.report import FACETS, REPORTS
 
@@ -114,18 +114,14 @@ async def adopt(ctx: Context, task: Task, recording: Recording, voice: str) -> A
         created_at=ctx.now,
     )
     await ctx.save(AUDIO, task.report_id, audio)
+    await trust(ctx, recording.name)
     row = REPORTS.decode(stored.raw)
     links = attrs.evolve(row.links, audio=f"{BASE_V1}/reports/{row.id}/audio")
     await ctx.save(REPORTS, row.id, attrs.evolve(row, has_audio=True, links=links))
     return audio
 
 
-async def needed(ctx: Context, report_id: str) -> Audio | None:
+async def present(ctx: Context, report_id: str) -> Audio | None:
     """The audio that a report has."""
     stored = await ctx.tx.documents.get(AUDIO, report_id)
     return None if stored is None else AUDIO.decode(stored.raw)
-
-
-async def settle_doubt(ctx: Context, id_: str) -> None:
-    """Take a file out of the books of those to be looked after."""
-    await ctx.tx.documents.delete(DOUBTS, id_)

@@ -51,9 +51,9 @@ class AudioFacet:
     duration_seconds: DurationSeconds
     voice: Voice
     created_at: CreatedAt
-    duration: Annotated[
-        Maybe[float], Doc("Deprecated: use durationSeconds."), Example(130.664)
-    ] = UNSET
+    duration: Annotated[Maybe[float], Doc("Deprecated: use durationSeconds."), Example(130.664)] = (
+        UNSET
+    )
 
 
 @frozen
@@ -122,6 +122,11 @@ async def doubt(ctx: Context, name: str, after: timedelta = timedelta(0)) -> Non
     if before is not None:
         look_at = max(look_at, DOUBTS.decode(before.raw).look_at)
     await ctx.save(DOUBTS, id_, Doubt(name, look_at))
+
+
+async def trust(ctx: Context, name: str) -> None:
+    """Have a file looked after no more: a row names it."""
+    await ctx.tx.documents.delete(DOUBTS, ids.derived_id("med", "media", "", name))
 
 
 async def forget_audio(ctx: Context, report_id: str) -> None:

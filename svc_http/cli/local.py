@@ -12,7 +12,7 @@ from svc_http.commands.answering import Answering
 from svc_http.commands.catalogue import commands
 from svc_http.commands.progress import Tell
 from svc_http.control import request, told
-from svc_http.opening import Unusable, checked, fetcher, hands, open_store
+from svc_http.opening import Unusable, checked, fetcher, hands, open_store, studio
 from svc_http.runtime import Runtime
 from svc_http.secret import secured
 from svc_http.settings import MEMBERS, MEMORY, Settings
@@ -34,7 +34,7 @@ def run(given: Settings, command: str, arguments: dict[str, Json], tell: Tell) -
     """
     if given.db == MEMORY:
         raise Usage("a store in memory has no commands of its own; name a file with --db")
-    known = commands(partial(fetcher, given))
+    known = commands(partial(fetcher, given), partial(studio, given))
     if not Path(given.db).exists() and not known[command].founds:
         raise Unusable(
             f"there is no database {given.db}; make one: svc keys create --name NAME{_where(given)}"

@@ -47,6 +47,28 @@ def _notes(made: Any) -> Iterator[str]:
         yield "No item of the period is about the profile's topic, and the report says so."
 
 
+@app.command
+def speak(
+    report_id: Annotated[str, Parameter(help="The id of the report, rpt_...")],
+    *,
+    again: Annotated[
+        bool, Parameter(negative=(), help="Also where it has audio: with the voice of now.")
+    ] = False,
+    workspace: Workspace = None,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Speak a report now, with the voice of the settings; one that has audio keeps it."""
+    asked: dict[str, Any] = {"reportId": report_id, "again": again, "workspace": workspace}
+    made: Any = call(common, "reports speak", asked)
+    if common.json:
+        show.as_json(made)
+        return
+    told = ("reportId", "mimeType", "sizeBytes", "durationSeconds", "voice", "createdAt")
+    show.members({name: made[name] for name in told})
+    if not made["isNew"]:
+        show.lines("", "It had this audio already; --again makes it anew.")
+
+
 @app.command(name="list")
 def list_(
     *,

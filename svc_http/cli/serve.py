@@ -18,6 +18,7 @@ from svc_http.cli.failures import REFUSED, USAGE, Usage, tell
 from svc_http.cli.options import load
 from svc_http.demo.seed import Seeded
 from svc_http.pages import service_version
+from svc_http.providers.espeak import CURE
 from svc_http.server import PortBusy
 from svc_http.serving import Opened
 from svc_http.settings import MEMBERS, Settings
@@ -185,6 +186,9 @@ def _demo_lines(opened: Opened, seeded: Seeded) -> Iterator[str]:
         f"{BASE_V2}/ledger/subjects/{seeded.subject.subject_id}",
     ):
         yield f"  curl -s -H 'Authorization: Bearer {seeded.key}' '{origin}{target}'"
+    if opened.settings.speech != "none":
+        audio = f"{origin}{BASE_V1}/reports/{seeded.report_id}/audio?redirect=true"
+        yield f"  curl -sL -H 'Authorization: Bearer {seeded.key}' '{audio}' -o report.mp3"
     yield f"  svc reports list --server {opened.admin}"
     yield f"  svc ledger fold {seeded.subject.subject_id} --server {opened.admin}"
     yield ""
@@ -192,4 +196,6 @@ def _demo_lines(opened: Opened, seeded: Seeded) -> Iterator[str]:
         f"Seeded {seeded.profiles} profiles, {seeded.reports} reports, {seeded.items} news items "
         f"from {seeded.sources} sources and a ledger of {seeded.subject.records} records."
     )
+    if opened.settings.speech == "none":
+        yield f"Reports can be spoken as well: {CURE}"
     yield "Ctrl-C to stop. For real use: svc serve"

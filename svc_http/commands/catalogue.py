@@ -11,24 +11,29 @@ from svc_http.commands import (
     ledger,
     profiles,
     reports,
+    speech,
     webhooks,
     workspaces,
 )
 from svc_http.commands.command import Command
 from svc_http.commands.feeds import MakeFetcher
+from svc_http.commands.speech import MakeStudio, nobody
 from svc_http.fetch import Fetcher
 
 Commands = Mapping[str, Command[Any]]
 
 
-def commands(make_fetcher: MakeFetcher = Fetcher) -> Commands:
-    """Every command; `make_fetcher` makes the way out that feeds are read through."""
+def commands(make_fetcher: MakeFetcher = Fetcher, make_studio: MakeStudio = nobody) -> Commands:
+    """Every command; `make_fetcher` makes the way out that feeds are read through, `make_studio`
+    what speaks.
+    """
     return {
         **workspaces.COMMANDS,
         **keys.COMMANDS,
         **feeds.commands(make_fetcher),
         **profiles.COMMANDS,
         **reports.COMMANDS,
+        **speech.commands(make_studio),
         **changes.COMMANDS,
         **webhooks.COMMANDS,
         **ledger.COMMANDS,

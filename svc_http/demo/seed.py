@@ -15,7 +15,7 @@ from svc_core.accounts import IssuedKey, KeyWish
 from svc_core.operation import Context
 from svc_core.profiles import operations
 from svc_core.resources.profile import PROFILES as STORED
-from svc_core.resources.profile import ProfileInput
+from svc_core.resources.profile import SUBSCRIPTIONS, ProfileInput
 from svc_http.demo.documents import documents
 from svc_http.demo.profiles import PROFILES, DemoProfile
 from svc_http.demo.subject import Recorded, record
@@ -61,7 +61,10 @@ async def seed(service: Service, fetcher: Fetcher, folder: Path) -> Seeded:
         )
     outcomes = await pull_all(service, sources, fetcher)
     # The last one made heads every list, and the first of the table is the richest.
-    made = [await _watch(service, tenant, _input(wish)) for wish in reversed(PROFILES)]
+    made = [
+        await _watch(service, tenant, _input(wish), is_spoken=wish is PROFILES[0])
+        for wish in reversed(PROFILES)
+    ]
     subject = await record(service, issued.key, read)
     return Seeded(
         workspace_id=tenant,
@@ -91,9 +94,12 @@ def _input(wish: DemoProfile) -> ProfileInput:
     return ProfileInput(**attrs.asdict(wish))
 
 
-async def _watch(service: Service, tenant: str, wish: ProfileInput) -> str:
+async def _watch(service: Service, tenant: str, wish: ProfileInput, *, is_spoken: bool) -> str:
     """Create a profile and make its first report; the report's id."""
     asked = operations.CreateProfile(wish)
     created = await service.write(tenant, lambda ctx: operations.create_profile(ctx, asked))
-    row = await make_report(service, tenant, STORED.decode(created.raw).id)
+    profile_id = STORED.decode(created.raw).id
+    if is_spoken:
+        await service.write(tenant, lambda ctx: _want_audio(ctx, profile_id))
+    row = await make_report(service, tenant, profile_id)
     return row.id

@@ -39,6 +39,7 @@ def declared(root: Path) -> dict[str, set[str]]:
     return {
         "core": core,
         "testing": core | _names(extras["testing"]),
+        "speech": _names(extras["speech"]),
         "server": core | _names(extras["server"]) | set(BROUGHT),
     }
 
@@ -46,6 +47,8 @@ def declared(root: Path) -> dict[str, set[str]]:
 def _kind(module: str) -> str:
     if module.startswith("svc_core.testing"):
         return "testing"
+    if module == "svc_http.providers.espeak_process":
+        return "speech"  # a program of its own, which imports nothing of ours
     # The feed reader is loaded when a feed is read, and says which extra it needs.
     return "core" if module.startswith("svc_core") and "sources" not in module else "server"
 

@@ -1,0 +1,1 @@
+"""What the service lets others do for it, each behind a small port of our own."""
