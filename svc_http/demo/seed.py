@@ -103,3 +103,13 @@ async def _watch(service: Service, tenant: str, wish: ProfileInput, *, is_spoken
         await service.write(tenant, lambda ctx: _want_audio(ctx, profile_id))
     row = await make_report(service, tenant, profile_id)
     return row.id
+
+
+async def _want_audio(ctx: Context, profile_id: str) -> None:
+    """Have the reports of a profile spoken; the voice comes later, in the background."""
+    found = await ctx.tx.documents.scan(SUBSCRIPTIONS, where={"profile_id": (profile_id,)}, limit=1)
+    for document in found.rows:
+        before = SUBSCRIPTIONS.decode(document.raw)
+        delivery = attrs.evolve(before.delivery, include_audio=True)
+        after = attrs.evolve(before, delivery=delivery, updated_at=ctx.now)
+        await ctx.save(SUBSCRIPTIONS, before.id, after)
