@@ -189,8 +189,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         run=send_test,
         scopes=MANAGE,
         success=201,
-        target=_WEBHOOK,
         idempotency="optional",
+        fails=(problem.RESOURCE_CONFLICT,),
     ),
     Operation(
         id="listDeliveries",
@@ -220,7 +220,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         run=redeliver,
         scopes=MANAGE,
         success=201,
-        target=_WEBHOOK,
         idempotency="optional",
+        fails=(problem.RESOURCE_CONFLICT,),
     ),
 )

@@ -155,15 +155,17 @@ async def enable_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:  # 
 
 async def rotate_secret(ctx: Context, request: OneWebhook) -> One[IssuedWebhook]:  # noqa: ARG001
     """Make a new secret; the one before it signs beside it for a day."""
-    webhook = WEBHOOKS.decode(_target(ctx).raw)
+    before = _target(ctx)
+    webhook = attrs.evolve(WEBHOOKS.decode(before.raw), updated_at=ctx.now)
+    document = await ctx.save(WEBHOOKS, webhook.id, webhook, expect=before.version)
     key = ctx.ids.random(SECRET_BYTES)
     await keys.rotate(ctx, webhook.id, key)
-    return One(_issued(webhook, key))
+    return One(_issued(webhook, key), document.tag)
 
 
-async def send_test(ctx: Context, request: OneWebhook) -> Created[Delivery]:  # noqa: ARG001
+async def send_test(ctx: Context, request: OneWebhook) -> Created[Delivery]:
     """Queue a test event, signed and counted like any other."""
-    webhook = WEBHOOKS.decode(_target(ctx).raw)
+    webhook = WEBHOOKS.decode((await ctx.load(WEBHOOKS, request.webhook_id)).raw)
     if webhook.status == "disabled":
         raise Problem(problem.RESOURCE_CONFLICT, "The webhook is disabled; enable it first.")
     event = events.test_event(ctx.ids.new("evt"), webhook, ctx.host.origin, ctx.now)
@@ -192,7 +194,7 @@ async def list_deliveries(ctx: Context, request: ListDeliveries) -> Page[Deliver
 
 async def redeliver(ctx: Context, request: RedeliverEvent) -> Created[Delivery]:
     """Send an event again: the same body under the same id, in a new attempt."""
-    webhook = WEBHOOKS.decode(_target(ctx).raw)
+    webhook = WEBHOOKS.decode((await ctx.load(WEBHOOKS, request.webhook_id)).raw)
     id_ = delivery_id(webhook.id, request.event_id)
     delivery = DELIVERIES.decode((await ctx.load(DELIVERIES, id_)).raw)
     rules.check_redeliverable(webhook, delivery)

@@ -414,7 +414,8 @@ class World:
 
         Where there are no rows, or a request deleted some, new ones are made first.
         """
-        if "{" in operation.address and (key in self._worn or not self.rows[key]):
+        speaks_of_rows = "{" in operation.address or operation.id == "appendRecords"
+        if speaks_of_rows and (key in self._worn or not self.rows[key]):
             self._worn.discard(key)
             self.sow(key)
         if operation.tag == "Webhooks" and key in self.tenants:
@@ -583,14 +584,14 @@ class World:
             assert answer.status_code == operation.success, answer.text
             self.evidence[key] = answer.json()["data"]["id"]
 
-    def tell_webhooks(self) -> None:
+    def tell_webhooks(self, status: int = 200) -> None:
         """Have every webhook answer what is queued for it, as one that is well."""
         end = micros(self.clock())
         for row in self.run(self.storage.across(QUEUES, end=end, limit=1_000)):
             take = partial(delivering.take, webhook_id=row.document.id)
             while tasks := self.run(self.hands.write(row.tenant, take)):
                 for task in tasks:
-                    end_of = partial(delivering.conclude, task=task, result=outcome(200, 12))
+                    end_of = partial(delivering.conclude, task=task, result=outcome(status, 12))
                     self.run(self.hands.write(row.tenant, end_of))
 
     def _make_room(self, key: str) -> None:

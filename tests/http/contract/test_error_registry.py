@@ -37,7 +37,6 @@ LATER = {
     "PROVIDER_CREDITS_EXHAUSTED": "the agent streams",
     "UPSTREAM_UNAVAILABLE": "the agent streams",
     "UPSTREAM_TIMEOUT": "the agent streams",
-    "WEBHOOK_URL_NOT_ALLOWED": "webhooks",
     "PAYMENT_INVALID": "payments",
     "PAYMENT_REPLAYED": "payments",
     "PAYMENT_SETTLEMENT_FAILED": "payments",
@@ -141,6 +140,13 @@ def _(stage):
     world = stage.make_world(body_seconds_max=1, is_sown=False)
     ask = world.ask_of(world.operation("createProfile"))
     return world.send(ask.evolve(body=never()))
+
+
+@gives(problem.WEBHOOK_URL_NOT_ALLOWED)
+def _(stage):
+    world = stage.shared
+    body = json.dumps({"url": "https://169.254.169.254/latest"}).encode()
+    return world.send(world.ask_of(world.operation("createWebhook")).evolve(body=body))
 
 
 @gives(problem.NOT_IMPLEMENTED)
