@@ -3,6 +3,9 @@
 Rule 1: a local time that a clock change skips is due at the first instant after the gap.
 Rule 2: a local time that a clock change repeats is due once, at its first occurrence.
 Rule 3: the next run lies strictly after the given instant, so a run never makes itself due again.
+Rule 4: a day that a zone leaves out whole has no run of its own; a weekly or monthly one that
+        falls on it is due by rule 1, so that no week and no month goes without.
+Rule 5: hourly runs are at the whole hours of UTC, which no clock change moves.
 
 `zoneinfo` reads the IANA database, which is reference data like the Unicode tables: the same
 answer for everybody, no state of this machine.
@@ -20,10 +23,13 @@ Frequency = Literal["hourly", "daily", "weekdays", "weekly", "monthly", "manual"
 TIMED: frozenset[str] = frozenset({"daily", "weekdays", "weekly", "monthly"})
 """Frequencies that need a time of day."""
 
+EVERY_DAY: frozenset[str] = frozenset({"daily", "weekdays"})
+"""Frequencies whose next run is at most a few days away."""
+
 _OWN = frozenset({"localtime", "posixrules", "Factory"})  # what a machine calls its own zone
 
-DAYS_AHEAD_MAX = 64
-"""Two months and a few days: every timed frequency has a run, and one before it, within that."""
+DAYS_MAX = 64
+"""Two months and a few days: every timed frequency has a run within that, either way."""
 
 
 @frozen
@@ -55,10 +61,17 @@ def next_run(schedule: Schedule, after: datetime) -> datetime | None:
     if schedule.frequency == "manual":
         return None
     if schedule.frequency == "hourly":
-        hour = after.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
-        return hour + timedelta(hours=1)
-    due = (instant for instant in _instants(schedule, after) if instant > after)
-    return next(due)
+        return _whole_hour(after) + timedelta(hours=1)
+    return next(instant for instant in _instants(schedule, after, 1) if instant > after)
+
+
+def last_run(schedule: Schedule, until: datetime) -> datetime | None:
+    """The latest instant at or before `until` (aware) at which it was due; None when manual."""
+    if schedule.frequency == "manual":
+        return None
+    if schedule.frequency == "hourly":
+        return _whole_hour(until)
+    return next(instant for instant in _instants(schedule, until, -1) if instant <= until)
 
 
 def period_start(schedule: Schedule, end: datetime) -> datetime:
@@ -68,18 +81,33 @@ def period_start(schedule: Schedule, end: datetime) -> datetime:
     """
     if schedule.frequency not in TIMED:
         return end - timedelta(hours=1 if schedule.frequency == "hourly" else 24)
-    reach = end - timedelta(days=DAYS_AHEAD_MAX - 2)
-    return [instant for instant in _instants(schedule, reach) if instant < end][-1]
+    return next(instant for instant in _instants(schedule, end, -1) if instant < end)
 
 
-def _instants(schedule: Schedule, after: datetime) -> Iterator[datetime]:
+def _whole_hour(instant: datetime) -> datetime:
+    return instant.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+
+
+def _instants(schedule: Schedule, around: datetime, step: Literal[1, -1]) -> Iterator[datetime]:
+    """The runs day by day, later or earlier ones, from a day on the other side of `around`."""
     zone = ZoneInfo(schedule.zone)
     hour, minute = (int(part) for part in (schedule.time_of_day or "00:00").split(":"))
-    first = after.astimezone(zone).date() - timedelta(days=1)
-    for offset in range(DAYS_AHEAD_MAX):
-        day = first + timedelta(days=offset)
-        if _falls_on(schedule, day):
+    first = around.astimezone(zone).date() - timedelta(days=step)
+    for offset in range(DAYS_MAX):
+        day = first + timedelta(days=offset * step)
+        if _falls_on(schedule, day) and not _is_passed_over(schedule, day, zone):
             yield _instant(day, time(hour, minute), zone)
+    raise AssertionError("every timed frequency has a run within these days")
+
+
+def _is_passed_over(schedule: Schedule, day: date, zone: ZoneInfo) -> bool:
+    """Whether the zone leaves the day out whole (rule 4; Samoa did, 2011-12-30).
+
+    Midnight and noon of such a day both lie in the gap.
+    """
+    if schedule.frequency not in EVERY_DAY or _exists(datetime.combine(day, time(12), zone)):
+        return False
+    return _instant(day, time(), zone) == _instant(day + timedelta(days=1), time(), zone)
 
 
 def _falls_on(schedule: Schedule, day: date) -> bool:
@@ -92,15 +120,18 @@ def _falls_on(schedule: Schedule, day: date) -> bool:
     return True
 
 
+def _exists(local: datetime) -> bool:
+    shown = local.astimezone(UTC).astimezone(local.tzinfo)
+    return shown.replace(tzinfo=None) == local.replace(tzinfo=None)
+
+
 def _instant(day: date, at: time, zone: ZoneInfo) -> datetime:
     local = datetime.combine(day, at, zone)
-    instant = local.astimezone(UTC)
-    if instant.astimezone(zone).replace(tzinfo=None) == local.replace(tzinfo=None):
-        return instant
+    if _exists(local):
+        return local.astimezone(UTC)
     # In a gap the two readings of the local time lie on either side of the change, and the
     # change itself is where the offset moves: the first valid instant (rule 1).
-    before, behind = instant, local.replace(fold=1).astimezone(UTC)
-    low, high = min(before, behind), max(before, behind)
+    high, low = local.astimezone(UTC), local.replace(fold=1).astimezone(UTC)
     offset = low.astimezone(zone).utcoffset()
     while high - low > timedelta(seconds=1):
         middle = low + (high - low) / 2

@@ -1,11 +1,10 @@
-"""The profile and subscription operations (Spec: Profiles; States, Profile)."""
+"""The operations of profiles (Spec: Profiles; States, Profile)."""
 
 from typing import Annotated, Any
 
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.constraints import Doc, Example
 from svc_core.operation import (
     BODY,
     PATH,
@@ -18,29 +17,25 @@ from svc_core.operation import (
     Page,
     Target,
 )
-from svc_core.ports import Document
 from svc_core.profiles import rules
-from svc_core.resources.members import Cursor, Limit, ProfileId, SubscriptionId
+from svc_core.profiles.planning import due_of, plan, subscription_of, target
+from svc_core.resources.members import Cursor, Limit, ProfileId
 from svc_core.resources.profile import (
     DUE,
     PROFILES,
     SUBSCRIPTIONS,
-    DeliveryPreferences,
-    Due,
     Profile,
     ProfileInput,
     ProfilePatch,
     ProfileRow,
     Subscription,
-    SubscriptionStatus,
 )
 from svc_core.resources.report import forget
-from svc_core.unset import UNSET, Maybe, given
+from svc_core.unset import UNSET
 
 READ = frozenset({"profiles:read"})
 WRITE = frozenset({"profiles:write"})
 PathProfileId = Annotated[ProfileId, PATH, IdOf("prf")]
-PathSubscriptionId = Annotated[SubscriptionId, PATH, IdOf("sub")]
 
 
 # -- requests ----------------------------------------------------------------------------------
@@ -91,37 +86,6 @@ class DeleteProfile:
     profile_id: PathProfileId
 
 
-@frozen
-class ListSubscriptions:
-    """The workspace's subscriptions, newest first."""
-
-    limit: Limit = 100
-    cursor: Cursor = UNSET
-
-
-@frozen
-class GetSubscription:
-    """One subscription."""
-
-    subscription_id: PathSubscriptionId
-
-
-@frozen
-class SubscriptionPatch:
-    """What of a subscription changes; `delivery` is replaced whole."""
-
-    status: Annotated[Maybe[SubscriptionStatus], Doc("Pause or resume."), Example("paused")] = UNSET
-    delivery: Maybe[DeliveryPreferences] = UNSET
-
-
-@frozen
-class PatchSubscription:
-    """One subscription, changed in part."""
-
-    subscription_id: PathSubscriptionId
-    body: Annotated[SubscriptionPatch, BODY]
-
-
 # -- use cases ---------------------------------------------------------------------------------
 
 
@@ -134,7 +98,7 @@ async def list_profiles(ctx: Context, request: ListProfiles) -> Page[ProfileRow]
 
 async def _row(ctx: Context, subscription: Subscription) -> bytes:
     profile = PROFILES.decode((await ctx.load(PROFILES, subscription.profile_id)).raw)
-    last = await _due(ctx, profile.id)
+    last = await due_of(ctx, profile.id)
     return wire.dumps(rules.row(profile, subscription, last, aliases=ctx.aliases))
 
 
@@ -144,7 +108,7 @@ async def create_profile(ctx: Context, request: CreateProfile) -> Created[Profil
     subscription = rules.subscribe(ctx.ids.new("sub"), profile, ctx.now)
     document = await ctx.create(PROFILES, profile.id, profile)
     await ctx.create(SUBSCRIPTIONS, subscription.id, subscription)
-    await ctx.save(DUE, profile.id, rules.due(profile, subscription, None, ctx.now))
+    await plan(ctx, profile, subscription)
     return Created(document.raw, document.tag, str(PROFILES.address(profile.id)))
 
 
@@ -156,81 +120,33 @@ async def get_profile(ctx: Context, request: GetProfile) -> One[Profile]:
 
 async def replace_profile(ctx: Context, request: ReplaceProfile) -> One[Profile]:
     """Replace the profile; optional members left out are reset."""
-    before = PROFILES.decode(_target(ctx).raw)
+    before = PROFILES.decode(target(ctx).raw)
     return await _write(ctx, before, rules.replace(before, request.body, ctx.now))
 
 
 async def patch_profile(ctx: Context, request: PatchProfile) -> One[Profile]:
     """Change the named members."""
-    before = PROFILES.decode(_target(ctx).raw)
+    before = PROFILES.decode(target(ctx).raw)
     return await _write(ctx, before, rules.patch(before, request.body, ctx.now))
 
 
 async def _write(ctx: Context, before: Profile, after: Profile) -> One[Profile]:
-    document = _target(ctx)
+    document = target(ctx)
     if after is not before:
         document = await ctx.save(PROFILES, after.id, after, expect=document.version)
-        await _reschedule(ctx, after, await _subscription(ctx, after.id))
+    if rules.is_planned_anew(before, after):
+        await plan(ctx, after, await subscription_of(ctx, after.id))
     return One(document.raw, document.tag)
 
 
 async def delete_profile(ctx: Context, request: DeleteProfile) -> Empty:
     """Remove the profile, its subscription and its reports, each with a tombstone."""
-    subscription = await _subscription(ctx, request.profile_id)
+    subscription = await subscription_of(ctx, request.profile_id)
     await forget(ctx, request.profile_id)
     await ctx.remove(SUBSCRIPTIONS, subscription.id)
     await ctx.remove(DUE, request.profile_id)
     await ctx.remove(PROFILES, request.profile_id)
     return Empty()
-
-
-async def list_subscriptions(ctx: Context, request: ListSubscriptions) -> Page[Subscription]:
-    """The workspace's subscriptions."""
-    return await ctx.page(SUBSCRIPTIONS, after=request.cursor, limit=request.limit)
-
-
-async def get_subscription(ctx: Context, request: GetSubscription) -> One[Subscription]:
-    """One subscription."""
-    document = await ctx.load(SUBSCRIPTIONS, request.subscription_id)
-    return One(document.raw, document.tag)
-
-
-async def patch_subscription(ctx: Context, request: PatchSubscription) -> One[Subscription]:
-    """Pause, resume or change the delivery of a subscription."""
-    document = _target(ctx)
-    before = SUBSCRIPTIONS.decode(document.raw)
-    after = rules.patch_subscription(
-        before,
-        status=given(request.body.status, None),
-        delivery=given(request.body.delivery, None),
-        now=ctx.now,
-    )
-    if after is not before:
-        document = await ctx.save(SUBSCRIPTIONS, after.id, after, expect=document.version)
-        profile = PROFILES.decode((await ctx.load(PROFILES, after.profile_id)).raw)
-        await _reschedule(ctx, profile, after)
-    return One(document.raw, document.tag)
-
-
-async def _reschedule(ctx: Context, profile: Profile, subscription: Subscription) -> None:
-    last = await _due(ctx, profile.id)
-    await ctx.save(DUE, profile.id, rules.due(profile, subscription, last, ctx.now))
-
-
-async def _due(ctx: Context, profile_id: str) -> Due | None:
-    document = await ctx.tx.documents.get(DUE, profile_id)
-    return None if document is None else DUE.decode(document.raw)
-
-
-async def _subscription(ctx: Context, profile_id: str) -> Subscription:
-    found = await ctx.tx.documents.scan(SUBSCRIPTIONS, where={"profile_id": (profile_id,)}, limit=1)
-    return SUBSCRIPTIONS.decode(found.rows[0].raw)
-
-
-def _target(ctx: Context) -> Document[Any]:
-    if ctx.target is None:
-        raise AssertionError("the operation declares its target")
-    return ctx.target
 
 
 # -- declarations ------------------------------------------------------------------------------
@@ -344,48 +260,5 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         scopes=WRITE,
         success=204,
         target=_PROFILE,
-    ),
-    Operation(
-        id="listSubscriptions",
-        method="GET",
-        path="/subscriptions",
-        summary="List subscriptions",
-        description="The caller's subscriptions with their delivery preferences, newest first.",
-        tag="Subscriptions",
-        request=ListSubscriptions,
-        response=Page[Subscription],
-        run=list_subscriptions,
-        scopes=READ,
-        timeless=True,
-    ),
-    Operation(
-        id="getSubscription",
-        method="GET",
-        path="/subscriptions/{subscriptionId}",
-        summary="Read a subscription",
-        description="One subscription with its delivery preferences.",
-        tag="Subscriptions",
-        request=GetSubscription,
-        response=One[Subscription],
-        run=get_subscription,
-        scopes=READ,
-        timeless=True,
-    ),
-    Operation(
-        id="updateSubscription",
-        method="PATCH",
-        path="/subscriptions/{subscriptionId}",
-        summary="Change a subscription",
-        description=(
-            "Pauses or resumes a subscription, or changes its delivery, which is replaced whole. "
-            "A paused one receives no notification and its profile is not scheduled."
-        ),
-        tag="Subscriptions",
-        request=PatchSubscription,
-        response=One[Subscription],
-        run=patch_subscription,
-        scopes=WRITE,
-        target=Target(SUBSCRIPTIONS, "subscription_id"),
-        examples={"body": {"status": "paused"}},
     ),
 )

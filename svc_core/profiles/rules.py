@@ -4,6 +4,9 @@ Rule 1: timed frequencies need a time of day; only weekly and monthly ones take 
 Rule 2: PUT resets what it leaves out, PATCH changes only what it names (Spec: Representation 4).
 Rule 3: a patch that changes nothing writes nothing: same version, no change record.
 Rule 4: only an active profile with an active subscription is due.
+Rule 5: only a new schedule, a pause and a return plan anew: a name that is changed while a report
+        is due costs no report.
+Rule 6: a scheduled report ends at a run of its schedule, and begins where the one before it ended.
 """
 
 from datetime import datetime
@@ -14,6 +17,7 @@ import attrs
 from svc_core import problem, schedule
 from svc_core.problem import Problem, describe
 from svc_core.resources.profile import (
+    DeliveryPatch,
     DeliveryPreferences,
     Due,
     Profile,
@@ -21,12 +25,18 @@ from svc_core.resources.profile import (
     ProfilePatch,
     ProfileRow,
     Subscription,
-    SubscriptionStatus,
+    SubscriptionPatch,
 )
-from svc_core.unset import UNSET
+from svc_core.unset import UNSET, Maybe, Unset, given
 from svc_core.wire import Fault
 
-_DEFAULTS: dict[str, Any] = {member.name: member.default for member in attrs.fields(ProfileInput)}
+
+def _defaults(class_: type[Any]) -> dict[str, Any]:
+    return {member.name: member.default for member in attrs.fields(class_)}
+
+
+_DEFAULTS = _defaults(ProfileInput)
+_DELIVERY_DEFAULTS = _defaults(DeliveryPreferences)
 _DAY_MAX = {"weekly": 7, "monthly": 28}
 
 
@@ -72,14 +82,18 @@ def patch(profile: Profile, sent: ProfilePatch, now: datetime) -> Profile:
     Raises:
         Problem: VALIDATION_FAILED when the result would not be a valid profile.
     """
-    given: dict[str, Any] = {
-        name: _DEFAULTS[name] if value is None else value
+    changed = attrs.evolve(profile, **_named(sent, _DEFAULTS))
+    check(as_input(changed))
+    return _touched(profile, changed, now)
+
+
+def _named(sent: Any, defaults: dict[str, Any]) -> dict[str, Any]:
+    """The members that a merge patch names; null is their default (RFC 7396)."""
+    return {
+        name: defaults[name] if value is None else value
         for name, value in attrs.asdict(sent, recurse=False).items()
         if value is not UNSET
     }
-    changed = attrs.evolve(profile, **given)
-    check(as_input(changed))
-    return _touched(profile, changed, now)
 
 
 def as_input(profile: Profile) -> ProfileInput:
@@ -97,13 +111,39 @@ def subscribe(id_: str, profile: Profile, now: datetime) -> Subscription:
     return Subscription(id_, profile.id, "active", DeliveryPreferences(), now, now)
 
 
+def is_planned_anew(before: Profile, after: Profile) -> bool:
+    """Whether a change of the profile moves its next run (rule 5)."""
+    return (before.schedule, before.status) != (after.schedule, after.status)
+
+
 def due(profile: Profile, subscription: Subscription, last: Due | None, now: datetime) -> Due:
     """When the next report is due, counted from `now`; never while nobody wants it."""
     wanted = profile.status == "active" and subscription.status == "active"
-    upcoming = schedule.next_run(profile.schedule, now) if wanted else None
+    upcoming = after(profile, last, now) if wanted else None
     if last is None:
         return Due(profile.id, upcoming)
     return attrs.evolve(last, next_run_at=upcoming)
+
+
+def after(profile: Profile, last: Due | None, now: datetime) -> datetime | None:
+    """The next run after `now` that has something left to tell, should the clock have gone back."""
+    covered = None if last is None else last.covered_until
+    return schedule.next_run(profile.schedule, now if covered is None else max(now, covered))
+
+
+def run_end(profile: Profile, due: Due, ready: datetime) -> datetime | None:
+    """Where the report of a due profile ends: at the newest run that is over at `ready`.
+
+    Runs that were missed, or that failed and are tried again, end there too: one report catches
+    up with all of them. A run that was planned before the data of its zone were renewed keeps
+    its instant. None where a report by hand has told that time already.
+    """
+    end = schedule.last_run(profile.schedule, ready)
+    if end is None or due.next_run_at is None:
+        return None
+    if not due.failures:
+        end = max(end, due.next_run_at)
+    return None if due.covered_until is not None and end <= due.covered_until else end
 
 
 def row(
@@ -121,18 +161,24 @@ def row(
 
 
 def patch_subscription(
-    subscription: Subscription,
-    *,
-    status: SubscriptionStatus | None,
-    delivery: DeliveryPreferences | None,
-    now: datetime,
+    subscription: Subscription, sent: SubscriptionPatch, now: datetime
 ) -> Subscription:
-    """The subscription with what is given changed; unchanged when that changes nothing."""
+    """The subscription with what is named changed; unchanged when that changes nothing."""
     changed = attrs.evolve(
         subscription,
-        status=subscription.status if status is None else status,
-        delivery=subscription.delivery if delivery is None else delivery,
+        status=given(sent.status, subscription.status),
+        delivery=_delivery(subscription.delivery, sent.delivery),
     )
     if changed == subscription:
         return subscription
     return attrs.evolve(changed, updated_at=now)
+
+
+def _delivery(
+    before: DeliveryPreferences, sent: Maybe[DeliveryPatch | None]
+) -> DeliveryPreferences:
+    if isinstance(sent, Unset):
+        return before
+    if sent is None:
+        return DeliveryPreferences()
+    return attrs.evolve(before, **_named(sent, _DELIVERY_DEFAULTS))

@@ -51,6 +51,8 @@ from svc_core.resources.report import (
 
 LABEL_CHARS = 80  # of the text, where an item has no title: one line of a source list
 RETRY_MIN, RETRY_MAX = timedelta(minutes=5), timedelta(hours=24)
+SETTLING = timedelta(seconds=30)  # from reading an item to its being written: judging 2,000
+# items takes a few seconds, and a unit of work waits at most 5 for the store
 CANDIDATES_MAX = 2_000  # matches read for one report; of more, the weakest are not looked at
 
 
@@ -58,8 +60,9 @@ CANDIDATES_MAX = 2_000  # matches read for one report; of more, the weakest are 
 class Window:
     """Which items a report is about.
 
-    `by="taken"` selects by when items were taken in, `by="published"` by the items' own dates,
-    both ends inclusive. Without a start it reaches back to the first.
+    `by="taken"` selects by when items were taken in, after the start and up to the end;
+    `by="published"` by the items' own dates, both ends inclusive. Without a start it reaches back
+    to the first.
     """
 
     end: datetime
@@ -83,7 +86,7 @@ class Material:
 class Finished:
     """A report ready to be published; `repeats` names the newest one when it says the same.
 
-    `covers` is how far it tells what was taken in; None where it goes by the items' own dates.
+    `covers` is how far it surely tells what was taken in; None where it goes by items' own dates.
     """
 
     row: ReportRow
@@ -127,6 +130,8 @@ async def _candidates(
 ) -> tuple[Document[NewsText], ...]:
     """The items that hold any of the terms; a subject without one is sought in the newest."""
     start = None if window.start is None else micros(window.start)
+    if start is not None and window.by == "taken":
+        start += 1  # the report before told what was taken in at that very instant
     end = micros(window.end) if window.by == "taken" else None
     documents = ctx.tx.documents
     if terms:
@@ -195,7 +200,7 @@ def compose(material: Material, now: datetime) -> Finished:
     repeats = material.last_report_id if facets.digest == material.last_digest else None
     if window.by == "published" and repeats != report_id:
         repeats = None
-    covers = window.end if window.by == "taken" else None
+    covers = window.end - SETTLING if window.by == "taken" else None
     return Finished(_row(profile, draft, facets, period, now), facets, repeats, covers)
 
 
@@ -372,7 +377,8 @@ async def settle(ctx: Context, finished: Finished, seen: Document[Due]) -> Repor
     row = await publish(ctx, attrs.evolve(finished, repeats=None))
     profile = PROFILES.decode((await ctx.load(PROFILES, row.profile_id)).raw)
     after = DUE.decode((await ctx.load(DUE, row.profile_id)).raw)
-    upcoming = schedule.next_run(profile.schedule, ctx.now)
+    # After the report's end, not after now: a run that came up meanwhile has its own report.
+    upcoming = schedule.next_run(profile.schedule, finished.row.period.end)
     covered = attrs.evolve(
         after, next_run_at=upcoming, covered_until=finished.row.period.end, failures=0
     )

@@ -94,24 +94,29 @@ class Profile:
         return Schedule(self.frequency, self.schedule_time_of_day, self.timezone, self.schedule_day)
 
 
+WebhookIds = Annotated[
+    tuple[Annotated[str, Pattern(ids.WEBHOOK_ID, "a webhook id")], ...],
+    MaxLen(WEBHOOKS_MAX),
+    Doc("Webhooks to notify; empty means every webhook of the workspace."),
+    Example([]),
+]
+IncludeAudio = Annotated[bool, Doc("Whether reports are spoken."), Example(False)]
+MinSignalConfidence = Annotated[
+    float,
+    Ge(0),
+    Le(1),
+    Doc("Signals below this confidence are not counted in events."),
+    Example(0.4),
+]
+
+
 @frozen
 class DeliveryPreferences:
     """What a subscriber wants to be told, and where."""
 
-    webhook_ids: Annotated[
-        tuple[Annotated[str, Pattern(ids.WEBHOOK_ID, "a webhook id")], ...],
-        MaxLen(WEBHOOKS_MAX),
-        Doc("Webhooks to notify; empty means every webhook of the workspace."),
-        Example([]),
-    ] = ()
-    include_audio: Annotated[bool, Doc("Whether reports are spoken."), Example(False)] = False
-    min_signal_confidence: Annotated[
-        float,
-        Ge(0),
-        Le(1),
-        Doc("Signals below this confidence are not counted in events."),
-        Example(0.4),
-    ] = 0.0
+    webhook_ids: WebhookIds = ()
+    include_audio: IncludeAudio = False
+    min_signal_confidence: MinSignalConfidence = 0.0
 
 
 SubscriptionStatus = Literal["active", "paused"]
@@ -230,3 +235,20 @@ class ProfilePatch:
     language: Maybe[Language | None] = UNSET
     keywords: Maybe[Keywords | None] = UNSET
     status: Maybe[Status] = UNSET
+
+
+@frozen
+class DeliveryPatch:
+    """The preferences to change; null takes one back to its default (RFC 7396)."""
+
+    webhook_ids: Maybe[WebhookIds | None] = UNSET
+    include_audio: Maybe[IncludeAudio | None] = UNSET
+    min_signal_confidence: Maybe[MinSignalConfidence | None] = UNSET
+
+
+@frozen
+class SubscriptionPatch:
+    """What of a subscription changes; a delivery that is null takes its defaults (RFC 7396)."""
+
+    status: Annotated[Maybe[SubscriptionStatus], Doc("Pause or resume."), Example("paused")] = UNSET
+    delivery: Maybe[DeliveryPatch | None] = UNSET

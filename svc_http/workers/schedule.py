@@ -3,20 +3,21 @@
 Rule 1: the report and the next run are written in one unit of work, which checks that the due row
         is the one that was read: two workers never make the same report, and one that is killed
         leaves either none or a whole one with its next run.
-Rule 2: each scheduled report covers what was taken in since the one before it. Runs that were
-        missed are caught up by one report.
+Rule 2: each scheduled report covers what was taken in since the one before it, up to a run of the
+        schedule. Runs that were missed are caught up by one report.
 Rule 3: a run waits until everything that was taken in before its end has been written.
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import anyio
 
 from svc_core import problem
 from svc_core.ports import Owned
 from svc_core.problem import Problem
+from svc_core.profiles.planning import pass_over, run_end
 from svc_core.reports import Window
-from svc_core.reports.making import postpone, settle
+from svc_core.reports.making import SETTLING, postpone, settle
 from svc_core.resources.members import micros
 from svc_core.resources.profile import DUE, Due
 from svc_core.resources.report import ReportRow
@@ -28,13 +29,6 @@ ROUND_SECONDS = 5.0
 
 ROUND_PROFILES_MAX = 64
 """Profiles read in one round."""
-
-SETTLING = timedelta(seconds=30)
-"""How long an item may be on its way from being read to being written: judging 2,000 items takes
-a few seconds, and a unit of work waits at most 5 for the store."""
-
-MISSED = timedelta(hours=1)
-"""The shortest time between two runs: a run that is later than this stands for several."""
 
 
 async def schedule_loop(service: Service, *, round_seconds: float = ROUND_SECONDS) -> None:
@@ -71,8 +65,14 @@ async def run_due(service: Service) -> tuple[ReportRow, ...]:
 
 async def _run(service: Service, row: Owned[Due], ready: datetime) -> ReportRow | None:
     due = DUE.decode(row.document.raw)
-    window = Window(_end(due, ready), due.covered_until, "taken")
     try:
+        end = await service.read(row.tenant, lambda ctx: run_end(ctx, due, ready))
+        if end is None:
+            await service.write(
+                row.tenant, lambda ctx: pass_over(ctx, due.profile_id, row.document, ready)
+            )
+            return None
+        window = Window(end, due.covered_until, "taken")
         finished = await composed(service, row.tenant, due.profile_id, window)
         return await service.write(row.tenant, lambda ctx: settle(ctx, finished, row.document))
     except Problem as refusal:
@@ -84,11 +84,3 @@ async def _run(service: Service, row: Owned[Due], ready: datetime) -> ReportRow 
 async def _put_off(service: Service, row: Owned[Due]) -> None:
     profile_id = DUE.decode(row.document.raw).profile_id
     await service.write(row.tenant, lambda ctx: postpone(ctx, profile_id, row.document))
-
-
-def _end(due: Due, ready: datetime) -> datetime:
-    """Where the report ends: at its run, or now when that was missed."""
-    if due.next_run_at is None:
-        raise AssertionError("what has no next run is never due")
-    late = ready - due.next_run_at > MISSED
-    return ready.replace(microsecond=0) if late else due.next_run_at

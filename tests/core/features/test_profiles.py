@@ -287,30 +287,6 @@ def test_what_cannot_be_an_id_names_nothing(house: Any, id_: str) -> None:
     assert house.refused("getProfile", path={"profileId": id_}).type.code == "NOT_FOUND"
 
 
-def test_a_paused_subscription_takes_the_profile_off_the_schedule(house: Any) -> None:
-    house.send("createProfile", body=GOOD, idempotency_key="some-key")
-    row = json.loads(house.send("listProfiles").body)["data"][0]
-    path = {"subscriptionId": row["subscription"]["id"]}
-    reply = house.send("updateSubscription", path=path, body={"status": "paused"})
-    assert json.loads(reply.body)["data"]["status"] == "paused"
-    assert json.loads(house.send("listProfiles").body)["data"][0]["nextRunAt"] is None
-    house.send("updateSubscription", path=path, body={"status": "active"})
-    assert json.loads(house.send("listProfiles").body)["data"][0]["nextRunAt"] is not None
-
-
-def test_delivery_preferences_are_replaced_whole(house: Any) -> None:
-    house.profile()
-    row = json.loads(house.send("listSubscriptions").body)["data"][0]
-    path = {"subscriptionId": row["id"]}
-    delivery = {"includeAudio": True, "minSignalConfidence": 0.5}
-    reply = house.send("updateSubscription", path=path, body={"delivery": delivery})
-    now = json.loads(reply.body)["data"]
-    assert now["delivery"] == delivery | {"webhookIds": []}
-    same = house.send("updateSubscription", path=path, body={"status": "active"})
-    assert json.loads(same.body)["data"] == now
-    assert house.send("getSubscription", path=path).body == reply.body
-
-
 def test_a_paused_profile_is_not_due(house: Any) -> None:
     reply = house.send("createProfile", body=GOOD, idempotency_key="some-key")
     path = {"profileId": json.loads(reply.body)["data"]["id"]}

@@ -1,0 +1,145 @@
+"""The operations of subscriptions: who is told of a profile's reports, and how.
+
+Rule 1: a new choice of webhooks names webhooks of this workspace; one that was chosen before may
+        have been deleted since.
+Rule 2: a pause and a resume plan the profile anew; nothing else of a subscription does.
+"""
+
+from typing import Annotated, Any
+
+from attrs import frozen
+
+from svc_core import problem
+from svc_core.operation import BODY, PATH, Context, IdOf, One, Operation, Page, Target
+from svc_core.problem import Problem, describe
+from svc_core.profiles import rules
+from svc_core.profiles.operations import READ, WRITE
+from svc_core.profiles.planning import plan, target
+from svc_core.resources.members import Cursor, Limit, SubscriptionId
+from svc_core.resources.profile import PROFILES, SUBSCRIPTIONS, Subscription, SubscriptionPatch
+from svc_core.resources.webhook import WEBHOOKS
+from svc_core.unset import UNSET
+from svc_core.wire import Fault
+
+PathSubscriptionId = Annotated[SubscriptionId, PATH, IdOf("sub")]
+
+
+# -- requests ----------------------------------------------------------------------------------
+
+
+@frozen
+class ListSubscriptions:
+    """The workspace's subscriptions, newest first."""
+
+    limit: Limit = 100
+    cursor: Cursor = UNSET
+
+
+@frozen
+class GetSubscription:
+    """One subscription."""
+
+    subscription_id: PathSubscriptionId
+
+
+@frozen
+class PatchSubscription:
+    """One subscription, changed in part."""
+
+    subscription_id: PathSubscriptionId
+    body: Annotated[SubscriptionPatch, BODY]
+
+
+# -- use cases ---------------------------------------------------------------------------------
+
+
+async def list_subscriptions(ctx: Context, request: ListSubscriptions) -> Page[Subscription]:
+    """The workspace's subscriptions."""
+    return await ctx.page(SUBSCRIPTIONS, after=request.cursor, limit=request.limit)
+
+
+async def get_subscription(ctx: Context, request: GetSubscription) -> One[Subscription]:
+    """One subscription."""
+    document = await ctx.load(SUBSCRIPTIONS, request.subscription_id)
+    return One(document.raw, document.tag)
+
+
+async def patch_subscription(ctx: Context, request: PatchSubscription) -> One[Subscription]:
+    """Pause, resume or change the delivery of a subscription.
+
+    Raises:
+        Problem: VALIDATION_FAILED, naming each webhook that is not there.
+    """
+    document = target(ctx)
+    before = SUBSCRIPTIONS.decode(document.raw)
+    after = rules.patch_subscription(before, request.body, ctx.now)
+    await _check_webhooks(ctx, after.delivery.webhook_ids, before.delivery.webhook_ids)
+    if after is not before:
+        document = await ctx.save(SUBSCRIPTIONS, after.id, after, expect=document.version)
+    if after.status != before.status:
+        profile = PROFILES.decode((await ctx.load(PROFILES, after.profile_id)).raw)
+        await plan(ctx, profile, after)
+    return One(document.raw, document.tag)
+
+
+async def _check_webhooks(ctx: Context, ids: tuple[str, ...], known: tuple[str, ...]) -> None:
+    faults = [
+        Fault(f"/delivery/webhookIds/{at}", "is no webhook of this workspace")
+        for at, id_ in enumerate(ids)
+        if id_ not in known and await ctx.tx.documents.get(WEBHOOKS, id_) is None
+    ]
+    if faults:
+        raise Problem(problem.VALIDATION_FAILED, describe(faults))
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    Operation(
+        id="listSubscriptions",
+        method="GET",
+        path="/subscriptions",
+        summary="List subscriptions",
+        description="The caller's subscriptions with their delivery preferences, newest first.",
+        tag="Subscriptions",
+        request=ListSubscriptions,
+        response=Page[Subscription],
+        run=list_subscriptions,
+        scopes=READ,
+        timeless=True,
+    ),
+    Operation(
+        id="getSubscription",
+        method="GET",
+        path="/subscriptions/{subscriptionId}",
+        summary="Read a subscription",
+        description="One subscription with its delivery preferences.",
+        tag="Subscriptions",
+        request=GetSubscription,
+        response=One[Subscription],
+        run=get_subscription,
+        scopes=READ,
+        timeless=True,
+    ),
+    Operation(
+        id="updateSubscription",
+        method="PATCH",
+        path="/subscriptions/{subscriptionId}",
+        summary="Change a subscription",
+        description=(
+            "Pauses or resumes a subscription, or changes only the preferences that are sent "
+            "(JSON Merge Patch, RFC 7396): null takes one back to its default. `webhookIds` is "
+            "replaced whole and names webhooks of this workspace. A paused subscription receives "
+            "no notification and its profile is not scheduled; after a resume the next report "
+            "tells what came meanwhile. A patch that changes nothing writes nothing and keeps the "
+            "`ETag`."
+        ),
+        tag="Subscriptions",
+        request=PatchSubscription,
+        response=One[Subscription],
+        run=patch_subscription,
+        scopes=WRITE,
+        target=Target(SUBSCRIPTIONS, "subscription_id"),
+        examples={"body": {"status": "paused", "delivery": {"minSignalConfidence": 0.4}}},
+    ),
+)
