@@ -38,7 +38,13 @@ from svc_http.service import Service
 from svc_http.settings import Settings, SettingsError
 from svc_http.storage import StoreBusy
 from svc_http.uses import uses_loop
-from svc_http.workers import deliver_loop, ingest_loop, purge_deliveries, schedule_loop
+from svc_http.workers import (
+    deliver_loop,
+    ingest_loop,
+    purge_deliveries,
+    renew_secrets,
+    schedule_loop,
+)
 from svc_http.workers.deliver import PURGE_ROWS_MAX as PURGE_DELIVERIES_MAX
 from svc_http.workers.speak import Studio, speak_loop, sweep_loop
 
@@ -216,10 +222,14 @@ def _workers(reader: Fetcher, sender: Poster) -> tuple[Worker, ...]:
             if answers < PURGE_ROWS_MAX and deliveries < PURGE_DELIVERIES_MAX:
                 await asyncio.sleep(PURGE_SECONDS)
 
+    async def renew(runtime: Runtime) -> None:
+        failed = partial(runtime.journal.failure, "webhook secrets")
+        await renew_secrets(hands(runtime), failed)
+
     async def note(runtime: Runtime) -> None:
         await uses_loop(hands(runtime), runtime.gate.uses)
 
-    return ingest, schedule, deliver, purge, note
+    return ingest, schedule, deliver, purge, renew, note
 
 
 def _speakers(voice: Speech | None) -> tuple[Worker, ...]:

@@ -6,6 +6,7 @@ point it leaves either nothing or a whole result.
 
 from svc_http.workers.deliver import deliver_loop, purge_deliveries
 from svc_http.workers.ingest import Outcome, add_source, ingest_loop, pull, pull_all
+from svc_http.workers.renew import renew_secrets
 from svc_http.workers.reporting import make_report
 from svc_http.workers.schedule import schedule_loop
 
@@ -18,5 +19,6 @@ __all__ = [
     "pull",
     "pull_all",
     "purge_deliveries",
+    "renew_secrets",
     "schedule_loop",
 ]
