@@ -53,12 +53,12 @@ async def fit(ctx: Context, verdict: Verdict) -> TreeHead:
         Problem: RESOURCE_CONFLICT with the reason why not.
     """
     head, new = await head_of(ctx), verdict.head
-    if new is None or verdict.start or verdict.level != "strict":
+    if not verdict.ok or verdict.start or verdict.level != "strict":
         raise AssertionError("only what was verified strictly from its beginning is imported")
+    if new is None:
+        raise _refused("the file has no records")
     if new.size > IMPORT_RECORDS_MAX:
         raise _refused(f"it has {new.size} records; one import takes {IMPORT_RECORDS_MAX}")
-    if new.size == 0:
-        raise _refused("the file has no records")
     if head.size and head.ledger != new.ledger:
         raise _refused(
             f"this workspace has a ledger of its own, {head.ledger} with {head.size} records, "

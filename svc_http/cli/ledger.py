@@ -18,6 +18,8 @@ for _name, _target, _help in (
     ("append", "appends:append", "Append records from a file or stdin."),
     ("fold", "folds:fold", "Show a subject as it was known and held at two times."),
     ("history", "folds:history", "List the records about a subject."),
+    ("picture", "renditions:picture", "Draw what was believed of a subject when, and for when."),
+    ("stix", "renditions:stix", "Export a subject as a STIX 2.1 bundle."),
     ("export", "transfer:export", "Write the sealed lines to a file."),
     ("import", "transfer:import_", "Take an export in as the ledger of a workspace."),
     ("verify", "verify:verify", "Verify an export; needs no server and no database."),

@@ -21,7 +21,9 @@ from svc_core.ledger.note import to_base64
 from svc_core.ledger.records import KIND_PREFIX, Kind, payload_bytes
 from svc_core.ledger.salts import repeatable
 from svc_core.ledger.seal import TreeHead, payload_hash, record_id
-from svc_core.operation import Actor, Context
+from svc_core.ledger.stix import AMBER, Tlp
+from svc_core.ledger.view import SubjectView
+from svc_core.operation import JSON, Actor, Content, Context, One
 from svc_core.ports import SYSTEM
 from svc_core.problem import Problem
 from svc_core.unset import UNSET, Maybe
@@ -86,6 +88,18 @@ class FoldSubject:
     valid_time: str | None = None
     size: Size | None = None
     include: tuple[Literal["history", "segments"], ...] = ()
+
+
+@frozen
+class ExportSubject:
+    """A subject at two times, and how far its bundle may be passed on."""
+
+    subject_id: SubjectId
+    workspace: str | None = None
+    record_time: str | None = None
+    valid_time: str | None = None
+    size: Size | None = None
+    tlp: Tlp = AMBER
 
 
 @frozen
@@ -279,6 +293,21 @@ async def subjects(service: Service, args: ListSubjects) -> Json:
 
 async def fold(service: Service, args: FoldSubject) -> Json:
     """The subject as it was known at the record time, for what held at the valid time."""
+    found = await _folded(service, args, JSON.format)
+    if isinstance(found, Content):
+        raise AssertionError("a fold is a picture only where one was asked for")
+    return row(found.raw)
+
+
+async def picture(service: Service, args: FoldSubject) -> Json:
+    """What was recorded of the subject, drawn over record time and valid time."""
+    found = await _folded(service, args, usecases.SVG.format)
+    if isinstance(found, One):
+        raise AssertionError("a picture was asked for")
+    return {"id": args.subject_id, "svg": found.body.decode()}
+
+
+async def _folded(service: Service, args: FoldSubject, format_: str) -> One[SubjectView] | Content:
     asked = usecases.FoldSubject(
         args.subject_id,
         record_time=_maybe(args.record_time),
@@ -286,9 +315,25 @@ async def fold(service: Service, args: FoldSubject) -> Json:
         size=_maybe(args.size),
         include=args.include or UNSET,
     )
+
+    async def unit(ctx: Context) -> One[SubjectView] | Content:
+        return await usecases.fold_subject(attrs.evolve(ctx, format=format_), asked)
+
+    return await service.read(await home(service, args.workspace), unit)
+
+
+async def stix(service: Service, args: ExportSubject) -> Json:
+    """The fold of the subject as a STIX 2.1 bundle."""
+    asked = usecases.ExportSubject(
+        args.subject_id,
+        record_time=_maybe(args.record_time),
+        valid_time=_maybe(args.valid_time),
+        size=_maybe(args.size),
+        tlp=args.tlp,
+    )
     tenant = await home(service, args.workspace)
-    found = await service.read(tenant, lambda ctx: usecases.fold_subject(ctx, asked))
-    return row(found.raw)
+    found = await service.read(tenant, lambda ctx: usecases.export_subject(ctx, asked))
+    return {"id": args.subject_id, "stix": found.body.decode()}
 
 
 async def history(service: Service, args: SubjectHistory) -> Json:
@@ -362,6 +407,8 @@ COMMANDS = table(
     short("ledger erase", EraseRecord, erase),
     short("ledger subjects", ListSubjects, subjects),
     short("ledger fold", FoldSubject, fold),
+    short("ledger picture", FoldSubject, picture),
+    short("ledger stix", ExportSubject, stix),
     short("ledger history", SubjectHistory, history),
     short("ledger lines", ReadLines, lines),
     short("ledger head", ReadHead, head),

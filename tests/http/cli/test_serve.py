@@ -25,6 +25,7 @@ from svc_http.cli import reach
 from svc_http.cli.serve import _announce
 from svc_http.control import BrokeOff
 from svc_http.demo.seed import Seeded
+from svc_http.demo.subject import Recorded
 from svc_http.opening import hands, open_store
 from svc_http.runtime import Runtime
 from svc_http.serving import Opened
@@ -251,7 +252,8 @@ def test_an_empty_store_is_told_how_to_begin(capsys: pytest.CaptureFixture[str])
 def test_a_terminal_is_shown_the_same_words(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seeded = Seeded("wsp_1", "elite", "svc_" + "a" * 64, 1, 2, 3, 4, "rpt_" + "0" * 24)
+    told = Recorded("sbj_" + "0" * 24, 9)
+    seeded = Seeded("wsp_1", "elite", "svc_" + "a" * 64, 1, 2, 3, 4, "rpt_" + "0" * 24, told)
     _announce(_opened(seeded=seeded), as_json=False)
     piped = capsys.readouterr().out
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)

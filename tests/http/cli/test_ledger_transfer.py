@@ -1,0 +1,281 @@
+"""`svc ledger export` and `svc ledger import`: a ledger leaves and arrives byte for byte."""
+
+import gzip
+import json
+from collections.abc import Callable, Iterator
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc_core.ledger import importing
+from svc_core.ledger.records import Draft
+from svc_core.ledger.seal import TreeHead, seal_batch
+from svc_http import exports
+from svc_http.cli import transfer
+from svc_http.commands import imports
+from svc_http.commands import ledger as commands
+
+Svc = Callable[..., Any]
+LEDGER = "led_0123456789abcdef01234567"
+
+
+def draft(number: int, subject: str | None, op: Any = "assert", target: Any = None) -> Draft:
+    """A subject of its own, or a record about one."""
+    salt = f"{number:022}"
+    if subject is None:
+        payload = {"type": "other", "label": f"subject {number}", "salt": salt}
+        return Draft("subject", "assert", None, None, None, None, "key_1", payload)
+    said = {"predicate": "owner", "value": f"person {number}"} if op == "assert" else {}
+    payload = {**said, "salt": salt} | ({} if op == "assert" else {"reason": "a request"})
+    return Draft("claim", op, subject, target, None, None, "key_1", payload)
+
+
+class Log:
+    """A log that grows in a file of its own."""
+
+    def __init__(self, path: Path, ledger: str = LEDGER) -> None:
+        self.path = path
+        self.head = TreeHead.empty(ledger)
+        self.lines: list[bytes] = []
+        self.ids: list[str] = []
+
+    def grow(self, *drafts: Draft, now: str = "2026-01-01T00:00:00.000000Z") -> "Log":
+        batch = seal_batch(self.head, drafts, now)
+        self.head = batch.head
+        self.lines += batch.lines
+        self.ids += [record.id for record in batch.records]
+        return self.write()
+
+    def write(self) -> "Log":
+        self.path.write_bytes(b"".join(line + b"\n" for line in self.lines))
+        return self
+
+
+@pytest.fixture
+def log(svc: Svc, here: Path) -> Log:
+    """A log of one subject and two claims, and a store with an empty workspace."""
+    svc("workspaces", "create", "--name", "acme", "--plan", "elite")
+    made = Log(here / "log.ndjson").grow(draft(0, None))
+    return made.grow(draft(1, made.ids[0]), draft(2, made.ids[0]))
+
+
+def refused(ran: Any, *words: str) -> None:
+    assert (ran.code, ran.out) == (1, "")
+    for each in words:
+        assert each in ran.err, ran.err
+
+
+def exported(svc: Svc, name: str, *more: object) -> bytes:
+    ran = svc("ledger", "export", name, *more)
+    assert ran.code == 0, ran.err
+    return Path(name).read_bytes()
+
+
+# -- export ------------------------------------------------------------------------------------
+
+
+def test_a_ledger_arrives_elsewhere_byte_for_byte_and_goes_on(svc: Svc, log: Log) -> None:
+    done = svc("ledger", "import", log.path, "--json").json
+    assert (done["ledger"], done["imported"], done["size"]) == (LEDGER, 3, 3)
+    assert (done["subjects"], done["alsoIn"]) == (1, [])
+    assert exported(svc, "out.ndjson") == log.path.read_bytes()
+
+    (subject,) = svc("ledger", "subjects", "--json").json
+    said = {"kind": "claim", "subject": subject["id"], "predicate": "owner", "value": "Ann"}
+    Path("a.ndjson").write_text(json.dumps(said))
+    grown = svc("ledger", "append", "a.ndjson", "--json").json["records"]
+    assert (grown[0]["seq"], grown[0]["ledger"]) == (3, LEDGER)
+    out = svc("ledger", "export", "grown.ndjson", "--checkpoint", "cp", "--json").json
+    assert (out["ledger"], out["size"]) == (LEDGER, 4)
+    held = ("--checkpoint", "cp", "--key", out["vkey"])
+    assert svc("ledger", "verify", "grown.ndjson", *held).code == 0
+    view = svc("ledger", "fold", subject["id"], "--json").json
+    assert len(view["claims"]["owner"]["candidates"]) == 3
+    changed = svc("changes", "list", "--json").json["data"]
+    assert [row["changeType"] for row in changed if row["resourceType"] == "subject"] == [
+        "created",
+        "updated",
+    ]
+
+
+def test_an_export_is_paged_packed_piped_and_cut_to_a_size(
+    svc: Svc, log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    svc("ledger", "import", log.path)
+    monkeypatch.setattr(commands, "PAGE_BYTES", 1)
+    monkeypatch.setattr(commands, "STEP_LINES", 1)
+    monkeypatch.setattr(transfer, "BAR_FROM", 2)
+    content = log.path.read_bytes()
+    assert exported(svc, "out.ndjson") == content
+    packed = exported(svc, "out.ndjson.gz")
+    assert gzip.decompress(packed) == content
+    assert exported(svc, "out.ndjson.gz") == packed
+    assert exported(svc, "two.ndjson", "--size", 2, "--checkpoint", "cp") == b"".join(
+        line + b"\n" for line in log.lines[:2]
+    )
+    assert Path("cp").read_text().splitlines()[1] == "2"
+
+
+def test_an_export_goes_to_stdout_unless_a_file_is_named(svc: Svc, log: Log) -> None:
+    svc("ledger", "import", log.path)
+    assert svc("ledger", "export").out.encode() == log.path.read_bytes()
+    assert svc("ledger", "export", "-", "--checkpoint", "cp").out.encode() == log.path.read_bytes()
+    assert Path("cp").exists()
+    assert svc("ledger", "export", "--json").code == 2
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing(svc: Svc, log: Log) -> None:
+    ran = svc("ledger", "export", "none/out.ndjson")
+    assert (ran.code, "cannot be written" in ran.err) == (2, True)
+    Path("folder").mkdir()
+    assert svc("ledger", "export", "folder").code == 2
+    assert sorted(Path().glob("*.new")) == []
+
+
+# -- import ------------------------------------------------------------------------------------
+
+
+def test_an_import_goes_on_where_the_ledger_here_ends(svc: Svc, log: Log) -> None:
+    svc("ledger", "import", log.path)
+    again = svc("ledger", "import", log.path, "--json").json
+    assert (again["imported"], again["size"]) == (0, 3)
+    log.grow(draft(3, log.ids[0]), draft(4, None), now="2026-01-02T00:00:00.000000Z")
+    packed = Path("log.gz")
+    packed.write_bytes(gzip.compress(log.path.read_bytes()))
+    ran = svc("ledger", "import", packed)
+    assert f"Imported 2 records of {LEDGER}, which now has 5." in ran.out
+    assert exported(svc, "out.ndjson") == log.path.read_bytes()
+
+
+def test_stdin_is_imported(svc: Svc, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(log.path.read_bytes())))
+    assert svc("ledger", "import", "-").code == 0
+
+
+def test_two_workspaces_with_one_ledger_are_warned_of(svc: Svc, log: Log) -> None:
+    svc("ledger", "import", log.path)
+    svc("workspaces", "create", "--name", "two", "--plan", "elite")
+    ran = svc("ledger", "import", log.path, "--workspace", "two")
+    assert "Append to one of them only" in ran.out
+    out = exported(svc, "out.ndjson", "--workspace", "two")
+    assert out == log.path.read_bytes()
+
+
+def test_another_ledger_does_not_replace_the_one_here(svc: Svc, log: Log) -> None:
+    svc("ledger", "open", "--type", "other", "--label", "x")
+    before = exported(svc, "before.ndjson")
+    refused(svc("ledger", "import", log.path), "has a ledger of its own", "whose ledger is empty")
+    assert exported(svc, "after.ndjson") == before
+
+
+def test_a_ledger_that_is_longer_or_has_parted_is_left_alone(svc: Svc, log: Log) -> None:
+    svc("ledger", "import", log.path)
+    short = Log(Path("short.ndjson")).grow(draft(0, None))
+    refused(svc("ledger", "import", short.path), "has 3 records, more than the 1")
+    parted = Log(Path("parted.ndjson")).grow(draft(0, None))
+    parted.grow(draft(1, log.ids[0]), draft(9, log.ids[0]), draft(10, log.ids[0]))
+    refused(svc("ledger", "import", parted.path), "record 2 of the file is another", "parted")
+    assert exported(svc, "out.ndjson") == log.path.read_bytes()
+
+
+def test_what_is_not_sound_is_not_imported(svc: Svc, log: Log) -> None:
+    log.lines[1] = log.lines[1].replace(b"person 1", b"person 2")
+    log.write()
+    refused(
+        svc("ledger", "import", log.path),
+        "line 2, PAYLOAD_ALTERED",
+        f"svc ledger verify {log.path}",
+    )
+    assert exported(svc, "out.ndjson") == b""
+
+
+def test_an_empty_file_and_none_are_refused(svc: Svc, log: Log) -> None:
+    Path("empty.ndjson").write_bytes(b"")
+    refused(svc("ledger", "import", "empty.ndjson"), "no records")
+    assert svc("ledger", "import", "none.ndjson").code == 2
+
+
+def test_records_of_the_future_are_refused(svc: Svc, log: Log) -> None:
+    log.grow(draft(3, log.ids[0]), now="2999-01-01T00:00:00.000000Z")
+    refused(svc("ledger", "import", log.path), "2999-01-01", "in the future")
+
+
+def test_imports_and_subjects_have_a_bounded_size(
+    svc: Svc, log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as bounded:
+        bounded.setattr(importing, "SUBJECT_RECORDS_MAX", 2)
+        refused(svc("ledger", "import", log.path), f"{log.ids[0]} has more than 2 records")
+        bounded.setattr(importing, "SUBJECT_RECORDS_MAX", 3)
+        assert svc("ledger", "import", log.path).code == 0
+        other = Log(log.path.with_name("more.ndjson"))
+        other.head, other.lines = log.head, list(log.lines)
+        other.grow(draft(7, None), now="2026-01-03T00:00:00.000000Z")
+        assert svc("ledger", "import", other.path).code == 0
+    monkeypatch.setattr(importing, "IMPORT_RECORDS_MAX", 2)
+    refused(svc("ledger", "import", log.path), "one import takes 2")
+
+
+@pytest.mark.parametrize("change", ["shorter", "altered"])
+def test_a_file_that_changes_while_it_is_read_is_refused(
+    svc: Svc, log: Log, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    real = exports.opener
+    later = log.lines[:2] if change == "shorter" else [log.lines[1], log.lines[0]]
+
+    def opener(path: Path, note: str, *tell: Any) -> Callable[[], Iterator[bytes]]:
+        if "stored" in note:
+            return lambda: iter([b"".join(line + b"\n" for line in later)])
+        return real(path, note, *tell)
+
+    monkeypatch.setattr(imports, "opener", opener)
+    refused(svc("ledger", "import", log.path), "changed while it was read")
+    assert exported(svc, "out.ndjson") == b""
+
+
+def test_a_path_that_means_another_folder_to_a_server_is_refused(
+    svc: Svc, log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "absolute", lambda path: path)
+    refused(svc("ledger", "import", "log.ndjson"), "must be absolute")
+
+
+def test_a_file_that_is_gone_by_then_is_said_so(
+    svc: Svc, log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = exports.opener(Path("gone"), "")
+    monkeypatch.setattr(imports, "opener", lambda *_: gone)
+    refused(svc("ledger", "import", log.path), "gone cannot be read")
+
+
+# -- import and erasure ------------------------------------------------------------------------
+
+
+def test_what_a_file_erases_is_not_stored(svc: Svc, log: Log) -> None:
+    log.grow(draft(3, log.ids[0], "erase", log.ids[1]), now="2026-01-02T00:00:00.000000Z")
+    assert svc("ledger", "import", log.path).code == 0
+    out = exported(svc, "out.ndjson")
+    assert b"person 1" not in out
+    assert b"person 2" in out
+    told = svc("ledger", "verify", "out.ndjson", "--json").json
+    assert (told["ok"], told["erased"]) == (True, 1)
+    # Which is a ledger like any other: it leaves and arrives as it is.
+    svc("workspaces", "create", "--name", "two", "--plan", "elite")
+    assert svc("ledger", "import", "out.ndjson", "--workspace", "two").code == 0
+    assert exported(svc, "two.ndjson", "--workspace", "two") == out
+
+
+def test_an_import_erases_what_is_here_only_where_that_is_allowed(
+    svc: Svc, log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    svc("ledger", "import", log.path)
+    log.grow(draft(3, log.ids[0], "erase", log.ids[1]), now="2026-01-02T00:00:00.000000Z")
+    ran = svc("ledger", "import", log.path, "--json")
+    assert (ran.code, ran.json["code"]) == (1, "ERASURE_NOT_ALLOWED")
+    assert b"person 1" in exported(svc, "kept.ndjson")
+    monkeypatch.setenv("SVC_ALLOW_ERASURE", "*")
+    assert svc("ledger", "import", log.path).code == 0
+    out = exported(svc, "out.ndjson")
+    assert (b"person 1" in out, out.count(b"\n")) == (False, 4)

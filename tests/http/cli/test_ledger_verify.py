@@ -1,0 +1,256 @@
+"""`svc ledger verify`: an export, judged without a server, a database or settings."""
+
+import gzip
+from collections.abc import Callable
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from attrs import frozen
+
+from svc_core.ledger.answers import Verification
+from svc_core.ledger.checkpoint import Checkpoint, sign
+from svc_core.ledger.note import Ed25519Signer, VerifierKey, to_base64
+from svc_core.ledger.records import Draft
+from svc_core.ledger.seal import TreeHead, seal_batch
+from svc_core.wire import camel
+from svc_http import exports
+from svc_http.cli import verdicts, verify
+from svc_http.commands.progress import Progress
+
+Svc = Callable[..., Any]
+LEDGER = "led_0123456789abcdef01234567"
+ORIGIN = f"ledger.example/{LEDGER}"
+SIGNER = Ed25519Signer.from_seed(b"\x07" * 32)
+VKEY = VerifierKey(ORIGIN, SIGNER.public).vkey
+SUBJECT = "sbj_" + "0" * 24
+
+
+@frozen
+class Log:
+    """An export of some records, its lines, and the heads it had on its way."""
+
+    path: Path
+    lines: tuple[bytes, ...]
+    heads: tuple[TreeHead, ...]
+
+    def checkpoint(self, size: int) -> str:
+        """The file of the signed checkpoint of a size."""
+        head = self.heads[size]
+        path = self.path.with_name(f"checkpoint-{size}")
+        path.write_text(sign(Checkpoint(ORIGIN, size, head.root), SIGNER))
+        return str(path)
+
+    def root(self, size: int) -> str:
+        return to_base64(self.heads[size].root)
+
+    def written(self, *lines: bytes) -> str:
+        """Another file with these lines."""
+        path = self.path.with_name("other.ndjson")
+        path.write_bytes(b"".join(line + b"\n" for line in lines))
+        return str(path)
+
+
+@pytest.fixture
+def log(here: Path) -> Log:
+    """Eight records in a file."""
+    heads = [TreeHead.empty(LEDGER)]
+    lines: list[bytes] = []
+    for number in range(8):
+        payload = {"predicate": "owner", "value": f"person {number}", "salt": f"{number:022}"}
+        draft = Draft("claim", "assert", SUBJECT, None, None, None, "key_1", payload)
+        batch = seal_batch(heads[-1], [draft], f"2026-01-01T00:00:0{number}.000000Z")
+        heads.append(batch.head)
+        lines += batch.lines
+    path = here / "export.ndjson"
+    path.write_bytes(b"".join(line + b"\n" for line in lines))
+    return Log(path, tuple(lines), tuple(heads))
+
+
+def test_a_sound_export_says_what_is_not_excluded(svc: Svc, log: Log) -> None:
+    ran = svc("ledger", "verify", log.path)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith(f"OK  {log.path}: 8 records, strict\nledger     {LEDGER}\n")
+    assert log.root(8) in ran.out
+    for words in ("self-consistent", "cut from the end", "made anew", "--checkpoint", "--receipt"):
+        assert words in ran.out
+
+
+def test_no_store_is_looked_for_and_none_is_made(svc: Svc, log: Log) -> None:
+    (log.path.parent / "svc.toml").write_text("nonsense")
+    assert svc("ledger", "verify", log.path).code == 0
+    assert sorted(path.name for path in log.path.parent.iterdir()) == ["export.ndjson", "svc.toml"]
+
+
+def test_a_checkpoint_anchors_and_its_key_counts(svc: Svc, log: Log) -> None:
+    note = log.checkpoint(5)
+    ran = svc("ledger", "verify", log.path, "--checkpoint", note)
+    assert (ran.code, "anchored" in ran.out, "No key was given" in ran.out) == (0, True, True)
+    keyed = svc("ledger", "verify", log.path, "--checkpoint", note, "--key", VKEY)
+    assert (keyed.code, "No key was given" in keyed.out) == (0, False)
+    other = VerifierKey(ORIGIN, Ed25519Signer.from_seed(b"\x08" * 32).public).vkey
+    forged = svc("ledger", "verify", log.path, "--checkpoint", note, "--key", other)
+    assert forged.code == 1
+    assert "CHECKPOINT_UNSIGNED" in forged.out
+    assert "Look at the --checkpoint" in forged.out
+
+
+def test_the_members_are_those_of_the_operation(svc: Svc, log: Log) -> None:
+    note = log.checkpoint(8)
+    told = svc("ledger", "verify", log.path, "--checkpoint", log.checkpoint(3), "--checkpoint",
+               note, "--key", VKEY, "--json").json  # fmt: skip
+    names = [camel(each.name).removesuffix("_") for each in attrs.fields(Verification)]
+    assert sorted(told) == sorted(names)
+    assert (told["ok"], told["assurance"], told["size"]) == (True, "anchored", 8)
+    assert (told["ledger"], told["origin"], told["vkey"]) == (LEDGER, ORIGIN, VKEY)
+    assert told["checkpoint"] == Path(note).read_text()
+    assert (told["rootHash"], told["consistency"]) == (log.root(8), None)
+    bare = svc("ledger", "verify", log.path, "--json").json
+    assert (bare["origin"], bare["vkey"], bare["checkpoint"]) == (None, None, None)
+    broken = log.path.with_name("broken")
+    broken.write_bytes(b"\xff")
+    odd = svc("ledger", "verify", log.path, "--checkpoint", broken, "--json")
+    assert (odd.code, odd.json["checkpoint"]) == (1, None)
+
+
+def test_what_was_seen_before_is_still_there_or_not(svc: Svc, log: Log) -> None:
+    ran = svc("ledger", "verify", log.path, "--from-size", 5, "--from-root", log.root(5), "--json")
+    assert ran.code == 0
+    assert ran.json["consistency"] == {
+        "fromSize": 5,
+        "fromRootHash": log.root(5),
+        "proof": None,
+        "ok": True,
+    }
+    wrong = svc(
+        "ledger", "verify", log.path, "--from-size", 4, "--from-root", log.root(5), "--json"
+    )
+    assert (wrong.code, wrong.json["consistency"]["ok"]) == (1, False)
+    assert wrong.json["firstFault"]["code"] == "HISTORY_REWRITTEN"
+    altered = log.written(log.lines[0].replace(b"person", b"Person"), *log.lines[1:])
+    seen = svc("ledger", "verify", altered, "--from-size", 5, "--from-root", log.root(5), "--json")
+    assert (seen.code, seen.json["consistency"]["ok"]) == (1, True)
+
+
+def test_a_cut_end_is_found_by_whoever_kept_something(svc: Svc, log: Log) -> None:
+    cut = log.written(*log.lines[:6])
+    assert svc("ledger", "verify", cut).code == 0
+    ran = svc("ledger", "verify", cut, "--checkpoint", log.checkpoint(8), "--key", VKEY)
+    assert ran.code == 1
+    assert "line 7 (record 6): TRUNCATED" in ran.out
+    assert "what you hold proves it" in ran.out
+
+
+def test_the_line_that_was_altered_is_named_with_what_to_do(svc: Svc, log: Log) -> None:
+    altered = log.lines[3].replace(b"person 3", b"person 4")
+    path = log.written(*log.lines[:3], altered, *log.lines[4:])
+    ran = svc("ledger", "verify", path)
+    assert ran.code == 1
+    first, detail, expected, actual, todo = ran.out.splitlines()
+    assert first == f"FAILED  {path}: line 4 (record 3): PAYLOAD_ALTERED"
+    assert detail.startswith("  The payload")
+    assert expected.startswith("  expected  ")
+    assert actual.startswith("  actual    ")
+    assert todo.startswith("What to do: Export the ledger again.")
+
+
+def test_several_faults_are_counted_and_some_shown(svc: Svc, log: Log) -> None:
+    ran = svc(
+        "ledger", "verify", log.written(*[each.replace(b"per", b"Per") for each in log.lines])
+    )
+    assert "8 faults in all" in ran.out
+    assert "line 8 (record 7): PAYLOAD_ALTERED" in ran.out
+
+
+def test_a_line_that_was_sealed_again_is_pinned_by_the_next(svc: Svc, log: Log) -> None:
+    resealed = seal_batch(
+        log.heads[3],
+        [Draft("claim", "assert", SUBJECT, None, None, None, "key_2", {"salt": "A" * 22})],
+        "2026-01-01T00:00:03.000000Z",
+    ).lines[0]
+    ran = svc("ledger", "verify", log.written(*log.lines[:3], resealed, *log.lines[4:]))
+    assert "line 4 (record 3): RESEALED" in ran.out
+    assert "line 5 holds what was expected" in ran.out
+    assert "Keep this file" in ran.out
+
+
+def test_every_code_has_a_next_step() -> None:
+    from svc_core.ledger.verdict import CODES  # noqa: PLC0415
+
+    assert set(verdicts._NEXT) < set(CODES)
+    assert all(text.endswith(".") for text in verdicts._NEXT.values())
+
+
+def test_integrity_looks_at_bytes_alone(svc: Svc, log: Log) -> None:
+    told = svc("ledger", "verify", log.path, "--level", "integrity", "--json").json
+    assert (told["level"], told["checks"]["references"]) == ("integrity", None)
+
+
+def test_stdin_and_packed_files_are_exports_too(
+    svc: Svc, log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = log.path.with_suffix(".ndjson.gz")
+    packed.write_bytes(gzip.compress(log.path.read_bytes()))
+    assert svc("ledger", "verify", packed, "--json").json["size"] == 8
+    for arguments in (("-",), ("--json", "-"), ("-", "--level", "strict")):
+        monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(packed.read_bytes())))
+        assert svc("ledger", "verify", *arguments).code == 0
+    packed.write_bytes(packed.read_bytes()[:-20])
+    broken = svc("ledger", "verify", packed)
+    assert (broken.code, "cannot be unpacked" in broken.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("none.ndjson",), "none.ndjson cannot be read"),
+        (("export.ndjson", "--key", "nonsense"), "--key: "),
+        (("export.ndjson", "--checkpoint", "none"), "none cannot be read"),
+        (("export.ndjson", "--policy", "export.ndjson"), "--policy export.ndjson: "),
+        (("export.ndjson", "--from-size", 3), "belong together"),
+        (("export.ndjson", "--from-size", 3, "--from-root", "AAAA"), "32 bytes"),
+        (("export.ndjson", "--from-size", 3, "--from-root", "%"), "32 bytes"),
+        (("export.ndjson", "--level", "loose"), "--level"),
+        (("export.ndjson", "--jsn"), "--json"),
+        ((), "FILE is missing"),
+    ],
+)
+def test_misuse_is_told_in_a_line(svc: Svc, log: Log, arguments: Any, said: str) -> None:
+    ran = svc("ledger", "verify", *arguments)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert said in ran.err
+
+
+def test_notes_have_a_bounded_size(svc: Svc, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verify, "NOTE_BYTES_MAX", 10)
+    ran = svc("ledger", "verify", log.path, "--checkpoint", log.checkpoint(8))
+    assert (ran.code, "is it the right file" in ran.err) == (2, True)
+
+
+def test_a_policy_says_which_witnesses_must_have_seen_it(svc: Svc, log: Log) -> None:
+    policy = log.path.with_name("policy")
+    policy.write_text(f"log {VKEY}\nquorum none\n")
+    given = ("--checkpoint", log.checkpoint(8), "--key", VKEY, "--policy", policy)
+    ran = svc("ledger", "verify", log.path, *given)
+    # A policy that asks for nobody makes no witnessed log.
+    assert (ran.code, "anchored" in ran.out) == (0, True)
+
+
+def test_long_files_tell_how_far_they_are_read(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exports, "MIB", 1_000)
+    monkeypatch.setattr(exports, "BLOCK_BYTES", 1_500)
+    told: list[Progress] = []
+    blocks = exports.opener(log.path, "MiB", told.append)
+    assert b"".join(blocks()) == log.path.read_bytes()
+    assert [each.done for each in told] == sorted({each.done for each in told})
+    assert told[-1].done == told[-1].total == log.path.stat().st_size // 1_000
+
+
+def test_it_runs_as_a_process_with_exit_codes(log: Log, spawn: Callable[..., Any]) -> None:
+    there = log.path.parent
+    assert spawn("ledger", "verify", log.path, "--json", cwd=there).json["ok"] is True
+    cut = log.written(*log.lines[1:])
+    assert spawn("ledger", "verify", cut, cwd=there).code == 1
+    assert spawn("ledger", "verify", "none", cwd=there).code == 2
