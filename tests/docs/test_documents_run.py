@@ -24,7 +24,7 @@ from svc_http.cli.app import app
 from svc_http.demo import documents as demo_documents
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-LANGUAGES = {"console", "python", "sh", "json", "toml", "ini", "text"}
+LANGUAGES = {"console", "python", "javascript", "sh", "json", "toml", "ini", "text"}
 SESSIONS = ("docs/index.md", "docs/running.md")
 BEGIN, END = "\x1e", "\x1f"
 
