@@ -4,6 +4,7 @@ Rule 1: every line of the data has its own field, and lines end in LF.
 Rule 2: a name or an id holds no line break and no NUL, so nobody can forge a frame with one.
 """
 
+from functools import lru_cache
 from typing import Final
 
 HEARTBEAT: Final = b": keep-alive\n\n"
@@ -14,10 +15,17 @@ _FORBIDDEN: Final = str.maketrans("", "", "\r\n\0")
 
 def event(name: str, data: bytes, id_: str | None = None) -> bytes:
     """One event; a client that reconnects names the last `id_` that it saw."""
-    lines = [] if id_ is None else [b"id: " + id_.translate(_FORBIDDEN).encode()]
-    lines.append(b"event: " + name.translate(_FORBIDDEN).encode())
-    lines += (b"data: " + line for line in data.splitlines() or (b"",))
-    return b"\n".join(lines) + b"\n\n"
+    if b"\n" in data or b"\r" in data:
+        data = b"\ndata: ".join(data.splitlines())
+    frame = b"%b%b\n\n" % (_opening(name), data)
+    if id_ is None:
+        return frame
+    return b"id: %b\n%b" % (id_.translate(_FORBIDDEN).encode(), frame)
+
+
+@lru_cache(maxsize=64)  # a stream has a few names
+def _opening(name: str) -> bytes:
+    return b"event: %b\ndata: " % name.translate(_FORBIDDEN).encode()
 
 
 def retry(milliseconds: int) -> bytes:

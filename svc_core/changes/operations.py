@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from attrs import frozen
 
 from svc_core import cursor, problem, sse, wire
-from svc_core.changes.rows import ChangeRow, ResourceType, row
+from svc_core.changes.rows import ChangeRow, ResourceType, dumps
 from svc_core.changes.tail import Place, tail
 from svc_core.constraints import Doc, Example, MaxLen
 from svc_core.operation import (
@@ -81,7 +81,7 @@ async def page(ctx: Context, request: ListChanges) -> Page[ChangeRow]:
     reached = cursor.Watermark(epoch, found.position.everybody, found.position.own)
     watermark = cursor.seal_watermark(reached, ctx.actor.tenant)
     return Page(
-        tuple(wire.dumps(row(change)) for change in found.changes),
+        tuple(map(dumps, found.changes)),
         next_cursor=watermark if found.more else None,
         next_parameter="after",
         meta={"watermark": watermark},

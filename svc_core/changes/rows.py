@@ -5,8 +5,11 @@ from typing import Annotated, Literal
 
 from attrs import frozen
 
+from svc_core import compact, instants
 from svc_core.constraints import Doc, Example
 from svc_core.ports import Change, ChangeType
+
+_text = compact.encoder()
 
 # The kinds of every collection that publishes its changes; a test holds the two together.
 ResourceType = Literal["newsItem", "profile", "report", "subject", "subscription", "webhook"]
@@ -51,3 +54,18 @@ def row(change: Change) -> ChangeRow:
         version=change.version,
         links=ChangeLinks(change.path),
     )
+
+
+def dumps(change: Change) -> bytes:
+    """The wire bytes of `row(change)`, at a third of what that costs; a feed is all rows."""
+    members = {
+        "id": change.id,
+        "changeType": change.change_type,
+        "resourceType": change.resource_type,
+        "resourceId": change.resource_id,
+        "tombstone": change.change_type == "deleted",
+        "occurredAt": instants.render(change.occurred_at),
+        "version": change.version,
+        "links": {"self": change.path},
+    }
+    return _text(members).encode()

@@ -11,8 +11,8 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from svc_core import cursor, sse, wire
-from svc_core.changes.rows import row
+from svc_core import cursor, sse
+from svc_core.changes.rows import dumps
 from svc_core.operation import SSE, Context
 from svc_core.ports import Change, FeedPosition
 from svc_core.stream import Stream, Watch
@@ -63,7 +63,7 @@ def _frames(place: Place, changes: Sequence[Change], tenant: str) -> list[bytes]
         everybody, own = everybody + change.everybody, own + (not change.everybody)
         if not place.types or change.resource_type in place.types:
             mark = cursor.Watermark(place.epoch, everybody, own)
-            data, id_ = wire.dumps(row(change)), cursor.seal_watermark(mark, tenant)
+            data, id_ = dumps(change), cursor.seal_watermark(mark, tenant)
             frames.append(sse.event("change", data, id_))
     return frames
 

@@ -5,10 +5,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
+from attrs import evolve
 
-from svc_core import drive, problem
+from svc_core import drive, problem, wire
+from svc_core.changes.rows import dumps, row
 from svc_core.operation import Context
-from svc_core.ports import Transaction
+from svc_core.ports import FeedPosition, Transaction
 from svc_core.problem import Problem
 from svc_core.stream import Stream
 
@@ -94,6 +96,17 @@ def test_the_rows_are_those_of_the_pages_in_their_order(house: Any) -> None:
         house.profile(name=name)
     house.add()
     assert [row for _, row in whole(house)] == house.changes()
+
+
+def test_the_quick_form_of_a_row_is_the_form_of_its_model(house: Any) -> None:
+    made = house.profile()
+    house.send("deleteProfile", path={"profileId": made["id"]})
+    house.add()
+    recorded = house.run(lambda ctx: ctx.tx.changes.read(FeedPosition(), limit=100), "wsp_a")
+    assert len(recorded.changes) == 4
+    for change in recorded.changes:
+        for one in (change, evolve(change, path=None, resource_id='"\u2028é')):
+            assert dumps(one) == wire.dumps(row(one))
 
 
 def test_each_event_is_a_place_to_go_on_from(house: Any) -> None:
