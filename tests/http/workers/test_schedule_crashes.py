@@ -1,0 +1,300 @@
+"""A scheduler that dies anywhere leaves no report or a whole one, and the next makes the rest.
+
+A whole report is its row, its facets, its change record, its event with one delivery for the
+webhook, and the next run of its profile. The boundaries are every call of the store that a round
+makes, and the moments before, within and after each commit.
+"""
+
+import contextlib
+import os
+import random
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from svc_core.ports import FeedPosition
+from svc_core.profiles import operations as profiles
+from svc_core.resources.profile import DUE, ProfileInput
+from svc_core.resources.report import FACETS, REPORTS, ReportRow
+from svc_core.resources.webhook import (
+    ALL_EVENTS,
+    DELIVERIES,
+    EVENTS,
+    WAITING,
+    WEBHOOKS,
+    Webhook,
+    delivery_id,
+)
+from svc_http.workers import schedule
+from svc_http.workers.schedule import SETTLING, run_due
+
+pytestmark = pytest.mark.anyio
+
+TENANT = "wsp_" + "a" * 24
+HOOK = "whk_" + "1" * 24
+PROFILES = 3
+KILLS, KILLS_OF_A_SOAK = 10, 100
+
+
+class Fault(Exception):  # noqa: N818
+    """What a test lets happen at a boundary."""
+
+
+class Fragile:
+    """A store that counts its boundaries and fails at one of them."""
+
+    def __init__(self, storage: Any, fails_at: int = 0) -> None:
+        self.storage, self.fails_at, self.count = storage, fails_at, 0
+
+    def boundary(self) -> None:
+        self.count += 1
+        if self.count == self.fails_at:
+            raise Fault(self.count)
+
+    async def across(self, *asked: Any, **how: Any) -> Any:
+        self.boundary()
+        return await self.storage.across(*asked, **how)
+
+    async def read(self, tenant: str, unit: Any) -> Any:
+        return await self._run(self.storage.read, tenant, unit)
+
+    async def write(self, tenant: str, unit: Any) -> Any:
+        return await self._run(self.storage.write, tenant, unit)
+
+    async def _run(self, runner: Any, tenant: str, unit: Any) -> Any:
+        async def watched(tx: Any) -> Any:
+            made = await unit(Watched(tx, self.boundary))
+            self.boundary()  # all is done and nothing is committed
+            return made
+
+        self.boundary()
+        made = await runner(tenant, watched)
+        self.boundary()  # it is committed and nobody was told
+        return made
+
+
+class Watched:
+    """A part of the store, with a boundary before each call."""
+
+    def __init__(self, part: Any, boundary: Callable[[], None]) -> None:
+        self._part, self._boundary = part, boundary
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._part, name)
+        if name in ("documents", "changes", "answers", "ledger"):
+            return Watched(found, self._boundary)
+        if not callable(found):
+            return found
+
+        def call(*asked: Any, **how: Any) -> Any:
+            self._boundary()
+            return found(*asked, **how)
+
+        return call
+
+
+# -- a town with a webhook ---------------------------------------------------------------------
+
+
+async def furnish(house: Any, number: int = PROFILES) -> list[str]:
+    """Due hourly profiles and a webhook that is told of all of them."""
+    now = house.clock.now()
+    hook = Webhook(
+        id=HOOK,
+        url="https://hooks.example.com/svc",
+        description=None,
+        events=ALL_EVENTS,
+        profile_ids=(),
+        status="enabled",
+        consecutive_failures=0,
+        disabled_at=None,
+        last_delivery=None,
+        created_at=now,
+        updated_at=now,
+    )
+    await house.service.write(TENANT, lambda ctx: ctx.save(WEBHOOKS, HOOK, hook))
+    ids = []
+    for at in range(number):
+        sent = ProfileInput(name=f"Ports {at}", topic="Cranes", frequency="hourly")
+        made = await house.service.write(
+            TENANT,
+            lambda ctx, sent=sent: profiles.create_profile(ctx, profiles.CreateProfile(sent)),
+        )
+        ids.append(made.location.rpartition("/")[2])
+    house.clock.advance(3_600)
+    return ids
+
+
+async def scan(house: Any, collection: Any) -> dict[str, Any]:
+    found = await house.service.read(
+        TENANT, lambda ctx: ctx.tx.documents.scan(collection, limit=100_000)
+    )
+    return {row.id: collection.decode(row.raw) for row in found.rows}
+
+
+async def check_whole(house: Any) -> list[ReportRow]:
+    """Every report is whole, and nothing of one that is not there is left; the reports."""
+    rows: dict[str, ReportRow] = await scan(house, REPORTS)
+    told = await house.service.read(
+        TENANT, lambda ctx: ctx.tx.changes.read(FeedPosition(), limit=100_000)
+    )
+    events = await scan(house, EVENTS)
+    assert set(await scan(house, FACETS)) == set(rows)
+    changed = [change.resource_id for change in told.changes if change.resource_type == "report"]
+    assert sorted(changed) == sorted(rows)
+    assert sorted(event.subject for event in events.values()) == sorted(rows)
+    deliveries = {delivery_id(HOOK, id_) for id_ in events}
+    assert set(await scan(house, DELIVERIES)) == set(await scan(house, WAITING)) == deliveries
+    for profile_id, due in (await scan(house, DUE)).items():
+        own = [row for row in rows.values() if row.profile_id == profile_id]
+        newest = max(own, key=lambda row: row.period.end, default=None)
+        assert due.last_report_id == (newest and newest.id)
+        assert due.covered_until == (newest and newest.period.end)
+        assert len({row.period.end for row in own}) == len(own)
+        if newest is not None and not due.failures:
+            assert due.next_run_at == newest.period.end + timedelta(hours=1)
+    return list(rows.values())
+
+
+# -- a fault at every boundary -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+async def test_a_fault_at_any_boundary_leaves_none_or_a_whole_report(
+    make_house: Callable[[str], Any], kind: str
+) -> None:
+    """One report at a time: at the n-th boundary of its round the store fails."""
+    house = make_house(kind)
+    (id_,) = await furnish(house, 1)
+    whole, kept = house.service, 0
+    fails_at, was_reached = 0, True
+    while was_reached:
+        fails_at += 1
+        planned = (await scan(house, DUE))[id_].next_run_at
+        house.clock.advance((planned + SETTLING - house.clock.now()).total_seconds())
+        fragile = Fragile(whole.storage, fails_at)
+        with contextlib.suppress(Fault, ExceptionGroup):
+            await run_due(type(whole)(fragile, whole.ids, whole.now, whole.keyring, whole.plans))
+        was_reached = fragile.count >= fails_at
+        made = len(await check_whole(house))
+        assert made - kept in (0, 1)
+        house.clock.advance(3_600)  # whatever was put off has its turn
+        await run_due(whole)
+        rows = await check_whole(house)
+        assert len(rows) > kept
+        kept = len(rows)
+    assert fails_at > 25  # the boundaries of one round
+    await house.close()
+
+
+# -- kill -9 -----------------------------------------------------------------------------------
+
+# Imports once; then a fork for each life, which opens the file itself.
+LIVES = """
+import asyncio, os, signal, sys
+from svc_core import catalog
+from svc_core.access import plans
+from svc_core.cursor import Keyring
+from svc_core.testing.clock import CountingIds, FrozenClock
+from svc_http.service import Service
+from svc_http.storage import SqliteStorage
+from svc_http.workers.schedule import schedule_loop
+from tests_fragile import Fragile
+
+class Mortal(Fragile):
+    def boundary(self):
+        self.count += 1
+        if self.count == self.fails_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+async def live(path, seconds, dies_at):
+    clock = FrozenClock()
+    clock.advance(float(seconds))
+    storage = SqliteStorage.open(path, catalog.COLLECTIONS, epoch=b"12345678")
+    ids = CountingIds(clock)
+    for _ in range(10_000):
+        ids.new("evt")
+    service = Service(Mortal(storage, int(dies_at)), ids, clock.now,
+                      Keyring({1: b"k" * 32}, 1), plans.PRESETS["default"])
+    await schedule_loop(service, round_seconds=0.005)
+
+for line in sys.stdin:
+    child = os.fork()
+    if child == 0:
+        asyncio.run(live(*line.split()))
+    print(child, flush=True)
+    _, status = os.waitpid(child, 0)
+    print(os.waitstatus_to_exitcode(status), flush=True)
+"""
+
+
+class Lives:
+    """Schedulers in processes of their own, one after another, each killed."""
+
+    def __init__(self, folder: Path) -> None:
+        source = Path(__file__).read_text()
+        shared = source[source.index("class Fault(") : source.index("# -- a town with")]
+        opening = "from collections.abc import Callable\nfrom typing import Any\n\n"
+        (folder / "tests_fragile.py").write_text(opening + shared)
+        root = Path(schedule.__file__).parents[2]
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", LIVES],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={"PYTHONPATH": f"{root}:{folder}"},
+        )
+
+    def end_of(self, path: Path, ahead: float, dies_at: int, kill_after: float | None) -> int:
+        """How a life ended that dies at a boundary, or is killed after some seconds."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(f"{path} {ahead} {dies_at}\n")
+        self.process.stdin.flush()
+        child = int(self.process.stdout.readline())
+        if kill_after is not None:
+            select.select([], [], [], kill_after)
+            os.kill(child, signal.SIGKILL)  # it lives until then, and is waited for after
+        return int(self.process.stdout.readline())
+
+
+@pytest.fixture
+def lives(tmp_path: Path) -> Iterator[Lives]:
+    made = Lives(tmp_path)
+    yield made
+    made.process.communicate("")
+
+
+@pytest.mark.parametrize("kills", [KILLS, pytest.param(KILLS_OF_A_SOAK, marks=pytest.mark.soak)])
+async def test_killed_schedulers_leave_whole_reports_and_the_next_makes_the_rest(
+    make_house: Callable[[str], Any], tmp_path: Path, lives: Lives, kills: int
+) -> None:
+    house = make_house("sqlite")
+    ids = await furnish(house)
+    start, chance = type(house.clock)().now(), random.Random(kills)
+    for life in range(kills):
+        await house.close()
+        now = house.clock.now()
+        ahead, dies_at = (now - start).total_seconds(), chance.randrange(1, 150)
+        after = chance.choice([None, chance.random() * 0.15])
+        code = await anyio.to_thread.run_sync(
+            lives.end_of, tmp_path / "svc.db", ahead, dies_at if after is None else 10**9, after
+        )
+        assert code == -signal.SIGKILL
+        house = make_house("sqlite")
+        house.clock.advance(ahead)
+        assert len(await check_whole(house)) >= life * len(ids)
+        while await run_due(house.service):
+            pass
+        rows = await check_whole(house)
+        assert len(rows) == (life + 1) * len(ids)  # each profile has its report of this hour, once
+        house.clock.advance(3_600)
+    await house.close()

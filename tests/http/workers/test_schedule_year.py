@@ -1,0 +1,565 @@
+"""A year of schedules through the worker, by a clock that is moved: nothing twice, no hole.
+
+What is due is asked of the store, as the worker does; what was made is asked of the store and of
+the change feed.
+"""
+
+import asyncio
+import contextlib
+import random
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+import anyio
+import attrs
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    consumes,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
+
+from svc_core import catalog
+from svc_core.operation import Context
+from svc_core.ports import FeedPosition
+from svc_core.profiles import operations as profiles
+from svc_core.profiles import subscriptions
+from svc_core.profiles.planning import subscription_of
+from svc_core.resources.profile import (
+    DUE,
+    PROFILES,
+    SUBSCRIPTIONS,
+    Due,
+    Profile,
+    ProfileInput,
+    ProfilePatch,
+    SubscriptionPatch,
+)
+from svc_core.resources.report import FACETS, REPORTS, ReportRow
+from svc_core.schedule import last_run, next_run
+from svc_core.testing.clock import START
+from svc_http.storage import MemoryStorage
+from svc_http.workers import make_report, schedule
+from svc_http.workers.schedule import SETTLING, run_due
+
+pytestmark = pytest.mark.anyio
+
+TENANT = "wsp_" + "a" * 24
+DAY = timedelta(days=1)
+
+
+class Town:
+    """What people and the scheduler do with the profiles of one workspace."""
+
+    def __init__(self, house: Any) -> None:
+        self.house = house
+        self.service = house.service
+
+    @property
+    def now(self) -> datetime:
+        now: datetime = self.house.clock.now()
+        return now
+
+    def move_to(self, at: datetime) -> None:
+        self.house.clock.advance((at - self.now).total_seconds())
+
+    # -- people --------------------------------------------------------------------------------
+
+    async def profile(self, **members: Any) -> str:
+        sent = ProfileInput(**{"name": "Ports", "topic": "Cranes", **members})
+        made = await self.service.write(
+            TENANT, lambda ctx: profiles.create_profile(ctx, profiles.CreateProfile(sent))
+        )
+        return str(made.location.rpartition("/")[2])
+
+    async def patch(self, id_: str, **members: Any) -> None:
+        async def unit(ctx: Context) -> None:
+            asked = profiles.PatchProfile(id_, ProfilePatch(**members))
+            target = await ctx.load(PROFILES, id_)
+            await profiles.patch_profile(attrs.evolve(ctx, target=target), asked)
+
+        await self.service.write(TENANT, unit)
+
+    async def subscribe(self, id_: str, status: Any) -> None:
+        async def unit(ctx: Context) -> None:
+            subscription = await subscription_of(ctx, id_)
+            asked = subscriptions.PatchSubscription(
+                subscription.id, SubscriptionPatch(status=status)
+            )
+            target = await ctx.load(SUBSCRIPTIONS, subscription.id)
+            await subscriptions.patch_subscription(attrs.evolve(ctx, target=target), asked)
+
+        await self.service.write(TENANT, unit)
+
+    async def delete(self, id_: str) -> None:
+        await self.service.write(
+            TENANT, lambda ctx: profiles.delete_profile(ctx, profiles.DeleteProfile(id_))
+        )
+
+    # -- the scheduler -------------------------------------------------------------------------
+
+    async def run(self) -> list[ReportRow]:
+        """Let the worker make all that is due now."""
+        made: list[ReportRow] = []
+        while rows := await run_due(self.service):
+            made += rows
+        return made
+
+    async def run_until(self, end: datetime, late: Callable[[], timedelta]) -> list[ReportRow]:
+        """Move the clock from one due run to the next, each time a little late."""
+        made: list[ReportRow] = []
+        while True:
+            (first,) = await self.house.storage.across(DUE, limit=1)
+            upcoming = DUE.decode(first.document.raw).next_run_at
+            if upcoming is None or upcoming >= end:
+                self.move_to(end)
+                return made
+            self.move_to(max(upcoming + SETTLING + late(), self.now))
+            rows = await self.run()
+            assert rows, "what is due is made"
+            made += rows
+
+    # -- what is there -------------------------------------------------------------------------
+
+    async def due(self, id_: str) -> Due:
+        stored = await self.service.read(TENANT, lambda ctx: ctx.load(DUE, id_))
+        return DUE.decode(stored.raw)
+
+    async def current(self, id_: str) -> Profile:
+        stored = await self.service.read(TENANT, lambda ctx: ctx.load(PROFILES, id_))
+        return PROFILES.decode(stored.raw)
+
+    async def reports(self, id_: str | None = None) -> list[ReportRow]:
+        """The reports (of a profile), the earliest period first."""
+        found = await self.service.read(
+            TENANT, lambda ctx: ctx.tx.documents.scan(REPORTS, limit=100_000)
+        )
+        rows = [REPORTS.decode(row.raw) for row in found.rows]
+        kept = [row for row in rows if id_ in (None, row.profile_id)]
+        return sorted(kept, key=lambda row: row.period.end)
+
+    async def feed(self, change_type: str = "created") -> list[str]:
+        """The identifiers of the reports that the change feed tells of, in its order."""
+        told = await self.service.read(
+            TENANT, lambda ctx: ctx.tx.changes.read(FeedPosition(), limit=100_000)
+        )
+        return [
+            change.resource_id
+            for change in told.changes
+            if (change.resource_type, change.change_type) == ("report", change_type)
+        ]
+
+    async def check_once(self, made: list[ReportRow]) -> None:
+        """What the worker says that it made is what is there, and what the feed tells, once."""
+        assert sorted(row.id for row in made) == sorted(row.id for row in await self.reports())
+        assert await self.feed() == [row.id for row in made]
+        assert await self.feed("updated") == []
+        assert len({(row.profile_id, row.period.end) for row in made}) == len(made)
+
+    async def check_tiles(self, id_: str) -> list[ReportRow]:
+        """Each report of the profile begins where the one before it ended."""
+        rows = await self.reports(id_)
+        assert all(row.period.start < row.period.end <= row.generated_at for row in rows)
+        for before, after in pairwise(rows):
+            assert after.period.start == before.period.end
+        for row in rows:
+            await self.service.read(TENANT, lambda ctx, row=row: ctx.load(FACETS, row.id))
+        return rows
+
+
+@pytest.fixture
+def town(any_house: Any) -> Town:
+    return Town(any_house)
+
+
+def punctual() -> timedelta:
+    return timedelta()
+
+
+def runs_between(profile: Profile, start: datetime, end: datetime) -> list[datetime]:
+    runs, run = [], next_run(profile.schedule, start)
+    while run is not None and run < end:
+        runs.append(run)
+        run = next_run(profile.schedule, run)
+    return runs
+
+
+# -- a year ------------------------------------------------------------------------------------
+
+YEAR: list[dict[str, Any]] = [
+    {"frequency": "daily", "schedule_time_of_day": "02:30", "timezone": "Europe/Paris"},
+    {
+        "frequency": "weekly",
+        "schedule_time_of_day": "23:59",
+        "timezone": "America/St_Johns",
+        "schedule_day": 7,
+    },
+    {"frequency": "monthly", "schedule_time_of_day": "07:30", "schedule_day": 28},
+    {"frequency": "manual"},
+]
+
+
+async def test_a_year_has_one_report_for_each_period_and_no_hole(town: Town) -> None:
+    flushes = not isinstance(town.house.storage, MemoryStorage)  # the daily ones cost seconds
+    ids = [await town.profile(**members) for members in YEAR[flushes:]]
+    late, end = random.Random(1), START + 365 * DAY
+    made = await town.run_until(end, lambda: timedelta(seconds=late.randrange(3_000)))
+    for id_ in ids:
+        rows = await town.check_tiles(id_)
+        profile = await town.current(id_)
+        assert [row.period.end for row in rows] == runs_between(profile, START, end)
+    await town.check_once(made)
+    assert len(made) == 52 + 12 + (0 if flushes else 365)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"frequency": "hourly", "timezone": "Asia/Kathmandu"},
+        {"frequency": "weekdays", "schedule_time_of_day": "00:00", "timezone": "Africa/Cairo"},
+        {"frequency": "daily", "schedule_time_of_day": "02:15", "timezone": "Australia/Lord_Howe"},
+    ],
+)
+@pytest.mark.parametrize("seed", range(2))
+async def test_every_year_has_one_report_for_each_period(
+    town: Town, members: dict[str, Any], seed: int
+) -> None:
+    id_ = await town.profile(**members)
+    late, end = random.Random(seed), START + 365 * DAY
+    made = await town.run_until(end, lambda: timedelta(seconds=late.randrange(3_500)))
+    rows = await town.check_tiles(id_)
+    assert [row.period.end for row in rows] == runs_between(await town.current(id_), START, end)
+    await town.check_once(made)
+
+
+@pytest.mark.parametrize("seconds", [3_569, 3_570, 3_571, 3_599, 3_600, 3_601, 3_629, 3_630])
+async def test_a_run_that_is_nearly_an_hour_late_takes_none_from_the_next(
+    house: Any, seconds: int
+) -> None:
+    town = Town(house)
+    id_ = await town.profile(frequency="hourly")
+    made = await town.run_until(START + DAY, lambda: timedelta(seconds=seconds))
+    rows = await town.check_tiles(id_)
+    assert rows == made
+    ends = runs_between(await town.current(id_), START, START + DAY)
+    missed = {end for end in ends if end not in [row.period.end for row in rows]}
+    # Only a run at whose time the next one is over as well is caught up by that.
+    assert bool(missed) is (seconds >= 3_600)
+    assert all(end + timedelta(hours=1) in [row.period.end for row in rows] for end in missed)
+
+
+# -- what comes between ------------------------------------------------------------------------
+
+
+async def test_three_days_of_absence_are_caught_up_by_one_report_each(town: Town) -> None:
+    hourly = await town.profile(frequency="hourly")
+    daily = await town.profile(frequency="daily", schedule_time_of_day="07:30")
+    weekly = await town.profile(frequency="weekly", schedule_time_of_day="07:30", schedule_day=1)
+    made = await town.run_until(START + 2 * DAY, punctual)
+    counted = {id_: len(await town.reports(id_)) for id_ in (hourly, daily, weekly)}
+    left = town.now
+    town.move_to(left + 3 * DAY)
+    back = await town.run()
+    assert sorted(row.profile_id for row in back) == sorted((hourly, daily, weekly))
+    assert all(row.period.end - row.period.start >= 2 * DAY for row in back)
+    made += back + await town.run_until(START + 8 * DAY, punctual)
+    for id_ in (hourly, daily, weekly):
+        rows = await town.check_tiles(id_)
+        caught_up = rows[counted[id_]]
+        runs = runs_between(await town.current(id_), START, START + 8 * DAY)
+        assert caught_up.period.end == max(run for run in runs if run <= left + 3 * DAY - SETTLING)
+        assert [row.period.end for row in rows[counted[id_] :]] == [
+            run for run in runs if run >= caught_up.period.end
+        ]
+    await town.check_once(made)
+
+
+@pytest.mark.parametrize("who", ["profile", "subscription"])
+async def test_after_a_pause_the_first_report_tells_what_came_meanwhile(
+    town: Town, who: str
+) -> None:
+    id_ = await town.profile(frequency="daily", schedule_time_of_day="07:30")
+
+    async def switch(status: Any) -> None:
+        await (town.patch(id_, status=status) if who == "profile" else town.subscribe(id_, status))
+
+    made = await town.run_until(START + 3 * DAY, punctual)
+    await switch("paused")
+    assert await town.run_until(START + 40 * DAY, punctual) == []
+    await switch("active")
+    made += await town.run_until(START + 43 * DAY, punctual)
+    rows = await town.check_tiles(id_)
+    spans = [row.period.end - row.period.start for row in rows[1:]]
+    assert [span for span in spans if span != DAY] == [38 * DAY]
+    await town.check_once(made)
+
+
+async def test_a_schedule_that_changes_leaves_no_hole(town: Town) -> None:
+    id_ = await town.profile(frequency="hourly")
+    made = await town.run_until(START + timedelta(hours=12), punctual)
+    changes: list[dict[str, Any]] = [
+        {"frequency": "daily", "schedule_time_of_day": "07:30"},
+        {"timezone": "Pacific/Auckland"},
+        {"schedule_time_of_day": "07:29"},
+        {"frequency": "manual", "schedule_time_of_day": None},
+        {"frequency": "weekdays", "schedule_time_of_day": "18:00"},
+        {"timezone": "America/New_York"},
+        {"frequency": "hourly", "schedule_time_of_day": None},
+    ]
+    for number, members in enumerate(changes, 1):
+        await town.patch(id_, **members)
+        made += await town.run_until(START + 4 * number * DAY, punctual)
+        runs = runs_between(await town.current(id_), START, town.now)
+        upcoming = (await town.due(id_)).next_run_at
+        assert upcoming is None or upcoming >= town.now
+        if runs:
+            assert (await town.reports(id_))[-1].period.end == runs[-1]
+    await town.check_tiles(id_)
+    await town.check_once(made)
+
+
+async def test_a_new_name_while_a_report_is_due_costs_no_report(town: Town) -> None:
+    id_ = await town.profile(frequency="daily", schedule_time_of_day="07:30")
+    planned = (await town.due(id_)).next_run_at
+    assert planned is not None
+    town.move_to(planned + timedelta(seconds=5))
+    await town.patch(id_, name="Harbours")
+    town.move_to(planned + SETTLING)
+    assert [row.period.end for row in await town.run()] == [planned]
+
+
+async def test_a_report_by_hand_at_a_run_is_not_told_again(town: Town) -> None:
+    """It covers the run that settles meanwhile; the next begins where it surely ends."""
+    id_ = await town.profile(frequency="hourly")
+    planned = (await town.due(id_)).next_run_at
+    assert planned is not None
+    town.move_to(planned + 2 * SETTLING)
+    by_hand = await make_report(town.service, TENANT, id_)
+    assert await town.run() == []
+    made = await town.run_until(planned + timedelta(hours=3), punctual)
+    assert [row.period.end for row in made] == [planned + timedelta(hours=n) for n in (1, 2)]
+    assert made[0].period.start == by_hand.period.end - SETTLING
+
+
+async def test_a_clock_that_jumps_neither_repeats_nor_forgets(town: Town) -> None:
+    id_ = await town.profile(frequency="daily", schedule_time_of_day="07:30")
+    made: list[ReportRow] = []
+    for hours in (30, -5, 24, -1, 50, -30, 10, 26, 24):
+        town.move_to(town.now + timedelta(hours=hours))
+        made += await town.run()
+    await town.check_tiles(id_)
+    await town.check_once(made)
+
+
+# -- many workers ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("workers", [2, 8])
+async def test_workers_on_one_store_never_make_a_report_twice(town: Town, workers: int) -> None:
+    ids = [await town.profile(name=f"P{number}", frequency="hourly") for number in range(5)]
+    made: list[ReportRow] = []
+    for _ in range(4):
+        first = (await town.due(ids[0])).next_run_at
+        assert first is not None
+        town.move_to(first + SETTLING)
+
+        async def work() -> None:
+            made.extend(await town.run())
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(workers):
+                tasks.start_soon(work)
+    assert len(made) == 4 * len(ids)
+    for id_ in ids:
+        assert len(await town.check_tiles(id_)) == 4
+    assert sorted(await town.feed()) == sorted(row.id for row in made)
+    assert await town.feed("updated") == []
+
+
+# -- deletion and defects ----------------------------------------------------------------------
+
+
+async def test_a_failing_profile_is_tried_ever_more_rarely_while_others_go_on(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad, good = [await town.profile(frequency="hourly") for _ in range(2)]
+    compose, tries, broken = schedule.composed, [], True
+
+    async def composed(service: Any, tenant: str, id_: str, window: Any) -> Any:
+        if id_ == bad and broken:
+            tries.append(town.now)
+            raise ArithmeticError("a defect")
+        return await compose(service, tenant, id_, window)
+
+    monkeypatch.setattr(schedule, "composed", composed)
+    for _ in range(6 * 60):
+        town.house.clock.advance(60)
+        with contextlib.suppress(ExceptionGroup):
+            await run_due(town.service)
+    waits = [after - before for before, after in pairwise(tries)]
+    assert len(tries) == 6  # after 5, 10, 20, 40 and 80 minutes
+    assert all(before < after for before, after in pairwise(waits))
+    assert len(await town.check_tiles(good)) == 6
+    broken = False
+    await town.run_until(town.now + 2 * DAY, punctual)
+    first, *rest = await town.check_tiles(bad)
+    assert first.period.end.minute == 0  # late, yet it ends at a run
+    assert all(row.period.end - row.period.start == timedelta(hours=1) for row in rest)
+    assert (await town.due(bad)).failures == 0
+
+
+async def test_profiles_that_are_deleted_while_reports_are_made_leave_nothing(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [await town.profile(name=f"P{number}", frequency="hourly") for number in range(6)]
+    compose = schedule.composed
+    doomed = ids[::2]
+
+    async def composed(service: Any, tenant: str, id_: str, window: Any) -> Any:
+        finished = await compose(service, tenant, id_, window)
+        if id_ in doomed:
+            await town.delete(id_)
+        return finished
+
+    monkeypatch.setattr(schedule, "composed", composed)
+    town.move_to(START + timedelta(hours=1))
+    made = await town.run()
+    assert sorted(row.profile_id for row in made) == sorted(ids[1::2])
+    await town.check_once(made)
+
+
+# -- whatever order ----------------------------------------------------------------------------
+
+SCHEDULES: list[dict[str, Any]] = [
+    {"frequency": "hourly"},
+    {"frequency": "manual"},
+    {"frequency": "daily", "schedule_time_of_day": "00:00"},
+    {"frequency": "daily", "schedule_time_of_day": "02:30"},
+    {"frequency": "weekdays", "schedule_time_of_day": "23:30"},
+    {"frequency": "weekly", "schedule_time_of_day": "12:00"},
+    {"frequency": "monthly", "schedule_time_of_day": "02:00"},
+]
+ZONES = ["UTC", "Europe/Paris", "Australia/Lord_Howe", "America/Nuuk", "Asia/Kathmandu"]
+
+
+@attrs.define
+class Expected:
+    """What a person would say of one profile: when it is due next and how far it was told."""
+
+    profile: Profile
+    wanted: bool = True
+    planned: datetime | None = None
+    told: datetime | None = None
+    reports: int = 0
+
+    def plan(self, now: datetime) -> None:
+        floor = now if self.told is None else max(now, self.told)
+        self.planned = next_run(self.profile.schedule, floor) if self.wanted else None
+
+
+class Machine(RuleBasedStateMachine):
+    """Changes, pauses, absences and reports in any order, beside a model of a few lines."""
+
+    made = Bundle("made")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runner = asyncio.Runner()
+        self.town = Town(MACHINE_HOUSE(MemoryStorage(catalog.COLLECTIONS)))
+        self.expected: dict[str, Expected] = {}
+
+    def teardown(self) -> None:
+        self.runner.close()
+
+    def do(self, work: Any) -> Any:
+        return self.runner.run(work)
+
+    @rule(target=made, members=st.sampled_from(SCHEDULES), zone=st.sampled_from(ZONES))
+    def create(self, members: dict[str, Any], zone: str) -> str:
+        id_: str = self.do(self.town.profile(**members, timezone=zone))
+        self.expected[id_] = Expected(self.do(self.town.current(id_)))
+        self.expected[id_].plan(self.town.now)
+        return id_
+
+    @rule(id_=made, members=st.sampled_from(SCHEDULES), zone=st.sampled_from(ZONES))
+    def reschedule(self, id_: str, members: dict[str, Any], zone: str) -> None:
+        whole = {"schedule_time_of_day": None, **members, "timezone": zone}
+        self.do(self.town.patch(id_, **whole))
+        one, before = self.expected[id_], self.expected[id_].profile.schedule
+        one.profile = self.do(self.town.current(id_))
+        if one.profile.schedule != before:
+            one.plan(self.town.now)
+
+    @rule(id_=made, name=st.sampled_from(["Ports", "Harbours"]))
+    def rename(self, id_: str, name: str) -> None:
+        self.do(self.town.patch(id_, name=name))
+
+    @rule(id_=made, wanted=st.booleans())
+    def switch(self, id_: str, wanted: bool) -> None:
+        self.do(self.town.subscribe(id_, "active" if wanted else "paused"))
+        one = self.expected[id_]
+        if one.wanted != wanted:
+            one.wanted = wanted
+            one.plan(self.town.now)
+
+    @rule(id_=consumes(made))
+    def delete(self, id_: str) -> None:
+        self.do(self.town.delete(id_))
+        del self.expected[id_]
+
+    @rule(
+        span=st.one_of(
+            st.timedeltas(timedelta(), timedelta(hours=2)), st.timedeltas(timedelta(), 40 * DAY)
+        ),
+        work=st.booleans(),
+    )
+    def wait(self, span: timedelta, work: bool) -> None:
+        self.town.move_to(self.town.now + span)
+        if not work:
+            return
+        made, ready = self.do(self.town.run()), self.town.now - SETTLING
+        expected = set()
+        for id_, one in self.expected.items():
+            if one.planned is None or one.planned > ready:
+                continue
+            end = last_run(one.profile.schedule, ready)
+            assert end is not None
+            one.told, one.planned = end, next_run(one.profile.schedule, end)
+            one.reports += 1
+            expected.add((id_, end))
+        assert {(row.profile_id, row.period.end) for row in made} == expected
+        assert len(made) == len(expected)
+
+    @invariant()
+    def everything_is_as_a_person_would_say(self) -> None:
+        for id_, one in self.expected.items():
+            due = self.do(self.town.due(id_))
+            assert (due.next_run_at, due.covered_until) == (one.planned, one.told)
+            assert len(self.do(self.town.check_tiles(id_))) == one.reports
+        assert len(self.do(self.town.reports())) == sum(
+            one.reports for one in self.expected.values()
+        )
+
+
+MACHINE_HOUSE: Any = None
+
+
+@pytest.fixture
+def machine_house(house: Any) -> Any:
+    return type(house)
+
+
+def test_changes_pauses_and_absences_in_any_order_leave_no_hole(machine_house: Any) -> None:
+    global MACHINE_HOUSE  # noqa: PLW0603 - a state machine is made without arguments
+    MACHINE_HOUSE = machine_house
+    run_state_machine_as_test(
+        Machine, settings=settings(max_examples=40, stateful_step_count=20, deadline=None)
+    )
