@@ -16,6 +16,7 @@ from svc_core.ledger.evidence import gather
 from svc_core.ledger.fold import fold, standing_of
 from svc_core.ledger.note import NoteError, VerifierKey, from_base64, to_base64
 from svc_core.ledger.note import parse as parse_note
+from svc_core.ledger.picture import svg
 from svc_core.ledger.records import Record, decode, split
 from svc_core.ledger.seal import TreeHead
 from svc_core.ledger.sweep import RUN_LINES_MAX, Sweep
@@ -156,6 +157,22 @@ async def _bears(
         and ((record.payload or {}).get("scheme"), (record.payload or {}).get("value")) == name
         for record in standing.live(view.valid_time)
     )
+
+
+async def picture_of(ctx: Context, subject: str, asked: Bounds, *, marked: bool) -> bytes:
+    """What was recorded of a subject, as SVG; with `marked` the valid time is drawn as a line.
+
+    Raises:
+        Problem: as `view_of`.
+    """
+    head = await asked_head(ctx, asked)
+    drawn = svg(
+        await known_records(ctx, subject, head),
+        subject,
+        record_time=asked.record_time or head.recorded_at,
+        valid_time=asked.valid_time if marked else None,
+    )
+    return drawn.encode()
 
 
 async def bundle_of(ctx: Context, subject: str, asked: Bounds, tlp: stix.Tlp) -> bytes:

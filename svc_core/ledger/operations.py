@@ -6,6 +6,7 @@ from svc_core import problem
 from svc_core.ledger.answers import LedgerRecord, SealedRow, SubjectRow, Verification
 from svc_core.ledger.usecases import (
     STIX,
+    SVG,
     AppendRecords,
     ExportSubject,
     FoldSubject,
@@ -78,6 +79,7 @@ xSnZeJFj5J52Jli0hxOA4XBiSnDSEDqQMUaJPeBIhuM=
 010AZzK1+y39LYNnepHTujzsHP9wkcWskHxwFwOkD4E=
 
 {_CHECKPOINT}"""
+_PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1240 100" role="img"></svg>'
 _BUNDLE = {
     "type": "bundle",
     "id": "bundle--438e322a-3d78-550d-ae4a-d14028864e6e",
@@ -176,11 +178,14 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description=(
             "The subject as the ledger knew it at `recordTime`, for what held at `validTime`. "
             "Contradicting claims stand side by side, ranked by their verification. `basis` names "
-            "the prefix of the ledger that was read: `size` repeats the answer exactly."
+            "the prefix of the ledger that was read: `size` repeats the answer exactly. As SVG it "
+            "is a picture of what was believed when (upwards), and for when (across)."
         ),
         request=FoldSubject,
-        response=One[SubjectView],
+        response=One[SubjectView] | Content,
         run=fold_subject,
+        media=(JSON, SVG),
+        examples={SVG.media_type: _PICTURE},
         fails=_TIMES,
     ),
     _read(

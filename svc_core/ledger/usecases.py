@@ -48,6 +48,7 @@ from svc_core.resources.members import Cursor, Limit
 from svc_core.unset import UNSET, Maybe, Unset, given
 
 BATCH_MAX = 100
+SVG = Representation("svg", "image/svg+xml")
 STIX = Representation("stix", "application/stix+json;version=2.1")
 
 RecordTime = Annotated[
@@ -270,18 +271,25 @@ def _designator(text: Maybe[str]) -> str | None:
     return f"{scheme}:{normalise(scheme, value, 'designator')}"
 
 
-async def fold_subject(ctx: Context, request: FoldSubject) -> One[SubjectView]:
-    """The subject as it was known and held at two times."""
+async def fold_subject(ctx: Context, request: FoldSubject) -> One[SubjectView] | Content:
+    """The subject as it was known and held at two times, or a picture of all that was."""
     included = given(request.include, ())
+    asked = _bounds(ctx, request.record_time, request.valid_time, request.size)
+    if ctx.format == SVG.format:
+        marked = not isinstance(request.valid_time, Unset)
+        body = await consulting.picture_of(ctx, request.subject_id, asked, marked=marked)
+        return Content(SVG.media_type, body, (sha256(body).hexdigest(),))
     view = await consulting.view_of(
         ctx,
         request.subject_id,
-        _bounds(ctx, request.record_time, request.valid_time, request.size),
+        asked,
         history="history" in included,
         segments="segments" in included,
     )
     raw = encode(view)
-    return One(raw, (sha256(raw).hexdigest(),))
+    # Without a valid time the answer tells the time of asking, so no two of them are the same.
+    dated = not isinstance(request.valid_time, Unset)
+    return One(raw, (sha256(raw).hexdigest(),) if dated else None)
 
 
 def _bounds(
