@@ -25,7 +25,7 @@ from svc_http.demo import documents as demo_documents
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LANGUAGES = {"console", "python", "javascript", "sh", "json", "toml", "ini", "text"}
-SESSIONS = ("docs/index.md", "docs/running.md")
+SESSIONS = ("docs/index.md", "docs/running.md", "docs/ledger.md")
 BEGIN, END = "\x1e", "\x1f"
 
 
@@ -66,7 +66,7 @@ def _session(steps: list[Step], folder: Path, environment: dict[str, str]) -> li
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=300,  # thirty commands, on a machine that is busy with other tests
     )
     parts = [part.partition(END) for part in done.stdout.split(BEGIN)[1:]]
     return [(output, int(code)) for output, _, code in parts]
