@@ -99,6 +99,11 @@ def test_no_more_attempts_are_begun_than_would_disable(yard: Any) -> None:
     assert len(yard.waiting(hook)) == 2
 
 
+def test_an_event_that_nobody_is_told_is_not_kept(yard: Any) -> None:
+    event = yard.tell()
+    assert yard.run(lambda ctx: ctx.tx.documents.get(EVENTS, event.id)) is None
+
+
 def test_who_acts_on_a_row_that_changed_takes_nothing(yard: Any) -> None:
     hook = yard.webhook()["id"]
     yard.tell(hook)
