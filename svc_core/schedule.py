@@ -89,7 +89,10 @@ def _whole_hour(instant: datetime) -> datetime:
 
 
 def _instants(schedule: Schedule, around: datetime, step: Literal[1, -1]) -> Iterator[datetime]:
-    """The runs day by day, later or earlier ones, from a day on the other side of `around`."""
+    """The runs day by day, later or earlier ones, from a day on the other side of `around`.
+
+    From there, as a clock that is set back over midnight shows the day before once more.
+    """
     zone = ZoneInfo(schedule.zone)
     hour, minute = (int(part) for part in (schedule.time_of_day or "00:00").split(":"))
     first = around.astimezone(zone).date() - timedelta(days=step)

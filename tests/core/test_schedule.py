@@ -67,6 +67,8 @@ def test_a_manual_schedule_is_never_due() -> None:
         (Schedule("weekdays", "07:30"), "2026-03-08 08:00", "2026-03-06 07:30"),
         (Schedule("monthly", "07:30", "UTC", 28), "2026-03-28 07:29", "2026-02-28 07:30"),
         (Schedule("daily", "02:30", "Europe/Paris"), "2026-10-25 01:30", "2026-10-25 00:30"),
+        # Sunday 00:00 has been, and the clock was set back to Saturday 23:01 a minute later.
+        (Schedule("daily", "00:00", "America/St_Johns"), "2010-11-07 03:00", "2010-11-07 02:30"),
     ],
 )
 def test_the_last_run_is_the_newest_that_is_not_later(

@@ -114,6 +114,22 @@ async def test_each_report_covers_what_came_since_the_one_before(
     assert made.period.start == at - timedelta(hours=1)
 
 
+async def test_what_is_taken_in_at_the_instant_of_a_run_is_told_once(
+    any_house: Any, publisher: Any, feed: Make
+) -> None:
+    id_ = await profile(any_house)
+    at = (await due(any_house, id_)).next_run_at
+    assert at is not None
+    any_house.clock.advance((at - any_house.clock.now()).total_seconds())
+    await taken_in(any_house, publisher, feed("Cranes stop in the port"))
+    told = []
+    for _ in range(2):
+        await come_due(any_house, id_)
+        (made,) = await run_due(any_house.service)
+        told.append(made.counts.sources)
+    assert told == [1, 0]
+
+
 async def test_missed_runs_are_caught_up_by_one_report(
     any_house: Any, publisher: Any, feed: Make
 ) -> None:
