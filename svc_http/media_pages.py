@@ -116,7 +116,7 @@ class MediaPages:
 
 
 def _pass(exchange: Exchange) -> Pass:
-    pairs = parse_qsl(exchange.query.decode("ascii"), keep_blank_values=True, max_num_fields=8)
+    pairs = parse_qsl(exchange.query.decode("ascii"), keep_blank_values=True)
     if len(pairs) != 3:
         raise PassError("The address has no pass.")
     return passes.read(dict(pairs))

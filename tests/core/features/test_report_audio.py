@@ -1,4 +1,4 @@
-"""A report's audio: read over the API, made in steps, forgotten whole (Spec: Report, audio facet)."""
+"""A report's audio: read, made in steps, forgotten whole (Spec: Report, audio facet)."""
 
 import json
 from collections.abc import Callable

@@ -1,0 +1,157 @@
+"""eSpeak NG, where it is installed: real sound, in another process, of the length that is told."""
+
+import importlib.util
+import sys
+import wave
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc_http import opening
+from svc_http.opening import speech
+from svc_http.providers import espeak, espeak_process
+from svc_http.providers.command import CommandSpeech
+from svc_http.providers.espeak import EspeakSpeech
+from svc_http.providers.sound import MP3, WAV, sound
+from svc_http.providers.speech import Words
+from svc_http.settings import Settings, SettingsError
+
+SENTENCE = "Dockworkers at the port of Antwerp joined the walkout that began in Rotterdam. "
+REPORT = SENTENCE * 31  # 403 words
+
+needs_engine = pytest.mark.skipif(not espeak.is_installed(), reason=f"needs {espeak.CURE}")
+
+
+def frames_in(data: bytes) -> int:
+    """Frames counted by their mark alone: all begin alike but for the bit of a padded one."""
+    marks = (data[:2] + bytes((data[2] & ~2 | padded,)) + data[3:4] for padded in (0, 2))
+    return sum(data.count(mark) for mark in marks)
+
+
+@needs_engine
+@pytest.mark.anyio
+async def test_a_report_of_400_words_is_spoken_and_its_length_is_told_to_50_ms(
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "report"
+    await EspeakSpeech().say(Words(REPORT, "en"), out)
+    found, data = sound(out), out.read_bytes()
+    assert found.mime_type == MP3
+    # One rate throughout, so the size tells the length, and so do the marks of the frames.
+    assert found.seconds == pytest.approx(len(data) * 8 / (espeak_process.KBITS * 1000), abs=0.05)
+    assert found.seconds == pytest.approx(frames_in(data) * 576 / 22_050, abs=0.05)
+    assert 100 < found.seconds < 250
+    assert "espeakng_loader" not in sys.modules
+
+
+@needs_engine
+def test_without_the_encoder_it_is_a_wav_file_of_the_same_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert espeak_process.main(["en-us", str(tmp_path / "mp3")], REPORT) == 0
+    monkeypatch.setitem(sys.modules, "lameenc", None)
+    assert espeak_process.main(["en-us", str(tmp_path / "wav")], REPORT) == 0
+    found = sound(tmp_path / "wav")
+    with wave.open(str(tmp_path / "wav")) as file:
+        assert (file.getnchannels(), file.getsampwidth()) == (1, 2)
+        seconds = file.getnframes() / file.getframerate()
+        quiet = not any(file.readframes(file.getnframes()))
+    assert not quiet
+    assert found.mime_type == WAV
+    assert found.seconds == pytest.approx(seconds, abs=0.0005)
+    # An encoder adds its delay and fills its last frame: 1,105 and at most 576 samples, or more.
+    encoded = sound(tmp_path / "mp3").seconds
+    assert 0 <= encoded - seconds < 0.15
+
+
+@needs_engine
+@pytest.mark.parametrize("language", ["en", "fr-CA", "de", "xx", "zh-Hant", "../../etc"])
+def test_every_language_is_read_by_some_voice(language: str, tmp_path: Path) -> None:
+    voice = EspeakSpeech()._name(language)
+    assert espeak_process.main([voice, str(tmp_path / "a")], "One. 1.") == 0
+    assert sound(tmp_path / "a").seconds > 0.2
+
+
+@needs_engine
+@pytest.mark.anyio
+async def test_it_needs_no_network_and_no_folder(tmp_path: Path) -> None:
+    await EspeakSpeech("fr").say(Words("Bonjour.", "en"), tmp_path / "a")
+    assert sound(tmp_path / "a").seconds > 0.2
+
+
+def test_the_program_says_why_it_could_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setitem(sys.modules, "espeakng_loader", None)
+    assert espeak_process.main(["en", str(tmp_path / "a")], "One.") == 1
+    assert "espeakng_loader" in capsys.readouterr().err
+
+
+class Engine:
+    """An engine that will not start, or has no voice."""
+
+    def __init__(self, rate: int) -> None:
+        self._rate = rate
+
+    def espeak_Initialize(self, *_: object) -> int:  # noqa: N802 - its name there
+        return self._rate
+
+    def espeak_SetVoiceByName(self, _: bytes) -> int:  # noqa: N802 - its name there
+        return 2
+
+
+@needs_engine
+@pytest.mark.parametrize(("rate", "why"), [(-1, "does not start"), (22_050, "no voices")])
+def test_an_engine_that_does_not_work_is_told(
+    rate: int, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setattr(espeak_process.ctypes, "CDLL", lambda _: Engine(rate))
+    assert espeak_process.main(["en", str(tmp_path / "a")], "One.") == 1
+    assert why in capsys.readouterr().err
+    assert not (tmp_path / "a").exists()
+
+
+# -- choosing ----------------------------------------------------------------------------------
+
+
+def missing(_: str) -> None:
+    return None
+
+
+def test_a_missing_extra_is_answered_with_its_cure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(espeak, "find_spec", missing)
+    with pytest.raises(SettingsError, match=r'pip install "svc\[speech\]"') as refused:
+        speech(Settings(speech="espeak"))
+    assert "\n" not in str(refused.value)
+
+
+def test_the_settings_choose_what_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(espeak, "find_spec", importlib.util.find_spec)
+    assert speech(Settings()) is None
+    chosen = Settings(speech="command", speech_command="flite -o '{out}'", speech_voice="slt")
+    assert speech(chosen) == CommandSpeech(("flite", "-o", "{out}"), "slt")
+    if espeak.is_installed():
+        assert speech(Settings(speech="espeak", speech_voice="de")) == EspeakSpeech("de")
+
+
+def test_a_voice_is_named_as_listeners_are_told() -> None:
+    assert EspeakSpeech().voice("en-GB") == "espeak-ng en-gb"
+    assert EspeakSpeech("fr").voice("en") == "espeak-ng fr"
+
+
+def test_nothing_speaks_where_nothing_is_set() -> None:
+    with pytest.raises(SettingsError, match="SVC_SPEECH=espeak"):
+        opening.studio(Settings())
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"speech": "command"}, "speech_command"),
+        ({"speech": "espeak", "db": ":memory:"}, "media_dir"),
+    ],
+)
+def test_what_a_voice_needs_is_asked_for(given: dict[str, Any], named: str) -> None:
+    with pytest.raises(SettingsError, match=f"'{named}' is missing"):
+        Settings(**given)

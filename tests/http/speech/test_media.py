@@ -1,0 +1,401 @@
+"""Media files: whole or not there, and over HTTP for whoever has a pass (RFC 9110, 13 and 14)."""
+
+import os
+import stat
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core import passes, problem
+from svc_http import media_pages
+from svc_http.media import LEFT_SECONDS, WORK, MediaFiles, is_name, media_of
+from svc_http.media_pages import CHUNK_BYTES, Span, UnreachableError, span
+from svc_http.providers.sound import NoSound
+from svc_http.settings import Settings
+
+SIZE = 1_000
+
+
+def bytes_of(size: int) -> bytes:
+    """Bytes of which no part is like another."""
+    return b"".join(sha256(b"%d" % at).digest() for at in range(size // 32 + 1))[:size]
+
+
+SOUND = bytes_of(SIZE)
+NAME = f"{sha256(SOUND).hexdigest()}.mp3"
+TAG = f'"{NAME[:64]}"'
+
+
+# -- files -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> MediaFiles:
+    return MediaFiles(tmp_path / "media")
+
+
+def kept(files: MediaFiles, data: bytes) -> Any:
+    with files.draft() as draft:
+        draft.write_bytes(data)
+        recording = files.measure(draft)
+        files.keep(draft, recording)
+    return recording
+
+
+def listed(files: MediaFiles) -> list[str]:
+    return sorted(path.name for path in files.folder.rglob("*") if path.is_file())
+
+
+def test_a_file_is_kept_under_the_name_of_its_bytes(files: MediaFiles, sounds: Any) -> None:
+    data = sounds.wav(12_000)
+    made = kept(files, data)
+    digest = sha256(data).hexdigest()
+    assert (made.name, made.sha256) == (f"{digest}.wav", digest)
+    assert (made.mime_type, made.size_bytes) == ("audio/wav", len(data))
+    assert made.duration_seconds == 1.5
+    opened = files.open(made.name)
+    assert opened is not None
+    with opened.file:
+        assert (opened.file.read(), opened.size) == (data, len(data))
+    assert kept(files, data) == made
+    assert listed(files) == [made.name]
+    assert stat.S_IMODE((files.folder / made.name).stat().st_mode) == 0o644
+
+
+def test_a_draft_that_is_given_up_leaves_nothing(files: MediaFiles) -> None:
+    with files.draft() as draft:
+        draft.write_bytes(b"no sound")
+        with pytest.raises(NoSound):
+            files.measure(draft)
+    assert listed(files) == []
+    assert list((files.folder / WORK).iterdir()) == []
+
+
+def test_what_a_killed_worker_left_goes_once_nobody_can_be_at_it(files: MediaFiles) -> None:
+    with files.draft() as at_work:
+        at_work.write_bytes(b"a")
+        left = files.folder / WORK / "left"
+        left.mkdir()
+        (left / "sound").write_bytes(b"a")
+        files.tidy()
+        assert left.exists()
+        long_ago = left.stat().st_mtime - LEFT_SECONDS - 1
+        os.utime(left, (long_ago, long_ago))
+        files.tidy()
+        assert not left.exists()
+        assert at_work.exists()
+
+
+def test_a_file_goes_once_and_may_be_gone(files: MediaFiles, sounds: Any) -> None:
+    name = kept(files, sounds.wav(8)).name
+    files.remove(name)
+    files.remove(name)
+    assert files.open(name) is None
+    assert listed(files) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "", "..", "../svc.db", "a.mp3", ".making", "A" * 64 + ".mp3", "a" * 64, "a" * 64 + ".exe",
+        "a" * 64 + ".mp3/", "a" * 64 + ".mp3\n", "/" + "a" * 64 + ".mp3", "a" * 63 + "٣.mp3",
+    ],
+)  # fmt: skip
+def test_nothing_but_a_name_reaches_the_disk(files: MediaFiles, name: str) -> None:
+    assert not is_name(name)
+    for action in (files.open, files.remove):
+        with pytest.raises(ValueError, match="named after its bytes"):
+            action(name)
+
+
+def test_another_folder_is_given_what_it_lacks(
+    files: MediaFiles, sounds: Any, tmp_path: Path
+) -> None:
+    target = tmp_path / "copy"
+    assert files.copy_to(target) == 0
+    assert not target.exists()
+    names = sorted(kept(files, sounds.wav(size)).name for size in (8, 9))
+    (files.folder / "notes.txt").write_text("not ours")
+    assert files.copy_to(target) == 2
+    assert files.copy_to(target) == 0
+    assert sorted(path.name for path in target.iterdir()) == names
+
+
+def test_the_folder_is_beside_the_database_or_where_it_is_told(tmp_path: Path) -> None:
+    beside = media_of(Settings(db=str(tmp_path / "svc.db")))
+    assert beside is not None
+    assert beside.folder == tmp_path / "svc.db.media"
+    told = media_of(Settings(db=":memory:", media_dir=str(tmp_path / "m")))
+    assert told is not None
+    assert told.folder == tmp_path / "m"
+    assert media_of(Settings(db=":memory:")) is None
+
+
+# -- ranges ------------------------------------------------------------------------------------
+
+RANGES: dict[str, Span | type | None] = {
+    "bytes=0-0": Span(0, 1),
+    "bytes=0-": Span(0, SIZE),
+    "bytes=10-19": Span(10, 20),
+    "Bytes=10-19": Span(10, 20),
+    "bytes=999-": Span(999, SIZE),
+    "bytes=990-5000": Span(990, SIZE),
+    "bytes=-1": Span(999, SIZE),
+    "bytes=-5000": Span(0, SIZE),
+    "bytes=1000-": UnreachableError,
+    "bytes=5000-6000": UnreachableError,
+    "bytes=-0": UnreachableError,
+    # What is not understood is not refused (RFC 9110, 14.2).
+    "bytes=20-10": None,
+    "bytes=-": None,
+    "bytes=a-b": None,
+    "bytes=0-1,5-6": None,
+    "bytes=٣-٤": None,
+    "seconds=0-1": None,
+    "bytes=" + "9" * 19 + "-": None,
+    "": None,
+}  # fmt: skip
+
+
+def asked(text: str) -> Span | type | None:
+    try:
+        return span(text, SIZE)
+    except UnreachableError:
+        return UnreachableError
+
+
+@pytest.mark.parametrize("text", RANGES)
+def test_a_range_is_read(text: str) -> None:
+    assert asked(text) == RANGES[text]
+
+
+@given(st.integers(0, 2_000), st.integers(0, 2_000), st.integers(0, 2_000))
+def test_a_range_is_that_of_the_bytes_as_they_are_sliced(first: int, last: int, size: int) -> None:
+    data = bytes_of(2_000)[:size]
+    expected = data[first : last + 1]
+    try:
+        found = span(f"bytes={first}-{last}", size)
+    except UnreachableError:
+        assert expected == b""
+        return
+    if found is None:
+        assert last < first
+    else:
+        assert data[found.start : found.end] == expected != b""
+
+
+# -- in process --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def served(make_house: Callable[..., Any], tmp_path: Path) -> Any:
+    """A service with one file."""
+    folder = tmp_path / "media"
+    folder.mkdir()
+    (folder / NAME).write_bytes(SOUND)
+    return make_house(media_dir=str(folder))
+
+
+def address(house: Any, name: str = NAME) -> str:
+    query = passes.issue(house.service.runtime.keyring, name, house.clock()).query
+    return f"/media/{name}?{query}"
+
+
+def test_a_file_is_given_whole_to_whoever_has_its_pass(served: Any) -> None:
+    answer = served.ask("GET", address(served))
+    assert (answer.status_code, answer.content) == (200, SOUND)
+    assert answer.headers["content-type"] == "audio/mpeg"
+    assert answer.headers["etag"] == TAG
+    assert answer.headers["accept-ranges"] == "bytes"
+    assert answer.headers["content-length"] == str(SIZE)
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["access-control-allow-origin"] == "*"
+    kept_for = answer.headers["cache-control"]
+    assert kept_for.startswith("private, max-age=")
+    assert 3_600 <= int(kept_for.split("=")[1].split(",")[0]) <= 4_200
+
+
+def test_the_address_ends(served: Any, refused: Any) -> None:
+    old = address(served)
+    served.clock.forward(seconds=passes.LASTS_SECONDS)
+    assert served.ask("GET", old).status_code == 200
+    served.clock.forward(seconds=passes.STEP_SECONDS)
+    refused(served.ask("GET", old), problem.FORBIDDEN)
+    assert served.ask("GET", address(served)).status_code == 200
+
+
+OTHER = "b" * 64 + ".mp3"
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda at: at.partition("?")[0],
+        lambda at: at.replace("expires=1", "expires=2"),
+        lambda at: at[:-1] + ("A" if at[-1] != "A" else "E"),
+        lambda at: at + "&expires=9999999999",
+        lambda at: at + "&more=1",
+        lambda at: at.replace("key=", "key=1"),
+        lambda at: at.replace(NAME, OTHER),
+        lambda at: at.replace(NAME, "..%5Csvc.db"),
+        lambda at: at.replace(NAME, "%2e%2e"),
+        lambda at: at.replace(NAME, ".making"),
+        lambda at: at.replace("pass=", "pass=%C3%A9"),
+        lambda at: at.replace("?", "?" + "&".join("a" for _ in range(20)) + "&"),
+    ],
+)
+def test_an_address_that_was_changed_opens_nothing(served: Any, refused: Any, spoil: Any) -> None:
+    assert served.ask("GET", address(served)).status_code == 200
+    answer = served.ask("GET", spoil(address(served)))
+    refused(answer, problem.FORBIDDEN)
+
+
+def test_there_is_no_list_and_nothing_beside_the_files(served: Any, refused: Any) -> None:
+    for path in ("/media", "/media/", f"/media/x/{NAME}", f"/media/..%2f{NAME}"):
+        refused(served.ask("GET", path), problem.ROUTE_NOT_FOUND)
+    refused(served.ask("POST", address(served)), problem.METHOD_NOT_ALLOWED)
+
+
+def test_the_address_of_another_service_opens_nothing(
+    served: Any, make_house: Any, refused: Any
+) -> None:
+    foreign = make_house(secret="fedcba9876543210" * 4)
+    refused(served.ask("GET", address(foreign)), problem.FORBIDDEN)
+
+
+def test_addresses_of_before_a_rotation_still_open(served: Any, make_house: Any) -> None:
+    settings = served.service.runtime.settings
+    rotated = make_house(
+        secret="fedcba9876543210" * 4,
+        secret_previous=(settings.secret,),
+        media_dir=settings.media_dir,
+    )
+    assert rotated.ask("GET", address(served)).status_code == 200
+    assert address(rotated) != address(served)
+
+
+def test_a_file_that_is_gone_is_told_to_whoever_may_know(served: Any, refused: Any) -> None:
+    refused(served.ask("GET", address(served, OTHER)), problem.NOT_FOUND)
+
+
+def test_a_service_without_a_disk_has_no_media(house: Any, refused: Any) -> None:
+    refused(house.ask("GET", address(house)), problem.ROUTE_NOT_FOUND)
+
+
+CONDITIONS = {
+    "the same tag": ({"If-None-Match": TAG}, 304),
+    "any tag": ({"If-None-Match": "*"}, 304),
+    "another tag": ({"If-None-Match": '"other"'}, 200),
+    "it must be the same": ({"If-Match": TAG}, 200),
+    "it must be another": ({"If-Match": '"other"'}, 412),
+    "the same tag and a range": ({"If-None-Match": TAG, "Range": "bytes=0-1"}, 304),
+    "a range": ({"Range": "bytes=0-1"}, 206),
+    "a range of the same": ({"Range": "bytes=0-1", "If-Range": TAG}, 206),
+    "a range of another": ({"Range": "bytes=0-1", "If-Range": '"other"'}, 200),
+    "a range of a weak tag": ({"Range": "bytes=0-1", "If-Range": f"W/{TAG}"}, 200),
+    "a range by date": ({"Range": "bytes=0-1", "If-Range": "Wed, 04 Mar 2026 05:06:00 GMT"}, 200),
+    "a range behind the end of another": ({"Range": "bytes=5000-", "If-Range": '"other"'}, 200),
+}
+
+
+@pytest.mark.parametrize("case", CONDITIONS)
+def test_conditions_are_judged_in_their_order(served: Any, case: str) -> None:
+    headers, status = CONDITIONS[case]
+    answer = served.ask("GET", address(served), headers=headers)
+    assert answer.status_code == status
+    if status in {200, 206, 304, 412}:
+        assert answer.headers["etag"] == TAG
+    if status == 200:
+        assert answer.content == SOUND
+    if status == 304:
+        assert answer.content == b""
+
+
+def test_head_tells_of_the_file_and_knows_no_range(served: Any) -> None:
+    for headers in ({}, {"Range": "bytes=0-1"}):
+        answer = served.ask("HEAD", address(served), headers=headers)
+        assert (answer.status_code, answer.content) == (200, b"")
+        assert answer.headers["content-length"] == str(SIZE)
+        assert "content-range" not in answer.headers
+
+
+def test_a_range_behind_the_end_is_refused_with_the_size(served: Any, refused: Any) -> None:
+    answer = served.ask("GET", address(served), headers={"Range": f"bytes={SIZE}-"})
+    refused(answer, problem.RANGE_NOT_SATISFIABLE)
+    assert answer.headers["content-range"] == f"bytes */{SIZE}"
+
+
+# -- over a real socket ------------------------------------------------------------------------
+
+LARGE = bytes_of(3 * CHUNK_BYTES + 7)
+LARGE_NAME = f"{sha256(LARGE).hexdigest()}.wav"
+
+
+@pytest.fixture(scope="module")
+def wire_media(wire_server: Any, tmp_path_factory: Any) -> Any:
+    """The real server, with media."""
+    folder = tmp_path_factory.mktemp("media")
+    (folder / LARGE_NAME).write_bytes(LARGE)
+    runtime = wire_server.service.runtime
+    pages = media_pages.MediaPages(runtime, MediaFiles(folder))
+    (resource,) = pages.resources()
+    wire_server.service.router._root.add(resource.path.split("/"), resource)
+    return wire_server
+
+
+def get(wire: Any, method: str = "GET", **headers: str) -> tuple[bytes, dict[str, str], bytes]:
+    runtime = wire.service.runtime
+    query = passes.issue(runtime.keyring, LARGE_NAME, runtime.now()).query
+    fields = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
+    sent = (
+        f"{method} /media/{LARGE_NAME}?{query} HTTP/1.1\r\nHost: a\r\n"
+        f"Connection: close\r\n{fields}\r\n"
+    )
+    said = wire.say(sent.encode())
+    head, _, body = said.partition(b"\r\n\r\n")
+    status, *lines = head.decode().split("\r\n")
+    pairs = (line.partition(": ") for line in lines)
+    return status.split()[1].encode(), {name: value for name, _, value in pairs}, body
+
+
+WIRE_RANGES = {
+    "bytes=0-0": (0, 1),
+    f"bytes=0-{CHUNK_BYTES - 1}": (0, CHUNK_BYTES),
+    f"bytes={CHUNK_BYTES - 1}-{CHUNK_BYTES}": (CHUNK_BYTES - 1, CHUNK_BYTES + 1),
+    "bytes=100-": (100, len(LARGE)),
+    "bytes=-9": (len(LARGE) - 9, len(LARGE)),
+    "bytes=5-99999999": (5, len(LARGE)),
+}
+
+
+@pytest.mark.parametrize("text", WIRE_RANGES)
+def test_a_range_arrives_byte_for_byte(wire_media: Any, text: str) -> None:
+    start, end = WIRE_RANGES[text]
+    status, fields, body = get(wire_media, Range=text)
+    assert (status, body) == (b"206", LARGE[start:end])
+    assert fields["content-range"] == f"bytes {start}-{end - 1}/{len(LARGE)}"
+    assert fields["content-length"] == str(end - start)
+
+
+@pytest.mark.parametrize("text", ["bytes=9-5", "bytes=0-1,3-4", "lines=1-2"])
+def test_what_is_not_understood_arrives_whole(wire_media: Any, text: str) -> None:
+    status, fields, body = get(wire_media, Range=text)
+    assert (status, body) == (b"200", LARGE)
+    assert "content-range" not in fields
+
+
+def test_the_whole_arrives_and_head_has_no_body(wire_media: Any) -> None:
+    status, fields, body = get(wire_media)
+    assert (status, body, fields["content-type"]) == (b"200", LARGE, "audio/wav")
+    status, fields, body = get(wire_media, "HEAD")
+    assert (status, body, fields["content-length"]) == (b"200", b"", str(len(LARGE)))
+
+
+def test_a_range_behind_the_end_is_refused_on_the_wire(wire_media: Any) -> None:
+    status, fields, _ = get(wire_media, Range=f"bytes={len(LARGE)}-")
+    assert (status, fields["content-range"]) == (b"416", f"bytes */{len(LARGE)}")

@@ -1,0 +1,375 @@
+"""Reports are spoken in the background: once, whole, and their files go with them."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from svc_core import accounts, catalog
+from svc_core.access import plans
+from svc_core.cursor import Keyring
+from svc_core.host import Host
+from svc_core.operation import Context
+from svc_core.problem import Problem
+from svc_core.profiles import operations as profiles
+from svc_core.reports import speaking
+from svc_core.resources.audio import AUDIO, DOUBTS, SPEAKING
+from svc_core.resources.members import micros
+from svc_core.resources.profile import SUBSCRIPTIONS, ProfileInput
+from svc_core.resources.report import REPORTS, forget
+from svc_core.testing.clock import CountingIds, FrozenClock
+from svc_http.commands import speech as command
+from svc_http.commits import Commits
+from svc_http.media import MediaFiles
+from svc_http.providers.speech import SpeechFailed, Words
+from svc_http.service import Service
+from svc_http.settings import SettingsError
+from svc_http.storage import MemoryStorage, SqliteStorage
+from svc_http.workers import make_report
+from svc_http.workers.speak import CLAIM, Studio, speak_due, speak_loop, sweep, sweep_loop
+
+pytestmark = pytest.mark.anyio
+
+
+class Voice:
+    """A voice that says what it is told to, and notes what it was asked."""
+
+    def __init__(self, sound: bytes) -> None:
+        self.sound = sound
+        self.said: list[Words] = []
+        self.failure: Exception | None = None
+        self.gate: asyncio.Event | None = None
+        self.began = asyncio.Event()
+
+    def voice(self, language: str) -> str:
+        return f"test {language}"
+
+    async def say(self, words: Words, out: Path) -> None:
+        self.said.append(words)
+        self.began.set()
+        if self.gate is not None:
+            await self.gate.wait()
+        if self.failure is not None:
+            raise self.failure
+        out.write_bytes(self.sound)  # noqa: ASYNC240 - a few bytes
+
+
+class House:
+    """A store with a profile whose reports are to be spoken, and a voice."""
+
+    def __init__(self, storage: Any, folder: Path, sound: bytes) -> None:
+        self.clock = FrozenClock()
+        ids = CountingIds(self.clock)
+        ring = Keyring({1: b"k" * 32}, 1)
+        self.storage = storage
+        self.service = Service(
+            storage, ids, self.clock.now, ring, plans.DEFAULT_PLANS, Host(speaks=True)
+        )
+        self.voice = Voice(sound)
+        self.media = MediaFiles(folder)
+        self.studio = Studio(self.voice, self.media)
+        self.failures: list[BaseException] = []
+
+    async def open(self) -> "House":
+        home = await self.service.system(
+            lambda ctx: accounts.create_workspace(
+                ctx, name="a", plan="elite", plans=plans.DEFAULT_PLANS
+            )
+        )
+        self.tenant = home.id
+        sent = ProfileInput(name="Ports", topic="Cranes", frequency="manual")
+        made = await self.service.write(
+            self.tenant, lambda ctx: profiles.create_profile(ctx, profiles.CreateProfile(sent))
+        )
+        self.profile_id = made.location.rpartition("/")[2]
+        await self.service.write(self.tenant, _include_audio)
+        self.report_id = (await make_report(self.service, self.tenant, self.profile_id)).id
+        return self
+
+    async def speak(self) -> Any:
+        return await speak_due(self.service, self.studio, self.failures.append)
+
+    async def sweep(self) -> Any:
+        return await sweep(self.service, self.media)
+
+    async def row(self) -> Any:
+        stored = await self.service.read(self.tenant, lambda ctx: ctx.load(REPORTS, self.report_id))
+        return REPORTS.decode(stored.raw)
+
+    async def forget(self) -> None:
+        await self.service.write(self.tenant, lambda ctx: forget(ctx, self.profile_id))
+
+    def files(self) -> list[str]:
+        return sorted(path.name for path in self.media.folder.rglob("*") if path.is_file())
+
+
+async def _include_audio(ctx: Context) -> None:
+    (row,) = (await ctx.tx.documents.scan(SUBSCRIPTIONS, limit=2)).rows
+    before = SUBSCRIPTIONS.decode(row.raw)
+    delivery = attrs.evolve(before.delivery, include_audio=True)
+    await ctx.save(SUBSCRIPTIONS, before.id, attrs.evolve(before, delivery=delivery))
+
+
+@pytest.fixture
+async def house(tmp_path: Path, sounds: Any) -> AsyncIterator[House]:
+    storage = MemoryStorage(catalog.COLLECTIONS)
+    yield await House(storage, tmp_path / "media", sounds.wav(12_000)).open()
+    await storage.close()
+
+
+@asynccontextmanager
+async def running(*work: Any) -> AsyncIterator[None]:
+    tasks = [asyncio.ensure_future(one) for one in work]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+# -- speaking ----------------------------------------------------------------------------------
+
+
+async def test_a_report_is_spoken_once_and_says_so(house: House) -> None:
+    (made,) = await house.speak()
+    assert await house.speak() == ()
+    (words,) = house.voice.said
+    assert words.language == "en"
+    assert words.text.startswith("Ports")
+    assert (made.voice, made.recording.duration_seconds) == ("test en", 1.5)
+    assert house.files() == [made.recording.name]
+    assert (await house.row()).has_audio
+    assert await house.storage.across(SPEAKING, limit=9) == ()
+    assert await house.storage.across(DOUBTS, limit=9) == ()
+
+
+async def test_two_workers_speak_it_once(house: House) -> None:
+    made = await asyncio.gather(house.speak(), house.speak(), house.speak())
+    assert sorted(map(len, made)) == [0, 0, 1]
+    assert len(house.voice.said) == 1
+
+
+async def test_a_failure_is_told_and_tried_again_later(house: House) -> None:
+    house.voice.failure = SpeechFailed("no voice today")
+    assert await house.speak() == ()
+    assert await house.speak() == ()
+    assert [str(failure) for failure in house.failures] == ["no voice today"]
+    assert house.files() == []
+    house.voice.failure = None
+    house.clock.advance(60)
+    assert len(await house.speak()) == 1
+
+
+async def test_what_is_no_sound_is_a_failure(house: House) -> None:
+    house.voice.sound = b"not a sound"
+    assert await house.speak() == ()
+    assert "neither WAV nor MP3" in str(house.failures[0])
+    assert house.files() == []
+
+
+async def test_a_full_disk_is_a_failure_like_any_other(house: House) -> None:
+    house.voice.failure = OSError(28, "No space left on device")
+    assert await house.speak() == ()
+    assert len(house.failures) == 1
+    (row,) = await house.storage.across(SPEAKING, limit=9)
+    assert SPEAKING.decode(row.document.raw).attempts == 1
+
+
+async def test_a_worker_that_died_is_followed_by_another(house: House) -> None:
+    house.voice.gate = asyncio.Event()
+    dying = asyncio.create_task(house.speak())
+    await house.voice.began.wait()
+    dying.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await dying
+    house.voice.gate = None
+    assert await house.speak() == ()
+    assert house.files() == []
+    house.clock.advance(CLAIM.total_seconds())
+    assert len(await house.speak()) == 1
+
+
+async def test_the_loop_hears_of_a_new_report(house: House) -> None:
+    commits = Commits(house.storage)
+    loop = speak_loop(house.service, house.studio, commits, house.failures.append)
+    async with running(loop), asyncio.timeout(10):
+        while not (await house.row()).has_audio:
+            await commits.after(commits.version, 1.0)
+
+
+# -- files that go -----------------------------------------------------------------------------
+
+
+async def test_the_file_goes_with_its_report(house: House) -> None:
+    (made,) = await house.speak()
+    assert await house.sweep() == ()
+    await house.forget()
+    assert await house.sweep() == (made.recording.name,)
+    assert house.files() == []
+    assert await house.storage.across(DOUBTS, limit=9) == ()
+    assert await house.sweep() == ()
+
+
+async def test_a_file_that_another_tenant_needs_stays(house: House) -> None:
+    (made,) = await house.speak()
+    other = attrs.evolve(made, report_id="rpt_" + "9" * 24)
+    await house.service.write(
+        "wsp_" + "b" * 24, lambda ctx: ctx.save(AUDIO, other.report_id, other)
+    )
+    await house.forget()
+    assert await house.sweep() == ()
+    assert house.files() == [made.recording.name]
+    assert await house.storage.across(DOUBTS, limit=9) == ()
+
+
+async def test_a_recording_of_a_report_that_went_meanwhile_goes_in_the_end(house: House) -> None:
+    house.voice.gate = asyncio.Event()
+    at_work = asyncio.create_task(house.speak())
+    await house.voice.began.wait()
+    await house.forget()
+    house.voice.gate.set()
+    assert await at_work == ()
+    assert len(house.files()) == 1
+    assert await house.sweep() == ()
+    house.clock.advance(speaking.ADOPTION_MAX.total_seconds())
+    assert len(await house.sweep()) == 1
+    assert house.files() == []
+
+
+async def test_the_sweep_hears_of_a_report_that_goes(house: House) -> None:
+    await house.speak()
+    commits = Commits(house.storage)
+    async with (
+        running(sweep_loop(house.service, house.media, commits)),
+        asyncio.timeout(10),
+    ):
+        await house.forget()
+        while await house.storage.across(DOUBTS, limit=1):
+            await commits.after(commits.version, 1.0)
+    assert house.files() == []
+
+
+# -- by hand -----------------------------------------------------------------------------------
+
+
+async def by_hand(house: House, **more: Any) -> Any:
+    commands = command.commands(more.pop("make_studio", lambda: house.studio))
+    return await commands["reports speak"](house.service, {"reportId": house.report_id, **more})
+
+
+async def test_a_report_is_spoken_by_hand_and_again_when_asked(house: House) -> None:
+    first = await by_hand(house)
+    assert (first["isNew"], first["durationSeconds"], first["voice"]) == (True, 1.5, "test en")
+    assert (await by_hand(house))["isNew"] is False
+    assert len(house.voice.said) == 1
+    assert (await by_hand(house, again=True))["isNew"] is True
+    assert len(house.voice.said) == 2
+    assert await house.speak() == ()
+
+
+@pytest.mark.parametrize("failure", ["voice", "settings", "words"])
+async def test_what_cannot_be_spoken_by_hand_is_refused(house: House, failure: str) -> None:
+    more: dict[str, Any] = {}
+    if failure == "voice":
+        house.voice.failure = SpeechFailed("no voice today")
+    if failure == "settings":
+        more["make_studio"] = command.nobody
+    if failure == "words":
+        house.voice.gate = asyncio.Event()
+    work = asyncio.create_task(by_hand(house, **more))
+    if house.voice.gate is not None:
+        async with asyncio.timeout(10):
+            await house.voice.began.wait()
+        await house.forget()
+        house.voice.gate.set()
+    with pytest.raises(Problem) as refused:
+        await work
+    code = "RESOURCE_CONFLICT" if failure == "words" else "SERVICE_UNAVAILABLE"
+    assert refused.value.type.code == code
+
+
+def test_nobody_speaks_where_nobody_can() -> None:
+    with pytest.raises(SettingsError):
+        command.nobody()
+
+
+# -- kill -9 -----------------------------------------------------------------------------------
+
+KILLED = """\
+import asyncio, os, sys
+from pathlib import Path
+from tests_speaking import House, SqliteStorage, catalog
+from svc_http.media import MediaFiles
+
+async def main(folder, at):
+    storage = SqliteStorage.open(folder / "svc.db", catalog.COLLECTIONS, epoch=b"12345678")
+    house = await House(storage, folder / "media", (folder / "sound").read_bytes()).open()
+    print(house.tenant, house.report_id, flush=True)
+    if at == "speaking":
+        house.voice.gate = asyncio.Event()
+        task = asyncio.create_task(house.speak())
+        await house.voice.began.wait()
+        os.kill(os.getpid(), 9)
+    if at == "kept":
+        keep = MediaFiles.keep
+        def kill(self, draft, recording):
+            keep(self, draft, recording)
+            os.kill(os.getpid(), 9)
+        MediaFiles.keep = kill
+    await house.speak()
+    os.kill(os.getpid(), 9)
+
+asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))
+"""
+
+
+@pytest.mark.parametrize("at", ["speaking", "kept", "adopted"])
+async def test_a_kill_leaves_no_audio_or_a_whole_one(tmp_path: Path, sounds: Any, at: str) -> None:
+    sound = sounds.wav(12_000)
+    (tmp_path / "sound").write_bytes(sound)
+    (tmp_path / "tests_speaking.py").write_bytes(await asyncio.to_thread(Path(__file__).read_bytes))
+    root = str(Path(__file__).parents[3])
+    outside = os.environ  # noqa: TID251 - what a child process is given
+    child = await asyncio.to_thread(
+        subprocess.run,
+        [sys.executable, "-c", KILLED, str(tmp_path), at],
+        env={**outside, "PYTHONPATH": f"{root}{os.pathsep}{tmp_path}"},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert child.returncode == -signal.SIGKILL, child.stderr.decode()
+    storage = SqliteStorage.open(tmp_path / "svc.db", catalog.COLLECTIONS, epoch=b"12345678")
+    house = House(storage, tmp_path / "media", sound)
+    house.tenant, house.report_id = child.stdout.decode().split()
+    try:
+        await _whole_or_silent(house, at)
+    finally:
+        await storage.close()
+
+
+async def _whole_or_silent(house: House, at: str) -> None:
+    is_whole = at == "adopted"
+    assert (await house.row()).has_audio == is_whole
+    audio = await house.service.read(
+        house.tenant, lambda ctx: speaking.present(ctx, house.report_id)
+    )
+    assert (audio is not None) == is_whole
+    house.clock.advance(CLAIM.total_seconds())
+    made = await house.speak()
+    assert len(made) == (0 if is_whole else 1)
+    assert (await house.row()).has_audio
+    named = await house.storage.across(AUDIO, end=micros(house.clock.now()), limit=9)
+    (name,) = [AUDIO.decode(row.document.raw).recording.name for row in named]
+    house.clock.advance(speaking.ADOPTION_MAX.total_seconds())
+    assert await house.sweep() == ()
+    assert (house.media.folder / name).read_bytes() == house.voice.sound
