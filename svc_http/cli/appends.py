@@ -143,11 +143,8 @@ def _content(file: str) -> bytes:
 def _entries(content: bytes, begin: str) -> Iterator[_Read]:
     mark = sha256(begin.encode()).digest()
     for place, entry in _values(content):
-        try:
-            text = canonical.dumps(entry)
-        except canonical.CanonicalError as wrong:
-            raise Usage(f"{place}: {wrong}") from wrong
-        mark = sha256(mark + sha256(text).digest()).digest()
+        # What was read exactly has a canonical form.
+        mark = sha256(mark + sha256(canonical.dumps(entry)).digest()).digest()
         yield _Read(place, entry, mark.hex(), len(json.dumps(entry)))
 
 

@@ -272,6 +272,7 @@ def test_a_fold_tells_of_other_bearers_and_other_values(svc: Svc, subject: str) 
     svc("ledger", "append", write(Path("a.ndjson"), *designators, *owners))
     shown = svc("ledger", "fold", subject).out
     assert f"domain pier7.example is borne by {other} as well." in shown
+    assert "domain pier7.example" in svc("ledger", "history", subject).out
     assert "--size 6 repeats it" in shown
 
 
@@ -365,7 +366,10 @@ def test_only_workspaces_can_be_allowed_to_erase(
 
 
 def test_a_subject_is_drawn_and_exported(svc: Svc, subject: str) -> None:
-    svc("ledger", "append", write(Path("a.ndjson"), claim(subject, "Zug"), claim(subject, "Bern")))
+    seats = [claim(subject, "Zug"), claim(subject, {"city": "Bern"})]
+    svc("ledger", "append", write(Path("a.ndjson"), *seats))
+    shown = svc("ledger", "fold", subject).out
+    assert re.search(r'headquarters +\{"city": "Bern"\} +contested ', shown)
     drawn = svc("ledger", "picture", subject).out
     assert drawn.startswith("<svg ")
     assert svc("ledger", "picture", subject, "a.svg").out == "Written to a.svg.\n"
@@ -377,3 +381,33 @@ def test_a_subject_is_drawn_and_exported(svc: Svc, subject: str) -> None:
     assert told == {"file": "a.json", "bytes": Path("a.json").stat().st_size}
     assert len(json.loads(Path("a.json").read_text())["objects"]) < len(bundle["objects"])
     assert svc("ledger", "stix", NO_SUBJECT).code == 1
+
+
+def test_values_of_any_shape_and_rank_are_shown(
+    svc: Svc, subject: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SVC_ALLOW_ERASURE", "*")
+    owners = [claim(subject, value, predicate="employees") for value in (3, 4)]
+    made = svc("ledger", "append", write(Path("a.ndjson"), *owners), "--json").json["records"]
+    verdict = {"kind": "claim", "op": "verify", "subject": subject, "target": made[0]["id"],
+               "state": "verified", "method": "payroll"}  # fmt: skip
+    key = svc("keys", "create", "--name", "bob", "--json").json["id"]
+    svc("ledger", "append", write(Path("b.ndjson"), verdict), "--author", key)
+    rows = [line.split() for line in svc("ledger", "fold", subject).out.splitlines()]
+    assert [row[1:4] for row in rows if row[:1] == ["employees"]] == [
+        ["3", "value", "verified"],
+        ["4", "other", "unverified"],
+    ]
+    erased = svc("ledger", "erase", made[0]["id"], "--reason", "a request", "--json").json
+    assert (erased["op"], erased["target"]) == ("erase", made[0]["id"])
+    assert "a request" in svc("ledger", "history", subject).out
+
+
+def test_marks_are_as_many_as_entries(svc: Svc, subject: str) -> None:
+    from svc_http.cli.failures import Refusal  # noqa: PLC0415
+    from svc_http.cli.options import Common  # noqa: PLC0415
+    from svc_http.cli.reach import call  # noqa: PLC0415
+
+    asked: dict[str, Any] = {"entries": [claim(subject, "Zug")], "marks": ["0" * 64, "1" * 64]}
+    with pytest.raises(Refusal, match="as many as entries"):
+        call(Common(), "ledger append", asked)

@@ -106,9 +106,9 @@ def test_an_export_is_paged_packed_piped_and_cut_to_a_size(
     svc("ledger", "import", log.path)
     monkeypatch.setattr(commands, "PAGE_BYTES", 1)
     monkeypatch.setattr(commands, "STEP_LINES", 1)
-    monkeypatch.setattr(transfer, "BAR_FROM", 2)
     content = log.path.read_bytes()
     assert exported(svc, "out.ndjson") == content
+    monkeypatch.setattr(transfer, "BAR_FROM", 2)
     packed = exported(svc, "out.ndjson.gz")
     assert gzip.decompress(packed) == content
     assert exported(svc, "out.ndjson.gz") == packed

@@ -78,6 +78,13 @@ def test_a_sound_export_says_what_is_not_excluded(svc: Svc, log: Log) -> None:
         assert words in ran.out
 
 
+def test_an_empty_export_is_sound_and_says_nothing_of_a_ledger(svc: Svc, log: Log) -> None:
+    ran = svc("ledger", "verify", log.written())
+    assert (ran.code, ran.out.count("\n")) == (0, 3)
+    assert "other.ndjson: 0 records, strict" in ran.out
+    assert svc("ledger", "verify", log.written(), "--json").json["ledger"] is None
+
+
 def test_no_store_is_looked_for_and_none_is_made(svc: Svc, log: Log) -> None:
     (log.path.parent / "svc.toml").write_text("nonsense")
     assert svc("ledger", "verify", log.path).code == 0
