@@ -2,15 +2,19 @@
 
 import asyncio
 import json
+import tempfile
+from functools import partial
+from pathlib import Path
 
 import pytest
 from attrs import evolve, frozen
 
-from svc_core import accounts, catalog, cursor, openapi, problem
+from svc_core import accounts, catalog, cursor, openapi, passes, problem
 from svc_core.access import creation
 from svc_core.access.plans import DEFAULT_PLANS
 from svc_core.operation import Empty, Operation
 from svc_core.problem import CATALOGUE, Problem
+from svc_core.resources.audio import forget_audio
 
 LATER = {
     "TIMESTAMP_INVALID": "the ledger",
@@ -28,7 +32,6 @@ LATER = {
     "DUPLICATE_RECORD": "the ledger",
     "TARGET_NOT_IN_FORCE": "the ledger",
     "TRANSITION_NOT_ALLOWED": "the ledger",
-    "AUDIO_NOT_AVAILABLE": "the audio facets of reports",
     "CONFLICTING_PARAMETERS": "regional OSINT queries, with since and until beside datetime",
     "UNSUPPORTED_MODEL": "the agent streams",
     "STREAM_REQUIRED": "the agent streams",
@@ -147,6 +150,25 @@ def _(stage):
     world = stage.shared
     body = json.dumps({"url": "https://169.254.169.254/latest"}).encode()
     return world.send(world.ask_of(world.operation("createWebhook")).evolve(body=body))
+
+
+@gives(problem.AUDIO_NOT_AVAILABLE)
+def _(stage):
+    world = stage.make_world()
+    report_id = world.rows["a"]["rpt"][-1]
+    silence = partial(forget_audio, report_id=report_id)
+    world.run(world.hands.write(world.tenants["a"], silence))
+    return world.get(f"/api/v1/reports/{report_id}/audio")
+
+
+@gives(problem.RANGE_NOT_SATISFIABLE)
+def _(stage):
+    name = f"{'ab' * 32}.mp3"
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / name).write_bytes(b"sound")
+        world = stage.make_world(is_sown=False, media_dir=folder)
+        query = passes.issue(world.app.runtime.keyring, name, world.clock()).query
+        return world.get(f"/media/{name}?{query}", range="bytes=5-")
 
 
 @gives(problem.NOT_IMPLEMENTED)
