@@ -220,6 +220,7 @@ class Asking(threading.Thread):
         super().__init__()
         self.url, self.key = url, key
         self.acknowledged: list[str] = []
+        self.begun = threading.Event()
 
     def run(self) -> None:
         with httpx2.Client(trust_env=False, timeout=5) as client:
@@ -230,6 +231,7 @@ class Asking(threading.Thread):
                     return
                 if answer.status_code == 201:
                     self.acknowledged.append(answer.json()["data"]["eventId"])
+                    self.begun.set()
 
 
 def _kills(times: int, folder: Path, serving: Callable[..., Any], spawn: Any, sink: Sink) -> None:
@@ -253,8 +255,9 @@ def _kills(times: int, folder: Path, serving: Callable[..., Any], spawn: Any, si
             asking = [Asking(url, key) for _ in range(3)]
             for one in asking:
                 one.start()
-            # Another moment each time: between the first events and a few hundred of them.
-            time.sleep(0.03 + 0.05 * (number % 7))
+            until(asking[0].begun.is_set)
+            # Another moment each time: between the first event and a few hundred of them.
+            time.sleep(0.04 * (number % 7))
             running.stop(signal.SIGKILL)
             for one in asking:
                 one.join(20)
