@@ -25,9 +25,9 @@ from svc_core.ledger.records import Record
 from svc_core.ledger.view import encode
 
 RATE_GOAL = 250_000
-"""Records a second at 2,000 records, from records in memory to the view."""
+"""Records a second at every size, from records in memory to the view."""
 GROWTH_GOAL = 2.0
-"""How much longer one record may take among 20,000 than among 200: caches, not the algorithm."""
+"""How much longer one record may take among the most than among 200: caches, not the algorithm."""
 
 SUBJECT = "sbj_" + "0" * 24
 AT = "2022-01-01T00:00:00.000000Z"
@@ -149,13 +149,20 @@ def main() -> int:
     peer = statements(2_000)
     if peer is not None:
         print(f"followthemoney: {2_000 / best(peer, each):,.0f} statements/s")
+    slowest = min(each[0] for each in rates.values())
     growth = rates[200][0] / rates[sizes[-1]][0]
-    missed = rates[2_000][0] < RATE_GOAL or growth > GROWTH_GOAL
+    met = slowest >= RATE_GOAL, growth <= GROWTH_GOAL
+    print(f"slowest fold: {slowest:,.0f} a second (goal {RATE_GOAL:,}): {verdict(met[0])}")
     print(
-        f"2,000 records: {rates[2_000][0]:,.0f} a second (goal {RATE_GOAL:,}); one of {sizes[-1]:,}"
-        f" takes {growth:.2f} of one of 200 (goal {GROWTH_GOAL:g}): {'MISS' if missed else 'PASS'}"
+        f"one of {sizes[-1]:,} records takes {growth:.2f} of one of 200 (goal {GROWTH_GOAL:g}):"
+        f" {verdict(met[1])}"
     )
-    return int(missed)
+    return int(not all(met))
+
+
+def verdict(is_met: bool) -> str:
+    """The word for it."""
+    return "PASS" if is_met else "MISS"
 
 
 if __name__ == "__main__":

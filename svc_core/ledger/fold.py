@@ -11,9 +11,9 @@ from collections.abc import Iterable
 
 from attrs import Factory, define
 
-from svc_core.ledger.fold_claims import Judged, by_predicate, confidence_of
+from svc_core.ledger.fold_claims import Groups, add, confidence_of, ranked
 from svc_core.ledger.fold_standing import Standing
-from svc_core.ledger.fold_verdicts import head_of, verification
+from svc_core.ledger.fold_verdicts import NOT_JUDGED, head_of, verification
 from svc_core.ledger.history import content, history
 from svc_core.ledger.records import Record
 from svc_core.ledger.segments import segments
@@ -51,7 +51,6 @@ def fold(
     standing = standing_of(records, subject, record_time=record_time, size=size)
     newest = max([each.recorded_at for each in standing.records], default=None)
     found = _sort(standing, valid_time)
-    claims, unreadable = by_predicate(found.claims)
     return SubjectView(
         id=subject,
         record_time=newest if record_time is None else record_time,
@@ -62,9 +61,9 @@ def fold(
         other_identities=tuple(found.identities[-2::-1]),
         designators=tuple(found.designators),
         observations=tuple(found.observations),
-        claims=claims,
+        claims=ranked(found.claims),
         rejected=tuple(found.rejected),
-        unreadable=tuple([UnreadableView(*head_of(*each)) for each in unreadable]),
+        unreadable=tuple(found.unreadable),
         history=history(standing) if with_history else UNSET,
         segments=segments(standing.records) if with_segments else UNSET,
     )
@@ -92,21 +91,24 @@ class _Found:
     identities: list[IdentityView] = Factory(list)
     designators: list[DesignatorView] = Factory(list)
     observations: list[ObservationView] = Factory(list)
-    claims: list[Judged] = Factory(list)
+    claims: Groups = Factory(dict)
     rejected: list[RejectedView] = Factory(list)
+    unreadable: list[UnreadableView] = Factory(list)
 
 
 def _sort(standing: Standing, valid_time: str) -> _Found:
     found = _Found()
+    judged_ids = standing.judged
     for record in standing.live(valid_time):
-        judged = verification(standing, record)
+        judged = verification(standing, record) if record.id in judged_ids else NOT_JUDGED
         refuted = judged.state == "refuted"
         if refuted:
             found.rejected.append(
                 RejectedView(*head_of(record, judged), record.kind, content(record))
             )
         if record.kind == "claim":
-            found.claims.append((record, judged))
+            if not add(found.claims, record, judged):
+                found.unreadable.append(UnreadableView(*head_of(record, judged)))
         elif record.kind == "subject":
             found.identities.append(_identity(record, judged))
         elif refuted:

@@ -9,7 +9,7 @@ Rule 3: the order of candidates is total: rank, distinct authors, confidence, ne
 from collections.abc import Iterable, Mapping
 from json.encoder import encode_basestring
 from operator import itemgetter
-from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard
+from typing import Any, Final, TypeAlias
 
 from svc_core.ledger.fold_verdicts import texts_of
 from svc_core.ledger.predicates import is_single
@@ -18,44 +18,42 @@ from svc_core.ledger.snapshot import readable
 from svc_core.ledger.states import RANK
 from svc_core.ledger.view import CandidateView, ClaimView, SupportView, VerificationView
 
-Judged: TypeAlias = tuple[Record, VerificationView]
-
 REFUTED: Final = RANK["refuted"]
 
+Values: TypeAlias = dict[str | tuple[str], tuple[Any, list[SupportView]]]
+"""Values that claims give, each with those claims, oldest first.
 
-class _Value(NamedTuple):
-    """A value that claims give, with those claims, oldest first."""
-
-    value: Any
-    support: list[SupportView]
-
-
-def by_predicate(claims: Iterable[Judged]) -> tuple[dict[str, ClaimView], list[Judged]]:
-    """The claims grouped by predicate and value, and ranked; and those that cannot be read.
-
-    They are claims in force, oldest first, each with its state.
-    """
-    groups: dict[str, dict[str, _Value]] = {}
-    unreadable = []
-    for judged in claims:
-        payload: Mapping[str, Any] = judged[0].payload or {}
-        predicate, value = payload.get("predicate"), payload.get("value")
-        text = value_text(value)
-        if text is None or not _is_name(predicate):
-            unreadable.append(judged)
-            continue
-        values = groups.get(predicate)
-        if values is None:
-            values = groups[predicate] = {}
-        found = values.get(text)
-        if found is None:
-            found = values[text] = _Value(value, [])
-        found.support.append(_support(*judged, payload))
-    return {name: _claim(name, values) for name, values in groups.items()}, unreadable
+A text stands for itself, so that its canonical form need not be made; any other value is known by
+the tuple of its canonical text.
+"""
+Groups: TypeAlias = dict[str, Values]
+"""The values that claims give, by predicate."""
 
 
-def _is_name(predicate: Any) -> TypeGuard[str]:
-    return type(predicate) is str and (predicate.isascii() or readable(predicate) is not None)
+def add(groups: Groups, record: Record, verification: VerificationView) -> bool:
+    """Put a claim into its group; whether it can be read. Claims are added oldest first."""
+    payload: Mapping[str, Any] = record.payload or {}
+    predicate, value = payload.get("predicate"), payload.get("value")
+    key = _key(value)
+    if key is None or type(predicate) is not str:
+        return False
+    values = groups.get(predicate)
+    if values is None:
+        if not predicate.isascii() and readable(predicate) is None:
+            return False
+        values = groups[predicate] = {}
+    found = values.get(key)
+    if found is None:
+        found = values[key] = (value, [])
+    found[1].append(_support(record, verification, payload))
+    return True
+
+
+def _key(value: Any) -> str | tuple[str] | None:
+    if type(value) is str and value.isascii():
+        return value
+    text = value_text(value)
+    return None if text is None else (text,)
 
 
 def value_text(value: Any) -> str | None:
@@ -69,6 +67,7 @@ def value_text(value: Any) -> str | None:
 def _support(
     record: Record, verification: VerificationView, payload: Mapping[str, Any]
 ) -> SupportView:
+    say = payload.get
     return SupportView(
         record.id,
         record.seq,
@@ -79,9 +78,9 @@ def _support(
         False,
         verification,
         confidence_of(payload),
-        texts_of(payload.get("evidence")),
-        payload.get("statement"),
-        payload.get("source"),
+        texts_of(say("evidence")),
+        say("statement"),
+        say("source"),
     )
 
 
@@ -94,51 +93,58 @@ def confidence_of(payload: Mapping[str, Any]) -> int | None:
 # -- ranking -----------------------------------------------------------------------------------
 
 
-class _Weight(NamedTuple):
-    """What a candidate weighs: the greater comes first."""
-
-    rank: int
-    authors: int
-    confidence: int
-    newest: int
+Weight: TypeAlias = tuple[int, int, int, int]
+"""What a value weighs: rank, distinct authors, confidence, newest record; the greater is first."""
 
 
-def _claim(predicate: str, values: Mapping[str, _Value]) -> ClaimView:
+def ranked(groups: Groups) -> dict[str, ClaimView]:
+    """What is claimed under each predicate, its values ranked."""
+    return {predicate: _claim(predicate, values.values()) for predicate, values in groups.items()}
+
+
+def _claim(predicate: str, values: Iterable[tuple[Any, list[SupportView]]]) -> ClaimView:
+    found = [(_weight(support), value, tuple(support)) for value, support in values]
     # The newest record decides in the end, for it gives one value only. But in sets that no ledger
     # holds two records have one `seq`; there the bytes decide, since sorting is stable. Texts sort
     # by code point, which is the order of their UTF-8 bytes.
-    ranked = [(_weight(values[text].support), values[text]) for text in sorted(values)]
-    ranked.sort(key=itemgetter(0), reverse=True)
-    top = ranked[0][0].rank
+    if len({weight for weight, _, _ in found}) < len(found):
+        found.sort(key=lambda each: value_text(each[1]) or "")
+    found.sort(key=_weight_of, reverse=True)
+    (top, *_), value, _ = found[0]
     single = is_single(predicate)
     return ClaimView(
         single,
-        None if top == REFUTED else ranked[0][1].value,
-        single and sum(weight.rank != REFUTED for weight, _ in ranked) > 1,
-        tuple([_candidate(*each, best=each[0].rank == top != REFUTED) for each in ranked]),
+        None if top == REFUTED else value,
+        single and sum(weight[0] != REFUTED for weight, _, _ in found) > 1,
+        tuple(
+            [
+                CandidateView(
+                    value,
+                    rank == top != REFUTED,
+                    rank,
+                    authors,
+                    None if confidence < 0 else confidence,
+                    support,
+                )
+                for (rank, authors, confidence, _), value, support in found
+            ]
+        ),
     )
 
 
-def _weight(support: list[SupportView]) -> _Weight:
+_weight_of = itemgetter(0)
+
+
+def _weight(support: list[SupportView]) -> Weight:
     rank, confidence, newest = REFUTED, -1, -1
     authors = set()
     for each in support:
         worth = RANK[each.verification.state]
         if worth == REFUTED:
             continue
+        rank = worth if worth > rank else rank
+        if each.confidence is not None and each.confidence > confidence:
+            confidence = each.confidence
         newest = each.seq  # they come oldest first
         authors.add(each.author)
-        rank = max(rank, worth)
-        confidence = max(confidence, -1 if each.confidence is None else each.confidence)
-    return _Weight(rank, len(authors), confidence, newest if authors else support[-1].seq)
-
-
-def _candidate(weight: _Weight, found: _Value, *, best: bool) -> CandidateView:
-    return CandidateView(
-        found.value,
-        best,
-        weight.rank,
-        weight.authors,
-        None if weight.confidence < 0 else weight.confidence,
-        tuple(found.support),
-    )
+    return rank, len(authors), confidence, newest if authors else support[-1].seq

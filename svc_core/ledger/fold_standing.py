@@ -88,12 +88,12 @@ class Standing:
             if each.op in STATEMENTS
             and ((start := each.valid_from) is None or start <= valid_time)
             and ((end := each.valid_to) is None or valid_time < end)
-            and displaced.get(each.id, each.seq) <= each.seq
+            and (each.id not in displaced or displaced[each.id] <= each.seq)
         ]
 
     def verdicts(self, record: Record) -> Verdicts:
         """The verdicts on a record, and the state that the newest counting one gives it."""
-        found = self._judged.get(record.id)
+        found = self.judged.get(record.id)
         if found is None:
             return NO_VERDICTS
         later = tuple([each for each in found if each.seq > record.seq])
@@ -115,7 +115,7 @@ class Standing:
     @cached_property
     def states(self) -> Mapping[str, states.State]:
         """The verification state of each record that was judged, by its id."""
-        judged = [each for each in self.records if each.id in self._judged]
+        judged = [each for each in self.records if each.id in self.judged]
         return {each.id: self.verdicts(each).state for each in judged}
 
     @cached_property
@@ -123,8 +123,8 @@ class Standing:
         return frozenset([each.target or "" for each in self.displacers])
 
     @cached_property
-    def _judged(self) -> Mapping[str, list[Record]]:
-        """The verdicts by the id of their target, oldest first."""
+    def judged(self) -> Mapping[str, list[Record]]:
+        """All verdicts by the id of their target, oldest first."""
         judged: dict[str, list[Record]] = {}
         for each in reversed(self._acts):
             if each.op == "verify":

@@ -133,8 +133,13 @@ def _head(record: Record) -> tuple[Any, ...]:
 
 
 def _content(record: Record) -> bytes:
-    """A text of the content that sorts; none for none, which comes first."""
-    return b"" if record.payload is None else readable(record.payload) or b"~"
+    """A text of the content that sorts; none for none, which comes first.
+
+    What has no canonical form comes last, told apart by how it is written in the code.
+    """
+    if record.payload is None:
+        return b""
+    return readable(record.payload) or f"~{record.payload!r}".encode(errors="backslashreplace")
 
 
 def readable(value: object) -> bytes | None:

@@ -6,7 +6,8 @@ Rule 2: every order is total, so the same set of records at the same record time
 """
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Final, TypeAlias
+from operator import attrgetter
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 import attrs
 from attrs import frozen
@@ -18,6 +19,13 @@ from svc_core.ledger.snapshot import readable
 from svc_core.ledger.states import State
 from svc_core.unset import UNSET, Maybe
 from svc_core.wire import Json
+
+if TYPE_CHECKING:
+    from attrs import frozen as row
+else:
+    # A fold makes one of them for each record. To make a frozen one takes four times as long as
+    # to make one that is frozen for the type checker only, who reads all that is done with them.
+    from attrs import define as row
 
 Instant: TypeAlias = str
 
@@ -54,7 +62,7 @@ StateName = Annotated[
 ]
 
 
-@frozen(slots=False)
+@row
 class VerdictView:
     """One verdict: who came to which state, when, how and on what evidence."""
 
@@ -85,7 +93,7 @@ class VerificationView:
     ]
 
 
-@frozen(slots=False)
+@row
 class StandingView:
     """What every record in force shows of its head."""
 
@@ -99,7 +107,7 @@ class StandingView:
     verification: VerificationView
 
 
-@frozen(slots=False)
+@row
 class IdentityView(StandingView):
     """What the subject is, as its newest record in force says."""
 
@@ -108,7 +116,7 @@ class IdentityView(StandingView):
     description: Annotated[Json, Doc("A sentence about it; null where none."), Example(None)]
 
 
-@frozen(slots=False)
+@row
 class DesignatorView(StandingView):
     """A name by which the world knows the subject."""
 
@@ -119,7 +127,7 @@ class DesignatorView(StandingView):
     source: SourceJson
 
 
-@frozen(slots=False)
+@row
 class ObservationView(StandingView):
     """What a public source said or showed at a time."""
 
@@ -131,7 +139,7 @@ class ObservationView(StandingView):
     extracted: Annotated[Json, Doc("What was drawn from it.")]
 
 
-@frozen(slots=False)
+@row
 class SupportView(StandingView):
     """One claim in force that gives a value."""
 
@@ -141,7 +149,7 @@ class SupportView(StandingView):
     source: SourceJson
 
 
-@frozen(slots=False)
+@row
 class CandidateView:
     """A value that claims in force give, with those claims, oldest first.
 
@@ -163,7 +171,7 @@ class CandidateView:
     support: Annotated[tuple[SupportView, ...], Doc("The claims that give it.")]
 
 
-@frozen(slots=False)
+@row
 class ClaimView:
     """What is claimed under one predicate: contradictions stand side by side, ranked."""
 
@@ -182,7 +190,7 @@ class ClaimView:
     ]
 
 
-@frozen(slots=False)
+@row
 class RejectedView(StandingView):
     """A record in force that a verdict refuted."""
 
@@ -190,12 +198,12 @@ class RejectedView(StandingView):
     content: Content
 
 
-@frozen(slots=False)
+@row
 class UnreadableView(StandingView):
     """A claim in force whose predicate or value is not known, mostly because it was erased."""
 
 
-@frozen(slots=False)
+@row
 class DisplacerView:
     """What displaces a record, over which of its valid time, and why."""
 
@@ -208,7 +216,7 @@ class DisplacerView:
     reason: Annotated[Json, Doc("The reason given."), Example("source-withdrawn")]
 
 
-@frozen(slots=False)
+@row
 class HistoryView:
     """A record that others displace, at least over part of valid time."""
 
@@ -319,13 +327,13 @@ def encode(view: SubjectView) -> bytes:
 
 def _plain(value: Any, leaf: Callable[[Any], Any]) -> Any:
     """The value as JSON; `leaf` is asked for what is no view and holds none."""
-    names = _NAMES.get(type(value))
-    if names is not None:
-        members = value.__dict__
+    shape = _SHAPES.get(type(value))
+    if shape is not None:
+        names, members = shape
         return {
-            wire_name: _plain(member, leaf)
-            for name, wire_name in names
-            if (member := members[name]) is not UNSET
+            name: _plain(member, leaf)
+            for name, member in zip(names, members(value), strict=True)
+            if member is not UNSET
         }
     if type(value) is tuple:
         return [_plain(item, leaf) for item in value]
@@ -349,8 +357,11 @@ def _showable(value: Any) -> Any:
 _LEVELS_ABOVE: Final = 10
 """Containers around the `method` of a verdict on a claim, the deepest member of a view."""
 
-_NAMES: Final = {
-    class_: tuple([(each.name, wire.camel(each.name)) for each in attrs.fields(class_)])
+_SHAPES: Final = {
+    class_: (
+        tuple([wire.camel(each.name) for each in attrs.fields(class_)]),
+        attrgetter(*[each.name for each in attrs.fields(class_)]),
+    )
     for class_ in (
         VerdictView, VerificationView, IdentityView, DesignatorView, ObservationView, SupportView,
         CandidateView, ClaimView, RejectedView, UnreadableView, DisplacerView, HistoryView,
