@@ -163,4 +163,5 @@ def _other(media_type: str, rows: Any) -> Schema:
     if media_type == NDJSON.media_type and rows is not None:
         words = f"One {name_of(rows, 'output')} as JSON in each line, every line ended by LF."
         return {"type": "string", "description": words}
-    return {"type": "object"} if media_type.endswith("json") else {"type": "string"}
+    is_json = media_type.partition(";")[0].endswith("json")
+    return {"type": "object"} if is_json else {"type": "string"}
