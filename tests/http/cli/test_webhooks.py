@@ -248,8 +248,11 @@ def _kills(times: int, folder: Path, serving: Callable[..., Any], spawn: Any, si
                 made = spawn("webhooks", "create", sink.url, "--json", cwd=folder).json
                 webhook = made["id"]
             if number == times:
-                # What was under way when it was killed is sent again when its hold is over.
-                until(is_complete, 60)
+                # What was under way when it was killed is sent again when its hold is over, and
+                # what was queued behind it follows: as long as events come, there are more.
+                while not is_complete():
+                    known = len(sink.ids)
+                    until(lambda known=known: is_complete() or len(sink.ids) > known, 60)
                 break
             url = f"{running.addresses['api']}/webhooks/{webhook}/test"
             asking = [Asking(url, key) for _ in range(3)]
