@@ -97,7 +97,7 @@ def key(
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
     """Print the verifier key of the ledger's checkpoints (C2SP vkey), for those who verify."""
-    found: Any = call(common, "ledger head", {"workspace": workspace})
+    found: Any = call(common, "ledger checkpoint", {"workspace": workspace})
     if common.json:
         origin = found["vkey"].partition("+")[0]
         show.as_json({"ledger": found["ledger"], "origin": origin, "vkey": found["vkey"]})
@@ -113,7 +113,7 @@ def checkpoint(
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
     """Print the signed head of the ledger. Kept elsewhere, it shows any later cut or rewriting."""
-    found: Any = call(common, "ledger head", {"size": size, "workspace": workspace})
+    found: Any = call(common, "ledger checkpoint", {"size": size, "workspace": workspace})
     if common.json:
         show.as_json(found)
         return

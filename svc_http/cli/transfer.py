@@ -53,7 +53,7 @@ def export(
             write_whole(Path(file), pages)
     # The head of exactly what was written, also where the ledger grew in the meantime.
     asked = {"workspace": workspace, "size": exported.size}
-    head: Any = call(common, "ledger head", asked)
+    head: Any = call(common, "ledger checkpoint", asked)
     if checkpoint is not None:
         write_whole(checkpoint, [head["checkpoint"].encode()])
     if file == STREAM:
@@ -83,7 +83,7 @@ class _Pages:
         """The pages, from the first record on."""
         while True:
             asked = self._asked | {"start": self.size}
-            page: Any = call(self._common, "ledger lines", asked)
+            page: Any = call(self._common, "ledger export", asked)
             yield b64decode(page["lines"])
             self.size = page["next"]
             if self.size >= page["size"]:

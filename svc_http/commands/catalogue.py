@@ -10,6 +10,7 @@ from svc_http.commands import (
     keys,
     ledger,
     profiles,
+    recording,
     reports,
     speech,
     webhooks,
@@ -37,5 +38,6 @@ def commands(make_fetcher: MakeFetcher = Fetcher, make_studio: MakeStudio = nobo
         **changes.COMMANDS,
         **webhooks.COMMANDS,
         **ledger.COMMANDS,
+        **recording.COMMANDS,
         **imports.COMMANDS,
     }
