@@ -40,6 +40,11 @@ def test_extension_lines_are_read_and_kept():
     assert read.text == text
 
 
+def test_the_largest_size_is_2_63_less_one():
+    largest = evolve(NEW, size=2**63 - 1)
+    assert Checkpoint.parse(largest.text) == largest
+
+
 ORIGIN, SIZE, ROOT, _ = NEW.text.split("\n")
 NO_CHECKPOINTS = {
     "nothing": "",

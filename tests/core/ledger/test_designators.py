@@ -124,6 +124,28 @@ GOOD = [
     ("name", "می\u200cخواهم", "می\u200cخواهم"),
 ]
 
+LONG_DOMAIN = ".".join(["a" * 63] * 3)
+LONG_MAILBOX = "a" * 64 + "@" + "bcd." * 45
+LONG_URL = "https://example.com/"
+# The longest or largest value of a scheme, and the first that is too long or too large.
+LIMITS = [
+    ("asn", "1", "0"),
+    ("asn", "4294967295", "4294967296"),
+    ("domain", "a" * 63 + ".example", "a" * 64 + ".example"),
+    ("domain", f"{LONG_DOMAIN}.{'a' * 61}", f"{LONG_DOMAIN}.{'a' * 62}"),
+    ("email", "a" * 64 + "@example.com", "a" * 65 + "@example.com"),
+    ("email", LONG_MAILBOX + "efghijklm", LONG_MAILBOX + "efghijklmn"),
+    ("handle", "github:" + "a" * 128, "github:" + "a" * 129),
+    ("name", "a" * 300, "a" * 301),
+    ("phone", "+123456789012345", "+1234567890123456"),
+    ("phone", "+1234567", "+123456"),
+    ("url", "https://example.com:65535/", "https://example.com:65536/"),
+    ("url", LONG_URL + "a" * 2_028, LONG_URL + "a" * 2_029),
+    # It has six times the characters when it is normalised.
+    ("url", LONG_URL + "é" * 338, LONG_URL + "é" * 338 + "a"),
+    ("wikidata", "Q999999999999", "Q9999999999999"),
+]
+
 BAD = [
     ("lei", "HWUPKR0MPOU8FGXBT395"),
     ("lei", "5493001KJTIIGC8Y1R1"),
@@ -307,6 +329,22 @@ def test_what_is_not_one_of_the_scheme_is_refused(scheme, value):
         normalise(scheme, value, "/value")
     assert caught.value.type.code == "DESIGNATOR_INVALID"
     assert caught.value.detail.startswith(f"/value: is no {scheme}: it ")
+
+
+@pytest.mark.parametrize(("scheme", "last", "first"), LIMITS)
+def test_limits_belong_to_the_scheme_and_what_is_beyond_is_refused(scheme, last, first):
+    assert outcome(scheme, last)[1] is None
+    assert outcome(scheme, first)[1] == "DESIGNATOR_INVALID"
+
+
+@pytest.mark.parametrize("kind", ["bitbucket", "github", "composer", "deb", "apk", "alpm", "pypi"])
+def test_packages_of_some_types_have_names_in_lower_case(kind):
+    assert normalise("purl", f"pkg:{kind}/Pier/Tool@V1") == f"pkg:{kind}/pier/tool@V1"
+
+
+@pytest.mark.parametrize("prefix", ["BS", "BM", "GG", "GB", "GH", "KY", "VG"])
+def test_no_figi_begins_like_the_isin_of_a_country(prefix):
+    assert completed("figi", prefix + "G000B9XRY", 1) == []
 
 
 def test_every_scheme_is_held_by_six_cases_and_named_once():

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.ledger import tree
-from svc_core.ledger.plans import consistency_plan, frontier_plan, inclusion_plan
+from svc_core.ledger.plans import Plan, Span, consistency_plan, frontier_plan, inclusion_plan
 from svc_core.ledger.tree import (
     ProofError,
     Tree,
@@ -81,6 +81,15 @@ def test_proofs_are_those_of_the_vectors():
     joint = VECTORS["consistency"]
     ours = consistency(joint["from"], joint["to"], SEALS)
     assert [hash_.hex() for hash_ in ours] == joint["proof"]
+
+
+@pytest.mark.parametrize("cut", range(21))
+def test_a_tree_that_is_extended_in_pieces_is_the_tree_of_the_whole(cut):
+    ours, whole = Tree(LEAVES[:cut]), Tree(LEAVES[:20])
+    ours.extend(LEAVES[cut:20])
+    assert len(ours) == 20
+    assert [ours.root(size) for size in range(21)] == [whole.root(size) for size in range(21)]
+    assert ours.inclusion(cut // 2) == whole.inclusion(cut // 2)
 
 
 def test_the_root_of_nothing_is_the_hash_of_nothing():
@@ -298,6 +307,26 @@ def test_a_plan_reads_little_however_long_the_log_is(size, data):
         for level, start, end in plan.spans:
             assert 0 <= start < end <= size >> level
             assert level == 24 or end - start <= 768
+
+
+@pytest.mark.parametrize(
+    ("spans", "read"),
+    [
+        ([Span(0, 0, 1), Span(0, 257, 258)], [Span(0, 0, 258)]),
+        ([Span(0, 0, 1), Span(0, 258, 259)], [Span(0, 0, 1), Span(0, 258, 259)]),
+        ([Span(0, 3, 9), Span(8, 0, 1)], [Span(0, 3, 9), Span(8, 0, 1)]),
+        ([Span(0, 0, 9), Span(0, 2, 4)], [Span(0, 0, 9)]),
+    ],
+)
+def test_spans_of_one_level_are_read_at_once_when_a_tile_or_less_lies_between(spans, read):
+    assert list(Plan((tuple(spans),)).spans) == read
+    assert list(Plan(tuple((span,) for span in reversed(spans))).spans) == read
+
+
+def test_a_subtree_that_ends_at_a_kept_node_is_not_taken_for_it():
+    # Four leaves that end where the first node of level 8 does.
+    assert made(inclusion_plan(248, 256), KEPT) == WHOLE.inclusion(248, 256)
+    assert made(inclusion_plan(255, 256), KEPT) == WHOLE.inclusion(255, 256)
 
 
 def test_the_frontier_of_nothing_reads_nothing():

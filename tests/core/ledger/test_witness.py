@@ -77,6 +77,12 @@ def test_a_cosignature_has_a_time_since_1970(time):
         cosign(SIGNED, WITNESS.name, WITNESS_SIGNER, time)
 
 
+@pytest.mark.parametrize("time", [0, 1, 2**63 - 1])
+def test_every_time_since_1970_that_eight_bytes_hold_is_told(time):
+    signed = SIGNED + cosign(SIGNED, WITNESS.name, WITNESS_SIGNER, time)
+    assert cosigners(note.parse(signed), [WITNESS]) == {WITNESS: time}
+
+
 def test_only_checkpoints_are_cosigned():
     poem = note.sign("trafitto\n", LOG.name, LOG_SIGNER)
     with pytest.raises(NoteError):

@@ -39,6 +39,14 @@ def test_few_lines_are_handed_on_at_a_time() -> None:
     assert max(len(chunk) for chunk in large) <= 70
 
 
+def test_lines_of_small_blocks_are_handed_on_together() -> None:
+    held = [len(chunk) for chunk in chunks([b"x\n"] * 1_000)]
+    unended = list(chunks([b"x" * MEGABYTE] * 6))
+
+    assert held == [LINES_MAX, 1_000 - LINES_MAX]
+    assert [len(chunk) for chunk in unended] == [1]
+
+
 @pytest.mark.parametrize(
     ("block", "count"),
     [

@@ -107,6 +107,33 @@ def test_a_head_that_breaks_a_rule_is_named(
     assert verify(writer.lines, level="integrity").ok
 
 
+def test_a_fault_of_a_head_says_what_was_expected_and_what_is_there(writer: Writer) -> None:
+    claim = writer.add(kind="observation")
+    writer.add(op="retract", target=claim)
+    payload = canonical.dumps({"salt": "3"})
+    writer.add(payload, id="clm_" + "0" * 24)
+    writer.add({"salt": "s"}, kind="subject", subject="sbj_" + "1" * 24)
+
+    found = [(fault.code, fault.expected, fault.actual) for fault in verify(writer.lines).faults]
+
+    assert found == [
+        ("BAD_TARGET", "clm", "obs"),
+        ("ID_MISMATCH", f"clm_{sha256(payload).hexdigest()[:24]}", "clm_" + "0" * 24),
+        ("ID_MISMATCH", writer.ids[-1], "sbj_" + "1" * 24),
+    ]
+
+
+def test_integrity_asks_nothing_of_targets_even_where_it_finds_a_fault(
+    writer: Writer, faults_of: Any
+) -> None:
+    claim = writer.add()
+    writer.add(op="retract", target=claim, subject="sbj_" + "1" * 24)
+    writer.lines[1] = writer.lines[1].replace(b'"salt":"1"', b'"salt":"2"')
+
+    assert faults_of(verify(writer.lines, level="integrity")) == [("PAYLOAD_ALTERED", 2)]
+    assert faults_of(verify(writer.lines)) == [("PAYLOAD_ALTERED", 2), ("BAD_TARGET", 3)]
+
+
 def test_a_target_is_earlier_of_the_same_subject_and_kind(writer: Writer, faults_of: Any) -> None:
     claim = writer.add()
     other = writer.add(kind="observation")
@@ -241,6 +268,18 @@ def test_references_are_judged_before_they_outnumber_what_they_refer_to(
         (61, "BAD_TARGET"),
         (62, "DUPLICATE_ID"),
     ]
+    assert told.erased == 1
+
+
+def test_what_was_erased_can_still_be_referred_to() -> None:
+    told = Register(is_partial=False)
+    told.record(1, _head(1), is_empty=True)
+    told.record(2, _head(2, 1, "erase"), is_empty=False)
+    told.record(3, _head(3, 1), is_empty=False)
+    told.record(4, _head(4, 1, "erase"), is_empty=False)
+    told.record(5, _head(5, 1, subject=2), is_empty=False)
+
+    assert [found[:2] for found in told.irregular()] == [(5, "BAD_TARGET")]
     assert told.erased == 1
 
 

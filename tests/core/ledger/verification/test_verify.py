@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from svc_core.ledger.diagnose import Diagnosis
 from svc_core.ledger.evidence import gather
+from svc_core.ledger.reading import read
 from svc_core.ledger.records import HEAD, LINE_BYTES_MAX, encode_line, split
 from svc_core.ledger.seal import TreeHead, genesis, seal_of
 from svc_core.ledger.seen import Seen
@@ -357,6 +358,22 @@ def test_a_payload_whose_seal_was_altered_is_looked_at_as_well(
     assert faults_of(_both(lines)) == [("SEAL_ALTERED", 2), ("PAYLOAD_ALTERED", 2)]
 
 
+def test_lines_whose_seals_were_altered_keep_their_numbers(make_log: Any) -> None:
+    lines = list(make_log(8).lines)
+    for number in (2, 3, 4):
+        seal = split(lines[number]).seal
+        altered = lines[number].replace(seal, bytes(reversed(seal)))
+        lines[number] = altered.replace(b'"salt":"0', b'"salt":"1')
+
+    found = [(fault.code, fault.line, fault.seq) for fault in _both(lines).faults]
+
+    assert [fault for fault in found if fault[0] == "PAYLOAD_ALTERED"] == [
+        ("PAYLOAD_ALTERED", 3, 2),
+        ("PAYLOAD_ALTERED", 4, 3),
+        ("PAYLOAD_ALTERED", 5, 4),
+    ]
+
+
 def test_another_order_of_members_or_white_space_is_form_alone(
     make_log: Any, faults_of: Any
 ) -> None:
@@ -509,6 +526,28 @@ def test_a_payload_is_not_called_missing_when_the_erasure_may_be_the_damaged_lin
 
     for damaged in (b"?", erasure.replace(b'"target":"clm_', b'"target":"clm_0')[:-1] + b"}"):
         assert [line for _, line in faults_of(_both([*lines, damaged]))] == [10]
+
+
+def test_a_payload_is_not_called_missing_when_the_erasure_may_be_among_missing_lines(
+    make_log: Any, make_erased: Any, faults_of: Any
+) -> None:
+    log = make_erased(make_erased(make_log(9), 4), 2)
+
+    # The ninth line and the erasure of the fifth are gone, that of the third is there.
+    found = faults_of(_both([*log.lines[:8], *log.lines[10:]]))
+    assert found == [("MISSING_LINES", 9)]
+    # Lines that come later are there: nothing that erases is missing.
+    late = [*log.lines[:7], log.lines[8], log.lines[7], log.lines[10]]
+    assert ("PAYLOAD_MISSING", 5) not in faults_of(_both(late))
+
+
+def test_a_line_that_comes_late_and_twice_is_told_as_both(make_log: Any, faults_of: Any) -> None:
+    first, second, third, last = make_log(4).lines
+
+    found = faults_of(_both([first, last, second, second, third]))
+
+    assert ("DUPLICATE_LINE", 4) in found
+    assert ("MISSING_LINES", 2) not in found
 
 
 def test_the_hash_of_nothing_is_no_payload(make_log: Any, faults_of: Any) -> None:
@@ -700,6 +739,37 @@ def test_lines_may_be_opened_by_a_function(make_log: Any) -> None:
     assert verify(lambda: iter([*lines[:600], *lines[601:]])).first_fault is not None
 
 
+def test_a_sound_log_is_read_once_whatever_anchors_it(make_log: Any) -> None:
+    log = make_log(20)
+    opened: list[int] = []
+
+    def opener() -> Iterator[bytes]:
+        opened.append(1)
+        return iter(log.lines)
+
+    anchors = [log.root(size) for size in (3, 7, 12, 20)]
+    assert verify(opener, anchors=anchors).assurance == "anchored"
+    assert len(opened) == 1
+
+
+def test_what_is_no_head_has_no_number_and_a_line_may_be_as_long_as_a_record() -> None:
+    longest = read(1, b"x" * LINE_BYTES_MAX)
+    longer = read(1, b"x" * (LINE_BYTES_MAX + 1))
+
+    assert (longest.seq, longest.prev, longer.seq) == (-1, "", -1)
+    assert longest.breach is not None
+    assert longer.breach is not None
+    assert longest.breach.detail == "This is no line of a record."
+    assert longer.breach.detail == f"The line is longer than {LINE_BYTES_MAX} bytes."
+
+
+def test_a_verdict_shows_its_root_as_digits(make_log: Any) -> None:
+    log = make_log(3)
+
+    assert f"root={log.heads[-1].root.hex()}," in repr(verify(log.lines))
+    assert "root=None," in repr(verify([b"?"]))
+
+
 def test_runs_end_where_numbers_grow_and_anchors_stand(make_log: Any) -> None:
     log = make_log(1_030)
     sizes = (1, 9, 10, 11, 99, 101, 511, 512, 513, 999, 1_001, 1_024, 1_030)
@@ -746,6 +816,17 @@ def test_the_end_of_a_log_with_a_hole_is_judged_without_its_tree(
 
     assert faults_of(found) == [("MISSING_LINES", 3), ("HEAD_ALTERED", 5), ("TRUNCATED", 6)]
     assert found.root is None
+
+
+def test_lines_that_follow_each_other_are_one_piece() -> None:
+    seen = Seen()
+    for number in (*range(3), *range(10, 400), *range(500, 503)):
+        seen.add(number, f"{number:064x}")
+
+    assert [number in seen for number in (2, 3, 9, 10, 399, 400, 500, 502)] == [
+        True, False, False, True, True, False, True, True,
+    ]  # fmt: skip
+    assert not seen.has(9, f"{9:064x}")
 
 
 def test_a_log_in_pieces_is_remembered_up_to_a_limit() -> None:
