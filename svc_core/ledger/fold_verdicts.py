@@ -2,7 +2,7 @@
 
 from typing import Any, Final, TypeAlias
 
-from svc_core.ledger.fold_standing import NO_VERDICTS, Standing, Verdicts
+from svc_core.ledger.fold_standing import Standing, Verdicts
 from svc_core.ledger.records import Record
 from svc_core.ledger.states import CREDIBILITY, UNVERIFIED
 from svc_core.ledger.view import VerdictView, VerificationView
@@ -11,10 +11,8 @@ NOT_JUDGED: Final = VerificationView(UNVERIFIED, CREDIBILITY[UNVERIFIED], (), ()
 
 
 def verification(standing: Standing, record: Record) -> VerificationView:
-    """The state of a record and all that was said of it."""
+    """The state of a record and all that was said of it; NOT_JUDGED says it where nothing was."""
     found = standing.verdicts(record)
-    if found is NO_VERDICTS:
-        return NOT_JUDGED
     return VerificationView(
         found.state,
         CREDIBILITY[found.state],

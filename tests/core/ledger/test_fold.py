@@ -594,6 +594,14 @@ def test_any_sets_of_records_are_a_monoid(
         assert _told(cut) == _told(a.restrict(**how) | b.restrict(**how))  # type: ignore[arg-type]
 
 
+def test_values_that_weigh_the_same_come_in_the_order_of_their_bytes(book: Book) -> None:
+    book.claim("b")
+    book.claim("a")
+    book.records[1] = book.records[1]._replace(seq=0)
+
+    assert book.values() == ["a", "b"]
+
+
 def test_of_two_contents_without_a_canonical_form_one_counts_in_any_order(book: Book) -> None:
     book.claim(2**60)
     [one] = book.records
