@@ -188,7 +188,9 @@ def _demo_lines(opened: Opened, seeded: Seeded) -> Iterator[str]:
         yield f"  curl -s -H 'Authorization: Bearer {seeded.key}' '{origin}{target}'"
     if opened.settings.speech != "none":
         audio = f"{origin}{BASE_V1}/reports/{seeded.report_id}/audio?redirect=true"
-        yield f"  curl -sL -H 'Authorization: Bearer {seeded.key}' '{audio}' -o report.mp3"
+        # It is being spoken while this is read, so the first answer may be that there is none.
+        patient = "curl -sfL --retry 5 --retry-all-errors"
+        yield f"  {patient} -H 'Authorization: Bearer {seeded.key}' '{audio}' -o report.mp3"
     yield f"  svc reports list --server {opened.admin}"
     yield f"  svc ledger fold {seeded.subject.subject_id} --server {opened.admin}"
     yield ""

@@ -163,7 +163,7 @@ def test_every_line_to_try_works_as_it_is_printed(
         for line in lines:
             ran = subprocess.run(
                 ["sh", "-c", line + " -w '\n%{http_code}'"],
-                capture_output=True, text=True, timeout=20, check=False,
+                capture_output=True, text=True, timeout=40, check=False, cwd=tmp_path,
             )  # fmt: skip
             assert (ran.returncode, ran.stdout.rpartition("\n")[2]) == (0, "200"), line
         (command,) = [line for line in block.splitlines() if line.lstrip().startswith("svc re")]
