@@ -251,4 +251,6 @@ class SubscriptionPatch:
     """What of a subscription changes; a delivery that is null takes its defaults (RFC 7396)."""
 
     status: Annotated[Maybe[SubscriptionStatus], Doc("Pause or resume."), Example("paused")] = UNSET
-    delivery: Maybe[DeliveryPatch | None] = UNSET
+    delivery: Annotated[
+        Maybe[DeliveryPatch | None], Doc("The preferences to change; null takes all to defaults.")
+    ] = UNSET
