@@ -4,11 +4,12 @@ from datetime import timedelta
 
 import pytest
 
-from svc_core import accounts, catalog, problem
+from svc_core import accounts, catalog, passes, problem
 from svc_core.access import plans
 from svc_core.accounts import KeyWish
 from svc_core.operation import Actor, Context
-from svc_core.reports import render
+from svc_core.reports import render, speaking
+from svc_core.resources.audio import Recording
 from svc_core.resources.report import (
     FACETS,
     REPORTS,
@@ -188,3 +189,67 @@ def test_the_text_has_its_words_counted_and_is_given_plain(serve):
     assert plain.headers["x-content-type-options"] == "nosniff"
     assert facet["wordCount"] == len(facet["text"].split())
     assert facet["readingTimeSeconds"] == -(-facet["wordCount"] * 60 // 238)
+
+
+# -- audio -------------------------------------------------------------------------------------
+
+AUDIO = f"{PATH}/audio"
+RECORDING = Recording(f"{'ab' * 32}.mp3", "audio/mpeg", 1_000, "ab" * 32, 12.345)
+
+
+def speak(house):
+    """Give the report its recording, as the worker does."""
+
+    async def adopt(tx, tenant):
+        ctx = Context(tx, house.clock(), house.ids, Actor(tenant), "test", keyring=None)
+        assert await speaking.adopt(ctx, await speaking.ask(ctx, ID), RECORDING, "a voice")
+
+    (row,) = house.run(house.storage.across(REPORTS, limit=2))
+    house.run(house.storage.write(row.tenant, lambda tx: adopt(tx, row.tenant)))
+
+
+def test_audio_takes_a_right_of_its_own_and_has_a_price(serve, refused):
+    house, keys = serve()
+    refused(house.ask("GET", AUDIO, keys["reports:audio"]), problem.AUDIO_NOT_AVAILABLE)
+    speak(house)
+    assert house.ask("GET", AUDIO, keys["reports:audio"]).status_code == 200
+    refused(house.ask("GET", AUDIO, keys["reports:read"]), problem.INSUFFICIENT_SCOPE)
+    refused(house.ask("GET", AUDIO), problem.PAYMENT_REQUIRED)
+    refused(house.ask("GET", AUDIO.replace("7", "8"), keys["reports:audio"]), problem.NOT_FOUND)
+
+
+def test_a_redirect_leads_to_the_file_by_an_absolute_address(serve):
+    house, keys = serve()
+    speak(house)
+    answer = house.ask("GET", f"{AUDIO}?redirect=true", keys["reports:audio"])
+    assert (answer.status_code, answer.content) == (302, b"")
+    assert "content-type" not in answer.headers
+    assert answer.headers["cache-control"] == "private, no-store"
+    url = house.ask("GET", AUDIO, keys["reports:audio"]).json()["url"]
+    assert answer.headers["location"] == url
+    assert url.startswith(f"https://api.example.org/media/{RECORDING.name}?")
+    assert house.ask("GET", f"{AUDIO}?redirect=maybe", keys["reports:audio"]).status_code == 400
+
+
+def test_a_cdn_takes_the_place_of_the_addresses_that_end(serve):
+    house, keys = serve(media_base_url="https://cdn.example.org/audio")
+    speak(house)
+    url = house.ask("GET", AUDIO, keys["reports:audio"]).json()["url"]
+    assert url == f"https://cdn.example.org/audio/{RECORDING.name}"
+
+
+@pytest.mark.parametrize("path", [AUDIO, f"{PATH}?include=audio"])
+def test_an_address_is_never_kept_beyond_its_time(serve, path):
+    """What a page holds that is remembered until the next commit must not age."""
+    house, keys = serve()
+    speak(house)
+    key = keys["reports:audio" if path is AUDIO else "reports:read"]
+
+    def url():
+        body = house.ask("GET", path, key).json()
+        return body["url"] if path is AUDIO else body["data"]["audio"]["url"]
+
+    first = url()
+    assert url() == first
+    house.clock.forward(seconds=passes.STEP_SECONDS)
+    assert url() != first
