@@ -60,7 +60,7 @@ def gather(**given: Unpack[Evidence]) -> Terms:
         ledger=given.get("ledger") or (start.ledger if start else None),
         start=start,
         anchors=tuple(later),
-        is_anchored=bool(later) or (base > 0 and True in earlier),
+        is_anchored=bool(later) or True in earlier,
         is_witnessed=policy is not None and any(_is_witnessed(text, policy) for text, _ in notes),
         faults=tuple(faults),
     )

@@ -174,7 +174,6 @@ class Tree:
             if width >> level & 1:
                 left = self._rows[level][(end >> level) - 1]
                 right = node(left, right) if right else left
-                end -= 1 << level
         return node(value, right) if right else value
 
 

@@ -131,12 +131,17 @@ LONG_URL = "https://example.com/"
 LIMITS = [
     ("asn", "1", "0"),
     ("asn", "4294967295", "4294967296"),
+    ("domain", "a.b.", "a.b.."),
+    ("domain", "163.com", "com.163"),
     ("domain", "a" * 63 + ".example", "a" * 64 + ".example"),
     ("domain", f"{LONG_DOMAIN}.{'a' * 61}", f"{LONG_DOMAIN}.{'a' * 62}"),
     ("email", "a" * 64 + "@example.com", "a" * 65 + "@example.com"),
     ("email", LONG_MAILBOX + "efghijklm", LONG_MAILBOX + "efghijklmn"),
     ("handle", "github:" + "a" * 128, "github:" + "a" * 129),
     ("name", "a" * 300, "a" * 301),
+    ("name", "7", ""),
+    ("name", "a" + " " * 2_046 + "b", "a" + " " * 2_047 + "b"),
+    ("handle", "github:a", "github:@"),
     ("phone", "+123456789012345", "+1234567890123456"),
     ("phone", "+1234567", "+123456"),
     ("url", "https://example.com:65535/", "https://example.com:65536/"),
@@ -182,6 +187,7 @@ BAD = [
     ("attack", "G0016.001"),
     ("attack", "TA0001"),
     ("purl", "npm/left-pad"),
+    ("purl", "npm:npm/left-pad"),
     ("purl", "pkg:npm"),
     ("purl", "pkg:npm/"),
     ("purl", "pkg:1npm/x"),
@@ -365,6 +371,13 @@ def test_an_unknown_scheme_is_refused_with_the_known_ones():
         normalise("duns", "150483782")
     assert caught.value.type.code == "DESIGNATOR_INVALID"
     assert "lei, isin" in caught.value.detail
+    assert caught.value.detail.startswith("value: ")
+
+
+def test_a_refusal_says_that_secrets_do_not_belong_into_a_url():
+    with pytest.raises(Problem) as caught:
+        normalise("url", "https://user:secret@example.com/")
+    assert "password" in str(caught.value.detail)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -109,6 +109,7 @@ MALFORMED = {
     "nothing": "",
     "only a text": BODY,
     "no text": LINE,
+    "no blank line and a signature": "x" + LINE,
     "no blank line": SIGNED.replace("\n\n", "\n"),
     "a blank line behind": SIGNED + "\n",
     "two blank lines behind": SIGNED + "\n\n",
@@ -136,6 +137,15 @@ MALFORMED = {
     "too many signatures": SIGNED + ADDED * 64,
     "too many bytes": "x" * 262_144 + SIGNED,
 }
+
+
+def test_a_note_may_fill_its_bytes_and_its_signatures():
+    lines = LINE * 64
+    longest = "é" + "x" * (262_144 - len(("é\n\n" + lines).encode())) + "\n\n" + lines
+    assert len(parse(longest).signatures) == 64
+    for longer in ("x" + longest, longest.replace("é", "éé"), "é\n\n" + lines + LINE):
+        with pytest.raises(NoteError, match="at most"):
+            parse(longer)
 
 
 @pytest.mark.parametrize("note", MALFORMED.values(), ids=MALFORMED)

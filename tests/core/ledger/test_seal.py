@@ -118,6 +118,12 @@ def test_no_head_outside_the_grammar_is_sealed(draft):
         seal_batch(EMPTY, [DRAFT, draft], NOW)
 
 
+def test_an_unfit_draft_is_named_by_its_place_in_the_batch():
+    head = seal_batch(EMPTY, [DRAFT], NOW).head
+    with pytest.raises(ValueError, match="Draft 0 "):
+        seal_batch(head, [evolve(DRAFT, subject="sbj_1")], NOW)
+
+
 @pytest.mark.parametrize(
     "data", [b"", b"{}", b"[]", b"\xff", EMPTY.encode().replace(b'"size":0', b'"size":1')]
 )

@@ -92,7 +92,7 @@ def test_the_bytes_are_those_of_the_vectors():
 def test_bytes_of_another_width_are_refused():
     tile = Tile(0, 0, 8)
     for data in (b"", hash_bytes(SEALS)[:-1], hash_bytes(SEALS[:7])):
-        with pytest.raises(TileError):
+        with pytest.raises(TileError, match="256 bytes"):
             read_hashes(tile, data)
     data = entry_bytes(HEADS)
     for cut in (b"", data[:-1], data + b"\0", data + b"\0\0", entry_bytes(HEADS[:7])):

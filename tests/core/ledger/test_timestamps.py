@@ -182,3 +182,4 @@ def test_empty_intervals_are_refused(start, end):
     problem = refused(check_interval, start, end, "/3/validTo")
     assert problem.type.code == "INTERVAL_EMPTY"
     assert problem.detail == "/3/validTo: must be later than validFrom"
+    assert refused(check_interval, start, end).detail == "/validTo: must be later than validFrom"

@@ -314,6 +314,10 @@ def test_a_plan_reads_little_however_long_the_log_is(size, data):
     [
         ([Span(0, 0, 1), Span(0, 257, 258)], [Span(0, 0, 258)]),
         ([Span(0, 0, 1), Span(0, 258, 259)], [Span(0, 0, 1), Span(0, 258, 259)]),
+        (
+            [Span(0, 0, 1), Span(0, 300, 301), Span(0, 310, 311)],
+            [Span(0, 0, 1), Span(0, 300, 311)],
+        ),
         ([Span(0, 3, 9), Span(8, 0, 1)], [Span(0, 3, 9), Span(8, 0, 1)]),
         ([Span(0, 0, 9), Span(0, 2, 4)], [Span(0, 0, 9)]),
     ],
@@ -335,6 +339,8 @@ def test_the_frontier_of_nothing_reads_nothing():
 
 
 def test_a_store_that_has_less_is_found_out():
+    with pytest.raises(ValueError, match="shorter"):
+        inclusion_plan(2, 5).combine([])
     with pytest.raises(ValueError, match="hashes were read"):
         inclusion_plan(2, 5).combine([LEAVES[:1], *[[]] * (len(inclusion_plan(2, 5).spans) - 1)])
 

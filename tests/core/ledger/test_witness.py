@@ -298,6 +298,16 @@ def test_a_fault_is_named_by_its_line():
         Policy.parse(f"{W1}\nwitness B vkey\nquorum A\n".encode())
 
 
+def test_a_policy_may_fill_its_bytes():
+    text = f"{W1}\nquorum A\n"
+    longest = "#" * (262_144 - len(text) - 1) + "\n" + text
+    assert Policy.parse(longest.encode()).is_met_by(["A"])
+    with pytest.raises(PolicyError, match="at most 262144 bytes"):
+        Policy.parse(b"#" + longest.encode())
+    with pytest.raises(PolicyError, match="line feed"):
+        Policy.parse(longest[:-1].encode())
+
+
 def test_names_are_octets():
     text = b"witness \xff %b\nwitness K %b\nwitness \xe2\x84\xaa %b\ngroup G 2 \xff K\nquorum G\n"
     keys = (key.vkey.encode() for key in (X1, X2, X3))

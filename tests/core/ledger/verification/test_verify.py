@@ -752,6 +752,37 @@ def test_a_sound_log_is_read_once_whatever_anchors_it(make_log: Any) -> None:
     assert len(opened) == 1
 
 
+def test_what_follows_a_fault_is_left_to_the_diagnosis(make_log: Any) -> None:
+    lines = make_log(20).lines * 100
+    taken: list[bytes] = []
+
+    def opener() -> Iterator[bytes]:
+        for line in lines:
+            taken.append(line)
+            yield line
+
+    assert not verify(opener).ok
+    assert len(lines) < len(taken) <= len(lines) + 512
+
+
+def test_nothing_is_said_of_a_root_that_nobody_knows(make_log: Any) -> None:
+    log = make_log(3)
+    first = log.lines[0].replace(b'"salt":"0', b'"salt":"1')
+
+    (alone,) = _both([first, *log.lines[1:]]).faults
+    (anchored,) = _both([first, *log.lines[1:]], anchors=[log.anchor]).faults
+
+    assert "reproduce" not in alone.detail
+    assert anchored.detail.endswith("All other lines reproduce the root of 3 lines.")
+
+
+def test_a_seal_of_other_bytes_is_a_seal_that_was_altered(make_log: Any, faults_of: Any) -> None:
+    lines = list(make_log(4).lines)
+    lines[1] = lines[1].replace(split(lines[1]).seal, b"\xff" * 64)
+
+    assert faults_of(_both(lines)) == [("SEAL_ALTERED", 2)]
+
+
 def test_what_is_no_head_has_no_number_and_a_line_may_be_as_long_as_a_record() -> None:
     longest = read(1, b"x" * LINE_BYTES_MAX)
     longer = read(1, b"x" * (LINE_BYTES_MAX + 1))
