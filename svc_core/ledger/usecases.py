@@ -190,7 +190,7 @@ class GetTile:
         MaxLen(64),
         Pattern(r"[a-z0-9./]+", "the path of a tile"),
         Doc("Level, number and width (C2SP tlog-tiles)."),
-        Example("0/000.p/8"),
+        Example("0/000.p/1"),
     ]
 
 
@@ -287,9 +287,12 @@ async def fold_subject(ctx: Context, request: FoldSubject) -> One[SubjectView] |
         segments="segments" in included,
     )
     raw = encode(view)
-    # Without a valid time the answer tells the time of asking, so no two of them are the same.
-    dated = not isinstance(request.valid_time, Unset)
-    return One(raw, (sha256(raw).hexdigest(),) if dated else None)
+    return One(raw, _tag(raw, request.valid_time))
+
+
+def _tag(body: bytes, valid_time: Maybe[str]) -> tuple[str, ...] | None:
+    """Without a valid time an answer tells the time of asking, so no two of them are the same."""
+    return None if isinstance(valid_time, Unset) else (sha256(body).hexdigest(),)
 
 
 def _bounds(
@@ -310,7 +313,7 @@ async def export_subject(ctx: Context, request: ExportSubject) -> Content:
     """The subject's fold as a STIX bundle."""
     asked = _bounds(ctx, request.record_time, request.valid_time, request.size)
     body = await consulting.bundle_of(ctx, request.subject_id, asked, request.tlp)
-    return Content(STIX.media_type, body, (sha256(body).hexdigest(),))
+    return Content(STIX.media_type, body, _tag(body, request.valid_time))
 
 
 async def list_records(ctx: Context, request: ListRecords) -> Page[SealedRow]:

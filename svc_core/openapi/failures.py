@@ -86,7 +86,7 @@ def _of_inputs(operation: Operation[Any, Any]) -> Iterator[ProblemType]:
     if "body" in places:
         yield from _BODY
     # An `Accept` that excludes every offer is refused, but never on the agent streams.
-    if all(offer.media_type != EVENT_STREAM for offer in operation.media):
+    if any(offer.media_type != EVENT_STREAM for offer in operation.media):
         yield problem.NOT_ACCEPTABLE
 
 

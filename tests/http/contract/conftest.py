@@ -223,14 +223,22 @@ class Contract:
             schema = node
         return schema
 
-    def _assert_valid(self, name: str, schema: Any, value: Any) -> None:
+    def reader_of_body(self, operation: Operation[Any, Any]) -> Any:
+        """What tells whether a value is a body that the operation is said to take."""
+        content = self.described(operation)["requestBody"]["content"]
+        return self._validator(f"body of {operation.id}", content["application/json"]["schema"])
+
+    def _validator(self, name: str, schema: Any) -> Any:
         if name not in self._validators:
             whole = {**schema, "components": {"schemas": self.document["components"]["schemas"]}}
             self._validators[name] = jsonschema_rs.Draft202012Validator(
                 whole, validate_formats=True
             )
+        return self._validators[name]
+
+    def _assert_valid(self, name: str, schema: Any, value: Any) -> None:
         faults = [f"{fault.instance_path}: {fault.message}" for fault in
-                  self._validators[name].iter_errors(value)]  # fmt: skip
+                  self._validator(name, schema).iter_errors(value)]  # fmt: skip
         assert not faults, f"{name}: {faults[:3]}"
 
 

@@ -119,7 +119,7 @@ def walk(world, path, limit, *, between=lambda: None, through="links"):
     rows, here = [], f"{path}{'&' if '?' in path else '?'}limit={limit}"
     pages = 0
     while here:
-        answer = world.get(here)
+        answer = world.get(here, accept="application/json")
         assert answer.status_code == 200, answer.text
         body = answer.json()
         assert len(body["data"]) <= limit
@@ -143,7 +143,14 @@ def walk(world, path, limit, *, between=lambda: None, through="links"):
 
 
 def keys_of(rows):
-    return [row.get("id") or row.get("eventId") or row["profileId"] for row in rows]
+    return [_key_of(row) for row in rows]
+
+
+def _key_of(row):
+    """What names a row: its own identifier, or that of what it is about."""
+    if "head" in row:
+        return row["head"]["id"]
+    return row.get("id") or row.get("eventId") or row["profileId"]
 
 
 def rise(world):

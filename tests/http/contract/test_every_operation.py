@@ -258,7 +258,9 @@ def test_a_personal_key_is_refused_by_the_operations_of_workspaces_alone(
 def test_a_grandfathered_key_still_serves(shared, operation):
     shared.clock.forward(minutes=1)
     answer = shared.send(shared.ask_of(operation), "lite")
-    assert answer.status_code in {operation.success, 404}
+    # Rows of another tenant are not there, whether the path names them or the body.
+    absent = answer.status_code == 404 or "UNKNOWN_SUBJECT" in answer.text
+    assert answer.status_code == operation.success or absent
     if operation.pool == "account":
         assert answer.headers["x-ratelimit-limit-minute"] == "10"
 
@@ -417,7 +419,7 @@ def test_a_limit_is_a_plain_number_within_its_bounds(shared, operation, refused)
         answer = shared.send(ask.asking(("limit", str(value))))
         assert "limit" in refused(answer, problem.INVALID_PARAMETER)["detail"]
     for value in (least, most):
-        answer = shared.send(ask.asking(("limit", str(value))))
+        answer = shared.send(ask.asking(("limit", str(value))).having(accept="application/json"))
         assert answer.status_code == 200
         assert len(answer.json()["data"]) <= value
 
@@ -509,7 +511,10 @@ def test_what_does_not_fit_the_schema_is_refused_by_pointer(shared, operation, r
     spoilt += [({**good, name: {"x": [None]}}, f"/{name}") for name in good]
     for value in ([], "text", 7, None, True, [good]):
         spoilt.append((value, "(body)"))
-    for body, pointer in spoilt:
+    fits = shared.contract.reader_of_body(operation).is_valid
+    misfits = [(body, pointer) for body, pointer in spoilt if not fits(body)]
+    assert len(misfits) >= len(good)
+    for body, pointer in misfits:
         answer = shared.send(shared.ask_of(operation).evolve(body=json.dumps(body).encode()))
         assert pointer in refused(answer, problem.VALIDATION_FAILED)["detail"]
 
@@ -629,7 +634,7 @@ def test_faults_are_told_in_one_order_however_many_there_are(shared, operation, 
 
 @where(is_page)
 def test_a_page_says_its_row_count_and_where_to_go_on(shared, operation):
-    answer = shared.send(shared.ask_of(operation))
+    answer = shared.send(shared.ask_of(operation).having(accept="application/json"))
     body = answer.json()
     assert list(body) == ["data", "meta", "links"]
     assert body["meta"]["pageCount"] == len(body["data"])
