@@ -64,11 +64,19 @@ def backup(
 
     source = _file(common)
     snapshots.backup(source, target)
-    found = {"db": str(source), "backup": str(target), "sizeBytes": target.stat().st_size}
+    elsewhere = common.settings().media_dir
+    found = {
+        "db": str(source),
+        "backup": str(target),
+        "sizeBytes": target.stat().st_size,
+        "notCopied": elsewhere,
+    }
     if common.json:
         show.as_json(found)
         return
-    show.members(found)
+    show.members({name: value for name, value in found.items() if value is not None})
+    if elsewhere is not None:
+        show.lines("", f"The audio files of media_dir are not in it; copy {elsewhere} after it.")
 
 
 @app.command

@@ -22,6 +22,8 @@ from svc_http.settings import PREFIX
 CHUNK_BYTES: Final = 64 * 1024
 LOOK_SECONDS: Final = 0.1
 """How often the size of a file is looked at that the program itself writes."""
+END_SECONDS: Final = 5.0
+"""How long the end of a program that was killed is waited for."""
 COMPLAINT_CHARS_MAX: Final = 300
 """How much of what the program says on its way out is repeated."""
 
@@ -85,7 +87,7 @@ async def _follow(
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(_feed(process, words))
             complaints = tasks.create_task(_complaints(process))
-            taking = _drop(process) if writes_itself else _take(process, out, bounds.size)
+            taking = _drop(process.stdout) if writes_itself else _take(process, out, bounds.size)
             tasks.create_task(taking)
             watching = tasks.create_task(_watch(out, bounds.size))
             await process.wait()
@@ -105,9 +107,7 @@ async def _feed(process: asyncio.subprocess.Process, words: bytes) -> None:
     with suppress(BrokenPipeError, ConnectionResetError):
         stdin.write(words)
         await stdin.drain()
-    with suppress(BrokenPipeError, ConnectionResetError):
-        stdin.close()
-        await stdin.wait_closed()
+    stdin.close()  # not waited for: a wait that is cancelled would end the loop's own in an error
 
 
 async def _take(process: asyncio.subprocess.Process, out: Path, size_max: int) -> None:
@@ -120,8 +120,8 @@ async def _take(process: asyncio.subprocess.Process, out: Path, size_max: int) -
             await asyncio.to_thread(file.write, chunk)
 
 
-async def _drop(process: asyncio.subprocess.Process) -> None:
-    async for _ in _chunks(process.stdout):
+async def _drop(stream: asyncio.StreamReader | None) -> None:
+    async for _ in _chunks(stream):
         pass
 
 
@@ -149,7 +149,13 @@ async def _chunks(stream: asyncio.StreamReader | None) -> AsyncIterator[bytes]:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Leave nobody behind: neither the program nor what it started."""
+    """Leave nobody behind: neither the program nor what it started.
+
+    What it still had to say is read, because its end is not told before the end of its pipes. One
+    who left its group and holds them is not waited for.
+    """
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    await process.wait()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(END_SECONDS):
+            await asyncio.gather(_drop(process.stdout), _drop(process.stderr), process.wait())

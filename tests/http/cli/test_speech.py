@@ -63,6 +63,18 @@ def test_a_copy_has_the_sound_and_gives_it_back(svc: Svc, here: Path, report_id:
     assert (again["name"], again["isNew"]) == (name, False)
 
 
+@pytest.mark.usefixtures("speaker")
+def test_a_copy_says_which_sound_it_lacks(
+    svc: Svc, here: Path, report_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert svc("db", "backup", "whole.db", "--json").json["notCopied"] is None
+    monkeypatch.setenv("SVC_MEDIA_DIR", str(here / "elsewhere"))
+    name = svc("reports", "speak", report_id, "--json").json["name"]
+    assert (here / "elsewhere" / name).exists()
+    assert f"copy {here / 'elsewhere'} after it" in svc("db", "backup", "part.db").out
+    assert not (here / "part.db.media").exists()
+
+
 def test_without_a_voice_the_way_to_one_is_told(svc: Svc, report_id: str) -> None:
     ran = svc("reports", "speak", report_id)
     assert ran.code == 1

@@ -100,6 +100,13 @@ async def test_what_goes_wrong_is_said_in_one_line(
 
 
 @pytest.mark.anyio
+async def test_a_disk_that_takes_nothing_is_told(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    with pytest.raises(SpeechFailed, match="the sound cannot be kept"):
+        await said(program(ECHO), tmp_path / "a")
+
+
+@pytest.mark.anyio
 async def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(SpeechFailed, match="nosuchprogram cannot be run"):
         await said(CommandSpeech(("nosuchprogram",)), tmp_path / "a")
