@@ -98,16 +98,27 @@ class Town:
 
 
 @pytest.fixture(params=["memory", "sqlite"])
-def town(request: Any, make_house: Any, tmp_path: Any) -> Any:
-    """A town over each store."""
+def make_town(request: Any, make_house: Any, tmp_path: Any) -> Any:
+    """Makes a town over each store; settings by name."""
     if request.param == "memory":
         storage: Any = MemoryStorage(catalog.COLLECTIONS, epoch=EPOCH)
     else:
         storage = SqliteStorage.open(tmp_path / "svc.db", catalog.COLLECTIONS, epoch=EPOCH)
-    house = make_house(parts={"operations": catalog.OPERATIONS, "storage": storage})
-    town = Town(house)
-    yield town
-    house.run(storage.close())
+    houses: list[Any] = []
+
+    def make(**settings: Any) -> Town:
+        parts = {"operations": catalog.OPERATIONS, "storage": storage}
+        houses.append(make_house(parts=parts, **settings))
+        return Town(houses[-1])
+
+    yield make
+    houses[0].run(storage.close())
+
+
+@pytest.fixture
+def town(make_town: Any) -> Any:
+    """A town over each store."""
+    return make_town()
 
 
 def problem_of(answer: Any) -> tuple[int, str]:

@@ -179,6 +179,30 @@ def test_erasure_is_refused_unless_the_operator_allows_it(town):
     assert town.refused(erase)[:2] == (403, "ERASURE_NOT_ALLOWED")
 
 
+def test_erased_content_is_gone_and_the_log_stays_sound(make_town):
+    town = make_town(allow_erasure=("*",))
+    subject = town.subject()
+    kept, gone = town.claim(subject, ZUG), town.claim(subject, BASEL, town.bob)
+    erase = {"kind": "claim", "op": "erase", "subject": subject, "target": gone}
+    town.append([{**erase, "reason": "request"}])
+    export = town.export()
+    assert b"Zug" in export
+    assert b"Basel" not in export
+    assert [json.loads(line)["payload"] is None for line in export.splitlines()] == [
+        False, False, True, False,
+    ]  # fmt: skip
+    verdict = town.data("/verify")
+    assert (verdict["ok"], verdict["size"], verdict["erased"]) == (True, 4, 1)
+    assert town.headquarters(subject)["value"] == ZUG
+    assert kept != gone
+
+
+def test_the_place_in_a_single_entry_has_no_number(town):
+    body = {"kind": "claim", "subject": "sbj_" + "0" * 24, "predicate": "motto", "value": "x"}
+    detail = "/subject: there is no sbj_000000000000000000000000"
+    assert town.refused(body) == (400, "UNKNOWN_SUBJECT", detail)
+
+
 def test_fifty_appends_at_once_make_one_contiguous_log(town):
     subject = town.subject()
     paths = [("POST", "/api/v2/ledger/records")] * 50

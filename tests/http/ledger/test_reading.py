@@ -96,6 +96,31 @@ def test_two_subjects_that_bear_one_name_are_told_of_each_other(town):
     assert town.data(f"/subjects/{one}")["collisions"] == []
 
 
+def test_an_erased_designator_hides_no_other_collision(make_town):
+    town = make_town(allow_erasure=("*",))
+    one, other = town.subject(), town.subject()
+    name = {"kind": "designator", "scheme": "cve", "value": "CVE-2024-3094"}
+    held = town.append({**name, "value": "CVE-2024-0001", "subject": one})
+    for subject in (one, other):
+        town.append({**name, "subject": subject})
+    erase = {"kind": "designator", "op": "erase", "subject": one, "target": held["id"]}
+    town.append({**erase, "reason": "request"})
+    collisions = town.data(f"/subjects/{one}")["collisions"]
+    assert collisions == [{"scheme": "cve", "value": "CVE-2024-3094", "subjects": [other]}]
+
+
+def test_statements_are_shown_with_their_sources(town):
+    subject = town.subject()
+    town.observation(subject)
+    name = {"kind": "designator", "subject": subject, "scheme": "name", "value": "Pier  7"}
+    town.append({**name, "confidence": 60, "source": {"url": "https://news.example/a/2"}})
+    shown = town.data(f"/subjects/{subject}")
+    (seen,), (known,) = shown["observations"], shown["designators"]
+    assert seen["source"]["publisher"] == "Pier Gazette"
+    assert (known["value"], known["raw"], known["confidence"]) == ("Pier 7", "Pier  7", 60)
+    assert known["source"]["url"] == "https://news.example/a/2"
+
+
 @pytest.mark.parametrize(
     ("query", "code"),
     [

@@ -1,0 +1,11 @@
+"""The key of a store: made once, kept sealed, and the same for whoever asks later."""
+
+from svc_core.ledger.signing import kept_signer, stored_signer
+
+
+def test_a_store_keeps_the_key_that_it_made_first(town):
+    assert town.house.system(stored_signer) is None
+    made = town.house.system(kept_signer).public
+    assert town.house.system(stored_signer).public == made
+    assert town.house.system(kept_signer).public == made
+    assert town.house.system(stored_signer).public == made
