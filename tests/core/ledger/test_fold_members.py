@@ -15,10 +15,11 @@ START, END, WHEN = (f"202{year}-01-01T00:00:00.000000Z" for year in (0, 9, 5))
 def _record(seq: int, kind: Any, op: Any, target: str | None, **payload: Any) -> Record:
     id_ = SUBJECT if kind == "subject" else f"{kind[:3]}_{seq:024d}"
     where = (None, None) if op == "verify" else (START, END)
-    return Record._make(
-        (seq, id_, kind, op, SUBJECT, target, f"2026-01-01T00:00:00.00000{seq}Z", *where)
-        + (f"key_{seq}", {**payload, "salt": "s"}, f"{seq:064x}", f"{seq:064x}", "led_", "0" * 64)
-    )
+    hashes = (f"{seq:064x}", f"{seq:064x}", "led_", "0" * 64)
+    when = f"2026-01-01T00:00:00.00000{seq}Z"
+    said = {**payload, "salt": "s"}
+    head = (seq, id_, kind, op, SUBJECT, target, when, *where, f"key_{seq}")
+    return Record._make((*head, said, *hashes))
 
 
 RECORDS = [
