@@ -43,7 +43,8 @@ def test_an_export_repeats_its_bytes_whatever_is_appended_later(town):
     assert (again.content, again.headers["etag"]) == (first.content, first.headers["etag"])
     same = town.ask("GET", asked, headers={"If-None-Match": first.headers["etag"]})
     assert (same.status_code, same.content) == (304, b"")
-    assert town.get(f"/subjects/{subject}/stix").headers["etag"] != first.headers["etag"]
+    # Without a valid time the bundle tells the time of asking, and no two are the same.
+    assert "etag" not in town.get(f"/subjects/{subject}/stix").headers
 
 
 def test_an_export_is_marked_as_asked(town):
