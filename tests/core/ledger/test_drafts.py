@@ -201,6 +201,14 @@ def test_every_record_needs_its_members_and_takes_no_other(pair):
     }
 
 
+def test_a_statement_rests_on_a_hundred_records_at_most():
+    claim = {"kind": "claim", "subject": SUBJECT, "predicate": "motto", "value": "x"}
+    evidence = [f"obs_{number:024d}" for number in range(101)]
+    assert len(made(**claim, evidence=evidence[:100]).payload["evidence"]) == 100
+    with pytest.raises(wire.WireError, match="at most 100 items"):
+        made(**claim, evidence=evidence)
+
+
 def test_all_but_a_verdict_on_a_subject_exists():
     ops = {"assert", "amend", "supersede", "retract", "verify", "erase"}
     pairs = {(kind, op) for kind in KIND_PREFIX for op in ops}
