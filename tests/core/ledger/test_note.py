@@ -190,6 +190,7 @@ def test_a_cosigner_key_signs_no_notes():
     witness = VerifierKey.parse(VECTORS["witnessKey"]["vkey"])
     with pytest.raises(NoteError, match="no signature by a known key"):
         open_note(COSIGNED, [witness])
+    assert signers(parse(COSIGNED), [witness, KEY]) == (KEY,)
 
 
 @pytest.mark.parametrize("text", ["", "no line feed", "a tab\t\n", "a surrogate \udfff\n"])
