@@ -356,6 +356,7 @@ class Operation(Generic[Req, Res]):
     `timeless` promises that the answer depends on nothing but caller, request and stored rows,
     so a page of it may be kept until the next commit. `conditional` says that it honours
     `If-Match` though it has no target row: its use case compares `Context.if_match`.
+    `fields` names the header fields that a success has beside the usual ones.
     One that `signs` needs the signer of its host. An `exact` one refuses numbers in its body that
     could not be written again as they were sent.
     The answers of a `confidential` one are kept sealed, as they hold what is shown once.
@@ -388,6 +389,7 @@ class Operation(Generic[Req, Res]):
     confidential: bool = False
     exact: bool = False
     signs: bool = False
+    fields: tuple[str, ...] = ()
     fails: tuple[ProblemType, ...] = ()
     timeless: bool = False
     deprecated: frozenset[str] = frozenset()

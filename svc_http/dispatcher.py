@@ -26,7 +26,7 @@ NO_VALUES: Mapping[str, str] = {}
 
 _ALLOWED_HEADERS = (
     "Authorization, Content-Type, Accept, If-Match, If-None-Match, Idempotency-Key, "
-    "Last-Event-ID, PAYMENT-SIGNATURE, X-Request-Id, Access-Control-Expose-Headers"
+    "Last-Event-ID, Range, If-Range, PAYMENT-SIGNATURE, X-Request-Id, Access-Control-Expose-Headers"
 )
 _PREFLIGHT_SECONDS = 7_200  # the longest that a browser keeps the answer to a preflight
 

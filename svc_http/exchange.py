@@ -28,7 +28,8 @@ ABORTED = 499
 
 EXPOSED = (
     "ETag, Location, Link, Retry-After, X-Request-Id, X-Svc-API-Version, X-Svc-Schema-Version, "
-    "X-Svc-Agent, X-Svc-Agent-Mode, X-Svc-Ledger-Vkey, X-Thread-Id, Idempotency-Key, "
+    "X-Svc-Agent, X-Svc-Agent-Mode, X-Svc-Ledger-Size, X-Svc-Ledger-Root, X-Svc-Ledger-Vkey, "
+    "X-Thread-Id, Accept-Ranges, Content-Range, Idempotency-Key, "
     "Idempotency-Replayed, PAYMENT-REQUIRED, PAYMENT-RESPONSE, Deprecation, Sunset, "
     "RateLimit, RateLimit-Policy, X-RateLimit-Limit-Minute, X-RateLimit-Remaining-Minute, "
     "X-RateLimit-Limit-Day, X-RateLimit-Remaining-Day, X-RateLimit-Limit-User-Minute, "

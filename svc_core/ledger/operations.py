@@ -63,6 +63,7 @@ _JUDGING = tuple(
 )
 _TIMES = (problem.TIMESTAMP_INVALID, problem.TIMESTAMP_LEAP_SECOND, problem.TIMESTAMP_PRECISION)
 
+_LOG = ("X-Svc-Ledger-Size", "X-Svc-Ledger-Root", "X-Svc-Ledger-Vkey")
 _CHECKPOINT = """\
 api.example.org/led_0123456789abcdef01234567
 8
@@ -217,6 +218,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         request=ListRecords,
         response=Page[SealedRow],
         run=list_records,
+        fields=_LOG,
         media=(NDJSON, JSON),
         fails=(problem.CONFLICTING_PARAMETERS,),
         signs=True,
@@ -258,6 +260,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         request=ProveRecord,
         response=Content,
         run=prove_record,
+        fields=_LOG,
         media=(TEXT,),
         examples={TEXT.media_type: _RECEIPT},
         signs=True,
@@ -289,6 +292,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         request=GetCheckpoint,
         response=Content,
         run=get_checkpoint,
+        fields=_LOG,
         media=(TEXT,),
         examples={TEXT.media_type: _CHECKPOINT},
         signs=True,

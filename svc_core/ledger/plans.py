@@ -55,9 +55,7 @@ class Plan:
                 joined.append(span)
         return tuple(joined)
 
-    def combine(
-        self, read: Sequence[Sequence[Hash]], made: Made | None = None
-    ) -> tuple[Hash, ...]:
+    def combine(self, read: Sequence[Sequence[Hash]], made: Made | None = None) -> tuple[Hash, ...]:
         """The hashes of the proof, from those of each of `spans`, in that order.
 
         `made` remembers each part, for further plans on the same tree: proofs of records that

@@ -219,9 +219,7 @@ async def open_subject(ctx: Context, request: OpenSubject) -> Created[LedgerReco
     return _created(appended, address_of(appended.records[0].id))
 
 
-async def append_records(
-    ctx: Context, request: AppendRecords
-) -> Created[Any]:
+async def append_records(ctx: Context, request: AppendRecords) -> Created[Any]:
     """Append one record or a batch."""
     if isinstance(request.body, Entry):
         appended = await append_one(ctx, request.body)

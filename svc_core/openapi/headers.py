@@ -71,6 +71,12 @@ HEADERS: dict[str, Schema] = {
     "Sunset": _header("When the deprecated input will be refused (RFC 8594).", _TEXT),
     "Retry-After": _header("Seconds to wait.", {"type": "integer", "minimum": 1}),
     "WWW-Authenticate": _header("The Bearer challenge (RFC 6750).", _TEXT),
+    "X-Svc-Ledger-Size": _header(
+        "Records in the log, or in the part of it that was asked for.",
+        {"type": "integer", "minimum": 0},
+    ),
+    "X-Svc-Ledger-Root": _header("The Merkle root of that many records, base64.", _TEXT),
+    "X-Svc-Ledger-Vkey": _header("The key that verifies checkpoints (C2SP signed-note).", _TEXT),
     "PAYMENT-REQUIRED": _header("What to pay and how, as base64 JSON (x402).", _TEXT),
 }
 
@@ -109,7 +115,7 @@ def of_success(operation: Operation[Any, Any], results: Iterable[type]) -> list[
         names += ["Idempotency-Key", "Idempotency-Replayed"]
     if operation.deprecated:
         names += ["Deprecation", "Sunset"]
-    return names
+    return [*names, *operation.fields]
 
 
 def of_failure(operation: Operation[Any, Any], kinds: Collection[ProblemType]) -> list[str]:

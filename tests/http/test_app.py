@@ -8,8 +8,9 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.routing import Mount, Route
 
-from svc_core import catalog, problem
+from svc_core import catalog, openapi, problem
 from svc_http import app
+from svc_http.exchange import EXPOSED
 from svc_http.settings import Settings
 from svc_http.storage import MemoryStorage
 
@@ -277,3 +278,10 @@ def test_the_real_catalogue_is_served(make_house):
     assert house.ask("GET", "/openapi.json").status_code == 200
     paths = {route.path.replace(":path}", "}") for route in house.service.routes}
     assert {operation.address for operation in catalog.OPERATIONS} <= paths
+
+
+def test_pages_of_other_origins_may_read_every_field_that_is_described():
+    described = openapi.document(catalog.OPERATIONS, base_url="https://api.example.org")
+    safelisted = {"cache-control", "content-language", "content-length", "content-type"}
+    names = {name.lower() for name in described["components"]["headers"]} - safelisted
+    assert names - {"www-authenticate"} <= {name.lower() for name in EXPOSED.split(", ")}
