@@ -12,6 +12,7 @@ from svc_core.ledger.answers import Consistency, SubjectRow, Verification, verif
 from svc_core.ledger.books import Proofs, basis_of, head_of, records_of
 from svc_core.ledger.checkpoint import Checkpoint, open_checkpoint
 from svc_core.ledger.diagnose import Diagnosis
+from svc_core.ledger.erasures import emptied, erased_by
 from svc_core.ledger.evidence import gather
 from svc_core.ledger.fold import fold, standing_of
 from svc_core.ledger.note import NoteError, VerifierKey, from_base64, to_base64
@@ -208,11 +209,13 @@ async def bundle_of(ctx: Context, subject: str, asked: Bounds, tlp: stix.Tlp) ->
 # -- the log -----------------------------------------------------------------------------------
 
 
-async def exported(ctx: Context, start: int, end: int) -> tuple[bytes, ...]:
+async def exported(
+    ctx: Context, start: int, end: int, *, bytes_max: int = EXPORT_BYTES_MAX
+) -> tuple[bytes, ...]:
     """Raw lines from `start` up to and without `end`, fewer where they would grow too large."""
     lines: list[bytes] = []
     bytes_ = 0
-    while start + len(lines) < end and bytes_ < EXPORT_BYTES_MAX:
+    while start + len(lines) < end and bytes_ < bytes_max:
         at = start + len(lines)
         # At most 64 KiB a line, so that a step never holds more than the page may.
         step = await ctx.tx.ledger.lines(at, min(end, at + 64))
@@ -272,7 +275,12 @@ def seen(size: int, root: str | None) -> Seen:
 
 
 async def verified(
-    ctx: Context, *, level: Level, size: int | None, trusted: Seen | None
+    ctx: Context,
+    *,
+    level: Level,
+    size: int | None,
+    trusted: Seen | None,
+    most: int = VERIFIED_MAX,
 ) -> Verification:
     """The verdict over the ledger's first `size` records.
 
@@ -281,7 +289,7 @@ async def verified(
     """
     head = await head_of(ctx) if size is None else await books.prefix(ctx, size)
     consistency = None if trusted is None else await _consistency(ctx, trusted, head)
-    start = await _start(ctx, head, trusted)
+    start = await _start(ctx, head, trusted, most)
     vkey = VerifierKey(books.origin_of(ctx, head.ledger), books.signer_of(ctx).public)
     anchors, checkpoints = await _kept(ctx, head, vkey)
     if trusted is not None and trusted.root is not None:
@@ -293,6 +301,7 @@ async def verified(
         vkey=vkey,
         checkpoints=checkpoints,
         anchors=anchors,
+        erased=await _erased_later(ctx, start.size if start else 0, head.size),
     )
     verdict = await _judged(ctx, terms, head.size)
     return verification(
@@ -319,14 +328,14 @@ async def _consistency(ctx: Context, trusted: Seen, head: TreeHead) -> Consisten
     return Consistency(trusted.size, to_base64(root), tuple(map(to_base64, proof)), holds)
 
 
-async def _start(ctx: Context, head: TreeHead, trusted: Seen | None) -> TreeHead | None:
+async def _start(ctx: Context, head: TreeHead, trusted: Seen | None, most: int) -> TreeHead | None:
     """Where verification begins: at the first record, or where a long ledger was seen before."""
-    if head.size <= VERIFIED_MAX:
+    if head.size <= most:
         return None
-    if trusted is None or trusted.root is None or head.size - trusted.size > VERIFIED_MAX:
+    if trusted is None or trusted.root is None or head.size - trusted.size > most:
         raise Problem(
             problem.INVALID_PARAMETER,
-            f"size: at most {VERIFIED_MAX} records are verified at once; walk the ledger with "
+            f"size: at most {most} records are verified at once; walk the ledger with "
             "size, then fromSize and fromRootHash of the answer before, or verify an export",
         )
     return await books.prefix(ctx, trusted.size)
@@ -356,6 +365,24 @@ def _under_its_own_name(text: str, vkey: VerifierKey) -> Checkpoint | None:
         return open_checkpoint(text, VerifierKey(name, vkey.public))
     except NoteError:
         return None
+
+
+async def _erased_later(ctx: Context, start: int, end: int) -> set[str]:
+    """Records of these lines whose content a sealed record beyond them erases.
+
+    The records of each subject that lacks content are asked, and not all that follow: the work
+    stays within that of the verification, however long the ledger is.
+    """
+    found: set[str] = set()
+    if (await head_of(ctx)).size == end:
+        return found
+    subjects: set[str] = set()
+    async for lines in _runs(ctx, start, end):
+        subjects |= emptied(lines)
+    for subject in sorted(subjects):
+        about = await ctx.tx.ledger.of_subject(subject, limit=books.SUBJECT_RECORDS_MAX)
+        found |= erased_by(about, subject, start=end)
+    return found
 
 
 async def _judged(ctx: Context, terms: Terms, size: int) -> Verdict:
