@@ -66,7 +66,7 @@ async def _row(ctx: Context, opening: SealedLine) -> SubjectRow:
     lines = await ctx.tx.ledger.of_subject(opening.subject, limit=books.SUBJECT_RECORDS_MAX)
     # Only the records of the subject itself say what it is; the others need not be decoded.
     identity = [decode(line) for line in lines if _SUBJECT_KIND in split(line).head]
-    now = books.instant(ctx.now)
+    now = timestamps.of(ctx.now)
     view = fold(identity, opening.subject, valid_time=now)
     first = decode(opening.line)
     stated = view.identity

@@ -63,7 +63,9 @@ class Diagnosis:
         self._gaps: list[_Gap] = []
         self._seen = Seen()
         self._trunk = Trunk(terms)
-        self._register = Register(is_partial=start is not None or not self._strict)
+        self._register = Register(
+            is_partial=start is not None or not self._strict, erased_later=terms.erased
+        )
         self._faults: list[Fault] = []
         self._count = 0
 

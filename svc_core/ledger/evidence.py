@@ -22,7 +22,8 @@ class Evidence(TypedDict, total=False):
     `checkpoints` are signed notes and `receipts` tlog-proof texts; their roots are anchors. Without
     `vkey` the caller vouches for them; with it, only what that key has signed counts. `policy` says
     which witnesses make a log a witnessed one. `start` is a trusted head of which the lines are the
-    continuation; an anchor before it counts if it brings a consistency proof.
+    continuation; an anchor before it counts if it brings a consistency proof. `erased` are ids of
+    records that were erased by a record after the lines: for whoever looks at a part of a log.
     """
 
     level: Level
@@ -33,6 +34,7 @@ class Evidence(TypedDict, total=False):
     checkpoints: Iterable[Text]
     receipts: Iterable[Text]
     anchors: Iterable[Anchor | tuple[int, bytes] | tuple[int, bytes, tuple[bytes, ...]]]
+    erased: Iterable[str]
 
 
 def gather(**given: Unpack[Evidence]) -> Terms:
@@ -63,6 +65,7 @@ def gather(**given: Unpack[Evidence]) -> Terms:
         is_anchored=bool(later) or True in earlier,
         is_witnessed=policy is not None and any(_is_witnessed(text, policy) for text, _ in notes),
         faults=tuple(faults),
+        erased=frozenset(given.get("erased", ())),
     )
 
 

@@ -8,7 +8,7 @@ Rule 2: entries lie in buckets by the hash in their identifier. A bucket is judg
 """
 
 from binascii import unhexlify
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from svc_core.ledger.form import Head
@@ -40,12 +40,13 @@ class Register:
     """Take in records line by line, then ask for `irregular` and `erased`.
 
     With `is_partial` the log was not taken in from its beginning, or not all of it: a target that
-    is unknown may lie outside.
+    is unknown may lie outside. `erased_later` are records that what follows the log erases.
     """
 
-    def __init__(self, *, is_partial: bool) -> None:
+    def __init__(self, *, is_partial: bool, erased_later: Iterable[str] = ()) -> None:
         self.erased = 0
         self._is_partial = is_partial
+        self._erased_later = {id_[:1].encode() + unhexlify(id_[4:]) for id_ in erased_later}
         self._buckets = [bytearray() for _ in range(_BUCKETS)]
         self._lost_line = 0
         self._records = 0
@@ -129,8 +130,12 @@ class Register:
         yield from self._close(owner, kept, is_last=is_last)
 
     def _close(self, owner: bytes, kept: bytearray, *, is_last: bool) -> Iterator[Irregular]:
-        if is_last and owner and owner[_FLAGS] & _EMPTY and _line(owner) > self._lost_line:
-            yield _told(owner, "PAYLOAD_MISSING", "The payload is null and no record erases it.")
+        if is_last and owner and owner[_FLAGS] & _EMPTY:
+            if owner[_KEY] in self._erased_later:
+                self.erased += 1
+            elif _line(owner) > self._lost_line:
+                detail = "The payload is null and no record erases it."
+                yield _told(owner, "PAYLOAD_MISSING", detail)
         kept += owner
 
 

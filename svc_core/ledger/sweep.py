@@ -84,7 +84,9 @@ class Sweep:
         self._time = (start.recorded_at or "").encode() if start else b""
         self._frontier: tree.Frontier = start.frontier if start else ()
         self._anchors = list(terms.anchors)
-        self._register = Register(is_partial=start is not None or not self._strict)
+        self._register = Register(
+            is_partial=start is not None or not self._strict, erased_later=terms.erased
+        )
         self._has_empty = False
         self._is_regular = True
         self._fixed = b""

@@ -45,7 +45,8 @@ class Terms:
 
     `anchors` are larger than the trusted beginning, by size. `is_anchored` says whether there is
     an anchor that excludes something, `is_witnessed` whether enough witnesses have signed one.
-    `faults` are those of the anchors themselves.
+    `faults` are those of the anchors themselves. `erased` are the records whose content was erased
+    by a record that follows the lines.
     """
 
     level: Level
@@ -55,6 +56,7 @@ class Terms:
     is_anchored: bool
     is_witnessed: bool
     faults: tuple[Fault, ...]
+    erased: frozenset[str] = frozenset()
 
     @property
     def base(self) -> int:

@@ -197,6 +197,28 @@ def test_erased_content_is_gone_and_the_log_stays_sound(make_town):
     assert kept != gone
 
 
+@pytest.mark.parametrize("level", ["integrity", "strict"])
+def test_a_part_of_the_log_is_sound_though_its_content_was_erased_after_it(make_town, level):
+    town = make_town(allow_erasure=("*",))
+    subject = town.subject()
+    one, two = town.claim(subject, ZUG), town.claim(subject, BASEL, town.bob)
+    erase = {"kind": "claim", "op": "erase", "subject": subject, "reason": "request"}
+    town.append({**erase, "target": one})
+
+    for size, erased in ((1, 0), (2, 1), (3, 1), (4, 1)):
+        verdict = town.data(f"/verify?size={size}&level={level}")
+        assert (verdict["ok"], verdict["size"], verdict["erased"]) == (True, size, erased)
+
+    async def empty(tx):
+        stored = await tx.ledger.get(two)
+        head, payload = stored.line.split(b',"payload":')
+        await tx.ledger.erase(two, head + b',"payload":null' + payload[-75:])
+
+    town.house.run(town.house.storage.write(town.tenant, empty))
+    fault = town.data(f"/verify?size=3&level={level}")["firstFault"]
+    assert (fault["line"], fault["code"]) == (3, "PAYLOAD_MISSING")
+
+
 def test_the_place_in_a_single_entry_has_no_number(town):
     body = {"kind": "claim", "subject": "sbj_" + "0" * 24, "predicate": "motto", "value": "x"}
     detail = "/subject: there is no sbj_000000000000000000000000"

@@ -519,6 +519,25 @@ def test_a_payload_that_no_record_erases_is_missing(
         assert ("PAYLOAD_MISSING", 5) in faults_of(_both(lines[:9], level=level))
 
 
+@pytest.mark.parametrize("level", ["integrity", "strict"])
+def test_what_a_record_beyond_the_lines_erases_is_erased_and_not_missing(
+    make_log: Any, make_erased: Any, without_payload: Any, faults_of: Any, level: str
+) -> None:
+    lines = list(make_erased(make_log(9), 4).lines[:9])
+    fifth, sixth = (HEAD.fullmatch(split(lines[at]).head) for at in (4, 5))
+    assert fifth is not None
+    assert sixth is not None
+    beyond = [fifth["id"].decode()]
+
+    sound = _both(lines, level=level, erased=beyond)
+    assert (sound.ok, sound.erased) == (True, 1)
+    # Only what is named is excused, and only if it is empty.
+    other = _both(lines, level=level, erased=[sixth["id"].decode()])
+    assert faults_of(other) == [("PAYLOAD_MISSING", 5)]
+    lines[5] = without_payload(lines[5])
+    assert faults_of(_both(lines, level=level, erased=beyond)) == [("PAYLOAD_MISSING", 6)]
+
+
 def test_a_payload_is_not_called_missing_when_the_erasure_may_be_the_damaged_line(
     make_log: Any, make_erased: Any, faults_of: Any
 ) -> None:

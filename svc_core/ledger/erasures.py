@@ -1,0 +1,32 @@
+"""Which records of a part of a log a record after that part erases.
+
+A log that is verified up to some size may lack content that was erased later. Only sealed lines
+count as erasures, and only of records of the same subject. Lines may be damaged; nothing raises.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from svc_core.ledger.reading import read
+
+_SEAL_BYTES: Final = len(b',"seal":""}') + 64
+_NO_CONTENT: Final = b',"payload":null'
+
+
+def emptied(lines: Iterable[bytes]) -> set[str]:
+    """The subjects of the lines that have no payload."""
+    heads = (read(0, line).head for line in lines if line[:-_SEAL_BYTES].endswith(_NO_CONTENT))
+    return {head.subject.decode() for head in heads if head is not None}
+
+
+def erased_by(lines: Iterable[bytes], subject: str, *, start: int) -> set[str]:
+    """The records that lines of a subject erase; only those numbered from `start` on count."""
+    found = set()
+    for line in lines:
+        reading = read(0, line)
+        head = reading.head
+        if head is None or not reading.is_sealed or reading.seq < start:
+            continue
+        if head.op == b"erase" and head.target and head.subject.decode() == subject:
+            found.add(head.target.decode())
+    return found

@@ -1,0 +1,37 @@
+"""Which records of a part of a log were erased after it: told by sealed lines alone."""
+
+from typing import Any
+
+from svc_core.ledger.erasures import emptied, erased_by
+from svc_core.ledger.records import HEAD, split
+
+
+def _member(line: bytes, name: str) -> str:
+    found = HEAD.fullmatch(split(line).head)
+    assert found is not None
+    return found[name].decode()
+
+
+def test_the_subjects_of_emptied_lines_are_told(make_log: Any, make_erased: Any) -> None:
+    log = make_erased(make_log(9), 4)
+    subject = _member(log.lines[4], "subject")
+
+    assert emptied(log.lines) == {subject}
+    assert emptied(log.lines[:4]) == set()
+    # A line that cannot be read has no subject.
+    assert emptied([log.lines[4].replace(b'"subject":"sbj_', b'"subject":"xyz_')]) == set()
+    assert emptied([b"", b"?", b',"payload":null' + b"0" * 75]) == set()
+
+
+def test_only_a_sealed_erasure_from_the_start_on_counts(make_log: Any, make_erased: Any) -> None:
+    log = make_erased(make_log(9), 4)
+    subject, id_ = _member(log.lines[4], "subject"), _member(log.lines[4], "id")
+    *_, erasure = log.lines
+
+    assert erased_by(log.lines, subject, start=9) == {id_}
+    assert erased_by(log.lines, subject, start=10) == set()
+    assert erased_by(log.lines[:9], subject, start=0) == set()
+    assert erased_by([erasure], "sbj_" + "0" * 24, start=9) == set()
+    seal = split(erasure).seal
+    forged = erasure.replace(seal, seal[::-1])
+    assert erased_by([forged, b"", b"?"], subject, start=0) == set()
