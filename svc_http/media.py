@@ -83,15 +83,20 @@ class Media(Protocol):
 
 
 class MediaFiles:
-    """Media in a folder, which a CDN may serve as it is. Made when the first file comes."""
+    """Media in a folder, made when the first file comes.
 
-    def __init__(self, folder: Path) -> None:
+    It is its owner's alone, as the database is, unless it `is_shared`: a CDN serves it as it is.
+    """
+
+    def __init__(self, folder: Path, *, is_shared: bool = False) -> None:
         self.folder = folder
+        self._is_shared = is_shared
         self.settling = asyncio.Lock()
 
     @contextmanager
     def draft(self) -> Iterator[Path]:
         """A place for a file that is being made, in a folder of its own that goes at the end."""
+        self._make(self.folder)
         own = self.folder / WORK / uuid4().hex
         own.mkdir(mode=0o700, parents=True)
         try:
@@ -148,12 +153,16 @@ class MediaFiles:
         names = sorted(path.name for path in self.folder.glob("*") if is_name(path.name))
         new = [name for name in names if not (target / name).exists()]
         if new:
-            target.mkdir(parents=True, exist_ok=True)
+            self._make(target)
         for name in new:
             fresh = target / f"{name}.new"
             shutil.copyfile(self.folder / name, fresh)
             fresh.replace(target / name)
         return len(new)
+
+    def _make(self, folder: Path) -> None:
+        mode = 0o777 if self._is_shared else 0o700  # what the umask leaves of it
+        folder.mkdir(mode, parents=True, exist_ok=True)
 
     def _path(self, name: str) -> Path:
         if not is_name(name):
@@ -171,4 +180,6 @@ class MediaFiles:
 def media_of(settings: Settings) -> MediaFiles | None:
     """The folder of the settings; None where nothing is kept on a disk."""
     folder = settings.media_folder
-    return None if folder is None else MediaFiles(folder)
+    if folder is None:
+        return None
+    return MediaFiles(folder, is_shared=settings.media_base_url is not None)

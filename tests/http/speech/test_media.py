@@ -67,6 +67,28 @@ def test_a_file_is_kept_under_the_name_of_its_bytes(files: MediaFiles, sounds: A
     assert stat.S_IMODE((files.folder / made.name).stat().st_mode) == 0o644
 
 
+def test_a_folder_that_is_made_is_read_by_its_owner_unless_a_cdn_serves_it(
+    tmp_path: Path, sounds: Any
+) -> None:
+    alone = MediaFiles(tmp_path / "a" / "media")
+    shared = MediaFiles(tmp_path / "cdn", is_shared=True)
+    copied, plain = tmp_path / "copy", tmp_path / "plain"
+    plain.mkdir()
+    for files in (alone, shared):
+        kept(files, sounds.wav(800))
+    assert alone.copy_to(copied) == 1
+    modes = [stat.S_IMODE(folder.stat().st_mode) for folder in (alone.folder, copied)]
+    assert modes == [0o700, 0o700]
+    assert shared.folder.stat().st_mode == plain.stat().st_mode
+
+
+def test_a_folder_that_stands_keeps_its_rights(files: MediaFiles, sounds: Any) -> None:
+    files.folder.mkdir()
+    files.folder.chmod(0o750)
+    kept(files, sounds.wav(800))
+    assert stat.S_IMODE(files.folder.stat().st_mode) == 0o750
+
+
 def test_a_draft_that_is_given_up_leaves_nothing(files: MediaFiles) -> None:
     with files.draft() as draft:
         draft.write_bytes(b"no sound")
