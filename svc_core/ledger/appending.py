@@ -13,12 +13,13 @@ from typing import Final
 from attrs import field, frozen
 
 from svc_core import etag, problem
+from svc_core.ledger import timestamps
 from svc_core.ledger.books import (
     SUBJECT_RECORDS_MAX,
     Proofs,
     checkpoint_of,
+    day_of,
     head_of,
-    instant,
     records_of,
 )
 from svc_core.ledger.drafts import SALT_BYTES, draft, drafts
@@ -85,7 +86,7 @@ def author_of(ctx: Context) -> str:
 async def _append(ctx: Context, made: Sequence[Draft], *, is_batch: bool) -> Appended:
     head = await head_of(ctx)
     _check_precondition(ctx, head)
-    batch = seal_batch(head, made, instant(ctx.now))
+    batch = seal_batch(head, made, timestamps.of(ctx.now))
     check_new(record.id for record in batch.records)
     judge = _Judge(ctx)
     for number, (each, record) in enumerate(zip(made, batch.records, strict=True)):
@@ -100,7 +101,7 @@ async def _append(ctx: Context, made: Sequence[Draft], *, is_batch: bool) -> App
         if record.op == "erase":
             await erase_content(ctx, str(record.target))
     checkpoint = checkpoint_of(ctx, batch.head)
-    await ctx.tx.ledger.keep_checkpoint(instant(ctx.now)[:10], batch.head.size, checkpoint.encode())
+    await ctx.tx.ledger.keep_checkpoint(day_of(batch.head), batch.head.size, checkpoint.encode())
     opened = {record.subject for record in batch.records if record.id == record.subject}
     subjects = dict.fromkeys(record.subject for record in batch.records)
     await publish(ctx, subjects, opened, batch.head.size)

@@ -6,7 +6,6 @@ Rule 2: every answer names the prefix of the log that it was made from, so that 
 """
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Final
 
 from attrs import field, frozen
@@ -34,9 +33,9 @@ def ledger_of(tenant: str) -> str:
     return ids.derived_id("led", "ledger", "workspace", tenant)
 
 
-def instant(now: datetime) -> str:
-    """The ledger's text of an aware instant in UTC."""
-    return f"{now:%Y-%m-%dT%H:%M:%S.%f}Z".zfill(27)
+def day_of(head: TreeHead) -> str:
+    """The UTC day of the last record, whose last checkpoint is kept."""
+    return str(head.recorded_at)[:10]
 
 
 async def head_of(ctx: Context) -> TreeHead:

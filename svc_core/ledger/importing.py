@@ -15,9 +15,9 @@ from typing import Final
 from attrs import define, field, frozen
 
 from svc_core import problem
-from svc_core.ledger import tree
+from svc_core.ledger import timestamps, tree
 from svc_core.ledger.appending import erase_content, may_erase, publish, stored_line
-from svc_core.ledger.books import SUBJECT_RECORDS_MAX, checkpoint_of, head_of, instant
+from svc_core.ledger.books import SUBJECT_RECORDS_MAX, checkpoint_of, day_of, head_of
 from svc_core.ledger.evidence import gather
 from svc_core.ledger.form import NO_PAYLOAD
 from svc_core.ledger.records import Record, decode, split
@@ -68,7 +68,7 @@ async def fit(ctx: Context, verdict: Verdict) -> TreeHead:
         raise _refused(
             f"the ledger here has {head.size} records, more than the {new.size} of the file"
         )
-    if (new.recorded_at or "") > instant(ctx.now):
+    if (new.recorded_at or "") > timestamps.of(ctx.now):
         # Record times only rise: from then on every record would be dated in the future.
         raise _refused(f"its last record is of {new.recorded_at}, which is in the future here")
     return head
@@ -171,7 +171,7 @@ class _Taking:
         ctx, head = self._ctx, self._head
         if head.size > self._before.size:
             note = checkpoint_of(ctx, head).encode()
-            await ctx.tx.ledger.keep_checkpoint(instant(ctx.now)[:10], head.size, note)
+            await ctx.tx.ledger.keep_checkpoint(day_of(head), head.size, note)
             await publish(ctx, self._subjects, self._opened, head.size)
         return Imported(self._before.size, head, len(self._subjects))
 

@@ -7,7 +7,7 @@ from attrs import frozen
 
 from svc_core import problem, wire
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
-from svc_core.ledger import books, consulting
+from svc_core.ledger import books, consulting, timestamps
 from svc_core.ledger.answers import (
     LedgerRecord,
     SealedRow,
@@ -298,7 +298,7 @@ def _bounds(
 ) -> Bounds:
     return Bounds(
         record_time=_instant(record_time, "recordTime"),
-        valid_time=_instant(valid_time, "validTime") or books.instant(ctx.now),
+        valid_time=_instant(valid_time, "validTime") or timestamps.of(ctx.now),
         size=given(size, None),
     )
 
