@@ -7,7 +7,7 @@ import attrs
 from attrs import frozen
 
 from svc_core import problem
-from svc_core.ledger import books, stix, tiles
+from svc_core.ledger import books, stix, tiles, timestamps
 from svc_core.ledger.answers import Consistency, SubjectRow, Verification, verification
 from svc_core.ledger.books import Proofs, basis_of, head_of, records_of
 from svc_core.ledger.checkpoint import Checkpoint, open_checkpoint
