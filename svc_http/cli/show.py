@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
@@ -41,8 +42,8 @@ def table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], empty: str)
 
     console = Console(width=None if sys.stdout.isatty() else WIDTH_PIPED)
     made = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        made.add_column(_heading(column), no_wrap=column == "id", overflow="fold")
+    for column, heading in zip(columns, headings(columns), strict=True):
+        made.add_column(heading, no_wrap=column == "id", overflow="fold")
     for row in found:
         made.add_row(*(_text(_at(row, column)) for column in columns))
     console.print(made, markup=False, highlight=False)
@@ -55,8 +56,19 @@ def _at(row: Any, path: str) -> Any:
     return row
 
 
-def _heading(path: str) -> str:
-    name = path.rpartition(".")[2].removesuffix("ISO")
+def headings(columns: Sequence[str]) -> list[str]:
+    """The words above columns: last names, or whole paths where two would read alike."""
+    parted = [column.rpartition(".") for column in columns]
+    times = Counter(name for _, _, name in parted)
+    unclear = {parent for parent, _, name in parted if times[name] > 1}
+    return [
+        _words(column if parent in unclear else name)
+        for column, (parent, _, name) in zip(columns, parted, strict=True)
+    ]
+
+
+def _words(path: str) -> str:
+    name = path.removesuffix("ISO").replace(".", " ")
     return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
