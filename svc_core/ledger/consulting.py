@@ -12,7 +12,7 @@ from svc_core.ledger.answers import Consistency, SubjectRow, Verification, verif
 from svc_core.ledger.books import Proofs, basis_of, head_of, records_of
 from svc_core.ledger.checkpoint import Checkpoint, open_checkpoint
 from svc_core.ledger.diagnose import Diagnosis
-from svc_core.ledger.erasures import emptied, erased_by
+from svc_core.ledger.erasures import erased_later
 from svc_core.ledger.evidence import gather
 from svc_core.ledger.fold import fold, standing_of
 from svc_core.ledger.note import NoteError, VerifierKey, from_base64, to_base64
@@ -301,7 +301,7 @@ async def verified(
         vkey=vkey,
         checkpoints=checkpoints,
         anchors=anchors,
-        erased=await _erased_later(ctx, start.size if start else 0, head.size),
+        erased=await erased_later(ctx, _runs(ctx, start.size if start else 0, head.size), head),
     )
     verdict = await _judged(ctx, terms, head.size)
     return verification(
@@ -365,24 +365,6 @@ def _under_its_own_name(text: str, vkey: VerifierKey) -> Checkpoint | None:
         return open_checkpoint(text, VerifierKey(name, vkey.public))
     except NoteError:
         return None
-
-
-async def _erased_later(ctx: Context, start: int, end: int) -> set[str]:
-    """Records of these lines whose content a sealed record beyond them erases.
-
-    The records of each subject that lacks content are asked, and not all that follow: the work
-    stays within that of the verification, however long the ledger is.
-    """
-    found: set[str] = set()
-    if (await head_of(ctx)).size == end:
-        return found
-    subjects: set[str] = set()
-    async for lines in _runs(ctx, start, end):
-        subjects |= emptied(lines)
-    for subject in sorted(subjects):
-        about = await ctx.tx.ledger.of_subject(subject, limit=books.SUBJECT_RECORDS_MAX)
-        found |= erased_by(about, subject, start=end)
-    return found
 
 
 async def _judged(ctx: Context, terms: Terms, size: int) -> Verdict:

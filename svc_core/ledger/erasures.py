@@ -4,10 +4,13 @@ A log that is verified up to some size may lack content that was erased later. O
 count as erasures, and only of records of the same subject. Lines may be damaged; nothing raises.
 """
 
-from collections.abc import Iterable
+from collections.abc import AsyncIterable, Iterable
 from typing import Final
 
+from svc_core.ledger.books import SUBJECT_RECORDS_MAX, head_of
 from svc_core.ledger.reading import read
+from svc_core.ledger.seal import TreeHead
+from svc_core.operation import Context
 
 _SEAL_BYTES: Final = len(b',"seal":""}') + 64
 _NO_CONTENT: Final = b',"payload":null'
@@ -29,4 +32,24 @@ def erased_by(lines: Iterable[bytes], subject: str, *, start: int) -> set[str]:
             continue
         if head.op == b"erase" and head.target and head.subject.decode() == subject:
             found.add(head.target.decode())
+    return found
+
+
+async def erased_later(
+    ctx: Context, runs: AsyncIterable[Iterable[bytes]], head: TreeHead
+) -> set[str]:
+    """The records in these lines, up to `head`, whose content a record after it erases.
+
+    The records of each subject that lacks content are asked, and not all that follow: the work
+    stays within that of the verification, however long the ledger is.
+    """
+    found: set[str] = set()
+    if (await head_of(ctx)).size == head.size:
+        return found
+    subjects: set[str] = set()
+    async for lines in runs:
+        subjects |= emptied(lines)
+    for subject in sorted(subjects):
+        about = await ctx.tx.ledger.of_subject(subject, limit=SUBJECT_RECORDS_MAX)
+        found |= erased_by(about, subject, start=head.size)
     return found
