@@ -64,6 +64,11 @@ _JUDGING = tuple(
 _TIMES = (problem.TIMESTAMP_INVALID, problem.TIMESTAMP_LEAP_SECOND, problem.TIMESTAMP_PRECISION)
 
 _LOG = ("X-Svc-Ledger-Size", "X-Svc-Ledger-Root", "X-Svc-Ledger-Vkey")
+_TAG = (
+    'The `ETag` is that of the ledger, `"<size>-<seal>"`: its size, and the first 16 digits of its '
+    "last seal. `If-Match` takes it from the append before, or made of the `size` and `headSeal` "
+    "in the `basis` of a fold."
+)
 _CHECKPOINT = """\
 api.example.org/led_0123456789abcdef01234567
 8
@@ -164,7 +169,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="Open a subject",
         description=(
             "Appends the record that opens a subject. The answer is the sealed record with a "
-            "receipt; `ETag` is the state of the ledger, which `If-Match` may ask for."
+            "receipt. " + _TAG
         ),
         request=OpenSubject,
         response=Created[LedgerRecord],
@@ -231,7 +236,19 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description=(
             "Appends one record, or a list of up to 100 together or not at all, all at one record "
             "time. The answer gives each sealed record with its receipt. What is wrong with an "
-            "entry is told by JSON Pointer."
+            "entry is told by JSON Pointer.\n\n"
+            "Beside `kind`, `subject` and `op` (`assert` unless told otherwise) an entry has at "
+            "least:\n\n"
+            "- designator: `scheme`, `value`\n"
+            "- observation: `observedAt`, `text`, `source` with `url`, `retrievedAt` and "
+            "`contentSha256`\n"
+            "- claim: `predicate`, `value`\n"
+            "- `op` `amend` or `supersede`: `target`, and the members of its kind\n"
+            "- `op` `retract`: `target`, `reason`\n"
+            "- `op` `verify`: `target`, `state`; for `verified` a `method`, for `corroborated` "
+            "`evidence`\n"
+            "- `op` `erase`: `target`, `reason`\n\n"
+            "The salt that is sealed with each record is the server's.\n\n" + _TAG
         ),
         request=AppendRecords,
         response=Created[LedgerRecord] | Created[tuple[LedgerRecord, ...]],
