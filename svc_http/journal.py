@@ -4,6 +4,8 @@ Rule 1: only the fields listed here are written: never a header, a body, a query
 Rule 2: a line of a request costs about two microseconds: its constant part is made once, and
         lines are composed and written many together.
 Rule 3: the text of a failure is scrubbed of keys before it is written.
+Rule 4: a log that cannot be written (a full disk, a pipe that nobody reads) harms no answer and
+        no worker: its lines are lost, and how many is told once it can be written again.
 """
 
 import asyncio
@@ -62,6 +64,7 @@ class Journal:
         self._shapes: dict[tuple[str, str, int], str] = {}
         self._second = -1
         self._clock_text = ""
+        self._lost = 0
 
     def request(self, exchange: Exchange, ended: float, milliseconds: float) -> None:
         """Note one finished request; `ended` is in Unix seconds."""
@@ -121,9 +124,7 @@ class Journal:
 
     def note(self, level: str, event: str, **fields: object) -> None:
         """Note something that happened, at once."""
-        moment = f"{system.now():%Y-%m-%dT%H:%M:%S}Z"
-        line = json.dumps({"time": moment, "level": level, "event": event, **fields})
-        self._write(line + "\n")
+        self._write(_noted(level, event, **fields))
 
     def flush(self) -> None:
         """Write what waits."""
@@ -132,6 +133,20 @@ class Journal:
 
     def _write(self, last: str) -> None:
         waiting, self._waiting = self._waiting, []
-        stream = self._stream()
-        stream.write("".join(map(self._line, waiting)) + last)
-        stream.flush()
+        text = "".join(map(self._line, waiting)) + last
+        told = ""
+        if self._lost:  # the line before may have been cut short
+            told = "\n" + _noted("error", "log lines lost", lines=self._lost)
+        try:
+            stream = self._stream()
+            stream.write(told + text)
+            stream.flush()
+        except OSError:
+            self._lost += text.count("\n")
+        else:
+            self._lost = 0
+
+
+def _noted(level: str, event: str, **fields: object) -> str:
+    moment = f"{system.now():%Y-%m-%dT%H:%M:%S}Z"
+    return json.dumps({"time": moment, "level": level, "event": event, **fields}) + "\n"

@@ -1,6 +1,7 @@
 """The log."""
 
 import asyncio
+import errno
 import io
 import json
 
@@ -116,3 +117,30 @@ def test_a_failure_is_one_line(written):
 def test_a_log_goes_to_the_standard_error_stream(capsys):
     Journal().note("info", "started", port=1)
     assert json.loads(capsys.readouterr().err)["port"] == 1
+
+
+class FullDisk(io.StringIO):
+    """A stream whose disk is full for a while."""
+
+    is_full = True
+
+    def flush(self):
+        if self.is_full:
+            self.truncate(0)
+            self.seek(0)
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_log_that_cannot_be_written_harms_nobody_and_its_losses_are_told_once():
+    disk = FullDisk()
+    journal = Journal("all", lambda: disk)
+    in_loop(lambda: journal.request(exchange(), 1.0, 1.0))
+    journal.flush()
+    journal.failure("storage", RuntimeError("disk full"))
+    disk.is_full = False
+    journal.note("info", "one")
+    journal.note("info", "two")
+    assert disk.getvalue().startswith("\n")  # what stands before may be half a line
+    lines = [json.loads(line) for line in disk.getvalue().splitlines()[1:]]
+    assert [line["event"] for line in lines] == ["log lines lost", "one", "two"]
+    assert (lines[0]["level"], lines[0]["lines"]) == ("error", 2)
