@@ -37,7 +37,8 @@ SLOW_SECONDS: Final = 30.0
 STREAM_SECONDS: Final = 900.0
 """How long one stream goes on; whoever wants more comes back where it ended."""
 RECHECK_SECONDS: Final = 30.0
-"""How often it is asked anew whether the caller may still read (at least each minute)."""
+"""How often it is asked anew, in silence, whether the caller may still read; before each part
+it is asked anyway."""
 FAREWELL_SECONDS: Final = 0.5
 """How long the last part may take: a stream is over within a second of the server's end."""
 NEWS_SECONDS: Final = 5.0
@@ -186,6 +187,7 @@ class Flow:
             # The host's generator is closed here and now, so that what it holds is given back.
             async with aclosing(self.stream.parts(self.watch)) as parts:  # type: ignore[type-var]
                 async for part in parts:
+                    await self.still()  # what was written since is not for a key that is gone
                     await line.send(part)
         except TimeoutError:
             return LEFT

@@ -137,6 +137,23 @@ def test_a_key_that_may_no_longer_read_ends_it() -> None:
     assert (client.said, client.is_over) == (b"one[end API_KEY_REVOKED]", True)
 
 
+def test_a_key_that_may_no_longer_read_is_told_nothing_more() -> None:
+    is_revoked = False
+
+    async def still() -> None:
+        if is_revoked:
+            raise Problem(problem.API_KEY_REVOKED)
+
+    async def parts(_: Any) -> AsyncIterator[bytes]:
+        nonlocal is_revoked
+        yield b"one"
+        is_revoked = True
+        yield b"two"
+
+    client = run(told(parts, still=still))
+    assert (client.said, client.is_over) == (b"one[end API_KEY_REVOKED]", True)
+
+
 @pytest.mark.parametrize(
     ("failure", "code"),
     [
