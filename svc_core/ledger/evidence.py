@@ -1,5 +1,6 @@
 """The roots that others hold against a log: checkpoints, receipts and anchors by themselves."""
 
+import re
 from collections.abc import Iterable
 from typing import TypedDict, Unpack
 
@@ -15,12 +16,15 @@ from svc_core.ledger.verdict import Fault, Level
 
 Text = str | bytes
 
+_LEDGER = re.compile("led_[0-9a-f]{24}")
+
 
 class Evidence(TypedDict, total=False):
     """What a verification may be given besides the lines.
 
     `checkpoints` are signed notes and `receipts` tlog-proof texts; their roots are anchors. Without
-    `vkey` the caller vouches for them; with it, only what that key has signed counts. `policy` says
+    `vkey` the caller vouches for them; with it, only what that key has signed counts. Without
+    `ledger` the lines are held to be of the one that the key or the checkpoints name. `policy` says
     which witnesses make a log a witnessed one. `start` is a trusted head of which the lines are the
     continuation; an anchor before it counts if it brings a consistency proof. `erased` are ids of
     records that were erased by a record after the lines: for whoever looks at a part of a log.
@@ -59,7 +63,7 @@ def gather(**given: Unpack[Evidence]) -> Terms:
     policy = given.get("policy")
     return Terms(
         level=given.get("level", "strict"),
-        ledger=given.get("ledger") or (start.ledger if start else None),
+        ledger=given.get("ledger") or (start.ledger if start else _ledger_of(notes, key)),
         start=start,
         anchors=tuple(later),
         is_anchored=bool(later) or True in earlier,
@@ -67,6 +71,14 @@ def gather(**given: Unpack[Evidence]) -> Terms:
         faults=tuple(faults),
         erased=frozenset(given.get("erased", ())),
     )
+
+
+def _ledger_of(notes: Iterable[tuple[str, Checkpoint]], key: VerifierKey | None) -> str | None:
+    """The ledger that the key, or else every checkpoint, names as `<host>/<ledger>`."""
+    names = {key.name} if key else {checkpoint.origin for _, checkpoint in notes}
+    ledgers = {name.rpartition("/")[2] for name in names}
+    ledger = ledgers.pop() if len(ledgers) == 1 else ""
+    return ledger if _LEDGER.fullmatch(ledger) else None
 
 
 def _is_begun(anchor: Anchor, base: int, root: bytes) -> bool | None:

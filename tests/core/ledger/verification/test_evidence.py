@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from svc_core.ledger import tree
 from svc_core.ledger.checkpoint import Checkpoint, sign
 from svc_core.ledger.note import Ed25519Signer
 from svc_core.ledger.policy import Policy
@@ -31,6 +32,30 @@ def test_checkpoints_and_receipts_are_anchors(vectors: Any, lines: list[bytes], 
         first = verify(lines[:7], vkey=vkey, **evidence).first_fault
         assert first is not None
         assert (first.code, first.line) == ("TRUNCATED", 8)
+
+
+def test_the_lines_are_held_to_the_ledger_that_key_or_checkpoints_name(
+    vectors: Any, lines: list[bytes], vkey: str, make_log: Any, faults_of: Any
+) -> None:
+    checkpoint, older = vectors["checkpoints"]["8"], vectors["checkpoints"]["5"]
+    theirs = list(make_log(9, "led_" + "e" * 24).lines)
+
+    named: list[dict[str, Any]] = [{"checkpoints": [checkpoint, older]}, {"vkey": vkey}]
+    for evidence in named:
+        assert verify(lines, **evidence).ok
+        assert faults_of(verify(theirs, **evidence))[:2] == [
+            ("WRONG_LEDGER", 1),
+            ("GENESIS_MISMATCH", 1),
+        ]
+    # Names that differ, or that are of no ledger, say nothing of the lines.
+    signer = Ed25519Signer.from_seed(b"f" * 32)
+    unlike = [
+        sign(Checkpoint(origin, 0, tree.EMPTY_ROOT), signer)
+        for origin in (f"one.example/led_{'a' * 24}", f"two.example/led_{'b' * 24}")
+    ]
+    assert verify(theirs, checkpoints=unlike).ok
+    unnamed = sign(Checkpoint("log.example/main", 0, tree.EMPTY_ROOT), signer)
+    assert verify(theirs, checkpoints=[unnamed]).ok
 
 
 def _bad(vectors: Any) -> list[tuple[str, Any]]:

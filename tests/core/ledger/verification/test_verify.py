@@ -607,6 +607,16 @@ def test_lines_of_another_ledger_are_named(make_log: Any, faults_of: Any) -> Non
     ]
 
 
+def test_a_line_of_another_ledger_is_told_as_such_before_all_else(
+    make_log: Any, faults_of: Any
+) -> None:
+    ours, theirs = make_log(5), make_log(5, OTHER)
+
+    for at in range(1, 6):
+        found = faults_of(_both([*ours.lines[:at], theirs.lines[0], *ours.lines[at:]]))
+        assert found[0] == ("WRONG_LEDGER", at + 1)
+
+
 def test_a_first_record_without_the_genesis_is_named(make_log: Any, faults_of: Any) -> None:
     log = make_log(4)
     start = genesis(log.heads[0].ledger).encode()
