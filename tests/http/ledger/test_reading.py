@@ -299,3 +299,24 @@ def test_a_damaged_store_is_told_as_such_with_the_line(town):
     assert (verdict["ok"], verdict["assurance"]) == (False, "failed")
     assert (verdict["firstFault"]["line"], verdict["firstFault"]["code"]) == (3, "PAYLOAD_ALTERED")
     assert town.data(f"/subjects/{subject}")["open"] is True
+
+
+def test_a_correction_is_corrected_by_withdrawing_it_first(town):
+    subject = town.subject()
+    claim = {"kind": "claim", "subject": subject, "predicate": "headquarters"}
+    wrong = town.claim(subject, ZUG)
+    first = town.append({**claim, "op": "supersede", "target": wrong, "value": BASEL})["id"]
+    town.append(
+        [
+            {
+                "kind": "claim",
+                "op": "retract",
+                "subject": subject,
+                "target": first,
+                "reason": "clerical",
+            },
+            {**claim, "op": "supersede", "target": wrong, "value": VADUZ},
+        ]
+    )
+    found = town.headquarters(subject)
+    assert (found["value"], found["contested"], len(found["candidates"])) == (VADUZ, False, 1)
