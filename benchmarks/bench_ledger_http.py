@@ -32,7 +32,7 @@ def serving(folder: Path) -> Iterator[httpx2.Client]:
     """A client of a server that was started for it."""
     made = svc("keys", "create", "--name", "bench", "--json", "--db", str(folder / "svc.db"))
     secret = json.loads(made)["key"]
-    words = ["serve", "--db", str(folder / "svc.db"), "--port", "0"]
+    words = ["serve", "--db", str(folder / "svc.db"), "--port", "0", "--no-rate-limits"]
     program = [sys.executable, "-c", "from svc_http.cli import main; main()", *words]
     log = folder / "log"
     with log.open("wb") as out, subprocess.Popen(program, stdout=out, stderr=out) as server:
