@@ -22,7 +22,7 @@ _ANYWHERE = {
     "yoy": "year on year", "YoY": "year on year", "y/y": "year on year",
     "qoq": "quarter on quarter", "QoQ": "quarter on quarter", "q/q": "quarter on quarter",
     "MoM": "month on month", "m/m": "month on month", "PhD": "PHD", "Ph.D.": "PHD",
-    "etc": "et cetera",
+    "etc": "et cetera", "WWI": "World War One", "WWII": "World War Two",
 }  # fmt: skip
 _ONLY_BEFORE_NUMBER = {
     "No.": "number", "no.": "number", "Nos.": "numbers", "nos.": "numbers", "Nr.": "number",

@@ -44,6 +44,8 @@ _ALWAYS = {
     "bbl": "barrels", "boe": "barrels of oil equivalent", "mbpd": "million barrels per day",
     "Gbps": "gigabits per second", "Mbps": "megabits per second", "kbps": "kilobits per second",
     "Gbit/s": "gigabits per second", "Mbit/s": "megabits per second",
+    "kB/s": "kilobytes per second", "MB/s": "megabytes per second",
+    "GB/s": "gigabytes per second", "TB/s": "terabytes per second",
     "ppm": "parts per million", "ppb": "parts per billion", "dB": "decibels",
     "hPa": "hectopascals", "kPa": "kilopascals", "ft": "feet",
 }  # fmt: skip

@@ -178,6 +178,8 @@ ADDRESSES = [
 ]
 ABBREVIATIONS = [
     ("e.g. ships, i.e. boats", "for example ships, that is boats"),
+    ("WWI and WWII", "World War One and World War Two"),
+    ("3 GB/s or 3 GB", "3 gigabytes per second or 3 gigabytes"),
     ("tea, etc. The end", "tea, et cetera. The end"),
     ("tea etc, and milk", "tea et cetera, and milk"),
     ("A vs. B vs C", "A versus B versus C"),
