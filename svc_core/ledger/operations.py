@@ -316,6 +316,23 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         timeless=True,
     ),
     _read(
+        "getLogCheckpoint",
+        "tlog/checkpoint",
+        summary="Read the checkpoint of the log",
+        description=(
+            "The same checkpoint beside the tiles, where tools that speak the format (C2SP "
+            "tlog-tiles) look for it: the address of the log is `/api/v2/ledger/tlog`."
+        ),
+        request=GetCheckpoint,
+        response=Content,
+        run=get_checkpoint,
+        fields=_LOG,
+        media=(TEXT,),
+        examples={TEXT.media_type: _CHECKPOINT},
+        signs=True,
+        timeless=True,
+    ),
+    _read(
         "getTile",
         "tlog/tile/{+tile}",
         summary="Read a tile",

@@ -204,7 +204,8 @@ def test_an_export_goes_on_by_cursor_by_number_and_up_to_a_size(town):
 
 def test_tiles_give_the_root_and_every_entry(town):
     filled(town, 7)
-    text = town.get("/checkpoint").text
+    text = town.get("/tlog/checkpoint").text
+    assert text == town.get("/checkpoint").text
     key = VerifierKey.parse(town.get("/records").headers["x-svc-ledger-vkey"])
     head = checkpoint.open_checkpoint(text, key)
     tile = town.get("/tlog/tile/0/000.p/8")
