@@ -15,7 +15,7 @@ import attrs
 from attrs import frozen
 
 from svc_core import ids
-from svc_core.constraints import Doc, Example, Ge, MaxLen, Pattern
+from svc_core.constraints import Doc, Example, Ge, MaxLen, MinLen, Pattern
 from svc_core.operation import BASE_V1, Context
 from svc_core.ports import Collection, Document
 from svc_core.resources.members import ONE_LINE, CreatedAt, ProfileId, UpdatedAt, micros
@@ -67,6 +67,7 @@ Description = Annotated[
 ]
 Events = Annotated[
     tuple[EventType, ...],
+    MinLen(1),
     MaxLen(10),
     Doc("The kinds of event it is told."),
     Example([REPORT_GENERATED]),

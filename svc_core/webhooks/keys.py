@@ -7,6 +7,7 @@ Rule 2: a secret whose master secret is gone signs nothing. Its deliveries wait,
 
 from collections.abc import Mapping
 from datetime import timedelta
+from hmac import compare_digest
 from typing import Final
 
 import attrs
@@ -37,6 +38,18 @@ async def rotate(ctx: Context, webhook_id: str, key: bytes) -> None:
         previous_until=ctx.now + OVERLAP,
     )
     await ctx.save(WEBHOOK_SECRETS, webhook_id, rotated)
+
+
+async def replace(ctx: Context, webhook_id: str, key: bytes) -> bool:
+    """Keep a client's own secret as `rotate` does; whether it is another than the present one."""
+    try:
+        present = (await signing_keys(ctx, webhook_id))[0]
+    except VaultError:
+        present = b""  # It signs nothing any more, so any other is better.
+    if compare_digest(present, key):
+        return False
+    await rotate(ctx, webhook_id, key)
+    return True
 
 
 async def signing_keys(ctx: Context, webhook_id: str) -> tuple[bytes, ...]:

@@ -31,25 +31,25 @@ Secret = Annotated[
 ]
 
 
+OwnSecret = Annotated[
+    Maybe[str],
+    Pattern(SECRET_PATTERN, "whsec_ and the base64 of 24 to 64 bytes"),
+    Doc("Your own secret: `whsec_` and the base64 of 24 to 64 bytes. It is never shown."),
+]
+
+
 @frozen
 class WebhookInput:
-    """A whole webhook as a client sends it; what is left out takes its default."""
+    """A whole webhook as a client sends it; what is left out takes its default.
+
+    Without a secret a new webhook gets one, which its answer shows, and an old one keeps its own.
+    """
 
     url: Url
     description: Description = None
     events: Events = ALL_EVENTS
     profile_ids: ProfileIds = ()
-
-
-@frozen
-class NewWebhook(WebhookInput):
-    """A new webhook; without a secret one is made, and shown in the answer."""
-
-    secret: Annotated[
-        Maybe[str],
-        Pattern(SECRET_PATTERN, "whsec_ and the base64 of 24 to 64 bytes"),
-        Doc("Your own secret: `whsec_` and the base64 of 24 to 64 bytes. It is never shown."),
-    ] = UNSET
+    secret: OwnSecret = UNSET
 
 
 @frozen
@@ -60,6 +60,7 @@ class WebhookPatch:
     description: Maybe[Description] = UNSET
     events: Maybe[Events | None] = UNSET
     profile_ids: Maybe[ProfileIds | None] = UNSET
+    secret: OwnSecret = UNSET
 
 
 @frozen
@@ -81,7 +82,7 @@ class ListWebhooks:
 class CreateWebhook:
     """A new webhook."""
 
-    body: Annotated[NewWebhook, BODY]
+    body: Annotated[WebhookInput, BODY]
 
 
 @frozen

@@ -26,7 +26,7 @@ from svc_core.resources.webhook import (
     publish_event,
     queue_of,
 )
-from svc_core.unset import Maybe, Unset, given
+from svc_core.unset import UNSET, Maybe, Unset, given
 from svc_core.webhooks import events, keys, rules
 from svc_core.webhooks.requests import (
     CreateWebhook,
@@ -37,6 +37,8 @@ from svc_core.webhooks.requests import (
     PatchWebhook,
     RedeliverEvent,
     ReplaceWebhook,
+    WebhookInput,
+    WebhookPatch,
 )
 from svc_core.webhooks.signing import SECRET_BYTES, SecretError, secret_key, secret_text
 from svc_core.wire import Fault
@@ -109,23 +111,30 @@ async def get_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:
 
 
 async def replace_webhook(ctx: Context, request: ReplaceWebhook) -> One[Webhook]:
-    """Replace address, description and filters; status and secret stay."""
-    return await _change(ctx, attrs.asdict(request.body))
+    """Replace address, description and filters; status stays, and the secret unless one is sent."""
+    return await _change(ctx, _sent(request.body))
 
 
 async def patch_webhook(ctx: Context, request: PatchWebhook) -> One[Webhook]:
     """Change the named members."""
     defaults = {"events": ALL_EVENTS, "profile_ids": ()}
-    sent = attrs.asdict(request.body, filter=lambda _, value: not isinstance(value, Unset))
-    return await _change(
-        ctx, {name: defaults.get(name) if value is None else value for name, value in sent.items()}
-    )
+    sent = _sent(request.body).items()
+    members = {name: defaults.get(name) if value is None else value for name, value in sent}
+    return await _change(ctx, members)
+
+
+def _sent(body: WebhookInput | WebhookPatch) -> dict[str, Any]:
+    return attrs.asdict(body, filter=lambda _, value: not isinstance(value, Unset))
 
 
 async def _change(ctx: Context, members: dict[str, Any]) -> One[Webhook]:
     document = _target(ctx)
     before = WEBHOOKS.decode(document.raw)
+    own = _own_key(members.pop("secret", UNSET))
     after = rules.changed(before, ctx.now, **members)
+    if own is not None and await keys.replace(ctx, before.id, own):
+        # The row is written, so that its version tells of the new secret, which it does not show.
+        after = attrs.evolve(after, updated_at=ctx.now)
     if after.url != before.url:
         rules.check_url(after.url, loopback=ctx.host.is_development)
     await _check_profiles(ctx, after.profile_ids, known=before.profile_ids)

@@ -32,7 +32,7 @@ from svc_http.service import Service
 class CreateWebhook:
     """A new webhook of a workspace, or of a person."""
 
-    webhook: requests.NewWebhook
+    webhook: requests.WebhookInput
     workspace: str | None = None
 
 

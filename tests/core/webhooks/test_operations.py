@@ -11,7 +11,7 @@ from svc_core.cursor import Keyring
 from svc_core.operation import Host
 from svc_core.resources.webhook import WEBHOOK_SECRETS, WEBHOOKS, Webhook
 from svc_core.webhooks import keys, signing, usecases
-from svc_core.webhooks.requests import CreateWebhook, NewWebhook
+from svc_core.webhooks.requests import CreateWebhook, WebhookInput
 
 OWN = "whsec_" + "QUJD" * 8
 URL = "https://hooks.example.com/svc"
@@ -92,6 +92,7 @@ def test_ones_own_secret_is_taken_and_never_shown(yard: Any) -> None:
         ({"profileIds": ["prf_" + "0" * 24]}, "/profileIds/0"),
         ({"profileIds": ["prf_" + "0" * 24] * 101}, "/profileIds"),
         ({"events": ["dev.svc.other.v1"]}, "/events/0"),
+        ({"events": []}, "/events"),
         ({"description": "x" * 501}, "/description"),
         ({"url": None}, "/url"),
         ({"status": "enabled"}, "/status"),
@@ -131,7 +132,7 @@ def test_an_address_that_must_not_be_called_back_is_refused(house: Any, url: str
 def test_this_machine_is_called_back_in_development_alone(house: Any, is_development: bool) -> None:
     async def register(ctx: Any) -> None:
         host = Host(is_development=is_development)
-        request = CreateWebhook(NewWebhook("http://127.0.0.1:9000/hook"))
+        request = CreateWebhook(WebhookInput("http://127.0.0.1:9000/hook"))
         await usecases.create_webhook(attrs.evolve(ctx, host=host), request)
 
     if is_development:
@@ -174,7 +175,7 @@ def test_a_replacement_takes_defaults_and_leaves_status_and_secret(yard: Any) ->
 def test_a_patch_changes_what_it_names_and_null_takes_the_default(yard: Any) -> None:
     house = yard.house
     profile = house.profile()["id"]
-    made = yard.webhook(description="Newsroom", profileIds=[profile], events=[])
+    made = yard.webhook(description="Newsroom", profileIds=[profile])
     patched = data(one(house, made["id"], "updateWebhook", body={"description": "Night desk"}))
     assert (patched["description"], patched["profileIds"]) == ("Night desk", [profile])
     nulls = {"description": None, "profileIds": None, "events": None}
@@ -274,6 +275,21 @@ def test_a_rotated_secret_signs_beside_the_new_one_for_a_day(yard: Any) -> None:
     assert keys_of(yard, made["id"]) == (new,)
 
 
+@pytest.mark.parametrize(
+    ("operation", "body"),
+    [("replaceWebhook", {"url": URL, "secret": OWN}), ("updateWebhook", {"secret": OWN})],
+)
+def test_ones_own_secret_takes_the_place_of_another(yard: Any, operation: str, body: Any) -> None:
+    made = data(create(yard.house))
+    first, again = (one(yard.house, made["id"], operation, body=body) for _ in range(2))
+    assert OWN.encode() not in first.body
+    # Sent again it is no other secret: nothing is written and the version stays.
+    assert dict(again.headers)["ETag"] == dict(first.headers)["ETag"]
+    yard.tell(made["id"])
+    (task,) = yard.take(made["id"])
+    assert task.keys == (signing.secret_key(OWN), signing.secret_key(made["secret"]))
+
+
 def test_a_repeated_rotation_shows_the_same_secret(yard: Any) -> None:
     made = yard.webhook()["id"]
     first, again = (
@@ -355,6 +371,13 @@ def test_a_webhook_whose_secret_is_shut_gets_a_new_one(yard: Any) -> None:
     yard.tell(made)
     (task,) = yard.deliver()
     assert task.keys == (signing.secret_key(rotated["secret"]),)
+
+
+def test_a_webhook_whose_secret_is_shut_takes_ones_own(yard: Any) -> None:
+    made = yard.webhook()["id"]
+    turn(yard, 2)
+    one(yard.house, made, "updateWebhook", body={"secret": OWN})
+    assert keys_of(yard, made) == (signing.secret_key(OWN),)
 
 
 def test_a_secret_that_was_moved_to_another_webhook_opens_nothing(yard: Any) -> None:

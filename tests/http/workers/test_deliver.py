@@ -152,7 +152,7 @@ class Desk:
 
     async def webhook(self, url: str, tenant: str = TENANT) -> tuple[str, str]:
         """The id and the secret of a new webhook."""
-        asked = requests.CreateWebhook(requests.NewWebhook(url))
+        asked = requests.CreateWebhook(requests.WebhookInput(url))
         made = await self.service.write(tenant, lambda ctx: usecases.create_webhook(ctx, asked))
         body = json.loads(made.raw)
         return body["id"], body["secret"]

@@ -8,7 +8,7 @@ import pytest
 from svc_core.cursor import Keyring
 from svc_core.resources.webhook import WEBHOOK_SECRETS
 from svc_core.webhooks import keys
-from svc_core.webhooks.requests import CreateWebhook, NewWebhook, OneWebhook
+from svc_core.webhooks.requests import CreateWebhook, OneWebhook, WebhookInput
 from svc_core.webhooks.usecases import create_webhook, delete_webhook
 from svc_http.workers import renew_secrets
 
@@ -19,7 +19,7 @@ TENANTS = ["wsp_a", "wsp_b", "usr_c"]
 
 
 async def add_webhooks(service: Any, number: int = 4) -> None:
-    request = CreateWebhook(NewWebhook("https://hooks.example.com/svc"))
+    request = CreateWebhook(WebhookInput("https://hooks.example.com/svc"))
     for tenant in TENANTS:
         for _ in range(number):
             await service.write(tenant, lambda ctx: create_webhook(ctx, request))
