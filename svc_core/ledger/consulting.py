@@ -215,14 +215,13 @@ async def exported(
     """Raw lines from `start` up to and without `end`, fewer where they would grow too large."""
     lines: list[bytes] = []
     bytes_ = 0
-    while start + len(lines) < end and bytes_ < bytes_max:
-        at = start + len(lines)
-        # At most 64 KiB a line, so that a step never holds more than the page may.
+    # At most 64 KiB a line, so that a step never holds more than the page may.
+    for at in range(start, end, 64):
+        if bytes_ >= bytes_max:
+            break
         step = await ctx.tx.ledger.lines(at, min(end, at + 64))
         lines += step
         bytes_ += sum(map(len, step))
-        if not step:
-            break
     return tuple(lines)
 
 

@@ -119,6 +119,16 @@ def test_json_that_could_not_be_written_again_is_refused(town, text, code):
     assert (answer.status_code, answer.json()["code"]) == (400, code)
 
 
+def test_a_number_that_reads_back_is_sealed_as_it_was_sent(town):
+    subject = town.subject()
+    text = f'{{"kind":"claim","subject":"{subject}","predicate":"draught","value":12.50}}'
+    answer = town.ask(
+        "POST", "/records", content=text, headers={"Content-Type": "application/json"}
+    )
+    assert answer.json()["data"]["payload"]["value"] == 12.5
+    assert b'"value":12.5}' in town.export()
+
+
 def test_a_designator_is_normalised_and_its_check_digits_count(town):
     subject = town.subject()
     lei = {

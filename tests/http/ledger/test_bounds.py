@@ -5,9 +5,15 @@ from base64 import b64decode
 import attrs
 import pytest
 
-from svc_core.ledger import consulting
+from svc_core import problem
+from svc_core.ledger import books, consulting, timestamps
+from svc_core.ledger.appending import append_all, stored_line
 from svc_core.ledger.consulting import Seen
+from svc_core.ledger.drafts import drafts
+from svc_core.ledger.entries import Entry
+from svc_core.ledger.seal import seal_batch
 from svc_core.operation import Actor, Context
+from svc_core.ports import LedgerHead
 from svc_core.problem import Problem
 
 
@@ -110,3 +116,90 @@ def test_a_kept_checkpoint_that_was_altered_is_a_fault(town, damage, code):
     within(town, alter)
     verdict = verified(town)
     assert (verdict.ok, verdict.assurance, verdict.first_fault.code) == (False, "failed", code)
+
+
+# -- what an append may meet in the store ------------------------------------------------------
+
+
+def claim(subject, number=0):
+    return Entry("claim", subject=subject, predicate="motto", value=f"Number {number}")
+
+
+def test_a_subject_that_is_full_takes_no_more(town):
+    subject = town.subject()
+
+    async def fill(ctx):
+        head = await books.head_of(ctx)
+        entries = [claim(subject, number) for number in range(books.SUBJECT_RECORDS_MAX - 1)]
+        salts = [number.to_bytes(16, "big") for number in range(len(entries))]
+        made = drafts(entries, author="key_ann", salts=salts)
+        batch = seal_batch(head, made, timestamps.of(ctx.now))
+        lines = list(map(stored_line, batch.records, batch.seals, batch.lines))
+        after = LedgerHead(batch.head.size, batch.head.encode())
+        await ctx.tx.ledger.append(lines, batch.nodes, after, expect=head.size)
+
+    within(town, fill)
+    status, code, detail = town.refused(
+        {"kind": "claim", "subject": subject, "predicate": "motto", "value": "x"}
+    )
+    assert (status, code) == (409, "RESOURCE_CONFLICT")
+    assert detail == "/subject: it has 20000 records already"
+
+
+def test_a_record_that_is_there_already_is_refused_by_name(town):
+    subject = town.subject()
+
+    def append(ctx):
+        return append_all(ctx, [claim(subject)], salts=[b"s" * 16])
+
+    first = within(town, append).records[0]
+    with pytest.raises(Problem) as refused:
+        within(town, append)
+    assert refused.value.type is problem.DUPLICATE_RECORD
+    assert first.id in refused.value.detail
+
+
+class Behind:
+    """A transaction whose ledger tells an older head, as where another writer was faster."""
+
+    def __init__(self, tx):
+        self.tx, self.ledger = tx, self
+
+    def __getattr__(self, name):
+        return getattr(
+            self.tx if name in {"documents", "changes", "answers"} else self.tx.ledger, name
+        )
+
+    async def head(self):
+        return None
+
+
+def test_an_append_that_another_overtook_is_a_conflict(town):
+    town.subject()
+    opening = Entry("subject", type="topic", label="Ports")
+    with pytest.raises(Problem) as refused:
+        within(town, lambda ctx: append_all(attrs.evolve(ctx, tx=Behind(ctx.tx)), [opening]))
+    assert refused.value.type is problem.RESOURCE_CONFLICT
+
+
+async def vkey(ctx):
+    return books.vkey_of(ctx, "led_" + "0" * 24)
+
+
+def test_without_a_signing_key_what_signs_says_so(town):
+    filled(town, 2)
+    with pytest.raises(Problem) as refused:
+        within(town, vkey, signer=None)
+    assert refused.value.type is problem.SERVICE_UNAVAILABLE
+    assert "Retry-After" in refused.value.headers
+
+
+def test_the_head_of_a_part_stands_whatever_was_done_to_its_last_line(town):
+    subject = filled(town, 2)
+
+    async def damage(ctx):
+        await ctx.tx.ledger.erase(subject, b"rubbish")
+        return await books.prefix(ctx, 1)
+
+    head = within(town, damage)
+    assert (head.size, head.recorded_at, len(head.seal)) == (1, None, 64)

@@ -1,0 +1,45 @@
+"""The kit for ledgers makes every kind of bad edit, and steps that a store must refuse."""
+
+from hypothesis import Phase, find, settings
+from hypothesis import strategies as st
+
+from svc_core import drive
+from svc_core.ledger.verify import verify
+from svc_core.testing.ledger.edits import line_edits
+from svc_core.testing.ledger.histories import histories
+from svc_core.testing.ledger.logs import check_edit_is_found
+from svc_core.testing.sample import SAMPLES
+from svc_core.testing.storage_steps import Entry, Erase, Seal
+from svc_http.storage import MemoryStorage
+
+UNSHRUNK = settings(phases=[Phase.generate], max_examples=1_000, deadline=None)
+
+
+def edited():
+    return histories(erasures=False).flatmap(
+        lambda made: st.tuples(st.just(made), line_edits(made))
+    )
+
+
+def test_every_kind_of_edit_of_lines_is_made_and_found():
+    for what in ("swap", "delete", "repeat", "cut"):
+        wanted = lambda made, what=what: made[1].what.startswith(what)  # noqa: E731
+        history, edit = find(edited(), wanted, settings=UNSHRUNK)
+        assert (edit.line is None) == (what == "cut")
+        check_edit_is_found(verify, history, edit)
+
+
+def test_steps_of_a_ledger_are_taken_or_say_what_was_in_the_way():
+    store = MemoryStorage(SAMPLES)
+
+    def step(astray, *ids):
+        entries = tuple(Entry(id_, "s", False, ()) for id_ in ids)
+        return drive.run(store.write("ann", Seal(entries, astray, 0)))
+
+    assert step(0, "a", "b").size == 2
+    assert step(1, "c") == ("stale", 2)
+    assert step(0, "b") == ("duplicate", "b")
+    assert step(0, "c").size == 3
+    before, after = drive.run(store.write("ann", Erase("a")))
+    assert after.line == b"erased " + before.seal
+    assert drive.run(store.write("ann", Erase("z"))) == (None, None)
