@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from svc_core.analysis.draft import Period
 
-_MONTHS = [
+MONTHS = [
     "January",
     "February",
     "March",
@@ -69,7 +69,7 @@ def _days(period: Period) -> tuple[datetime, datetime]:
 
 
 def _day(at: datetime) -> str:
-    return f"{at.day} {_MONTHS[at.month - 1]} {at.year}"
+    return f"{at.day} {MONTHS[at.month - 1]} {at.year}"
 
 
 def _span(start: datetime, end: datetime) -> str:
@@ -78,5 +78,5 @@ def _span(start: datetime, end: datetime) -> str:
     if start.year != end.year:
         return f"{_day(start)} – {_day(end)}"
     if start.month != end.month:
-        return f"{start.day} {_MONTHS[start.month - 1]} – {_day(end)}"
+        return f"{start.day} {MONTHS[start.month - 1]} – {_day(end)}"
     return f"{start.day}–{_day(end)}"

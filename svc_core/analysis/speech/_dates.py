@@ -2,23 +2,10 @@
 
 import re
 
+from svc_core.analysis._wording import MONTHS
 from svc_core.analysis.speech._numerals import ordinal
 
-_NAMES = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
-_MONTH = "|".join(_NAMES)
+_MONTH = "|".join(MONTHS)
 _ANY_DAY = r"(?:3[01]|[12][0-9]|0?[1-9])(?:st|nd|rd|th)?"
 _DAY = r"(3[01]|[12][0-9]|0?[1-9])(?:st|nd|rd|th)?"
 _YEAR = r"((?:1[0-9]|20|21)[0-9]{2})"
@@ -86,7 +73,7 @@ def say_dates(text: str) -> str:
     """Days, spans of days, months, decades, quarters and times of day in words."""
     text = _OFFSET.sub(_offset, _ISO_SPAN.sub(" to ", text)) if ":" in text else text
     text = _ISO.sub(_iso, _ISO_SPAN.sub(" to ", text))
-    text = _IN_DOTS.sub(lambda at: _said(_NAMES[int(at[2]) - 1], at[1], None, at[3]), text)
+    text = _IN_DOTS.sub(lambda at: _said(MONTHS[int(at[2]) - 1], at[1], None, at[3]), text)
     text = _HYPHENED.sub(lambda at: _said(at[2], at[1], None, at[3]), text)
     text = _ACROSS.sub(" to ", text)
     text = _DAY_FIRST.sub(lambda at: _said(at[3], at[1], at[2], at[4]), text)
@@ -96,7 +83,7 @@ def say_dates(text: str) -> str:
 
 def day(year: int, month: int, day_: int) -> str:
     """One day: `March fifth, 2026`."""
-    return _said(_NAMES[month - 1], str(day_), None, str(year))
+    return _said(MONTHS[month - 1], str(day_), None, str(year))
 
 
 def _said(month: str, first: str, last: str | None, year: str | None) -> str:
@@ -112,7 +99,7 @@ def _iso(at: re.Match[str]) -> str:
 
 def _years(text: str) -> str:
     text = _YEAR_SPAN.sub(_year_span, text)
-    text = _MONTH_OF.sub(lambda at: f"{_NAMES[int(at[2]) - 1]} {at[1]}", text)
+    text = _MONTH_OF.sub(lambda at: f"{MONTHS[int(at[2]) - 1]} {at[1]}", text)
     text = _DECADE.sub(_decade, text)
     text = _QUARTER.sub(lambda at: f"{_QUARTERS[int(at[1]) - 1]} quarter{_of(at)}", text)
     text = _HALF.sub(lambda at: f"{_QUARTERS[int(at[1]) - 1]} half of ", text)
