@@ -128,6 +128,23 @@ def _read(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
     )
 
 
+def _checkpoint(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
+    """The checkpoint, at one of its two addresses."""
+    return _read(
+        id_,
+        path,
+        request=GetCheckpoint,
+        response=Content,
+        run=get_checkpoint,
+        fields=_LOG,
+        media=(TEXT,),
+        examples={TEXT.media_type: _CHECKPOINT},
+        signs=True,
+        timeless=True,
+        **members,
+    )
+
+
 def _append(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
     """What both appending operations have in common."""
     return Operation(
@@ -298,7 +315,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         signs=True,
         timeless=True,
     ),
-    _read(
+    _checkpoint(
         "getCheckpoint",
         "checkpoint",
         summary="Read the checkpoint",
@@ -306,16 +323,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "The signed tree head (C2SP tlog-checkpoint), of the present size or of `size`. Keep "
             "it elsewhere: it is what later shows that nothing was cut off or rewritten."
         ),
-        request=GetCheckpoint,
-        response=Content,
-        run=get_checkpoint,
-        fields=_LOG,
-        media=(TEXT,),
-        examples={TEXT.media_type: _CHECKPOINT},
-        signs=True,
-        timeless=True,
     ),
-    _read(
+    _checkpoint(
         "getLogCheckpoint",
         "tlog/checkpoint",
         summary="Read the checkpoint of the log",
@@ -323,14 +332,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "The same checkpoint beside the tiles, where tools that speak the format (C2SP "
             "tlog-tiles) look for it: the address of the log is `/api/v2/ledger/tlog`."
         ),
-        request=GetCheckpoint,
-        response=Content,
-        run=get_checkpoint,
-        fields=_LOG,
-        media=(TEXT,),
-        examples={TEXT.media_type: _CHECKPOINT},
-        signs=True,
-        timeless=True,
     ),
     _read(
         "getTile",

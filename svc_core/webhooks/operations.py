@@ -100,7 +100,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="Replace a webhook",
         description=(
             "Replaces address, description and filters; members that are left out take their "
-            "default. Status, failure count and secret stay as they are."
+            "default. Status and failure count stay, and the secret unless one is sent."
         ),
         tag="Webhooks",
         request=ReplaceWebhook,
