@@ -188,6 +188,13 @@ class Context:
     if_match: str | None = None
     host: Host = field(factory=Host)
 
+    @property
+    def row(self) -> Document[Any]:
+        """The row that the running mutation is about, where its operation declares a target."""
+        if self.target is None:
+            raise AssertionError("the operation declares its target")
+        return self.target
+
     async def load(self, collection: Collection[T], id_: str) -> Document[T]:
         """The row.
 

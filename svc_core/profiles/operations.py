@@ -18,7 +18,7 @@ from svc_core.operation import (
     Target,
 )
 from svc_core.profiles import rules
-from svc_core.profiles.planning import due_of, plan, subscription_of, target
+from svc_core.profiles.planning import due_of, plan, subscription_of
 from svc_core.resources.members import Cursor, Limit, ProfileId
 from svc_core.resources.profile import (
     DUE,
@@ -120,18 +120,18 @@ async def get_profile(ctx: Context, request: GetProfile) -> One[Profile]:
 
 async def replace_profile(ctx: Context, request: ReplaceProfile) -> One[Profile]:
     """Replace the profile; optional members left out are reset."""
-    before = PROFILES.decode(target(ctx).raw)
+    before = PROFILES.decode(ctx.row.raw)
     return await _write(ctx, before, rules.replace(before, request.body, ctx.now))
 
 
 async def patch_profile(ctx: Context, request: PatchProfile) -> One[Profile]:
     """Change the named members."""
-    before = PROFILES.decode(target(ctx).raw)
+    before = PROFILES.decode(ctx.row.raw)
     return await _write(ctx, before, rules.patch(before, request.body, ctx.now))
 
 
 async def _write(ctx: Context, before: Profile, after: Profile) -> One[Profile]:
-    document = target(ctx)
+    document = ctx.row
     if after is not before:
         document = await ctx.save(PROFILES, after.id, after, expect=document.version)
     if rules.is_planned_anew(before, after):

@@ -5,7 +5,6 @@ that a worker which acted on the one before writes nothing.
 """
 
 from datetime import datetime
-from typing import Any
 
 import attrs
 
@@ -55,10 +54,3 @@ async def subscription_of(ctx: Context, profile_id: str) -> Subscription:
     """The subscription that came with a profile."""
     found = await ctx.tx.documents.scan(SUBSCRIPTIONS, where={"profile_id": (profile_id,)}, limit=1)
     return SUBSCRIPTIONS.decode(found.rows[0].raw)
-
-
-def target(ctx: Context) -> Document[Any]:
-    """The row that the running mutation is about."""
-    if ctx.target is None:
-        raise AssertionError("the operation declares its target")
-    return ctx.target

@@ -14,7 +14,7 @@ from svc_core.operation import BODY, PATH, Context, IdOf, One, Operation, Page, 
 from svc_core.problem import Problem, describe
 from svc_core.profiles import rules
 from svc_core.profiles.operations import READ, WRITE
-from svc_core.profiles.planning import plan, target
+from svc_core.profiles.planning import plan
 from svc_core.resources.members import Cursor, Limit, SubscriptionId
 from svc_core.resources.profile import PROFILES, SUBSCRIPTIONS, Subscription, SubscriptionPatch
 from svc_core.resources.webhook import WEBHOOKS
@@ -70,7 +70,7 @@ async def patch_subscription(ctx: Context, request: PatchSubscription) -> One[Su
     Raises:
         Problem: VALIDATION_FAILED, naming each webhook that is not there.
     """
-    document = target(ctx)
+    document = ctx.row
     before = SUBSCRIPTIONS.decode(document.raw)
     after = rules.patch_subscription(before, request.body, ctx.now)
     await _check_webhooks(ctx, after.delivery.webhook_ids, before.delivery.webhook_ids)

@@ -6,7 +6,6 @@ import attrs
 
 from svc_core import problem, wire
 from svc_core.operation import Context, Created, Empty, One, Page
-from svc_core.ports import Document
 from svc_core.problem import Problem, describe
 from svc_core.resources.members import micros
 from svc_core.resources.period import ALL_TIMES
@@ -128,7 +127,7 @@ def _sent(body: WebhookInput | WebhookPatch) -> dict[str, Any]:
 
 
 async def _change(ctx: Context, members: dict[str, Any]) -> One[Webhook]:
-    document = _target(ctx)
+    document = ctx.row
     before = WEBHOOKS.decode(document.raw)
     own = _own_key(members.pop("secret", UNSET))
     after = rules.changed(before, ctx.now, **members)
@@ -154,7 +153,7 @@ async def delete_webhook(ctx: Context, request: OneWebhook) -> Empty:
 
 async def enable_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:  # noqa: ARG001
     """Tell it of events again, with nothing counted against it."""
-    document = _target(ctx)
+    document = ctx.row
     before = WEBHOOKS.decode(document.raw)
     after = rules.enabled(before, ctx.now)
     if after is not before:
@@ -164,7 +163,7 @@ async def enable_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:  # 
 
 async def rotate_secret(ctx: Context, request: OneWebhook) -> One[IssuedWebhook]:  # noqa: ARG001
     """Make a new secret; the one before it signs beside it for a day."""
-    before = _target(ctx)
+    before = ctx.row
     webhook = attrs.evolve(WEBHOOKS.decode(before.raw), updated_at=ctx.now)
     document = await ctx.save(WEBHOOKS, webhook.id, webhook, expect=before.version)
     key = ctx.ids.random(SECRET_BYTES)
@@ -218,9 +217,3 @@ async def _delivery(ctx: Context, webhook_id: str, event: Event) -> Created[Deli
 
 def _deliveries(webhook_id: str, event_id: str) -> str:
     return f"{WEBHOOKS.address(webhook_id)}/deliveries?eventId={event_id}"
-
-
-def _target(ctx: Context) -> Document[Any]:
-    if ctx.target is None:
-        raise AssertionError("the operation declares its target")
-    return ctx.target
