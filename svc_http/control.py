@@ -236,7 +236,8 @@ def ask(path: Path, command: str, arguments: Json, tell: Tell) -> Json:
         _connect(line, path)
         line.settimeout(SILENCE_SECONDS)
         try:
-            line.sendall(request(command, arguments))
+            with suppress(ConnectionError):  # a refusal may come before all is said; it is read
+                line.sendall(request(command, arguments))
             with line.makefile("rb") as lines:
                 for text in lines:
                     answer = json.loads(text)

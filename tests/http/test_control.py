@@ -8,7 +8,7 @@ import stat
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +90,7 @@ class House:
         async def flood(_service: Service, _args: Echo, tell: Tell) -> Json:
             for done in range(20_000):
                 tell(Progress(done, 20_000, "x" * 100))
+            self.ended.release()
             return "whole"
 
         async def wait(_service: Service, args: Echo) -> Json:
@@ -167,8 +168,12 @@ def test_progress_comes_in_order_before_the_answer(house: House) -> None:
 
 
 def test_progress_that_nobody_reads_is_dropped_and_the_answer_is_not(house: House) -> None:
-    told: list[Progress] = []
-    assert control.ask(house.path, "flood", {}, told.append) == "whole"
+    with raw(house.path) as line:
+        line.sendall(control.request("flood", {}))
+        assert house.ended.acquire(timeout=10)  # nothing was read until then
+        with line.makefile("rb") as lines:
+            *told, answer = lines.readlines()
+    assert json.loads(answer) == {"ok": "whole"}
     assert 0 < len(told) < 20_000
 
 
@@ -254,21 +259,27 @@ def test_a_caller_that_says_nothing_is_let_go(
         assert wire.recv(1) == b""
 
 
-def test_more_commands_at_once_than_are_allowed_are_refused(house: House) -> None:
-    lines = []
-    for _ in range(control.CONNECTIONS_MAX):
-        line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        lines.append(line)
-        line.connect(str(house.path))
-        line.sendall(control.request("wait", {}))
-        assert house.waiting.acquire(timeout=10)
-    with pytest.raises(Refused) as caught:
-        ask(house, "echo")
-    assert caught.value.problem["code"] == "OVERLOADED"
-    house.release()
-    for line in lines:
-        assert answered(line) == {"ok": ""}
-        line.close()
+@contextmanager
+def crowd(house: House) -> Iterator[list[socket.socket]]:
+    """As many commands as may run at once, none of which ends before it is let."""
+    with ExitStack() as lines:
+        running = []
+        for _ in range(control.CONNECTIONS_MAX):
+            line = lines.enter_context(raw(house.path))
+            line.sendall(control.request("wait", {}))
+            assert house.waiting.acquire(timeout=10)
+            running.append(line)
+        yield running
+
+
+@pytest.mark.parametrize("size", [0, 4_000_000])  # the second is more than a socket holds unread
+def test_more_commands_at_once_than_are_allowed_are_refused(house: House, size: int) -> None:
+    with crowd(house) as running:
+        with pytest.raises(Refused) as caught:
+            ask(house, "echo", text="x" * size)
+        assert caught.value.problem["code"] == "OVERLOADED"
+        house.release()
+        assert [answered(line) for line in running] == [{"ok": ""}] * len(running)
     assert ask(house, "echo") == {"text": ""}
 
 
