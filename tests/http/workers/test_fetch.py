@@ -289,8 +289,8 @@ async def test_a_compressed_document_is_unfolded(
 
 ENCODINGS = [
     ("damaged", b"\x1f\x8b not gzip at all", "gzip"),
-    ("cut off", gzip.compress(bytes(range(256)))[:-20], "gzip"),
-    ("followed by more", gzip.compress(b"a") + b"more", "gzip"),
+    ("cut off", gzip.compress(bytes(range(256)), mtime=0)[:-20], "gzip"),
+    ("followed by more", gzip.compress(b"a", mtime=0) + b"more", "gzip"),
     ("of another kind", zlib.compress(b"a"), "br"),
 ]
 
