@@ -27,10 +27,11 @@ from starlette.routing import Route
 from svc_core import accounts, catalog, cursor, drive, envelope, pipeline
 from svc_core.access.authorize import OperationAccess
 from svc_core.accounts import KeyWish
-from svc_core.operation import Actor, Context, Page
+from svc_core.operation import Actor, Context
 from svc_core.pipeline import Call
 from svc_core.ports import SYSTEM, Transaction
 from svc_core.resources.report import REPORTS
+from svc_core.result import Page
 from svc_http import app, respond, system
 from svc_http.exchange import Exchange
 from svc_http.page_cache import PageCache

@@ -4,7 +4,7 @@ Rows arrive as wire bytes and are spliced, never decoded: the cost of a page is 
 """
 
 from svc_core import compact
-from svc_core.operation import Page
+from svc_core.result import Page
 
 _text = compact.encoder()
 

@@ -3,9 +3,9 @@
 Routing, parsing, security, the OpenAPI documents, the reference pages and the test matrix are
 read from `Operation`. No fact (path, scope, price, bound, status) stands twice.
 
-A use case receives a `Context` and its request object, and returns one of the results below; it
-loads, asks a rule, saves. The verbs for that (`load`, `create`, `save`, `remove`, `page`) are the
-context's, so that a change record is never forgotten.
+A use case receives a `Context` and its request object, and returns one of the classes of
+`svc_core.result`; it loads, asks a rule, saves. The verbs for that (`load`, `create`, `save`,
+`remove`, `page`) are the context's, so that a change record is never forgotten.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -30,6 +30,7 @@ from svc_core.ports import (
     Transaction,
 )
 from svc_core.problem import Problem, ProblemType
+from svc_core.result import Page
 from svc_core.unset import UNSET, Maybe, Unset
 
 T = TypeVar("T")
@@ -77,80 +78,6 @@ class IdOf:
     """The input is a public identifier of this prefix; its legacy form is accepted as well."""
 
     prefix: str
-
-
-# -- results -----------------------------------------------------------------------------------
-
-Tag = tuple[str | int, ...] | str
-"""What an ETag is made of; a text is the opaque tag itself, where its form is promised."""
-
-Fields = tuple[tuple[str, str], ...]
-"""Header fields of an answer beside those that every answer has."""
-
-
-@frozen
-class One(Generic[T]):
-    """A single resource under `data`. `tag` is what its ETag is made of; None gives no ETag.
-
-    A `fleeting` one ages by itself and is never kept: it holds an address that ends.
-    """
-
-    raw: bytes
-    tag: Tag | None = None
-    fleeting: bool = False
-
-
-@frozen
-class Bare(Generic[T]):
-    """A facet whose object is the whole body, without envelope."""
-
-    raw: bytes
-    tag: Tag | None = None
-
-
-@frozen
-class Created(Generic[T]):
-    """A new resource: 201 with `Location` and `ETag`."""
-
-    raw: bytes
-    tag: Tag
-    location: str
-
-
-@frozen
-class Page(Generic[T]):
-    """A page of rows in wire bytes; `meta` holds members beside `pageCount` and `page`.
-
-    `next_parameter` is the query parameter that takes `next_cursor` to continue.
-    """
-
-    rows: tuple[bytes, ...]
-    next_cursor: str | None = None
-    next_parameter: str = "cursor"
-    meta: Mapping[str, str] = field(factory=dict)
-    fields: Fields = ()
-
-
-@frozen
-class Empty:
-    """Success without a body: 204."""
-
-
-@frozen
-class Redirect:
-    """The thing is elsewhere, for now: 302 with an absolute `Location`."""
-
-    location: str
-
-
-@frozen
-class Content:
-    """A representation of its own (Markdown, plain text): its media type and bytes."""
-
-    media_type: str
-    body: bytes
-    tag: Tag | None = None
-    fields: Fields = ()
 
 
 # -- the caller and the context ----------------------------------------------------------------

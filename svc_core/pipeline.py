@@ -20,26 +20,12 @@ from attrs import frozen
 
 from svc_core import cursor, envelope, etag, idempotency, problem, vault, wire
 from svc_core.media import Representation
-from svc_core.operation import (
-    JSON,
-    NDJSON,
-    Bare,
-    Content,
-    Context,
-    Created,
-    Empty,
-    Fields,
-    One,
-    Operation,
-    Page,
-    Redirect,
-    Tag,
-    Target,
-)
+from svc_core.operation import JSON, NDJSON, Context, Operation, Target
 from svc_core.ports import Answer
 from svc_core.problem import Problem, describe
 from svc_core.reading import MERGE_PATCH, Call, Prepared, Site, prepare
 from svc_core.reading import declaration as _declared
+from svc_core.result import Bare, Content, Created, Empty, Fields, One, Page, Redirect, Tag
 from svc_core.stream import Stream
 
 __all__ = ["MERGE_PATCH", "Call", "Prepared", "Reply", "Site", "perform", "prepare", "tag_of"]

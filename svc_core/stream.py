@@ -10,7 +10,8 @@ from typing import Protocol, TypeVar
 
 from attrs import frozen
 
-from svc_core.operation import Context, Fields
+from svc_core.operation import Context
+from svc_core.result import Fields
 
 R = TypeVar("R")
 

@@ -8,19 +8,11 @@ from svc_core import cursor, problem, sse, wire
 from svc_core.changes.rows import ChangeRow, ResourceType, dumps
 from svc_core.changes.tail import Place, tail
 from svc_core.constraints import Doc, Example, MaxLen
-from svc_core.operation import (
-    JSON,
-    QUERY,
-    SSE,
-    T3_ENRICHED,
-    Context,
-    Operation,
-    Page,
-    header,
-)
+from svc_core.operation import JSON, QUERY, SSE, T3_ENRICHED, Context, Operation, header
 from svc_core.ports import FeedPosition
 from svc_core.problem import Problem
 from svc_core.resources.members import Limit
+from svc_core.result import Page
 from svc_core.stream import Stream
 from svc_core.unset import UNSET, Maybe, Unset
 

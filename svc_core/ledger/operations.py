@@ -31,7 +31,8 @@ from svc_core.ledger.usecases import (
     verify_ledger,
 )
 from svc_core.ledger.view import SubjectView
-from svc_core.operation import JSON, NDJSON, OCTETS, TEXT, Content, Created, One, Operation, Page
+from svc_core.operation import JSON, NDJSON, OCTETS, TEXT, Operation
+from svc_core.result import Content, Created, One, Page
 
 READ = frozenset({"ledger:read"})
 WRITE = frozenset({"ledger:write"})

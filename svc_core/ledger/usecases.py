@@ -28,23 +28,11 @@ from svc_core.ledger.timestamps import canonical_time
 from svc_core.ledger.verdict import Level
 from svc_core.ledger.view import SubjectView, encode
 from svc_core.media import Representation
-from svc_core.operation import (
-    BASE_V2,
-    BODY,
-    OCTETS,
-    PATH,
-    QUERY,
-    UTF8_TEXT,
-    Content,
-    Context,
-    Created,
-    Fields,
-    One,
-    Page,
-)
+from svc_core.operation import BASE_V2, BODY, OCTETS, PATH, QUERY, UTF8_TEXT, Context
 from svc_core.ports import Position
 from svc_core.problem import Problem
 from svc_core.resources.members import Cursor, Limit
+from svc_core.result import Content, Created, Fields, One, Page
 from svc_core.unset import UNSET, Maybe, Unset, given
 
 BATCH_MAX = 100

@@ -12,7 +12,7 @@ from svc_core.analysis.topics import TOPICS, Topic
 from svc_core.constraints import Doc, Example, Pattern
 from svc_core.instants import InstantError, Interval
 from svc_core.news import rules
-from svc_core.operation import BASE_V1, JSON, NDJSON, QUERY, Context, Operation, Page
+from svc_core.operation import BASE_V1, JSON, NDJSON, QUERY, Context, Operation
 from svc_core.ports import Collection, Document
 from svc_core.problem import Problem
 from svc_core.resources.members import LANGUAGE_TAG, Cursor, Limit, SourceId, micros
@@ -26,6 +26,7 @@ from svc_core.resources.news import (
     Source,
     TopicActivity,
 )
+from svc_core.result import Page
 from svc_core.unset import UNSET, Maybe, Unset
 
 READ = frozenset({"news:read"})

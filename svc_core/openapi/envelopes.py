@@ -3,18 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, get_args, get_origin
 
-from svc_core.operation import (
-    JSON,
-    NDJSON,
-    Bare,
-    Content,
-    Created,
-    Empty,
-    One,
-    Operation,
-    Page,
-    Redirect,
-)
+from svc_core.operation import JSON, NDJSON, Operation
+from svc_core.result import Bare, Content, Created, Empty, One, Page, Redirect
 from svc_core.schema import Schema, Schemas, name_of
 from svc_core.stream import Stream
 from svc_core.wire import shapes

@@ -4,8 +4,9 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from svc_core import problem
-from svc_core.operation import Created, Operation, Page
+from svc_core.operation import Operation
 from svc_core.problem import ProblemType
+from svc_core.result import Created, Page
 from svc_core.schema import Schema
 
 _TEXT: Schema = {"type": "string"}

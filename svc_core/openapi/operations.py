@@ -12,9 +12,10 @@ from svc_core.openapi import headers, words
 from svc_core.openapi.envelopes import content, results
 from svc_core.openapi.failures import failures
 from svc_core.openapi.samples import SAMPLE_ID, NoSampleError, sample
-from svc_core.operation import JSON, NDJSON, Operation, Redirect, Tier
+from svc_core.operation import JSON, NDJSON, Operation, Tier
 from svc_core.payments import challenge
 from svc_core.problem import Problem, ProblemType
+from svc_core.result import Redirect
 from svc_core.schema import Schema, Schemas
 from svc_core.unset import UNSET
 

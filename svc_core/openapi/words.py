@@ -10,7 +10,8 @@ from typing import Any
 from svc_core import idempotency
 from svc_core.inputs import inputs
 from svc_core.openapi.envelopes import results
-from svc_core.operation import Bare, Content, Created, One, Operation, Page
+from svc_core.operation import Operation
+from svc_core.result import Bare, Content, Created, One, Page
 
 CURSORS = ("cursor", "after")  # the parameters that continue a list; the change feed's is the last
 TAGGED = frozenset({One, Bare, Content})

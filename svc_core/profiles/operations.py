@@ -5,18 +5,7 @@ from typing import Annotated, Any
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.operation import (
-    BODY,
-    PATH,
-    Context,
-    Created,
-    Empty,
-    IdOf,
-    One,
-    Operation,
-    Page,
-    Target,
-)
+from svc_core.operation import BODY, PATH, Context, IdOf, Operation, Target
 from svc_core.profiles import rules
 from svc_core.profiles.planning import due_of, plan, subscription_of
 from svc_core.resources.members import Cursor, Limit, ProfileId
@@ -31,6 +20,7 @@ from svc_core.resources.profile import (
     Subscription,
 )
 from svc_core.resources.report import forget
+from svc_core.result import Created, Empty, One, Page
 from svc_core.unset import UNSET
 
 READ = frozenset({"profiles:read"})

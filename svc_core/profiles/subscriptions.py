@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from attrs import frozen
 
 from svc_core import problem
-from svc_core.operation import BODY, PATH, Context, IdOf, One, Operation, Page, Target
+from svc_core.operation import BODY, PATH, Context, IdOf, Operation, Target
 from svc_core.problem import Problem, describe
 from svc_core.profiles import rules
 from svc_core.profiles.operations import READ, WRITE
@@ -18,6 +18,7 @@ from svc_core.profiles.planning import plan
 from svc_core.resources.members import Cursor, Limit, SubscriptionId
 from svc_core.resources.profile import PROFILES, SUBSCRIPTIONS, Subscription, SubscriptionPatch
 from svc_core.resources.webhook import WEBHOOKS
+from svc_core.result import One, Page
 from svc_core.unset import UNSET
 from svc_core.wire import Fault
 

@@ -10,20 +10,12 @@ from attrs import frozen
 
 from svc_core import passes, problem, wire
 from svc_core.constraints import Doc, Example
-from svc_core.operation import (
-    PATH,
-    QUERY,
-    T4_PREMIUM_AUDIO,
-    Bare,
-    Context,
-    IdOf,
-    Operation,
-    Redirect,
-)
+from svc_core.operation import PATH, QUERY, T4_PREMIUM_AUDIO, Context, IdOf, Operation
 from svc_core.problem import Problem
 from svc_core.resources.audio import AUDIO, Audio, AudioFacet
 from svc_core.resources.members import ReportId
 from svc_core.resources.report import REPORTS
+from svc_core.result import Bare, Redirect
 from svc_core.unset import UNSET
 
 MEDIA_PATH = "/media"

@@ -17,13 +17,9 @@ from svc_core.operation import (
     T4_PREMIUM_SINGLE,
     TEXT,
     UTF8_TEXT,
-    Bare,
-    Content,
     Context,
     IdOf,
-    One,
     Operation,
-    Page,
 )
 from svc_core.ports import Document
 from svc_core.reports import audio as audio_operation
@@ -38,6 +34,7 @@ from svc_core.reports.rules import (
 )
 from svc_core.resources.members import Cursor, Limit, ProfileId, ReportId
 from svc_core.resources.report import FACETS, REPORTS, ReportDetail, ReportFacets, ReportRow
+from svc_core.result import Bare, Content, One, Page
 from svc_core.unset import UNSET, Maybe, Unset, given
 
 READ = frozenset({"reports:read"})

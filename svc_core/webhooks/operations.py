@@ -3,7 +3,7 @@
 from typing import Any
 
 from svc_core import problem
-from svc_core.operation import Created, Empty, One, Operation, Page, Target
+from svc_core.operation import Operation, Target
 from svc_core.resources.webhook import (
     REPORT_GENERATED,
     TEST,
@@ -11,6 +11,7 @@ from svc_core.resources.webhook import (
     Delivery,
     Webhook,
 )
+from svc_core.result import Created, Empty, One, Page
 from svc_core.webhooks.requests import (
     CreateWebhook,
     IssuedWebhook,

@@ -5,7 +5,7 @@ from typing import Any
 import attrs
 
 from svc_core import problem, wire
-from svc_core.operation import Context, Created, Empty, One, Page
+from svc_core.operation import Context
 from svc_core.problem import Problem, describe
 from svc_core.resources.members import micros
 from svc_core.resources.period import ALL_TIMES
@@ -25,6 +25,7 @@ from svc_core.resources.webhook import (
     publish_event,
     queue_of,
 )
+from svc_core.result import Created, Empty, One, Page
 from svc_core.unset import UNSET, Maybe, Unset, given
 from svc_core.webhooks import events, keys, rules
 from svc_core.webhooks.requests import (

@@ -16,9 +16,10 @@ from svc_core.ledger.note import to_base64
 from svc_core.ledger.seal import TreeHead
 from svc_core.ledger.stix import AMBER, Tlp
 from svc_core.ledger.view import SubjectView
-from svc_core.operation import JSON, Content, Context, One
+from svc_core.operation import JSON, Context
 from svc_core.ports import SYSTEM
 from svc_core.problem import Problem
+from svc_core.result import Content, One
 from svc_core.unset import UNSET, Maybe
 from svc_core.wire import Json
 from svc_http.commands import accounts

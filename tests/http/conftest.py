@@ -27,19 +27,15 @@ from svc_core.operation import (
     PATH,
     QUERY,
     Actor,
-    Content,
     Context,
-    Created,
-    Empty,
     IdOf,
-    One,
     Operation,
-    Page,
     Target,
     header,
 )
 from svc_core.ports import SYSTEM, Collection, Transaction
 from svc_core.problem import Problem
+from svc_core.result import Content, Created, Empty, One, Page
 from svc_core.unset import UNSET, Maybe, given
 from svc_http import app as service_app
 from svc_http import server

@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from svc_core import catalog, problem
-from svc_core.operation import Page
+from svc_core.result import Page
 from svc_http.storage import MemoryStorage, Overloaded, StorageUnavailable
 
 NOTES = "/api/v1/notes"

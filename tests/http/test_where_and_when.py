@@ -6,8 +6,9 @@ import pytest
 from attrs import frozen
 
 from svc_core import instants, problem
-from svc_core.operation import Operation, Page
+from svc_core.operation import Operation
 from svc_core.resources.period import OLD_NAMES, Area, Since, Until, When, period
+from svc_core.result import Page
 from svc_core.unset import UNSET, Unset
 
 PLACES = {"Suva": (178.44, -18.14), "Lagoon": (-179.5, -18.0), "Antwerp": (4.4, 51.2)}

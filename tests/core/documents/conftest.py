@@ -20,20 +20,15 @@ from svc_core.operation import (
     QUERY,
     T3_ENRICHED,
     TEXT,
-    Bare,
-    Content,
     Context,
-    Created,
-    Empty,
     IdOf,
     In,
-    One,
     Operation,
-    Page,
     Target,
     header,
 )
 from svc_core.ports import Collection
+from svc_core.result import Bare, Content, Created, Empty, One, Page
 from svc_core.unset import UNSET, Maybe
 from svc_core.wire import Json
 

@@ -12,7 +12,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from svc_core import problem
 from svc_core.openapi import document, failures
-from svc_core.operation import JSON, TEXT, Content, One, Operation, Page
+from svc_core.operation import JSON, TEXT, Operation
+from svc_core.result import Content, One, Page
 
 BASE = "https://api.example.com"
 DATA = "https://data.example.com"

@@ -30,11 +30,12 @@ from svc_core.accounts import KEYS, KeyWish
 from svc_core.inputs import Input, inputs
 from svc_core.news import intake, rules
 from svc_core.openapi.samples import sample
-from svc_core.operation import Context, Created, Operation
+from svc_core.operation import Context, Operation
 from svc_core.reports import speaking
 from svc_core.resources.audio import Recording
 from svc_core.resources.members import micros
 from svc_core.resources.webhook import QUEUES, WEBHOOKS, WEBHOOKS_MAX
+from svc_core.result import Created
 from svc_core.sources import parse_feed
 from svc_core.webhooks import delivering
 from svc_core.webhooks.requests import OneWebhook

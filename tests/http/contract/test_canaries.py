@@ -7,7 +7,8 @@ from attrs import frozen
 
 from svc_core import catalog, problem
 from svc_core.inputs import inputs
-from svc_core.operation import Empty, Operation
+from svc_core.operation import Operation
+from svc_core.result import Empty
 
 CANARY = "canary7f3a"
 """Stands in every part that travels: values, never names."""

@@ -6,7 +6,8 @@ import pytest
 
 from svc_core import catalog, openapi, problem
 from svc_core.inputs import inputs
-from svc_core.operation import NDJSON, Page
+from svc_core.operation import NDJSON
+from svc_core.result import Page
 
 CONDITIONAL = [op for op in catalog.OPERATIONS if op.target is not None and op.method != "DELETE"]
 LISTS = {

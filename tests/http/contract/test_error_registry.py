@@ -12,9 +12,10 @@ from attrs import evolve, frozen
 from svc_core import accounts, catalog, cursor, openapi, passes, problem
 from svc_core.access import creation
 from svc_core.access.plans import DEFAULT_PLANS
-from svc_core.operation import Empty, Operation
+from svc_core.operation import Operation
 from svc_core.problem import CATALOGUE, Problem
 from svc_core.resources.audio import forget_audio
+from svc_core.result import Empty
 
 LATER = {
     "TIMESTAMP_INVALID": "the ledger",

@@ -12,8 +12,8 @@ import pytest
 from svc_core import catalog, ids, openapi, problem
 from svc_core.access.scopes import SCOPES
 from svc_core.inputs import inputs
-from svc_core.operation import Bare, Content, One, Page
 from svc_core.pipeline import MERGE_PATCH
+from svc_core.result import Bare, Content, One, Page
 
 EVENT_STREAM = "text/event-stream"
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from svc_core import catalog, openapi, problem
-from svc_core.operation import Created
+from svc_core.result import Created
 
 CREATIONS = [
     operation

@@ -6,7 +6,8 @@ import pytest
 from attrs import frozen
 
 from svc_core import problem
-from svc_core.operation import Empty, Operation
+from svc_core.operation import Operation
+from svc_core.result import Empty
 
 FEEDS = "/api/v1/news/feeds"
 UNKNOWN = "svc_" + "0" * 64
