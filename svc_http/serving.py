@@ -44,6 +44,7 @@ from svc_http.workers import (
     purge_deliveries,
     renew_secrets,
     schedule_loop,
+    take_over,
 )
 from svc_http.workers.deliver import PURGE_ROWS_MAX as PURGE_DELIVERIES_MAX
 from svc_http.workers.speak import Studio, speak_loop, sweep_loop
@@ -213,6 +214,7 @@ def _workers(reader: Fetcher, sender: Poster) -> tuple[Worker, ...]:
 
     async def deliver(runtime: Runtime) -> None:
         failed = partial(runtime.journal.failure, "webhook")
+        await take_over(hands(runtime), failed)
         await deliver_loop(hands(runtime), sender, runtime.commits, failed)
 
     async def purge(runtime: Runtime) -> None:

@@ -268,6 +268,8 @@ QUEUES: Collection[Queue] = Collection(
     model=Queue,
     prefix="whk",
     order=lambda queue: NEVER if queue.wake_at is None else micros(queue.wake_at),
+    # So that a server finds what the one before it held.
+    keys={"is_held": lambda queue: "true" if queue.holds else None},
 )
 """One row a webhook; workers read the lowest `wake_at` of every tenant."""
 

@@ -77,7 +77,7 @@ async def take(
         await _forget(ctx, queue)
         return ()
     webhook = WEBHOOKS.decode(found.raw)
-    queue = await _recover(ctx, queue)
+    queue = await _put_back(ctx, queue, rules.expired(queue, ctx.now))
     if webhook.status == "disabled":
         await _skip(ctx, queue)
         return ()
@@ -93,6 +93,16 @@ async def take(
     queue = rules.held(queue, [Hold(task.delivery_id, task.attempt_id, until) for task in tasks])
     await _save(ctx, webhook, queue, has_more=len(waiting) > room)
     return tuple(tasks)
+
+
+async def take_over(ctx: Context, webhook_id: str) -> None:
+    """Put back whatever is held of a webhook, to be attempted again at once.
+
+    Only for who has the store alone and has begun nothing yet: all its holds are of the dead.
+    """
+    queue = await queue_of(ctx, webhook_id)
+    queue = await _put_back(ctx, queue, queue.holds)
+    await ctx.save(QUEUES, webhook_id, attrs.evolve(queue, wake_at=ctx.now))
 
 
 async def conclude(ctx: Context, task: Task, result: Outcome) -> Webhook | None:
@@ -157,9 +167,8 @@ async def _waiting(ctx: Context, webhook_id: str, limit: int) -> tuple[Waiting, 
     return tuple(WAITING.decode(row.raw) for row in found.rows)
 
 
-async def _recover(ctx: Context, queue: Queue) -> Queue:
-    """Put back what dead workers held, at its old place in front."""
-    lost = rules.expired(queue, ctx.now)
+async def _put_back(ctx: Context, queue: Queue, lost: Sequence[Hold]) -> Queue:
+    """The queue without what dead workers held, which waits again at its old place in front."""
     for hold in lost:
         stored = await ctx.tx.documents.get(DELIVERIES, hold.delivery_id)
         if stored is None:

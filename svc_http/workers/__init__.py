@@ -4,7 +4,7 @@ Each is a loop that claims work before it does it and ends when it is cancelled.
 point it leaves either nothing or a whole result.
 """
 
-from svc_http.workers.deliver import deliver_loop, purge_deliveries
+from svc_http.workers.deliver import deliver_loop, purge_deliveries, take_over
 from svc_http.workers.ingest import Outcome, add_source, ingest_loop, pull, pull_all
 from svc_http.workers.renew import renew_secrets
 from svc_http.workers.reporting import make_report
@@ -21,4 +21,5 @@ __all__ = [
     "purge_deliveries",
     "renew_secrets",
     "schedule_loop",
+    "take_over",
 ]

@@ -2,8 +2,9 @@
 
 Rule 1: what may be attempted is settled in the store, attempt by attempt, so that any number of
         loops may run: a dead address sees five attempts, however many there are.
-Rule 2: an attempt is in the books before it is made. What dies between the two is made again once
-        its hold is over: every event is sent at least once, and nobody is told of it in silence.
+Rule 2: an attempt is in the books before it is made. What dies between the two is made again, by
+        the next server at its start and by another loop once its hold is over: every event is
+        sent at least once, and nobody is told of it in silence.
 Rule 3: nobody waits for somebody else's address: a few webhooks of one host at a time, each of
         them for a turn, and one whose books are broken is left alone for a while.
 """
@@ -43,6 +44,8 @@ TURN_ATTEMPTS: Final = 100
 """Attempts of one webhook before others have their turn."""
 PUT_OFF_SECONDS: Final = 30.0
 """How long a webhook is left alone whose books could not be read or written."""
+TAKEN_OVER_AT_ONCE: Final = 100
+"""Webhooks looked up at once whose attempts died with the server before this one."""
 PURGE_ROWS_MAX: Final = 500
 """Deliveries forgotten in one round, so that no request waits long for it."""
 
@@ -69,6 +72,33 @@ async def deliver_loop(service: Service, sender: Sender, commits: Commits, faile
     `failed` hears of defects; each stops one webhook for a while and no other.
     """
     await _Rounds(service, sender, commits, failed).run()
+
+
+async def take_over(service: Service, failed: Failed, page_rows: int = TAKEN_OVER_AT_ONCE) -> int:
+    """Have attempted again what the server before this one had under way; how many webhooks.
+
+    Only for the one process that has the store, as every process with a file of SQLite does, and
+    before its loops begin: what others hold would be sent twice. `failed` hears of defects; each
+    leaves one webhook to the end of its holds.
+    """
+    taken = 0
+    while page := await _take_over_page(service, failed, page_rows):
+        taken += page
+    return taken
+
+
+async def _take_over_page(service: Service, failed: Failed, page_rows: int) -> int:
+    """Take over what one page finds; nothing when it holds only what cannot be."""
+    taken = 0
+    for row in await service.storage.across(QUEUES, where={"is_held": ("true",)}, limit=page_rows):
+        try:
+            unit = partial(delivering.take_over, webhook_id=row.document.id)
+            await service.write(row.tenant, unit)
+        except Exception as failure:  # one webhook's broken books must not stop the others
+            failed(failure)
+        else:
+            taken += 1
+    return taken
 
 
 class _Rounds:

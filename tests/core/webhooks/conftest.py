@@ -89,6 +89,13 @@ class Yard:
         tasks: tuple[Task, ...] = self.run(lambda ctx: delivering.take(ctx, webhook_id, seen))
         return tasks
 
+    def restart(self) -> set[str]:
+        """The server is killed, and the next one begins; the webhooks that it took over."""
+        held = {row.document.id for row in self.across(QUEUES, {"is_held": ("true",)})}
+        for id_ in held:
+            self.run(lambda ctx, id_=id_: delivering.take_over(ctx, id_))
+        return held
+
     def conclude(self, task: Task, result: Outcome) -> Webhook | None:
         ended: Webhook | None = self.run(lambda ctx: delivering.conclude(ctx, task, result))
         return ended

@@ -138,6 +138,41 @@ def test_what_a_dead_worker_held_is_attempted_again_first_under_a_new_id(yard: A
     assert yard.delivery(hook, event.id).status == "delivered"
 
 
+def test_the_next_server_attempts_at_once_what_the_one_before_it_held(yard: Any) -> None:
+    hook, idle = yard.webhook()["id"], yard.webhook()["id"]
+    events = [yard.tell(hook) for _ in range(7)]
+    lost = yard.take(hook)
+    yard.tell(idle)
+    assert yard.restart() == {hook}
+    assert yard.queue(hook).holds == ()
+    again = yard.take(hook, next(row.document for row in yard.due() if row.document.id == hook))
+    assert [(task.event, task.number) for task in again] == [(one, 2) for one in events[:5]]
+    assert not {task.attempt_id for task in lost} & {task.attempt_id for task in again}
+    assert [yard.conclude(task, DOWN) for task in lost] == [None] * 5
+    for task in again:
+        yard.conclude(task, DOWN)
+    assert (yard.state(hook).status, yard.state(hook).consecutive_failures) == ("disabled", 5)
+    assert yard.statuses(hook) == ["failed"] * 5 + ["skipped"] * 2
+    assert yard.restart() == set()
+
+
+def test_what_was_held_of_a_webhook_that_is_told_no_more_is_not_sent_by_the_next_server(
+    yard: Any,
+) -> None:
+    disabled, deleted = yard.webhook()["id"], yard.webhook()["id"]
+    for _ in range(2):
+        yard.tell(disabled, deleted)
+    first, _ = yard.take(disabled)
+    yard.conclude(first, GONE)
+    yard.take(deleted)
+    yard.house.send("deleteWebhook", path={"webhookId": deleted})
+    assert yard.restart() == {disabled, deleted}
+    assert yard.deliver() == []
+    assert yard.statuses(disabled) == ["failed", "skipped"]
+    assert yard.waiting(deleted) == set()
+    assert yard.due() == ()
+
+
 def test_a_late_end_counts_while_nobody_took_the_attempt_over(yard: Any) -> None:
     hook = yard.webhook()["id"]
     yard.tell(hook)

@@ -188,6 +188,14 @@ class Deliveries(RuleBasedStateMachine):
     def die(self, task: Task) -> None:
         """Its worker is killed: nobody will say how the attempt went."""
 
+    @rule()
+    def restart(self) -> None:
+        """The server is killed with all its workers, and the next one begins."""
+        under_way = [task for task, _ in self.held.values()]
+        assert self.yard.restart() == {task.webhook_id for task in under_way}
+        self.allowed.update(task.delivery_id for task in under_way)
+        self.held.clear()
+
     @rule(seconds=st.sampled_from([1, 29, 30, 31]))
     def forward(self, seconds: int) -> None:
         self.yard.forward(seconds=seconds)

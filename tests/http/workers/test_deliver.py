@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import anyio
@@ -19,6 +20,7 @@ from svc_core import catalog
 from svc_core.access import plans
 from svc_core.cursor import Keyring
 from svc_core.operation import Context, Host
+from svc_core.ports import Collection
 from svc_core.problem import Problem
 from svc_core.resources.webhook import (
     DELIVERIES,
@@ -28,6 +30,7 @@ from svc_core.resources.webhook import (
     Delivery,
     Event,
     Webhook,
+    delivery_id,
     publish_event,
 )
 from svc_core.testing.clock import FrozenClock
@@ -38,7 +41,7 @@ from svc_http.commits import Commits
 from svc_http.fetch.post import BODY_BYTES, Poster, Undelivered
 from svc_http.service import Service
 from svc_http.storage import MemoryStorage, SqliteStorage
-from svc_http.workers import deliver, deliver_loop, purge_deliveries
+from svc_http.workers import deliver, deliver_loop, purge_deliveries, take_over
 
 pytestmark = pytest.mark.anyio
 
@@ -441,6 +444,68 @@ async def test_the_loop_ends_soon_and_what_was_under_way_is_sent_again(sink: Sin
     assert (await desk.read(id_)).consecutive_failures == 0
     never.set()
     await desk.close()
+
+
+async def test_the_next_server_sends_at_once_what_the_one_before_it_had_under_way(
+    any_desk: Desk, sink: Sink
+) -> None:
+    begun, never = asyncio.Semaphore(0), asyncio.Event()
+
+    async def stall(reader: Any, writer: Any) -> None:
+        begun.release()
+        await never.wait()
+
+    sink.answers["/hook"] = stall
+    hooks = [
+        ((await any_desk.webhook(sink.url(), tenant))[0], tenant)
+        for tenant in (TENANT, OTHER, OTHER)
+    ]
+    events = [await any_desk.publish(id_, tenant=tenant) for id_, tenant in hooks]
+    any_desk.start(workers=8)
+    with anyio.fail_after(20):
+        for _ in hooks:
+            await begun.acquire()
+        await any_desk.stop()
+    never.set()
+
+    sink.answers["/hook"] = OK
+    assert await take_over(any_desk.service, any_desk.failures.append, page_rows=2) == 3
+    any_desk.start(workers=8)
+    for id_, tenant in hooks:
+        [delivery] = await any_desk.settled(id_, tenant)
+        assert delivery.status == "delivered"
+        assert [one.number for one in delivery.attempts] == [1, 2]
+        assert (await any_desk.read(id_, tenant)).consecutive_failures == 0
+    sent = [one.fields["webhook-id"] for one in sink.got]
+    assert sorted(sent) == sorted([event.id for event in events] * 2)
+    assert await take_over(any_desk.service, any_desk.failures.append) == 0
+    assert any_desk.failures == []
+
+
+UNREADABLE: Collection[str] = Collection(
+    name=DELIVERIES.name,
+    model=str,
+    prefix=DELIVERIES.prefix,
+    order=lambda _: 0,
+    keys=dict.fromkeys(DELIVERIES.keys, lambda _: None),
+)
+
+
+async def test_broken_books_of_one_webhook_keep_no_other_from_being_taken_over(
+    desk: Desk, sink: Sink
+) -> None:
+    hooks = [(await desk.webhook(sink.url(path)))[0] for path in ("/broken", "/sound")]
+    for id_ in hooks:
+        await desk.publish(id_)
+        await desk.service.write(TENANT, partial(delivering.take, webhook_id=id_))
+    spoilt = next(one for one in await desk.deliveries(hooks[0]))
+    row = delivery_id(spoilt.webhook_id, spoilt.event_id)
+    await desk.service.write(TENANT, lambda ctx: ctx.tx.documents.put(UNREADABLE, row, "broken"))
+    assert await take_over(desk.service, desk.failures.append) == 1
+    assert desk.failures
+    desk.start()
+    assert [one.status for one in await desk.settled(hooks[1])] == ["delivered"]
+    assert [one.path for one in sink.got] == ["/sound"]
 
 
 async def test_old_deliveries_are_forgotten_with_their_events(sink: Sink) -> None:
