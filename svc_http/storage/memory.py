@@ -6,10 +6,10 @@ Rule 3: obvious before fast: filters are looked at row by row.
 """
 
 import threading
-from collections import deque
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from datetime import datetime
-from itertools import count
+from itertools import count, islice
 from typing import Any, TypeVar
 
 from attrs import define, evolve, field, frozen
@@ -29,7 +29,7 @@ from svc_core.ports import (
 )
 from svc_http.storage import scopes
 from svc_http.storage.memory_ledger import Book, MemoryLedger
-from svc_http.storage.shelves import Row, Shelf, Where, within
+from svc_http.storage.shelves import Row, Shelf, Where
 from svc_http.storage.units import run_unit
 
 T = TypeVar("T")
@@ -43,16 +43,15 @@ class _World:
 
     epoch: bytes
     numbers: Iterator[int] = field(factory=count)
-    shelves: dict[tuple[str, str], Shelf] = field(factory=dict)
-    feeds: dict[tuple[bool, str], list[tuple[int, Change]]] = field(factory=dict)
+    shelves: dict[tuple[str, str], Shelf] = field(factory=lambda: defaultdict(Shelf))
+    feeds: dict[tuple[bool, str], list[tuple[int, Change]]] = field(
+        factory=lambda: defaultdict(list)
+    )
     answers: dict[tuple[str, str, str], Answer] = field(factory=dict)
-    books: dict[str, Book] = field(factory=dict)
-
-    def shelf(self, collection: Collection[Any], owner: str) -> Shelf:
-        return self.shelves.setdefault((collection.name, owner), Shelf())
+    books: dict[str, Book] = field(factory=lambda: defaultdict(Book))
 
     def feed(self, everybody: bool, tenant: str) -> list[tuple[int, Change]]:
-        return self.feeds.setdefault((everybody, "" if everybody else tenant), [])
+        return self.feeds[everybody, "" if everybody else tenant]
 
 
 # The values that are made for every unit are not frozen: freezing one costs twice what the rest
@@ -61,39 +60,58 @@ class _World:
 
 @define(eq=False)
 class _Unit:
-    """What the parts of one transaction share. `undo` is None where nothing may be written."""
+    """One transaction; its parts are made when they are asked for: most units need one or two.
+
+    `undo` is None where nothing may be written.
+    """
 
     world: _World
     tenant: str
     names: frozenset[str]
-    undo: deque[Undo] | None
+    undo: list[Undo] | None
+
+    @property
+    def documents(self) -> "_Documents":
+        return _Documents(self)
+
+    @property
+    def changes(self) -> "_Changes":
+        return _Changes(self)
+
+    @property
+    def answers(self) -> "_Answers":
+        return _Answers(self)
+
+    @property
+    def ledger(self) -> MemoryLedger:
+        return MemoryLedger(self.world.books[self.tenant], self.undoing)
 
     def undoing(self, undo: Undo) -> None:
         """Remember how to take back what is about to be done."""
         if self.undo is None:
             raise AssertionError("a reading transaction writes")
-        self.undo.appendleft(undo)
+        self.undo.append(undo)
 
     def readable(self, collection: Collection[Any]) -> Shelf:
         self._declared(collection)
-        return self.world.shelf(collection, scopes.reading(collection, self.tenant))
+        return self.world.shelves[collection.name, scopes.reading(collection, self.tenant)]
 
     def writable(self, collection: Collection[Any]) -> Shelf:
         self._declared(collection)
-        return self.world.shelf(collection, scopes.writing(collection, self.tenant))
+        return self.world.shelves[collection.name, scopes.writing(collection, self.tenant)]
 
     def _declared(self, collection: Collection[Any]) -> None:
         if collection.name not in self.names:
             raise AssertionError(f"{collection.name} is not declared to this store")
 
 
-@frozen(eq=False)
+@define(eq=False)
 class _Documents:
     unit: _Unit
 
     async def get(self, collection: Collection[T], id_: str) -> Document[T] | None:
         row = self.unit.readable(collection).rows.get(id_)
-        return None if row is None else row.document(id_)
+        return None if row is None else row.document
 
     async def put(
         self, collection: Collection[T], id_: str, value: T, *, expect: int | None = None
@@ -101,14 +119,12 @@ class _Documents:
         shelf = self.unit.writable(collection)
         old = _expected(shelf, id_, expect)
         record = collection.record(value)
-        row = Row(
-            version=1 if old is None else old.version + 1,
-            record=record,
-            tokens=frozenset((record.search or "").split(" ")) - {""},
-        )
+        version = 1 if old is None else old.document.version + 1
+        document: Document[T] = Document(id_, version, record.order, record.raw)
+        tokens = frozenset((record.search or "").split(" ")) - {""}
         self.unit.undoing(lambda: shelf.set(id_, old))
-        shelf.set(id_, row)
-        return row.document(id_)
+        shelf.set(id_, Row(document, record, tokens))
+        return document
 
     async def delete(
         self, collection: Collection[T], id_: str, *, expect: int | None = None
@@ -119,7 +135,7 @@ class _Documents:
         if old is None:
             return None
         shelf.set(id_, None)
-        return old.document(id_)
+        return old.document
 
     async def scan(
         self,
@@ -132,13 +148,11 @@ class _Documents:
         limit: int,
     ) -> Slice[T]:
         wanted = _declared_filters(collection, where)
-        found: list[Document[T]] = []
-        for id_, row in self.unit.readable(collection).descending(after):
-            if within(row.record.order, start, end) and row.matches(wanted):
-                if len(found) == limit:
-                    return Slice(tuple(found), more=True)
-                found.append(row.document(id_))
-        return Slice(tuple(found), more=False)
+        rows = self.unit.readable(collection).descending(start=start, end=end, after=after)
+        if wanted:
+            rows = (row for row in rows if row.matches(wanted))
+        found = [row.document for row in islice(rows, limit + 1)]
+        return Slice(tuple(found[:limit]), more=len(found) > limit)
 
     async def search(
         self,
@@ -153,9 +167,9 @@ class _Documents:
             raise AssertionError(f"{collection.name} declares no text index")
         wanted = frozenset(terms)
         found = [
-            (len(row.tokens & wanted), row.document(id_))
-            for id_, row in self.unit.readable(collection).descending(None)
-            if within(row.record.order, start, end) and row.tokens & wanted
+            (len(row.tokens & wanted), row.document)
+            for row in self.unit.readable(collection).descending(start=start, end=end)
+            if row.tokens & wanted
         ]
         found.sort(key=lambda match: -match[0])
         return tuple(document for _, document in found[:limit])
@@ -163,20 +177,22 @@ class _Documents:
 
 def _expected(shelf: Shelf, id_: str, expect: int | None) -> Row | None:
     old = shelf.rows.get(id_)
-    current = 0 if old is None else old.version
+    current = 0 if old is None else old.document.version
     if expect is not None and expect != current:
         raise StaleVersionError(current)
     return old
 
 
 def _declared_filters(collection: Collection[Any], where: Where | None) -> Where:
-    unknown = set(where or {}) - set(collection.keys) - set(collection.facets)
+    if not where:
+        return {}
+    unknown = where.keys() - collection.keys.keys() - collection.facets.keys()
     if unknown:
         raise AssertionError(f"{collection.name} declares no filter {sorted(unknown)}")
-    return where or {}
+    return where
 
 
-@frozen(eq=False)
+@define(eq=False)
 class _Changes:
     unit: _Unit
 
@@ -249,36 +265,6 @@ class _Answers:
         return len(gone)
 
 
-class _MemoryTransaction:
-    """The parts of a unit, each made when it is asked for: most units need one or two."""
-
-    __slots__ = ("_unit",)
-
-    def __init__(self, unit: _Unit) -> None:
-        self._unit = unit
-
-    @property
-    def tenant(self) -> str:
-        return self._unit.tenant
-
-    @property
-    def documents(self) -> _Documents:
-        return _Documents(self._unit)
-
-    @property
-    def changes(self) -> _Changes:
-        return _Changes(self._unit)
-
-    @property
-    def answers(self) -> _Answers:
-        return _Answers(self._unit)
-
-    @property
-    def ledger(self) -> MemoryLedger:
-        unit = self._unit
-        return MemoryLedger(unit.world.books.setdefault(unit.tenant, Book()), unit.undoing)
-
-
 class MemoryStorage:
     """A store that lives as long as its process; the same promises as the durable ones.
 
@@ -305,18 +291,16 @@ class MemoryStorage:
     async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
         """Run `unit`; it may not write."""
         with self._lock:
-            tx = _MemoryTransaction(_Unit(self._world, tenant, self._names, None))
-            return run_unit(unit, tx)
+            return run_unit(unit, _Unit(self._world, tenant, self._names, None))
 
     async def write(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
         """Run `unit`; an exception undoes all of it."""
-        undo: deque[Undo] = deque()
+        undo: list[Undo] = []
         with self._lock:
             try:
-                tx = _MemoryTransaction(_Unit(self._world, tenant, self._names, undo))
-                result = run_unit(unit, tx)
+                result = run_unit(unit, _Unit(self._world, tenant, self._names, undo))
             except BaseException:
-                for step in undo:
+                for step in reversed(undo):
                     step()
                 raise
             self._version += bool(undo)
@@ -337,11 +321,11 @@ class MemoryStorage:
         with self._lock:
             found = sorted(
                 (
-                    Owned(tenant, row.document(id_))
+                    Owned(tenant, row.document)
                     for (name, tenant), shelf in self._world.shelves.items()
                     if name == collection.name
-                    for id_, row in shelf.rows.items()
-                    if within(row.record.order, None, end) and row.matches(wanted)
+                    for row in shelf.descending(end=end)
+                    if row.matches(wanted)
                 ),
                 key=lambda owned: (owned.document.order, owned.tenant, owned.document.id),
             )

@@ -15,7 +15,7 @@ Where = Mapping[str, tuple[str, ...]]
 class Row:
     """One document with what it is found by."""
 
-    version: int
+    document: Document[Any]
     record: Record
     tokens: frozenset[str]
 
@@ -29,10 +29,6 @@ class Row:
             return self.record.facets[name]
         return (self.record.keys[name],)
 
-    def document(self, id_: str) -> Document[Any]:
-        """The row as the port gives it out."""
-        return Document(id_, self.version, self.record.order, self.record.raw)
-
 
 @frozen(eq=False)
 class Shelf:
@@ -45,21 +41,23 @@ class Shelf:
         """Put `row` in the place of `id_`, or clear the place."""
         old = self.rows.pop(id_, None)
         if old is not None:
-            del self.line[bisect.bisect_left(self.line, (old.record.order, id_))]
+            del self.line[bisect.bisect_left(self.line, (old.document.order, id_))]
         if row is not None:
             self.rows[id_] = row
-            bisect.insort(self.line, (row.record.order, id_))
+            bisect.insort(self.line, (row.document.order, id_))
 
-    def descending(self, after: Position | None) -> Iterator[tuple[str, Row]]:
-        """The rows from the highest `(order, id)`, strictly after `after`."""
-        stop = len(self.line)
+    def descending(
+        self, *, start: int | None = None, end: int | None = None, after: Position | None = None
+    ) -> Iterator[Row]:
+        """The rows from the highest `(order, id)`, strictly after `after`.
+
+        `start` and `end` bound the order, both included.
+        """
+        rows, line = self.rows, self.line
+        # No identifier is shorter than the empty one, which so stands before all of its order.
+        first = 0 if start is None else bisect.bisect_left(line, (start, ""))
+        stop = len(line) if end is None else bisect.bisect_left(line, (end + 1, ""))
         if after is not None:
-            stop = bisect.bisect_left(self.line, (after.order, after.id))
-        for place in range(stop - 1, -1, -1):
-            id_ = self.line[place][1]
-            yield id_, self.rows[id_]
-
-
-def within(order: int, start: int | None, end: int | None) -> bool:
-    """Whether an order lies between two bounds, both included."""
-    return (start is None or order >= start) and (end is None or order <= end)
+            stop = min(stop, bisect.bisect_left(line, (after.order, after.id)))
+        for place in range(stop - 1, first - 1, -1):
+            yield rows[line[place][1]]
