@@ -377,16 +377,17 @@ def test_the_socket_stands_beside_the_database(tmp_path: Path) -> None:
 def test_a_path_too_long_for_a_socket_has_a_short_stand_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     deep = str(tmp_path / ("d" * 90) / "svc.db")
-    short_path = control.address(deep)
-    assert len(os.fsencode(short_path)) <= 107
-    assert short_path == control.address(deep)
-    assert short_path != control.address(deep + "2")
-    made = House(short_path)
-    assert ask(made, "echo") == {"text": ""}
-    assert stat.S_IMODE(short_path.parent.stat().st_mode) == 0o700
-    made.stop()
+    with tempfile.TemporaryDirectory(prefix="svc-") as short:
+        monkeypatch.setattr(tempfile, "tempdir", short)
+        short_path = control.address(deep)
+        assert len(os.fsencode(short_path)) <= control.PATH_BYTES_MAX
+        assert short_path == control.address(deep)
+        assert short_path != control.address(deep + "2")
+        made = House(short_path)
+        assert ask(made, "echo") == {"text": ""}
+        assert stat.S_IMODE(short_path.parent.stat().st_mode) == 0o700
+        made.stop()
 
 
 def test_stores_in_memory_do_not_share_a_socket_with_a_file() -> None:
