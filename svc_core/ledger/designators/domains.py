@@ -23,8 +23,8 @@ def read_domain(text: str) -> str:
         ValueError: the text is no such name.
     """
     labels = [_label(label) for label in _LABELS_APART.split(text)]
-    if len(labels) > 2 and not labels[-1]:
-        labels.pop()
+    if not labels[-1]:
+        labels.pop()  # the root
     name = ".".join(labels)
     if len(labels) < 2 or not all(labels):
         raise ValueError("must be a domain name of at least two labels")

@@ -602,6 +602,37 @@ def test_values_that_weigh_the_same_come_in_the_order_of_their_bytes(book: Book)
     assert book.values() == ["a", "b"]
 
 
+def test_only_a_later_record_displaces(book: Book) -> None:
+    claim = book.claim("a")
+    book.add("retract", claim)
+    book.add("retract", f"clm_{2:024d}")
+    book.records[1] = book.records[1]._replace(seq=0)
+
+    standing = standing_of(book.records, SUBJECT)
+
+    assert book.values() == ["a"]
+    assert standing.in_force == {each.id for each in book.records}
+    assert dict(standing.displacements) == {}
+
+
+def test_records_with_one_number_stand_by_their_members_null_before_texts(book: Book) -> None:
+    book.claim("a")
+    [without] = book.records
+    later = without._replace(valid_from=Y21)
+    other = without._replace(id=f"clm_{9:024d}")
+
+    assert State.of([other, later, without]).records == (without, later, other)
+
+
+@pytest.mark.parametrize("evidence", ["obs", {"obs": 1}, 7, "", None, []])
+def test_evidence_that_is_no_array_cites_nothing(book: Book, evidence: Any) -> None:
+    book.claim("a", evidence=evidence)
+
+    [support] = book.view().claims["headquarters"].candidates[0].support
+
+    assert support.evidence == ()
+
+
 def test_of_two_contents_without_a_canonical_form_one_counts_in_any_order(book: Book) -> None:
     book.claim(2**60)
     [one] = book.records

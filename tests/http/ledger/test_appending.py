@@ -182,6 +182,19 @@ def test_what_is_displaced_for_good_is_no_target(town):
     assert town.refused({**retract, "reason": "other"})[:2] == (409, "TARGET_NOT_IN_FORCE")
 
 
+def test_an_entry_follows_those_before_it_in_its_batch(town):
+    subject, other = town.subject(), town.subject()
+    claim = town.claim(subject, ZUG)
+    retract = {"kind": "claim", "op": "retract", "subject": subject, "target": claim}
+    batch = [
+        {"kind": "claim", "subject": other, "predicate": "motto", "value": "x"},
+        {**retract, "reason": "incorrect"},
+        {**retract, "reason": "other"},
+    ]
+    assert town.refused(batch)[:2] == (409, "TARGET_NOT_IN_FORCE")
+    assert len(town.append(batch[:2])) == 2
+
+
 def test_erasure_is_refused_unless_the_operator_allows_it(town):
     subject = town.subject()
     claim = town.claim(subject, ZUG)

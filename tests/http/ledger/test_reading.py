@@ -168,6 +168,21 @@ def test_subjects_are_listed_newest_first_and_walked_by_cursor(town):
     assert (answer.status_code, answer.json()["code"]) == (400, "DESIGNATOR_INVALID")
 
 
+def test_a_page_of_subjects_goes_on_with_the_same_designator_alone(town):
+    named = [town.subject() for _ in range(3)]
+    for subject in (named[0], named[2]):
+        name = {"kind": "designator", "subject": subject, "scheme": "name", "value": "Pier"}
+        town.append(name)
+    first = town.get("/subjects?limit=1&designator=name:Pier").json()
+    rest = first["links"]["next"].partition("/api/v2/ledger")[2]
+    assert [row["id"] for row in first["data"]] == [named[2]]
+    assert [row["id"] for row in town.data(rest)] == [named[0]]
+    for path in (rest.replace("designator=name:Pier&", ""), rest.replace("Pier", "Peer")):
+        assert path != rest
+        answer = town.ask("GET", path)
+        assert (answer.status_code, answer.json()["code"]) == (400, "INVALID_CURSOR")
+
+
 # -- the log -----------------------------------------------------------------------------------
 
 

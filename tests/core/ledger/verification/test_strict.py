@@ -133,6 +133,9 @@ def test_integrity_asks_nothing_of_targets_even_where_it_finds_a_fault(
     assert faults_of(verify(writer.lines, level="integrity")) == [("PAYLOAD_ALTERED", 2)]
     assert faults_of(verify(writer.lines)) == [("PAYLOAD_ALTERED", 2), ("BAD_TARGET", 3)]
 
+    writer.add(op="erase")
+    assert faults_of(verify(writer.lines, level="integrity")) == [("PAYLOAD_ALTERED", 2)]
+
 
 def test_a_target_is_earlier_of_the_same_subject_and_kind(writer: Writer, faults_of: Any) -> None:
     claim = writer.add()

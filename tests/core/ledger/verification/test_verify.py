@@ -409,6 +409,19 @@ def test_a_line_in_another_form_and_with_another_content_is_both(
 
 
 @pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [(b'"v":1', b'"v": 1', "HEAD_ALTERED"), (b'"salt"', b' "salt"', "PAYLOAD_ALTERED")],
+)
+def test_white_space_within_a_part_excuses_no_other_content(
+    make_log: Any, faults_of: Any, old: bytes, new: bytes, code: str
+) -> None:
+    lines = list(make_log(4).lines)
+    lines[2] = lines[2].replace(old, new).replace(b"rich", b"ruch")
+
+    assert faults_of(_both(lines)) == [(code, 3)]
+
+
+@pytest.mark.parametrize(
     ("line", "code"),
     [
         (b"", "NOT_CANONICAL"),
