@@ -84,8 +84,9 @@ class Diagnosis:
             self._settle(self._held, None)
         self._push(self._loose_seals if len(self._loose_seals) == self._loose else None)
         self._close_gaps()
-        self._ask_register()
         self._ask_anchors()
+        self._ask_register()
+        self._ask_receipts()
         trunk, time = self._trunk, self._time.decode()
         end = End(self._ledger, self._lines, self._tip or None, time or None, trunk.frontier)
         faults = in_order(self._faults)[:FAULTS_MAX]
@@ -332,6 +333,13 @@ class Diagnosis:
             detail = f"A signed root covers {beyond[-1]} lines; {self._lines} are here."
             breach = Breach("TRUNCATED", detail, str(beyond[-1]), str(self._lines))
             self._add(self._lines + 1, self._lines, breach)
+            # A line that was cut off may have been an erasure.
+            self._register.cut(self._lines + 1)
+
+    def _ask_receipts(self) -> None:
+        for fault in self._trunk.false_receipts():
+            self._count += 1
+            self._faults.append(fault)
 
     def _tell(
         self, line: Reading, breach: Breach, *, seq: int | None = None, pinned_by: int | None = None

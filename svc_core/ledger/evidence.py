@@ -11,6 +11,7 @@ from svc_core.ledger.note import NoteError, VerifierKey, parse, signers
 from svc_core.ledger.policy import Policy, PolicyError
 from svc_core.ledger.receipt import Receipt
 from svc_core.ledger.seal import TreeHead
+from svc_core.ledger.shown import Shown
 from svc_core.ledger.terms import Anchor, Terms
 from svc_core.ledger.verdict import Fault, Level
 
@@ -22,7 +23,8 @@ _LEDGER = re.compile("led_[0-9a-f]{24}")
 class Evidence(TypedDict, total=False):
     """What a verification may be given besides the lines.
 
-    `checkpoints` are signed notes and `receipts` tlog-proof texts; their roots are anchors. Without
+    `checkpoints` are signed notes and `receipts` tlog-proof texts; their roots are anchors, and a
+    receipt must show the record that stands in its place. Without
     `vkey` the caller vouches for them; with it, only what that key has signed counts. Without
     `ledger` the lines are held to be of the one that the key or the checkpoints name. `policy` says
     which witnesses make a log a witnessed one. `start` is a trusted head of which the lines are the
@@ -50,7 +52,7 @@ def gather(**given: Unpack[Evidence]) -> Terms:
     start = given.get("start")
     vkey = given.get("vkey")
     key = VerifierKey.parse(vkey) if isinstance(vkey, str) else vkey
-    notes, faults = _read(given.get("checkpoints", ()), given.get("receipts", ()), key)
+    notes, shown, faults = _read(given.get("checkpoints", ()), given.get("receipts", ()), key)
     held = {Anchor(*anchor) for anchor in given.get("anchors", ())}
     held |= {Anchor(checkpoint.size, checkpoint.root) for _, checkpoint in notes}
     anchors = sorted(held, key=lambda anchor: anchor[:2])
@@ -70,6 +72,7 @@ def gather(**given: Unpack[Evidence]) -> Terms:
         is_witnessed=policy is not None and any(_is_witnessed(text, policy) for text, _ in notes),
         faults=tuple(faults),
         erased=frozenset(given.get("erased", ())),
+        shown=tuple(shown),
     )
 
 
@@ -103,27 +106,36 @@ def _is_witnessed(signed: str, policy: Policy) -> bool:
 
 def _read(
     checkpoints: Iterable[Text], receipts: Iterable[Text], key: VerifierKey | None
-) -> tuple[list[tuple[str, Checkpoint]], list[Fault]]:
-    """The checkpoints that count, as texts and read, and what is wrong with the others."""
+) -> tuple[list[tuple[str, Checkpoint]], list[Shown], list[Fault]]:
+    """The checkpoints that count, as texts and read; what receipts show; what is wrong."""
     found: list[tuple[str, Checkpoint]] = []
+    shown: list[Shown] = []
     faults: list[Fault] = []
-    for names, texts, unwrap in (
-        ("checkpoint", checkpoints, str),
-        ("receipt", receipts, lambda text: Receipt.parse(text).checkpoint),
-    ):
-        for number, raw in enumerate(texts, 1):
-            try:
-                text = raw if isinstance(raw, str) else raw.decode()
-                signed = unwrap(text)
-                found.append((signed, _open(signed, key)))
-            except _RefusedError as refused:
-                code, reason = refused.args
-                faults.append(Fault(None, None, code, f"{names} {number}: {reason}"))
-            except ValueError as broken:
-                reason = str(broken) if isinstance(broken, NoteError) else "It is no UTF-8."
-                detail = f"{names} {number}: {reason}"
-                faults.append(Fault(None, None, "CHECKPOINT_MALFORMED", detail))
-    return found, faults
+    named = [(f"checkpoint {number}", text) for number, text in enumerate(checkpoints, 1)]
+    named += [(f"receipt {number}", text) for number, text in enumerate(receipts, 1)]
+    for name, raw in named:
+        try:
+            text = raw if isinstance(raw, str) else raw.decode()
+            receipt = Receipt.parse(text) if name.startswith("receipt") else None
+            signed = text if receipt is None else receipt.checkpoint
+            checkpoint = _open(signed, key)
+            if receipt is not None:
+                shown.append(_shown(name, receipt, checkpoint))
+            found.append((signed, checkpoint))
+        except _RefusedError as refused:
+            code, reason = refused.args
+            faults.append(Fault(None, None, code, f"{name}: {reason}"))
+        except ValueError as broken:
+            reason = str(broken) if isinstance(broken, NoteError) else "It is no UTF-8."
+            faults.append(Fault(None, None, "CHECKPOINT_MALFORMED", f"{name}: {reason}"))
+    return found, shown, faults
+
+
+def _shown(name: str, receipt: Receipt, checkpoint: Checkpoint) -> Shown:
+    index, size = receipt.index, checkpoint.size
+    if index >= size:
+        raise NoteError(f"It is of record {index}, and its checkpoint covers {size} records.")
+    return Shown(name, index, size, checkpoint.root, receipt.proof)
 
 
 class _RefusedError(Exception):

@@ -80,6 +80,10 @@ class Register:
         if may_erase:
             self._lost_line = max(self._lost_line, line)
 
+    def cut(self, line: int) -> None:
+        """The records from `line` on are gone: no payload can be called missing any more."""
+        self._lost_line = max(self._lost_line, line)
+
     def irregular(self) -> list[Irregular]:
         """What is wrong, by line, at most as many as a verdict lists; ends the taking in."""
         self._judge(is_last=True)

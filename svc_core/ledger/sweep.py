@@ -16,6 +16,7 @@ from svc_core.ledger.form import NO_PAYLOAD, Head, head_breaches, payload_breach
 from svc_core.ledger.records import HEAD, LINE_BYTES_MAX, Record, encode_head, encode_line
 from svc_core.ledger.register import Register
 from svc_core.ledger.seal import genesis
+from svc_core.ledger.shown import Leaves
 from svc_core.ledger.terms import End, Terms
 from svc_core.ledger.verdict import Verdict
 
@@ -84,6 +85,7 @@ class Sweep:
         self._time = (start.recorded_at or "").encode() if start else b""
         self._frontier: tree.Frontier = start.frontier if start else ()
         self._anchors = list(terms.anchors)
+        self._shown = Leaves(terms.shown)
         self._register = Register(
             is_partial=start is not None or not self._strict, erased_later=terms.erased
         )
@@ -103,6 +105,8 @@ class Sweep:
     def finish(self) -> Verdict | None:
         """The verdict, or None when something is irregular."""
         if not self._is_regular or self._anchors or self._register.irregular():
+            return None
+        if any(self._shown.false(self._size)):
             return None
         return self._terms.verdict(self._end(), erased=self._register.erased)
 
@@ -224,6 +228,7 @@ class Sweep:
     def _grow(self, seals: Sequence[bytes], line: bytes, at: int) -> bool:
         """Take the run into the tree; its last line has the latest time. Ask the anchors there."""
         self._frontier = tree.extend(self._frontier, self._size, seals)
+        self._shown.take(self._size, seals)
         self._size += len(seals)
         self._seal = seals[-1].hex().encode()
         self._time = line[at + _TIME : at + _TIME_END]

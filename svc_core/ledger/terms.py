@@ -7,6 +7,7 @@ from attrs import frozen
 
 from svc_core.ledger import tree
 from svc_core.ledger.seal import TreeHead, genesis
+from svc_core.ledger.shown import Shown
 from svc_core.ledger.verdict import (
     FAULTS_MAX,
     Assurance,
@@ -46,7 +47,7 @@ class Terms:
     `anchors` are larger than the trusted beginning, by size. `is_anchored` says whether there is
     an anchor that excludes something, `is_witnessed` whether enough witnesses have signed one.
     `faults` are those of the anchors themselves. `erased` are the records whose content was erased
-    by a record that follows the lines.
+    by a record that follows the lines. `shown` is what the receipts that count say besides.
     """
 
     level: Level
@@ -57,6 +58,7 @@ class Terms:
     is_witnessed: bool
     faults: tuple[Fault, ...]
     erased: frozenset[str] = frozenset()
+    shown: tuple[Shown, ...] = ()
 
     @property
     def base(self) -> int:

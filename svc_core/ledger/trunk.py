@@ -7,7 +7,9 @@ long as every leaf is known in this way, the tree still shows whether all else i
 from collections.abc import Iterable
 
 from svc_core.ledger import tree
+from svc_core.ledger.shown import Leaves
 from svc_core.ledger.terms import Anchor, Terms
+from svc_core.ledger.verdict import Fault
 
 
 class Trunk:
@@ -21,12 +23,15 @@ class Trunk:
         self.false_root = b""
         self._anchors = terms.anchors
         self._due = list(reversed(terms.anchors))
+        self._shown = Leaves(terms.shown)
 
     def push(self, seal: str) -> None:
         """The next leaf is this seal, in hexadecimal digits."""
         if self.frontier is None:
             return
-        self.frontier = tree.extend(self.frontier, self.size, [bytes.fromhex(seal)])
+        leaves = [bytes.fromhex(seal)]
+        self.frontier = tree.extend(self.frontier, self.size, leaves)
+        self._shown.take(self.size, leaves)
         self.size += 1
         due = []
         while self._due and self._due[-1].size == self.size:
@@ -40,6 +45,10 @@ class Trunk:
                 self.proven = self.size
             else:
                 self.false, self.false_root = anchor, root
+
+    def false_receipts(self) -> tuple[Fault, ...]:
+        """The receipts that are false, though the log reproduces the roots that they lead to."""
+        return () if self.false else tuple(self._shown.false(self.proven))
 
     def lose(self) -> None:
         """The next leaf is not known, so that nothing after it can be judged."""

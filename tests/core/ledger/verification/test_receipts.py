@@ -1,0 +1,110 @@
+"""A receipt shows what it says, or is told to be false; a cut log is told to be cut."""
+
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from svc_core.ledger import tree
+from svc_core.ledger.checkpoint import Checkpoint, sign
+from svc_core.ledger.diagnose import Diagnosis
+from svc_core.ledger.evidence import gather
+from svc_core.ledger.note import Ed25519Signer
+from svc_core.ledger.receipt import Receipt
+from svc_core.ledger.records import Draft, decode, split
+from svc_core.ledger.seal import seal_batch
+from svc_core.ledger.sweep import Sweep
+from svc_core.ledger.verdict import Verdict
+
+LEDGER = "led_0123456789abcdef01234567"
+SIGNER = Ed25519Signer.from_seed(b"r" * 32)
+
+
+def _receipt(log: Any, index: int, size: int) -> Receipt:
+    leaves = [bytes.fromhex(split(line).seal.decode()) for line in log.lines[:size]]
+    signed = sign(Checkpoint(f"log.example/{LEDGER}", size, log.heads[size].root), SIGNER)
+    return Receipt(index, tree.inclusion(index, size, leaves), signed)
+
+
+def _judged(lines: Any, **given: Any) -> Verdict:
+    """The verdict of the fast pass, or else that of the diagnosis, which must agree with it."""
+    terms = gather(**given)
+    sweep, diagnosis = Sweep(terms), Diagnosis(terms)
+    sweep.feed(lines)
+    diagnosis.feed(lines)
+    fast, slow = sweep.finish(), diagnosis.finish()
+    assert fast == slow if fast is not None else not slow.ok
+    return slow
+
+
+@pytest.mark.parametrize("level", ["integrity", "strict"])
+def test_every_true_receipt_passes_and_every_false_one_is_told(
+    make_log: Any, faults_of: Any, level: str
+) -> None:
+    log = make_log(11)
+    for size in (1, 5, 8, 11):
+        for index in range(size):
+            true = _receipt(log, index, size)
+            false = [evolve(true, index=other) for other in range(size + 2) if other != index]
+            false += [
+                evolve(true, proof=(*true.proof[:at], b"\0" * 32, *true.proof[at + 1 :]))
+                for at in range(len(true.proof))
+            ]
+            false += [evolve(true, proof=(*true.proof, b"\0" * 32))]
+
+            verdict = _judged(log.lines, receipts=[true.text], level=level)
+            assert (verdict.ok, verdict.assurance) == (True, "anchored")
+            for each in false:
+                told = _judged(log.lines, receipts=[true.text, each.text], level=level)
+                assert faults_of(told) == [("CHECKPOINT_MALFORMED", None)]
+                assert told.faults[0].detail.startswith("receipt 2: ")
+
+
+def test_a_receipt_is_not_blamed_for_what_was_done_to_the_log(
+    make_log: Any, faults_of: Any
+) -> None:
+    log = make_log(9)
+    receipts = [_receipt(log, 7, 8).text, _receipt(log, 2, 9).text]
+    lines = list(log.lines)
+
+    altered = [lines[0].replace(b'"author":"key', b'"author":"kez'), *lines[1:]]
+    assert faults_of(_judged(altered, receipts=receipts)) == [("HEAD_ALTERED", 1)]
+    assert faults_of(_judged(lines[:4], receipts=receipts)) == [("TRUNCATED", 5)]
+    assert faults_of(_judged(lines[1:], receipts=receipts))[0] == ("MISSING_LINES", 1)
+    other = make_log(9, offset=100)
+    assert faults_of(_judged(other.lines, receipts=receipts)) == [("HISTORY_REWRITTEN", 8)]
+
+
+def test_a_receipt_for_the_trusted_part_is_passed_over(make_log: Any) -> None:
+    log = make_log(9)
+    receipt = _receipt(log, 2, 9)
+
+    verdict = _judged(log.lines[5:], receipts=[receipt.text], start=log.heads[5])
+    assert verdict.ok
+    false = evolve(receipt, index=6)
+    assert not _judged(log.lines[5:], receipts=[false.text], start=log.heads[5]).ok
+
+
+def test_a_cut_that_took_an_erasure_is_told_as_a_cut(
+    make_log: Any, make_erased: Any, faults_of: Any
+) -> None:
+    log = make_erased(make_log(8), 3)
+    for level in ("integrity", "strict"):
+        cut = _judged(log.lines[:8], anchors=[log.anchor], level=level)
+        assert faults_of(cut) == [("TRUNCATED", 9)]
+        # Without an anchor nothing tells of the cut, and the content is missing.
+        assert faults_of(_judged(log.lines[:8], level=level)) == [("PAYLOAD_MISSING", 4)]
+
+
+def test_a_cut_excuses_no_target_that_never_was(make_log: Any, faults_of: Any) -> None:
+    log = make_log(5)
+    records = [decode(line) for line in log.lines]
+    act = next(record for record in records if record.target is not None)
+    payload = {"reason": "other", "salt": "t" * 22}
+    wrong = f"{act.id[:3]}_{'0' * 24}"
+    draft = Draft(act.kind, "retract", act.subject, wrong, None, None, "key_a", payload)
+    batch = seal_batch(log.heads[-1], [draft], "2027-01-01T00:00:00.000000Z")
+    lines = [*log.lines, *batch.lines]
+
+    cut = _judged(lines, anchors=[(9, b"9" * 32)])
+    assert faults_of(cut) == [("BAD_TARGET", 6), ("TRUNCATED", 7)]
