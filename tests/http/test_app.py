@@ -107,7 +107,7 @@ def test_a_worker_that_fails_is_logged_and_tried_again(make_house, diary, monkey
     house = make_house(parts={"workers": [diary.broken]})
 
     async def during():
-        await asyncio.wait_for(diary.enough.wait(), 5)
+        await asyncio.wait_for(diary.enough.wait(), 60)
 
     house.run(lifespan(house.service, during))
     failures = [line for line in house.log.lines if line["event"] == "worker"]

@@ -295,7 +295,7 @@ def test_reads_beyond_a_slow_batch_are_answered_by_the_other_thread(
                 for _ in range(UNITS_PER_SNAPSHOT - 1)
             ]
             last = asyncio.ensure_future(store.read("ann", nothing))
-            await asyncio.wait_for(last, 3)
+            await asyncio.wait_for(last, 60)
             assert not slow[0].done()
         await asyncio.gather(*slow)
 

@@ -16,9 +16,6 @@ import pytest
 
 from svc_core.access.scopes import SCOPES
 
-READY_SECONDS = 15.0
-"""A machine that is busy with other tests; a free one needs about two."""
-
 
 def test_one_line_of_json_tells_where_everything_is(demo: Any) -> None:
     found = demo.addresses
@@ -27,7 +24,6 @@ def test_one_line_of_json_tells_where_everything_is(demo: Any) -> None:
     assert found["v2"].endswith("/api/v2")
     assert re.fullmatch("svc_[0-9a-f]{64}", found["key"])
     assert found["admin"].startswith("unix:/")
-    assert demo.seconds < READY_SECONDS
 
 
 def test_every_address_answers(demo: Any) -> None:
