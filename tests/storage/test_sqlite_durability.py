@@ -340,7 +340,7 @@ def test_a_wait_that_is_too_long_ends(runner: asyncio.Runner, tmp_path: Path) ->
         await holding
         await store.write("ann", create("later"))
 
-    with opened(runner, tmp_path / "svc.db", wait_seconds=0.05, units_per_commit=1) as store:
+    with opened(runner, tmp_path / "svc.db", wait_seconds=0.5, units_per_commit=1) as store:
         runner.run(wait(store))
         assert [row.id for row in Desk(store, runner.run).scan("ann", NOTES).rows] == ["later"]
 
