@@ -7,15 +7,12 @@ Rule 3: what was opened is closed in the opposite order, whatever ended the run.
 
 import asyncio
 import ipaddress
-import signal
 import socket
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import AsyncExitStack, suppress
 from functools import partial
 from pathlib import Path
-from types import FrameType
-from typing import NoReturn
 
 import attrs
 from attrs import frozen
@@ -29,6 +26,7 @@ from svc_http.control import Control, address
 from svc_http.demo.seed import Seeded, seed
 from svc_http.fetch import Fetcher
 from svc_http.fetch.post import Poster
+from svc_http.interrupts import sigterm_interrupts
 from svc_http.opening import Store, checked, fetcher, hands, open_store, poster, speech, studio
 from svc_http.providers import espeak
 from svc_http.providers.speech import Speech
@@ -83,7 +81,8 @@ def run(given: Settings, on_ready: OnReady) -> None:
     Raises:
         SettingsError, PortBusy, StoreBusy, Unusable, Unsafe, OSError: it cannot start, and why.
     """
-    with _ending_well():
+    # Until the server listens for signals itself, they end the run here.
+    with suppress(KeyboardInterrupt), sigterm_interrupts():
         _loop(checked(given), on_ready)
 
 
@@ -99,7 +98,11 @@ def run_demo(given: Settings, on_ready: OnReady) -> None:
         raise SettingsError(
             f"the demo listens on this machine alone, not on {given.host}; leave --host out"
         )
-    with _ending_well(), tempfile.TemporaryDirectory(prefix="svc-demo-") as folder:
+    with (
+        suppress(KeyboardInterrupt),
+        sigterm_interrupts(),
+        tempfile.TemporaryDirectory(prefix="svc-demo-") as folder,
+    ):
         feeds = Path(folder) / "feeds"
         feeds.mkdir()
         demo = attrs.evolve(_voiced(given), db=str(Path(folder) / "svc.db"), secret=None)
@@ -120,22 +123,6 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-@contextmanager
-def _ending_well() -> Iterator[None]:
-    """Let a signal that comes before the server listens for it end the run like any other."""
-
-    def interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    except KeyboardInterrupt:
-        return
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _loop(given: Settings, on_ready: OnReady, feeds: Path | None = None) -> None:

@@ -18,7 +18,7 @@ def _version() -> str:
 
 app = App(
     name="svc",
-    help="Intelligence Platform API: serve it, and look after it.",
+    help="Intelligence Platform API: run it and look after it.",
     version=_version,
     help_epilogue="Begin with: svc serve --demo",
     result_action="return_value",
@@ -30,25 +30,25 @@ app = App(
 _HERE = "svc_http.cli"
 
 for _name, _target, _help in (
-    ("serve", "serve:serve", "Run the server; --demo runs one that needs nothing."),
+    ("serve", "serve:serve", "Run the server; --demo needs no setup."),
     ("keys", "keys:app", "Create, list, show, revoke, regenerate and delete API keys."),
     ("workspaces", "workspaces:workspaces", "Create and list workspaces."),
-    ("users", "workspaces:users", "Create and list people."),
+    ("users", "workspaces:users", "Create and list users."),
     ("plans", "workspaces:plans", "Show the plan table; move a workspace to another plan."),
-    ("feeds", "feeds:app", "Add sources of news, take them in, see how they do."),
+    ("feeds", "feeds:app", "Add, pull and remove news sources; check their health."),
     ("profiles", "profiles:app", "Create, list, show and delete the profiles of a workspace."),
     ("reports", "reports:app", "Make, list and read reports."),
     ("changes", "changes:app", "Read the change feed."),
-    ("webhooks", "webhooks:app", "Register addresses, see how deliveries go, try them here."),
-    ("ledger", "ledger:app", "Append to the ledger, fold it, export it, verify an export."),
+    ("webhooks", "webhooks:app", "Register webhooks, inspect deliveries, receive them locally."),
+    ("ledger", "ledger:app", "Append to the ledger, fold it, export it, verify exports."),
     (
         "db",
         "database:app",
-        "See the state of the database file; migrate, back up and restore it.",
+        "Check, migrate, back up and restore the database file.",
     ),
     ("openapi", "documents:openapi", "Print the OpenAPI 3.1 document."),
-    ("doctor", "doctor:doctor", "Check that everything the server needs is here."),
-    ("version", "documents:version", "Print the versions of what runs."),
+    ("doctor", "doctor:doctor", "Check that the server has everything it needs."),
+    ("version", "documents:version", "Print the versions of svc, Python and SQLite."),
 ):
     app.command(f"{_HERE}.{_target}", name=_name, help=_help)
 

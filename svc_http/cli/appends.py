@@ -19,9 +19,9 @@ from svc_core import canonical, wire
 from svc_core.wire import Json, JsonError
 from svc_http.cli import show
 from svc_http.cli.failures import Refusal, Usage
-from svc_http.cli.ledger import RECEIPT_STEP, Author, Workspace
+from svc_http.cli.ledger import RECEIPT_STEP, Author
 from svc_http.cli.locating import located
-from svc_http.cli.options import Common
+from svc_http.cli.options import Common, Workspace
 from svc_http.cli.reach import call
 from svc_http.cli.show import Bar
 from svc_http.cli.streams import STREAM
@@ -51,25 +51,25 @@ class _Read:
 
 
 def append(
-    file: Annotated[str, Parameter(help="One JSON object a line, or one array; - is stdin.")],
+    file: Annotated[str, Parameter(help="One JSON object per line, or one array; - is stdin.")],
     *,
     if_match: Annotated[
-        str | None, Parameter(help="Append only if the ledger is at this tag (its ETag).")
+        str | None, Parameter(help="Append only if this is the ledger's current ETag.")
     ] = None,
     again: Annotated[
-        bool, Parameter(negative=(), help="Append what was appended before once more.")
+        bool, Parameter(negative=(), help="Append again what was appended before.")
     ] = False,
     receipt: Annotated[
-        Path | None, Parameter(help="A file for the receipt of the last record.")
+        Path | None, Parameter(help="Where to write the receipt of the last record.")
     ] = None,
     workspace: Workspace = None,
     author: Author = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Append records, a hundred at a time, each hundred together or not at all.
+    """Append records in batches of a hundred; a batch is appended whole or not at all.
 
-    The same input may be given again: what was appended of it before is passed over, also when the
-    input has grown since. Each object has the members of POST /ledger/records.
+    The same input may be given again, even if it has grown since: what was already appended is
+    skipped. Each object has the members of POST /ledger/records.
     """
     begin = SystemIds().random(32).hex() if again else ""
     entries = list(_entries(_content(file), begin))
@@ -118,7 +118,7 @@ def _tell(common: Common, told: dict[str, Any], *, is_kept: bool) -> None:
     known = f" {len(told['known'])} were there already." if told["known"] else ""
     show.lines(f"Appended {len(records)} records.{known}")
     if told["known"] and not records:
-        show.lines("To append the same once more: --again")
+        show.lines("To append them again: --again")
     if records and not is_kept:
         show.lines(f"{RECEIPT_STEP} (--receipt FILE, or svc ledger prove ID)")
 

@@ -5,15 +5,11 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from svc_http.cli import show
-from svc_http.cli.options import Common
+from svc_http.cli.options import Common, Workspace
 from svc_http.cli.reach import call
 
 app = App(name="changes", help="The change feed of a workspace.")
-app.command("svc_http.cli.tail:changes", name="tail", help="Print every change from a position on.")
-
-Workspace = Annotated[
-    str | None, Parameter(name="--workspace", help="Id or name. Without: the only one there is.")
-]
+app.command("svc_http.cli.tail:changes", name="tail", help="Print every change after a position.")
 
 
 @app.command
@@ -34,17 +30,17 @@ def head(
 def list_(
     *,
     after: Annotated[
-        str | None, Parameter(help="The watermark to go on from. Without: the beginning.")
+        str | None, Parameter(help="The watermark to continue from. Default: the beginning.")
     ] = None,
     type_: Annotated[
         tuple[str, ...],
-        Parameter(name="--type", negative=(), help="A resource type; repeat it."),
+        Parameter(name="--type", negative=(), help="A resource type; repeatable."),
     ] = (),
-    limit: Annotated[int, Parameter(help="How many at most.")] = 100,
+    limit: Annotated[int, Parameter(help="Show at most this many.")] = 100,
     workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Print one page of changes, and the watermark to go on from."""
+    """Print one page of changes, and the watermark to continue from."""
     asked = {"after": after, "types": list(type_), "limit": limit, "workspace": workspace}
     found: Any = call(common, "changes list", asked)
     if common.json:

@@ -17,7 +17,7 @@ def status(
     *,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Show which migrations the file has taken and which it lacks."""
+    """Show which migrations were applied and which are pending."""
     found = describe(_file(common))
     if common.json:
         show.as_json(found)
@@ -31,11 +31,11 @@ def status(
 def migrate(
     *,
     dry_run: Annotated[
-        bool, Parameter(negative=(), help="Only say what would be done; exit 1 if anything.")
+        bool, Parameter(negative=(), help="Only print what would be done; exit 1 if anything.")
     ] = False,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> int:
-    """Bring the file to what this version needs; the server does the same when it starts."""
+    """Bring the file up to date with this version; the server also does so when it starts."""
     from svc_core import catalog, cursor  # noqa: PLC0415 - help is shown without it
     from svc_http import system  # noqa: PLC0415
     from svc_http.storage.sqlite import migrate as take  # noqa: PLC0415
@@ -55,11 +55,11 @@ def migrate(
 
 @app.command
 def backup(
-    target: Annotated[Path, Parameter(help="The file to make; it must not exist.")],
+    target: Annotated[Path, Parameter(help="The file to create; it must not exist.")],
     *,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Copy the database as it is now, also while a server uses it."""
+    """Copy the database as it is now, even while a server uses it."""
     from svc_http import snapshots  # noqa: PLC0415 - help is shown without it
 
     source = _file(common)
@@ -81,13 +81,13 @@ def backup(
 
 @app.command
 def restore(
-    source: Annotated[Path, Parameter(help="The copy that takes the place of the database.")],
+    source: Annotated[Path, Parameter(help="The backup to restore.")],
     *,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Put a copy in the place of the database; what stood there is set aside.
+    """Replace the database with a backup; the file that was there is set aside.
 
-    Consumers of the change feed are told to read anew.
+    Consumers of the change feed are told to start over.
     """
     from svc_http import snapshots  # noqa: PLC0415 - help is shown without it
 

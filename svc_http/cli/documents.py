@@ -37,7 +37,7 @@ def openapi(
 
 
 def version(*, answer: Answer = Answer()) -> None:  # noqa: B008 - frozen
-    """Print the versions of what runs."""
+    """Print the versions of svc, Python and SQLite."""
     from svc_http.pages import service_version  # noqa: PLC0415 - help is shown without it
 
     found = {

@@ -10,7 +10,7 @@ from svc_http.cli.failures import REFUSED
 from svc_http.cli.options import Common
 from svc_http.cli.reach import call
 
-app = App(name="feeds", help="Sources of news: RSS, Atom and JSON feeds, by address or as files.")
+app = App(name="feeds", help="News sources: RSS, Atom and JSON feeds, by address or as files.")
 
 Where = Annotated[
     tuple[str, ...],
@@ -23,20 +23,20 @@ def add(
     location: Where,
     /,
     *,
-    name: Annotated[str | None, Parameter(help="What people call it; for one source.")] = None,
+    name: Annotated[str | None, Parameter(help="Display name, when adding one source.")] = None,
     topic: Annotated[
         tuple[str, ...],
-        Parameter(negative=(), help="A topic that all its items have; repeat it."),
+        Parameter(negative=(), help="A topic that all its items belong to; repeatable."),
     ] = (),
     every: Annotated[
         str | None, Parameter(help="How often it is read: 15m, 24h, 7d, or a number of seconds.")
     ] = None,
-    pull: Annotated[bool, Parameter(help="Take them in at once.")] = True,
+    pull: Annotated[bool, Parameter(help="Read them at once.")] = True,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> int:
-    """Add sources and take them in; a running server reads them again as often as they ask.
+    """Add sources and read them; a running server then reads them again at their own intervals.
 
-    When none of them could be taken in, they are added all the same, and the exit code is 1.
+    When none of them could be read, they are added all the same, and the exit code is 1.
     """
     asked = {
         "locations": [_meant(text) for text in location],
@@ -50,7 +50,7 @@ def add(
         show.as_json(added)
     else:
         columns = ("id", "name", "health.status", "health.itemsLastRun", "message")
-        show.table(_told(added), columns, "No files there; no source was added.")
+        show.table(_told(added), columns, "There are no files; no source was added.")
     is_vain = pull and added and all(one["health"]["status"] == "error" for one in added)
     return REFUSED if is_vain else 0
 
@@ -84,11 +84,11 @@ def pull(
     /,
     *,
     all_: Annotated[
-        bool, Parameter(name="--all", negative=(), help="All of them, due or not.")
+        bool, Parameter(name="--all", negative=(), help="Every source, due or not.")
     ] = False,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Take in the sources that are due."""
+    """Read the sources that are due."""
     done: Any = call(common, "feeds pull", {"sourceIds": list(source_id), "all": all_})
     if common.json:
         show.as_json(done)
@@ -109,7 +109,7 @@ def remove(
     *,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Stop reading sources; the items that were taken in from them stay."""
+    """Stop reading sources; the items already read from them stay."""
     gone: Any = call(common, "feeds remove", {"sourceIds": list(source_id)})
     if common.json:
         show.as_json(gone)

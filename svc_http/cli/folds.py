@@ -7,29 +7,30 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from svc_http.cli import show
-from svc_http.cli.ledger import Workspace
-from svc_http.cli.options import Common
+from svc_http.cli.options import Common, Workspace
 from svc_http.cli.reach import call
 
 TEXT_SHOWN = 60
 """Characters of an observation or a record in a table."""
 
 SubjectId = Annotated[str, Parameter(help="The id of the subject, sbj_...")]
+RecordTime = Annotated[
+    str | None, Parameter(help="RFC 3339: consider what was recorded by then. Default: all.")
+]
+Size = Annotated[int | None, Parameter(help="Consider only this many records, the oldest.")]
 
 
 def fold(
     subject_id: SubjectId,
     *,
-    record_time: Annotated[
-        str | None, Parameter(help="RFC 3339: what was recorded by then counts.")
-    ] = None,
+    record_time: RecordTime = None,
     valid_time: Annotated[
-        str | None, Parameter(help="RFC 3339: what holds then is shown. Without: now.")
+        str | None, Parameter(help="RFC 3339: show what holds at that time. Default: now.")
     ] = None,
-    size: Annotated[int | None, Parameter(help="Only the first so many records count.")] = None,
+    size: Size = None,
     include: Annotated[
         tuple[Literal["history", "segments"], ...],
-        Parameter(negative=(), help="With what was displaced, or the cuts of valid time."),
+        Parameter(negative=(), help="Add what was displaced, or the segments of valid time."),
     ] = (),
     workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
@@ -57,7 +58,7 @@ def fold(
 def history(
     subject_id: SubjectId,
     *,
-    limit: Annotated[int, Parameter(help="How many of the newest at most.")] = 100,
+    limit: Annotated[int, Parameter(help="Show at most this many, the newest.")] = 100,
     workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:

@@ -8,16 +8,16 @@ from svc_http.cli import moments, show
 from svc_http.cli.options import Common
 from svc_http.cli.reach import call
 
-app = App(name="keys", help="API keys: the secret is shown once, when it is made.")
+app = App(name="keys", help="API keys: the secret is shown once, when it is created.")
 
 KeyId = Annotated[str, Parameter(help="The id of the key, key_...")]
 Scopes = Annotated[
     tuple[str, ...],
-    Parameter(name="--scope", negative=(), help="A scope; repeat it. Without: every scope."),
+    Parameter(name="--scope", negative=(), help="A scope; repeatable. Default: every scope."),
 ]
 Addresses = Annotated[
     tuple[str, ...],
-    Parameter(name="--address", negative=(), help="An IP address it may call from; repeat it."),
+    Parameter(name="--address", negative=(), help="An IP address it may call from; repeatable."),
 ]
 COLUMNS = ("id", "name", "prefix", "status", "plan", "workspaceId", "expiresAt")
 
@@ -25,29 +25,30 @@ COLUMNS = ("id", "name", "prefix", "status", "plan", "workspaceId", "expiresAt")
 @app.command
 def create(
     *,
-    name: Annotated[str, Parameter(help="What people call it; unique in its workspace.")],
+    name: Annotated[str, Parameter(help="Display name; unique in its workspace.")],
     workspace: Annotated[
-        str | None, Parameter(help="Id or name. Without: the only one; an empty store gets one.")
+        str | None,
+        Parameter(help="Id or name; needed only if there are several. An empty store gets one."),
     ] = None,
     scope: Scopes = (),
     plan: Annotated[
-        str | None, Parameter(help="The plan it is under; a workspace on it is made if need be.")
+        str | None, Parameter(help="Its plan; a workspace on that plan is created if needed.")
     ] = None,
     address: Addresses = (),
     expires: Annotated[
-        str | None, Parameter(help="RFC 3339, or from now: 90m, 24h, 30d. Without: never.")
+        str | None, Parameter(help="RFC 3339, or from now: 90m, 24h, 30d. Default: never.")
     ] = None,
-    per_minute: Annotated[int | None, Parameter(help="Requests, below the plan's.")] = None,
-    per_day: Annotated[int | None, Parameter(help="Requests, below the plan's.")] = None,
+    per_minute: Annotated[int | None, Parameter(help="Fewer requests than the plan's.")] = None,
+    per_day: Annotated[int | None, Parameter(help="Fewer requests than the plan's.")] = None,
     personal: Annotated[
-        bool, Parameter(negative=(), help="A person's own key, bound to no workspace.")
+        bool, Parameter(negative=(), help="A user's own key, bound to no workspace.")
     ] = False,
     user: Annotated[
-        str | None, Parameter(help="Whose key it is, usr_... Without: the workspace's owner.")
+        str | None, Parameter(help="Whose key it is, usr_... Default: the workspace's owner.")
     ] = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Make a key and print its secret, which nobody can show again."""
+    """Create a key and print its secret, which cannot be shown again."""
     asked = {
         "name": name,
         "workspace": workspace,
@@ -66,7 +67,7 @@ def create(
 @app.command(name="list")
 def list_(
     *,
-    workspace: Annotated[str | None, Parameter(help="Only of this one; id or name.")] = None,
+    workspace: Annotated[str | None, Parameter(help="Only this one's keys; id or name.")] = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
     """List the keys, newest first, without their secrets."""
@@ -93,7 +94,7 @@ def revoke(
     *,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Take a key's power at once; the record stays. Safe to repeat."""
+    """Revoke a key at once; its record stays. Safe to repeat."""
     _one(call(common, "keys revoke", {"keyId": key_id}), common)
 
 
@@ -103,7 +104,7 @@ def regenerate(
     *,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Give a key a new secret and print it; the old one is dead at once."""
+    """Give a key a new secret and print it; the old one stops working at once."""
     _issued(call(common, "keys regenerate", {"keyId": key_id}), common)
 
 
@@ -113,7 +114,7 @@ def delete(
     *,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Forget a key for good."""
+    """Delete a key and its record for good."""
     gone: Any = call(common, "keys delete", {"keyId": key_id})
     if common.json:
         show.as_json(gone)

@@ -5,36 +5,31 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from svc_http.cli import show
-from svc_http.cli.options import Common
+from svc_http.cli.options import Common, Workspace
 from svc_http.cli.reach import call
 
 app = App(
     name="ledger",
-    help="The ledger: sealed records about subjects, folded at two times, verified by anybody.",
+    help="The ledger: sealed records about subjects, folded at two times, verifiable by anyone.",
 )
 
 _HERE = "svc_http.cli"
 for _name, _target, _help in (
     ("append", "appends:append", "Append records from a file or stdin."),
-    ("fold", "folds:fold", "Show a subject as it was known and held at two times."),
+    ("fold", "folds:fold", "Show a subject as known at one time, for what held at another."),
     ("history", "folds:history", "List the records about a subject."),
-    ("picture", "renditions:picture", "Draw what was believed of a subject when, and for when."),
+    ("picture", "renditions:picture", "Draw what was believed about a subject, and when."),
     ("stix", "renditions:stix", "Export a subject as a STIX 2.1 bundle."),
     ("export", "transfer:export", "Write the sealed lines to a file."),
-    ("import", "transfer:import_", "Take an export in as the ledger of a workspace."),
+    ("import", "transfer:import_", "Import an export as the ledger of a workspace."),
     ("verify", "verify:verify", "Verify an export; needs no server and no database."),
 ):
     app.command(f"{_HERE}.{_target}", name=_name, help=_help)
 
-Workspace = Annotated[
-    str | None, Parameter(name="--workspace", help="Id or name. Without: the only one there is.")
-]
-Author = Annotated[
-    str | None, Parameter(help="The key or person it is recorded for, key_... or usr_...")
-]
-Size = Annotated[int | None, Parameter(help="Of the first so many records. Without: of all.")]
-ValidFrom = Annotated[str | None, Parameter(help="RFC 3339: since when it holds.")]
-ValidTo = Annotated[str | None, Parameter(help="RFC 3339: until when, exclusive.")]
+Author = Annotated[str | None, Parameter(help="Who it is recorded for: a key_... or usr_...")]
+Size = Annotated[int | None, Parameter(help="As of this many records. Default: all.")]
+ValidFrom = Annotated[str | None, Parameter(help="RFC 3339: when it begins to hold.")]
+ValidTo = Annotated[str | None, Parameter(help="RFC 3339: when it no longer holds.")]
 RECEIPT_STEP = "Keep the receipt: it proves any later cut or rewriting of the ledger."
 
 
@@ -44,8 +39,8 @@ def open_(
     type_: Annotated[
         str, Parameter(name="--type", help="organization, person, vessel, topic, ... or other.")
     ],
-    label: Annotated[str, Parameter(help="What people call it.")],
-    description: Annotated[str | None, Parameter(help="What it is, in words.")] = None,
+    label: Annotated[str, Parameter(help="Display name.")],
+    description: Annotated[str | None, Parameter(help="A description in words.")] = None,
     valid_from: ValidFrom = None,
     valid_to: ValidTo = None,
     workspace: Workspace = None,
@@ -74,9 +69,9 @@ def open_(
 def subjects(
     *,
     designator: Annotated[
-        str | None, Parameter(help="Only those that ever bore it: SCHEME:VALUE.")
+        str | None, Parameter(help="Only those that ever had this one: SCHEME:VALUE.")
     ] = None,
-    limit: Annotated[int, Parameter(help="How many at most.")] = 100,
+    limit: Annotated[int, Parameter(help="Show at most this many.")] = 100,
     workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
@@ -96,7 +91,7 @@ def key(
     workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Print the verifier key of the ledger's checkpoints (C2SP vkey), for those who verify."""
+    """Print the key that verifies the ledger's checkpoints (a C2SP vkey)."""
     found: Any = call(common, "ledger checkpoint", {"workspace": workspace})
     if common.json:
         origin = found["vkey"].partition("+")[0]
@@ -112,7 +107,7 @@ def checkpoint(
     workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Print the signed head of the ledger. Kept elsewhere, it shows any later cut or rewriting."""
+    """Print the ledger's signed checkpoint. Kept elsewhere, it exposes any later tampering."""
     found: Any = call(common, "ledger checkpoint", {"size": size, "workspace": workspace})
     if common.json:
         show.as_json(found)
@@ -128,7 +123,7 @@ def prove(
     workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Print the receipt of a record (tlog-proof): that it stands in the signed ledger."""
+    """Print a record's receipt (tlog-proof), the proof that it is in the signed ledger."""
     asked = {"recordId": record_id, "size": size, "workspace": workspace}
     found: Any = call(common, "ledger prove", asked)
     if common.json:
@@ -142,7 +137,7 @@ def erase(
     record_id: Annotated[str, Parameter(help="The id of the record.")],
     *,
     reason: Annotated[str, Parameter(help="Why, in words that repeat nothing of the content.")],
-    legal_basis: Annotated[str | None, Parameter(help="What demands it.")] = None,
+    legal_basis: Annotated[str | None, Parameter(help="The law or order that demands it.")] = None,
     workspace: Workspace = None,
     author: Author = None,
     common: Common = Common(),  # noqa: B008 - frozen

@@ -6,13 +6,11 @@ Rule 2: what is passed on is passed on byte for byte, with its fields; the answe
 Rule 3: the webhook is there only while this runs.
 """
 
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from types import FrameType
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -20,9 +18,10 @@ from svc_core.webhooks.signing import SignatureError, secret_key, verify
 from svc_http import control, system
 from svc_http.cli import show
 from svc_http.cli.failures import Usage
-from svc_http.cli.options import Common
+from svc_http.cli.options import Common, Workspace
 from svc_http.cli.reach import call
 from svc_http.cli.webhooks import asked
+from svc_http.interrupts import sigterm_interrupts
 
 DESCRIPTION = "svc webhooks listen"
 BODY_BYTES_MAX = 1024 * 1024
@@ -38,26 +37,24 @@ def listen(
     *,
     forward_to: Annotated[
         str | None,
-        Parameter(name="--forward-to", help="Where each delivery is passed on to, as it came."),
+        Parameter(name="--forward-to", help="Where to forward each delivery, unchanged."),
     ] = None,
     secret: Annotated[
-        str | None, Parameter(help="What is to sign, whsec_... Without: one is made.")
+        str | None, Parameter(help="The signing secret, whsec_... Default: a new one.")
     ] = None,
-    port: Annotated[int, Parameter(help="The port to listen on; 0 takes any.")] = 0,
+    port: Annotated[int, Parameter(help="The port to listen on; 0 picks a free one.")] = 0,
     count: Annotated[
-        int | None, Parameter(help="End after so many deliveries. Without: go on.")
+        int | None, Parameter(help="Stop after this many deliveries. Default: never.")
     ] = None,
-    workspace: Annotated[
-        str | None, Parameter(help="Id or name. Without: the only one there is.")
-    ] = None,
+    workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Receive the deliveries of a webhook that is there while this runs, a line for each.
+    """Receive deliveries by a webhook that exists while this runs, and print a line for each.
 
-    For development: the server must run on this machine, and not in production.
+    For development: the server must run on this machine and not in production.
     """
     _check_server(common)
-    with _receiver(port) as receiver, _ending_well():
+    with _receiver(port) as receiver, sigterm_interrupts():
         url = f"http://127.0.0.1:{receiver.server_port}/"
         made: Any = call(common, "webhooks create", asked(url, DESCRIPTION, (), secret, workspace))
         try:
@@ -85,20 +82,6 @@ def _receiver(port: int) -> Iterator["_Receiver"]:
         raise Usage(f"--port {port} cannot be listened on: {refused.strerror}") from refused
     with receiver:
         yield receiver
-
-
-@contextmanager
-def _ending_well() -> Iterator[None]:
-    """Let SIGTERM end it like Ctrl-C, so that the webhook is removed."""
-
-    def interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _begin(made: Any, given: str | None, common: Common) -> None:

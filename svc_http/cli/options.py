@@ -14,13 +14,25 @@ TOML = "svc.toml"
 CONFIG = "SVC_CONFIG"
 
 
+Workspace = Annotated[
+    str | None, Parameter(name="--workspace", help="Id or name; needed only if there are several.")
+]
+"""The workspace that a command is about."""
+
+WorkspaceOfId = Annotated[
+    str | None,
+    Parameter(name="--workspace", help="Id or name. Default: the one that the id is in."),
+]
+"""The workspace of a command that is given the id of something in it."""
+
+
 @Parameter(name="*")
 @frozen
 class Answer:
     """How to answer."""
 
     json: Annotated[
-        bool, Parameter(name="--json", negative=(), help="Print one JSON value, nothing else.")
+        bool, Parameter(name="--json", negative=(), help="Print one JSON value and nothing else.")
     ] = False
 
 
@@ -30,14 +42,14 @@ class Common:
     """How to answer, and where the store is."""
 
     json: Annotated[
-        bool, Parameter(name="--json", negative=(), help="Print one JSON value, nothing else.")
+        bool, Parameter(name="--json", negative=(), help="Print one JSON value and nothing else.")
     ] = False
     server: Annotated[
         str | None,
         Parameter(
             name="--server",
-            help="The running server: unix:PATH, as `svc serve --json` prints it under `admin`. "
-            "Also SVC_SERVER. Without it: the server of the database, else the file itself.",
+            help="The running server, as unix:PATH: `admin` in the output of `svc serve --json`. "
+            "Also SVC_SERVER. Default: the server that uses the database, else the file itself.",
         ),
     ] = None
     db: Annotated[str | None, Parameter(name="--db", help="The SQLite file. Also SVC_DB.")] = None

@@ -5,36 +5,33 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from svc_http.cli import show
-from svc_http.cli.options import Common
+from svc_http.cli.options import Common, Workspace
 from svc_http.cli.reach import call
 
 app = App(name="profiles", help="Profiles: the topics that a workspace watches.")
 
-Workspace = Annotated[
-    str | None, Parameter(name="--workspace", help="Id or name. Without: the only one there is.")
-]
 ProfileId = Annotated[str, Parameter(help="The id of the profile, prf_...")]
 
 
 @app.command
 def create(
     *,
-    name: Annotated[str, Parameter(help="What people call it.")],
+    name: Annotated[str, Parameter(help="Display name.")],
     topic: Annotated[str, Parameter(help="What to watch, in your own words.")],
     frequency: Annotated[
         str, Parameter(help="hourly, daily, weekdays, weekly, monthly or manual.")
     ] = "manual",
     time: Annotated[str | None, Parameter(help="Local time of day, HH:MM.")] = None,
     day: Annotated[int | None, Parameter(help="1..7 for weekly, 1..28 for monthly.")] = None,
-    timezone: Annotated[str | None, Parameter(help="IANA name. Without: UTC.")] = None,
-    language: Annotated[str | None, Parameter(help="BCP 47 tag. Without: en.")] = None,
+    timezone: Annotated[str | None, Parameter(help="IANA time zone. Default: UTC.")] = None,
+    language: Annotated[str | None, Parameter(help="BCP 47 tag. Default: en.")] = None,
     keyword: Annotated[
-        tuple[str, ...], Parameter(negative=(), help="A name or word that matters; repeat it.")
+        tuple[str, ...], Parameter(negative=(), help="A name or word that matters; repeatable.")
     ] = (),
     workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Make a profile and its active subscription."""
+    """Create a profile with an active subscription."""
     wish = {
         "name": name,
         "topic": topic,
@@ -53,7 +50,7 @@ def create(
 def list_(
     *,
     workspace: Workspace = None,
-    limit: Annotated[int, Parameter(help="How many at most.")] = 100,
+    limit: Annotated[int, Parameter(help="Show at most this many.")] = 100,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
     """List profiles with their subscriptions, newest first."""
@@ -83,7 +80,7 @@ def delete(
     workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Remove a profile with its subscription and its reports."""
+    """Delete a profile with its subscription and its reports."""
     asked = {"profileId": profile_id, "workspace": workspace}
     gone: Any = call(common, "profiles delete", asked)
     if common.json:

@@ -9,30 +9,26 @@ from cyclopts import Parameter
 from svc_core.ledger.stix import AMBER, Tlp
 from svc_http.cli import show
 from svc_http.cli.failures import Usage
-from svc_http.cli.folds import SubjectId
-from svc_http.cli.ledger import Workspace
-from svc_http.cli.options import Common
+from svc_http.cli.folds import RecordTime, Size, SubjectId
+from svc_http.cli.options import Common, Workspace
 from svc_http.cli.reach import call
 from svc_http.cli.streams import STREAM
 from svc_http.cli.transfer import write_whole
 
-RecordTime = Annotated[str | None, Parameter(help="RFC 3339: what was recorded by then counts.")]
-Size = Annotated[int | None, Parameter(help="Only the first so many records count.")]
-
 
 def picture(
     subject_id: SubjectId,
-    file: Annotated[str, Parameter(help="Where to, an SVG; without or - is stdout.")] = STREAM,
+    file: Annotated[
+        str, Parameter(show_default=False, help="The SVG file to write. Default: stdout, as is -.")
+    ] = STREAM,
     *,
     record_time: RecordTime = None,
-    valid_time: Annotated[
-        str | None, Parameter(help="RFC 3339: drawn as a line across the picture.")
-    ] = None,
+    valid_time: Annotated[str | None, Parameter(help="RFC 3339: mark this time by a line.")] = None,
     size: Size = None,
     workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Draw a subject as SVG: what was believed when (upwards), and for when (across)."""
+    """Draw a subject as SVG: upwards when it was recorded, across when it is said to hold."""
     asked = {
         "subjectId": subject_id,
         "recordTime": record_time,
@@ -48,14 +44,16 @@ def picture(
 
 def stix(
     subject_id: SubjectId,
-    file: Annotated[str, Parameter(help="Where to, a JSON file; without or - is stdout.")] = STREAM,
+    file: Annotated[
+        str, Parameter(show_default=False, help="The JSON file to write. Default: stdout, as is -.")
+    ] = STREAM,
     *,
     record_time: RecordTime = None,
     valid_time: Annotated[
-        str | None, Parameter(help="RFC 3339: what holds then is exported. Without: now.")
+        str | None, Parameter(help="RFC 3339: export what holds at that time. Default: now.")
     ] = None,
     size: Size = None,
-    tlp: Annotated[Tlp, Parameter(help="How far it may be passed on (TLP 2.0).")] = AMBER,
+    tlp: Annotated[Tlp, Parameter(help="How far it may be shared (TLP 2.0).")] = AMBER,
     workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:

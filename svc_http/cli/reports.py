@@ -6,26 +6,22 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from svc_http.cli import moments, show
-from svc_http.cli.options import Common
+from svc_http.cli.options import Common, Workspace, WorkspaceOfId
 from svc_http.cli.reach import call
 
-app = App(name="reports", help="Reports: made of stored evidence, every sentence cited.")
-
-Workspace = Annotated[
-    str | None, Parameter(name="--workspace", help="Id or name. Without: found by the id.")
-]
+app = App(name="reports", help="Reports: made from stored evidence, every sentence cited.")
 
 
 @app.command
 def generate(
     profile_id: Annotated[str, Parameter(help="The id of the profile, prf_...")],
     *,
-    start: Annotated[str | None, Parameter(help="RFC 3339: items dated from here.")] = None,
-    end: Annotated[str | None, Parameter(help="RFC 3339: items dated up to here.")] = None,
-    workspace: Workspace = None,
+    start: Annotated[str | None, Parameter(help="RFC 3339: only items dated from then on.")] = None,
+    end: Annotated[str | None, Parameter(help="RFC 3339: only items dated up to then.")] = None,
+    workspace: WorkspaceOfId = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Make a report now; one that would only repeat the newest is not made again."""
+    """Make a report now, unless it would only repeat the newest one."""
     asked = {
         "profileId": profile_id,
         "start": moments.written(start, "--start"),
@@ -52,12 +48,12 @@ def speak(
     report_id: Annotated[str, Parameter(help="The id of the report, rpt_...")],
     *,
     again: Annotated[
-        bool, Parameter(negative=(), help="Also where it has audio: with the voice of now.")
+        bool, Parameter(negative=(), help="Replace existing audio, with the voice of now.")
     ] = False,
-    workspace: Workspace = None,
+    workspace: WorkspaceOfId = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Speak a report now, with the voice of the settings; one that has audio keeps it."""
+    """Make the audio of a report now, with the voice of the settings, unless it has some."""
     asked: dict[str, Any] = {"reportId": report_id, "again": again, "workspace": workspace}
     made: Any = call(common, "reports speak", asked)
     if common.json:
@@ -66,17 +62,15 @@ def speak(
     told = ("reportId", "mimeType", "sizeBytes", "durationSeconds", "voice", "createdAt")
     show.members({name: made[name] for name in told})
     if not made["isNew"]:
-        show.lines("", "It had this audio already; --again makes it anew.")
+        show.lines("", "It already had this audio; --again makes it anew.")
 
 
 @app.command(name="list")
 def list_(
     *,
     profile: Annotated[str | None, Parameter(help="Only of this profile, prf_...")] = None,
-    workspace: Annotated[
-        str | None, Parameter(help="Id or name. Without: the only one there is.")
-    ] = None,
-    limit: Annotated[int, Parameter(help="How many at most.")] = 20,
+    workspace: Workspace = None,
+    limit: Annotated[int, Parameter(help="Show at most this many.")] = 20,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
     """List reports, newest first."""
@@ -97,7 +91,7 @@ def show_(
         Literal["md", "text", "json"] | None,
         Parameter(help="Markdown (the default), plain text, or every member as JSON."),
     ] = None,
-    workspace: Workspace = None,
+    workspace: WorkspaceOfId = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
     """Print one report."""

@@ -30,8 +30,8 @@ OTHER_NAMES = {"rate_limits": ("--no-rate-limits", "--no-rate-limit")}
 def serve(**given: Any) -> int:
     """Run the server until Ctrl-C or SIGTERM.
 
-    With --demo it needs nothing: it makes a store in a temporary folder, fills it with feeds,
-    profiles and reports, and prints a key and lines to try.
+    With --demo it needs no setup: it makes a store in a temporary folder, fills it with feeds,
+    profiles and reports, and prints a key and commands to try.
     """
     flags = {name: value for name, value in given.items() if name in MEMBERS}
     demo, as_json = given.get("demo", False), given.get("json", False)
@@ -70,7 +70,7 @@ def _signature() -> inspect.Signature:
 def _own() -> Iterator[inspect.Parameter]:
     yield _parameter("demo", bool, "Run a demo on this machine, with a store of its own.")
     yield _parameter("open_", bool, "Open the documentation in a browser.", option="--open")
-    yield _parameter("json", bool, "Print one line of JSON with the addresses, nothing else.")
+    yield _parameter("json", bool, "Print one line of JSON with the addresses and nothing else.")
     yield _parameter("config", str, "The settings file. Also SVC_CONFIG; default svc.toml.")
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from svc_http.cli.failures import REFUSED, Usage, tell
-from svc_http.cli.options import Common
+from svc_http.cli.options import Common, Workspace
 from svc_http.cli.reach import call
 
 PAGE_ROWS = 500
@@ -24,7 +24,7 @@ FOLLOW_SECONDS = 1.0
 def changes(
     *,
     after: Annotated[
-        str | None, Parameter(name="--from", help="The watermark to go on from.")
+        str | None, Parameter(name="--from", help="The watermark to continue from.")
     ] = None,
     state: Annotated[
         Path | None, Parameter(help="A file that keeps the position from run to run.")
@@ -33,13 +33,13 @@ def changes(
         str | None,
         Parameter(name="--exec", help="A shell command that is given each page on its stdin."),
     ] = None,
-    follow: Annotated[bool, Parameter(negative=(), help="Wait for more at the end.")] = False,
-    workspace: Annotated[
-        str | None, Parameter(help="Id or name. Without: the only one there is.")
-    ] = None,
+    follow: Annotated[
+        bool, Parameter(negative=(), help="Keep waiting for more at the end.")
+    ] = False,
+    workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> int:
-    """Print every change from a position on, one JSON object a line; --json changes nothing.
+    """Print every change after a position, one JSON object per line, with or without --json.
 
     With --state the position is kept after each page was handed on, so that a run that was killed
     repeats at most one page and misses none. --exec is given a page as lines of JSON on its stdin,

@@ -10,10 +10,10 @@ from typing import IO, Annotated, Any
 
 from cyclopts import Parameter
 
+from svc_core.ledger.erasures import Part
 from svc_http.cli import show
 from svc_http.cli.failures import Refusal, Usage
-from svc_http.cli.ledger import Workspace
-from svc_http.cli.options import Common
+from svc_http.cli.options import Common, Workspace
 from svc_http.cli.reach import call
 from svc_http.cli.show import Bar
 from svc_http.cli.streams import STREAM, named
@@ -25,17 +25,23 @@ BAR_FROM = 10_000
 
 def export(
     file: Annotated[
-        str, Parameter(help="Where to; packed if it ends in .gz, - is stdout.")
+        str,
+        Parameter(
+            show_default=False,
+            help="The file to write, gzipped if it ends in .gz. Default: stdout, as is -.",
+        ),
     ] = STREAM,
     *,
-    size: Annotated[int | None, Parameter(help="Only the first so many records.")] = None,
+    size: Annotated[
+        int | None, Parameter(help="Export only this many records, the oldest.")
+    ] = None,
     checkpoint: Annotated[
-        Path | None, Parameter(help="A file for the signed checkpoint of what is exported.")
+        Path | None, Parameter(help="Where to write the signed checkpoint of what is exported.")
     ] = None,
     workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Export the sealed lines, byte for byte: a file that anybody can verify by themselves.
+    """Export the sealed lines, byte for byte: a file that anyone can verify.
 
     The file is there whole or not at all. With --json the lines go to FILE and the counts to
     stdout.
@@ -56,19 +62,30 @@ def export(
     head: Any = call(common, "ledger checkpoint", asked)
     if checkpoint is not None:
         write_whole(checkpoint, [head["checkpoint"].encode()])
+    later = len(exported.part.erased)
     if file == STREAM:
+        sys.stderr.write("".join(f"{line}\n" for line in _erased_later(later)))
         return
     if common.json:
         shown = {name: head[name] for name in ("ledger", "size", "rootHash", "vkey")}
-        show.as_json({"file": file, **shown})
+        show.as_json({"file": file, **shown, "erasedLater": later})
         return
     kept = f" --checkpoint {checkpoint}" if checkpoint else ""
     show.lines(f"Exported {head['size']} records of {head['ledger']} to {file}.")
     show.lines(f"Verify it: svc ledger verify {file}{kept} --key {head['vkey']}")
+    show.lines(*_erased_later(later))
+
+
+def _erased_later(count: int) -> Iterator[str]:
+    if count:
+        yield (
+            f"Records without content that were erased after --size: {count}. Nothing in the part "
+            "says so, so verifying it finds PAYLOAD_MISSING; verify an export of the whole ledger."
+        )
 
 
 class _Pages:
-    """Pages of lines; `size` is how many records they hold once all were read.
+    """Pages of lines; `size` is how many records they hold once all were read, `part` which.
 
     Without a size the ledger is read to its end as it is when that is reached, so that whatever
     was erased in the meantime comes with the record that erases it.
@@ -76,6 +93,7 @@ class _Pages:
 
     def __init__(self, common: Common, workspace: str | None, size: int | None) -> None:
         self.size = 0
+        self.part = Part()
         self._common = common
         self._asked: dict[str, Any] = {"workspace": workspace, "size": size}
 
@@ -84,7 +102,9 @@ class _Pages:
         while True:
             asked = self._asked | {"start": self.size}
             page: Any = call(self._common, "ledger export", asked)
-            yield b64decode(page["lines"])
+            lines = b64decode(page["lines"])
+            self.part.take(lines.split(b"\n"))
+            yield lines
             self.size = page["next"]
             if self.size >= page["size"]:
                 return

@@ -51,11 +51,11 @@ def verify(
     *,
     checkpoint: Annotated[
         tuple[Path, ...],
-        Parameter(negative=(), help="A checkpoint that was kept elsewhere; repeat it."),
+        Parameter(negative=(), help="A checkpoint that was kept elsewhere; repeatable."),
     ] = (),
     receipt: Annotated[
         tuple[Path, ...],
-        Parameter(negative=(), help="A receipt that an append answered with; repeat it."),
+        Parameter(negative=(), help="A receipt that an append returned; repeatable."),
     ] = (),
     key: Annotated[
         str | None, Parameter(help="The ledger's verifier key, as `svc ledger key` prints it.")
@@ -64,12 +64,12 @@ def verify(
         Path | None, Parameter(help="A file that says which witnesses must have signed.")
     ] = None,
     level: Annotated[
-        Level, Parameter(help="integrity looks at bytes alone, strict at what they say as well.")
+        Level, Parameter(help="integrity checks the bytes alone, strict also what they say.")
     ] = "strict",
     from_size: Annotated[
-        int | None, Parameter(help="The size of the ledger as you saw it before.")
+        int | None, Parameter(help="The ledger's size when you last saw it.")
     ] = None,
-    from_root: Annotated[str | None, Parameter(help="Its root then, base64.")] = None,
+    from_root: Annotated[str | None, Parameter(help="Its root at that size, base64.")] = None,
     answer: Answer = Answer(),  # noqa: B008 - frozen
 ) -> int:
     """Verify an export of a ledger. Needs no server, no database and no settings.

@@ -5,20 +5,17 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from svc_http.cli import show
-from svc_http.cli.options import Common
+from svc_http.cli.options import Common, Workspace, WorkspaceOfId
 from svc_http.cli.reach import call
 
-app = App(name="webhooks", help="Webhooks: addresses that are told of new reports.")
+app = App(name="webhooks", help="Webhooks: addresses that are notified of new reports.")
 app.command(
     "svc_http.cli.listen:listen",
     name="listen",
-    help="Receive deliveries on this machine, check them, print them, pass them on.",
+    help="Receive deliveries on this machine: verify, print and forward them.",
 )
 
 WebhookId = Annotated[str, Parameter(help="The id of the webhook, whk_...")]
-Workspace = Annotated[
-    str | None, Parameter(name="--workspace", help="Id or name. Without: found by the id.")
-]
 COLUMNS = ("id", "url", "status", "consecutiveFailures", "lastDelivery.status", "lastDelivery.at")
 DELIVERY_COLUMNS = ("eventId", "eventType", "subject", "status", "attempts", "updatedAt")
 
@@ -27,17 +24,17 @@ DELIVERY_COLUMNS = ("eventId", "eventType", "subject", "status", "attempts", "up
 def create(
     url: Annotated[str, Parameter(help="Where events are sent: https, or http to this machine.")],
     *,
-    description: Annotated[str | None, Parameter(help="What people call it.")] = None,
+    description: Annotated[str | None, Parameter(help="What it is for.")] = None,
     profile: Annotated[
         tuple[str, ...],
-        Parameter(name="--profile", negative=(), help="Only of this one, prf_...; repeat it."),
+        Parameter(
+            name="--profile", negative=(), help="Only reports of this profile, prf_...; repeatable."
+        ),
     ] = (),
     secret: Annotated[
-        str | None, Parameter(help="Your own, whsec_... Without: one is made and shown once.")
+        str | None, Parameter(help="Your own, whsec_... Default: a new one, shown once.")
     ] = None,
-    workspace: Annotated[
-        str | None, Parameter(help="Id or name. Without: the only one there is.")
-    ] = None,
+    workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
     """Register an address and print the secret that signs its deliveries."""
@@ -62,9 +59,7 @@ def asked(
 @app.command(name="list")
 def list_(
     *,
-    workspace: Annotated[
-        str | None, Parameter(help="Id or name. Without: the only one there is.")
-    ] = None,
+    workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
     """List the webhooks, newest first, without their secrets."""
@@ -79,7 +74,7 @@ def list_(
 def show_(
     webhook_id: WebhookId,
     *,
-    workspace: Workspace = None,
+    workspace: WorkspaceOfId = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
     """Show one webhook without its secret."""
@@ -90,10 +85,10 @@ def show_(
 def delete(
     webhook_id: WebhookId,
     *,
-    workspace: Workspace = None,
+    workspace: WorkspaceOfId = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Remove a webhook; what waits for it is never sent."""
+    """Delete a webhook; what is still waiting for it is never sent."""
     gone = _call(common, "delete", webhook_id, workspace)
     if common.json:
         show.as_json(gone)
@@ -105,10 +100,10 @@ def delete(
 def enable(
     webhook_id: WebhookId,
     *,
-    workspace: Workspace = None,
+    workspace: WorkspaceOfId = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Tell a disabled webhook of events again. Safe to repeat."""
+    """Enable a disabled webhook again. Safe to repeat."""
     _one(_call(common, "enable", webhook_id, workspace), common)
 
 
@@ -116,10 +111,10 @@ def enable(
 def rotate_secret(
     webhook_id: WebhookId,
     *,
-    workspace: Workspace = None,
+    workspace: WorkspaceOfId = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Make a new secret and print it; the old one signs beside it for a day."""
+    """Make a new secret and print it; the old one keeps signing beside it for a day."""
     _issued(_call(common, "rotate-secret", webhook_id, workspace), common)
 
 
@@ -127,7 +122,7 @@ def rotate_secret(
 def send_test(
     webhook_id: WebhookId,
     *,
-    workspace: Workspace = None,
+    workspace: WorkspaceOfId = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
     """Queue a test event, signed and counted like any other."""
@@ -143,11 +138,11 @@ def deliveries(
         Parameter(
             name="--status",
             negative=(),
-            help="pending, delivering, delivered, failed or skipped; repeat it.",
+            help="pending, delivering, delivered, failed or skipped; repeatable.",
         ),
     ] = (),
-    limit: Annotated[int, Parameter(help="How many at most.")] = 20,
-    workspace: Workspace = None,
+    limit: Annotated[int, Parameter(help="Show at most this many.")] = 20,
+    workspace: WorkspaceOfId = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
     """List what became of each event of the last 30 days, newest first."""
@@ -178,7 +173,7 @@ def redeliver(
     webhook_id: WebhookId,
     event_id: Annotated[str, Parameter(help="The id of the event, evt_...")],
     *,
-    workspace: Workspace = None,
+    workspace: WorkspaceOfId = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
     """Send an event again: the same body under the same id, in a new attempt."""
@@ -189,21 +184,21 @@ def redeliver(
 @app.command
 def trigger(
     report_id: Annotated[
-        str | None, Parameter(help="The id of the report, rpt_... Without: the newest.")
+        str | None, Parameter(help="The id of the report, rpt_... Default: the newest.")
     ] = None,
     *,
     workspace: Annotated[
-        str | None, Parameter(help="Id or name. Without: the only one, or found by the id.")
+        str | None, Parameter(help="Id or name. Default: that of the report, else the only one.")
     ] = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Tell every webhook that wants it of a report, as if it had just been made."""
+    """Announce a report to every webhook that wants it, as if it had just been made."""
     given = {"reportId": report_id, "workspace": workspace}
     found: Any = call(common, "webhooks trigger", given)
     if common.json:
         show.as_json(found)
         return
-    empty = "No enabled webhook of an active subscription wants to be told of this report."
+    empty = "No enabled webhook of an active subscription wants this report."
     show.table(found["deliveries"], ("webhookId", "eventId"), empty)
 
 

@@ -9,21 +9,21 @@ from svc_http.cli.options import Common
 from svc_http.cli.reach import call
 
 workspaces = App(name="workspaces", help="Workspaces: each has its own data, plan and quota.")
-users = App(name="users", help="People: they own workspaces and personal keys.")
-plans = App(name="plans", help="Plans: who may hold keys, how many, how fast they may call.")
+users = App(name="users", help="Users: they own workspaces and personal keys.")
+plans = App(name="plans", help="Plans: how many keys, and how many requests they may make.")
 
 
 @workspaces.command(name="create")
 def create_workspace(
     *,
-    name: Annotated[str, Parameter(help="What people call it.")],
+    name: Annotated[str, Parameter(help="Display name.")],
     plan: Annotated[str, Parameter(help="free, lite, pro or elite.")] = "elite",
     owner: Annotated[
-        str | None, Parameter(help="An existing person, usr_... Without: one is made.")
+        str | None, Parameter(help="An existing user, usr_... Default: a new one.")
     ] = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Make a workspace."""
+    """Create a workspace."""
     asked = {"name": name, "plan": plan, "owner": owner}
     _one(call(common, "workspaces create", asked), common)
 
@@ -45,12 +45,12 @@ def list_workspaces(
 @users.command(name="create")
 def create_user(
     *,
-    name: Annotated[str, Parameter(help="What people call them.")],
-    email: Annotated[str | None, Parameter(help="Unique.")] = None,
-    plan: Annotated[str, Parameter(help="The plan of their personal keys.")] = "free",
+    name: Annotated[str, Parameter(help="Display name.")],
+    email: Annotated[str | None, Parameter(help="Email address; unique.")] = None,
+    plan: Annotated[str, Parameter(help="The plan of the user's personal keys.")] = "free",
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Make a person."""
+    """Create a user."""
     asked = {"name": name, "email": email, "plan": plan}
     _one(call(common, "users create", asked), common)
 
@@ -60,7 +60,7 @@ def list_users(
     *,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """List the people, newest first."""
+    """List the users, newest first."""
     found: Any = call(common, "users list", {})
     if common.json:
         show.as_json(found)
@@ -74,7 +74,7 @@ def show_plans(
     *,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Show the plan table that is in force."""
+    """Show the plan table in force."""
     found: Any = call(common, "plans show", {})
     if common.json:
         show.as_json(found)
@@ -89,7 +89,7 @@ def set_plan(
     *,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Move a workspace to another plan; its keys feel it at their next request."""
+    """Move a workspace to another plan; it takes effect at the next request."""
     _one(call(common, "plans set", {"workspace": workspace, "plan": plan}), common)
 
 
