@@ -6,7 +6,7 @@ a key that was not seen for a second is looked up in storage.
 
 from collections import OrderedDict
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from hashlib import sha256
 
 from attrs import evolve, frozen
@@ -15,7 +15,7 @@ from svc_core import accounts, problem
 from svc_core.access import address, lockout
 from svc_core.access.address import ClientAddress, Forwarded, Trusted
 from svc_core.access.authorize import Facts, Grant, OperationAccess, authorize, locked
-from svc_core.access.counters import Gauge, MemoryCounters
+from svc_core.access.counters import MemoryCounters
 from svc_core.access.keys import Bearer, Malformed, parse_bearer
 from svc_core.access.plans import PlanTable
 from svc_core.access.principal import Principal
@@ -23,6 +23,7 @@ from svc_core.accounts import Admission
 from svc_core.ports import SYSTEM, Storage, Transaction
 from svc_core.problem import Problem
 from svc_http.exchange import Exchange
+from svc_http.rates import Rates
 from svc_http.respond import Again
 from svc_http.uses import Uses
 
@@ -32,10 +33,7 @@ TTL_SECONDS = 1.0
 PRINCIPALS_MAX = 10_000
 """Keys held at once: about 20 MB, more than one process can serve within a second."""
 
-
 _SCHEME = b"Bearer "
-_SECOND = timedelta(seconds=1)
-
 
 _STANDING = frozenset(
     {
@@ -48,58 +46,22 @@ _STANDING = frozenset(
 """Refusals of a key for what it is: they hold for as long as it is the same."""
 
 
-_Counts = tuple[int, ...]
-
-
-def _counts(gauge: Gauge) -> _Counts:
-    """All that a verdict on the four pools of one meter depends on, but limits and second."""
-    key, account = gauge.key, gauge.account
-    return (
-        key.minute,
-        key.minute_used,
-        key.day,
-        key.day_used,
-        account.minute,
-        account.minute_used,
-        account.day,
-        account.day_used,
-    )
-
-
-@frozen(eq=False)
-class _Shut:
-    """A refusal that is given again while the counts that it rests on are the same.
-
-    It holds for one `second`; None where it rests on neither.
-    """
-
-    again: Again
-    second: datetime | None = None
-    counts: _Counts = ()
-
-    def holds(self, gauge: Gauge, now: datetime) -> bool:
-        """Whether the long way would refuse in the same words."""
-        if self.second is None:
-            return True
-        return self.second <= now < self.second + _SECOND and self.counts == _counts(gauge)
-
-
 @frozen(eq=False)
 class _Held:
     """A key as it was looked up, good `until` a moment of the monotonic clock.
 
     `grant` is what its requests get. `open` has the operations that the whole of `authorize` let
-    it run, each with the counters to ask; `shut` has those that it refused, with the refusal. Of
-    what `authorize` judges, status, plan, scopes and binding cannot change without another
-    principal; see `Gate.admit_known` for the rest.
+    it run, or refused for its rates alone; `shut` has those that it refused for what the key is,
+    with the refusal. Of what `authorize` judges, status, plan, scopes and binding cannot change
+    without another principal; see `Gate.admit_known` for the rest.
     """
 
     principal: Principal
     admission: Admission
     until: float
     grant: Grant
-    open: dict[OperationAccess, Gauge]
-    shut: dict[OperationAccess, "_Shut"]
+    open: dict[OperationAccess, Rates]
+    shut: dict[OperationAccess, Again]
 
 
 class Principals:
@@ -199,19 +161,17 @@ class Gate:
         held = self._known(exchange, now)
         if held is None:
             return None
-        shut = held.shut.get(access)
-        if shut is not None and shut.holds(held.principal.general, now):
-            exchange.tenant = held.grant.actor.tenant
-            exchange.key_prefix = held.principal.key.prefix
-            return shut.again
-        gauge = held.open.get(access)
-        fields = None if gauge is None else gauge.hit_open(int(now.timestamp()))
-        if fields is None:
-            return None
+        again = held.shut.get(access)
+        if again is None:
+            rates = held.open.get(access)
+            if rates is None:
+                return None
+            exchange.limit_headers, again = rates.count(int(now.timestamp()))
         key = held.principal.key
         exchange.tenant = held.grant.actor.tenant
         exchange.key_prefix = key.prefix
-        exchange.limit_headers = fields
+        if again is not None:
+            return again
         self.uses.note(key.id, now)
         return held.grant
 
@@ -253,8 +213,10 @@ class Gate:
             # Only this refusal counts: every other one is about a key that exists.
             if refusal.type is problem.INVALID_API_KEY and not self._book.record(client.text, now):
                 raise locked(self._book.failures(client.text), now) from refusal
-            if isinstance(bearer, Bearer) and principal is not None:
-                self._note_shut(access, bearer, principal, refusal, now)
+            if refusal.type in _STANDING:
+                self._note_shut(access, bearer, principal, refusal)
+            elif refusal.type is problem.RATE_LIMITED:
+                self._note_open(access, bearer, principal)
             raise
         if principal is not None:
             self.uses.note(principal.key.id, now)
@@ -269,28 +231,29 @@ class Gate:
         bearer: Bearer | Malformed | None,
         principal: Principal | None,
     ) -> None:
-        if not isinstance(bearer, Bearer) or principal is None or principal.addresses:
-            return
-        held = self._principals.held_as(bearer.digest_hex, principal)
+        held = self._notable(bearer, principal)
         if held is not None and access.pool == "account":
-            held.open[access] = principal.general
+            held.open.setdefault(access, Rates(held.principal.general))
 
     def _note_shut(
         self,
         access: OperationAccess,
-        bearer: Bearer,
-        principal: Principal,
+        bearer: Bearer | Malformed | None,
+        principal: Principal | None,
         refusal: Problem,
-        now: datetime,
     ) -> None:
-        held = self._principals.held_as(bearer.digest_hex, principal)
-        if held is None or principal.addresses:
-            return
-        if refusal.type in _STANDING:
-            held.shut[access] = _Shut(Again(refusal))
-        elif refusal.type is problem.RATE_LIMITED and access.pool == "account":
-            second = now.replace(microsecond=0)
-            held.shut[access] = _Shut(Again(refusal), second, _counts(principal.general))
+        held = self._notable(bearer, principal)
+        if held is not None:
+            unraised = Problem(refusal.type, refusal.detail, refusal.headers)
+            held.shut[access] = Again(unraised)
+
+    def _notable(
+        self, bearer: Bearer | Malformed | None, principal: Principal | None
+    ) -> _Held | None:
+        """What is held of a principal that was judged just now, unless it is to be judged anew."""
+        if not isinstance(bearer, Bearer) or principal is None or principal.addresses:
+            return None
+        return self._principals.held_as(bearer.digest_hex, principal)
 
     def _is_locked(self, client: ClientAddress, now: datetime) -> bool:
         return lockout.is_locked(self._book.failures(client.text), now)

@@ -129,25 +129,31 @@ class Refused:
 
 def refused(refusal: Problem, origin: str, is_v2: bool) -> Refused:
     """A refusal with its constant fields; all request ids are of one length."""
-    headers = [*(V2 if is_v2 else V1), _PROBLEM_TYPE, _NO_STORE, *encoded(refusal.headers.items())]
-    if refusal.type is problem.NOT_ACCEPTABLE:
-        headers.append(_VARY)
     around = problem.parts(refusal, base_url=origin)
     size = len(b"".join(around)) + 2 * _ID_LENGTH
-    headers.append((b"content-length", b"%d" % size))
+    headers = [
+        *(V2 if is_v2 else V1),
+        _PROBLEM_TYPE,
+        _NO_STORE,
+        (b"content-length", b"%d" % size),
+        *encoded(refusal.headers.items()),
+    ]
+    if refusal.type is problem.NOT_ACCEPTABLE:
+        headers.append(_VARY)
     return Refused(refusal.type.status, tuple(headers), around)
 
 
 class Again:
     """A refusal that one resource gives again and again; its bytes are made when it first does.
 
-    `refusal` is one that nobody raises, so that it holds no frames.
+    `refusal` is one that nobody raises, so that it holds no frames. What an exchange tells of
+    limits is told beside it.
     """
 
     __slots__ = ("refusal", "rendered")
 
     def __init__(self, refusal: Problem) -> None:
-        self.refusal = Problem(refusal.type, refusal.detail, refusal.headers)
+        self.refusal = refusal
         self.rendered: Refused | None = None
 
 
@@ -166,12 +172,10 @@ def refuse_again(exchange: Exchange, again: Again, origin: str) -> Awaitable[Non
     answer = again.rendered
     if answer is None:
         answer = again.rendered = refused(again.refusal, origin, exchange.is_v2)
-    return _send_refused(exchange, answer)
+    return _send_refused(exchange, answer, exchange.limit_headers)
 
 
-def _send_refused(
-    exchange: Exchange, answer: Refused, limits: Iterable[Header] = ()
-) -> Awaitable[None]:
+def _send_refused(exchange: Exchange, answer: Refused, limits: Iterable[Header]) -> Awaitable[None]:
     id_header = exchange.id_header
     headers = [*answer.headers, *limits, id_header]
     return exchange.finish(answer.status, headers, id_header[1].join(answer.around))

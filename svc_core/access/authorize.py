@@ -131,7 +131,7 @@ def settle(principal: Principal, verdict: Verdict) -> Grant:
     Raises: Problem RATE_LIMITED, or AGENT_RATE_LIMITED when only agent pools are exhausted.
     """
     if verdict.exhausted:
-        raise _limited(verdict)
+        raise limited(verdict)
     return Grant(principal.actor, principal.key, verdict)
 
 
@@ -201,7 +201,9 @@ def _out_of_scope(scopes: frozenset[str]) -> Problem:
     )
 
 
-def _limited(verdict: Verdict) -> Problem:
+def limited(verdict: Verdict) -> Problem:
+    """The refusal of a verdict with exhausted pools: RATE_LIMITED, or AGENT_RATE_LIMITED when
+    only agent pools are exhausted."""
     names = [pool.name for pool in verdict.exhausted_pools]
     only_agent = all(name.startswith(AGENT.prefix) for name in names)
     kind = problem.AGENT_RATE_LIMITED if only_agent else problem.RATE_LIMITED

@@ -201,13 +201,13 @@ def judge(
     of the pools unless the verdict names exhausted ones.
     """
     left = [pool.limit - count for pool, count in zip(meter.all_pools, used, strict=True)]
-    exhausted = tuple(position for position, rest in enumerate(left) if rest <= 0)
+    exhausted = tuple([position for position, rest in enumerate(left) if rest <= 0])
     taken = 0 if exhausted else 1
     return Verdict(
         meter,
         second,
         # A plan may have been lowered below what was used already: never a negative number.
-        tuple(max(rest - taken, 0) for rest in left),
+        tuple([max(rest - taken, 0) for rest in left]),
         (max(minute, second // MINUTE_SECONDS) + 1) * MINUTE_SECONDS,
         (max(day, second // DAY_SECONDS) + 1) * DAY_SECONDS,
         exhausted,
