@@ -50,7 +50,7 @@ def sounds() -> Sounds:
 def program(tmp_path: Path) -> Callable[..., CommandSpeech]:
     """Makes a speaker of a few lines of Python and the arguments after them."""
 
-    def make(code: str, *arguments: str, seconds: float = 10.0, size: int = 10_000) -> Any:
+    def make(code: str, *arguments: str, seconds: float = 60.0, size: int = 10_000) -> Any:
         path = tmp_path / "speaker.py"
         path.write_text(code)
         bounds = Bounds(seconds, size)

@@ -15,14 +15,7 @@ Program = Callable[..., CommandSpeech]
 
 ECHO = "import sys; sys.stdout.buffer.write(sys.stdin.buffer.read())"
 TO_FILE = "import sys; open(sys.argv[1], 'wb').write(sys.stdin.buffer.read()); print('noise')"
-STARTS_ANOTHER = """\
-import os, subprocess, sys
-held = os.open(sys.argv[1], os.O_WRONLY)
-forever = [sys.executable, '-c', 'import time; time.sleep(60)']
-subprocess.Popen(forever, pass_fds=[held])
-os.write(held, b'up')
-import time; time.sleep(60)
-"""
+STARTS_ANOTHER = "exec 3> $0; sleep 600 & printf up >&3; sleep 600"
 
 
 async def said(speech: CommandSpeech, out: Path, text: str = "Café & $(id) `x`\n") -> bytes:
@@ -93,7 +86,7 @@ async def test_what_goes_wrong_is_said_in_one_line(
     program: Program, tmp_path: Path, case: str
 ) -> None:
     code, arguments, said_of_it = FAULTS[case]
-    speech = program(code, *arguments, seconds=0.5 if "long" in case else 10)
+    speech = program(code, *arguments, seconds=0.5 if "long" in case else 60)
     with pytest.raises(SpeechFailed, match=said_of_it) as failed:
         await said(speech, tmp_path / "a")
     assert "\n" not in str(failed.value)
@@ -131,7 +124,9 @@ async def test_a_program_is_killed_with_all_that_it_started(
     """Both hold a pipe, which ends when the last of them has."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    speech = program(STARTS_ANOTHER, str(pipe), seconds=2.0 if end == "timeout" else 60.0)
+    seconds = 5.0 if end == "timeout" else 60.0  # a shell is up in a hundredth of one
+    command = ("/bin/sh", "-c", STARTS_ANOTHER, str(pipe))
+    speech = CommandSpeech(command, bounds=Bounds(seconds=seconds))
     task = asyncio.create_task(speech.say(Words("a", "en"), tmp_path / "a"))
     with await asyncio.to_thread(pipe.open, "rb", 0) as reader:
         assert await asyncio.to_thread(reader.read, 2) == b"up"

@@ -492,17 +492,28 @@ async def _all_at_once(fetcher: Fetcher, urls: list[str]) -> None:
 
 
 async def test_one_host_is_asked_one_thing_at_a_time(fetcher: Fetcher, publisher: Any) -> None:
-    urls = [publisher.publish(f"/{number}", b"body") for number in range(10)]
+    asked, never = threading.Semaphore(1), threading.Event()
+    alone: list[bool] = []
+
+    def answer(exchange: Any) -> None:
+        alone.append(asked.acquire(blocking=False))
+        never.wait(0.02)  # long enough for another one to come, if any were on its way
+        asked.release()
+        exchange.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+    urls = [publisher.script(f"/{number}", answer) for number in range(10)]
     await _all_at_once(fetcher, urls)
-    assert publisher.most_under_way == 1
-    assert len(publisher.requests) == 10
+    assert alone == [True] * 10
 
 
 async def test_hosts_are_asked_at_once_up_to_the_bound(publisher: Any) -> None:
-    meeting = threading.Barrier(2, timeout=10.0)
+    meeting, places = threading.Barrier(2, timeout=60.0), threading.Semaphore(2)
+    found_room: list[bool] = []
 
     def meet(exchange: Any) -> None:
+        found_room.append(places.acquire(blocking=False))
         meeting.wait()
+        places.release()
         exchange.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
     publisher.script("/feed", meet)
@@ -513,7 +524,7 @@ async def test_hosts_are_asked_at_once_up_to_the_bound(publisher: Any) -> None:
             for url, name in zip(urls, ["127.0.0.1", "localhost"] * 2, strict=True)
         ]
         await _all_at_once(inside, names)
-    assert publisher.most_under_way == 2
+    assert found_room == [True] * 4
 
 
 # -- files -------------------------------------------------------------------------------------
