@@ -164,8 +164,9 @@ def test_contradictions_are_hatched_while_they_last() -> None:
         assert each.get("data-until") == records[2].recorded_at
 
 
-def test_each_row_tells_what_was_done_and_when() -> None:
-    records = [
+def changes() -> list[Record]:
+    """One record of each kind, and what can be done to it."""
+    return [
         record(0, "subject", type="organization", label="Pier 7 AG"),
         record(1, "designator", scheme="lei", value="5493001KJTIIGC8Y1R12", confidence=70),
         record(2, "observation", text="Zug was seen."),
@@ -189,6 +190,10 @@ def test_each_row_tells_what_was_done_and_when() -> None:
         record(17, op="verify", target=16, payload=None),
         record(18, predicate="employees", value=12),
     ]
+
+
+def test_each_row_tells_what_was_done_and_when() -> None:
+    records = changes()
     said = texts(drawn(records, valid_time=Y21))
     for words in (
         "Identity", "Designators", "Observations", "Claims", "Pier 7 AG (organization)",
@@ -239,6 +244,47 @@ def test_it_is_described_in_words() -> None:
     many = [record(n, "designator", scheme="name", value=f"N{n}", start=Y20) for n in range(20)]
     more = [claim(20 + n, f"T{n}", end=Y22) for n in range(40)]
     assert "and 20 more." in (drawn([*many, *more]).find(f"{NS}desc").text or "")  # type: ignore[union-attr]
+
+
+KEPT = {
+    "changes": (changes(), {"valid_time": Y21}),
+    "changes-before": (changes(), {"record_time": histories.instant(9_000_000), "size": 9}),
+    "nothing": ([], {}),
+    "lasting": (
+        [
+            record(
+                0, "subject", type="person", label="Ann", start=Y20, at=f"{Y20[:4]}-02-03{Y20[10:]}"
+            ),
+            *[record(n, "designator", scheme="name", value=f"N{n}") for n in range(1, 20)],
+            *[
+                claim(n, f"Town {n} on the {'very ' * 20}long river", end=Y23)
+                for n in range(20, 50)
+            ],
+            *[
+                record(n, op="verify", target=20 + n % 5, state=state)
+                for n, state in enumerate(
+                    ("verified", "corroborated", "under_review", "disputed", "refuted"), 50
+                )
+            ],
+            *[record(n, "observation", text="漢" * n, start=Y22) for n in range(55, 60)],
+            record(60, op="retract", target=20, start=Y20, end=Y22, reason="other"),
+            claim(61, {"city": "Zug"}, start=Y21, end=Y22, at=f"2027-03-04{Y20[10:]}"),
+            *[
+                record(
+                    n, op="verify", target=61, state="disputed", at=f"2027-03-{n - 57:02}{Y20[10:]}"
+                )
+                for n in range(62, 88)
+            ],
+        ],
+        {"valid_time": Y22},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_picture_is_the_same_on_every_machine_and_in_every_release(name: str, kept: Any) -> None:
+    records, asked = KEPT[name]
+    kept(f"picture-{name}.svg", svg(records, SUBJECT, **asked))
 
 
 # -- hostile, large, alone -------------------------------------------------------------------------
