@@ -3,8 +3,9 @@
 Rule 1: a batch is all or nothing, has one record time, and each of its entries is judged after
         those before it.
 Rule 2: every append answers with receipts: whoever keeps one can prove a later cut or rewriting.
-Rule 3: an erasure takes the content out of the line, the indexes and the answers that are kept for
-        retries; heads, seals, proofs and checkpoints stay as they were.
+Rule 3: an erasure takes the content out of the line and the indexes; heads, seals, proofs and
+        checkpoints stay as they were. An answer that is kept for retries is kept sealed, and goes
+        when its day is over; only who sends the same content again is given it.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

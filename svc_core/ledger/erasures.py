@@ -7,6 +7,8 @@ count as erasures, and only of records of the same subject. Lines may be damaged
 from collections.abc import AsyncIterable, Iterable
 from typing import Final
 
+from attrs import define, field
+
 from svc_core.ledger.books import SUBJECT_RECORDS_MAX, head_of
 from svc_core.ledger.reading import read
 from svc_core.ledger.seal import TreeHead
@@ -14,6 +16,7 @@ from svc_core.operation import Context
 
 _SEAL_BYTES: Final = len(b',"seal":""}') + 64
 _NO_CONTENT: Final = b',"payload":null'
+_ERASES: Final = b'"op":"erase"'
 
 
 def emptied(lines: Iterable[bytes]) -> set[str]:
@@ -33,6 +36,33 @@ def erased_by(lines: Iterable[bytes], subject: str, *, start: int) -> set[str]:
         if head.op == b"erase" and head.target and head.subject.decode() == subject:
             found.add(head.target.decode())
     return found
+
+
+@define
+class Part:
+    """A part of a log: take in its lines, then ask what of it a record after it `erased`."""
+
+    _lost: set[str] = field(factory=set, init=False)
+    _told: set[str] = field(factory=set, init=False)
+
+    def take(self, lines: Iterable[bytes]) -> None:
+        """Take in the next lines, without LF."""
+        for line in lines:
+            has_content = not line[:-_SEAL_BYTES].endswith(_NO_CONTENT)
+            if has_content and _ERASES not in line:
+                continue
+            head = read(0, line).head
+            if head is None:
+                continue
+            if not has_content:
+                self._lost.add(head.id.decode())
+            if head.op == b"erase" and head.target:
+                self._told.add(head.target.decode())
+
+    @property
+    def erased(self) -> set[str]:
+        """The records without content that no record of the part erases."""
+        return self._lost - self._told
 
 
 async def erased_later(

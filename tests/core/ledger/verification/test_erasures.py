@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from svc_core.ledger.erasures import emptied, erased_by
+from svc_core.ledger.erasures import Part, emptied, erased_by
 from svc_core.ledger.records import HEAD, split
 
 
@@ -35,3 +35,16 @@ def test_only_a_sealed_erasure_from_the_start_on_counts(make_log: Any, make_eras
     seal = split(erasure).seal
     forged = erasure.replace(seal, seal[::-1])
     assert erased_by([forged, b"", b"?"], subject, start=0) == set()
+
+
+def test_a_part_tells_what_was_erased_after_it(make_log: Any, make_erased: Any) -> None:
+    log = make_erased(make_log(9), 4)
+    id_ = _member(log.lines[4], "id")
+    for size, expected in ((4, set()), (5, {id_}), (9, {id_}), (10, set())):
+        part = Part()
+        for line in log.lines[:size]:
+            part.take([line])
+        assert part.erased == expected, size
+    rubbish = Part()
+    rubbish.take([b"", b"?", b',"payload":null' + b"0" * 75, b'"op":"erase"'])
+    assert rubbish.erased == set()
