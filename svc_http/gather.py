@@ -166,7 +166,7 @@ class Gate:
             rates = held.open.get(access)
             if rates is None:
                 return None
-            exchange.limit_headers, again = rates.count(int(now.timestamp()))
+            exchange.limit_headers, again = rates.count(now)
         key = held.principal.key
         exchange.tenant = held.grant.actor.tenant
         exchange.key_prefix = key.prefix

@@ -5,6 +5,7 @@ Rule 2: a refusal rests on the second and on the counts alone, so while neither 
         in the very words of before. A client that does not wait is the one that asks most.
 """
 
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from svc_core.access.authorize import limited
@@ -13,13 +14,16 @@ from svc_core.access.limits import Header, Verdict, headers
 from svc_core.problem import Problem
 from svc_http.respond import Again
 
+_SECOND = timedelta(seconds=1)
+
 _Counts = tuple[int, int, int, int]
 
 
 class _Full(NamedTuple):
     """A refusal, and all that it rests on but the limits: second, counts, exhausted pools."""
 
-    second: int
+    since: datetime
+    until: datetime
     counts: _Counts
     exhausted: tuple[int, ...]
     fields: list[Header]
@@ -35,12 +39,13 @@ class Rates:
         self._gauge = gauge
         self._full: _Full | None = None
 
-    def count(self, second: int) -> tuple[list[Header], Again | None]:
-        """Count one request at Unix `second`: the fields that its answer has to tell, and the
-        refusal where a pool is used up. Then nothing was counted."""
+    def count(self, now: datetime) -> tuple[list[Header], Again | None]:
+        """Count one request: the fields that its answer has to tell, and the refusal where a pool
+        is used up. Then nothing was counted."""
         gauge, full = self._gauge, self._full
-        if full is not None and full.second == second and full.counts == _counts(gauge):
+        if full is not None and full.since <= now < full.until and full.counts == _counts(gauge):
             return full.fields, full.again
+        second = int(now.timestamp())
         fields = gauge.hit_open(second)
         if fields is not None:
             return fields, None
@@ -52,7 +57,9 @@ class Rates:
             again = full.again
         else:
             again = _refusal(verdict)
-        self._full = _Full(second, _counts(gauge), verdict.exhausted, fields, again)
+        since = now.replace(microsecond=0)
+        until = since + _SECOND
+        self._full = _Full(since, until, _counts(gauge), verdict.exhausted, fields, again)
         return fields, again
 
 

@@ -1,5 +1,7 @@
 """The rates of a key that asks again: the short way says what the counters say."""
 
+from datetime import UTC, datetime
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,6 +11,13 @@ from svc_core.access.limits import AGENT, GENERAL, Meter, Rate, headers
 from svc_http.rates import Rates
 
 NOON = 1_772_625_600
+
+
+def at(second):
+    """The middle of a Unix second."""
+    return datetime.fromtimestamp(second + 0.5, UTC)
+
+
 ACCOUNT = ("wsp_1", Rate(6, 14))
 
 
@@ -37,7 +46,7 @@ def test_a_request_is_counted_and_told_as_the_counters_do(steps):
     second = NOON
     for which, passed in steps:
         second += passed
-        fields, again = rates[which].count(second)
+        fields, again = rates[which].count(at(second))
         verdict = model[which].hit(second)
         assert fields == headers(verdict)
         assert (again is None) == (not verdict.exhausted)
@@ -49,26 +58,26 @@ def test_a_request_is_counted_and_told_as_the_counters_do(steps):
 def test_the_same_refusal_is_given_again_until_something_changes():
     first, second, _ = three_gauges()
     rates, other = Rates(first), Rates(second)
-    assert [rates.count(NOON)[1] for _ in range(2)] == [None, None]
-    fields, again = rates.count(NOON)
-    assert rates.count(NOON) == (fields, again)
-    assert rates.count(NOON)[0] is fields
-    other.count(NOON)
-    moved, still = rates.count(NOON)
+    assert [rates.count(at(NOON))[1] for _ in range(2)] == [None, None]
+    fields, again = rates.count(at(NOON))
+    assert rates.count(at(NOON)) == (fields, again)
+    assert rates.count(at(NOON))[0] is fields
+    other.count(at(NOON))
+    moved, still = rates.count(at(NOON))
     assert still is again
     assert dict(moved)[b"x-ratelimit-remaining-user-minute"] == b"3"
-    assert dict(rates.count(NOON + 1)[0])[b"retry-after"] == b"59"
-    assert rates.count(NOON + 60)[1] is None
+    assert dict(rates.count(at(NOON + 1))[0])[b"retry-after"] == b"59"
+    assert rates.count(at(NOON + 60))[1] is None
 
 
 def test_a_window_that_another_request_turned_is_seen_when_the_clock_is_set_back():
     _, second, agent = three_gauges()
     rates = Rates(second)
     for _ in range(5):
-        assert rates.count(NOON)[1] is None
-    before, _ = rates.count(NOON)
+        assert rates.count(at(NOON))[1] is None
+    before, _ = rates.count(at(NOON))
     assert agent.hit(NOON + 60).exhausted  # the day of the key: nothing is counted
-    after, _ = rates.count(NOON)
+    after, _ = rates.count(at(NOON))
     assert dict(before)[b"x-ratelimit-remaining-minute"] == b"1"
     assert dict(after)[b"x-ratelimit-remaining-minute"] == b"6"
     assert after == headers(second.hit(NOON))
@@ -78,8 +87,8 @@ def test_a_turned_window_of_the_account_alone_is_seen_as_well():
     _, second, _ = three_gauges()
     rates = Rates(second)
     for _ in range(5):
-        assert rates.count(NOON)[1] is None
-    before, _ = rates.count(NOON)
+        assert rates.count(at(NOON))[1] is None
+    before, _ = rates.count(at(NOON))
     second.account.minute += 1
-    after, _ = rates.count(NOON)
+    after, _ = rates.count(at(NOON))
     assert before != after == headers(second.hit(NOON))
