@@ -175,35 +175,51 @@ def _deep(levels: int) -> bytes:
     return b'{"a":' + b"[" * (levels - 1) + b"]" * (levels - 1) + b"}"
 
 
-@pytest.mark.parametrize(
-    ("payload", "code"),
-    [
-        (b'{"b":1,"a":2}', "NOT_CANONICAL"),
-        (b'{"a": 1}', "NOT_CANONICAL"),
-        (b'{"a":1,"a":1}', "NOT_CANONICAL"),
-        (b'{"a":1.0}', "NOT_CANONICAL"),
-        (b'{"a":-0}', "NOT_CANONICAL"),
-        (b'{"a":"\\u00e9"}', "NOT_CANONICAL"),
-        (b'{"a":9007199254740992}', "MALFORMED"),
-        (b'{"a":1e400}', "MALFORMED"),
-        (b'{"a":NaN}', "MALFORMED"),
-        (b'{"a":"\\ud800"}', "MALFORMED"),
-        (b'{"a":"\xff"}', "MALFORMED"),
-        (b'{"a":' + b"1" * 5_000 + b"}", "MALFORMED"),
-        (b"[]", "MALFORMED"),
-        (b'"text"', "MALFORMED"),
-        (b"{", "MALFORMED"),
-        (_deep(17), "MALFORMED"),
-        (_deep(20_000), "MALFORMED"),
-        (b'{"a":"' + b"x" * PAYLOAD_BYTES_MAX + b'"}', "MALFORMED"),
-    ],
-)
+PAYLOADS = [
+    (b'{"b":1,"a":2}', "NOT_CANONICAL"),
+    (b'{"a": 1}', "NOT_CANONICAL"),
+    (b'{"a":1,"a":1}', "NOT_CANONICAL"),
+    (b'{"a":1.0}', "NOT_CANONICAL"),
+    (b'{"a":-0}', "NOT_CANONICAL"),
+    (b'{"a":"\\u00e9"}', "NOT_CANONICAL"),
+    (b'{"a":9007199254740992}', "MALFORMED"),
+    (b'{"a":1e400}', "MALFORMED"),
+    (b'{"a":NaN}', "MALFORMED"),
+    (b'{"a":"\\ud800"}', "MALFORMED"),
+    (b'{"a":"\xff"}', "MALFORMED"),
+    (b'{"a":' + b"1" * 5_000 + b"}", "MALFORMED"),
+    (b"[]", "MALFORMED"),
+    (b'"text"', "MALFORMED"),
+    (b"{", "MALFORMED"),
+    (_deep(17), "MALFORMED"),
+    (_deep(20_000), "MALFORMED"),
+    (b'{"a":"' + b"x" * PAYLOAD_BYTES_MAX + b'"}', "MALFORMED"),
+]
+
+
+@pytest.mark.parametrize(("payload", "code"), PAYLOADS)
 def test_a_payload_is_a_canonical_object_within_its_limits(
     writer: Writer, faults_of: Any, payload: bytes, code: str
 ) -> None:
     writer.add(payload)
 
     _check(writer, faults_of, (code, 2))
+
+
+def test_what_strict_finds_is_said_in_the_kept_words(told_whole: Any, kept: Any) -> None:
+    told = []
+    added: list[dict[str, Any]] = [members for _, members in BREACHES]
+    added += [{"payload": payload} for payload, _ in PAYLOADS]
+    for members in added:
+        writer = Writer()
+        writer.add(kind="subject")
+        writer.add(**members)
+        claim = writer.add({"salt": "same"})
+        writer.add({"salt": "same"})
+        writer.add(op="retract", target=claim, subject="sbj_" + "1" * 24)
+        writer.add(op="verify", target=claim, validFrom=_day(1))
+        told.append(f"{str(members)[:80]}\n{told_whole(verify(writer.lines))}")
+    kept("verdicts-strict.txt", "\n".join(told))
 
 
 def test_the_largest_payloads_pass(writer: Writer, faults_of: Any) -> None:
