@@ -1,6 +1,7 @@
 """Entries become drafts whole and normalised, or every fault comes back at once."""
 
 import json
+from functools import partial
 
 import attrs
 import pytest
@@ -237,31 +238,31 @@ def test_missing_foreign_and_unfit_members_come_together():
     ]
 
 
-@pytest.mark.parametrize(
-    ("members", "fault"),
-    [
-        ({**NAMES, "value": 7}, "/value: must be a string"),
-        ({**CLAIMS, "value": None}, "/value: must be"),
-        ({**FREE, "value": None}, "/value: must not be null"),
-        ({**REPORTS, "source": without(SOURCE, "retrievedAt")}, "/source/retrievedAt: is required"),
-        (
-            {**REPORTS, "source": without(SOURCE, "contentSha256")},
-            "/source/contentSha256: is required",
-        ),
-        (
-            {"kind": "claim", "op": "retract", **ACTS, "reason": "whim"},
-            "/reason: must be one of: incorrect, clerical",
-        ),
-        (
-            {**CLAIMS, "op": "supersede", "target": CLAIM, "reason": "whim"},
-            "/reason: must be one of",
-        ),
-        ({**JUDGES, "state": "verified"}, "/method: is required when it is verified"),
-        ({**JUDGES, "state": "corroborated"}, "/evidence: must have at least 1 item"),
-        ({**JUDGES, "validFrom": "2026-01-04T18:30:00Z"}, "/validFrom: is not for verify"),
-        ({**CLAIMS, "value": {"a/b": ["\ud800"]}}, "/value/a~1b/0: must not hold half"),
-    ],
-)
+UNFIT = [
+    ({**NAMES, "value": 7}, "/value: must be a string"),
+    ({**CLAIMS, "value": None}, "/value: must be"),
+    ({**FREE, "value": None}, "/value: must not be null"),
+    ({**REPORTS, "source": without(SOURCE, "retrievedAt")}, "/source/retrievedAt: is required"),
+    (
+        {**REPORTS, "source": without(SOURCE, "contentSha256")},
+        "/source/contentSha256: is required",
+    ),
+    (
+        {"kind": "claim", "op": "retract", **ACTS, "reason": "whim"},
+        "/reason: must be one of: incorrect, clerical",
+    ),
+    (
+        {**CLAIMS, "op": "supersede", "target": CLAIM, "reason": "whim"},
+        "/reason: must be one of",
+    ),
+    ({**JUDGES, "state": "verified"}, "/method: is required when it is verified"),
+    ({**JUDGES, "state": "corroborated"}, "/evidence: must have at least 1 item"),
+    ({**JUDGES, "validFrom": "2026-01-04T18:30:00Z"}, "/validFrom: is not for verify"),
+    ({**CLAIMS, "value": {"a/b": ["\ud800"]}}, "/value/a~1b/0: must not hold half"),
+]
+
+
+@pytest.mark.parametrize(("members", "fault"), UNFIT)
 def test_what_a_member_means_is_checked(members, fault):
     code, faults = refused(**members)
     assert code == "VALIDATION_FAILED"
@@ -277,38 +278,38 @@ def test_reasons_are_spelled_as_the_format_spells_them():
 # -- codes of their own --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("members", "code", "pointers"),
-    [
-        ({**CLAIMS, "validFrom": "2026-01-04"}, "TIMESTAMP_INVALID", ["/validFrom"]),
-        ({**CLAIMS, "validTo": "2016-12-31T23:59:60Z"}, "TIMESTAMP_LEAP_SECOND", ["/validTo"]),
-        (
-            {**REPORTS, "observedAt": "2026-01-04T18:30:00.1234567Z"},
-            "TIMESTAMP_PRECISION",
-            ["/observedAt"],
-        ),
-        (
-            {**REPORTS, "source": {**SOURCE, "retrievedAt": "x"}, "validFrom": "y"},
-            "TIMESTAMP_INVALID",
-            ["/source/retrievedAt", "/validFrom"],
-        ),
-        (
-            {**CLAIMS, "validFrom": "2026-01-04T18:30:00Z", "validTo": "2026-01-04T19:30:00+01:00"},
-            "INTERVAL_EMPTY",
-            ["/validTo"],
-        ),
-        ({**NAMES, "value": "HWUPKR0MPOU8FGXBT395"}, "DESIGNATOR_INVALID", ["/value"]),
-        ({**FREE, "value": {"a": [2.0**53]}}, "NUMBER_PRECISION", ["/value/a/0"]),
-        ({**REPORTS, "extracted": {"n": 2**53}}, "NUMBER_PRECISION", ["/extracted/n"]),
-        ({**FREE, "value": nested(16)}, "RECORD_TOO_LARGE", ["/value" + "/0" * 15]),
-        ({**FREE, "value": "x" * PAYLOAD_BYTES_MAX}, "RECORD_TOO_LARGE", ["(body)"]),
-        (
-            {**NAMES, "value": "HWUPKR0MPOU8FGXBT395", "validTo": "x"},
-            "VALIDATION_FAILED",
-            ["/value", "/validTo"],
-        ),
-    ],
-)
+CODED = [
+    ({**CLAIMS, "validFrom": "2026-01-04"}, "TIMESTAMP_INVALID", ["/validFrom"]),
+    ({**CLAIMS, "validTo": "2016-12-31T23:59:60Z"}, "TIMESTAMP_LEAP_SECOND", ["/validTo"]),
+    (
+        {**REPORTS, "observedAt": "2026-01-04T18:30:00.1234567Z"},
+        "TIMESTAMP_PRECISION",
+        ["/observedAt"],
+    ),
+    (
+        {**REPORTS, "source": {**SOURCE, "retrievedAt": "x"}, "validFrom": "y"},
+        "TIMESTAMP_INVALID",
+        ["/source/retrievedAt", "/validFrom"],
+    ),
+    (
+        {**CLAIMS, "validFrom": "2026-01-04T18:30:00Z", "validTo": "2026-01-04T19:30:00+01:00"},
+        "INTERVAL_EMPTY",
+        ["/validTo"],
+    ),
+    ({**NAMES, "value": "HWUPKR0MPOU8FGXBT395"}, "DESIGNATOR_INVALID", ["/value"]),
+    ({**FREE, "value": {"a": [2.0**53]}}, "NUMBER_PRECISION", ["/value/a/0"]),
+    ({**REPORTS, "extracted": {"n": 2**53}}, "NUMBER_PRECISION", ["/extracted/n"]),
+    ({**FREE, "value": nested(16)}, "RECORD_TOO_LARGE", ["/value" + "/0" * 15]),
+    ({**FREE, "value": "x" * PAYLOAD_BYTES_MAX}, "RECORD_TOO_LARGE", ["(body)"]),
+    (
+        {**NAMES, "value": "HWUPKR0MPOU8FGXBT395", "validTo": "x"},
+        "VALIDATION_FAILED",
+        ["/value", "/validTo"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("members", "code", "pointers"), CODED)
 def test_faults_of_one_kind_keep_their_code(members, code, pointers):
     found, faults = refused(**members)
     assert found == code
@@ -407,3 +408,13 @@ def test_the_schema_describes_every_member():
             name for name, item in found["properties"].items() if "description" not in item
         ] == []
         assert found["additionalProperties"] is False
+
+
+def test_a_refusal_of_an_entry_is_in_the_kept_words(kept_words):
+    tables = (*UNFIT, *CODED)
+    cases = {str(number): partial(made, **row[0]) for number, row in enumerate(tables)}
+    cases["foreign"] = partial(made, **{**CLAIMS, "scheme": "lei", "reason": "x"})
+    cases["missing"] = partial(made, kind="claim")
+    cases["no such record"] = partial(made, kind="subject", op="verify", **ACTS)
+    cases["cited twice"] = partial(made, **{**CLAIMS, "evidence": [SEEN, SEEN]})
+    kept_words("entries", cases)

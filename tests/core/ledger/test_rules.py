@@ -1,5 +1,6 @@
 """Admission depends on the records of the subject and the cited evidence, and on nothing else."""
 
+import re
 from itertools import product
 from typing import get_args
 
@@ -117,11 +118,28 @@ def verdict(target, state, author=BOB, evidence=()):
     return acting("verify", target, author, state=state, method="m", evidence=cites)
 
 
+WORDS = {
+    "ERASURE_NOT_ALLOWED": "/op: erase is not allowed in this workspace",
+    "UNKNOWN_SUBJECT": r"/subject: there is no sbj_\w{24}",
+    "UNKNOWN_EVIDENCE": r"/evidence: there is no (\w{28}, )*\w{28}",
+    "UNKNOWN_TARGET": r"/target: there is no such (claim|observation) of this subject",
+    "TARGET_NOT_IN_FORCE": r"/target: (is displaced for all valid times|its content is erased)",
+    "FOUR_EYES_REQUIRED": r"/state: the author of a record cannot call it [a-z_]+",
+    "TRANSITION_NOT_ALLOWED": r"/state: ([a-z_]+, )*[a-z_]+ may follow [a-z_]+",
+    "VALIDATION_FAILED": r"/target: [a-z]+ does not act on [a-z]+"
+    r"|/evidence: must have one of another author or source"
+    r"|/validFrom: a verdict has no valid time to withdraw it for",
+}
+
+
 def code(draft, known):
+    """The code of the refusal, which says in its own words why."""
     try:
         return admit(draft, known)
     except Problem as problem:
-        return problem.type.code
+        refused = problem
+    assert re.fullmatch(WORDS[refused.type.code], refused.detail), refused.detail
+    return refused.type.code
 
 
 @pytest.fixture
