@@ -52,6 +52,11 @@ _MONTH = re.compile(
     rf"|\b({_either(_MONTHS)})\b\.?(?=\s[0-9])"
 )
 _WORD = re.compile(rf"(?<![\w./])({_either(_ANYWHERE)})(?!\w)")
+_COMPASS = {"N": "North", "S": "South", "E": "East", "W": "West"}
+_SIDE = re.compile(
+    r"(?<![\w.])([NSEW])\. ?(?=(?:Africa|America|Asia|Bank|Carolina|China Sea|Dakota|Ireland|"
+    r"Jerusalem|Korea|Macedonia|Sudan|Timor|Virginia)n?s?\b)"
+)
 _WITH = re.compile(r"(?<!\w)w/(?=\s?\w)")
 _STARTERS = (
     "The|A|An|In|On|At|It|He|She|They|We|I|But|And|As|For|If|This|That|These|Those|There|However|"
@@ -62,7 +67,7 @@ _ENDS = re.compile(rf"\s*\Z|['\")]*\s+(?:{_STARTERS})\b")
 
 def expand(text: str) -> str:
     """The text with every shortening that is sure in full."""
-    text = _DOTTED.sub(_undotted, text)
+    text = _DOTTED.sub(_undotted, _SIDE.sub(lambda found: f"{_COMPASS[found[1]]} ", text))
     text = _TITLE.sub(lambda found: f"{_BEFORE_NAME[found[1]]} ", _STREET.sub("Street", text))
     text = _NUMBERED.sub(lambda found: f"{_ONLY_BEFORE_NUMBER[found[1]]} ", text)
     text = _MONTH.sub(lambda found: _MONTHS[found[1] or found[2] or found[3]], text)

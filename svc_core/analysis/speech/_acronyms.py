@@ -2,7 +2,8 @@
 
 Rule 1: what is in a table is said as the table has it.
 Rule 2: else two or three letters, and what no mouth can say, are spelled; the rest are words.
-Rule 3: a paragraph in capitals throughout is emphasis; only what is surely spelled is spelled.
+Rule 3: a paragraph in capitals throughout is emphasis; only what is surely spelled is spelled, and
+        what has no vowel.
 """
 
 import re
@@ -53,6 +54,7 @@ _UNSAYABLE = re.compile(
     r"^(?:(?=.{4,5}$)(?:.*(?:[^AEIOUY]{4}|[AEIOU]{3}|[^AEIOUY]{3}$|Q(?!U))"
     r"|(?!S[CPT][HLR]|CHR|THR)[^AEIOUY]{3})|[^AEIOU]+$)"
 )
+_NO_VOWEL = re.compile("[^AEIOUY]+")
 _SHOUTED_MIN = 3  # capitals in a row may be a name; a paragraph of them is emphasis
 _LETTERS_SPELLED_MAX = 3
 
@@ -89,8 +91,10 @@ def _said(at: re.Match[str], *, shouted: bool) -> str:
 def _is_spelled(word: str, *, shouted: bool) -> bool:
     if word in _SPELLED:
         return not (shouted and word in ("IT", "WHO"))
-    if shouted or word in _AS_WORDS or word in _EMPHASIS:
+    if word in _AS_WORDS or word in _EMPHASIS:
         return False
+    if shouted:
+        return len(word) >= _SHOUTED_MIN and word != "MRS" and _NO_VOWEL.fullmatch(word) is not None
     return len(word) <= _LETTERS_SPELLED_MAX or _UNSAYABLE.search(word) is not None
 
 

@@ -17,6 +17,7 @@ _ISO = re.compile(
     r"(?![\w-])|(?<![\w.-])([0-9]{4})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T(?=[0-9]{2}:)"
 )
 _ISO_SPAN = re.compile(r"(?<=[0-9])/(?=[0-9]{4}-[0-9]{2}-[0-9]{2})")
+_SLASHED = re.compile(r"(?<![\w./-])([0-9]{4})/(0[1-9]|1[0-2])/(0[1-9]|[12][0-9]|3[01])(?![\w/-])")
 _IN_DOTS = re.compile(rf"(?<![\w.]){_DAY}\.(0?[1-9]|1[0-2])\.{_YEAR}(?![\w.]\w)")
 _HYPHENED = re.compile(rf"(?<![\w-]){_DAY}-({_MONTH})-{_YEAR}(?![\w-])")
 _ACROSS = re.compile(
@@ -37,8 +38,8 @@ _YEAR_SPAN = re.compile(
     r"(?<![\w.,/-])((?:1[6-9]|20)[0-9]{2})(?:[–-]|/)([0-9]{2})(?![\w/-]|[.,]\d)"
 )
 _DECADE = re.compile(r"(?<![\w.])(?:(1[0-9]|20)([0-9])0|['‘]([0-9])0)s\b")
-_QUARTER = re.compile(r"\bQ([1-4])\b(?:[- ](?=[12][0-9]{3}\b))?")
-_HALF = re.compile(r"\bH([12])[- ](?=[12][0-9]{3}\b)")
+_QUARTER = re.compile(r"\bQ([1-4])\b(?:[- ](?=[12][0-9]{3}\b|FY))?")
+_HALF = re.compile(r"\bH([12])[- ](?=[12][0-9]{3}\b|FY\s?'?[0-9]{2})")
 _FISCAL = re.compile(r"\bFY\s?(?='?[0-9]{2})'?((?:20)?)([0-9]{2})\b")
 
 _OFFSET = re.compile(r"(?<=[0-9]) ?(?:Z\b|([+-])0?([0-9]{1,2}):([0-9]{2})(?![0-9]))")
@@ -72,7 +73,7 @@ _SENTENCE_END = re.compile(r"\s*\Z|['\")]*\s+[A-Z]")
 def say_dates(text: str) -> str:
     """Days, spans of days, months, decades, quarters and times of day in words."""
     text = _OFFSET.sub(_offset, _ISO_SPAN.sub(" to ", text)) if ":" in text else text
-    text = _ISO.sub(_iso, _ISO_SPAN.sub(" to ", text))
+    text = _ISO.sub(_iso, _SLASHED.sub(r"\1-\2-\3", _ISO_SPAN.sub(" to ", text)))
     text = _IN_DOTS.sub(lambda at: _said(MONTHS[int(at[2]) - 1], at[1], None, at[3]), text)
     text = _HYPHENED.sub(lambda at: _said(at[2], at[1], None, at[3]), text)
     text = _ACROSS.sub(" to ", text)

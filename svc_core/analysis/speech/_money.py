@@ -23,7 +23,8 @@ _BY_SIGN = {
     "Singapore dollars"), "NT$": ("Taiwan dollar", "Taiwan dollars"), "R$": ("real", "reais"),
     "$": ("US dollar", "US dollars"), "€": ("euro", "euros"), "£": ("pound", "pounds"),
     "CN¥": ("yuan", "yuan"), "¥": ("yen", "yen"), "￥": ("yen", "yen"), "元": ("yuan", "yuan"),
-    "₹": ("rupee", "rupees"), "Rs.": ("rupee", "rupees"), "₽": ("rouble", "roubles"),
+    "₹": ("rupee", "rupees"), "Rs.": ("rupee", "rupees"), "Rs": ("rupee", "rupees"),
+    "₽": ("rouble", "roubles"),
     "₩": ("won", "won"), "₺": ("lira", "lira"), "₴": ("hryvnia", "hryvnias"),
     "₪": ("shekel", "shekels"), "₦": ("naira", "naira"), "฿": ("baht", "baht"),
     "₫": ("dong", "dong"), "₱": ("peso", "pesos"), "₸": ("tenge", "tenge"),
@@ -73,22 +74,24 @@ _AFTER = re.compile(
     rf"\s?(?:(?P<mark>[€£¥₹₽₩₺₴₪₦฿₫₱₸]|zł\b|\$(?![\w]))|(?P<code>{_CODES})\b)"
 )
 _CENTS = re.compile(rf"{START}({NUMBER})\s?¢")
+_POINT = re.compile(r"(?<=[$€£])\.(?=[0-9])")
 _LONE = re.compile(r"(?<!\w)[€£¥₹₽₩₺₴₪₦฿₫₱₸$](?=\W|\Z)")
 _PER = re.compile(
     r"(?<=[sn0-9])\s?/\s?(bbl|barrel|tonne|ton|t|kg|oz|ounce|MWh|kWh|GJ|MMBtu|day|week|month|year|yr|"
-    r"hour|hr|h|head|share|litre|liter|gallon|gal|sq ?m|m2|unit)\b"
+    r"hour|hr|h|head|share|litre|liter|l|L|gallon|gal|lb|sq ?m|m2|m3|m³|unit)\b"
 )
 _PER_NAMES = {
     "bbl": "barrel", "t": "tonne", "kg": "kilogram", "oz": "ounce", "yr": "year", "hr": "hour",
     "h": "hour", "gal": "gallon", "MWh": "megawatt hour", "kWh": "kilowatt hour",
     "GJ": "gigajoule", "MMBtu": "million British thermal units", "m2": "square metre",
-    "sqm": "square metre", "sq m": "square metre",
+    "sqm": "square metre", "sq m": "square metre", "m3": "cubic metre", "m³": "cubic metre",
+    "l": "litre", "L": "litre", "lb": "pound",
 }  # fmt: skip
 
 
 def say_money(text: str) -> str:
     """Sums with their currency after the number, in words."""
-    text = _BEFORE.sub(_sum, text)
+    text = _BEFORE.sub(_sum, _POINT.sub("0.", text))
     text = _AFTER.sub(_sum, text)
     return _CENTS.sub(lambda at: f"{at[1]} {'cent' if is_one(at[1]) else 'cents'}", text)
 

@@ -2,8 +2,11 @@
 
 import re
 
-NUMBER = r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,5}|[0-9]{1,15})(?:\.[0-9]{1,9})?(?![0-9])"
-"""A number with its thousands and decimals; longer runs of digits are codes, not numbers."""
+NUMBER = (
+    r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,5}|[0-9]{1,2}(?:,[0-9]{2}){1,5},[0-9]{3}|[0-9]{1,15})"
+    r"(?:\.[0-9]{1,9})?(?![0-9])"
+)
+"""A number with its thousands (or lakhs) and decimals; longer runs of digits are codes."""
 START = r"(?<![\w.,])(?<![A-Za-z]-)"
 """Where a number may begin: not inside a word or another number."""
 DASH = r"\s?[–-]\s?"
@@ -16,6 +19,7 @@ SCALES = {
     "b": "billion", "B": "billion", "bn": "billion", "Bn": "billion", "BN": "billion",
     "bln": "billion", "billion": "billion", "trn": "trillion", "T": "trillion",
     "t": "trillion", "tn": "trillion", "tln": "trillion", "trillion": "trillion",
+    "lakh": "lakh", "crore": "crore", "cr": "crore", "lakh crore": "lakh crore",
 }  # fmt: skip
 SCALE = "|".join(sorted(SCALES, key=len, reverse=True))
 

@@ -16,15 +16,17 @@ _RULERS = (
     "Mary|Mohammed|Napoleon|Nicholas|Olav|Paul|Peter|Philip|Philippe|Pius|Pope|Queen|Rama|Richard|"
     "Selim|Tawadros|Tupou|Urban|Victoria|Wilhelm|William|Xavier"
 )
-_ROMAN = r"((?:XL|L?X{0,3})(?:IX|IV|V?I{0,3}))(?<=[IVXL])\b(?!-|['’.]\w)"
+_ROMAN = r"((?:XL|L?X{0,3})(?:IX|IV|V?I{0,3}))(?<=[IVXL])\b(?!-|['’.](?!s\b)\w)"
 _PART = re.compile(rf"\b({_COUNTED}) {_ROMAN}")
 _RULER = re.compile(rf"\b({_RULERS}) {_ROMAN}")
+_CENTURY = re.compile(rf"(?<!\w){_ROMAN}(?= [Cc]entury\b)")
 _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50}
 
 
 def say_romans(text: str) -> str:
     """`World War II` is `World War 2`, `Charles III` is `Charles the third`."""
     text = _PART.sub(lambda at: f"{at[1]} {_value(at[2])}", text)
+    text = _CENTURY.sub(lambda at: ordinal(_value(at[1])), text)
     return _RULER.sub(_ruler, text)
 
 

@@ -18,7 +18,8 @@ _ONE_AND_MANY = {
     "km": "kilometre", "cm": "centimetre", "mm": "millimetre", "µm": "micrometre",
     "kg": "kilogram", "mg": "milligram", "g": "gram", "µg": "microgram", "t": "tonne",
     "Mt": "megatonne", "Gt": "gigatonne", "kt": "kilotonne", "ha": "hectare",
-    "km²": "square kilometre", "km2": "square kilometre", "sq km": "square kilometre",
+    "wk": "week", "wks": "week", "km²": "square kilometre",
+    "km2": "square kilometre", "sq km": "square kilometre",
     "m²": "square metre", "m2": "square metre", "sq m": "square metre", "sqm": "square metre",
     "m³": "cubic metre", "m3": "cubic metre", "km³": "cubic kilometre",
     "bcm": "billion cubic metre",
@@ -41,6 +42,8 @@ _ALWAYS = {
     "°C": "degrees Celsius", "°F": "degrees Fahrenheit", "°": "degrees", "°N": "degrees north",
     "°S": "degrees south", "°E": "degrees east", "°W": "degrees west",
     "bpd": "barrels per day", "b/d": "barrels per day", "bbl/d": "barrels per day",
+    "mb/d": "million barrels per day", "mmbtu": "million British thermal units",
+    "MMBtu": "million British thermal units", "pc": "percent",
     "bbl": "barrels", "boe": "barrels of oil equivalent", "mbpd": "million barrels per day",
     "Gbps": "gigabits per second", "Mbps": "megabits per second", "kbps": "kilobits per second",
     "Gbit/s": "gigabits per second", "Mbit/s": "megabits per second",
@@ -57,6 +60,10 @@ _MEASURE = re.compile(
     rf"(?P<number>{NUMBER})(?:[ -]?(?P<scale>{SCALE}) )?(?P<gap>[ -]?)"
     rf"(?P<unit>{_UNITS})(?![\w²³]|-[A-Z])(?P<hyphen>-(?=[a-z]))?"
 )
+_HOURS = re.compile(r"(?<![\w.,])([0-9]{1,3})h ?([0-5]?[0-9])m(?:in)?(?!\w)")
+_FEET = re.compile(
+    r"(?<![\w.,])([0-9]{1,3}) ?(?:ft|feet) (1[01]|[0-9]) ?in(?=[.,;:!?)]|\Z| (?:tall|high|long)\b)"
+)
 _METRES = re.compile(
     rf"{START}(?P<number>{NUMBER})(?:(?P<gap>[ -])m|m(?=[ -](?:tall|high|deep|wide|long|away|above|"
     rf"below|apart|sprint|race|hurdles|freestyle|relay)\b))(?![\w/'²³])"
@@ -65,7 +72,18 @@ _METRES = re.compile(
 
 def say_units(text: str) -> str:
     """Quantities with the unit in words, in the singular where the number or a hyphen asks it."""
+    text = _FEET.sub(lambda at: f"{at[1]} feet {_counted(at[2], 'inch', 'inches')}", text)
+    text = _HOURS.sub(_hours, text)
     return _METRES.sub(_metres, _MEASURE.sub(_measure, text))
+
+
+def _hours(at: re.Match[str]) -> str:
+    hours, minutes = str(int(at[1])), str(int(at[2]))
+    return f"{_counted(hours, 'hour', 'hours')} {_counted(minutes, 'minute', 'minutes')}"
+
+
+def _counted(number: str, one: str, many: str) -> str:
+    return f"{number} {one if is_one(number) else many}"
 
 
 def _measure(at: re.Match[str]) -> str:

@@ -14,7 +14,12 @@ from svc_core.analysis.speech._addresses import say_addresses, say_codes
 from svc_core.analysis.speech._characters import alike, speakable
 from svc_core.analysis.speech._dates import say_dates
 from svc_core.analysis.speech._money import say_currencies, say_money, say_rates
-from svc_core.analysis.speech._numbers import say_comparisons, say_counts, say_fractions
+from svc_core.analysis.speech._numbers import (
+    say_comparisons,
+    say_counts,
+    say_fractions,
+    say_thousands,
+)
 from svc_core.analysis.speech._romans import say_romans
 from svc_core.analysis.speech._signs import say_pauses, say_signs, tidy
 from svc_core.analysis.speech._units import say_units
@@ -45,7 +50,7 @@ def _in_english(paragraph: str, _language: str) -> str:
 
 
 def _with_quantities(text: str) -> str:
-    text = say_money(say_dates(say_comparisons(text)))
+    text = say_money(say_dates(say_comparisons(say_thousands(text))))
     return say_counts(say_rates(say_units(say_fractions(text))))
 
 

@@ -35,6 +35,13 @@ MONEY = [
     ("the €, the $", "the euros, the US dollars"),
     ("a â€™ sign - $5", "a â sign, 5 US dollars"),
     ("$20-per-month", "20 US dollar per-month"),
+    ("₹500 crore", "500 crore rupees"),
+    ("₹1.5 lakh crore", "1.5 lakh crore rupees"),
+    ("Rs 2,00,000", "2,00,000 rupees"),
+    ("Rs. 20cr", "20 crore rupees"),
+    ("CHF 12'500", "12,500 Swiss francs"),
+    ("$.50", "0.50 US dollars"),
+    ("$3/lb", "3 US dollars per pound"),
 ]
 PERCENT = [
     ("up 4.5%", "up 4.5 percent"),
@@ -47,9 +54,12 @@ PERCENT = [
     ("2pp", "2 percentage points"),
     ("3 %-points", "3 percentage points"),
     ("2‰", "2 per thousand"),
+    ("up 20pc", "up 20 percent"),
 ]
 DATES = [
     ("on 2026-03-05", "on March fifth, 2026"),
+    ("on 2026/03/05", "on March fifth, 2026"),
+    ("H1 FY26, H2 2025", "first half of fiscal year 2026, second half of 2025"),
     ("2026-03-01/2026-03-08", "March first, 2026 to March eighth, 2026"),
     ("on 5 March 2026", "on March fifth, 2026"),
     ("on March 5, 2026", "on March fifth, 2026"),
@@ -94,6 +104,12 @@ TIMES = [
     ("14:30-03:30", "2 30 P-M U-T-C minus 3 30"),
 ]
 NUMBERS = [
+    ("call (202) 555-0173", "call, 202, 555 0173"),
+    ("ZIP 90210-1234", "ZIP 90210 1234"),
+    ("a Boeing 737-800, a 787-9", "a Boeing 737 800, a 787 9"),
+    ("gate 12B, Room 101M, 12B", "gate 12B, Room 101M, 12 billion"),
+    ("3M said so; 3M people", "3M said so; 3 million people"),
+    ("at 0x7ffe", "at 0x7ffe"),
     ("the 21st century", "the twenty-first century"),
     ("the 1st, 2nd, 3rd and 4th", "the first, second, third and fourth"),
     ("the 12th and 101st", "the twelfth and one hundred and first"),
@@ -129,6 +145,13 @@ NUMBERS = [
     ("99999999999999999999%", "99999999999999999999 percent"),
 ]
 UNITS = [
+    ("300 µg/m³, 5 mg/l", "300 micrograms per cubic metre, 5 milligrams per litre"),
+    ("1.5 mb/d", "1.5 million barrels per day"),
+    ("30 mmbtu", "30 million British thermal units"),
+    ("a 1h 20m delay, 2h05m", "a 1 hour 20 minutes delay, 2 hours 5 minutes"),
+    ("6 ft 2 in tall, 5 ft 1 in", "6 feet 2 inches tall, 5 feet 1 inch"),
+    ("5 ft 1 in the sea", "5 feet 1 in the sea"),
+    ("2 wks", "2 weeks"),
     ("5 km", "5 kilometres"),
     ("1km", "1 kilometre"),
     ("a 5-km race", "a 5 kilometre race"),
@@ -177,6 +200,8 @@ ADDRESSES = [
     ("open report.pdf", "open report dot pdf"),
 ]
 ABBREVIATIONS = [
+    ("N. Korea, S.Korean and W. Bank", "North Korea, South Korean and West Bank"),
+    ("J. S. Bach, Plan S. Africa", "J. S. Bach, Plan South Africa"),
     ("e.g. ships, i.e. boats", "for example ships, that is boats"),
     ("WWI and WWII", "World War One and World War Two"),
     ("3 GB/s or 3 GB", "3 gigabytes per second or 3 gigabytes"),
@@ -201,6 +226,7 @@ ABBREVIATIONS = [
     ("a Ph.D. thesis", "a P-H-D thesis"),
 ]
 CAPITALS = [
+    ("BMW AND VW GROW IN MRS MAY'S SALE", "B-M-W And Vw Grow In Mrs MAY'S Sale"),
     ("NATO and OPEC", "NATO and OPEC"),
     ("the EU, the UN's", "the E-U, the U-N's"),
     ("APIs", "A-P-I's"),
@@ -222,6 +248,8 @@ CAPITALS = [
     ("a DREADNOUGHT", "a DREADNOUGHT"),
 ]
 ROMANS = [
+    ("Charles III's crown, Part II's end", "Charles the third's crown, Part 2's end"),
+    ("the XXI century", "the twenty-first century"),
     ("World War II", "World War 2"),
     ("King Charles III", "King Charles the third"),
     ("Louis XIV and Pius IX", "Louis the fourteenth and Pius the ninth"),
