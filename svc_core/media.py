@@ -8,7 +8,7 @@ Rule 4: members that cannot be read are skipped; with none left, everything is a
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Final
@@ -30,6 +30,7 @@ _PARAMETER = re.compile(rf"[ \t]*;[ \t]*(?:({_WORD})=({_WORD}|{_QUOTED}))?")
 _MEMBER = re.compile(r'(?:[^",]|"(?:[^"\\]|\\.?)*+(?:"|\Z))++', re.DOTALL)
 # RFC 9110, 12.4.2, and in addition ".2", which the default field of Java's HTTP client holds.
 _QUALITY = re.compile(r"0?\.[0-9]{1,3}|0\.?|1(?:\.0{0,3})?")
+_CODING = re.compile(rf"[ \t]*({_WORD})(?:[ \t]*;[ \t]*q=({_QUALITY.pattern}))?[ \t]*")
 
 
 @frozen
@@ -70,6 +71,35 @@ def negotiate(
         return offers[0]
     choose = _choose if len(accept) <= CACHED_ACCEPT_MAX else _choose.__wrapped__
     return choose(tuple(offers), accept)
+
+
+def is_content(sent: str, types: Collection[str]) -> bool:
+    """Whether a `Content-Type` names one of the types, in UTF-8, and says nothing else of it."""
+    if sent in types:
+        return True
+    sent = sent.strip(" \t")
+    match = _RANGE.match(sent)
+    if match is None or match[0].lower() not in types:
+        return False
+    parameters = _parameters(sent, match.end())
+    if parameters is None:
+        return False
+    charset = parameters.pop("charset", "utf-8")
+    return not parameters and charset.lower() == "utf-8"
+
+
+def is_coding_welcome(accept_encoding: str, coding: str) -> bool:
+    """Whether a client would rather have a content coding than none (RFC 9110, 12.5.3).
+
+    `x-` in front of a coding is an old name of the same; members that cannot be read are skipped.
+    """
+    weights: dict[str, float] = {}
+    for member in islice(accept_encoding.split(","), MEMBERS_MAX):
+        match = _CODING.fullmatch(member.lower())
+        if match is not None:
+            weights[match[1].removeprefix("x-")] = float(match[2] or 1)
+    weight = weights.get(coding, weights.get("*", 0.0))
+    return weight > 0 and weight >= weights.get("identity", 0.0)
 
 
 def _named(offers: Sequence[Representation], format_: str) -> Representation:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
+from typing import Final
 from urllib.parse import quote
 
 from attrs import frozen
@@ -27,6 +28,9 @@ class Query:
         """The same query with another value of one parameter, which needs no escaping."""
         kept = [part for part, other in zip(self.parts, self.given, strict=True) if other != name]
         return "&".join([*kept, f"{name}={value}"])
+
+
+NOTHING_ASKED: Final = Query((), MappingProxyType({}))
 
 
 @lru_cache(maxsize=4096)

@@ -17,7 +17,7 @@ from svc_core.inputs import Input, inputs
 from svc_core.media import Representation
 from svc_core.operation import Operation
 from svc_core.problem import FAULTS_MAX, Problem, describe
-from svc_core.query import Query, parse_query
+from svc_core.query import NOTHING_ASKED, Query, parse_query
 from svc_core.wire import Fault
 
 MERGE_PATCH = "application/merge-patch+json"
@@ -85,11 +85,13 @@ def _prepare_read(
 
 def _prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
     declared = declaration(operation)
-    query = parse_query(call.query)
+    query, unread = _query(call.query)
     representation = _represent(operation, call.header("accept"), query.given)
     if declared.body is not None:
         _check_content(operation, call.header)
     values = _path_values(declared, call.path_values, site)
+    if unread is not None:
+        raise unread
     values |= _parameters(declared, query.given, call.header, site)
     key = None
     if operation.idempotency != "none":
@@ -106,6 +108,14 @@ def _prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared
         if_none_match=call.header("if-none-match"),
         body=call.body,
     )
+
+
+def _query(text: str) -> tuple[Query, Problem | None]:
+    """The query as far as the choice of a representation needs it, and why it is refused later."""
+    try:
+        return parse_query(text), None
+    except Problem as unread:
+        return NOTHING_ASKED, unread
 
 
 @frozen
@@ -163,9 +173,7 @@ def _check_content(operation: Operation[Any, Any], header: Callable[[str], str |
     allowed = (
         ("application/json", MERGE_PATCH) if operation.method == "PATCH" else ("application/json",)
     )
-    sent, _, parameters = (header("content-type") or "").partition(";")
-    charset = parameters.strip().lower().replace('"', "")
-    if sent.strip().lower() in allowed and charset in ("", "charset=utf-8"):
+    if media.is_content(header("content-type") or "", allowed):
         return
     name = "Accept-Patch" if operation.method == "PATCH" else "Accept"
     raise Problem(

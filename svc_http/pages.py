@@ -95,7 +95,7 @@ async def give(exchange: Exchange, page: Page) -> None:
         *page.extra,
     ]
     accepts = exchange.header("accept-encoding") or ""
-    packed = page.packed if "gzip" in accepts and "gzip;q=0" not in accepts else None
+    packed = page.packed if media.is_coding_welcome(accepts, "gzip") else None
     # A strong tag is of the bytes that travel, so the compressed form has its own.
     tag = page.tag if packed is None else f'{page.tag[:-1]}-gz"'
     headers.append((b"etag", tag.encode()))

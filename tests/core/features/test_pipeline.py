@@ -205,6 +205,13 @@ def test_one_byte_order_mark_is_ignored(house: Any) -> None:
     [
         ({"content_type": "text/plain"}, "Accept"),
         ({"content_type": "application/json; charset=latin-1"}, "Accept"),
+        ({"content_type": "application/json; charset=utf-8; charset=utf-8"}, "Accept"),
+        ({"content_type": "application/json; charset"}, "Accept"),
+        ({"content_type": "application/json; version=2"}, "Accept"),
+        ({"content_type": "application/json, application/json"}, "Accept"),
+        ({"content_type": "application/jsonl"}, "Accept"),
+        ({"content_type": "application/merge-patch+json"}, "Accept"),
+        ({"content_type": "json"}, "Accept"),
         ({"content_type": ""}, "Accept"),
         ({"content_encoding": "gzip"}, "Accept-Encoding"),
     ],
@@ -225,7 +232,16 @@ def test_a_patch_says_which_patches_it_takes(house: Any) -> None:
     assert refused.headers["Accept-Patch"] == "application/merge-patch+json, application/json"
 
 
-@pytest.mark.parametrize("content_type", ["application/json", 'Application/JSON; charset="utf-8"'])
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "application/json",
+        'Application/JSON; charset="utf-8"',
+        "application/json;charset=UTF-8;",
+        "application/json ; ; charset=utf-8",
+        "application/json;",
+    ],
+)
 def test_the_content_type_is_read_as_a_media_type(house: Any, content_type: str) -> None:
     body = {"name": "a", "topic": "abc", "frequency": "manual"}
     reply = house.send(
@@ -243,6 +259,9 @@ MISSING, STALE = {"profileId": "prf_" + "0" * 24}, '"stale"'
     [
         ({"accept": "image/png", "content_type": "text/plain", "raw": b"{}"}, "NOT_ACCEPTABLE"),
         ({"content_type": "text/plain", "raw": b"{", "query": "x=1"}, "UNSUPPORTED_MEDIA_TYPE"),
+        ({"accept": "image/png", "raw": b"{", "query": "x=1&x=2"}, "NOT_ACCEPTABLE"),
+        ({"content_type": "text/plain", "raw": b"{", "query": "x=%"}, "UNSUPPORTED_MEDIA_TYPE"),
+        ({"raw": b"{", "query": "x=1&x=2", "idempotency_key": "k"}, "DUPLICATE_PARAMETER"),
         ({"raw": b"{", "query": "x=1", "idempotency_key": "k"}, "UNKNOWN_PARAMETER"),
         ({"raw": b"{", "idempotency_key": "k"}, "INVALID_IDEMPOTENCY_KEY"),
         ({"raw": b"{"}, "IDEMPOTENCY_KEY_REQUIRED"),
@@ -262,6 +281,8 @@ def test_checks_of_a_creation_come_in_their_order(
     ("arguments", "code"),
     [
         ({"path": {"profileId": "x"}, "raw": b"{", "query": "x=1"}, "NOT_FOUND"),
+        ({"path": {"profileId": "x"}, "raw": b"{", "query": "x=1&x=2"}, "NOT_FOUND"),
+        ({"path": {"profileId": "x"}, "raw": b"{", "query": "x=%zz"}, "NOT_FOUND"),
         ({"path": MISSING, "raw": b"{", "if_match": STALE}, "NOT_FOUND"),
         ({"raw": b"{", "if_match": STALE}, "PRECONDITION_FAILED"),
         ({"raw": b'{"x":1}', "if_match": STALE}, "PRECONDITION_FAILED"),
