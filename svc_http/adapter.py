@@ -177,9 +177,12 @@ class Endpoint:
             context = self._context(tx, case, prepared.if_match)
             return await pipeline.perform(operation, prepared, context, case.site)
 
-        store = runtime.storage
+        store, tenant = runtime.storage, case.grant.tenant
         work = store.write if operation.writes else store.read
-        return await work(case.grant.tenant, unit)
+        if prepared.key is None:
+            return await work(tenant, unit)
+        async with runtime.turns.take((tenant, self._id, prepared.key)):
+            return await work(tenant, unit)
 
     def _context(self, tx: Transaction, case: _Case, if_match: str | None = None) -> Context:
         runtime = self._runtime

@@ -28,6 +28,7 @@ from svc_http.providers.speech import Speech
 from svc_http.service import Service
 from svc_http.settings import Settings
 from svc_http.streams import Open
+from svc_http.turns import Turns
 
 RESTART_SECONDS = 5.0
 """A worker that failed starts again after this, so that a broken source cannot spin."""
@@ -77,6 +78,7 @@ class Runtime:
         self.pages = PageCache()
         self.commits = Commits(storage)
         self.streams = Open()
+        self.turns = Turns()
         self.metrics = Metrics()
         self.journal = Journal(settings.request_log)
         self.drain = asyncio.Event()

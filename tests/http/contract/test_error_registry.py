@@ -3,6 +3,7 @@
 import asyncio
 import json
 import tempfile
+import threading
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from svc_core.operation import Operation
 from svc_core.problem import CATALOGUE, Problem
 from svc_core.resources.audio import forget_audio
 from svc_core.result import Empty
+from svc_http import turns
 
 LATER = {
     "TIMESTAMP_INVALID": "the ledger",
@@ -45,7 +47,6 @@ LATER = {
     "PAYMENT_REPLAYED": "payments",
     "PAYMENT_SETTLEMENT_FAILED": "payments",
     "PAYMENT_RATE_LIMITED": "payments",
-    "IDEMPOTENCY_IN_PROGRESS": "a store with several writers: with one, the second request waits",
     "SERVICE_UNAVAILABLE": "a dependency besides the store, which has a code of its own",
 }
 
@@ -422,6 +423,30 @@ def _(stage):
     return next(answer for answer in answers if answer.status_code == 503)
 
 
+@gives(problem.IDEMPOTENCY_IN_PROGRESS)
+def _(stage):
+    world = stage.make_world("sqlite", is_sown=False)
+    ask = world.ask_of(world.operation("createProfile"))
+    assert world.get("/api/v1/profiles").status_code == 200  # the key is known from here on
+    refusal = threading.Event()
+    world.on_answer = lambda answer: refusal.set() if answer.status_code == 409 else None
+
+    async def hold(_):
+        assert refusal.wait(60)
+
+    async def keep_the_writer_busy():
+        return asyncio.ensure_future(world.storage.write("", hold))
+
+    held = world.run(keep_the_writer_busy())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(turns, "WAIT_SECONDS_MAX", 0.05)
+        answers = world.send_all([ask, ask])
+    world.run(asyncio.wait_for(held, 60))
+    assert sorted(answer.status_code for answer in answers) == [201, 409]
+    assert world.send(ask).headers["idempotency-replayed"] == "true"
+    return next(answer for answer in answers if answer.status_code == 409)
+
+
 @gives(problem.SHUTTING_DOWN)
 def _(stage):
     world = stage.make_world(is_sown=False)
@@ -463,7 +488,7 @@ def test_every_code_of_today_is_given(stage, code):
         assert json.loads(body)["code"] == code
         return
     assert (answer.status_code, answer.json()["code"]) == (kind.status, code), answer.text
-    if kind.retryable and kind.status in {429, 503}:
+    if kind.retryable and kind.status in {409, 429, 503}:
         assert int(answer.headers["retry-after"]) >= 1
 
 
