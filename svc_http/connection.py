@@ -8,6 +8,7 @@ Rule 3: an answer leaves in one write, and no task is made for the time between 
 
 import asyncio
 import math
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
@@ -86,6 +87,47 @@ class _Guest(Protocol):
         ...
 
 
+class Requests(h11.Connection):
+    """h11 as a server, with three rules of RFC 9112 that it leaves to others.
+
+    2.2: empty lines before a request are overlooked. 6.3: a length that is said twice is refused,
+    which h11 would make one of. 9.6: what follows a request that ends its connection is neither
+    kept nor processed, and harms the answer to that request as little.
+    """
+
+    def receive_data(self, data: bytes) -> None:
+        """Take bytes, unless nobody is going to read them."""
+        if self.their_state is not h11.MUST_CLOSE:
+            super().receive_data(data)
+
+    def next_event(self) -> Any:
+        """What the client has said next.
+
+        Raises:
+            h11.RemoteProtocolError: that it is no HTTP, with the status to answer with.
+        """
+        if self.their_state is h11.MUST_CLOSE:
+            return h11.NEED_DATA
+        if self.their_state is not h11.IDLE:
+            return super().next_event()
+        buffer = self._receive_buffer
+        before = bytes(buffer)
+        while before.startswith(b"\r\n"):
+            buffer.maybe_extract_at_most(2)
+            before = before[2:]
+        if before == b"\r":
+            return h11.NEED_DATA
+        event = super().next_event()
+        if isinstance(event, h11.Request) and b"content-length" in dict(event.headers):
+            head = before[: len(before) - len(buffer)]
+            if len(_LENGTH_LINE.findall(head)) > 1:
+                raise h11.RemoteProtocolError("more than one Content-Length", 400)
+        return event
+
+
+_LENGTH_LINE = re.compile(rb"^content-length[ \t]*:", re.IGNORECASE | re.MULTILINE)
+
+
 class _Stream(HTTPStream):
     """A request and its answer, whose fields the protocol examines and nobody before it."""
 
@@ -150,7 +192,11 @@ EXAMINED_MAX = 200
 """Names of fields remembered: this service has some fifty, the rest is for a host's own."""
 
 
-def protocol(origin: str) -> type[H11Protocol]:
+Unread = Callable[[str, int], None]
+"""Told the id and the status of a refusal that no application has seen."""
+
+
+def protocol(origin: str, unread: Unread) -> type[H11Protocol]:
     """Hypercorn's HTTP/1 protocol with our refusals, one write for each answer and one timer."""
     rooms: WeakKeyDictionary[Any, Room] = WeakKeyDictionary()
 
@@ -159,6 +205,9 @@ def protocol(origin: str) -> type[H11Protocol]:
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             super().__init__(*args, **kwargs)
+            self.connection = Requests(
+                h11.SERVER, max_incomplete_event_size=self.config.h11_max_incomplete_size
+            )
             self._head = b""
             self._heads = Head(self._encode)
             self._pass_on = self.send
@@ -196,7 +245,7 @@ def protocol(origin: str) -> type[H11Protocol]:
             await super().handle(event)
 
         async def _check_protocol(self, event: h11.Request) -> None:
-            """Upgrades are ignored: the answer is HTTP/1.1."""
+            """No upgrade is made: the answer is HTTP/1.1, whatever it says."""
 
         async def _create_stream(self, request: h11.Request) -> None:
             if request.http_version not in {b"1.1", b"1.0"}:
@@ -204,9 +253,6 @@ def protocol(origin: str) -> type[H11Protocol]:
                 await self.send(Closed())
                 return
             headers = list(request.headers)
-            if b"upgrade" in dict(headers):
-                await super()._create_stream(request)
-                return
             stream = self.stream = _Stream(
                 self.app,
                 self.config,
@@ -268,6 +314,7 @@ def protocol(origin: str) -> type[H11Protocol]:
         async def _send_error_response(self, status_code: int) -> None:
             request_id = system.new_request_id()
             kind = _REFUSALS.get(status_code, problem.BAD_REQUEST)
+            unread(request_id, kind.status)
             body = problem.body(Problem(kind), base_url=origin, request_id=request_id)
             headers = [
                 *V1,

@@ -8,16 +8,17 @@ Rule 3: framing and limits come first (400, 413, 414, 417, 431), then overload (
 """
 
 import asyncio
+import re
 from typing import Protocol
-from urllib.parse import unquote_to_bytes, urlsplit
+from urllib.parse import unquote_to_bytes
 
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from svc_core import problem
 from svc_core.problem import Problem
-from svc_http import respond, system
-from svc_http.exchange import ABORTED, V1, ClientGoneError, Exchange
+from svc_http import authority, respond, system
+from svc_http.exchange import ABORTED, V1, V2, ClientGoneError, Exchange, is_v2
 from svc_http.journal import Journal
 from svc_http.metrics import Metrics
 from svc_http.storage.errors import Overloaded, StorageUnavailable
@@ -102,7 +103,7 @@ class Edge:
             await self._app(scope, receive, send)
             return
         if scope["type"] == "websocket":
-            await _refuse_websocket(scope, receive, send, self._house.origin)
+            self.unread(await _refuse_websocket(scope, receive, send, self._house.origin), 400)
             return
         exchange = Exchange(scope, receive, send, self._bytes_max)
         scope["svc"] = exchange
@@ -123,6 +124,11 @@ class Edge:
                 exchange.method = OTHER
             self._metrics.observe(exchange.method, exchange.route, exchange.status, seconds)
             self._journal.request(exchange, system.timestamp(), seconds * 1000)
+
+    def unread(self, request_id: str, status: int) -> None:
+        """Count and log what the server below refused before it was a request."""
+        self._metrics.observe(OTHER, "", status, 0.0)
+        self._journal.unread(request_id, OTHER, status, system.timestamp())
 
     async def _guarded(self, exchange: Exchange) -> None:
         """The one place where a refusal becomes an answer."""
@@ -148,6 +154,10 @@ class Edge:
         except Exception as failure:  # The last resort: whatever escaped is a defect of ours.
             self._journal.failure("failure", failure, exchange.request_id)
             refused = Problem(problem.INTERNAL_ERROR, "The request could not be completed.")
+        if exchange.method == "CONNECT":
+            # Whoever takes this for a tunnel may have sent on before the answer: nobody here may
+            # read that as requests.
+            exchange.closing = True
         # An answer that has begun cannot be taken back: it ends here, visibly cut short.
         if not exchange.status:
             await respond.refuse(exchange, refused, self._house.origin)
@@ -212,9 +222,14 @@ def judge(exchange: Exchange) -> None:
         )
     if len(lines) != len(fields):
         _join_repeated(exchange)
+    if not authority.is_host(fields.get(b"host", b"")):
+        exchange.closing = True
+        raise _bad("Host is not a host with or without a port.")
     if b"content-length" in fields or b"transfer-encoding" in fields:
         _judge_body(exchange)
-    if b"expect" in fields and fields[b"expect"].strip().lower() != b"100-continue":
+    if b"upgrade" in fields:
+        _judge_upgrade(exchange)
+    if b"expect" in fields and not _members(fields[b"expect"]) <= {b"100-continue"}:
         raise Problem(problem.EXPECTATION_FAILED)
     root = scope.get("root_path")
     if root and exchange.path.startswith(root):
@@ -228,16 +243,19 @@ def _judge_target(exchange: Exchange, raw: bytes) -> None:
         _judge_path(_origin_form(exchange, raw))
 
 
+_ABSOLUTE = re.compile(rb"(?i:https?)://([^/#]*)(/[^#]*)?")
+
+
 def _origin_form(exchange: Exchange, raw: bytes) -> bytes:
     """The path of an absolute-form target (RFC 9112 3.2.2); its authority is not believed."""
     if raw.startswith(b"/"):
         return raw
-    if raw == b"*" and exchange.method == "OPTIONS":
+    if raw == b"*" and exchange.method == "OPTIONS" and not exchange.query:
         return b"/*"
-    parts = urlsplit(raw) if raw.isascii() else None
-    if parts is None or parts.scheme not in {b"http", b"https"} or not parts.netloc:
+    found = _ABSOLUTE.fullmatch(raw)
+    if found is None or not authority.is_authority(found[1]):
         raise _bad("The request target is neither a path nor an http or https address.")
-    path = parts.path or b"/"
+    path = found[2] or b"/"
     exchange.path = unquote_to_bytes(path).decode("utf-8", "replace")
     return path
 
@@ -272,6 +290,10 @@ def _join_repeated(exchange: Exchange) -> None:
 def _judge_body(exchange: Exchange) -> None:
     fields = exchange.fields
     length = fields.get(b"content-length")
+    if b"transfer-encoding" in fields and exchange.scope["http_version"] == "1.0":
+        # RFC 9112 6.1: "MUST treat the message as if the framing is faulty".
+        exchange.closing = True
+        raise _bad("HTTP/1.0 has no transfer codings.")
     if length is None:
         exchange.unread = True
         return
@@ -289,27 +311,53 @@ def _judge_body(exchange: Exchange) -> None:
         raise exchange.too_large()
 
 
+def _judge_upgrade(exchange: Exchange) -> None:
+    """Refuse a handshake of WebSocket, whole or broken; any other upgrade is overlooked.
+
+    RFC 9110 7.8: "A server MAY ignore a received Upgrade", and must in HTTP/1.0.
+    """
+    fields = exchange.fields
+    if (
+        b"websocket" in _members(fields[b"upgrade"])
+        and b"upgrade" in _members(fields.get(b"connection", b""))
+        and exchange.method == "GET"
+        and exchange.scope["http_version"] == "1.1"
+    ):
+        exchange.closing = True  # what comes next may be frames
+        raise _bad(_NO_WEBSOCKET)
+
+
+def _members(field: bytes) -> set[bytes]:
+    """The members of a list field in lower case, without empty ones (RFC 9110 5.6.1)."""
+    return {member for part in field.lower().split(b",") if (member := part.strip())}
+
+
 def _bad(detail: str) -> Problem:
     return Problem(problem.BAD_REQUEST, detail)
 
 
 # -- WebSocket ---------------------------------------------------------------------------------
 
+_NO_WEBSOCKET = "This service has no WebSocket; send an HTTP request."
 
-async def _refuse_websocket(scope: Scope, receive: Receive, send: Send, origin: str) -> None:
-    """There are no WebSockets here; the answer is an ordinary refusal where the server can."""
+
+async def _refuse_websocket(scope: Scope, receive: Receive, send: Send, origin: str) -> str:
+    """Refuse what the server below has taken for a WebSocket, as an ordinary refusal where it can.
+
+    Our own never does: see `_judge_upgrade`. Gives the id of the request.
+    """
     await receive()
+    request_id = system.new_request_id()
     if "websocket.http.response" not in scope.get("extensions", {}):
         await send({"type": "websocket.close", "code": 1008})
-        return
-    request_id = system.new_request_id()
+        return request_id
     body = problem.body(
-        _bad("This service has no WebSocket; send an HTTP request."),
+        _bad(_NO_WEBSOCKET),
         base_url=origin,
         request_id=request_id,
     )
     headers = [
-        *V1,
+        *(V2 if is_v2(scope["path"]) else V1),
         (b"content-type", problem.MEDIA_TYPE.encode()),
         (b"content-length", b"%d" % len(body)),
         (b"cache-control", b"no-store"),
@@ -317,3 +365,4 @@ async def _refuse_websocket(scope: Scope, receive: Receive, send: Send, origin: 
     ]
     await send({"type": "websocket.http.response.start", "status": 400, "headers": headers})
     await send({"type": "websocket.http.response.body", "body": body, "more_body": False})
+    return request_id

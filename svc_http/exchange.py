@@ -63,6 +63,11 @@ BODILESS = frozenset({204, 304})
 """Statuses whose answers have neither body nor length."""
 
 
+def is_v2(path: str) -> bool:
+    """Whether the second version of the interface answers at a path."""
+    return path.startswith("/api/v2")
+
+
 def length(body: bytes) -> Header:
     """The field with the length of a body."""
     return b"content-length", b"%d" % len(body)
@@ -115,7 +120,7 @@ class Exchange:
     @property
     def is_v2(self) -> bool:
         """Whether the second version of the interface answers."""
-        return self.path.startswith("/api/v2")
+        return is_v2(self.path)
 
     @property
     def version_headers(self) -> tuple[Header, ...]:

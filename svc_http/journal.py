@@ -71,8 +71,7 @@ class Journal:
         status = exchange.status
         if status < self._least_status:
             return
-        waiting = self._waiting
-        waiting.append(
+        self._finish(
             _Finished(
                 ended,
                 milliseconds,
@@ -84,6 +83,15 @@ class Journal:
                 exchange.bytes_out,
             )
         )
+
+    def unread(self, request_id: str, method: str, status: int, ended: float) -> None:
+        """Note a request that was refused before it could be read as one."""
+        if status >= self._least_status:
+            self._finish(_Finished(ended, 0.0, (method, "", status), request_id, "", "", 0, 0))
+
+    def _finish(self, done: _Finished) -> None:
+        waiting = self._waiting
+        waiting.append(done)
         if len(waiting) >= LINES_MAX:
             self.flush()
         elif len(waiting) == 1:

@@ -44,9 +44,13 @@ class PortBusy(Exception):  # noqa: N818 - said as the state that it is
         super().__init__(f"port {port} on {host} is in use; try --port {port + 1}")
 
 
-def install(origin: str) -> None:
-    """Make Hypercorn speak with our protocol in this process; links are under `origin`."""
-    hypercorn.protocol.H11Protocol = connection.protocol(origin)  # type: ignore[attr-defined]
+def install(origin: str, unread: connection.Unread = lambda _id, _status: None) -> None:
+    """Make Hypercorn speak with our protocol in this process; links are under `origin`.
+
+    `unread` is told of what is refused before any application sees it.
+    """
+    spoken = connection.protocol(origin, unread)
+    hypercorn.protocol.H11Protocol = spoken  # type: ignore[attr-defined]
 
 
 def config(descriptor: int, graceful_seconds: int) -> Config:
@@ -102,7 +106,7 @@ async def serve(
     where another part of the process handles them.
     """
     settings = service.runtime.settings
-    install(settings.origin)
+    install(settings.origin, service.edge.unread)
     if signals:
         _on_signals(service)
 

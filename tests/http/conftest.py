@@ -420,8 +420,9 @@ def refused() -> Callable[..., Any]:
 class Wire:
     """A Hypercorn on a free loopback port in a thread of its own, asked by bytes."""
 
-    def __init__(self) -> None:
+    def __init__(self, body_seconds_max: float = 60) -> None:
         self.key = ""
+        self._body_seconds_max = body_seconds_max
         self.listening = server.listen("127.0.0.1", 0)
         self.port = self.listening.getsockname()[1]
         self._up = threading.Event()
@@ -429,8 +430,10 @@ class Wire:
 
     def _main(self) -> None:
         with asyncio.Runner(loop_factory=server.loop_factory()) as runner:
-            house = House(make_settings(body_seconds_max=1, rate_limits=False))
+            settings = make_settings(body_seconds_max=self._body_seconds_max, rate_limits=False)
+            house = House(settings)
             self.key = house.key()
+            self.log = house.log
             self.service = house.service
             self.loop = runner.get_loop()
             runner.run(server.serve(house.service, self.listening, self._ready, signals=False))
@@ -442,20 +445,34 @@ class Wire:
 
     def start(self) -> None:
         self._thread.start()
-        assert self._up.wait(10)
+        assert self._up.wait(60)
 
     def stop(self) -> None:
         self.loop.call_soon_threadsafe(self.service.drain)
-        self._thread.join(10)
+        self._thread.join(60)
         assert not self._thread.is_alive()
 
     def say(self, data: bytes, *, parts: tuple[bytes, ...] = ()) -> bytes:
         """Everything that comes back until the server closes or is silent."""
-        with closing(socket.create_connection(("127.0.0.1", self.port), 10)) as connection:
+        with closing(socket.create_connection(("127.0.0.1", self.port), 60)) as connection:
             connection.sendall(data)
             for part in parts:
                 connection.sendall(part)
             return _until_end(connection)
+
+    def logged(self) -> list[dict[str, Any]]:
+        """The lines of the log up to now, those of answers that were heard included."""
+
+        async def flushed() -> list[dict[str, Any]] | None:
+            if self.service.edge.in_flight:
+                return None
+            self.service.runtime.journal.flush()
+            return self.log.lines
+
+        lines = None
+        while lines is None:
+            lines = asyncio.run_coroutine_threadsafe(flushed(), self.loop).result(60)
+        return lines
 
 
 def _until_end(connection: socket.socket) -> bytes:

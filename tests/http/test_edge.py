@@ -46,6 +46,17 @@ def parts(*chunks):
         ({"raw_path": b"ftp://host/livez"}, "BAD_REQUEST"),
         ({"raw_path": b"*"}, "BAD_REQUEST"),
         ({"raw_path": b"\xff"}, "BAD_REQUEST"),
+        ({"raw_path": b"http:///livez"}, "BAD_REQUEST"),
+        ({"raw_path": b"http:livez"}, "BAD_REQUEST"),
+        ({"raw_path": b"http://:80/livez"}, "BAD_REQUEST"),
+        ({"raw_path": b"http://[::1/livez"}, "BAD_REQUEST"),
+        ({"raw_path": b"http://[zz]/livez"}, "BAD_REQUEST"),
+        ({"raw_path": b"http://name:word@other.example/livez"}, "BAD_REQUEST"),
+        ({"raw_path": b"http://other.example:port/livez"}, "BAD_REQUEST"),
+        ({"raw_path": b"http://other.example/livez#top"}, "BAD_REQUEST"),
+        ({"raw_path": b"http://other.example/livez%00"}, "BAD_REQUEST"),
+        ({"raw_path": b"http://other.example/live%2Fz"}, "ROUTE_NOT_FOUND"),
+        ({"method": "OPTIONS", "path": "*", "raw_path": b"*", "query_string": b"a"}, "BAD_REQUEST"),
         ({"raw_path": b"/problems%2Fnot-found"}, "ROUTE_NOT_FOUND"),
         ({"path": "/%zz", "raw_path": b"/%zz"}, "ROUTE_NOT_FOUND"),
         ({"path": "/../livez", "raw_path": b"/../livez"}, "ROUTE_NOT_FOUND"),
@@ -64,6 +75,7 @@ def test_a_target_that_is_none_is_refused(house, scope, code):
     [
         {"raw_path": b"http://other.example/livez"},
         {"raw_path": b"https://other.example/live%7a"},
+        {"raw_path": b"HTTP://[::1]:8080/livez"},
         {"raw_path": b"/live%7A"},
         {"raw_path": b""},
         {"root_path": "/svc", "path": "/svc/livez", "raw_path": b"/svc/livez"},
@@ -124,9 +136,43 @@ def test_as_many_fields_as_are_promised_are_read(house):
     assert house.raw(fields(*[(f"x-{number}", "") for number in range(100)])).status == 200
 
 
-@pytest.mark.parametrize(("value", "status"), [("100-Continue", 200), ("200-maybe", 417)])
+@pytest.mark.parametrize(
+    ("value", "status"),
+    [
+        ("100-Continue", 200),
+        ("", 200),
+        ("100-continue, 100-continue", 200),
+        ("200-maybe", 417),
+        ("100-continue, 200-maybe", 417),
+        ("100-continue;a=b", 417),
+    ],
+)
 def test_one_expectation_is_known(house, value, status):
     assert house.raw(fields(("expect", value))).status == status
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "", "a", "api.example.org", "api.example.org:8080", "a:", "my_service:80", "%61",
+        "127.0.0.1", "[::1]", "[::ffff:127.0.0.1]:80", "[v1.a:b]", "a,b",
+    ],
+)  # fmt: skip
+def test_a_host_of_every_form_is_taken(house, host):
+    assert house.raw(fields(("host", host))).status == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "a b", "a/b", "a?b", "a#b", "u@a", "a:b", "a:80:80", "::1", "[::1", "[::1]a", "[zz]",
+        "[1.2.3.4]", "[]", "%zz", "\u00e4", "a\t", "[fe80::1%25eth0]", "a" * 262,
+    ],
+)  # fmt: skip
+def test_a_host_that_is_none_is_refused(house, host):
+    seen = house.raw({"headers": [(b"host", host.encode())]})
+    assert (seen.status, seen.json()["code"]) == (400, "BAD_REQUEST")
+    assert seen.headers[b"connection"] == b"close"
 
 
 # -- bodies ------------------------------------------------------------------------------------
@@ -145,6 +191,12 @@ def test_one_length_said_twice_on_one_line_is_one_length(house):
 
 def test_two_framings_at_once_are_refused(house):
     seen = house.raw(fields(("content-length", "3"), ("transfer-encoding", "chunked")))
+    assert seen.json()["code"] == "BAD_REQUEST"
+    assert seen.headers[b"connection"] == b"close"
+
+
+def test_a_coding_that_http_1_0_does_not_know_is_refused(house):
+    seen = house.raw({"http_version": "1.0", **fields(("transfer-encoding", "chunked"))})
     assert seen.json()["code"] == "BAD_REQUEST"
     assert seen.headers[b"connection"] == b"close"
 
@@ -323,7 +375,39 @@ def test_quiet_comes_when_the_last_request_has_ended(house):
 # -- other kinds of connection -----------------------------------------------------------------
 
 
-def websocket(house, extensions):
+@pytest.mark.parametrize("target", ["other.example:443", "/livez", "/nowhere", "*"])
+def test_a_tunnel_is_refused_and_nothing_after_it_is_heard(house, target):
+    seen = house.raw({"method": "CONNECT", "path": target, "raw_path": target.encode()})
+    assert seen.status in {400, 404, 405}
+    assert seen.headers[b"connection"] == b"close"
+
+
+SWITCH = (("connection", "keep-alive, Upgrade"), ("upgrade", "WebSocket"))
+
+
+@pytest.mark.parametrize("path", ["/livez", "/api/v1/notes", "/nowhere"])
+@pytest.mark.parametrize("more", [(), (("content-length", "3"),), (("sec-websocket-key", "x"),)])
+def test_a_handshake_of_websocket_is_refused_however_it_is_made(house, path, more):
+    seen = house.raw({"path": path, **fields(*SWITCH, *more)}, parts(b"abc"))
+    assert (seen.status, seen.json()["code"]) == (400, "BAD_REQUEST")
+    assert "WebSocket" in seen.json()["detail"]
+    assert seen.headers[b"connection"] == b"close"
+
+
+@pytest.mark.parametrize(
+    "scope",
+    [
+        {"http_version": "1.0", **fields(*SWITCH)},
+        {"method": "OPTIONS", **fields(*SWITCH)},
+        fields(("upgrade", "websocket")),
+        fields(("upgrade", "h2c, tls/1.2"), ("connection", "upgrade")),
+    ],
+)
+def test_every_other_upgrade_is_overlooked(house, scope):
+    assert house.raw(scope).status in {200, 204}
+
+
+def websocket(house, extensions, path="/"):
     sent = []
 
     async def receive():
@@ -332,7 +416,7 @@ def websocket(house, extensions):
     async def send(message):
         sent.append(message)
 
-    scope = {"type": "websocket", "path": "/", "headers": [], "extensions": extensions}
+    scope = {"type": "websocket", "path": path, "headers": [], "extensions": extensions}
     house.run(house.service(scope, receive, send))
     return sent
 
@@ -341,10 +425,17 @@ def test_a_websocket_is_refused_as_every_request_is(house):
     start, body = websocket(house, {"websocket.http.response": {}})
     assert start["status"] == 400
     assert json.loads(body["body"])["code"] == "BAD_REQUEST"
+    assert dict(start["headers"])[b"x-svc-api-version"] == b"1.0"
+    start, _ = websocket(house, {"websocket.http.response": {}}, "/api/v2/changes")
+    assert dict(start["headers"])[b"x-svc-api-version"] == b"2.0"
 
 
 def test_a_websocket_is_closed_where_no_answer_can_be_given(house):
     assert websocket(house, {}) == [{"type": "websocket.close", "code": 1008}]
+    house.service.runtime.journal.flush()
+    assert (house.log.lines[-1]["method"], house.log.lines[-1]["status"]) == ("OTHER", 400)
+    counts = house.ask("GET", "/metrics").text
+    assert 'svc_requests_total{method="OTHER",route="",status="400"} 1.0' in counts
 
 
 # -- whatever comes ----------------------------------------------------------------------------
@@ -359,15 +450,19 @@ TOKENS = st.text(st.characters(codec="ascii"), max_size=30)
         st.tuples(
             st.sampled_from(
                 [b"content-length", b"transfer-encoding", b"expect", b"accept", b"host", b"origin",
-                 b"authorization", b"if-none-match", b"x-forwarded-for", b"accept-encoding"]
+                 b"authorization", b"if-none-match", b"x-forwarded-for", b"accept-encoding",
+                 b"upgrade", b"connection"]
             ),
             st.binary(max_size=20),
         ),
         max_size=4,
     ),
-    method=st.sampled_from(["GET", "HEAD", "POST", "OPTIONS", "DELETE", "PATCH", "BREW"]),
+    method=st.sampled_from(
+        ["GET", "HEAD", "POST", "OPTIONS", "DELETE", "PATCH", "BREW", "CONNECT"]
+    ),
     prefix=st.sampled_from(
-        [b"/", b"/api/v1/notes", b"/api/v1/notes/", b"/problems/", b"http:", b"*"]
+        [b"/", b"/api/v1/notes", b"/api/v1/notes/", b"/problems/", b"http:", b"http://",
+         b"https://[", b"http://a:", b"*"]
     ),
 )  # fmt: skip
 def test_nothing_escapes_and_every_error_is_a_problem(

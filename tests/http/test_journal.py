@@ -49,6 +49,18 @@ def test_a_line_has_the_allowed_members_and_nothing_the_caller_sent(written):
     assert "secret" not in written.getvalue()
 
 
+@pytest.mark.parametrize(("mode", "lines"), [("all", 1), ("errors", 0), ("off", 0)])
+def test_what_was_never_read_as_a_request_has_a_line_as_well(written, mode, lines):
+    journal = Journal(mode, lambda: written)
+    in_loop(lambda: journal.unread("req_1", "OTHER", 400, 1_772_600_767.25))
+    journal.flush()
+    assert written.getvalue().count("\n") == lines
+    if lines:
+        line = json.loads(written.getvalue())
+        assert list(line) == ALLOWED
+        assert (line["requestId"], line["method"], line["status"]) == ("req_1", "OTHER", 400)
+
+
 def test_lines_are_written_together_and_the_last_ones_soon(written, monkeypatch):
     monkeypatch.setattr("svc_http.journal.FLUSH_SECONDS", 0.01)
     journal = Journal("all", lambda: written)

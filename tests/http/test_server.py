@@ -28,6 +28,9 @@ def split(received):
     return status, headers, body
 
 
+SWITCH = b"Connection: Upgrade\r\nUpgrade: websocket\r\n"
+WEBSOCKET_KEY = b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+
 REFUSED = [
     # Framing that h11 refuses by itself.
     (b"GET /livez HTTP/1.1\r\n\r\n", 400),
@@ -59,11 +62,19 @@ REFUSED = [
     (GET + b"Expect: 200-maybe\r\n\r\n", 417),
     (b"GET /livez/ HTTP/1.1\r\nHost: evil.example\r\n\r\n", 404),
     (b"BREW /livez HTTP/1.1\r\nHost: a\r\n\r\n", 405),
-    (
-        GET + b"Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
-        b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n",
-        400,
-    ),
+    (b"GET http://[::1/livez HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    (b"GET /livez HTTP/1.1\r\nHost: a b\r\n\r\n", 400),
+    (b"CONNECT other.example:443 HTTP/1.1\r\nHost: a\r\n\r\n" + GET + b"\r\n", 400),
+    (b"GET /livez HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+    # Lines of one name that h11 would make one of.
+    (GET + b"Content-Length: 3\r\nContent-Length: 3\r\n\r\nabc", 400),
+    (GET + b"content-length: 3\r\nX-A: b\r\nCONTENT-LENGTH:3\r\n\r\nabc", 400),
+    # Handshakes of WebSocket, whole and broken: what follows them is heard by nobody.
+    (GET + SWITCH + b"Sec-WebSocket-Version: 13\r\n" + WEBSOCKET_KEY + b"\r\n", 400),
+    (GET + SWITCH + b"Sec-WebSocket-Version: 12\r\n" + WEBSOCKET_KEY + b"\r\n", 400),
+    (GET + SWITCH + b"\r\n", 400),
+    (GET + SWITCH + b"Content-Length: 3\r\n\r\nabc", 400),
+    (GET + SWITCH + WEBSOCKET_KEY + b"\r\n" + GET + b"\r\n", 400),
 ]
 
 
@@ -80,6 +91,23 @@ def test_every_refusal_on_the_wire_is_a_problem_with_a_request_id(
     assert headers[b"x-request-id"].decode() == told["requestId"]
     assert told["code"] in problem.CATALOGUE
     assert b"location" not in headers
+    lines = [line for line in wire_server.logged() if line["requestId"] == told["requestId"]]
+    assert [line["status"] for line in lines] == [status]
+    if request_bytes.startswith(b"CONNECT") or SWITCH in request_bytes or status in {501, 505}:
+        assert headers[b"connection"] == b"close"
+
+
+@pytest.mark.parametrize("number", [39, 1_000])
+def test_a_request_is_parted_from_the_next_wherever_the_bytes_are_cut(wire_server, number):
+    # Two requests with an empty line between them, as old clients send it after a body.
+    both = GET + b"Content-Length: 3\r\n\r\nabc\r\n" + GET + b"Connection: close\r\n\r\n\r\n"
+    pieces = [both[at : at + number] for at in range(0, len(both), number)]
+    with closing(socket.create_connection(("127.0.0.1", wire_server.port), 60)) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for piece in pieces:
+            connection.sendall(piece)
+        received = b"".join(iter(lambda: connection.recv(65_536), b""))
+    assert received.count(b"HTTP/1.1 200") == received.count(b"HTTP/1.1") == 2
 
 
 SERVED = [
@@ -92,6 +120,16 @@ SERVED = [
     GET
     + b"Connection: upgrade, http2-settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n",
     b"get /livez HTTP/1.1\r\nHost: a\r\n\r\n",
+    # Empty lines before a request (RFC 9112 2.2).
+    b"\r\n" + GET + b"\r\n",
+    b"\r\n\r\n\r\n" + GET + b"\r\n",
+    # What follows a request that ends the connection is not processed (RFC 9112 9.6).
+    GET + b"Connection: close\r\n\r\n" + GET + b"\r\n",
+    GET + b"Connection: close\r\n\r\n\r\n",
+    GET + b"Connection: close\r\nContent-Length: 3\r\n\r\nabc\r\nnonsense\r\n\r\n",
+    b"GET /livez HTTP/1.0\r\n\r\n" + GET + b"\r\n",
+    b"GET /livez HTTP/1.0\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n",
+    GET + b"X-Content-Length: 3\r\nContent-Length: 3\r\n\r\nabc",
 ]
 
 
@@ -121,10 +159,17 @@ def test_broken_chunks_are_refused_as_a_problem(wire_server, rest, status):
     assert (seen, json.loads(body)["status"]) == (status, status)
 
 
-def test_a_body_that_dribbles_is_refused_in_time(wire_server):
-    seen, headers, body = split(
-        wire_server.say(post(wire_server.key, b"Content-Length: 9\r\n\r\n{"))
-    )
+@pytest.fixture
+def hasty(wire_server):
+    """A server that gives a body one second."""
+    made = type(wire_server)(body_seconds_max=1)
+    made.start()
+    yield made
+    made.stop()
+
+
+def test_a_body_that_dribbles_is_refused_in_time(hasty):
+    seen, headers, body = split(hasty.say(post(hasty.key, b"Content-Length: 9\r\n\r\n{")))
     assert (seen, json.loads(body)["code"]) == (408, "REQUEST_TIMEOUT")
     assert headers[b"connection"] == b"close"
 
@@ -158,7 +203,7 @@ def test_large_fields_are_refused_before_the_connection_is_reset(wire_server):
 
 
 def test_a_connection_is_used_again(wire_server):
-    with closing(socket.create_connection(("127.0.0.1", wire_server.port), 5)) as connection:
+    with closing(socket.create_connection(("127.0.0.1", wire_server.port), 60)) as connection:
         ids = set()
         for _ in range(3):
             connection.sendall(GET + b"\r\n")
@@ -179,13 +224,13 @@ def test_many_connections_are_answered_at_once(wire_server):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert answers == [200] * 50
 
 
 def test_an_early_stop_of_the_client_harms_nobody(wire_server):
     for cut in (b"", b"GET", GET, post(wire_server.key, b"Content-Length: 20\r\n\r\n{")):
-        with closing(socket.create_connection(("127.0.0.1", wire_server.port), 5)) as connection:
+        with closing(socket.create_connection(("127.0.0.1", wire_server.port), 60)) as connection:
             connection.sendall(cut)
     assert split(wire_server.say(GET + b"\r\n"))[0] == 200
 
@@ -243,7 +288,7 @@ def test_a_signal_ends_the_service_in_order(number):
             connection.sendall(GET + b"\r\n")
             assert connection.recv(65_536).startswith(b"HTTP/1.1 200")
         process.send_signal(number)
-        said, wrong = process.communicate(timeout=10)
+        said, wrong = process.communicate(timeout=60)
     assert process.returncode == 0
     assert said.split("\n") == ["worker ended", "closed", "ended", ""]
     assert [json.loads(line)["event"] for line in wrong.splitlines()] == ["request"]
@@ -255,7 +300,7 @@ def test_without_uvloop_the_standard_loop_serves(monkeypatch):
 
 
 def test_the_reference_server_is_the_one_whose_protocol_is_replaced():
-    made = connection.protocol("https://api.example.org")
+    made = connection.protocol("https://api.example.org", lambda _id, _status: None)
     assert re.fullmatch(
         r"0\.(17|18)\..*", __import__("importlib.metadata").metadata.version("hypercorn")
     )
