@@ -13,6 +13,7 @@ from attrs import evolve, frozen
 from svc_core import accounts, catalog, cursor, openapi, passes, problem
 from svc_core.access import creation
 from svc_core.access.plans import DEFAULT_PLANS
+from svc_core.ledger.rules import check_new
 from svc_core.operation import Operation
 from svc_core.problem import CATALOGUE, Problem
 from svc_core.resources.audio import forget_audio
@@ -20,21 +21,6 @@ from svc_core.result import Empty
 from svc_http import turns
 
 LATER = {
-    "TIMESTAMP_INVALID": "the ledger",
-    "TIMESTAMP_LEAP_SECOND": "the ledger",
-    "TIMESTAMP_PRECISION": "the ledger",
-    "INTERVAL_EMPTY": "the ledger",
-    "NUMBER_PRECISION": "the ledger",
-    "DESIGNATOR_INVALID": "the ledger",
-    "UNKNOWN_SUBJECT": "the ledger",
-    "UNKNOWN_TARGET": "the ledger",
-    "UNKNOWN_EVIDENCE": "the ledger",
-    "RECORD_TOO_LARGE": "the ledger",
-    "FOUR_EYES_REQUIRED": "the ledger",
-    "ERASURE_NOT_ALLOWED": "the ledger",
-    "DUPLICATE_RECORD": "the ledger",
-    "TARGET_NOT_IN_FORCE": "the ledger",
-    "TRANSITION_NOT_ALLOWED": "the ledger",
     "CONFLICTING_PARAMETERS": "regional OSINT queries, with since and until beside datetime",
     "UNSUPPORTED_MODEL": "the agent streams",
     "STREAM_REQUIRED": "the agent streams",
@@ -327,6 +313,83 @@ def _(stage):
 @gives(problem.NOT_FOUND)
 def _(stage):
     return stage.shared.get("/api/v1/profiles/prf_" + "0" * 24)
+
+
+# -- the ledger --------------------------------------------------------------------------------
+
+CLAIM = {"kind": "claim", "predicate": "motto", "value": "x"}
+JUDGED = {"kind": "claim", "op": "verify", "state": "refuted"}
+NEW_YEAR = "2024-01-01T00:00:00Z"
+BAD_RECORDS = [
+    (problem.TIMESTAMP_INVALID, {**CLAIM, "validFrom": "2024-01-01 00:00:00Z"}),
+    (problem.TIMESTAMP_LEAP_SECOND, {**CLAIM, "validFrom": "2016-12-31T23:59:60Z"}),
+    (problem.TIMESTAMP_PRECISION, {**CLAIM, "validFrom": "2024-01-01T00:00:00.1234567Z"}),
+    (problem.INTERVAL_EMPTY, {**CLAIM, "validFrom": NEW_YEAR, "validTo": NEW_YEAR}),
+    (problem.RECORD_TOO_LARGE, {**CLAIM, "value": ["x" * 10_000] * 7}),
+    (problem.UNKNOWN_SUBJECT, {**CLAIM, "subject": "sbj_" + "0" * 24}),
+    (problem.UNKNOWN_EVIDENCE, {**CLAIM, "evidence": ["obs_" + "0" * 24]}),
+    (problem.UNKNOWN_TARGET, {**JUDGED, "target": "clm_" + "0" * 24}),
+    (
+        problem.DESIGNATOR_INVALID,
+        {"kind": "designator", "scheme": "lei", "value": "5493001KJTIIGC8Y1R13"},
+    ),
+]
+
+
+def record_of(stage, body):
+    """The answer to an append of one record about a subject of the world."""
+    world = stage.shared
+    whole = {"subject": world.rows["a"]["sbj"][-1], **body}
+    ask = world.ask_of(world.operation("appendRecords"))
+    return world.send(ask.evolve(body=json.dumps(whole).encode()))
+
+
+def claimed(stage):
+    """The id of a new claim."""
+    return record_of(stage, CLAIM).json()["data"]["id"]
+
+
+for _kind, _body in BAD_RECORDS:
+    gives(_kind)(partial(record_of, body=_body))
+
+
+@gives(problem.NUMBER_PRECISION)
+def _(stage):
+    ask = stage.shared.ask_of(stage.shared.operation("appendRecords"))
+    return stage.shared.send(ask.evolve(body=b'{"kind":"claim","value":1e-400}'))
+
+
+@gives(problem.FOUR_EYES_REQUIRED)
+def _(stage):
+    return record_of(stage, {**JUDGED, "target": claimed(stage)})
+
+
+@gives(problem.TARGET_NOT_IN_FORCE)
+def _(stage):
+    retract = {"kind": "claim", "op": "retract", "target": claimed(stage), "reason": "incorrect"}
+    assert record_of(stage, retract).status_code == 201
+    return record_of(stage, {**retract, "reason": "other"})
+
+
+@gives(problem.TRANSITION_NOT_ALLOWED)
+def _(stage):
+    looking = {**JUDGED, "target": claimed(stage), "state": "under_review"}
+    assert record_of(stage, looking).status_code == 201
+    return record_of(stage, looking)
+
+
+@gives(problem.ERASURE_NOT_ALLOWED)
+def _(stage):
+    erase = {"kind": "claim", "op": "erase", "target": claimed(stage), "reason": "asked"}
+    return record_of(stage, erase)
+
+
+@gives(problem.DUPLICATE_RECORD)
+def _(stage):
+    check_new(["clm_" + "0" * 24] * 2)
+
+
+# -- what is stored ----------------------------------------------------------------------------
 
 
 @gives(problem.PRECONDITION_FAILED)
