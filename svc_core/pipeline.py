@@ -153,7 +153,7 @@ def _sealed(operation: Operation[Any, Any], context: Context, key: str, answer: 
         return answer
     keys, nonce = vault.vault(context.keyring), context.ids.random(cursor.NONCE_BYTES)
     sealed = vault.lock(keys, answer.body, _place(operation, context, key), nonce)
-    return attrs.evolve(answer, body=sealed.encode())
+    return answer._replace(body=sealed.encode())
 
 
 def _opened(operation: Operation[Any, Any], context: Context, key: str, answer: Answer) -> bytes:

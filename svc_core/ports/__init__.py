@@ -11,7 +11,7 @@ Rule 4: the order of change numbers is the order of commits, in every backend.
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from attrs import frozen
 
@@ -128,9 +128,11 @@ class Changes(Protocol):
         ...
 
 
-@frozen
-class Answer:
-    """A stored 2xx answer that a repeated request receives again."""
+class Answer(NamedTuple):
+    """A stored 2xx answer that a repeated request receives again.
+
+    A named tuple, which is made in half the time of an attrs class: every creation keeps one.
+    """
 
     fingerprint: bytes
     status: int

@@ -1,7 +1,7 @@
 """How a backend that never suspends runs one unit of work."""
 
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, TypeVar, cast
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 from svc_core import drive
 from svc_core.ports import Transaction
@@ -15,4 +15,6 @@ def run_unit(unit: Callable[[Transaction], Awaitable[R]], tx: Transaction) -> R:
     Raises:
         Suspended: it waited for something else; everything it wrote must be undone.
     """
-    return drive.run(cast("Coroutine[Any, Any, R]", unit(tx)))
+    coroutine: Any = unit(tx)
+    result: R = drive.run(coroutine)
+    return result

@@ -4,8 +4,6 @@
 from datetime import timedelta
 from typing import Any
 
-from attrs import evolve
-
 from svc_core.ports import SYSTEM, Answer, Transaction
 from svc_core.testing.clock import START
 from svc_core.testing.desk import refused
@@ -30,7 +28,7 @@ class AnswerPromises(Bench):
 
     def test_old_answers_of_every_tenant_are_forgotten_oldest_first(self) -> None:
         for minutes, tenant in ((3, ANN), (1, BOB), (2, ANN), (4, BOB)):
-            answer = evolve(an_answer(b""), at=START + timedelta(minutes=minutes))
+            answer = an_answer(b"")._replace(at=START + timedelta(minutes=minutes))
             self._keep(tenant, str(minutes), answer)
         before = START + timedelta(minutes=4)
         assert self._purged(before, 1) == 1
