@@ -109,7 +109,7 @@ def _minute(match: re.Match[str]) -> datetime:
     hours, minutes = int(match[9]), int(match[10])
     # RFC 3339, 5.6: time-numoffset = ("+" / "-") time-hour ":" time-minute.
     if hours > 23 or minutes > 59:
-        raise ValueError("The offset is no time of day.")
+        raise ValueError(hours, minutes)
     offset = timedelta(hours=hours, minutes=minutes)
     return local - offset if match[8] == "+" else local + offset
 

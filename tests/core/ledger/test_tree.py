@@ -363,6 +363,18 @@ def test_roots_and_proofs_are_those_of_pymerkle():
         assert theirs.get_root(index + 1) == ours.root(index + 1)
 
 
+def test_the_largest_tree_is_one_of_2_to_the_63_less_one_leaves():
+    most = 2**63 - 1
+    path = [OTHER] * 63
+    verify_consistency(most, most, OTHER, OTHER, ())
+    with pytest.raises(ProofError, match="another root"):
+        verify_inclusion(most - 1, most, OTHER, path[:62], OTHER)
+    with pytest.raises(ProofError, match="does not begin"):
+        verify_consistency(most + 1, most + 1, OTHER, OTHER, ())
+    with pytest.raises(ProofError, match="no leaf"):
+        verify_inclusion(0, most + 1, OTHER, path, OTHER)
+
+
 def test_a_refusal_of_a_proof_is_in_the_kept_words(kept_words):
     leaves = LEAVES[:8]
     proof, root = inclusion(3, 8, leaves), mth(0, 8)

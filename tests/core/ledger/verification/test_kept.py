@@ -31,6 +31,9 @@ def edits(line: bytes) -> Iterator[tuple[str, list[bytes]]]:
     yield "head sealed again", [resealed(line, b'"author":"', b'"author":"x')]
     yield "time sealed again", [resealed(line, b'"recordedAt":"2026', b'"recordedAt":"2025')]
     yield "ledger sealed again", [resealed(line, b"led_0123456789abcdef01234567", OTHER.encode())]
+    prev = b'"prev":"' + split(line).head.partition(b'"prev":"')[2][:64]
+    yield "chain sealed again", [resealed(line, prev, b'"prev":"' + b"0" * 64)]
+    yield "number sealed again", [resealed(line, b'"seq":', b'"seq":7')]
     yield "white space", [line.replace(b'"v":1', b'"v": 1')]
     yield "form and content", [line.replace(b'"author":"', b'"author":"x') + b"\r"]
     yield "gone", []
@@ -39,6 +42,21 @@ def edits(line: bytes) -> Iterator[tuple[str, list[bytes]]]:
     yield "empty", [b""]
     yield "no line", [b"rubbish"]
     yield "too long", [b" " * LINE_BYTES_MAX + line]
+
+
+def following(lines: list[bytes]) -> Iterator[tuple[str, list[bytes]]]:
+    """A line that was sealed again, and the next one changed to follow it."""
+    for name, old, new in (
+        ("number", b'"seq":4,', b'"seq":9,'),
+        ("author", b'"author":"', b'"author":"x'),
+    ):
+        line = resealed(lines[4], old, new)
+        told, seal = split(lines[4]).seal, split(line).seal
+        for how, after in (
+            ("altered", lines[5].replace(b'"prev":"' + told, b'"prev":"' + seal)),
+            ("sealed again", resealed(lines[5], b'"prev":"' + told, b'"prev":"' + seal)),
+        ):
+            yield f"{name} sealed again, the next {how}", [*lines[:4], line, after, *lines[6:]]
 
 
 def cases(make_log: Any) -> Iterator[tuple[str, list[bytes], dict[str, Any]]]:
@@ -50,6 +68,9 @@ def cases(make_log: Any) -> Iterator[tuple[str, list[bytes], dict[str, Any]]]:
             edited = [*lines[:at], *made, *lines[at + 1 :]]
             yield f"{name} at {at}", edited, {}
             yield f"{name} at {at}, held", edited, anchors
+    for name, made in following(lines):
+        yield name, made, {}
+        yield f"{name}, held", made, anchors
     head = log.heads[5]
     yield "intact", lines, {}
     yield "intact, held", lines, anchors

@@ -302,6 +302,18 @@ def test_what_was_erased_can_still_be_referred_to() -> None:
     assert told.erased == 1
 
 
+def test_everything_that_was_erased_is_counted() -> None:
+    erased = [f"clm_{number << 80 | number:024x}" for number in range(3, 6)]
+    told = Register(is_partial=False, erased_later=erased)
+    for number in range(1, 6):
+        told.record(number, _head(number), is_empty=True)
+    for number in (1, 2):
+        told.record(5 + number, _head(9 + number, number, "erase"), is_empty=False)
+
+    assert told.irregular() == []
+    assert told.erased == 5
+
+
 def test_of_many_irregular_identifiers_the_first_are_told() -> None:
     told = Register(is_partial=False)
     for line in range(1, 2_000):

@@ -242,6 +242,13 @@ def test_lines_that_come_later_and_lines_that_never_come_are_told_apart(
     ]
 
 
+def test_a_line_of_a_gap_beyond_those_that_are_kept_is_counted(make_log: Any) -> None:
+    lines = list(make_log(2 * FAULTS_MAX + 20).lines)
+
+    assert verify(lines[1::2]).fault_count == FAULTS_MAX
+    assert verify([*lines[1::2], lines[-2]]).fault_count == FAULTS_MAX + 1
+
+
 # -- what was sealed again -------------------------------------------------------------------------
 
 
