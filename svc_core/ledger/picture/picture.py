@@ -98,7 +98,7 @@ def _described(held: list[Row], subject: str, known_at: str) -> str:
         cell = row.belief.cells[-1]
         start, end = spans(cell.periods)[0][0], spans(cell.periods)[-1][1]
         what = row.belief.predicate or row.belief.record.kind
-        period = f"from {day_of(start) if start else 'ever'} to {day_of(end) if end else 'ever'}"
+        period = rows.period(start and day_of(start), end and day_of(end))
         state = rows.state_words(cell.state)
         lines.append(f"{what} {ink.shortened(row.words, 400, 12)}, {state}, {period};")
     if len(held) > _DESCRIBED_MAX:
@@ -145,8 +145,9 @@ def _swatches(y: float) -> Iterator[str]:
 def _directions(y: float) -> Iterator[str]:
     """Which way the two times run."""
     arrow = f'{stroke("quiet")} stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round"'
-    yield label(LEFT, y + 10, "valid time", size=12, tone="quiet")
-    x = LEFT + 68
+    words = "valid time, brief spans widened"
+    yield label(LEFT, y + 10, words, size=12, tone="quiet")
+    x = LEFT + 12 + ink.width_of(words, 12)
     yield ink.path([f"M{number(x)} {number(y + 6)}h34m-5 -4l5 4l-5 4"], arrow)
     words = "record time, a step for each recording"
     yield label(RIGHT + 18, y + 10, words, size=12, tone="quiet")

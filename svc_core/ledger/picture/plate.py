@@ -178,7 +178,7 @@ class Plate:
         title = row.belief.predicate or row.belief.record.kind
         return (
             f"{title}: {ink.shortened(row.words, 300, 12)} · {rows.state_words(cell.state)}"
-            f" · valid {start or 'since ever'} to {end or 'for ever'}"
+            f" · valid {rows.period(start, end)}"
             f" · believed {cell.since} to {cell.until or 'now'}"
         )
 

@@ -14,6 +14,7 @@ from svc_core.ledger.picture.ink import WORDS
 from svc_core.ledger.predicates import is_single
 from svc_core.ledger.records import Record
 from svc_core.ledger.segments import NEVER
+from svc_core.ledger.snapshot import readable
 
 ROWS_MAX: Final = 90
 """Rows of one picture, the newest of each group; about seven screens."""
@@ -127,7 +128,11 @@ def _parts(value: Any) -> str:
         return ", ".join(f"{name} {_parts(item)}" for name, item in sorted(value.items()))
     if isinstance(value, list):
         return ", ".join(map(_parts, value))
-    return value if isinstance(value, str) else str(value)
+    if isinstance(value, str):
+        return value
+    # As it stands in the line: `null` and `true`, not what Python calls them.
+    written = readable(value)
+    return "?" if written is None else written.decode()
 
 
 def act_of(act: Record, belief: Belief) -> str:
@@ -163,6 +168,13 @@ _DONE: Final = {
 def state_words(state: str) -> str:
     """A verification state as it is written."""
     return WORDS.get(state, state)
+
+
+def period(start: str | None, end: str | None) -> str:
+    """For when something holds; None is an open side."""
+    if start is None:
+        return "always" if end is None else f"until {end}"
+    return f"since {start}" if end is None else f"from {start} to {end}"
 
 
 def is_held(belief: Belief) -> bool:

@@ -156,11 +156,16 @@ def check_coverage(fold: Fold, history: History) -> None:
 
 
 def check_full_retraction(fold: Fold, history: History) -> None:
-    """P8: a retraction without bounds removes its target at every valid time."""
+    """P8: a retraction without bounds removes its target at every valid time.
+
+    So does a supersession, whatever its bounds.
+    """
     for target in _statements(history):
-        after = act(history, "retract", target)
-        for question in questions(after, target.subject):
-            holds(target.id not in live_ids(fold(after.records, question)), question, target.id)
+        superseded = act(history, "supersede", target, _middle(history))
+        for after in (act(history, "retract", target), superseded):
+            for question in questions(after, target.subject):
+                live = live_ids(fold(after.records, question))
+                holds(target.id not in live, question, target.id)
 
 
 def check_restoration(fold: Fold, history: History) -> None:
@@ -281,13 +286,22 @@ def check_best(fold: Fold, history: History) -> None:
 
 
 def check_retracted_verdict(fold: Fold, history: History) -> None:
-    """P17: retracting a verdict restores the one before it."""
+    """P17: retracting a verdict restores the one before it.
+
+    A verdict has no valid time: one that is retracted for a part of it stands.
+    """
     for target in _statements(history):
         for state in ("verified", "refuted"):
             judged = act(history, "verify", target, payload={"state": state, "method": "reading"})
             restored = act(judged, "retract", judged.records[-1])
+            limited = act(judged, "retract", judged.records[-1], _middle(history))
             for question in questions(history, target.subject):
                 before = fold(history.records, question)
+                holds(
+                    _states(fold(limited.records, question))
+                    == _with(_states(before), target.id, state),
+                    question,
+                )
                 during = fold(judged.records, question)
                 after = fold(restored.records, question)
                 holds(_states(during) == _with(_states(before), target.id, state), question)

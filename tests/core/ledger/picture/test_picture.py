@@ -197,7 +197,7 @@ def test_each_row_tells_what_was_done_and_when() -> None:
     said = texts(drawn(records, valid_time=Y21))
     for words in (
         "Identity", "Designators", "Observations", "Claims", "Pier 7 AG (organization)",
-        "lei 5493001KJTIIGC8Y1R12", "key_ann · 70 %", "Zug was seen.", "city Zug, of 1, True, x",
+        "lei 5493001KJTIIGC8Y1R12", "key_ann · 70 %", "Zug was seen.", "city Zug, of 1, true, x",
         "one value at a time", "recorded as amendment", "recorded as replacement", "(erased)",
         "verified · key_ann", "replacement retracted", "lei ?", "verdict, since erased",
         "erasure retracted", "(+5)", "Not readable", "2021-01-01T00:00:00.000000Z marked",
@@ -237,7 +237,7 @@ def test_bounds_may_be_open(bounds: Any) -> None:
 def test_it_is_described_in_words() -> None:
     records = [claim(number, f"Town {number}", start=Y20) for number in range(50)]
     said = drawn(records).find(f"{NS}desc").text or ""  # type: ignore[union-attr]
-    assert "headquarters Town 10, unverified, from 1 Jan 2020 to ever" in said
+    assert "headquarters Town 10, unverified, since 1 Jan 2020" in said
     assert said.startswith(
         f"Valid time runs from left to right, record time upwards, for {SUBJECT}"
     )
@@ -462,6 +462,11 @@ def test_a_day_that_does_not_exist_counts_on() -> None:
     last = microseconds("2026-02-28T00:00:00.000000Z")
     assert microseconds("2026-02-31T00:00:00.000000Z") == last + 3 * 86_400_000_000
     assert microseconds("0000-01-01T00:00:00.000000Z") == 86_400_000_000
+
+
+def test_an_instant_counts_to_the_microsecond() -> None:
+    day, then = "2026-03-04T00:00:00.000000Z", "2026-03-04T10:20:30.000007Z"
+    assert microseconds(then) - microseconds(day) == (10 * 3600 + 20 * 60 + 30) * 1_000_000 + 7
 
 
 def test_a_moment_within_a_day_is_told_by_the_clock() -> None:
