@@ -4,9 +4,12 @@ import asyncio
 import inspect
 import json
 import os
+import shlex
+import shutil
 import sys
 import webbrowser
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -147,6 +150,14 @@ def _block(opened: Opened) -> str:
     return "\n".join(("", *(f"  {line}".rstrip() for line in lines)))
 
 
+def _program() -> str:
+    """How a shell calls this program again: an environment that is not active has no `svc`."""
+    if shutil.which("svc"):
+        return "svc"
+    called = Path(sys.argv[0])
+    return str(called) if called.name == "svc" else shlex.join([sys.executable, "-m", "svc_http"])
+
+
 def _places(opened: Opened) -> Iterator[str]:
     origin = opened.settings.origin
     yield f"API         {origin}{BASE_V1}   (v2: {origin}{BASE_V2})"
@@ -191,8 +202,9 @@ def _demo_lines(opened: Opened, seeded: Seeded) -> Iterator[str]:
         # It is being spoken while this is read, so the first answer may be that there is none.
         patient = "curl -sfL --retry 5 --retry-all-errors"
         yield f"  {patient} -H 'Authorization: Bearer {seeded.key}' '{audio}' -o report.mp3"
-    yield f"  svc reports list --server {opened.admin}"
-    yield f"  svc ledger fold {seeded.subject.subject_id} --server {opened.admin}"
+    program = _program()
+    yield f"  {program} reports list --server {opened.admin}"
+    yield f"  {program} ledger fold {seeded.subject.subject_id} --server {opened.admin}"
     yield ""
     yield (
         f"Seeded {seeded.profiles} profiles, {seeded.reports} reports, {seeded.items} news items "

@@ -162,8 +162,16 @@ def test_every_line_to_try_works_as_it_is_printed(
                 capture_output=True, text=True, timeout=40, check=False, cwd=tmp_path,
             )  # fmt: skip
             assert (ran.returncode, ran.stdout.rpartition("\n")[2]) == (0, "200"), line
-        (command,) = [line for line in block.splitlines() if line.lstrip().startswith("svc re")]
-        admin = command.split()[-1]
+        commands = [line.strip() for line in block.splitlines() if "--server unix:" in line]
+        assert len(commands) == 2
+        for command in commands:
+            ran = subprocess.run(
+                ["sh", "-c", command], env=_environment(),
+                capture_output=True, text=True, timeout=40, check=False, cwd=tmp_path,
+            )  # fmt: skip
+            assert (ran.returncode, ran.stderr) == (0, ""), command
+            assert ran.stdout
+        admin = commands[0].split()[-1]
         folder = Path(admin.removeprefix("unix:")).parent
         assert folder.is_dir()
     finally:

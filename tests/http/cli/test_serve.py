@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -21,7 +22,7 @@ from svc_core import accounts
 from svc_core.ports import SYSTEM, Answer, Transaction
 from svc_http import cli, serving, system
 from svc_http.cli import reach
-from svc_http.cli.serve import _announce
+from svc_http.cli.serve import _announce, _program
 from svc_http.control import BrokeOff
 from svc_http.demo.seed import Seeded
 from svc_http.demo.subject import Recorded
@@ -257,6 +258,22 @@ def test_an_empty_store_is_told_how_to_begin(capsys: pytest.CaptureFixture[str])
     told = capsys.readouterr().out
     assert "svc keys create" not in told
     assert "http://127.0.0.1:8000/docs" in told
+
+
+@pytest.mark.parametrize(
+    ("found", "called", "shown"),
+    [
+        ("/usr/bin/svc", ".venv/bin/svc", "svc"),
+        (None, ".venv/bin/svc", ".venv/bin/svc"),
+        (None, "svc_http/__main__.py", f"{sys.executable} -m svc_http"),
+    ],
+)
+def test_lines_to_try_call_this_program_as_the_shell_can(
+    found: str | None, called: str, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: found)
+    monkeypatch.setattr(sys, "argv", [called, "serve"])
+    assert _program() == shown
 
 
 def test_a_terminal_is_shown_the_same_words(
