@@ -239,7 +239,7 @@ NUMBER_PRECISION = ProblemType(
 DESIGNATOR_INVALID = ProblemType(
     "DESIGNATOR_INVALID",
     400,
-    "Designator is not one of its scheme",
+    "Designator does not fit its scheme",
     "Correct the value named in detail; check digits count.",
 )
 UNKNOWN_SUBJECT = ProblemType(
@@ -351,7 +351,7 @@ FOUR_EYES_REQUIRED = ProblemType(
     "FOUR_EYES_REQUIRED",
     403,
     "Verdict needs another author",
-    "Let someone else than the author give this verdict.",
+    "Have someone other than the author give this verdict.",
 )
 ERASURE_NOT_ALLOWED = ProblemType(
     "ERASURE_NOT_ALLOWED",
@@ -461,7 +461,7 @@ UNSUPPORTED_MEDIA_TYPE = ProblemType(
 RANGE_NOT_SATISFIABLE = ProblemType(
     "RANGE_NOT_SATISFIABLE",
     416,
-    "Range behind the end of the file",
+    "Range beyond the end of the file",
     "Ask for a range within the size that Content-Range names.",
 )
 EXPECTATION_FAILED = ProblemType(

@@ -69,23 +69,21 @@ class Settings:
         "svc.db",
         nonempty,
         "/var/lib/svc/svc.db",
-        "The SQLite file; `:memory:` keeps everything in memory and loses it at the end.",
+        "The SQLite file; `:memory:` keeps everything in memory and loses it when the server ends.",
     )
     host: str = _setting("127.0.0.1", nonempty, "0.0.0.0", "The address to listen on.")  # noqa: S104 - an example
-    port: int = _setting(
-        8000, integer(0, 65_535), "8080", "The TCP port; 0 takes any that is free."
-    )
+    port: int = _setting(8000, integer(0, 65_535), "8080", "The TCP port; 0 picks a free one.")
     base_url: str | None = _setting(
         None,
         web_origin,
         "https://api.example.org",
-        "The public origin in links. Without it: http, the listening address and port.",
+        "The public origin in links. Default: http, the listening address and port.",
     )
     data_url: str | None = _setting(
         None,
         web_origin,
         "https://data.example.org",
-        "The public origin of the secondary data host. Without it: `base_url`.",
+        "The public origin of the secondary data host. Default: `base_url`.",
     )
     secret: str | None = _setting(
         None,
@@ -98,9 +96,9 @@ class Settings:
     secret_previous: tuple[str, ...] = _setting(
         (),
         secrets,
-        "the 64 hex digits of before",
-        "Master keys of before, which still open the cursors that they sealed; a comma or a line "
-        "break between two. Empty it a day after a rotation.",
+        "the former 64 hex digits",
+        "Former master keys, which still open the cursors that they sealed; separated by commas or "
+        "line breaks. Empty it a day after a rotation.",
         secret=True,
     )
     plans: str = _setting(
@@ -116,15 +114,15 @@ class Settings:
         None,
         switch,
         "true",
-        "Whether feeds may be fetched from this machine and private networks. Without it: in "
+        "Whether feeds may be fetched from this machine and private networks. Default: in "
         "development only.",
     )
     allow_erasure: tuple[str, ...] = _setting(
         (),
         workspaces,
         "wsp_0123456789abcdef01234567",
-        "Workspaces whose ledger content may be erased for good: ids with commas between them, or "
-        "`*` for all. Without it: none.",
+        "Workspaces whose ledger content may be erased for good: ids separated by commas, or `*` "
+        "for all. Default: none.",
     )
     trusted_proxies: tuple[str, ...] = _setting(
         ("loopback", "private"),
@@ -137,7 +135,7 @@ class Settings:
         "reports:read",
         choice("reports:read", "reports:audio"),
         "reports:audio",
-        "The scope that reading the text of a report's audio takes.",
+        "The scope that is needed to read the text of a report's audio.",
     )
     unknown_query: Literal["reject", "ignore"] = _setting(
         "reject",
@@ -149,13 +147,13 @@ class Settings:
         None,
         instant,
         "2027-06-30T00:00:00Z",
-        "When identifiers of the old form stop being accepted. Without it: never.",
+        "When identifiers of the old form stop being accepted. Default: never.",
     )
     aliases_until: datetime | None = _setting(  # noqa: RUF009 - makes a field
         None,
         instant,
         "2027-06-30T00:00:00Z",
-        "When deprecated members stop being sent on v1. Without it: never.",
+        "When deprecated members stop being sent on v1. Default: never.",
     )
     deprecated_at: datetime = _setting(  # noqa: RUF009 - makes a field
         datetime(2026, 1, 1, tzinfo=UTC),
@@ -173,49 +171,49 @@ class Settings:
         None,
         choice(*payments.NETWORKS),
         payments.BASE_SEPOLIA.id,
-        "The network that payments are asked on. Without it: real money, `eip155:8453`, in "
+        "The network that payments are asked on. Default: real money, `eip155:8453`, in "
         "production once `x402_pay_to` is set; test money, `eip155:84532`, otherwise.",
     )
     x402_pay_to: str | None = _setting(
         None,
         evm_address,
         "0x52908400098527886E0F7030069857D2E4169EE7",
-        "The address that payments go to. Without it: one that nobody has the key of. Payments "
-        "are asked for and not yet settled.",
+        "The address that payments go to. Default: one to which nobody has the key. Payments "
+        "are asked for but not yet settled.",
     )
     speech: Literal["none", "espeak", "command"] = _setting(
         "none",
         choice("none", "espeak", "command"),
         "espeak",
-        "What speaks reports whose subscription wants audio: nothing, eSpeak NG (`pip install "
+        "What reads reports aloud whose subscription wants audio: nothing, eSpeak NG (`pip install "
         '"svc[speech]"`), or the program of `speech_command`.',
     )
     speech_command: str | None = _setting(
         None,
         argv,
         "flite -o {out}",
-        "The program that speaks, with its arguments; no shell reads them. The words are its "
-        "input; WAV or MP3 goes to `{out}` where that stands, else to its output. `{voice}` and "
-        "`{language}` are filled in.",
+        "The program that speaks, with its arguments; it is run without a shell. It gets the words "
+        "on stdin and writes WAV or MP3 to `{out}`, if its arguments name that, else to stdout. "
+        "`{voice}` and `{language}` are filled in.",
     )
     speech_voice: str | None = _setting(
         None,
         nonempty,
         "en-gb",
-        "The voice that reads every report. Without it: one for each report's language.",
+        "The voice that reads every report. Default: one for each report's language.",
     )
     media_dir: str | None = _setting(
         None,
         nonempty,
         "/var/lib/svc/media",
-        "The folder of the audio files. Without it: beside the database, `<db>.media`.",
+        "The folder of the audio files. Default: beside the database, `<db>.media`.",
     )
     media_base_url: str | None = _setting(
         None,
         web_origin,
         "https://cdn.example.org/audio",
-        "Where a CDN serves that folder. Without it this service gives the files, at addresses "
-        "that end after an hour.",
+        "Where a CDN serves that folder. Default: this service serves the files, at addresses "
+        "that expire after an hour.",
     )
     body_bytes_max: int = _setting(
         _MIB, integer(1024, 64 * _MIB), "1048576", "The largest request body, in bytes."
@@ -227,7 +225,7 @@ class Settings:
         200,
         integer(1, 100_000),
         "200",
-        "Requests worked on at once; more are answered 503 OVERLOADED.",
+        "How many requests are worked on at once; more get 503 OVERLOADED.",
     )
     graceful_seconds: int = _setting(
         5, integer(0, 600), "5", "How long running requests may take after SIGTERM, in seconds."

@@ -39,7 +39,7 @@ class ListChanges:
     tail: Annotated[
         bool,
         QUERY,
-        Doc("Stream the rows, and those to come, as `text/event-stream`; `limit` has no part."),
+        Doc("Stream the rows, and those to come, as `text/event-stream`; `limit` has no effect."),
         Example(False),
     ] = False
     last_event_id: Annotated[
@@ -138,14 +138,15 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="Read the change feed",
         description=(
             "Append-only changes after an exclusive watermark, in commit order. Commit each page "
-            "and persist `meta.watermark` last: whoever stops in between sees a page again and "
-            "misses nothing. A deleted resource is a tombstone. A key sees global changes and "
-            "those of its workspace or user; who pays by request sees global changes only. After "
-            "a restore of the service an old watermark answers 410 `WATERMARK_GONE`: start again "
-            "without one. With `tail=true` the answer is an event stream that goes on: one "
-            "`change` event for each row, whose id is the watermark after it, a comment every 15 "
-            "seconds of silence, and an `end` event when the server ends it, with the problem if "
-            "there is one; come back with `Last-Event-ID`, as browsers do by themselves."
+            "and persist `meta.watermark` last: a client that stops in between sees a page again "
+            "and misses nothing. A deleted resource is a tombstone. A key sees global changes and "
+            "those of its workspace or user; a caller who pays per request sees global changes "
+            "only. After the service was restored from a backup, an old watermark answers 410 "
+            "`WATERMARK_GONE`: start again without one. With `tail=true` the answer is an event "
+            "stream that stays open: one `change` event for each row, whose id is the watermark "
+            "after it, a comment after 15 seconds of silence, and an `end` event when the server "
+            "closes it, with the problem if there is one; reconnect with `Last-Event-ID`, as "
+            "browsers do by themselves."
         ),
         tag="Changes",
         request=ListChanges,

@@ -67,8 +67,8 @@ _TIMES = (problem.TIMESTAMP_INVALID, problem.TIMESTAMP_LEAP_SECOND, problem.TIME
 _LOG = ("X-Svc-Ledger-Size", "X-Svc-Ledger-Root", "X-Svc-Ledger-Vkey")
 _TAG = (
     'The `ETag` is that of the ledger, `"<size>-<seal>"`: its size, and the first 16 digits of its '
-    "last seal. `If-Match` takes it from the append before, or made of the `size` and `headSeal` "
-    "in the `basis` of a fold."
+    "last seal. `If-Match` takes the one of the last append, or one put together from the `size` "
+    "and `headSeal` in the `basis` of a fold."
 )
 _CHECKPOINT = """\
 api.example.org/led_0123456789abcdef01234567
@@ -173,8 +173,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "subjects",
         summary="List subjects",
         description=(
-            "The subjects of the workspace, newest first, each as it is stated now. With "
-            "`designator` only those that ever bore it."
+            "The subjects of the workspace, newest first, each as it is described now. With "
+            "`designator`, only those that ever had it."
         ),
         request=ListSubjects,
         response=Page[SubjectRow],
@@ -201,9 +201,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="Fold a subject",
         description=(
             "The subject as the ledger knew it at `recordTime`, for what held at `validTime`. "
-            "Contradicting claims stand side by side, ranked by their verification. `basis` names "
-            "the prefix of the ledger that was read: `size` repeats the answer exactly. As SVG it "
-            "is a picture of what was believed when (upwards), and for when (across)."
+            "Contradictory claims stand side by side, ranked by their verification. `basis` names "
+            "the prefix of the ledger that was read: its `size` repeats the answer exactly. As SVG "
+            "it is a picture: upwards when it was recorded, across when it is said to hold."
         ),
         request=FoldSubject,
         response=One[SubjectView] | Content,
@@ -219,8 +219,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description=(
             "The fold of the subject as a STIX 2.1 bundle: what was known at `recordTime` and is "
             "in force at `validTime`, each object with the proof of its origin. Identifiers are "
-            "the same in every export, so that importing again changes what changed and nothing "
-            "else. The subjects that claims lead to are in the bundle."
+            "the same in every export, so that a repeated import updates what has changed and "
+            "nothing else. The subjects that claims refer to are in the bundle."
         ),
         request=ExportSubject,
         response=Content,
@@ -234,9 +234,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "records",
         summary="Export sealed lines",
         description=(
-            "The sealed lines of the log, byte for byte, oldest first. Kept as they are, one a "
-            "line, they are a file that anybody can verify without this service. The header fields "
-            "give size, root and verifier key of the log."
+            "The sealed lines of the log, byte for byte, oldest first. Kept as they are, they make "
+            "a file that anyone can verify without this service. Header fields give the size, the "
+            "root and the verifier key of the log."
         ),
         request=ListRecords,
         response=Page[SealedRow],
@@ -252,11 +252,10 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "records",
         summary="Append records",
         description=(
-            "Appends one record, or a list of up to 100 together or not at all, all at one record "
-            "time. The answer gives each sealed record with its receipt. What is wrong with an "
-            "entry is told by JSON Pointer.\n\n"
-            "Beside `kind`, `subject` and `op` (`assert` unless told otherwise) an entry has at "
-            "least:\n\n"
+            "Appends one record, or a list of up to 100, all or none of them, with one record "
+            "time. The answer gives each sealed record with its receipt. A JSON Pointer says what "
+            "is wrong with which entry.\n\n"
+            "Besides `kind`, `subject` and `op` (`assert` by default), an entry has at least:\n\n"
             "- designator: `scheme`, `value`\n"
             "- observation: `observedAt`, `text`, `source` with `url`, `retrievedAt` and "
             "`contentSha256`\n"
@@ -266,7 +265,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "- `op` `verify`: `target`, `state`; for `verified` a `method`, for `corroborated` "
             "`evidence`\n"
             "- `op` `erase`: `target`, `reason`\n\n"
-            "The salt that is sealed with each record is the server's.\n\n" + _TAG
+            "The server adds the salt that is sealed with each record.\n\n" + _TAG
         ),
         request=AppendRecords,
         response=Created[LedgerRecord] | Created[tuple[LedgerRecord, ...]],
@@ -290,7 +289,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="Prove a record",
         description=(
             "The receipt of a record (c2sp.org/tlog-proof@v1): its index, the inclusion proof and "
-            "the signed checkpoint of the present size, or of `size`."
+            "the signed checkpoint of the current size, or of `size`."
         ),
         request=ProveRecord,
         response=Content,
@@ -307,7 +306,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="Verify the seal",
         description=(
             "Hashes every record again and compares it with the chain, the tree and every kept "
-            "checkpoint. The answer is 200 also when the ledger is not sound: read `ok`. With "
+            "checkpoint. The answer is 200 even when the ledger is not sound: read `ok`. With "
             "`fromSize` and `fromRootHash` it also proves that what you saw then is still there."
         ),
         request=VerifyLedger,
@@ -321,8 +320,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "checkpoint",
         summary="Read the checkpoint",
         description=(
-            "The signed tree head (C2SP tlog-checkpoint), of the present size or of `size`. Keep "
-            "it elsewhere: it is what later shows that nothing was cut off or rewritten."
+            "The signed tree head (C2SP tlog-checkpoint), of the current size or of `size`. Keep "
+            "it elsewhere: it later shows that nothing was cut off or rewritten."
         ),
     ),
     _checkpoint(
@@ -330,8 +329,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "tlog/checkpoint",
         summary="Read the checkpoint of the log",
         description=(
-            "The same checkpoint beside the tiles, where tools that speak the format (C2SP "
-            "tlog-tiles) look for it: the address of the log is `/api/v2/ledger/tlog`."
+            "The same checkpoint beside the tiles, where tools for the format (C2SP tlog-tiles) "
+            "look for it: the address of the log is `/api/v2/ledger/tlog`."
         ),
     ),
     _read(
@@ -340,7 +339,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="Read a tile",
         description=(
             "A tile of the log (C2SP tlog-tiles): hashes of a level of the tree, or the heads of "
-            "records under `entries`. Tools that speak the format compute every proof from them."
+            "records under `entries`. Tools for the format compute every proof from them."
         ),
         request=GetTile,
         response=Content,

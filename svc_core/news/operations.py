@@ -258,8 +258,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         path="/news",
         summary="List news items",
         description=(
-            "News items, newest first. Values of one filter are alternatives, different filters "
-            "must all hold. Before the first item was taken in the answer is 503 `NEWS_NOT_READY`."
+            "News items, newest first. The values of one filter are alternatives; different "
+            "filters must all match. Until the first item has been taken in, the answer is 503 "
+            "`NEWS_NOT_READY`."
         ),
         tag="News",
         request=ListNews,

@@ -16,8 +16,8 @@ VERSION = "3.1.0"
 
 TAGS: Mapping[str, str] = {
     "Reports": "Intelligence reports: rows, expansions and facets.",
-    "Profiles": "Topic monitors that reports are made for.",
-    "Subscriptions": "What a workspace wants delivered of each profile.",
+    "Profiles": "The topics that reports are made about.",
+    "Subscriptions": "What of each profile a workspace wants delivered.",
     "News": "News items, their topics and recaps.",
     "OSINT": "Events, feeds, countries and sources of open-source intelligence.",
     "Intel": "Incidents, entities, markets, indicators, signals and cyber facts.",
@@ -25,9 +25,9 @@ TAGS: Mapping[str, str] = {
     "Ledger": "The append-only, sealed log of subjects, observations and claims.",
     "Projects": "Private workspaces of their owner.",
     "Automations": "Durable definitions of agent work and their runs.",
-    "Webhooks": "Delivery of events to addresses of yours.",
+    "Webhooks": "Delivery of events to your own addresses.",
     "Agent": "The preconfigured agent as a stream.",
-    "Changes": "The feed of everything that changed, to be followed by watermark.",
+    "Changes": "The feed of everything that changed, followed by watermark.",
     "Payments": "Receipts of pay-per-request access.",
 }
 

@@ -72,8 +72,8 @@ def _of_versions(operation: Operation[Any, Any]) -> Iterator[str]:
     if operation.takes_if_match:
         yield (
             "**Lost updates.** Send the `ETag` that you have read as `If-Match`: if somebody else "
-            "wrote meanwhile, the answer is 412 and nothing is written. Without it the change is "
-            "made to whatever version there is."
+            "has written meanwhile, the answer is 412 and nothing is written. Without it the "
+            "change is made to whatever version there is."
         )
     if any(kind is Created for kind, _ in results(operation)):
         yield "The answer names the new resource in `Location` and its version in `ETag`."
@@ -86,7 +86,7 @@ def _of_repetition(operation: Operation[Any, Any]) -> Iterator[str]:
             f"**Safe to repeat.** An `Idempotency-Key` {needed}. The same key with the same body "
             f"gives the first answer again for {_HOURS} hours, marked "
             "`Idempotency-Replayed: true`, and does nothing twice; with another body it answers "
-            "409 `IDEMPOTENCY_CONFLICT`. A refusal is not kept: mend the request and send it with "
+            "409 `IDEMPOTENCY_CONFLICT`. A refusal is not kept: fix the request and send it with "
             "the same key."
         )
 
@@ -94,7 +94,7 @@ def _of_repetition(operation: Operation[Any, Any]) -> Iterator[str]:
 def _of_forms(operation: Operation[Any, Any]) -> Iterator[str]:
     if len(operation.media) > 1:
         offers = ", ".join(f"`{offer.format}` ({offer.media_type})" for offer in operation.media)
-        yield f"**Forms.** {offers}, chosen by `format`, else by `Accept`."
+        yield f"**Formats.** {offers}, chosen by `format`, else by `Accept`."
 
 
 def _of_access(operation: Operation[Any, Any]) -> Iterator[str]:

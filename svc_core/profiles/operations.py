@@ -174,8 +174,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         path="/profiles",
         summary="Create a profile",
         description=(
-            "Creates the profile and an active subscription to it. Reports are made by `frequency` "
-            "at `scheduleTimeOfDay` in `timezone`; a manual profile makes none by itself."
+            "Creates the profile and an active subscription to it. Reports are made as often as "
+            "`frequency` says, at `scheduleTimeOfDay` in `timezone`; for a manual profile none is "
+            "made by itself."
         ),
         tag="Profiles",
         request=CreateProfile,
@@ -205,7 +206,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         path="/profiles/{profileId}",
         summary="Replace a profile",
         description=(
-            "Replaces the whole profile: optional members that are left out take their default. "
+            "Replaces the whole profile: optional members that are left out get their default. "
             "A body that changes nothing writes nothing and keeps the `ETag`."
         ),
         tag="Profiles",
@@ -222,8 +223,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         path="/profiles/{profileId}",
         summary="Change a profile",
         description=(
-            "Changes only the members that are sent (JSON Merge Patch, RFC 7396): null takes an "
-            "optional member back to its default, a list is replaced whole. A patch that changes "
+            "Changes only the members that are sent (JSON Merge Patch, RFC 7396): null resets an "
+            "optional member to its default, and a list is replaced whole. A patch that changes "
             "nothing writes nothing and keeps the `ETag`."
         ),
         tag="Profiles",
@@ -240,7 +241,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         path="/profiles/{profileId}",
         summary="Delete a profile",
         description=(
-            "Removes the profile with its subscription and all its reports; each leaves a "
+            "Deletes the profile with its subscription and all its reports; each leaves a "
             "tombstone in the change feed. A second call answers 404."
         ),
         tag="Profiles",

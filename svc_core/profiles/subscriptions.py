@@ -129,11 +129,11 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="Change a subscription",
         description=(
             "Pauses or resumes a subscription, or changes only the preferences that are sent "
-            "(JSON Merge Patch, RFC 7396): null takes one back to its default. `webhookIds` is "
-            "replaced whole and names webhooks of this workspace. A paused subscription receives "
-            "no notification and its profile is not scheduled; after a resume the next report "
-            "tells what came meanwhile. A patch that changes nothing writes nothing and keeps the "
-            "`ETag`."
+            "(JSON Merge Patch, RFC 7396): null resets one to its default. `webhookIds` is "
+            "replaced whole and names webhooks of this workspace. While a subscription is paused "
+            "nobody is notified and its profile is not scheduled; the first report after it is "
+            "resumed also covers the pause. A patch that changes nothing writes nothing and keeps "
+            "the `ETag`."
         ),
         tag="Subscriptions",
         request=PatchSubscription,

@@ -249,7 +249,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="List reports",
         description=(
             "Reports of the profiles that the caller subscribes to, newest first. `profileId` "
-            "narrows it to one profile; a profile of somebody else has no reports here."
+            "narrows the list to one profile; for a profile of somebody else it is empty."
         ),
         tag="Reports",
         request=ListReports,
@@ -268,8 +268,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="Read a report",
         description=(
             "Compact JSON; `include` adds the content, the sources, the signals, the graph or the "
-            "audio. An expansion that was not asked for is absent, one that is not known is null, "
-            "one that is empty is `[]`. `view=agent` gives the compact form for language models."
+            "audio. An expansion that was not asked for is absent, one that is unknown is null, "
+            "one that is empty is `[]`. `view=agent` gives a compact form for language models."
         ),
         tag="Reports",
         request=GetReport,
@@ -288,8 +288,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         path="/reports/{reportId}/signals",
         summary="Read a report's signals",
         description=(
-            "What happened, to whom, when, where, and how sure that is, the surest first. A report "
-            "that was made before signals were has none."
+            "What happened, to whom, when, where, and how certain that is, the most certain first. "
+            "A report that is older than this feature has no signals."
         ),
         tag="Reports",
         request=GetFacet,
@@ -307,7 +307,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="Read a report's graph",
         description=(
             "The report, its incidents, the entities they name and the sources that say so, with "
-            "the ties between them. For a report that was made before graphs were, `graph` is "
+            "the edges between them. For a report that is older than this feature, `graph` is "
             "null and every count is 0."
         ),
         tag="Reports",
@@ -345,9 +345,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="Read a report's text for speech",
         description=(
             "The words as a voice reads them: acronyms, sums of money, percentages, dates, "
-            "measures and addresses are written as they are said, markup and citations are gone, "
-            "an intro and an outro name the report, its period and how many sources it has. "
-            "English is prepared in full, other languages as far as it is sure."
+            "measures and addresses are written as they are spoken, without markup or citations, "
+            "and an intro and an outro name the report, its period and how many sources it has. "
+            "English is prepared in full, other languages as far as that is safe."
         ),
         tag="Reports",
         request=GetFacet,

@@ -67,8 +67,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         path="/webhooks",
         summary="Register a webhook",
         description=(
-            "Registers an address that is told of events. Without a `secret` of your own one is "
-            "made and shown in this answer, once. Check the signature of every delivery with it."
+            "Registers an address that is notified of events. Without a `secret` of your own, one "
+            "is made and shown once, in this answer. Verify the signature of every delivery with "
+            "it."
         ),
         tag="Webhooks",
         request=CreateWebhook,
@@ -100,8 +101,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         path="/webhooks/{webhookId}",
         summary="Replace a webhook",
         description=(
-            "Replaces address, description and filters; members that are left out take their "
-            "default. Status and failure count stay, and the secret unless one is sent."
+            "Replaces address, description and filters; members that are left out get their "
+            "default. Status and failure count stay, and so does the secret unless one is sent."
         ),
         tag="Webhooks",
         request=ReplaceWebhook,
@@ -118,8 +119,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         path="/webhooks/{webhookId}",
         summary="Change a webhook",
         description=(
-            "Changes only the members that are sent (JSON Merge Patch, RFC 7396): null takes an "
-            "optional member back to its default."
+            "Changes only the members that are sent (JSON Merge Patch, RFC 7396): null resets an "
+            "optional member to its default."
         ),
         tag="Webhooks",
         request=PatchWebhook,
@@ -135,7 +136,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         method="DELETE",
         path="/webhooks/{webhookId}",
         summary="Delete a webhook",
-        description="Removes the webhook and its secret; what waits for it is never sent.",
+        description="Deletes the webhook and its secret; what still waits for it is never sent.",
         tag="Webhooks",
         request=OneWebhook,
         response=Empty,
@@ -149,7 +150,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         method="POST",
         path="/webhooks/{webhookId}/enable",
         summary="Enable a webhook",
-        description="Tells it of events again and sets its failure count to nothing.",
+        description="Notifies it of events again and sets its failure count back to 0.",
         tag="Webhooks",
         request=OneWebhook,
         response=One[Webhook],
@@ -164,7 +165,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="Rotate a webhook's secret",
         description=(
             "Makes a new secret and shows it once. For 24 hours `webhook-signature` holds a "
-            "signature by the old secret as well; `X-Svc-Signature` is by the new one at once."
+            "signature by the old secret as well; `X-Svc-Signature` uses the new one at once."
         ),
         tag="Webhooks",
         request=OneWebhook,
@@ -212,8 +213,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         path="/webhooks/{webhookId}/deliveries/{eventId}/redeliver",
         summary="Send an event again",
         description=(
-            "Queues the same event, body and id, for one new attempt. A delivery that has not "
-            "ended, or a webhook that is disabled, is 409."
+            "Queues the same event, body and id, for one new attempt. While a delivery is under "
+            "way, or the webhook is disabled, the answer is 409."
         ),
         tag="Webhooks",
         request=RedeliverEvent,
