@@ -4,6 +4,7 @@ from typing import Any
 
 from svc_core import problem
 from svc_core.ledger.answers import LedgerRecord, SealedRow, SubjectRow, Verification
+from svc_core.ledger.examples import APPENDS
 from svc_core.ledger.usecases import (
     STIX,
     SVG,
@@ -103,15 +104,6 @@ _BUNDLE = {
             "identity_class": "organization",
         }
     ],
-}
-_CLAIM = {
-    "kind": "claim",
-    "subject": "sbj_a9b3c182b699604db136482f",
-    "predicate": "headquarters",
-    "value": {"city": "Zug", "country": "CH"},
-    "confidence": 70,
-    "evidence": ["obs_30b8bebfd75d9bad322112f4"],
-    "validFrom": "2019-01-01T00:00:00Z",
 }
 
 
@@ -265,13 +257,14 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "- `op` `verify`: `target`, `state`; for `verified` a `method`, for `corroborated` "
             "`evidence`\n"
             "- `op` `erase`: `target`, `reason`\n\n"
-            "The server adds the salt that is sealed with each record.\n\n" + _TAG
+            "They all stand side by side: what the answer shows under `payload` is sent without "
+            "it. The server adds the salt that is sealed with each record.\n\n" + _TAG
         ),
         request=AppendRecords,
         response=Created[LedgerRecord] | Created[tuple[LedgerRecord, ...]],
         run=append_records,
         fails=(*_APPENDING, *_JUDGING),
-        examples={"body": _CLAIM},
+        examples={"body": APPENDS["claim"], "bodies": APPENDS},
     ),
     _read(
         "getRecord",

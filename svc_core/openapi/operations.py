@@ -86,7 +86,12 @@ class Writer:
         """The body in the media types in which it may be sent."""
         schema = self.schemas.of(body.annotation, "input")
         said = {"description": schema.pop("description")} if "description" in schema else {}
-        entry = self.media(schema, operation.examples, "body")
+        several = operation.examples.get("bodies")
+        entry = (
+            self.media(schema, operation.examples, "body")
+            if several is None
+            else {"schema": schema, "examples": _named(several)}
+        )
         types = ["application/json"]
         if operation.method == "PATCH":
             types.append(MERGE_PATCH)
@@ -153,6 +158,10 @@ class Writer:
         """The example of one problem type, rendered by the code that renders the real ones."""
         body = problem.body(Problem(kind), base_url=self.base_url, request_id=f"req_{SAMPLE_ID}")
         return {"summary": kind.title, "value": json.loads(body)}
+
+
+def _named(examples: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: {"value": wire.to_json(example)} for name, example in examples.items()}
 
 
 def _failure(operation: Operation[Any, Any], kinds: list[ProblemType]) -> dict[str, Any]:

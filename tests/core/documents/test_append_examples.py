@@ -1,0 +1,44 @@
+"""The bodies of appends that are described are valid, of every sort, and make drafts."""
+
+from typing import Any, get_args
+
+import jsonschema
+import pytest
+
+from svc_core import wire
+from svc_core.catalog import OPERATIONS
+from svc_core.ledger.drafts import draft
+from svc_core.ledger.entries import Entry
+from svc_core.ledger.examples import APPENDS
+from svc_core.ledger.records import Op
+from svc_core.openapi import document
+
+SINGLE = [name for name, example in APPENDS.items() if isinstance(example, dict)]
+
+
+@pytest.fixture(scope="module")
+def described() -> Any:
+    return document(OPERATIONS, base_url="https://api.example.org")
+
+
+def test_the_description_shows_every_sort_of_append(described: Any) -> None:
+    body = described["paths"]["/ledger/records"]["post"]["requestBody"]
+    media = body["content"]["application/json"]
+    assert "example" not in media  # OpenAPI 3.1: it and `examples` exclude each other.
+    schema = {**media["schema"], "components": described["components"]}
+    assert {name: entry["value"] for name, entry in media["examples"].items()} == APPENDS
+    for entry in media["examples"].values():
+        jsonschema.validate(entry["value"], schema)
+
+
+def test_every_operation_and_what_it_is_done_to_is_shown() -> None:
+    shown = [APPENDS[name] for name in SINGLE]
+    assert {entry.get("op", "assert") for entry in shown} == set(get_args(Op))
+    assert {entry["kind"] for entry in shown} == {"designator", "observation", "claim"}
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_a_shown_body_makes_a_draft(name: str) -> None:
+    entry = wire.structure(Entry, APPENDS[name])
+    made = draft(entry, author="key_ann", salt=bytes(16))
+    assert (made.kind, made.op) == (entry.kind, entry.op)
