@@ -602,17 +602,20 @@ def test_values_that_weigh_the_same_come_in_the_order_of_their_bytes(book: Book)
     assert book.values() == ["a", "b"]
 
 
-def test_only_a_later_record_displaces(book: Book) -> None:
+def test_only_a_later_record_displaces_or_judges(book: Book) -> None:
     claim = book.claim("a")
     book.add("retract", claim)
     book.add("retract", f"clm_{2:024d}")
+    book.verdict(claim, "refuted")
     book.records[1] = book.records[1]._replace(seq=0)
+    book.records[3] = book.records[3]._replace(seq=0)
 
     standing = standing_of(book.records, SUBJECT)
 
     assert book.values() == ["a"]
     assert standing.in_force == {each.id for each in book.records}
     assert dict(standing.displacements) == {}
+    assert standing.verdicts(book.records[0]).state == "unverified"
 
 
 def test_records_with_one_number_stand_by_their_members_null_before_texts(book: Book) -> None:

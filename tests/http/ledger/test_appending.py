@@ -220,6 +220,17 @@ def test_erased_content_is_gone_and_the_log_stays_sound(make_town):
     assert kept != gone
 
 
+def test_a_part_of_the_log_knows_the_later_erasures_of_every_subject(make_town):
+    town = make_town(allow_erasure=("*",))
+    subjects = [town.subject() for _ in range(3)]
+    claims = [town.claim(subject, ZUG) for subject in subjects]
+    for subject, target in zip(subjects, claims, strict=True):
+        erase = {"kind": "claim", "op": "erase", "subject": subject, "target": target}
+        town.append({**erase, "reason": "request"})
+    verdict = town.data("/verify?size=6")
+    assert (verdict["ok"], verdict["erased"]) == (True, 3)
+
+
 @pytest.mark.parametrize("level", ["integrity", "strict"])
 def test_a_part_of_the_log_is_sound_though_its_content_was_erased_after_it(make_town, level):
     town = make_town(allow_erasure=("*",))

@@ -94,6 +94,7 @@ def test_two_subjects_that_bear_one_name_are_told_of_each_other(town):
     retract = {"kind": "designator", "op": "retract", "subject": other, "target": held["id"]}
     town.append({**retract, "reason": "duplicate"})
     assert town.data(f"/subjects/{one}")["collisions"] == []
+    assert town.data(f"/subjects/{one}?size=4")["collisions"] == collisions
 
 
 def test_an_erased_designator_hides_no_other_collision(make_town):
@@ -162,6 +163,7 @@ def test_subjects_are_listed_newest_first_and_walked_by_cursor(town):
         link = page["links"]["next"]
         path = link and link.partition("/api/v2/ledger")[2]
     assert seen == [(id_, f"Pier {4 - at}") for at, id_ in enumerate(reversed(ids))]
+    assert town.get("/subjects?limit=5").json()["links"]["next"] is None
     answer = town.ask("GET", "/subjects?designator=nope")
     assert (answer.status_code, answer.json()["code"]) == (400, "INVALID_PARAMETER")
     answer = town.ask("GET", "/subjects?designator=lei:1")

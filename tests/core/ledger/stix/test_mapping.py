@@ -42,6 +42,22 @@ def test_a_subject_is_the_object_of_its_type(tale: Any, type_: str, expected: An
 
 
 @pytest.mark.parametrize(
+    ("type_", "reported"),
+    [("organization", "identity"), ("malware", "malware"), ("infrastructure", "threat-report")],
+)
+def test_a_report_is_of_the_type_of_its_subject(tale: Any, type_: str, reported: str) -> None:
+    [report] = tale.of("report", tale.subject(type_, "Pier"))
+    assert report["report_types"] == [reported]
+
+
+def test_a_source_without_a_page_is_no_reference(tale: Any) -> None:
+    subject = tale.subject()
+    tale.claim(subject, "status", "active", source={"publisher": "Pier Gazette"})
+    [note] = tale.of("note", subject)
+    assert "external_references" not in note
+
+
+@pytest.mark.parametrize(
     ("predicate", "value", "country"),
     [
         ("country", "CH", "CH"),
