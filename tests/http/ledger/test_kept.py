@@ -12,7 +12,8 @@ KEPT = Path(__file__).parents[2] / "data" / "ledger" / "conversation.txt"
 DRAWN = re.compile(
     r"\b(?P<kind>sbj|dsg|obs|clm|led|key|usr|wsp)_[0-9a-f]{24}"
     r"|(?<=cursor=)[\w-]+|(?<=nextCursor\": \")[\w-]+|(?<=salt\": \")[\w-]+|(?<=salt\":\")[\w-]+"
-    r"|(?<=etag: \")[\w-]{24}(?=\")|(?<=fromRootHash=)[\w%]{40,}|\b[0-9a-f]{16,64}\b|[A-Za-z0-9+/]{43,}={0,2}"
+    r"|(?<=etag: \")[\w-]{24}(?=\")|(?<=fromRootHash=)[\w%]{40,}"
+    r"|\b[0-9a-f]{16,64}\b|[A-Za-z0-9+/]{43,}={0,2}"
 )
 SHOWN = ("etag", "location", "link", "x-svc-ledger-size", "x-svc-ledger-root", "x-svc-ledger-vkey")
 ABSENT = "0" * 24
