@@ -16,11 +16,10 @@ from svc_core.ledger.records import Record
 from svc_core.ledger.segments import NEVER
 from svc_core.ledger.snapshot import readable
 
-ROWS_MAX: Final = 90
-"""Rows of one picture, the newest of each group; about seven screens."""
 SHAPES_MAX: Final = 2_200
 """Rectangles and lines of one picture; at some 700 bytes each it stays below two megabytes."""
 _SHARES: Final = {"subject": 8, "designator": 24, "observation": 18, "claim": 40}
+"""Rows of each kind in one picture, the newest; all together about seven screens."""
 TITLES: Final = {
     "subject": "Identity",
     "designator": "Designators",
