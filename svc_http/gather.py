@@ -137,12 +137,13 @@ class Gate:
         self._principals = principals
         self._trusted = trusted
         self._book = lockout.LockoutBook()
+        self._keyless: dict[OperationAccess, Again] = {}
         self.uses = Uses()
 
     def admit_known(
         self, access: OperationAccess, exchange: Exchange, now: datetime
     ) -> Grant | Again | None:
-        """What `admit` gives or raises, without waiting, where a key asks again for the same.
+        """What `admit` gives or raises, without waiting, where the same was asked before.
 
         A refusal is returned, because raising it costs as much as all the rest. None, and nothing
         has been counted, in every other case; then `admit` decides. So this can let nobody in whom
@@ -157,8 +158,12 @@ class Gate:
         - Expiry, lockout of the address, rates: judged here, at every request.
         - A refusal by rates is given again only within its second and while no counter moved.
         - A key with a list of addresses is never noted.
+        - No key at all: refused for what the operation demands, which never changes.
         """
-        held = self._known(exchange, now)
+        sent = exchange.fields.get(b"authorization")
+        if sent is None:
+            return self._keyless.get(access)
+        held = self._known(sent, exchange, now)
         if held is None:
             return None
         again = held.shut.get(access)
@@ -175,9 +180,8 @@ class Gate:
         self.uses.note(key.id, now)
         return held.grant
 
-    def _known(self, exchange: Exchange, now: datetime) -> _Held | None:
+    def _known(self, sent: bytes, exchange: Exchange, now: datetime) -> _Held | None:
         """What is held of the key that was sent, unless it or its address needs a closer look."""
-        sent = exchange.fields.get(b"authorization", b"")
         if sent[:7] != _SCHEME:
             return None
         held = self._principals.held(sha256(sent[7:]).hexdigest())
@@ -217,6 +221,8 @@ class Gate:
                 self._note_shut(access, bearer, principal, refusal)
             elif refusal.type is problem.RATE_LIMITED:
                 self._note_open(access, bearer, principal)
+            elif refusal.type is problem.MISSING_API_KEY:
+                self._keyless[access] = _again(refusal)
             raise
         if principal is not None:
             self.uses.note(principal.key.id, now)
@@ -244,8 +250,7 @@ class Gate:
     ) -> None:
         held = self._notable(bearer, principal)
         if held is not None:
-            unraised = Problem(refusal.type, refusal.detail, refusal.headers)
-            held.shut[access] = Again(unraised)
+            held.shut[access] = _again(refusal)
 
     def _notable(
         self, bearer: Bearer | Malformed | None, principal: Principal | None
@@ -274,3 +279,8 @@ class Gate:
             exchange.lines(b"x-real-ip"),
         )
         return address.resolve(host, forwarded, self._trusted)
+
+
+def _again(raised: Problem) -> Again:
+    """The same refusal, to be given again; one that nobody raises, so that it holds no frames."""
+    return Again(Problem(raised.type, raised.detail, raised.headers))

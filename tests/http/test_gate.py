@@ -286,6 +286,22 @@ def test_a_refusal_is_repeated_word_for_word_on_the_short_way(house, refused, mo
     assert house.log.lines[-1]["key"] == key[:12]
 
 
+@pytest.mark.parametrize("sent", [{}, {"Authorization": "Basic eDp5"}])
+def test_a_request_without_a_key_is_told_the_same_again_and_a_key_is_still_let_in(
+    house, refused, monkeypatch, sent
+):
+    key = known(house)
+    first = house.ask("GET", NOTES, headers=sent)
+    refused(first, problem.MISSING_API_KEY)
+    assert house.ask("GET", NOTES, key).status_code == 200
+    assert house.ask("GET", "/api/v1/priced").status_code == 402
+    refused(house.ask("GET", NOTES, UNKNOWN), problem.INVALID_API_KEY)
+    monkeypatch.setattr(Gate, "admit", None)
+    again = house.ask("GET", NOTES)
+    refused(again, problem.MISSING_API_KEY)
+    assert told(again) == told(first)
+
+
 @pytest.mark.parametrize("reason", REFUSED)
 def test_a_repeated_refusal_is_no_use_of_the_key(house, reason):
     key, path = refusable(house, reason)
