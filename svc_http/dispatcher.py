@@ -159,6 +159,7 @@ class Dispatcher(Router):
             default=_nothing,
             lifespan=lifespan,
         )
+        self._ours = len(ours)
         self._fixed = {resource.path: resource for resource in ours if not resource.names}
         self._root = _Node()
         for resource in ours:
@@ -189,6 +190,8 @@ class Dispatcher(Router):
             return found[0].serve(exchange, found[1])
         if exchange.path == "*" and exchange.method == "OPTIONS":
             return exchange.answer(204, [*exchange.version_headers])
+        if len(self.routes) == self._ours:  # the trie has looked at them all
+            raise Problem(problem.ROUTE_NOT_FOUND)
         return super().app(scope, receive, send)
 
 
