@@ -48,7 +48,7 @@ def _handle(text: str) -> str:
     platform, _, name = text.partition(":")
     # Lower case can decompose (İ), and composing never brings upper case back.
     name = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).lower())
-    name = name.removeprefix("@")
+    name = name.lstrip("@")
     if not 0 < len(name) <= _HANDLE_MAX or not all(c.isalnum() or c in "._-@" for c in name):
         raise ValueError("must be platform:name, the name of letters, digits, dots and hyphens")
     return f"{_platform_text(platform.lower())}:{name}"
