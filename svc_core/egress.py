@@ -1,4 +1,4 @@
-"""Which network addresses and names may be reached on somebody else's word.
+"""Which network addresses and names may be reached at somebody else's request.
 
 Rule 1: only globally reachable unicast addresses; of IPv6 only 2000::/3, the space that is given
         out, without its tunnels, benchmarks and documentation.

@@ -1,4 +1,4 @@
-"""Passes: short-lived leave to read one file, as the query of its address.
+"""Passes: short-lived permission to read one file, as the query of its signed URL.
 
     expires=1771999200&key=17&pass=...
 
@@ -34,7 +34,7 @@ class PassError(ValueError):
 
 @frozen
 class Pass:
-    """Leave to read one file until a moment, in seconds since 1970."""
+    """Permission to read one file until a moment, in seconds since 1970."""
 
     expires: int
     key_id: int
@@ -47,7 +47,7 @@ class Pass:
 
 
 def issue(keyring: Keyring, name: str, now: datetime) -> Pass:
-    """Leave to read the file of that name for at least an hour from now."""
+    """Permission to read the file of that name for at least an hour from now."""
     expires = ends(now)
     return Pass(expires, keyring.current, _mark(keyring.keys[keyring.current], name, expires))
 
@@ -58,10 +58,11 @@ def ends(now: datetime) -> int:
 
 
 def check(keyring: Keyring, given: Pass, name: str, now: datetime) -> None:
-    """Return when the pass opens the file now.
+    """Check that the pass opens the file now.
 
     Raises:
-        PassError: it is none for this file, its key is gone, or it has ended; which is not told.
+        PassError: it is not one for this file, its key is gone, or it has expired; which of these
+            is not told.
     """
     master = keyring.keys.get(given.key_id)
     mark = _mark(master or bytes(32), name, given.expires)

@@ -33,7 +33,8 @@ class Stream:
     """An answer in parts, each sent as soon as it is there.
 
     `heartbeat` is sent in every long silence. `farewell` makes the last part when the host ends
-    the stream: of the problem that ended it, as JSON, or of None where it may simply go on.
+    the stream: from the problem that ended it, as JSON, or from None where the client may simply
+    reconnect.
     """
 
     media_type: str

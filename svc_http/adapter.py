@@ -21,10 +21,10 @@ from svc_core.stream import Stream
 from svc_http import respond
 from svc_http.dispatcher import Resource
 from svc_http.exchange import Exchange, Header
+from svc_http.paywall import Paywall
 from svc_http.respond import Deprecation, Ready
 from svc_http.runtime import Runtime
 from svc_http.streams import Flow, Following
-from svc_http.till import Till
 
 
 class _Case(NamedTuple):
@@ -50,7 +50,7 @@ class Endpoint:
             pool=operation.pool if settings.rate_limits else "none",
         )
         self._uncounted = attrs.evolve(self._access, pool="none")
-        self._till = Till.of(operation, settings)
+        self._paywall = Paywall.of(operation, settings)
         self._reads_body = any(item.place == "body" for item in declared)
         self._is_remembered = operation.timeless and not operation.writes
         self._id = operation.id
@@ -142,8 +142,8 @@ class Endpoint:
         try:
             return await self._runtime.gate.admit(self._access, exchange, now)
         except Problem as refusal:
-            if self._till is not None and refusal.type is problem.PAYMENT_REQUIRED:
-                raise self._till.ask(exchange) from refusal
+            if self._paywall is not None and refusal.type is problem.PAYMENT_REQUIRED:
+                raise self._paywall.ask(exchange) from refusal
             raise
 
     def _key(self, exchange: Exchange, grant: Grant, site: Site) -> Hashable:

@@ -4,7 +4,7 @@ Rule 1: the pass is judged before the disk is asked, so a stranger learns nothin
         without one that opens the file the answer is 403, whatever the name.
 Rule 2: a file never changes, so its tag is its name and a range of it is always of the same bytes.
 Rule 3: what a range asks for in a form that is not understood is the whole file; several ranges at
-        once are the whole file as well. Only a range behind the end is refused (416).
+        once are the whole file as well. Only a range beyond the end is refused (416).
 """
 
 import asyncio
@@ -48,7 +48,7 @@ class Span:
 
 
 class UnreachableError(ValueError):
-    """The range lies behind the end of the file."""
+    """The range lies beyond the end of the file."""
 
 
 def span(text: str | None, size: int) -> Span | None:

@@ -4,8 +4,8 @@ Rule 1: a batch is all or nothing, has one record time, and each of its entries 
         those before it.
 Rule 2: every append answers with receipts: whoever keeps one can prove a later cut or rewriting.
 Rule 3: an erasure takes the content out of the line and the indexes; heads, seals, proofs and
-        checkpoints stay as they were. An answer that is kept for retries is kept sealed, and goes
-        when its day is over; only who sends the same content again is given it.
+        checkpoints stay as they were. An answer is kept for retries, sealed and for a day, and
+        is given only to a client that sends the same content again.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

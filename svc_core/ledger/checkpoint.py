@@ -42,7 +42,7 @@ class Checkpoint:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The checkpoint of a note's text; its own text is the same again.
+        """The checkpoint of a note's text; its own `text` is the same one.
 
         Raises:
             NoteError: the text is not one.

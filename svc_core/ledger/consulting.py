@@ -256,7 +256,7 @@ class Seen:
 
 
 def seen(size: int, root: str | None) -> Seen:
-    """What a caller says to have seen.
+    """What a caller claims to have seen.
 
     Raises:
         Problem: INVALID_PARAMETER for a root that is no base64 of 32 bytes.

@@ -1,4 +1,4 @@
-"""What a client sends to the ledger: one flat object a record, and which members belong to which.
+"""What a client sends to the ledger: one flat object per record, each kind with its members.
 
 Rule 1: head and payload members stand side by side; `MEMBERS` says which of them each kind and
         operation needs and which it takes. All others are refused.

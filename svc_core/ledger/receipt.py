@@ -44,7 +44,7 @@ class Receipt:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read a receipt; its own text is the same again. Nothing is verified.
+        """Read a receipt; its own `text` is the same one. Nothing is verified.
 
         Raises:
             NoteError: it is not one.

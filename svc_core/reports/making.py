@@ -86,7 +86,7 @@ class Material:
 class Finished:
     """A report ready to be published; `repeats` names the newest one when it says the same.
 
-    `covers` is how far it surely tells what was taken in; None where it goes by items' own dates.
+    `covers` is up to when it covers all that was taken in; None where it goes by items' own dates.
     """
 
     row: ReportRow

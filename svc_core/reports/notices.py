@@ -46,7 +46,7 @@ async def announce(ctx: Context, row: ReportRow, facets: ReportFacets) -> None:
 
 
 def wants(webhook: Webhook, subscription: Subscription) -> bool:
-    """Whether the subscription has this webhook told, and the webhook wants to be."""
+    """Whether the subscription notifies this webhook, and the webhook wants the report."""
     chosen = subscription.delivery.webhook_ids
     return (
         subscription.status == "active"

@@ -89,7 +89,7 @@ def bare(words: str) -> str:
 
 
 def word_count(words: str) -> int:
-    """How many words a text has; in scripts that part none, two characters are one."""
+    """How many words a text has; where a script separates none, two characters count as one."""
     unparted = len(_UNPARTED.findall(words))
     return len(_UNPARTED.sub(" ", words).split()) + -(-unparted // 2)
 

@@ -152,7 +152,7 @@ def signals_facet(facets: ReportFacets) -> SignalsFacet:
 
 
 def graph_facet(facets: ReportFacets) -> GraphFacet:
-    """The graph, or its honest absence."""
+    """The graph; null where the report has none."""
     graph: ReportGraph | None = facets.graph
     if graph is None:
         return GraphFacet(facets.report_id, NO_GRAPH, graph=None)

@@ -98,7 +98,8 @@ async def take(
 async def take_over(ctx: Context, webhook_id: str) -> None:
     """Put back whatever is held of a webhook, to be attempted again at once.
 
-    Only for who has the store alone and has begun nothing yet: all its holds are of the dead.
+    Only for a process that has the store to itself and has begun nothing yet: whatever is held
+    then was held by workers that are dead.
     """
     queue = await queue_of(ctx, webhook_id)
     queue = await _put_back(ctx, queue, queue.holds)

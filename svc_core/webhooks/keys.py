@@ -41,7 +41,7 @@ async def rotate(ctx: Context, webhook_id: str, key: bytes) -> None:
 
 
 async def replace(ctx: Context, webhook_id: str, key: bytes) -> bool:
-    """Keep a client's own secret as `rotate` does; whether it is another than the present one."""
+    """Keep a client's own secret as `rotate` does; whether it differs from the present one."""
     try:
         present = (await signing_keys(ctx, webhook_id))[0]
     except VaultError:
@@ -55,7 +55,7 @@ async def replace(ctx: Context, webhook_id: str, key: bytes) -> bool:
 async def signing_keys(ctx: Context, webhook_id: str) -> tuple[bytes, ...]:
     """The keys that sign for a webhook now, the present one first.
 
-    One before it that cannot be opened any more signs no more.
+    A previous one that can no longer be opened is left out.
 
     Raises:
         VaultError: the present one cannot be opened.
@@ -80,7 +80,7 @@ def under_unknown(keyring: Keyring) -> Mapping[str, tuple[str, ...]]:
 async def renew(ctx: Context, webhook_id: str) -> None:
     """Seal the secrets of a webhook with the present master key.
 
-    One before the present secret that is over, or cannot be opened, is forgotten.
+    A previous secret that has expired, or cannot be opened, is dropped.
 
     Raises:
         VaultError: the present one cannot be opened; nothing is changed.

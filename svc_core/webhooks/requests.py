@@ -40,7 +40,7 @@ OwnSecret = Annotated[
 
 @frozen
 class WebhookInput:
-    """A whole webhook as a client sends it; what is left out takes its default.
+    """A whole webhook as a client sends it; what is left out gets its default.
 
     Without a secret a new webhook gets one, which its answer shows, and an old one keeps its own.
     """
@@ -54,7 +54,7 @@ class WebhookInput:
 
 @frozen
 class WebhookPatch:
-    """The members to change; null takes an optional one back to its default (RFC 7396)."""
+    """The members to change; null resets an optional one to its default (RFC 7396)."""
 
     url: Maybe[Url] = UNSET
     description: Maybe[Description] = UNSET

@@ -1,7 +1,7 @@
 """What a webhook may be, and what becomes of it with each attempt.
 
 Rule 1: a failure counts one; the fifth in a row disables (Spec: States, Webhook). A success sets
-        the count to nothing, 410 disables at once.
+        the count back to 0, and a 410 disables at once.
 Rule 2: attempts under way count as failures that may still come: no more of them are begun than
         would disable, so a dead address sees five attempts, however many workers there are.
 Rule 3: an attempt that was lost with its worker is made again under a new id.
@@ -79,7 +79,7 @@ def changed(webhook: Webhook, now: datetime, **members: Any) -> Webhook:
 
 
 def enabled(webhook: Webhook, now: datetime) -> Webhook:
-    """The webhook, told of events again and with nothing counted against it."""
+    """The webhook, notified of events again, with a failure count of 0."""
     return changed(webhook, now, status="enabled", consecutive_failures=0, disabled_at=None)
 
 
@@ -108,7 +108,7 @@ def after_attempt(webhook: Webhook, event_id: str, result: Outcome, now: datetim
 
 
 def expired(queue: Queue, now: datetime) -> tuple[Hold, ...]:
-    """The attempts whose worker is taken for dead."""
+    """The attempts whose worker is presumed dead."""
     return tuple(hold for hold in queue.holds if hold.until <= now)
 
 
@@ -167,7 +167,7 @@ def ended(delivery: Delivery, attempt_id: str, result: Outcome, now: datetime) -
 
 
 def check_redeliverable(webhook: Webhook, delivery: Delivery) -> None:
-    """Refuse to send again what is on its way, or to an address that is told nothing.
+    """Refuse to send again a delivery that is under way, or to a disabled webhook.
 
     Raises:
         Problem: RESOURCE_CONFLICT.

@@ -1,7 +1,7 @@
 """Speech by any program of the operator's: `flite -o {out}`, `piper -m {voice} -f {out}`.
 
-The words are its input. It writes the file to `{out}` where that stands among its arguments, else
-to its output.
+It gets the words on stdin. It writes the file to `{out}` if its arguments name that, else to
+stdout.
 """
 
 from pathlib import Path

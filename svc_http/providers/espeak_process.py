@@ -57,7 +57,7 @@ class Mp3Sink:
 
 
 class WavSink:
-    """A WAV file, whose header is mended at the end."""
+    """A WAV file, whose header is completed at the end."""
 
     def __init__(self, path: Path, rate: int) -> None:
         self._file = wave.open(str(path), "wb")  # noqa: SIM115 - closed by close

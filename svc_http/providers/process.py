@@ -149,10 +149,10 @@ async def _chunks(stream: asyncio.StreamReader | None) -> AsyncIterator[bytes]:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Leave nobody behind: neither the program nor what it started.
+    """Leave no process behind: neither the program nor what it started.
 
-    What it still had to say is read, because its end is not told before the end of its pipes. One
-    who left its group and holds them is not waited for.
+    What it still writes is read, because its end is not reported before its pipes are closed. A
+    process that left its group and holds them open is not waited for.
     """
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)

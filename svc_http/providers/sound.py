@@ -1,7 +1,7 @@
 """What an audio file is and how long it plays, read from the file itself.
 
-Rule 1: nothing is believed that the file can show: a WAV whose header was written before its end
-        was known plays as long as its samples last, an MP3 as long as its frames do.
+Rule 1: nothing is taken on trust that the file itself shows: a WAV whose header was written
+        before its end was known plays as long as its samples last, an MP3 as long as its frames.
 Rule 2: silence that an encoder put around the sound counts, unless the file says that players
         leave it out (the LAME tag).
 """

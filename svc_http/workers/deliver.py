@@ -4,7 +4,7 @@ Rule 1: what may be attempted is settled in the store, attempt by attempt, so th
         loops may run: a dead address sees five attempts, however many there are.
 Rule 2: an attempt is in the books before it is made. What dies between the two is made again, by
         the next server at its start and by another loop once its hold is over: every event is
-        sent at least once, and nobody is told of it in silence.
+        sent at least once, and every attempt is listed.
 Rule 3: nobody waits for somebody else's address: a few webhooks of one host at a time, each of
         them for a turn, and one whose books are broken is left alone for a while.
 """
@@ -75,11 +75,11 @@ async def deliver_loop(service: Service, sender: Sender, commits: Commits, faile
 
 
 async def take_over(service: Service, failed: Failed, page_rows: int = TAKEN_OVER_AT_ONCE) -> int:
-    """Have attempted again what the server before this one had under way; how many webhooks.
+    """Queue again what the previous server had under way; how many webhooks that concerns.
 
-    Only for the one process that has the store, as every process with a file of SQLite does, and
-    before its loops begin: what others hold would be sent twice. `failed` hears of defects; each
-    leaves one webhook to the end of its holds.
+    Only for a process that has the store to itself, as every process with a SQLite file does, and
+    before its loops begin: what other processes hold would be sent twice. `failed` hears of
+    defects; each leaves one webhook to the end of its holds.
     """
     taken = 0
     while page := await _take_over_page(service, failed, page_rows):

@@ -128,7 +128,7 @@ async def sweep_loop(service: Service, media: Media, commits: Commits) -> None:
 
 
 async def sweep(service: Service, media: Media) -> tuple[str, ...]:
-    """Look after the files that are in doubt now; the names of those that went."""
+    """Look after the files that are in doubt now; the names of those that were removed."""
     doubts = await service.storage.across(DOUBTS, end=micros(service.now()), limit=ROUND_MAX)
     gone = [await _settle(service, media, row) for row in doubts]
     return tuple(name for name in gone if name is not None)

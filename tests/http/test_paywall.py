@@ -7,9 +7,9 @@ import pytest
 
 from svc_core import catalog, payments, problem
 from svc_core.operation import BASE_V2
+from svc_http.paywall import Paywall, terms
 from svc_http.settings import SettingsError, load
 from svc_http.storage import MemoryStorage
-from svc_http.till import Till, terms
 
 LIST = "/api/v1/reports"
 PAYEE = "0x52908400098527886E0F7030069857D2E4169EE7"
@@ -106,7 +106,7 @@ def test_an_operation_without_a_price_names_none(house, refused):
     refused(answer, problem.PAYMENT_REQUIRED)
     assert "payment-required" not in answer.headers
     unpriced = [op for op in catalog.OPERATIONS if op.auth == "bearer"]
-    assert all(Till.of(op, house.service.runtime.settings) is None for op in unpriced)
+    assert all(Paywall.of(op, house.service.runtime.settings) is None for op in unpriced)
 
 
 @pytest.mark.parametrize(

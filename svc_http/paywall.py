@@ -1,7 +1,7 @@
 """What a request without a key is asked to pay (Spec: x402 path selection).
 
-Payments are asked for and not yet settled: a request that brings one is told so in a new
-challenge, before anything of it is looked at, and nothing is charged.
+Payments are asked for but not yet settled: a request that brings one is told so in a new
+challenge, before any of it is looked at, and nothing is charged.
 """
 
 from typing import Any
@@ -25,16 +25,16 @@ def terms(settings: Settings) -> Terms:
     return Terms(network, settings.x402_pay_to or payments.NOBODY)
 
 
-class Till:
-    """Asks for payment of one operation; `of` makes none where none is asked."""
+class Paywall:
+    """Asks for the payment of one operation."""
 
     def __init__(self, offer: Offer, origin: str) -> None:
         self._offer = offer
         self._origin = origin
 
     @classmethod
-    def of(cls, operation: Operation[Any, Any], settings: Settings) -> "Till | None":
-        """The till of an operation that can be paid for."""
+    def of(cls, operation: Operation[Any, Any], settings: Settings) -> "Paywall | None":
+        """The paywall of an operation that has a price; None for any other."""
         offer = payments.offer(operation, terms(settings))
         return None if offer is None else cls(offer, settings.origin)
 
