@@ -31,7 +31,10 @@ class Sink:
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
+                length = int(self.headers["Content-Length"])
+                body = self.rfile.read(length)
+                if len(body) < length:
+                    return  # the sender was killed in the middle: nothing was received
                 sink.got.append((dict(self.headers.items()), body))
                 self.send_response(sink.status)
                 self.send_header("Content-Length", "0")
