@@ -70,10 +70,24 @@ async def perform(
         Problem: whatever refuses; the host then undoes the unit of work.
     """
     if operation.target is not None:
-        context = await _with_target(operation.target, prepared, context)
+        context = await examined(operation, prepared, context)
     if prepared.key is not None:
         return await _once(operation, prepared, prepared.key, context, site)
     return await _run(operation, prepared, context, site, _json_body(operation, prepared))
+
+
+async def examined(operation: Operation[Any, Any], prepared: Prepared, context: Context) -> Context:
+    """The context with the resource that a write is about, which is there and as expected.
+
+    A host whose client fails to send the body asks this before it says so: whether there is
+    anything to change is judged before what it is to become.
+
+    Raises:
+        Problem: NOT_FOUND, or PRECONDITION_FAILED with the current `ETag`.
+    """
+    if operation.target is None:
+        return context
+    return await _with_target(operation.target, prepared, context)
 
 
 async def _once(
@@ -104,12 +118,13 @@ async def _with_target(target: Target, prepared: Prepared, context: Context) -> 
     current = tag_of(context, JSON, document.tag)
     stale = prepared.if_match is not None and not etag.matches(prepared.if_match, current)
     if stale or _unchanged(prepared, current):
-        raise Problem(
-            problem.PRECONDITION_FAILED,
-            "The resource's current ETag does not meet the precondition.",
-            {"ETag": current},
-        )
+        raise _unmet(current)
     return attrs.evolve(context, target=document)
+
+
+def _unmet(current: str) -> Problem:
+    detail = "The resource's current ETag does not meet the precondition."
+    return Problem(problem.PRECONDITION_FAILED, detail, {"ETag": current})
 
 
 def _json_body(operation: Operation[Any, Any], prepared: Prepared) -> wire.Json:
@@ -231,8 +246,12 @@ def _render_resource(
         return Reply(operation.success, media_type, body, fields)
     tag = tag_of(context, prepared.representation, result.tag)
     headers = (*fields, ("ETag", tag))
-    if operation.method == "GET" and _unchanged(prepared, tag):
-        return Reply(304, None, b"", headers, fleeting)
+    if operation.method == "GET":
+        # RFC 9110 13.2.2: If-Match first, and for reads as well.
+        if prepared.if_match is not None and not etag.matches(prepared.if_match, tag):
+            raise _unmet(tag)
+        if _unchanged(prepared, tag):
+            return Reply(304, None, b"", headers, fleeting)
     return Reply(operation.success, media_type, body, headers, fleeting)
 
 

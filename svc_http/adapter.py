@@ -4,7 +4,7 @@ The order is that of the pipeline: the gate judges first, so that a stranger lea
 inputs; then what needs no storage; then the body is read; then one unit of work does the rest.
 """
 
-from collections.abc import Awaitable, Hashable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -56,6 +56,7 @@ class Endpoint:
         self._id = operation.id
         self._varying = (
             b"accept",
+            b"if-match",
             b"if-none-match",
             *(item.name.lower().encode() for item in declared if item.place == "header"),
         )
@@ -165,10 +166,26 @@ class Endpoint:
         call = Call(values, exchange.query.decode("ascii"), exchange.header)
         prepared = pipeline.prepare(operation, call, case.site)
         if self._reads_body:
-            body = await exchange.body(self._runtime.settings.body_seconds_max)
-            prepared = attrs.evolve(prepared, body=body)
+            prepared = attrs.evolve(prepared, body=await self._body(exchange, prepared, case))
         reply = await self._perform(prepared, case)
         return respond.ready(operation, reply, self._deprecated(prepared))
+
+    async def _body(self, exchange: Exchange, prepared: Prepared, case: _Case) -> bytes:
+        try:
+            return await exchange.body(self._runtime.settings.body_seconds_max)
+        except Problem:
+            # It is read before the unit of work begins, and judged after what it is for.
+            await self._runtime.storage.read(case.grant.tenant, self._examining(prepared, case))
+            raise
+
+    def _examining(
+        self, prepared: Prepared, case: _Case
+    ) -> Callable[[Transaction], Awaitable[Context]]:
+        async def unit(tx: Transaction) -> Context:
+            context = self._context(tx, case, prepared.if_match)
+            return await pipeline.examined(self._operation, prepared, context)
+
+        return unit
 
     async def _perform(self, prepared: Prepared, case: _Case) -> Reply:
         operation, runtime = self._operation, self._runtime

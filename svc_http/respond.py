@@ -102,7 +102,7 @@ def _caching(operation: Operation[object, object], own: list[Header]) -> Header:
 def send(exchange: Exchange, answer: Ready) -> Awaitable[None]:
     """Send a ready answer with what is particular to this request."""
     limits = exchange.limit_headers
-    if answer.status == 304:
+    if 300 <= answer.status < 400:
         # The RateLimit draft: its fields are not for 3xx answers.
         limits = [pair for pair in limits if not pair[0].startswith(b"ratelimit")]
     headers = [*answer.headers, *limits, exchange.id_header]

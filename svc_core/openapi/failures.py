@@ -8,6 +8,7 @@ from typing import Any
 
 from svc_core import problem
 from svc_core.inputs import inputs
+from svc_core.openapi.words import is_tagged
 from svc_core.operation import Operation
 from svc_core.problem import ProblemType
 
@@ -61,6 +62,8 @@ def _derived(operation: Operation[Any, Any]) -> Iterator[ProblemType]:
     if operation.takes_if_match:
         yield problem.PRECONDITION_FAILED
         yield problem.RESOURCE_CONFLICT
+    if is_tagged(operation):
+        yield problem.PRECONDITION_FAILED
     if operation.idempotency != "none":
         yield problem.INVALID_IDEMPOTENCY_KEY
         yield problem.IDEMPOTENCY_CONFLICT

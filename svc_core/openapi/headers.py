@@ -94,8 +94,9 @@ def every(operation: Operation[Any, Any]) -> list[str]:
 
 
 def of_redirect(operation: Operation[Any, Any]) -> list[str]:
-    """What the answer that leads elsewhere carries."""
-    limits = ACCOUNT_LIMITS if operation.auth != "public" and operation.pool == "account" else ()
+    """What the answer that leads elsewhere carries; the fields of the draft are not for it."""
+    is_counted = operation.auth != "public" and operation.pool == "account"
+    limits = [name for name in ACCOUNT_LIMITS if is_counted and name.startswith("X-")]
     return [*every(operation), *limits, "Location"]
 
 

@@ -67,7 +67,8 @@ def _of_versions(operation: Operation[Any, Any]) -> Iterator[str]:
     if is_tagged(operation):
         yield (
             "**Caching.** The answer has an `ETag`. Send it as `If-None-Match` and the answer is "
-            "304 without a body for as long as nothing has changed."
+            "304 without a body for as long as nothing has changed. Sent as `If-Match`, it must be "
+            "the current one, or the answer is 412."
         )
     if operation.takes_if_match:
         yield (

@@ -106,6 +106,37 @@ def test_a_stale_tag_never_writes(house, refused):
     assert changed.json()["data"]["text"] == "changed"
 
 
+def large_patch(house, key, place, if_match):
+    """A patch whose body turns out to be too large only while it is read."""
+    path = place.removeprefix("https://api.example.org")
+    headers = {
+        "authorization": f"Bearer {key}", "content-type": "application/json",
+        "transfer-encoding": "chunked", "if-match": if_match,
+    }  # fmt: skip
+    scope = {
+        "method": "PATCH",
+        "path": path,
+        "raw_path": path.encode(),
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+    }
+    chunk = {"type": "http.request", "body": b" " * 1024 * 1024, "more_body": True}
+    return house.raw(scope, [chunk, chunk | {"more_body": False}])
+
+
+def test_what_is_to_be_changed_is_judged_before_the_body_that_cannot_be_read(house):
+    key = house.key()
+    made = create(house, key)
+    place, tag = made.headers["location"], made.headers["etag"]
+    for where, if_match, code in (
+        (place[:-24] + "0" * 24, "*", "NOT_FOUND"),
+        (place, '"stale"', "PRECONDITION_FAILED"),
+        (place, tag, "BODY_TOO_LARGE"),
+    ):
+        seen = large_patch(house, key, where, if_match)
+        assert seen.json()["code"] == code
+        assert seen.headers[b"connection"] == b"close"
+
+
 def test_a_deleted_resource_leaves_nothing_behind(house, refused):
     key = house.key()
     place = create(house, key).headers["location"]

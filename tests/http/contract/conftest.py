@@ -455,9 +455,12 @@ class World:
         return Ask(operation.method, path, tuple(query), headers, body)
 
     def example_body(self, operation: Operation[Any, Any], key: str = "a") -> Any:
-        """The documented example of the body, about rows of that key where it names some."""
-        content = self.contract.described(operation)["requestBody"]["content"]
-        return self._about_known(content["application/json"]["example"], key)
+        """The documented example of the body, the first where there are several, about rows of
+        that key where it names some."""
+        entry = self.contract.described(operation)["requestBody"]["content"]["application/json"]
+        several = entry.get("examples", {})
+        shown = next((each["value"] for each in several.values()), None)
+        return self._about_known(entry["example"] if shown is None else shown, key)
 
     def _about_known(self, value: Any, key: str) -> Any:
         if isinstance(value, dict):

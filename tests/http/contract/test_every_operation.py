@@ -132,6 +132,21 @@ def test_one_resource_has_a_strong_tag_for_each_representation_and_honours_it(sh
     assert len(set(tags)) == len(operation.media)
 
 
+@where(reads_one)
+def test_a_read_is_given_only_of_the_version_it_is_asked_for(shared, operation, refused):
+    ask = shared.ask_of(operation)
+    for offer in operation.media:
+        asked = ask.having(accept=offer.media_type)
+        tag = shared.send(asked).headers["etag"]
+        for condition in (tag, "*", f'"other", {tag}'):
+            assert shared.send(asked.having(if_match=condition)).status_code == 200
+        for condition in ('"other"', f"W/{tag}", "", "other"):
+            # Asked for the other way as well, it is still refused (RFC 9110 13.2.2).
+            answer = shared.send(asked.having(if_match=condition, if_none_match=tag))
+            refused(answer, problem.PRECONDITION_FAILED)
+            assert answer.headers["etag"] == tag
+
+
 @where(lambda op: op.method == "GET" and not is_streamed(op))
 def test_head_answers_as_get_without_the_body(shared, operation):
     ask = shared.ask_of(operation)
