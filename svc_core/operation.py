@@ -152,7 +152,9 @@ class Context:
         try:
             document = await self.tx.documents.put(collection, id_, value, expect=expect)
         except StaleVersionError as stale:
-            raise Problem(problem.RESOURCE_CONFLICT, "It changed meanwhile.") from stale
+            raise Problem(
+                problem.RESOURCE_CONFLICT, "The resource has changed meanwhile."
+            ) from stale
         kind: ChangeType = "created" if document.version == 1 else "updated"
         await self.record(collection, id_, kind, document.version)
         return document

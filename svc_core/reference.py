@@ -26,7 +26,7 @@ _ACCESS = {
 }
 _REPEAT = {
     True: "The same request may be sent again, unchanged.",
-    False: "Follow this before the request is sent again.",
+    False: "Do this before you send the request again.",
 }
 _BOUNDS: Mapping[str, str] = {
     "minimum": "at least {}",
@@ -155,20 +155,31 @@ def _problem(kind: ProblemType) -> Iterator[str]:
     yield from _fenced(_body(kind, EXAMPLE_ORIGIN))
 
 
-def problem_page(kind: ProblemType, *, base_url: str = EXAMPLE_ORIGIN) -> str:
-    """The HTML page at the `type` address of a problem. It needs one style sheet and no script."""
-    example = json.dumps(_body(kind, base_url), indent=2, ensure_ascii=False)
+def html_page(title: str, main: str) -> str:
+    """A whole HTML page around `main`. It needs one style sheet and no script."""
     return f"""\
 <!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(kind.title)} · {kind.code}</title>
+<title>{escape(title)}</title>
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="/static/page.css">
 </head>
 <body>
 <main>
+{main}
+</main>
+</body>
+</html>
+"""
+
+
+def problem_page(kind: ProblemType, *, base_url: str = EXAMPLE_ORIGIN) -> str:
+    """The HTML page at the `type` address of a problem."""
+    example = json.dumps(_body(kind, base_url), indent=2, ensure_ascii=False)
+    main = f"""\
 <h1>{escape(kind.title)}</h1>
 <dl>
 <dt>Code</dt><dd><code>{kind.code}</code></dd>
@@ -178,11 +189,8 @@ def problem_page(kind: ProblemType, *, base_url: str = EXAMPLE_ORIGIN) -> str:
 <p>{escape(kind.resolution)}</p>
 <p>{_REPEAT[kind.retryable]}</p>
 <h2>Example</h2>
-<pre><code>{escape(example)}</code></pre>
-</main>
-</body>
-</html>
-"""
+<pre><code>{escape(example)}</code></pre>"""
+    return html_page(f"{kind.title} · {kind.code}", main)
 
 
 def _body(kind: ProblemType, base_url: str) -> Any:

@@ -224,7 +224,7 @@ def judge(exchange: Exchange) -> None:
         _join_repeated(exchange)
     if not authority.is_host(fields.get(b"host", b"")):
         exchange.closing = True
-        raise _bad("Host is not a host with or without a port.")
+        raise _bad("Host must be a name or an address, with or without a port.")
     if b"content-length" in fields or b"transfer-encoding" in fields:
         _judge_body(exchange)
     if b"upgrade" in fields:

@@ -107,7 +107,7 @@ class MediaPages:
         except PassError as refused:
             raise Problem(
                 problem.FORBIDDEN,
-                "The address does not open this file, or has ended; ask for the report's audio "
+                "The address does not open this file, or has expired; ask for the report's audio "
                 "again to have a new one.",
             ) from refused
         if not is_name(name):

@@ -116,24 +116,7 @@ async def _state(exchange: Exchange, media_type: str, body: bytes) -> None:
 
 
 def _html(title: str, main: str) -> bytes:
-    return f"""\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)}</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/static/page.css">
-</head>
-<body>
-<main>
-<h1>{escape(title)}</h1>
-{main}
-</main>
-</body>
-</html>
-""".encode()
+    return reference.html_page(title, f"<h1>{escape(title)}</h1>\n{main}").encode()
 
 
 def _json(value: object) -> bytes:
@@ -264,6 +247,8 @@ class Pages:
             for operation in self._operations
             for name in sorted(operation.deprecated)
         )
+        if not rows:
+            return Page(HTML.media_type, _html("Deprecations", "<p>No input is deprecated.</p>"))
         settings = self._runtime.settings
         ends = "no end is set" if settings.sunset_at is None else f"they end {settings.sunset_at}"
         main = (

@@ -182,7 +182,7 @@ def _lines(opened: Opened) -> Iterator[str]:
 
 def _demo_lines(opened: Opened, seeded: Seeded) -> Iterator[str]:
     origin = opened.settings.origin
-    yield f"svc {service_version()}  demo: its data ends with it, nothing leaves this machine"
+    yield f"svc {service_version()}  demo: its data ends with it; nothing leaves this machine"
     yield ""
     yield from _places(opened)
     yield f"Demo key    {seeded.key}"

@@ -50,12 +50,13 @@ async def speak(service: Service, args: SpeakReport, make_studio: MakeStudio) ->
     try:
         studio = make_studio()
     except SettingsError as mute:
-        raise Problem(problem.SERVICE_UNAVAILABLE, f"Nothing speaks here: {mute}") from mute
+        raise Problem(problem.SERVICE_UNAVAILABLE, f"Reports have no voice here: {mute}") from mute
     task = await service.read(tenant, lambda ctx: speaking.ask(ctx, args.report_id))
     try:
         made = await studio.record(service, tenant, task)
     except SpeechFailed as failure:
-        raise Problem(problem.SERVICE_UNAVAILABLE, f"It was not spoken: {failure}.") from failure
+        told = f"The report was not spoken: {failure}."
+        raise Problem(problem.SERVICE_UNAVAILABLE, told) from failure
     if made is None:
         raise Problem(problem.RESOURCE_CONFLICT, "The report was made again meanwhile.")
     return _told(made, is_new=True)

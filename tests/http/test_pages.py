@@ -154,6 +154,13 @@ def test_the_deprecations_are_listed_with_their_end(make_house, house):
     assert "2027-06-30" in ended.ask("GET", "/docs/deprecations").text
 
 
+def test_where_nothing_is_deprecated_the_page_says_so(make_house):
+    quiet = make_house(parts={"operations": ()})
+    page = quiet.ask("GET", "/docs/deprecations").text
+    assert "No input is deprecated." in page
+    assert "<table>" not in page
+
+
 def test_the_page_for_language_models_names_every_operation(house):
     text = house.ask("GET", "/llms.txt").text
     assert "- POST /api/v1/notes: createNote." in text
