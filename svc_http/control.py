@@ -5,7 +5,7 @@ with the answer (`commands.answering`).
 
 Rule 1: only the user who runs the server can open the socket (mode 0600); there is no other check.
 Rule 2: a command runs to its end, whether or not anybody still listens.
-Rule 3: after every command the gate looks keys up anew, so that a change is felt at once.
+Rule 3: after every command the gate looks keys up anew, so that a change takes effect at once.
 """
 
 import asyncio

@@ -65,7 +65,7 @@ class _Held:
 
 
 class Principals:
-    """The keys in use, by digest, the longest unused forgotten first."""
+    """The keys in use, by digest, the least recently used dropped first."""
 
     def __init__(self, storage: Storage, plans: PlanTable, monotonic: Callable[[], float]) -> None:
         self._storage = storage
@@ -195,7 +195,7 @@ class Gate:
         return held
 
     async def admit(self, access: OperationAccess, exchange: Exchange, now: datetime) -> Grant:
-        """Leave to run the operation; the exchange learns whose it is and its limits.
+        """Permission to run the operation; the exchange learns whose it is and its limits.
 
         Raises:
             Problem: whatever `authorize` refuses with.

@@ -2,7 +2,7 @@
 
 Rule 1: an answer is given again only while the store's version is the one it was made under.
 Rule 2: only the answer is kept; who may have it and how often is judged at every request.
-Rule 3: bounded in number and in bytes, the longest unused forgotten first.
+Rule 3: bounded in number and in bytes, the least recently used dropped first.
 """
 
 from collections import OrderedDict

@@ -166,7 +166,7 @@ class Runtime:
             self.is_started = True
 
     async def stop(self) -> None:
-        """End the workers, then whatever was handed in to be closed. Twice is as good as once."""
+        """End the workers, then whatever was handed in to be closed. Safe to repeat."""
         self.drain.set()
         tasks, self._tasks = self._tasks, []
         for task in tasks:

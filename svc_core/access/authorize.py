@@ -65,7 +65,7 @@ class Facts(NamedTuple):
 
 
 class Grant(NamedTuple):
-    """Leave to run as `actor`. Without a key (public, paid) there is neither key nor verdict."""
+    """Permission to run as `actor`; without a key (public, paid) it has no key and no verdict."""
 
     actor: Actor
     key: ApiKey | None = None

@@ -141,7 +141,7 @@ def used(key: ApiKey, at: datetime) -> ApiKey:
 
 
 def revoke(key: ApiKey, now: datetime) -> ApiKey:
-    """The key without power. Revoking again changes nothing, not even the time."""
+    """The key, revoked. Revoking it again changes nothing, not even the time."""
     if key.status == "inactive":
         return key
     return evolve(key, status="inactive", revoked_at=now)

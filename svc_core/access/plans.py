@@ -2,7 +2,7 @@
 
 Rule 1: entitlement is asked at every validation, never remembered from the day a key was made.
 Rule 2: a plan that admits no new keys serves grandfathered keys only, and only at its own rates.
-Rule 3: a plan with a rate of nought gives no key access to anyone.
+Rule 3: a plan with a rate of zero gives no key access to anyone.
 
 The spec states two sets of numbers; both are presets, and a settings file may replace any row.
 """

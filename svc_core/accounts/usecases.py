@@ -144,7 +144,7 @@ async def list_users(ctx: Context) -> tuple[User, ...]:
 
 
 async def set_plan(ctx: Context, workspace_id: str, plan: str, plans: PlanTable) -> Workspace:
-    """Move a workspace to another plan; its keys feel it at their next request.
+    """Move a workspace to another plan; its keys follow at their next request.
 
     Raises:
         Problem: VALIDATION_FAILED or NOT_FOUND.
@@ -241,7 +241,7 @@ async def regenerate_key(ctx: Context, key_id: str) -> IssuedKey:
 
 
 async def delete_key(ctx: Context, key_id: str) -> ApiKey:
-    """Forget a key for good.
+    """Delete a key and its record for good.
 
     Raises:
         Problem: NOT_FOUND.

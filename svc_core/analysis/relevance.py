@@ -55,16 +55,8 @@ class Scored:
         return self.reading.evidence
 
 
-def select(query: Query, evidence: Iterable[Evidence]) -> list[Scored]:
-    """The items that are about the query, best first; ties by newest, then id.
-
-    Of items with one id only the first in canonical order counts. Linear in their number.
-    """
-    return choose(query, readings(evidence))
-
-
 def readings(evidence: Iterable[Evidence]) -> list[Reading]:
-    """The readings of some items, one for each id, by id."""
+    """The readings of some items by id; of items with one id the first in canonical order counts."""
     unique: dict[str, Evidence] = {}
     for item in sorted(evidence, key=lambda one: (one.id, one.title, one.text)):
         unique.setdefault(item.id, item)
@@ -72,7 +64,10 @@ def readings(evidence: Iterable[Evidence]) -> list[Reading]:
 
 
 def choose(query: Query, held: Sequence[Reading]) -> list[Scored]:
-    """`select` for items that have been read. Advertisements are never chosen."""
+    """The items that are about the query, best first; ties by newest, then id.
+
+    Advertisements are never chosen. Linear in the number of items.
+    """
     held = [reading for reading in held if not _ADVERTISEMENT.match(reading.evidence.title)]
     views = [_View(reading) for reading in held]
     units = (*query.units, *query.excluded)

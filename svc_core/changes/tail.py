@@ -69,5 +69,5 @@ def _frames(place: Place, changes: Sequence[Change], tenant: str) -> list[bytes]
 
 
 def _farewell(problem: bytes | None) -> bytes:
-    """The last event: why it ended, as a problem, or nothing where the reader may just go on."""
+    """The last event: the problem that ended it, or nothing where the reader may just reconnect."""
     return sse.event("end", problem or b"{}")

@@ -1,4 +1,4 @@
-"""The networks that payments are asked on, each with its US dollar coin (Spec: Reports, rule 1)."""
+"""The networks that payments are asked on, with their dollar stablecoins (Spec: Reports, rule 1)."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -71,7 +71,7 @@ def open_profile(id_: str, sent: ProfileInput, now: datetime) -> Profile:
 
 
 def replace(profile: Profile, sent: ProfileInput, now: datetime) -> Profile:
-    """The profile with every member of the input; its id, status and birth stay."""
+    """The profile with every member of the input; its id, status and creation time stay."""
     changed = attrs.evolve(profile, **attrs.asdict(check(sent), recurse=False))
     return _touched(profile, changed, now)
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from svc_core.analysis.evidence import Evidence
 from svc_core.analysis.query import Query
-from svc_core.analysis.relevance import select
+from svc_core.analysis.relevance import choose, readings
 from svc_core.analysis.topics import assign
 from svc_core.schedule import TIMED
 from svc_core.sources import parse_feed
@@ -336,7 +336,7 @@ def demo_evidence() -> list[Evidence]:
 
 def matches(profile: DemoProfile) -> list[Evidence]:
     query = Query.of(profile.topic, profile.keywords, profile.language)
-    return [scored.evidence for scored in select(query, demo_evidence())]
+    return [scored.evidence for scored in choose(query, readings(demo_evidence()))]
 
 
 def test_our_own_parser_reads_every_item_whole() -> None:

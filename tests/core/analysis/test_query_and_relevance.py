@@ -1,13 +1,19 @@
 import random
+from collections.abc import Iterable
 
 import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
+from svc_core.analysis.evidence import Evidence
 from svc_core.analysis.query import Query
-from svc_core.analysis.relevance import select
+from svc_core.analysis.relevance import Scored, choose, readings
 from svc_core.analysis.tokens import search_text
+
+
+def select(query: Query, evidence: Iterable[Evidence]) -> list[Scored]:
+    return choose(query, readings(evidence))
 
 
 def labels(query: Query) -> list[list[list[str]]]:
