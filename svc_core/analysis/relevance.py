@@ -56,7 +56,7 @@ class Scored:
 
 
 def readings(evidence: Iterable[Evidence]) -> list[Reading]:
-    """The readings of some items by id; of items with one id the first in canonical order counts."""
+    """The readings of some items, by id; of those with one id the first in canonical order."""
     unique: dict[str, Evidence] = {}
     for item in sorted(evidence, key=lambda one: (one.id, one.title, one.text)):
         unique.setdefault(item.id, item)

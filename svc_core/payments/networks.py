@@ -1,4 +1,4 @@
-"""The networks that payments are asked on, with their dollar stablecoins (Spec: Reports, rule 1)."""
+"""The networks that payments are asked on, with their stablecoins (Spec: Reports, rule 1)."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
