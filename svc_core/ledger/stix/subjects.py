@@ -63,13 +63,13 @@ def _payload(known: Known) -> Mapping[str, Any]:
 
 def _shape(known: Known) -> tuple[str, dict[str, Any]]:
     """The STIX type of a subject with the members that the type asks for."""
-    stated = _payload(known).get("type")
+    stated = text(_payload(known).get("type"))
     if stated == "event":
         return "incident", {}
     if stated == "malware":
         return "malware", {"is_family": True}
     if stated in _DOMAIN_TYPES:
-        return str(stated), {}
+        return stated, {}
     if stated == "location" and (country := _country(known)):
         # STIX 2.1, 4.10: a location has a region, a country or coordinates.
         return "location", {"country": country}
@@ -83,7 +83,7 @@ def _country(known: Known) -> str | None:
         value = payload.get("value")
         if isinstance(value, dict):
             value = value.get("country")
-        elif payload.get("predicate") not in {"country", "jurisdiction"}:
+        elif text(payload.get("predicate")) not in {"country", "jurisdiction"}:
             continue
         match = _COUNTRY.fullmatch(value) if isinstance(value, str) else None
         if match is not None:
