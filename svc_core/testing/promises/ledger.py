@@ -266,6 +266,16 @@ class LedgerReadingPromises(LedgerBench):
         assert self.about("s", size=3) == of_s[:2]
         assert self.about("s", size=0) == self.about("u") == ()
 
+    def test_the_lines_of_a_subject_are_counted(self) -> None:
+        def count(subject: str, tenant: str = ANN) -> int:
+            return self.desk.read(tenant, lambda tx: tx.ledger.count_of(subject))
+
+        assert count("s") == 0
+        self._two_subjects()
+        self.desk.seal(ANN, growth(6, [a_line(6, "s3", "s")]))
+        self.erase("s1")
+        assert (count("s"), count("t"), count("u"), count("s", BOB)) == (4, 3, 0, 0)
+
     def test_subjects_are_listed_newest_first(self) -> None:
         self._two_subjects()
         assert self.opened() == ["t0", "s0"]
