@@ -340,6 +340,10 @@ def test_a_refusal_of_a_policy_or_a_cosignature_is_in_the_kept_words(kept_words)
         for name, text in NO_POLICIES.items()
     }
     cases["policy: no line feed"] = lambda: Policy.parse(b"quorum none")
+    policy = Policy.parse(EXAMPLE.encode())
+    stranger = note.sign(note.parse(SIGNED).text, "stranger.example", LOG_SIGNER)
+    cases["policy: no log has signed"] = lambda: policy.judge(stranger)
+    cases["policy: too few have seen it"] = lambda: policy.judge(SIGNED)
     for name, blob in FALSE.items():
         noted = note.parse(COSIGNED + line_of(WITNESS, blob))
         cases[f"cosignature: {name}"] = partial(cosigners, noted, [WITNESS])

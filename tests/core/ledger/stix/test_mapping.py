@@ -405,6 +405,8 @@ def test_what_was_erased_is_a_note_that_says_so(tale: Any, kind: str) -> None:
     [
         ("designator", {"scheme": "domain"}),
         ("observation", {"text": "No source.", "source": 3}),
+        ("observation", {"text": "No time.", "source": {"url": "https://a.example/"}}),
+        ("observation", {"observedAt": START, "source": {"url": "https://a.example/"}}),
         ("claim", {"predicate": "status", "value": None}),
         ("claim", {"predicate": "status", "value": "\ud800"}),
         ("claim", {"predicate": 3, "value": {"subject": f"sbj_{'0' * 24}"}}),
