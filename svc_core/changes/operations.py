@@ -27,7 +27,7 @@ class ListChanges:
         Maybe[str],
         QUERY,
         MaxLen(200),
-        Doc("The last `meta.watermark`; left out: the beginning."),
+        Doc("The last `meta.watermark`. Default: the beginning."),
     ] = UNSET
     types: Annotated[
         Maybe[tuple[ResourceType, ...]],

@@ -72,12 +72,12 @@ Instant = Annotated[
 ]
 ValidFrom = Annotated[
     Maybe[Instant | None],
-    Doc("Since when it holds, inclusive; null is since ever."),
+    Doc("When it begins to hold, inclusive; null means always."),
     Example("2019-01-01T00:00:00Z"),
 ]
 ValidTo = Annotated[
     Maybe[Instant | None],
-    Doc("Until when it holds, exclusive; null is for ever."),
+    Doc("When it ceases to hold, exclusive; null means for ever."),
     Example(None),
 ]
 Label = Annotated[

@@ -42,20 +42,20 @@ STIX = Representation("stix", "application/stix+json;version=2.1")
 RecordTime = Annotated[
     Maybe[Instant],
     QUERY,
-    Doc("What was recorded by then counts; left out: everything."),
+    Doc("Consider only what was recorded by then. Default: everything."),
     Example("2026-01-10T00:00:00Z"),
 ]
 ValidTime = Annotated[
     Maybe[Instant],
     QUERY,
-    Doc("What holds then is shown; left out: now."),
+    Doc("Show what holds at that time. Default: now."),
     Example("2026-01-01T00:00:00Z"),
 ]
 Size = Annotated[
     Maybe[int],
     QUERY,
     Ge(0),
-    Doc("Only the first so many records count: `basis.size` of an answer repeats it exactly."),
+    Doc("Only this many records count, the oldest; `basis.size` of an answer repeats it exactly."),
     Example(8),
 ]
 PathSubjectId = Annotated[SubjectId, PATH]
@@ -79,7 +79,7 @@ class ListSubjects:
         Maybe[str],
         QUERY,
         MaxLen(2_200),
-        Doc("Only subjects that ever bore it: `scheme:value`."),
+        Doc("Only subjects that ever had this designator: `scheme:value`."),
         Example("lei:5493001KJTIIGC8Y1R12"),
     ] = UNSET
     limit: Limit = 20
@@ -120,7 +120,7 @@ class ExportSubject:
     tlp: Annotated[
         Tlp,
         QUERY,
-        Doc("Traffic Light Protocol 2.0: how far it may be passed on. A plus is sent as `%2B`."),
+        Doc("Traffic Light Protocol 2.0: how far it may be shared. A plus is sent as `%2B`."),
     ] = AMBER
 
 
@@ -129,7 +129,7 @@ class ListRecords:
     """Sealed lines, oldest first."""
 
     after: Annotated[
-        Maybe[int], QUERY, Ge(0), Doc("Number (`seq`) of the last line at hand."), Example(99)
+        Maybe[int], QUERY, Ge(0), Doc("Number (`seq`) of the last line you have."), Example(99)
     ] = UNSET
     size: Size = UNSET
     limit: Annotated[int, QUERY, Ge(1), Le(1_000), Doc("Lines in one page."), Example(100)] = 100

@@ -71,7 +71,7 @@ class VerdictView:
     author: Author
     recorded_at: RecordedAt
     state: Annotated[str | None, Doc("The state it gives; null once erased."), Example("verified")]
-    method: Annotated[Json, Doc("How it was come to."), Example("source-comparison")]
+    method: Annotated[Json, Doc("How it was reached."), Example("source-comparison")]
     evidence: Evidence
     note: Annotated[Json, Doc("A remark of the verifier."), Example(None)]
     counts: Annotated[bool, Doc("False where it was withdrawn."), Example(True)]

@@ -29,7 +29,7 @@ PAGE_META: Schema = {
         },
         "page": {
             "type": "object",
-            "description": "Where the list goes on.",
+            "description": "How to get the next page.",
             "properties": {
                 "nextCursor": {
                     **_NULLABLE_TEXT,
@@ -48,7 +48,7 @@ PAGE_META: Schema = {
 }
 PAGE_LINKS: Schema = {
     "type": "object",
-    "description": "Where to go on.",
+    "description": "Where the next page is.",
     "properties": {
         "next": {
             **_NULLABLE_TEXT,

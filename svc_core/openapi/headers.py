@@ -44,7 +44,7 @@ ACCOUNT_LIMITS: dict[str, Schema] = {
     "X-RateLimit-Reset-Minute": _header("Unix time at which the minute ends.", _COUNT),
     "X-RateLimit-Reset-Day": _header("Unix time at which the day ends.", _COUNT),
     "RateLimit-Policy": _header("The limits and their windows, in one structured field.", _TEXT),
-    "RateLimit": _header("What is left of each, and the seconds until it is whole.", _TEXT),
+    "RateLimit": _header("What is left of each limit, and the seconds until it resets.", _TEXT),
 }
 
 AGENT_LIMITS: dict[str, Schema] = {

@@ -111,7 +111,7 @@ class Writer:
         described = {str(operation.success): self.success(operation)}
         if any(kind is Redirect for kind, _ in results(operation)):
             described["302"] = {
-                "description": "Elsewhere, at the address in `Location`.",
+                "description": "Redirect to the address in `Location`.",
                 "headers": headers.referred(headers.of_redirect(operation)),
             }
         if words.is_tagged(operation):

@@ -41,14 +41,14 @@ Cadence = Annotated[Frequency, Doc("How often a report is made."), Example("dail
 TimeOfDay = Annotated[
     str,
     Pattern("(?:[01][0-9]|2[0-3]):[0-5][0-9]", "a time of day HH:MM"),
-    Doc("Local time of day, HH:MM; required but for hourly and manual profiles."),
+    Doc("Local time of day, HH:MM; required except for hourly and manual profiles."),
     Example("07:30"),
 ]
 ScheduleDay = Annotated[
     int,
     Ge(1),
     Le(28),
-    Doc("1..7 from Monday for weekly, 1..28 for monthly profiles; null takes the first."),
+    Doc("1..7 from Monday for weekly, 1..28 for monthly profiles; null means the first."),
     Example(None),
 ]
 TimeZone = Annotated[
@@ -224,7 +224,7 @@ class ProfileInput:
 
 @frozen
 class ProfilePatch:
-    """The members to change; null takes an optional one back to its default (RFC 7396)."""
+    """The members to change; null resets an optional one to its default (RFC 7396)."""
 
     name: Maybe[Name] = UNSET
     topic: Maybe[TopicText] = UNSET
@@ -239,7 +239,7 @@ class ProfilePatch:
 
 @frozen
 class DeliveryPatch:
-    """The preferences to change; null takes one back to its default (RFC 7396)."""
+    """The preferences to change; null resets one to its default (RFC 7396)."""
 
     webhook_ids: Maybe[WebhookIds | None] = UNSET
     include_audio: Maybe[IncludeAudio | None] = UNSET
@@ -248,9 +248,9 @@ class DeliveryPatch:
 
 @frozen
 class SubscriptionPatch:
-    """What of a subscription changes; a delivery that is null takes its defaults (RFC 7396)."""
+    """What of a subscription changes; a delivery of null resets it to its defaults (RFC 7396)."""
 
     status: Annotated[Maybe[SubscriptionStatus], Doc("Pause or resume."), Example("paused")] = UNSET
     delivery: Annotated[
-        Maybe[DeliveryPatch | None], Doc("The preferences to change; null takes all to defaults.")
+        Maybe[DeliveryPatch | None], Doc("The preferences to change; null resets all of them.")
     ] = UNSET

@@ -27,7 +27,7 @@ Summary = Annotated[
 Language = Annotated[str, Doc("BCP 47 tag of the language."), Example("en")]
 GeneratedAt = Annotated[datetime, Doc("When it was made."), Example("2026-01-31T07:30:04Z")]
 Status = Annotated[Literal["ready"], Doc("A report is visible once it is whole.")]
-HasAudio = Annotated[bool, Doc("Whether it can be listened to."), Example(False)]
+HasAudio = Annotated[bool, Doc("Whether it has audio."), Example(False)]
 SourceNumbers = Annotated[
     tuple[Annotated[int, Ge(1)], ...],
     Doc("The numbers of the sources that say it."),
@@ -251,7 +251,7 @@ Nodes = Annotated[tuple[ReportNode, ...], Doc("The report, incidents, entities a
 Edges = Annotated[tuple[ReportEdge, ...], Doc("The ties between the nodes.")]
 Anchors = Annotated[tuple[IncidentAnchor, ...], Doc("The incidents, with when and by whom.")]
 Sources = Annotated[tuple[ReportSource, ...], Doc("The cited items, by number.")]
-Signals = Annotated[tuple[ReportSignal, ...], Doc("What happened, the surest first.")]
+Signals = Annotated[tuple[ReportSignal, ...], Doc("What happened, the most certain first.")]
 Truncated = Annotated[bool, Doc("Whether some nodes or edges were left out."), Example(False)]
 
 

@@ -43,7 +43,7 @@ WebhookId = Annotated[
 EventId = Annotated[
     str,
     Pattern(ids.pattern("evt"), "an event id"),
-    Doc("Event identifier; consumers tell repetitions by it."),
+    Doc("Event identifier; consumers recognise repetitions by it."),
     Example("evt_65f1c0de8badf00d12345678"),
 ]
 AttemptId = Annotated[
@@ -69,13 +69,13 @@ Events = Annotated[
     tuple[EventType, ...],
     MinLen(1),
     MaxLen(10),
-    Doc("The kinds of event it is told."),
+    Doc("The kinds of event it receives."),
     Example([REPORT_GENERATED]),
 ]
 ProfileIds = Annotated[
     tuple[Annotated[str, Pattern(ids.PROFILE_ID, "a profile id")], ...],
     MaxLen(PROFILES_MAX),
-    Doc("The profiles it is told of; empty means every subscribed one."),
+    Doc("The profiles whose reports it receives; empty means every subscribed one."),
     Example([]),
 ]
 WebhookStatus = Literal["enabled", "disabled"]
@@ -111,7 +111,7 @@ class Webhook:
     profile_ids: ProfileIds
     status: Annotated[
         WebhookStatus,
-        Doc("A disabled one is told nothing until it is enabled again."),
+        Doc("A disabled one receives nothing until it is enabled again."),
         Example("enabled"),
     ]
     consecutive_failures: Annotated[
