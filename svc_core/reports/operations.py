@@ -39,6 +39,7 @@ from svc_core.unset import UNSET, Maybe, Unset, given
 
 READ = frozenset({"reports:read"})
 PathReportId = Annotated[ReportId, PATH, IdOf("rpt")]
+_UTF8_MARKDOWN = f"{MARKDOWN.media_type}; charset=utf-8"  # RFC 7763, 2.1: it is required
 Expansion = Literal["content", "sources", "signals", "graph", "audio"]
 
 
@@ -95,7 +96,7 @@ async def get_report(
     tag = document.tag
     if ctx.format == MARKDOWN.format:
         facets = await _facets(ctx, request.report_id)
-        return Content(MARKDOWN.media_type, facets.content.markdown.encode(), tag)
+        return Content(_UTF8_MARKDOWN, facets.content.markdown.encode(), tag)
     if not isinstance(request.view, Unset):
         view = rules.agent_view(REPORTS.decode(document.raw), await _facets(ctx, request.report_id))
         return One(wire.dumps(view), (*tag, "agent"))

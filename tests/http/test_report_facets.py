@@ -162,6 +162,13 @@ def test_the_words_for_speech_come_as_json_alone(serve, refused, accept):
     refused(answer, problem.NOT_ACCEPTABLE)
 
 
+def test_texts_name_their_characters(serve):
+    house, keys = serve()
+    for path, kind in ((PATH, "text/markdown"), (f"{PATH}/text", "text/plain")):
+        answer = house.ask("GET", path, keys["reports:read"], headers={"Accept": kind})
+        assert answer.headers["content-type"] == f"{kind}; charset=utf-8"
+
+
 def test_a_report_older_than_signals_and_graphs_says_so_in_every_form(serve):
     house, keys = serve()
     key = keys["reports:read"]
