@@ -157,7 +157,10 @@ def deliveries(
         show.as_json(found)
         return
     rows = [row | {"attempts": _attempts(row["attempts"])} for row in found]
-    show.table(rows, DELIVERY_COLUMNS, "No deliveries yet. Send one: svc webhooks test WEBHOOK_ID")
+    empty = "No deliveries yet. Send one: svc webhooks test WEBHOOK_ID"
+    if status:
+        empty = f"No deliveries that are {' or '.join(status)}."
+    show.table(rows, DELIVERY_COLUMNS, empty)
 
 
 def _attempts(attempts: Any) -> str:

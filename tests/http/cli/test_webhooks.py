@@ -106,6 +106,8 @@ def test_webhooks_are_looked_after_without_a_server(svc: Callable[..., Any]) -> 
     [delivery] = svc("webhooks", "deliveries", id_, "--status", "pending", "--json").json
     assert delivery["attempts"] == []
     assert "pending" in svc("webhooks", "deliveries", id_).out
+    narrowed = svc("webhooks", "deliveries", id_, "--status", "failed", "--status", "skipped")
+    assert narrowed.out == "No deliveries that are failed or skipped.\n"
     early = svc("webhooks", "redeliver", id_, delivery["eventId"])
     assert early.code == 1
     assert "has not ended" in early.err
