@@ -269,7 +269,10 @@ def check_refuted(fold: Fold, history: History) -> None:
 
 
 def check_best(fold: Fold, history: History) -> None:
-    """P14: the best candidates are those of the highest rank; the first of them is the value."""
+    """P14: the best candidates are those of the highest rank; the first of them is the value.
+
+    Within a rank the order is by authors, confidence and the newest record.
+    """
     for question in questions(history):
         for name, claim in fold(history.records, question)["claims"].items():
             candidates = claim["candidates"]
@@ -283,6 +286,24 @@ def check_best(fold: Fold, history: History) -> None:
             holds(claim["value"] == (candidates[0]["value"] if ranks[0] >= 0 else None), question)
             standing = sum(rank >= 0 for rank in ranks)
             holds(claim["contested"] is (claim["single"] and standing > 1), question, name)
+            weights = [_weight(candidate) for candidate in candidates]
+            holds(weights == sorted(weights, reverse=True), question, weights)
+
+
+def _weight(candidate: Mapping[str, Any]) -> tuple[int, int, int, int]:
+    """By what candidates are ordered; what a refuted claim says of one has no weight.
+
+    Raises:
+        AssertionError: its authors or its confidence are not those of the claims that give it.
+    """
+    rows = candidate["support"]
+    standing = [row for row in rows if row["verification"]["state"] != "refuted"]
+    authors = {row["author"] for row in standing}
+    sure = [row["confidence"] for row in standing if row["confidence"] is not None]
+    holds(candidate["authors"] == len(authors), candidate)
+    holds(candidate["confidence"] == max(sure, default=None), candidate)
+    newest = max([row["seq"] for row in standing or rows])
+    return candidate["rank"], len(authors), max(sure, default=-1), newest
 
 
 def check_retracted_verdict(fold: Fold, history: History) -> None:

@@ -1,0 +1,89 @@
+"""The laws of folding catch folds that are broken in ways that are easily overlooked."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from svc_core.ledger.records import Draft, Record
+from svc_core.testing.ledger import folds
+from svc_core.testing.ledger.folds import Fold, Question, core
+from svc_core.testing.ledger.histories import VALID_TIMES, History, instant, opened
+
+Y20, Y21, *_ = VALID_TIMES
+
+
+@pytest.fixture(scope="module")
+def history() -> History:
+    """One subject, and claims of two authors that contradict each other."""
+    made = opened(1)
+    (subject,) = made.subjects
+    for number, (author, value, confidence, end) in enumerate(
+        [
+            ("key_ann", "Zug", 40, None),
+            ("key_ann", "Zug", 10, None),
+            ("key_bob", "Bern", 100, None),
+            ("key_cyd", "Bern", None, None),
+            ("key_cyd", "Chur", 60, Y21),
+        ]
+    ):
+        salt = f"{number:021d}A"
+        payload: Any = {"predicate": "headquarters", "value": value, "salt": salt}
+        if confidence is not None:
+            payload["confidence"] = confidence
+        draft = Draft("claim", "assert", subject, None, Y20, end, author, payload)
+        made = made.append([draft], instant(number + 9))
+    return made
+
+
+def _reading(change: Callable[[Record, Sequence[Record]], Record]) -> Fold:
+    """A fold that takes some records for others."""
+    return lambda records, question: core([change(each, records) for each in records], question)
+
+
+def _showing(change: Callable[[Any], None]) -> Fold:
+    """A fold that shows some candidates otherwise."""
+
+    def fold(records: Sequence[Record], question: Question) -> Any:
+        view: Any = core(records, question)
+        for claim in view["claims"].values():
+            change(claim["candidates"])
+        return view
+
+    return fold
+
+
+def _limited(record: Record, _: Sequence[Record]) -> Record:
+    return record._replace(op="amend") if record.op == "supersede" else record
+
+
+def _unlimited(record: Record, records: Sequence[Record]) -> Record:
+    verdicts = {each.id for each in records if each.op == "verify"}
+    return record._replace(valid_from=None, valid_to=None) if record.target in verdicts else record
+
+
+def _count_all(candidates: Any) -> None:
+    for each in candidates:
+        each["authors"] = len(each["support"])
+
+
+def _forget_confidence(candidates: Any) -> None:
+    for each in candidates:
+        each["confidence"] = None
+
+
+BROKEN = {
+    "a supersession is limited to its interval": (_reading(_limited), folds.check_full_retraction),
+    "a verdict retracted for a time is gone": (_reading(_unlimited), folds.check_retracted_verdict),
+    "an author counts for each claim": (_showing(_count_all), folds.check_best),
+    "confidence is forgotten": (_showing(_forget_confidence), folds.check_best),
+    "candidates are turned round": (_showing(lambda each: each.reverse()), folds.check_best),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_fold_is_caught(name: str, history: History) -> None:
+    broken, check = BROKEN[name]
+    check(core, history)
+    with pytest.raises(AssertionError):
+        check(broken, history)
