@@ -8,7 +8,7 @@ A use case receives a `Context` and its request object, and returns one of the c
 `remove`, `page`) are the context's, so that a change record is never forgotten.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from operator import attrgetter
@@ -32,6 +32,7 @@ from svc_core.ports import (
 from svc_core.problem import Problem, ProblemType
 from svc_core.result import Page
 from svc_core.unset import UNSET, Maybe, Unset
+from svc_core.wire import Fault
 
 T = TypeVar("T")
 Req = TypeVar("Req")
@@ -132,6 +133,27 @@ class Context:
         if document is None:
             raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
         return document
+
+    async def check_all(
+        self,
+        collection: Collection[Any],
+        ids: Sequence[str],
+        *,
+        pointer: str,
+        known: Sequence[str] = (),
+    ) -> None:
+        """Pass ids that name rows; `known` ones were accepted before and may be gone since.
+
+        Raises:
+            Problem: VALIDATION_FAILED, naming by `pointer` and position each that is not there.
+        """
+        faults = [
+            Fault(f"{pointer}/{at}", f"is no {collection.kind} of this workspace")
+            for at, id_ in enumerate(ids)
+            if id_ not in known and await self.tx.documents.get(collection, id_) is None
+        ]
+        if faults:
+            raise Problem(problem.VALIDATION_FAILED, problem.describe(faults))
 
     async def create(self, collection: Collection[T], id_: str, value: T) -> Document[T]:
         """Write a new row with its change record.

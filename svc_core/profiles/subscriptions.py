@@ -9,9 +9,7 @@ from typing import Annotated, Any
 
 from attrs import frozen
 
-from svc_core import problem
 from svc_core.operation import BODY, PATH, Context, IdOf, Operation, Target
-from svc_core.problem import Problem, describe
 from svc_core.profiles import rules
 from svc_core.profiles.operations import READ, WRITE
 from svc_core.profiles.planning import plan
@@ -20,7 +18,6 @@ from svc_core.resources.profile import PROFILES, SUBSCRIPTIONS, Subscription, Su
 from svc_core.resources.webhook import WEBHOOKS
 from svc_core.result import One, Page
 from svc_core.unset import UNSET
-from svc_core.wire import Fault
 
 PathSubscriptionId = Annotated[SubscriptionId, PATH, IdOf("sub")]
 
@@ -74,23 +71,18 @@ async def patch_subscription(ctx: Context, request: PatchSubscription) -> One[Su
     document = ctx.row
     before = SUBSCRIPTIONS.decode(document.raw)
     after = rules.patch_subscription(before, request.body, ctx.now)
-    await _check_webhooks(ctx, after.delivery.webhook_ids, before.delivery.webhook_ids)
+    await ctx.check_all(
+        WEBHOOKS,
+        after.delivery.webhook_ids,
+        pointer="/delivery/webhookIds",
+        known=before.delivery.webhook_ids,
+    )
     if after is not before:
         document = await ctx.save(SUBSCRIPTIONS, after.id, after, expect=document.version)
     if after.status != before.status:
         profile = PROFILES.decode((await ctx.load(PROFILES, after.profile_id)).raw)
         await plan(ctx, profile, after)
     return One(document.raw, document.tag)
-
-
-async def _check_webhooks(ctx: Context, ids: tuple[str, ...], known: tuple[str, ...]) -> None:
-    faults = [
-        Fault(f"/delivery/webhookIds/{at}", "is no webhook of this workspace")
-        for at, id_ in enumerate(ids)
-        if id_ not in known and await ctx.tx.documents.get(WEBHOOKS, id_) is None
-    ]
-    if faults:
-        raise Problem(problem.VALIDATION_FAILED, describe(faults))
 
 
 # -- declarations ------------------------------------------------------------------------------

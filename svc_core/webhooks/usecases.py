@@ -54,7 +54,7 @@ async def create_webhook(ctx: Context, request: CreateWebhook) -> Created[Issued
     sent = request.body
     own = _own_key(sent.secret)
     rules.check_url(sent.url, loopback=ctx.host.is_development)
-    await _check_profiles(ctx, sent.profile_ids)
+    await ctx.check_all(PROFILES, sent.profile_ids, pointer="/profileIds")
     held = await ctx.tx.documents.scan(WEBHOOKS, limit=WEBHOOKS_MAX)
     if len(held.rows) == WEBHOOKS_MAX:
         raise Problem(problem.RESOURCE_CONFLICT, f"A workspace has at most {WEBHOOKS_MAX}.")
@@ -93,17 +93,6 @@ def _issued(webhook: Webhook, key: bytes) -> bytes:
     return wire.dumps(IssuedWebhook(**members, secret=secret_text(key)))
 
 
-async def _check_profiles(ctx: Context, ids: tuple[str, ...], known: tuple[str, ...] = ()) -> None:
-    """Refuse profiles that are not there; `known` ones may have been deleted since."""
-    faults = [
-        Fault(f"/profileIds/{at}", "is no profile of this workspace")
-        for at, id_ in enumerate(ids)
-        if id_ not in known and await ctx.tx.documents.get(PROFILES, id_) is None
-    ]
-    if faults:
-        raise Problem(problem.VALIDATION_FAILED, describe(faults))
-
-
 async def get_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:
     """One webhook, without its secret."""
     document = await ctx.load(WEBHOOKS, request.webhook_id)
@@ -137,7 +126,9 @@ async def _change(ctx: Context, members: dict[str, Any]) -> One[Webhook]:
         after = attrs.evolve(after, updated_at=ctx.now)
     if after.url != before.url:
         rules.check_url(after.url, loopback=ctx.host.is_development)
-    await _check_profiles(ctx, after.profile_ids, known=before.profile_ids)
+    await ctx.check_all(
+        PROFILES, after.profile_ids, pointer="/profileIds", known=before.profile_ids
+    )
     if after is not before:
         document = await ctx.save(WEBHOOKS, after.id, after, expect=document.version)
     return One(document.raw, document.tag)
