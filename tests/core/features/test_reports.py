@@ -437,7 +437,7 @@ def test_markdown_comes_by_accept_and_by_format(house: Any, profile: Any) -> Non
     by_accept = house.send("getReport", path=path, accept="text/markdown")
     by_format = house.send("getReport", path=path, query="format=markdown")
     assert by_accept.body == by_format.body
-    assert by_accept.media_type == "text/markdown"
+    assert by_accept.media_type == "text/markdown; charset=utf-8"
     assert by_accept.body.startswith(b"# Ports")
 
 

@@ -66,7 +66,7 @@ def test_a_kept_answer_opens_for_its_own_key_alone(house: Any) -> None:
 
     async def swap(ctx: Any) -> None:
         one, two = [await ctx.tx.answers.get("createWebhook", f"create-key-{n}") for n in (1, 2)]
-        await ctx.tx.answers.put("createWebhook", "create-key-1", attrs.evolve(one, body=two.body))
+        await ctx.tx.answers.put("createWebhook", "create-key-1", one._replace(body=two.body))
 
     house.run(swap, "wsp_a")
     body = {"url": URL}
