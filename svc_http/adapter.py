@@ -78,6 +78,8 @@ class Endpoint:
         if known is None:
             return self._when_admitted(exchange, values, now)
         if isinstance(known, respond.Again):
+            if self._paywall is not None and known.refusal.type is problem.PAYMENT_REQUIRED:
+                return respond.refuse(exchange, self._paywall.ask(exchange), self._runtime.origin)
             return respond.refuse_again(exchange, known, self._runtime.origin)
         return self._answer(exchange, values, known, now)
 

@@ -45,6 +45,9 @@ _STANDING = frozenset(
 )
 """Refusals of a key for what it is: they hold for as long as it is the same."""
 
+_KEYLESS = frozenset({problem.MISSING_API_KEY, problem.PAYMENT_REQUIRED})
+"""Refusals of whoever sends no key: they hold for as long as the operation is the same."""
+
 
 @frozen(eq=False)
 class _Held:
@@ -221,7 +224,7 @@ class Gate:
                 self._note_shut(access, bearer, principal, refusal)
             elif refusal.type is problem.RATE_LIMITED:
                 self._note_open(access, bearer, principal)
-            elif refusal.type is problem.MISSING_API_KEY:
+            elif refusal.type in _KEYLESS:
                 self._keyless[access] = _again(refusal)
             raise
         if principal is not None:

@@ -32,6 +32,17 @@ def priced(make_house):
     return make
 
 
+def test_each_request_without_a_key_is_asked_to_pay_for_what_it_asked_for(priced, refused):
+    house = priced()
+    first, again, other = [house.ask("GET", f"{LIST}?limit={n}") for n in (5, 5, 6)]
+    paying = house.ask("GET", f"{LIST}?limit=5", headers={"PAYMENT-SIGNATURE": "x"})
+    for answer in (first, again, other, paying):
+        refused(answer, problem.PAYMENT_REQUIRED)
+    assert challenge(first) == challenge(again)
+    assert challenge(other)["resource"]["url"].endswith("?limit=6")
+    assert challenge(paying)["error"] != challenge(first)["error"]
+
+
 def test_a_request_without_a_key_is_told_what_to_pay_and_how(priced, refused):
     house = priced()
     for path, amount in [
