@@ -55,7 +55,8 @@ async def speak(service: Service, args: SpeakReport, make_studio: MakeStudio) ->
     try:
         made = await studio.record(service, tenant, task)
     except SpeechFailed as failure:
-        told = f"The report was not spoken: {failure}."
+        again = f"once that is mended: svc reports speak {args.report_id}"
+        told = f"The report was not spoken: {failure}; {again}"
         raise Problem(problem.SERVICE_UNAVAILABLE, told) from failure
     if made is None:
         raise Problem(problem.RESOURCE_CONFLICT, "The report was made again meanwhile.")

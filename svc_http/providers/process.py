@@ -58,7 +58,8 @@ async def run(
             start_new_session=True,
         )
     except (OSError, ValueError) as missing:
-        raise SpeechFailed(f"{argv[0]} cannot be run: {missing}") from missing
+        reason = missing.strerror if isinstance(missing, OSError) else missing
+        raise SpeechFailed(f"{argv[0]} cannot be run: {reason}") from missing
     try:
         async with asyncio.timeout(bounds.seconds):
             complaint = await _follow(process, words, out, writes_itself, bounds)
@@ -67,7 +68,8 @@ async def run(
     finally:
         await _end(process)
     if process.returncode:
-        raise SpeechFailed(f"{argv[0]} ended with {process.returncode}: {complaint}")
+        said = f": {complaint}" if complaint else ""
+        raise SpeechFailed(f"{argv[0]} ended with {process.returncode}{said}")
 
 
 def environment() -> dict[str, str]:

@@ -52,6 +52,17 @@ def test_a_report_is_spoken_by_hand(svc: Svc, here: Path, report_id: str) -> Non
     assert svc("reports", "speak", report_id, "--again", "--json").json["isNew"] is True
 
 
+def test_a_voice_that_fails_is_said_with_the_way_on(
+    svc: Callable[..., Any], report_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SVC_SPEECH", "command")
+    monkeypatch.setenv("SVC_SPEECH_COMMAND", "false")
+    failed = svc("reports", "speak", report_id)
+    assert failed.code == 1
+    again = f"once that is mended: svc reports speak {report_id}"
+    assert failed.err == f"svc: The report was not spoken: false ended with 1; {again}\n"
+
+
 @pytest.mark.usefixtures("speaker")
 def test_a_copy_has_the_sound_and_gives_it_back(svc: Svc, here: Path, report_id: str) -> None:
     name = svc("reports", "speak", report_id, "--json").json["name"]

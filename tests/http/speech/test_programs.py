@@ -67,6 +67,7 @@ async def test_a_program_need_not_listen_to_the_end(program: Program, tmp_path: 
 
 FAULTS = {
     "it fails": ("import sys; sys.exit('no voice\\nof that name')", (), "with 1: no voice of"),
+    "it fails without a word": ("import sys; sys.exit(3)", (), "ended with 3$"),
     "it takes long": ("import time; time.sleep(60)", (), "longer than 0.5 seconds"),
     "it never ends to speak": (
         "import sys\nwhile True: sys.stdout.buffer.write(bytes(9999))", (), "more than 10000 bytes",
@@ -101,8 +102,9 @@ async def test_a_disk_that_takes_nothing_is_told(program: Program, tmp_path: Pat
 
 @pytest.mark.anyio
 async def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SpeechFailed, match="nosuchprogram cannot be run"):
+    with pytest.raises(SpeechFailed) as failed:
         await said(CommandSpeech(("nosuchprogram",)), tmp_path / "a")
+    assert str(failed.value) == "nosuchprogram cannot be run: No such file or directory"
 
 
 @pytest.mark.anyio
