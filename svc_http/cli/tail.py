@@ -50,6 +50,7 @@ def changes(
     file of --state cannot be used; 3, the server that was named does not answer; 130, Ctrl-C.
     """
     mark = _kept(state) or after
+    _check(state)
     while True:
         asked = {"after": mark, "limit": PAGE_ROWS, "workspace": workspace}
         page: Any = call(common, "changes list", asked)
@@ -74,11 +75,29 @@ def _kept(state: Path | None) -> str | None:
         raise Usage(f"{state} holds no position: {refused}") from refused
 
 
+def _check(state: Path | None) -> None:
+    """Refuse a place that takes no position before any page is handed on."""
+    if state is not None:
+        try:
+            _fresh(state).touch()
+            _fresh(state).unlink()
+        except OSError as refused:
+            raise _unkept(state, refused) from refused
+
+
+def _fresh(state: Path) -> Path:
+    return state.with_name(f"{state.name}.new")
+
+
+def _unkept(state: Path, refused: OSError) -> Usage:
+    return Usage(f"the position cannot be kept in {state}: {refused.strerror}")
+
+
 def _keep(state: Path | None, mark: str) -> None:
     """Put the position on disk whole or not at all."""
     if state is None:
         return
-    fresh = state.with_name(f"{state.name}.new")
+    fresh = _fresh(state)
     folder = None
     try:
         with fresh.open("w", encoding="ascii") as file:
@@ -89,7 +108,7 @@ def _keep(state: Path | None, mark: str) -> None:
         folder = os.open(state.parent, os.O_RDONLY)
         os.fsync(folder)  # else a power cut may bring the position of before back
     except OSError as refused:
-        raise Usage(f"the position cannot be kept in {state}: {refused.strerror}") from refused
+        raise _unkept(state, refused) from refused
     finally:
         if folder is not None:
             os.close(folder)

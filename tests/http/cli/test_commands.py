@@ -518,7 +518,18 @@ def test_the_tail_hands_pages_on_and_keeps_none_that_was_not_taken(
     assert svc("changes", "tail", "--state", "mark", "--exec", "cat >> taken").code == 0
     assert _lines((here / "taken").read_text()) == _lines(svc("changes", "tail").out)
     assert svc("changes", "tail", "--state", "mark", "--exec", "cat >> taken").code == 0
-    assert svc("changes", "tail", "--state", "no/such/folder").code == 2
+
+
+@pytest.mark.usefixtures("profile")
+def test_no_page_is_handed_on_whose_position_cannot_be_kept(svc: Svc, here: Path) -> None:
+    refused = svc("changes", "tail", "--state", "no/such/folder", "--exec", "touch taken")
+    assert refused.code == 2
+    assert refused.err.startswith("svc: the position cannot be kept in no/such/folder: ")
+    assert not (here / "taken").exists()
+    (here / "folder").mkdir()
+    lost = svc("changes", "tail", "--state", "folder/mark", "--exec", "rmdir folder")
+    assert lost.code == 2
+    assert lost.err.startswith("svc: the position cannot be kept in folder/mark: ")
 
 
 def test_the_tail_waits_for_more(svc: Svc, profile: str, monkeypatch: pytest.MonkeyPatch) -> None:
