@@ -96,7 +96,7 @@ def _service(common: Common) -> Iterator[Check]:
         yield _named(named)
         return
     if settings.db == MEMORY:
-        yield Check("database", None, "in memory: what is written ends with the server")
+        yield Check("database", None, "in memory: what is written is gone when the server ends")
     else:
         yield from _database(Path(settings.db).absolute())
     running = _answers(control.address(settings.file))
@@ -125,12 +125,12 @@ def _database(path: Path) -> Iterator[Check]:
         yield Check("database", False, f"{path} cannot be read: {broken}")
         return
     if not found["exists"]:
-        yield Check("database", None, f"{path} will be made at the first start")
+        yield Check("database", None, f"{path} will be created at the first start")
         return
     yield Check("database", True, str(path))
     pending = len(found["pending"])
     cure = f"{pending} pending; run: svc db migrate"
-    yield Check("migrations", not pending, cure if pending else f"{len(found['applied'])} taken")
+    yield Check("migrations", not pending, cure if pending else f"{len(found['applied'])} applied")
 
 
 def _answers(socket_path: Path) -> bool:

@@ -144,11 +144,11 @@ def _state(item: Mapping[str, Any]) -> str:
 def _closing(view: Mapping[str, Any]) -> None:
     for collision in view.get("collisions", ()):
         others = ", ".join(collision["subjects"])
-        show.lines("", f"{collision['scheme']} {collision['value']} is borne by {others} as well.")
+        show.lines("", f"{collision['scheme']} {collision['value']} also belongs to {others}.")
     if view["unreadable"]:
-        show.lines("", f"{len(view['unreadable'])} claims in force have no content any more.")
+        show.lines("", f"Claims in force that no longer have their content: {len(view['unreadable'])}.")
     basis = view["basis"]
-    show.lines("", f"Of the first {basis['size']} records; --size {basis['size']} repeats it.")
+    show.lines("", f"From the first {basis['size']} records; --size {basis['size']} repeats it.")
 
 
 def said(value: Any) -> str:

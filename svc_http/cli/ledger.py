@@ -62,7 +62,7 @@ def open_(
         show.as_json(made)
         return
     show.members({"id": made["id"], "label": label, "type": type_, "seq": made["seq"]})
-    show.lines("", f"Say something of it: svc ledger append FILE, with subject {made['id']}")
+    show.lines("", f"Add records about it: svc ledger append FILE, with subject {made['id']}")
 
 
 @app.command

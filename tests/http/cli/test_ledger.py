@@ -271,7 +271,7 @@ def test_a_fold_tells_of_other_bearers_and_other_values(svc: Svc, subject: str) 
     ]
     svc("ledger", "append", write(Path("a.ndjson"), *designators, *owners))
     shown = svc("ledger", "fold", subject).out
-    assert f"domain pier7.example is borne by {other} as well." in shown
+    assert f"domain pier7.example also belongs to {other}." in shown
     assert "domain pier7.example" in svc("ledger", "history", subject).out
     assert "--size 6 repeats it" in shown
 
@@ -335,7 +335,7 @@ def test_what_is_erased_is_gone_from_everywhere_and_all_else_verifies(
     for file in (here / "after.ndjson", *here.glob("svc.db*")):
         assert file.is_socket() or secret.encode() not in file.read_bytes(), file
     assert secret not in svc("ledger", "fold", subject, "--json").out
-    assert "1 claims in force have no content" in svc("ledger", "fold", subject).out
+    assert "Claims in force that no longer have their content: 1." in svc("ledger", "fold", subject).out
     assert "(erased)" in svc("ledger", "history", subject).out
     key = svc("ledger", "key").out.strip()
     held = ("--key", key, "--checkpoint", "old-checkpoint", "--receipt", "old-receipt")
