@@ -146,7 +146,7 @@ def _closing(view: Mapping[str, Any]) -> None:
         others = ", ".join(collision["subjects"])
         show.lines("", f"{collision['scheme']} {collision['value']} also belongs to {others}.")
     if view["unreadable"]:
-        show.lines("", f"Claims in force that no longer have their content: {len(view['unreadable'])}.")
+        show.lines("", f"Claims in force without their content: {len(view['unreadable'])}.")
     basis = view["basis"]
     show.lines("", f"From the first {basis['size']} records; --size {basis['size']} repeats it.")
 

@@ -335,7 +335,7 @@ def test_what_is_erased_is_gone_from_everywhere_and_all_else_verifies(
     for file in (here / "after.ndjson", *here.glob("svc.db*")):
         assert file.is_socket() or secret.encode() not in file.read_bytes(), file
     assert secret not in svc("ledger", "fold", subject, "--json").out
-    assert "Claims in force that no longer have their content: 1." in svc("ledger", "fold", subject).out
+    assert "Claims in force without their content: 1." in svc("ledger", "fold", subject).out
     assert "(erased)" in svc("ledger", "history", subject).out
     key = svc("ledger", "key").out.strip()
     held = ("--key", key, "--checkpoint", "old-checkpoint", "--receipt", "old-receipt")
