@@ -26,7 +26,7 @@ from hypercorn.typing import WorkerContext
 from svc_core import problem
 from svc_core.problem import Problem
 from svc_http import system
-from svc_http.exchange import V1, Header
+from svc_http.exchange import LINGER_BYTES, LINGER_SECONDS, V1, Header
 
 _REFUSALS = {
     400: problem.BAD_REQUEST,
@@ -37,7 +37,7 @@ _REFUSALS = {
 
 
 class Room:
-    """The connections of one server that wait for their next request.
+    """The connections of one server that wait: for their next request, or for their client to go.
 
     Hypercorn gives each of them a task with a timer of its own, cancelled and made again around
     every request. One task for all of them does the same: it closes whoever waited too long,
@@ -56,7 +56,7 @@ class Room:
         return len(self._deadlines)
 
     def enter(self, guest: "_Guest") -> None:
-        """A connection has nothing to do from now on."""
+        """A connection has nothing else to do from now on."""
         self._deadlines[guest] = self._clock() + self._patience
 
     def leave(self, guest: "_Guest") -> None:
@@ -198,10 +198,15 @@ Unread = Callable[[str, int], None]
 
 def protocol(origin: str, unread: Unread) -> type[H11Protocol]:
     """Hypercorn's HTTP/1 protocol with our refusals, one write for each answer and one timer."""
-    rooms: WeakKeyDictionary[Any, Room] = WeakKeyDictionary()
+    rooms: WeakKeyDictionary[Any, tuple[Room, Room]] = WeakKeyDictionary()
 
     class Protocol(H11Protocol):
-        """One connection."""
+        """One connection.
+
+        It ends in two steps (RFC 9112 9.6): its own half at once, the whole of it when the client
+        has ended as well, or has had its time. A socket that is closed over bytes which nobody
+        read resets the connection, and the client may lose the answer that it was sent.
+        """
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             super().__init__(*args, **kwargs)
@@ -212,18 +217,28 @@ def protocol(origin: str, unread: Unread) -> type[H11Protocol]:
             self._heads = Head(self._encode)
             self._pass_on = self.send
             self.send = self._send
+            # Hypercorn hands in the method of an object that has the socket.
+            self._writer: Any = getattr(getattr(self._pass_on, "__self__", None), "writer", None)
             self._is_new = True
-            room = rooms.get(self.context)
-            if room is None:
-                room = rooms[self.context] = Room(self.context, self.config.keep_alive_timeout)
-            self._room = room
+            self._is_parting = False
+            self._is_left = False
+            self._spilt = 0
+            if self.context not in rooms:
+                patience = self.config.keep_alive_timeout
+                rooms[self.context] = (
+                    Room(self.context, patience),
+                    Room(self.context, LINGER_SECONDS),
+                )
+            self._room, self._porch = rooms[self.context]
 
         async def _send(self, event: Any) -> None:
-            """Pass on an event, but for the beginnings and ends of idleness.
+            """Pass on an event, but for the beginnings and ends of idleness and the end of all.
 
             The very first idleness is Hypercorn's own affair: it has begun before the protocol.
             """
-            if not isinstance(event, Updated):
+            if isinstance(event, Closed):
+                await self._part()
+            elif not isinstance(event, Updated):
                 await self._pass_on(event)
             elif event.idle:
                 self._room.enter(self)
@@ -233,15 +248,35 @@ def protocol(origin: str, unread: Unread) -> type[H11Protocol]:
             else:
                 self._room.leave(self)
 
+        async def _part(self) -> None:
+            """End our half of the connection, and all of it where that is all there is."""
+            self._room.leave(self)
+            is_over = self._is_left or self.context.terminated.is_set()
+            if is_over or self._writer is None or not self._writer.can_write_eof():
+                await self._pass_on(Closed())
+            elif not self._is_parting:
+                self._is_parting = True
+                self._porch.enter(self)
+                with suppress(OSError, RuntimeError):  # the client has ended it already
+                    self._writer.write_eof()
+
         def dismiss(self) -> None:
-            """Close the connection, which waits for a request."""
+            """Close the connection, which has waited long enough."""
             with suppress(RuntimeError):  # it has just ended by itself
                 self.task_group.spawn(self._pass_on, Closed())
 
         async def handle(self, event: Any) -> None:
             """Take bytes or the end of the connection."""
             if isinstance(event, Closed):
+                self._is_left = True
                 self._room.leave(self)
+                self._porch.leave(self)
+            elif self._is_parting:
+                self._spilt += len(event.data)
+                if self._spilt > LINGER_BYTES:
+                    self._porch.leave(self)
+                    await self._pass_on(Closed())
+                return
             await super().handle(event)
 
         async def _check_protocol(self, event: h11.Request) -> None:

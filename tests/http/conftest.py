@@ -6,7 +6,7 @@ import re
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
@@ -455,9 +455,10 @@ class Wire:
     def say(self, data: bytes, *, parts: tuple[bytes, ...] = ()) -> bytes:
         """Everything that comes back until the server closes or is silent."""
         with closing(socket.create_connection(("127.0.0.1", self.port), 60)) as connection:
-            connection.sendall(data)
-            for part in parts:
-                connection.sendall(part)
+            # Who is refused early may be unable to say the rest, and hears why all the same.
+            with suppress(ConnectionError):
+                for part in (data, *parts):
+                    connection.sendall(part)
             return _until_end(connection)
 
     def logged(self) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 import socket
 import time
+from collections import deque
 from contextlib import closing, suppress
 
 import h11
@@ -81,6 +82,58 @@ def test_only_so_many_names_are_remembered(monkeypatch):
     for name in (b"x-a", b"x-b", b"x-c"):
         assert name in exchange().encode(200, [(name, b"a"), LENGTH])
     assert connection._examined == {b"x-a"}
+
+
+# -- requests ----------------------------------------------------------------------------------
+
+
+def heard(*parts):
+    """What h11 and our rules make of bytes that come in parts, the answers left out."""
+    server_side = connection.Requests(h11.SERVER)
+    events = []
+    for part in parts:
+        server_side.receive_data(part)
+        while isinstance(event := server_side.next_event(), h11.Event):
+            events.append(type(event).__name__)
+    return events
+
+
+CLOSING = GET[:-2] + b"Connection: close\r\n\r\n"
+ONE = ["Request", "EndOfMessage"]
+
+
+@pytest.mark.parametrize(
+    ("parts", "events"),
+    [
+        ([b"\r", b"\n", b"\r\n", GET], ONE),
+        ([b"\r\n\r", b"\n" + GET], ONE),
+        ([b"\r\n"], []),
+        ([GET + GET], ONE),
+        ([CLOSING, b"nonsense", GET], ONE),
+        ([CLOSING + b"nonsense"], ONE),
+        ([bytes([byte]) for byte in b"\r\n" + GET], ONE),
+    ],
+)
+def test_a_request_is_found_between_what_is_none(parts, events):
+    assert heard(*parts) == events
+
+
+LENGTH_TWICE = b"Content-Length: 3\r\nX-A: b\r\ncontent-length:3\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [b"\rG"],
+        [b"\n" + GET],
+        [GET[:-2] + LENGTH_TWICE],
+        [bytes([byte]) for byte in GET[:-2] + LENGTH_TWICE],
+    ],
+)
+def test_what_is_no_request_is_refused_however_it_comes(parts):
+    with pytest.raises(h11.RemoteProtocolError) as refused:
+        heard(*parts)
+    assert refused.value.error_status_hint == 400
 
 
 # -- idle connections --------------------------------------------------------------------------
@@ -168,3 +221,63 @@ def test_a_connection_is_closed_after_so_many_requests(wire_server, monkeypatch)
             received += chunk
     made.stop()
     assert b"connection: close\r\n" in received.lower()
+
+
+# -- the end of a connection -------------------------------------------------------------------
+
+
+@pytest.fixture
+def lingering(wire_server, monkeypatch):
+    """A server that waits so many seconds, or so many bytes, for clients to end as well."""
+    made = []
+
+    def make(*, seconds=3_600.0, size=connection.LINGER_BYTES):
+        monkeypatch.setattr(connection, "LINGER_SECONDS", seconds)
+        monkeypatch.setattr(connection, "LINGER_BYTES", size)
+        made.append(type(wire_server)())
+        made[0].start()
+        return made[0]
+
+    yield make
+    made[0].stop()
+
+
+LAST_WORDS = [
+    (b"nonsense\r\n\r\n", b"HTTP/1.1 400"),
+    (GET[:-2] + b"X-A: " + b"x" * 60_000 + b"\r\n", b"HTTP/1.1 431"),
+    (GET.replace(b"1.1", b"2.0"), b"HTTP/1.1 505"),
+    (GET[:-2] + b"Connection: close\r\n\r\n", b"HTTP/1.1 200"),
+    (b"CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", b"HTTP/1.1 400"),
+]
+
+
+def last_answer(client, said):
+    client.sendall(said)
+    return b"".join(iter(lambda: client.recv(65_536), b""))
+
+
+@pytest.mark.parametrize(("said", "answer"), LAST_WORDS)
+def test_who_still_speaks_when_the_connection_ends_is_not_cut_off(lingering, said, answer):
+    with connect(lingering().port) as client:
+        assert last_answer(client, said).startswith(answer)
+        for _ in range(80):
+            client.sendall(b"x" * 65_536)
+        client.shutdown(socket.SHUT_WR)
+        assert client.recv(1) == b""
+
+
+@pytest.mark.parametrize("limit", [{"seconds": 0.01}, {"size": 1_000_000}])
+def test_who_speaks_on_and_on_is_cut_off(lingering, limit):
+    with connect(lingering(**limit).port) as client:
+        assert last_answer(client, LAST_WORDS[0][0])
+        with pytest.raises(ConnectionError):
+            deque(iter(lambda: client.sendall(b"x" * 1_024), 0), maxlen=0)  # for ever
+
+
+def test_a_server_that_ends_waits_for_nobody(wire_server, monkeypatch):
+    monkeypatch.setattr(connection, "LINGER_SECONDS", 3_600)
+    made = type(wire_server)()
+    made.start()
+    with connect(made.port) as client:
+        assert last_answer(client, LAST_WORDS[0][0])
+        made.stop()

@@ -100,7 +100,7 @@ def test_every_refusal_on_the_wire_is_a_problem_with_a_request_id(
 @pytest.mark.parametrize("number", [39, 1_000])
 def test_a_request_is_parted_from_the_next_wherever_the_bytes_are_cut(wire_server, number):
     # Two requests with an empty line between them, as old clients send it after a body.
-    both = GET + b"Content-Length: 3\r\n\r\nabc\r\n" + GET + b"Connection: close\r\n\r\n\r\n"
+    both = GET + b"Content-Length: 3\r\n\r\nabc\r\n" + GET + b"Connection: close\r\n\r\n"
     pieces = [both[at : at + number] for at in range(0, len(both), number)]
     with closing(socket.create_connection(("127.0.0.1", wire_server.port), 60)) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -138,6 +138,13 @@ def test_what_the_standards_allow_is_served(wire_server, request_bytes):
     status, headers, body = split(wire_server.say(request_bytes))
     assert (status, body) == (200, b'{"status":"live"}')
     assert b"server" not in headers
+
+
+def test_who_asks_before_sending_a_body_is_told_to_go_on(wire_server):
+    received = wire_server.say(GET + b"Content-Length: 3\r\nExpect: 100-Continue\r\n\r\nabc")
+    going_on, _, answer = received.partition(b"\r\n\r\n")
+    assert going_on.startswith(b"HTTP/1.1 100")
+    assert split(answer)[0] == 200
 
 
 def post(key, rest):
