@@ -232,6 +232,9 @@ def test_a_redirect_leads_to_the_file_by_an_absolute_address(serve):
     assert (answer.status_code, answer.content) == (302, b"")
     assert "content-type" not in answer.headers
     assert answer.headers["cache-control"] == "private, no-store"
+    limits = [name for name in answer.headers if "ratelimit" in name]
+    assert limits
+    assert all(name.startswith("x-ratelimit-") for name in limits)  # the draft's are not for 3xx
     url = house.ask("GET", AUDIO, keys["reports:audio"]).json()["url"]
     assert answer.headers["location"] == url
     assert url.startswith(f"https://api.example.org/media/{RECORDING.name}?")
