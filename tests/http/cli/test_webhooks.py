@@ -263,10 +263,11 @@ class Nursery:
     def __init__(self, folder: Path) -> None:
         self.told = folder / "told"
         os.mkfifo(self.told)
+        settings = {"SVC_RATE_LIMITS": "false", "SVC_REQUEST_LOG": "errors"}
         self.process = subprocess.Popen(
             [sys.executable, "-c", NURSERY],
             cwd=folder,
-            env=_environment() | {"SVC_RATE_LIMITS": "false", "PYTHONWARNINGS": "error"},
+            env=_environment() | settings | {"PYTHONWARNINGS": "error"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
