@@ -27,7 +27,6 @@ from svc_http.dispatcher import Handler, Resource
 from svc_http.exchange import V1, Exchange, Header
 from svc_http.runtime import Runtime
 
-TITLE = "Intelligence Platform API"
 SCALAR = "/static/vendor/scalar-1.46.4/standalone.js"
 
 JSON = Representation("json", "application/json")
@@ -186,7 +185,7 @@ class Pages:
 
     @cached_property
     def _index_json(self) -> Page:
-        body = {"name": TITLE, "version": service_version(), "links": self._links}
+        body = {"name": openapi.TITLE, "version": service_version(), "links": self._links}
         return Page(JSON.media_type, _json(body), extra=self._described)
 
     @cached_property
@@ -195,7 +194,7 @@ class Pages:
             f'<dt>{escape(name)}</dt><dd><a href="{escape(url)}">{escape(url)}</a></dd>'
             for name, url in self._links.items()
         )
-        body = _html(TITLE, f"<dl>\n{rows}\n</dl>")
+        body = _html(openapi.TITLE, f"<dl>\n{rows}\n</dl>")
         return Page(HTML.media_type, body, extra=self._described)
 
     # -- documents -----------------------------------------------------------------------------
@@ -214,7 +213,6 @@ class Pages:
             self._operations,
             base_url=self._origin,
             data_url=settings.data_url,
-            title=TITLE,
             flat=flat,
         )
         return Page(JSON.media_type, _json(described))
@@ -224,7 +222,7 @@ class Pages:
         main = (
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f'<title>{TITLE}</title>\n<link rel="icon" href="data:,">\n</head>\n<body>\n'
+            f'<title>{openapi.TITLE}</title>\n<link rel="icon" href="data:,">\n</head>\n<body>\n'
             '<div id="app" data-url="openapi.json"></div>\n'
             f'<script src="{SCALAR[1:]}"></script>\n<script src="static/docs.js"></script>\n'
             "</body>\n</html>\n"
@@ -260,7 +258,7 @@ class Pages:
     @cached_property
     def _llms(self) -> Page:
         lines = [
-            f"# {TITLE}",
+            f"# {openapi.TITLE}",
             "",
             "> Reports, news and a change feed over HTTP. Send `Authorization: Bearer <API_KEY>`.",
             "> Errors are application/problem+json with a stable `code` and a `resolution`.",

@@ -6,7 +6,7 @@ Rule 2: every envelope is a named component, because generators name anonymous o
 Rule 3: the same operations give the same document, byte for byte.
 """
 
-from svc_core.openapi.document import document
+from svc_core.openapi.document import TITLE, document
 from svc_core.openapi.failures import failures
 
-__all__ = ["document", "failures"]
+__all__ = ["TITLE", "document", "failures"]

@@ -13,6 +13,8 @@ from svc_core.result import Created
 from svc_core.schema import Schema, Schemas
 
 VERSION = "3.1.0"
+TITLE = "Intelligence Platform API"
+"""What the service is called, here and on its pages."""
 
 TAGS: Mapping[str, str] = {
     "Reports": "Intelligence reports: rows, expansions and facets.",
@@ -89,8 +91,6 @@ def document(
     *,
     base_url: str,
     data_url: str | None = None,
-    title: str = "Intelligence Platform API",
-    version: str = "1.0",
     flat: bool = False,
 ) -> dict[str, Any]:
     """The OpenAPI 3.1 description of `operations`.
@@ -108,10 +108,10 @@ def document(
     return {
         "openapi": VERSION,
         "info": {
-            "title": title,
-            "version": version,
+            "title": TITLE,
+            "version": "1.0",
             "description": _DESCRIPTION,
-            "contact": {"name": f"{title} support", "url": f"{base_url}/docs"},
+            "contact": {"name": f"{TITLE} support", "url": f"{base_url}/docs"},
             "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
         },
         "servers": _servers(base_url, data_url, flat=flat),

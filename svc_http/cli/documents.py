@@ -21,7 +21,6 @@ def openapi(
     """Print the OpenAPI 3.1 document; it is JSON with or without --json."""
     from svc_core import catalog  # noqa: PLC0415 - help is shown without it
     from svc_core import openapi as documents  # noqa: PLC0415
-    from svc_http.pages import TITLE  # noqa: PLC0415
 
     _ = answer
     settings = load(config, {})
@@ -30,7 +29,6 @@ def openapi(
             catalog.OPERATIONS,
             base_url=settings.origin,
             data_url=settings.data_url,
-            title=TITLE,
             flat=flat,
         )
     )

@@ -70,11 +70,10 @@ def others(
     *,
     valid_time: str,
     record_time: str | None = None,
-    size: int | None = None,
 ) -> tuple[str, ...]:
     """The subjects that claims in force lead to, whose records a bundle of `subject` needs."""
     state = records if isinstance(records, State) else State.of(records)
-    standing = Standing.of(state, subject, record_time=record_time, size=size)
+    standing = Standing.of(state, subject, record_time=record_time)
     found = [other_subject(record) for record in standing.live(valid_time)]
     return tuple(dict.fromkeys(each for each in found if each is not None and each != subject))
 
