@@ -1,4 +1,4 @@
-"""Shortened words in full; a full stop that ended the sentence as well stays."""
+"""Abbreviations in full; a full stop that ends the sentence as well stays."""
 
 import re
 
@@ -66,7 +66,7 @@ _ENDS = re.compile(rf"\s*\Z|['\")]*\s+(?:{_STARTERS})\b")
 
 
 def expand(text: str) -> str:
-    """The text with every shortening that is sure in full."""
+    """The text with every unambiguous abbreviation in full."""
     text = _DOTTED.sub(_undotted, _SIDE.sub(lambda found: f"{_COMPASS[found[1]]} ", text))
     text = _TITLE.sub(lambda found: f"{_BEFORE_NAME[found[1]]} ", _STREET.sub("Street", text))
     text = _NUMBERED.sub(lambda found: f"{_ONLY_BEFORE_NUMBER[found[1]]} ", text)
@@ -76,7 +76,7 @@ def expand(text: str) -> str:
 
 
 def ending(found: re.Match[str]) -> str:
-    """A full stop, where the stop of the shortening ended the sentence as well."""
+    """A full stop, where that of the abbreviation ends the sentence as well."""
     if not found[0].endswith("."):
         return ""
     return "." if _ENDS.match(found.string, found.end()) else ""

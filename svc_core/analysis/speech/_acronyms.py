@@ -1,7 +1,7 @@
 """Capitals: which are said as a word (NATO) and which letter by letter (C-V-E).
 
 Rule 1: what is in a table is said as the table has it.
-Rule 2: else two or three letters, and what no mouth can say, are spelled; the rest are words.
+Rule 2: else two or three letters, and what cannot be pronounced, are spelled; the rest are words.
 Rule 3: a paragraph in capitals throughout is emphasis; only what is surely spelled is spelled, and
         what has no vowel.
 """

@@ -1,4 +1,4 @@
-"""Counts, spans, fractions and ordinals in words where a voice would stumble."""
+"""Counts, ranges, fractions and ordinals in words where a voice would stumble."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The signs between words, and the pauses: what is left when numbers and names are told."""
+"""The signs between words, and the pauses: what is left when numbers and names are in words."""
 
 import re
 
@@ -42,7 +42,7 @@ def _aside(at: re.Match[str]) -> str:
 
 
 def tidy(text: str) -> str:
-    """One paragraph with single spaces, no stray marks and an end; empty where no word is left."""
+    """One paragraph, single-spaced and ended by a mark; empty where no word is left."""
     text = _SPACE_BEFORE.sub("", _SPACE.sub(" ", _QUOTED.sub("", text)))
     text = _REPEATED.sub(lambda at: _strongest(at[0]), text)
     text = _TAIL.sub("", _LEADING.sub("", _SPACE.sub(" ", text)))

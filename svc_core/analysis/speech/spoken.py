@@ -1,8 +1,8 @@
-"""Any text as what a voice reads: the order in which the parts of speech are told.
+"""Any text as what a voice reads: the order in which its parts are put into words.
 
 Markup goes first, so that no mark is taken for a word. What holds points, slashes and hyphens of
-its own (addresses, codes, shortenings, days, sums, measures) is told before what the same signs
-mean between words.
+its own (addresses, codes, abbreviations, days, sums, measures) is put into words before what the
+same signs mean between words.
 """
 
 import re
@@ -31,9 +31,9 @@ READ_MAX = 200_000
 
 
 def spoken(text: str, language: str = "en") -> str:
-    """The text as paragraphs of speech, parted by an empty line; of endless text the beginning.
+    """The text as paragraphs of speech, parted by an empty line; of too long a text the beginning.
 
-    What it gives is not changed by giving it back. An empty text gives an empty one.
+    Applied to its own result it changes nothing. An empty text gives an empty one.
     """
     tell = _in_english if primary(language) == "en" else _elsewhere
     found = _markup.paragraphs(text[:READ_MAX])
