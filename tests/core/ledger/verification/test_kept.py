@@ -93,6 +93,7 @@ def cases(make_log: Any) -> Iterator[tuple[str, list[bytes], dict[str, Any]]]:
     yield "swapped", [*lines[:3], lines[5], lines[4], lines[3], *lines[6:]], {}
     yield "some later, some never", [*lines[:2], *lines[5:], lines[3]], {}
     yield "twice, long after", [*lines, lines[2]], anchors
+    yield "its place taken by rubbish", [*lines[:2], b"?", *lines[3:], lines[2]], {}
     yield "two roots of one size", lines, {"anchors": [(9, bytes(32)), log.anchor]}
     yield "another root", lines, {"anchors": [(7, bytes(32)), log.root(5)]}
     yield "two faults", [lines[0], b"", *lines[2:7], lines[8]], anchors
