@@ -188,11 +188,14 @@ def test_deliveries_are_received_checked_and_passed_on(
         standardwebhooks.Webhook(SECRET).verify(body, {n.lower(): v for n, v in fields.items()})
 
         forged = httpx2.post(
-            begun["url"], content=b"{}", headers={"webhook-id": "x"}, trust_env=False
+            begun["url"], content=b"{}", headers={"webhook-id": "x"}, trust_env=False, timeout=60
         )
         assert forged.status_code == 401
         assert json.loads(listening.stdout.readline())["signature"] != "ok"
-        assert httpx2.post(begun["url"], content=_endless(), trust_env=False).status_code == 413
+        assert (
+            httpx2.post(begun["url"], content=_endless(), trust_env=False, timeout=60).status_code
+            == 413
+        )
 
         sink.status = 500
         spawn("webhooks", "test", begun["id"], cwd=tmp_path)
@@ -200,13 +203,15 @@ def test_deliveries_are_received_checked_and_passed_on(
         assert len(sink.got) == 2
 
         listening.send_signal(signal.SIGTERM)
-        assert listening.wait(10) == 130
+        assert listening.wait(60) == 130
         listening.stdout.close()
         assert spawn("webhooks", "list", "--json", cwd=tmp_path).json == []
 
 
 def _endless() -> Iterator[bytes]:
-    yield b"a"
+    """A body without a length, more of which is on its way than anybody reads."""
+    for _ in range(40):
+        yield b"a" * 16_384
 
 
 def _environment() -> dict[str, str]:
