@@ -257,32 +257,33 @@ def test_a_client_that_leaves_while_its_refusal_lingers_ends_it(house):
     assert house.raw(fields(("content-length", str(2 * MIB))), left).status == 413
 
 
+def stalled(house, path, *lines):
+    """What is sent to a client that posts a head and then nothing."""
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    async def receive():
+        await asyncio.Event().wait()
+
+    scope = {
+        "type": "http", "http_version": "1.1", "method": "POST", "path": path,
+        "raw_path": path.encode(), "query_string": b"", "client": None, **fields(*lines),
+    }  # fmt: skip
+    house.run(house.service(scope, receive, send))
+    return sent
+
+
 def test_a_slow_body_is_refused_in_time(make_house):
     house = make_house(body_seconds_max=1)
     key = house.key()
     started = edge.system.monotonic()
-
-    async def go():
-        sent = []
-
-        async def send(message):
-            sent.append(message)
-
-        async def receive():
-            await asyncio.Event().wait()
-
-        scope = {
-            "type": "http", "http_version": "1.1", "method": "POST", "path": "/api/v1/notes",
-            "raw_path": b"/api/v1/notes", "query_string": b"", "client": None,
-            **fields(
-                ("authorization", f"Bearer {key}"), ("content-type", "application/json"),
-                ("idempotency-key", "12345678"), ("content-length", "9"),
-            ),
-        }  # fmt: skip
-        await house.service(scope, receive, send)
-        return sent
-
-    sent = house.run(go())
+    sent = stalled(
+        house, "/api/v1/notes",
+        ("authorization", f"Bearer {key}"), ("content-type", "application/json"),
+        ("idempotency-key", "12345678"), ("content-length", "9"),
+    )  # fmt: skip
     assert sent[0]["status"] == 408
     assert dict(sent[0]["headers"])[b"connection"] == b"close"
     assert 0.9 < edge.system.monotonic() - started < Settings().body_seconds_max
@@ -290,25 +291,8 @@ def test_a_slow_body_is_refused_in_time(make_house):
 
 def test_an_answer_before_a_body_that_never_comes_lingers_only_for_a_while(house, monkeypatch):
     monkeypatch.setattr("svc_http.exchange.LINGER_SECONDS", 0.02)
-
-    async def go():
-        sent = []
-
-        async def send(message):
-            sent.append(message)
-
-        async def receive():
-            await asyncio.Event().wait()
-
-        scope = {
-            "type": "http", "http_version": "1.1", "method": "POST", "path": "/nowhere",
-            "raw_path": b"/nowhere", "query_string": b"", "client": None,
-            **fields(("content-length", "9")),
-        }  # fmt: skip
-        await house.service(scope, receive, send)
-        return sent
-
-    assert [message.get("more_body") for message in house.run(go())] == [None, True, False]
+    sent = stalled(house, "/nowhere", ("content-length", "9"))
+    assert [message.get("more_body") for message in sent] == [None, True, False]
 
 
 # -- load and drain ----------------------------------------------------------------------------
