@@ -1,0 +1,147 @@
+"""Importing, over both stores: what goes on as it was, and why the rest is refused."""
+
+import attrs
+import pytest
+
+from svc_core.ledger import importing
+from svc_core.ledger.importing import import_lines
+from svc_core.ledger.records import Draft
+from svc_core.ledger.seal import TreeHead, seal_batch
+from svc_core.ledger.verify import verify
+from svc_core.operation import Actor, Context
+from svc_core.problem import Problem
+
+LEDGER, OTHER = f"led_{'0' * 24}", f"led_{'1' * 24}"
+DAY = "2026-01-01T00:00:00.000000Z"
+
+
+class Log:
+    """A sealed log that grows."""
+
+    def __init__(self, ledger=LEDGER):
+        self.head, self.lines, self.ids = TreeHead.empty(ledger), [], []
+        opening = {"type": "other", "label": "Pier", "salt": "0" * 22}
+        self.add(Draft("subject", "assert", None, None, None, None, "key_ann", opening))
+
+    def add(self, draft, at=DAY):
+        batch = seal_batch(self.head, [draft], at)
+        self.head = batch.head
+        self.lines += batch.lines
+        self.ids += [record.id for record in batch.records]
+        return self
+
+    def claim(self, value, at=DAY):
+        said = {"predicate": "motto", "value": value, "salt": "1" * 22}
+        return self.add(
+            Draft("claim", "assert", self.ids[0], None, None, None, "key_ann", said), at
+        )
+
+    def erase(self, number):
+        said = {"reason": "request", "salt": "2" * 22}
+        target = self.ids[number]
+        return self.add(Draft("claim", "erase", self.ids[0], target, None, None, "key_ann", said))
+
+
+def imported(town, lines, verdict=None):
+    """Import the lines, of which `verdict` is the verdict, into the town's ledger."""
+    town.get("/checkpoint")  # The first that signs makes the key.
+    runtime = town.house.service.runtime
+
+    async def unit(tx):
+        ids, keys = town.house.ids, runtime.keyring
+        context = Context(tx, town.house.clock(), ids, Actor(town.tenant), "", keys)
+        context = attrs.evolve(context, host=runtime.host)
+        return await import_lines(context, [lines], verdict or verify(lines))
+
+    return town.house.run(town.house.storage.write(town.tenant, unit))
+
+
+def refused(town, lines, verdict=None):
+    with pytest.raises(Problem) as caught:
+        imported(town, lines, verdict)
+    return caught.value.type.code, caught.value.detail.removeprefix("Nothing was imported: ")
+
+
+def test_what_is_imported_is_exported_as_it_was_and_goes_on(town):
+    town.tenant, (town.ann,) = town.workspace(
+        "Dora", scopes=("ledger:read", "ledger:write", "osint:read")
+    )
+    log = Log().claim("a").claim("b")
+    first = imported(town, log.lines[:2])
+    assert (first.before, first.head.size, first.subjects) == (0, 2, 1)
+    then = imported(town, log.lines)
+    assert (then.before, then.head, then.subjects) == (2, log.head, 1)
+    again = imported(town, log.lines)
+    assert (again.before, again.head, again.subjects) == (3, log.head, 0)
+    assert town.export() == b"".join(line + b"\n" for line in log.lines)
+    verdict = town.data("/verify")
+    assert (verdict["ok"], verdict["assurance"], verdict["ledger"]) == (True, "anchored", LEDGER)
+    feed = town.house.ask("GET", "/api/v2/changes?types=subject", town.ann).json()["data"]
+    assert [row["changeType"] for row in feed] == ["created", "updated"]
+    town.claim(log.ids[0], {"city": "Zug"})
+    assert town.data("/verify")["size"] == 4
+
+
+def test_an_import_that_is_refused_says_why_and_stores_nothing(town, monkeypatch):
+    log = Log().claim("a").claim("b")
+    lines = log.lines
+    assert refused(town, [], verify([])) == ("RESOURCE_CONFLICT", "the file has no records.")
+    assert refused(town, lines[:2], verify(lines)) == (
+        "RESOURCE_CONFLICT",
+        "the file changed while it was read.",
+    )
+    assert refused(town, [lines[1], lines[0], lines[2]], verify(lines)) == (
+        "RESOURCE_CONFLICT",
+        "the file changed while it was read.",
+    )
+    late = Log().claim("a", "2999-01-01T00:00:00.000000Z").lines
+    assert refused(town, late) == (
+        "RESOURCE_CONFLICT",
+        "its last record is of 2999-01-01T00:00:00.000000Z, which is in the future here.",
+    )
+    with monkeypatch.context() as bounded:
+        bounded.setattr(importing, "IMPORT_RECORDS_MAX", 2)
+        assert refused(town, lines) == (
+            "RESOURCE_CONFLICT",
+            "it has 3 records; one import takes 2.",
+        )
+        bounded.setattr(importing, "IMPORT_RECORDS_MAX", 3)
+        bounded.setattr(importing, "SUBJECT_RECORDS_MAX", 2)
+        assert refused(town, lines) == (
+            "RESOURCE_CONFLICT",
+            f"{log.ids[0]} has more than 2 records.",
+        )
+        assert town.export() == b""
+        bounded.setattr(importing, "SUBJECT_RECORDS_MAX", 3)
+        imported(town, lines)
+    assert refused(town, Log(OTHER).lines) == (
+        "RESOURCE_CONFLICT",
+        f"this workspace has a ledger of its own, {LEDGER} with 3 records, and the file is of "
+        f"{OTHER}; import it into a workspace whose ledger is empty.",
+    )
+    assert refused(town, lines[:2]) == (
+        "RESOURCE_CONFLICT",
+        "the ledger here has 3 records, more than the 2 of the file.",
+    )
+    assert refused(town, Log().claim("a").claim("c").lines) == (
+        "RESOURCE_CONFLICT",
+        "record 2 of the file is another than record 2 of the ledger here, though both bear one "
+        "name: they have parted, and cannot be joined.",
+    )
+    assert refused(town, log.erase(1).lines) == (
+        "ERASURE_NOT_ALLOWED",
+        f"The file erases {log.ids[1]}, which this ledger holds; the setting allow_erasure says "
+        "for which workspaces that is allowed.",
+    )
+    assert town.data("/verify")["size"] == 3
+
+
+def test_what_the_lines_erase_is_not_stored(make_town):
+    town = make_town(allow_erasure=("*",))
+    log = Log().claim("a").claim("b")
+    imported(town, log.lines)
+    imported(town, log.erase(1).lines)
+    assert [b'"payload":null' in line for line in town.export().splitlines()] == [
+        False, True, False, False,
+    ]  # fmt: skip
+    assert town.data("/verify")["erased"] == 1
