@@ -82,6 +82,15 @@ def test_what_is_imported_is_exported_as_it_was_and_goes_on(town):
     assert town.data("/verify")["size"] == 4
 
 
+def test_what_another_program_sealed_is_listed_without_members_that_are_no_text(town):
+    log = Log()
+    said = {"type": "other", "label": 3, "description": ["x"], "salt": "3" * 22}
+    log.add(Draft("subject", "assert", None, None, None, None, "key_ann", said))
+    imported(town, log.lines)
+    newest, _ = town.data("/subjects")
+    assert (newest["type"], newest["label"], newest["description"]) == ("other", None, None)
+
+
 def test_an_import_that_is_refused_says_why_and_stores_nothing(town, monkeypatch):
     log = Log().claim("a").claim("b")
     lines = log.lines

@@ -4,6 +4,7 @@ import json
 import re
 from base64 import b64decode
 from hashlib import sha256
+from urllib.parse import quote
 
 import pytest
 import rfc8785
@@ -283,6 +284,18 @@ def test_what_was_seen_before_is_shown_to_be_there_still(town):
     now = town.data(f"/verify?fromSize={seen['size']}&fromRootHash={other}")
     assert (now["ok"], now["assurance"], now["consistency"]["ok"]) == (False, "failed", False)
     assert now["firstFault"]["code"] == "HISTORY_REWRITTEN"
+
+
+@pytest.mark.parametrize(
+    ("char", "spelled"), [("+", "+"), ("+", "%20"), ("+", "-"), ("/", "/"), ("/", "_")]
+)
+def test_a_root_is_taken_as_it_comes_out_of_an_address(town, char, spelled):
+    filled(town, 12)
+    seen = [town.data(f"/verify?size={size}") for size in range(1, 13)]
+    size, root = next((at["size"], at["rootHash"]) for at in seen if char in at["rootHash"])
+    told = "".join(spelled if each == char else quote(each, safe="") for each in root)
+    now = town.data(f"/verify?fromSize={size}&fromRootHash={told}")
+    assert now["consistency"]["ok"] is True
 
 
 @pytest.mark.parametrize(

@@ -480,6 +480,9 @@ def test_long_words_are_shortened_to_what_fits() -> None:
     cut = shortened("a rather long sentence of words", 100, 10)
     assert cut.endswith("…")
     assert width_of(cut, 10) <= 100
+    widths = [width_of(letter, 10) for letter in ("i", "a", "X", "W", "漢")]
+    assert widths == sorted(widths)
+    assert width_of("i", 10) < width_of("X", 10) < width_of("W", 10)
 
 
 def contrast(one: str, other: str) -> float:

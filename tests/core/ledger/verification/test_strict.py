@@ -88,6 +88,7 @@ BREACHES: list[tuple[str, dict[str, Any]]] = [
     ("BAD_TARGET", {"target": "clm_" + "0" * 24}),
     ("BAD_TARGET", {"op": "verify"}),
     ("BAD_TARGET", {"op": "retract", "target": "clm_" + "0" * 24}),
+    ("BAD_TARGET", {"op": "retract", "target": "obs_" + "0" * 24}),
     ("EMPTY_INTERVAL", {"validFrom": _day(2), "validTo": _day(2)}),
     ("EMPTY_INTERVAL", {"validFrom": _day(3), "validTo": _day(2)}),
 ]
