@@ -30,7 +30,13 @@ app = App(
 _HERE = "svc_http.cli"
 
 for _name, _target, _help in (
-    ("serve", "serve:serve", "Run the server; --demo needs no setup."),
+    (
+        "serve",
+        "serve:serve",
+        "Run the server; --demo needs no setup.\n\n"
+        "It runs until Ctrl-C or SIGTERM. With --demo it makes a store in a temporary folder, "
+        "fills it with feeds, profiles and reports, and prints a key and commands to try.",
+    ),
     ("keys", "keys:app", "Create, list, show, revoke, regenerate and delete API keys."),
     ("workspaces", "workspaces:workspaces", "Create and list workspaces."),
     ("users", "workspaces:users", "Create and list users."),

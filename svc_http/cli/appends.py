@@ -66,11 +66,7 @@ def append(
     author: Author = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Append records in batches of a hundred; a batch is appended whole or not at all.
-
-    The same input may be given again, even if it has grown since: what was already appended is
-    skipped. Each object has the members of POST /ledger/records.
-    """
+    """Append records in batches of a hundred; a batch is appended whole or not at all."""
     begin = SystemIds().random(32).hex() if again else ""
     entries = list(_entries(_content(file), begin))
     if not entries:

@@ -9,7 +9,19 @@ from svc_http.cli.options import Common, Workspace
 from svc_http.cli.reach import call
 
 app = App(name="changes", help="The change feed of a workspace.")
-app.command("svc_http.cli.tail:changes", name="tail", help="Print every change after a position.")
+app.command(
+    "svc_http.cli.tail:changes",
+    name="tail",
+    help="Print every change after a position.\n\n"
+    "One JSON object per line, with or without --json. With --state the position is kept after "
+    "each page was handed on, so that a run that was killed repeats at most one page and misses "
+    "none. --exec is given a page as lines of JSON on its stdin, and has taken it when it ends "
+    "with 0.\n\n"
+    "Exit codes: 0, the end of the feed was reached; 1, --exec failed and its page will come "
+    "again, or the position is of another epoch of the feed (`WATERMARK_GONE`); 2, the command "
+    "line or the file of --state cannot be used; 3, the server that was named does not answer; "
+    "130, Ctrl-C.",
+)
 
 
 @app.command

@@ -35,11 +35,7 @@ def fold(
     workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Show a subject as it was known at a record time, for what held at a valid time.
-
-    Contradicting claims stand side by side, ranked by their verification. `basis` names the size
-    that repeats the answer exactly.
-    """
+    """Show a subject as it was known at a record time, for what held at a valid time."""
     asked: dict[str, Any] = {
         "subjectId": subject_id,
         "recordTime": record_time,

@@ -15,14 +15,45 @@ app = App(
 
 _HERE = "svc_http.cli"
 for _name, _target, _help in (
-    ("append", "appends:append", "Append records from a file or stdin."),
-    ("fold", "folds:fold", "Show a subject as known at one time, for what held at another."),
+    (
+        "append",
+        "appends:append",
+        "Append records from a file or stdin.\n\n"
+        "A hundred are appended at a time, all of them or none. The same input may be given again, "
+        "even if it has grown since: what was already appended is skipped. Each object has the "
+        "members of POST /ledger/records.",
+    ),
+    (
+        "fold",
+        "folds:fold",
+        "Show a subject as known at one time, for what held at another.\n\n"
+        "Contradictory claims stand side by side, ranked by their verification. The size at the "
+        "end repeats the answer exactly.",
+    ),
     ("history", "folds:history", "List the records about a subject."),
     ("picture", "renditions:picture", "Draw what was believed about a subject, and when."),
     ("stix", "renditions:stix", "Export a subject as a STIX 2.1 bundle."),
-    ("export", "transfer:export", "Write the sealed lines to a file."),
-    ("import", "transfer:import_", "Import an export as the ledger of a workspace."),
-    ("verify", "verify:verify", "Verify an export; needs no server and no database."),
+    (
+        "export",
+        "transfer:export",
+        "Write the sealed lines to a file.\n\n"
+        "Byte for byte, so that anyone can verify them; the file is there whole or not at all. "
+        "With --json the lines go to FILE and the counts to stdout.",
+    ),
+    (
+        "import",
+        "transfer:import_",
+        "Import an export as the ledger of a workspace.\n\n"
+        "The workspace's ledger must be empty, or be the beginning of what is imported. Everything "
+        "is verified strictly before anything is stored; all of it is stored, or nothing.",
+    ),
+    (
+        "verify",
+        "verify:verify",
+        "Verify an export; needs no server and no database.\n\n"
+        "It exits with 0 when the file is sound, 1 when it is not and 2 when it could not be read, "
+        "and names the first line that is wrong and what was done to it.",
+    ),
 ):
     app.command(f"{_HERE}.{_target}", name=_name, help=_help)
 

@@ -51,10 +51,7 @@ def listen(
     workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Receive deliveries by a webhook that exists while this runs, and print a line for each.
-
-    For development: the server must run on this machine and not in production.
-    """
+    """Receive deliveries by a webhook that exists while this runs, and print a line for each."""
     _check_server(common)
     with _receiver(port) as receiver, sigterm_interrupts():
         url = f"http://127.0.0.1:{receiver.server_port}/"

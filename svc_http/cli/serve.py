@@ -31,11 +31,7 @@ OTHER_NAMES = {"rate_limits": ("--no-rate-limits", "--no-rate-limit")}
 
 
 def serve(**given: Any) -> int:
-    """Run the server until Ctrl-C or SIGTERM.
-
-    With --demo it needs no setup: it makes a store in a temporary folder, fills it with feeds,
-    profiles and reports, and prints a key and commands to try.
-    """
+    """Run the server until Ctrl-C or SIGTERM; with --demo on a store of its own."""
     flags = {name: value for name, value in given.items() if name in MEMBERS}
     demo, as_json = given.get("demo", False), given.get("json", False)
 

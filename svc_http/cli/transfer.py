@@ -41,11 +41,7 @@ def export(
     workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Export the sealed lines, byte for byte: a file that anyone can verify.
-
-    The file is there whole or not at all. With --json the lines go to FILE and the counts to
-    stdout.
-    """
+    """Export the sealed lines, byte for byte: a file that anyone can verify."""
     if common.json and file == STREAM:
         raise Usage("--json prints one value, so the lines need a FILE")
     exported = _Pages(common, workspace, size)
@@ -146,11 +142,7 @@ def import_(
     workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Import an export as the ledger of a workspace, byte for byte, under its own identifier.
-
-    The workspace's ledger must be empty, or be the beginning of what is imported. Everything is
-    verified strictly before anything is stored; all of it is stored, or nothing.
-    """
+    """Import an export as the ledger of a workspace, byte for byte, under its own identifier."""
     with named(file) as path:
         if not path.is_file():
             raise Usage(f"there is no file {file}")

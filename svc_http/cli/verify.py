@@ -72,11 +72,7 @@ def verify(
     from_root: Annotated[str | None, Parameter(help="Its root at that size, base64.")] = None,
     answer: Answer = Answer(),  # noqa: B008 - frozen
 ) -> int:
-    """Verify an export of a ledger. Needs no server, no database and no settings.
-
-    Exits 0 when the file is sound, 1 when it is not, 2 when it could not be looked at. It names the
-    first line that is wrong and what was done to it.
-    """
+    """Verify an export of a ledger. Needs no server, no database and no settings."""
     held = _Held(
         _key(key),
         None if policy is None else _policy(policy),

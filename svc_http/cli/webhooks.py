@@ -12,7 +12,9 @@ app = App(name="webhooks", help="Webhooks: addresses that are notified of new re
 app.command(
     "svc_http.cli.listen:listen",
     name="listen",
-    help="Receive deliveries on this machine: verify, print and forward them.",
+    help="Receive deliveries on this machine: verify, print and forward them.\n\n"
+    "For development: it registers a webhook that exists while this runs, with a server that runs "
+    "on this machine and not in production.",
 )
 
 WebhookId = Annotated[str, Parameter(help="The id of the webhook, whk_...")]
