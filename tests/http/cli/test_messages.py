@@ -128,3 +128,18 @@ def test_the_doctor_looks_at_the_server_that_was_named(svc: Svc) -> None:
         assert (ran.code, checks["server"]["ok"]) == (1, False)
         assert checks["server"]["detail"].startswith(told)
         assert "database" not in checks  # of the settings, which is another one
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (("changes", "tail"), "Exit codes: 0, the end of the feed was reached"),
+        (("ledger", "append"), "what was already appended is skipped"),
+        (("ledger", "verify"), "names the first line that is wrong"),
+    ],
+)
+def test_the_help_of_a_command_is_told_in_full_and_in_one_line_among_others(
+    svc: Svc, command: tuple[str, str], told: str
+) -> None:
+    assert told in " ".join(svc(*command, "--help").out.split())
+    assert told not in " ".join(svc(command[0], "--help").out.split())
