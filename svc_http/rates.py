@@ -31,7 +31,8 @@ class _Full(NamedTuple):
 
 
 class Rates:
-    """The four pools of one key, as one operation asks them; for one event loop."""
+    """The four pools of one key, with none beside them, as one operation asks them; for one event
+    loop."""
 
     __slots__ = ("_full", "_gauge")
 

@@ -215,6 +215,7 @@ def test_routes_of_a_host_stand_beside_ours_and_get_the_common_fields(make_house
     method = house.ask("GET", "/echo")
     refused(method, problem.METHOD_NOT_ALLOWED)
     assert method.headers["allow"] == "POST"
+    refused(house.ask("GET", "/nowhere"), problem.ROUTE_NOT_FOUND)
     refused(house.ask("GET", "/broken"), problem.INTERNAL_ERROR)
     seen = house.raw({"path": "/late/x"})
     assert [message["type"] for message in seen.sent] == ["http.response.start"]
