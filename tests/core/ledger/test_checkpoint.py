@@ -204,4 +204,9 @@ def test_a_refusal_of_a_checkpoint_or_a_receipt_is_in_the_kept_words(kept_words)
     cases |= {
         f"receipt: {name}": partial(Receipt.parse, text) for name, text in NO_RECEIPTS.items()
     }
+    foreign = note.sign(evolve(NEW, origin="other.example/log").text, KEY.name, SIGNER)
+    cases["another log signed"] = lambda: open_checkpoint(foreign, KEY)
+    cases["two logs"] = lambda: compare(OLD, evolve(NEW, origin="other.example/log"), PROOF)
+    cases["two roots"] = lambda: compare(NEW, evolve(NEW, root=OLD.root))
+    cases["no seal"] = lambda: receipt.verify(Receipt.parse(RECEIPT), "seal", KEY)
     kept_words("checkpoints", cases)

@@ -381,7 +381,7 @@ def test_a_batch_names_its_first_faults_and_counts_the_others():
 
 
 def test_salts_have_128_bits():
-    with pytest.raises(ValueError, match="16 bytes"):
+    with pytest.raises(ValueError, match=r"^A salt has 16 bytes\.$"):
         draft(entry(**OPENS), author="a", salt=b"short")
 
 

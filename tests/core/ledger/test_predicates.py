@@ -70,6 +70,7 @@ def test_values_of_the_type_pass(predicate, value):
 @pytest.mark.parametrize(
     ("predicate", "value", "faults"),
     [
+        ("capacity", 7, ['/value: must be {"quantity": "3.2", "unit": "MW"}']),
         ("legalName", 7, ["/value: must be text of 1 to 2000 characters that is not blank"]),
         ("legalName", " ", ["/value: must be text of 1 to 2000 characters that is not blank"]),
         (

@@ -1,6 +1,7 @@
 """Sealing: the vectors again, record time, and what one append promises."""
 
 import json
+from functools import partial
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
@@ -114,7 +115,7 @@ UNFIT = {
 
 @pytest.mark.parametrize("draft", UNFIT.values(), ids=UNFIT)
 def test_no_head_outside_the_grammar_is_sealed(draft):
-    with pytest.raises(ValueError, match="Draft 1"):
+    with pytest.raises(ValueError, match=r"^Draft 1 does not make a head of the grammar\.$"):
         seal_batch(EMPTY, [DRAFT, draft], NOW)
 
 
@@ -124,12 +125,17 @@ def test_an_unfit_draft_is_named_by_its_place_in_the_batch():
         seal_batch(head, [evolve(DRAFT, subject="sbj_1")], NOW)
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"{}", b"[]", b"\xff", EMPTY.encode().replace(b'"size":0', b'"size":1')]
-)
+NO_HEADS = [b"", b"{}", b"[]", b"\xff", EMPTY.encode().replace(b'"size":0', b'"size":1')]
+
+
+@pytest.mark.parametrize("data", NO_HEADS)
 def test_bytes_that_are_no_head_are_refused(data):
     with pytest.raises(ValueError, match=r"."):
         TreeHead.decode(data)
+
+
+def test_a_refusal_of_a_head_is_in_the_kept_words(kept_words):
+    kept_words("heads", {repr(data): partial(TreeHead.decode, data) for data in NO_HEADS})
 
 
 SALTS = st.integers(0, 2**96).map(lambda number: f"{number:022d}")

@@ -93,17 +93,17 @@ def test_the_bytes_are_those_of_the_vectors():
 def test_bytes_of_another_width_are_refused():
     tile = Tile(0, 0, 8)
     for data in (b"", hash_bytes(SEALS)[:-1], hash_bytes(SEALS[:7])):
-        with pytest.raises(TileError, match="256 bytes"):
+        with pytest.raises(TileError, match=r"^The tile has 256 bytes\.$"):
             read_hashes(tile, data)
     data = entry_bytes(HEADS)
     for cut in (b"", data[:-1], data + b"\0", data + b"\0\0", entry_bytes(HEADS[:7])):
-        with pytest.raises(TileError):
+        with pytest.raises(TileError, match=r"^The tile has 8 whole entries\.$"):
             read_entries(tile, cut)
 
 
 def test_an_entry_has_a_length_of_two_bytes():
     assert read_entries(Tile(None, 0, 2), entry_bytes([b"", b"x" * 65_535])) == (b"", b"x" * 65_535)
-    with pytest.raises(TileError):
+    with pytest.raises(TileError, match=r"^An entry has at most 65535 bytes\.$"):
         entry_bytes([b"x" * 65_536])
 
 

@@ -167,7 +167,11 @@ def test_every_day_of_the_calendar_and_no_other_is_taken():
 
 
 def test_time_ends():
-    assert refused(successor, LAST).type.code == INVALID
+    ended = refused(successor, LAST)
+    assert (ended.type.code, ended.detail) == (
+        INVALID,
+        "timestamp: has no successor: time ends with the year 9999",
+    )
 
 
 A, B = "2024-01-01T00:00:00.000000Z", "2024-01-01T00:00:00.000001Z"

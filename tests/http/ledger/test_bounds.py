@@ -60,7 +60,10 @@ def test_a_ledger_that_is_too_long_is_walked_from_what_was_verified_before(town)
     filled(town, 7)
     with pytest.raises(Problem) as refused:
         verified(town, most=4)
-    assert "at most 4 records are verified at once" in refused.value.detail
+    assert refused.value.detail == (
+        "size: at most 4 records are verified at once; walk the ledger with size, then fromSize "
+        "and fromRootHash of the answer before, or verify an export"
+    )
     first = verified(town, most=4, size=4)
     assert (first.ok, first.from_, first.size) == (True, 0, 4)
     seen = Seen(4, b64decode(first.root_hash))
@@ -193,6 +196,9 @@ def test_without_a_signing_key_what_signs_says_so(town):
         within(town, vkey, signer=None)
     assert refused.value.type is problem.SERVICE_UNAVAILABLE
     assert "Retry-After" in refused.value.headers
+    assert refused.value.detail == (
+        "The key that signs ledgers is not at hand; is its master secret still listed?"
+    )
 
 
 def test_the_head_of_a_part_stands_whatever_was_done_to_its_last_line(town):

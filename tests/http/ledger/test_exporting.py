@@ -76,6 +76,9 @@ def test_too_many_related_subjects_are_refused(town, monkeypatch):
         town.claim(subject, {"subject": owner}, predicate="owner")
     answer = town.ask("GET", f"/subjects/{subject}/stix")
     assert (answer.status_code, answer.json()["code"]) == (400, "INVALID_PARAMETER")
+    assert answer.json()["detail"] == (
+        "validTime: at most 1 other subjects go into a bundle, not 2"
+    )
 
 
 @pytest.mark.parametrize("path", ["/stix", "?format=svg"])

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from svc_core.ledger.checkpoint import Checkpoint, sign
+from svc_core.ledger.note import Ed25519Signer, parse
 from svc_core.ledger.records import LINE_BYTES_MAX, encode_line, split
 from svc_core.ledger.seal import TreeHead, seal_of
 from svc_core.ledger.verify import verify
@@ -80,6 +82,7 @@ def cases(make_log: Any) -> Iterator[tuple[str, list[bytes], dict[str, Any]]]:
     yield "a part", lines[5:], {"start": head}
     yield "a part of nothing", [], {"start": head}
     yield "a part that does not follow", lines[6:], {"start": head}
+    yield "a part of another history", lines[5:], {"start": make_log(9, offset=50).heads[5]}
     yield "a part of another ledger", lines[5:], {"start": TreeHead.empty(OTHER)}
     yield (
         "a part, held by what it does not continue",
@@ -124,6 +127,9 @@ def test_a_verdict_on_what_others_hold_is_the_kept_one(
         "another size": signed.replace("\n8\n", "\n7\n"),
         "no signature": signed.partition("\n\n")[0] + "\n",
         "no end": signed[:-1],
+        "of another signer": sign(
+            Checkpoint.parse(parse(signed).text), Ed25519Signer.from_seed(b"f" * 32)
+        ),
         "it": signed,
     }
     told = [
