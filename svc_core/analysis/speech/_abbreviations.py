@@ -46,10 +46,12 @@ def _either(names: dict[str, str]) -> str:
 _DOTTED = re.compile(r"(?<![\w.])(?:[A-Za-z]\.){2,8}(?![a-z0-9])")
 _TITLE = re.compile(rf"\b({_either(_BEFORE_NAME)})\.\s?(?=[^\W\d_])")
 _STREET = re.compile(r"(?<=[a-z] )St\.(?!\s?[A-Z])")
-_NUMBERED = re.compile(rf"(?<![\w.])({_either(_ONLY_BEFORE_NUMBER)})\s?(?=[0-9])")
+_NUMBERED = re.compile(
+    rf"(?<![\w.])({_either(_ONLY_BEFORE_NUMBER)})\s?(?=[0-9]|(?<=[. ])[IVXL]{{2,}}\b)"
+)
 _MONTH = re.compile(
     rf"(?<=[0-9] )({_either(_MONTHS)})\b\.?(?!\w)|(?<=[0-9]-)({_either(_MONTHS)})(?=-[0-9])"
-    rf"|\b({_either(_MONTHS)})\b\.?(?=\s[0-9])"
+    rf"|\b({_either(_MONTHS)})\b\.?(?=\s[0-9])|(?<=\b[Ii]n )({_either(_MONTHS)})\b(?![\w.'-])"
 )
 _WORD = re.compile(rf"(?<![\w./])({_either(_ANYWHERE)})(?!\w)")
 _COMPASS = {"N": "North", "S": "South", "E": "East", "W": "West"}
@@ -70,7 +72,7 @@ def expand(text: str) -> str:
     text = _DOTTED.sub(_undotted, _SIDE.sub(lambda found: f"{_COMPASS[found[1]]} ", text))
     text = _TITLE.sub(lambda found: f"{_BEFORE_NAME[found[1]]} ", _STREET.sub("Street", text))
     text = _NUMBERED.sub(lambda found: f"{_ONLY_BEFORE_NUMBER[found[1]]} ", text)
-    text = _MONTH.sub(lambda found: _MONTHS[found[1] or found[2] or found[3]], text)
+    text = _MONTH.sub(lambda found: _MONTHS[found[1] or found[2] or found[3] or found[4]], text)
     text = _WORD.sub(lambda found: _ANYWHERE[found[1]] + ending(found), text)
     return _WITH.sub("with ", text)
 

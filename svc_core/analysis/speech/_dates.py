@@ -38,7 +38,7 @@ _YEAR_SPAN = re.compile(
     r"(?<![\w.,/-])((?:1[6-9]|20)[0-9]{2})(?:[–-]|/)([0-9]{2})(?![\w/-]|[.,]\d)"
 )
 _DECADE = re.compile(r"(?<![\w.])(?:(1[0-9]|20)([0-9])0|['‘]([0-9])0)s\b")
-_QUARTER = re.compile(r"\bQ([1-4])\b(?:[- ](?=[12][0-9]{3}\b|FY))?")
+_QUARTER = re.compile(r"\bQ([1-4])\b(?:[- ](?=[12][0-9]{3}\b|FY)|'([0-9]{2})\b)?")
 _HALF = re.compile(r"\bH([12])[- ](?=[12][0-9]{3}\b|FY\s?'?[0-9]{2})")
 _FISCAL = re.compile(r"\bFY\s?(?='?[0-9]{2})'?((?:20)?)([0-9]{2})\b")
 
@@ -47,6 +47,7 @@ _CLOCK_12 = re.compile(
     r"(?<![\w:.,])(0?[1-9]|1[0-2])(?:[:.]([0-5][0-9]))?\s?([AaPp])\.?[Mm]\b\.?(?![\w])"
 )
 _HALF_DAY = re.compile(r"(?<![\w.])([AaPp])\.[Mm]\.?(?!\w)")
+_HOURS_OPEN = re.compile(r"(?<=[0-9] [AP]-M)\s?[–-]\s?(?=[0-9])")
 _CLOCK_24 = re.compile(
     r"(?<![\w:.,])([01][0-9]|2[0-4]):([0-5][0-9])(?::[0-5][0-9](?:\.[0-9]{1,9})?)?(?!\w|:\w)"
 )
@@ -108,6 +109,8 @@ def _years(text: str) -> str:
 
 
 def _of(at: re.Match[str]) -> str:
+    if at[2]:
+        return f" of 20{at[2]}"
     return " of " if at[0][-1] in " -" else ""
 
 
@@ -137,6 +140,7 @@ def _offset(at: re.Match[str]) -> str:
 def _clock(text: str) -> str:
     text = _CLOCK_12.sub(_clock_12, text)
     text = _HALF_DAY.sub(lambda at: f"{at[1].upper()}-M{_stop(at)}", text)
+    text = _HOURS_OPEN.sub(" to ", text)
     if ":" not in text:
         return text
     text = _CLOCK_24.sub(lambda at: _clock_24(int(at[1]), at[2]), text)

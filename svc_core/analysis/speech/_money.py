@@ -77,7 +77,7 @@ _CENTS = re.compile(rf"{START}({NUMBER})\s?¢")
 _POINT = re.compile(r"(?<=[$€£])\.(?=[0-9])")
 _LONE = re.compile(r"(?<!\w)[€£¥₹₽₩₺₴₪₦฿₫₱₸$](?=\W|\Z)")
 _PER = re.compile(
-    r"(?<=[sn0-9])\s?/\s?(bbl|barrel|tonne|ton|t|kg|oz|ounce|MWh|kWh|GJ|MMBtu|day|week|month|year|yr|"
+    r"(?:(?<=[sn0-9])|(?<=dollar)|(?<=euro)|(?<=pound))\s?/\s?(bbl|barrel|tonne|ton|t|kg|oz|ounce|MWh|kWh|GJ|MMBtu|day|week|month|year|yr|"
     r"hour|hr|h|head|share|litre|liter|l|L|gallon|gal|lb|sq ?m|m2|m3|m³|unit)\b"
 )
 _PER_NAMES = {
@@ -107,9 +107,8 @@ def _sum(at: re.Match[str]) -> str:
     amount = at["first"] + _scale(at["scale"])
     if at["second"]:
         amount += f" to {at['second']}{_scale(at['scale2'])}"
-    single = (
-        bool(parts.get("hyphen")) or is_attribute(at) or (amount == at["first"] and is_one(amount))
-    )
+    is_joined = bool(parts.get("hyphen")) and not at.string.startswith("a-", at.end())
+    single = is_joined or is_attribute(at) or (amount == at["first"] and is_one(amount))
     said = f"{signed(at['sign'] or parts.get('minus'))}{amount} {one if single else many}"
     return f"{said} " if parts.get("hyphen") else said
 

@@ -33,6 +33,7 @@ _PLACE = re.compile(
     r"lot|number|platform|route|room|row|rule|schedule|seat|section|suite|title|unit) \Z",
     re.IGNORECASE,
 )
+_DIGITS_SCALED_MAX = 3  # thousands of thousands are written as millions
 _PLACE_CHARS = 12  # the longest of them and its space
 _COMPANY = re.compile(
     r" (?:said|says|will|would|has|had|is|was|and|to|also|plans|agreed|shares|Co|Corp|Company)\b"
@@ -97,9 +98,11 @@ def _scaled(at: re.Match[str]) -> str:
 
 
 def _is_name(at: re.Match[str]) -> bool:
-    """Whether the letter is part of a name, as in `room 12B` and `3M said`."""
+    """Whether the letter is part of a name, as in `room 12B`, `3M said` and `i9-14900K`."""
     before = at.string[max(at.start() - _PLACE_CHARS, 0) : at.start()]
     if at[4].isupper() and len(at[4]) == 1 and _PLACE.search(before):
+        return True
+    if at[4] == "K" and at[2].isdigit() and len(at[2]) > _DIGITS_SCALED_MAX:
         return True
     return at[0] == "3M" and _COMPANY.match(at.string, at.end()) is not None
 

@@ -18,6 +18,7 @@ _RULERS = (
 )
 _ROMAN = r"((?:XL|L?X{0,3})(?:IX|IV|V?I{0,3}))(?<=[IVXL])\b(?!-|['’.](?!s\b)\w)"
 _PART = re.compile(rf"\b({_COUNTED}) {_ROMAN}")
+_SMALL = re.compile(rf"\b(article|chapter|section|volume) {_ROMAN}(?<=[IVXL]{{2}})")
 _RULER = re.compile(rf"\b({_RULERS}) {_ROMAN}")
 _CENTURY = re.compile(rf"(?<!\w){_ROMAN}(?= [Cc]entury\b)")
 _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50}
@@ -26,6 +27,7 @@ _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50}
 def say_romans(text: str) -> str:
     """`World War II` is `World War 2`, `Charles III` is `Charles the third`."""
     text = _PART.sub(lambda at: f"{at[1]} {_value(at[2])}", text)
+    text = _SMALL.sub(lambda at: f"{at[1]} {_value(at[2])}", text)
     text = _CENTURY.sub(lambda at: ordinal(_value(at[1])), text)
     return _RULER.sub(_ruler, text)
 

@@ -60,6 +60,13 @@ _MEASURE = re.compile(
     rf"(?P<number>{NUMBER})(?:[ -]?(?P<scale>{SCALE}) )?(?P<gap>[ -]?)"
     rf"(?P<unit>{_UNITS})(?![\w²³]|-[A-Z])(?P<hyphen>-(?=[a-z]))?"
 )
+_HEAT = re.compile(
+    r"(?<![\w.,-])(-?[0-9]{1,3}(?:\.[0-9])?)([CF]) \((-?[0-9]{1,3}(?:\.[0-9])?)([CF])\)"
+)
+_CALIBRE = re.compile(
+    r"(?<![\w.,])([0-9]{1,3}) ?mm (?=(?:shells?|rounds?|artillery|guns?|howitzers?|ammunition|"
+    r"mortars?|cannons?|munitions?)\b)"
+)
 _HOURS = re.compile(r"(?<![\w.,])([0-9]{1,3})h ?([0-5]?[0-9])m(?:in)?(?!\w)")
 _FEET = re.compile(
     r"(?<![\w.,])([0-9]{1,3}) ?(?:ft|feet) (1[01]|[0-9]) ?in(?=[.,;:!?)]|\Z| (?:tall|high|long)\b)"
@@ -73,6 +80,7 @@ _METRES = re.compile(
 def say_units(text: str) -> str:
     """Quantities with the unit in words, in the singular where the number or a hyphen asks it."""
     text = _FEET.sub(lambda at: f"{at[1]} feet {_counted(at[2], 'inch', 'inches')}", text)
+    text = _CALIBRE.sub(r"\1 millimetre ", _HEAT.sub(r"\1°\2 (\3°\4)", text))
     text = _HOURS.sub(_hours, text)
     return _METRES.sub(_metres, _MEASURE.sub(_measure, text))
 

@@ -42,6 +42,8 @@ MONEY = [
     ("CHF 12'500", "12,500 Swiss francs"),
     ("$.50", "0.50 US dollars"),
     ("$3/lb", "3 US dollars per pound"),
+    ("a $60-$70/bbl cap", "a 60 to 70 US dollar per barrel cap"),
+    ("$5bn-a-year aid", "5 billion US dollars a-year aid"),
 ]
 PERCENT = [
     ("up 4.5%", "up 4.5 percent"),
@@ -59,6 +61,8 @@ PERCENT = [
 DATES = [
     ("on 2026-03-05", "on March fifth, 2026"),
     ("on 2026/03/05", "on March fifth, 2026"),
+    ("in Q2'25, Q3 FY26", "in second quarter of 2025, third quarter of fiscal year 2026"),
+    ("in Feb, in Mar-a-Lago", "in February, in Mar-a-Lago"),
     ("H1 FY26, H2 2025", "first half of fiscal year 2026, second half of 2025"),
     ("2026-03-01/2026-03-08", "March first, 2026 to March eighth, 2026"),
     ("on 5 March 2026", "on March fifth, 2026"),
@@ -89,6 +93,7 @@ DATES = [
     ("FY2025 and FY25", "fiscal year 2025 and fiscal year 2025"),
 ]
 TIMES = [
+    ("9 a.m.-5 p.m. daily", "9 A-M to 5 P-M daily"),
     ("at 14:30", "at 2 30 P-M"),
     ("at 09:05", "at 9 oh 5 A-M"),
     ("at 00:00 and 12:00", "at midnight and noon"),
@@ -104,6 +109,7 @@ TIMES = [
     ("14:30-03:30", "2 30 P-M U-T-C minus 3 30"),
 ]
 NUMBERS = [
+    ("a Core i9-14900K, 5-10k", "a Core i9 14900K, 5 to 10 thousand"),
     ("call (202) 555-0173", "call, 202, 555 0173"),
     ("ZIP 90210-1234", "ZIP 90210 1234"),
     ("a Boeing 737-800, a 787-9", "a Boeing 737 800, a 787 9"),
@@ -145,6 +151,11 @@ NUMBERS = [
     ("99999999999999999999%", "99999999999999999999 percent"),
 ]
 UNITS = [
+    (
+        "45C (113F), 113F (45C)",
+        "45 degrees Celsius, 113 degrees Fahrenheit, 113 degrees Fahrenheit, 45 degrees Celsius",
+    ),
+    ("155mm shells, 155mm of rain", "155 millimetre shells, 155 millimetres of rain"),
     ("300 µg/m³, 5 mg/l", "300 micrograms per cubic metre, 5 milligrams per litre"),
     ("1.5 mb/d", "1.5 million barrels per day"),
     ("30 mmbtu", "30 million British thermal units"),
@@ -248,6 +259,8 @@ CAPITALS = [
     ("a DREADNOUGHT", "a DREADNOUGHT"),
 ]
 ROMANS = [
+    ("Ch. VII and Art. IV", "chapter 7 and article 4"),
+    ("the part I liked", "the part I liked"),
     ("Charles III's crown, Part II's end", "Charles the third's crown, Part 2's end"),
     ("the XXI century", "the twenty-first century"),
     ("World War II", "World War 2"),
