@@ -348,7 +348,7 @@ def test_many_records_leave_a_picture_that_can_be_looked_at() -> None:
     text = svg(records, SUBJECT)
     assert len(text.encode()) <= BYTES_MAX
     said = texts(ET.fromstring(text))
-    assert f"+{500 - STATEMENTS_MAX} more statements" in said
+    assert f"+{500 - STATEMENTS_MAX} more statements, older than those shown" in said
     assert f"+{STATEMENTS_MAX - STEPS_MAX} more record times" in said
     assert "+176 more" in said
     assert "+160 more" in said
