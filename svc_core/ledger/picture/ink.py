@@ -156,9 +156,7 @@ def _advance(character: str) -> float:
     return 0.32 if character in " .,:;'|ijlt()[]/!" else 0.57
 
 
-def label(
-    x: float, y: float, words: str, *, size: float = 12, tone: str = "ink", **more: str
-) -> str:
+def label(x: float, y: float, words: str, *, size: float, tone: str = "ink", **more: str) -> str:
     """A line of text; `more` are further attributes, with hyphens for underscores."""
     rest = "".join(f' {name.replace("_", "-")}="{value}"' for name, value in more.items())
     return (

@@ -105,6 +105,7 @@ OBSERVABLES = [
     ("url", "https://a.example/", "url", {"value": "https://a.example/"}),
     ("email", "a@a.example", "email-addr", {"value": "a@a.example"}),
     ("asn", "64500", "autonomous-system", {"number": 64500}),
+    ("asn", "4294967295", "autonomous-system", {"number": 4294967295}),
     ("sha256", "0f" * 32, "file", {"hashes": {"SHA-256": "0f" * 32}}),
     ("x509", "a1" * 32, "x509-certificate", {"hashes": {"SHA-256": "a1" * 32}}),
     (

@@ -3,7 +3,8 @@
 from typing import Any
 
 from svc_core.ledger.erasures import Part, emptied, erased_by
-from svc_core.ledger.records import HEAD, split
+from svc_core.ledger.records import HEAD, encode_line, split
+from svc_core.ledger.seal import seal_of
 
 
 def _member(line: bytes, name: str) -> str:
@@ -45,6 +46,13 @@ def test_a_part_tells_what_was_erased_after_it(make_log: Any, make_erased: Any) 
         for line in log.lines[:size]:
             part.take([line])
         assert part.erased == expected, size
+    # What is said of it without erasing it tells nothing.
+    for op, expected in ((b"erase", set()), (b"amend", {id_})):
+        part = Part()
+        part.take(log.lines[:9])
+        head = split(log.lines[9]).head.replace(b'"op":"erase"', b'"op":"%b"' % op)
+        part.take([encode_line(head, None, seal_of(head))])
+        assert part.erased - {_member(log.lines[9], "id")} == expected, op
     rubbish = Part()
     rubbish.take([b"", b"?", b',"payload":null' + b"0" * 75, b'"op":"erase"'])
     assert rubbish.erased == set()

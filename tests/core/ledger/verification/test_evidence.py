@@ -47,8 +47,11 @@ def test_the_lines_are_held_to_the_ledger_that_key_or_checkpoints_name(
             ("WRONG_LEDGER", 1),
             ("GENESIS_MISMATCH", 1),
         ]
-    # Names that differ, or that are of no ledger, say nothing of the lines.
+    # Whatever stands before the ledger in the name.
     signer = Ed25519Signer.from_seed(b"f" * 32)
+    far = sign(Checkpoint(f"one.example/a/led_{'a' * 24}", 0, tree.EMPTY_ROOT), signer)
+    assert faults_of(verify(theirs, checkpoints=[far]))[0] == ("WRONG_LEDGER", 1)
+    # Names that differ, or that are of no ledger, say nothing of the lines.
     unlike = [
         sign(Checkpoint(origin, 0, tree.EMPTY_ROOT), signer)
         for origin in (f"one.example/led_{'a' * 24}", f"two.example/led_{'b' * 24}")
