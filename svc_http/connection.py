@@ -192,11 +192,17 @@ EXAMINED_MAX = 200
 """Names of fields remembered: this service has some fifty, the rest is for a host's own."""
 
 
-Unread = Callable[[str, int], None]
-"""Told the id and the status of a refusal that no application has seen."""
+class Listening(Config):
+    """Hypercorn's settings for one server, and who hears of what no application gets to see.
+
+    Settings carry it, because all servers of a process share one protocol.
+    """
+
+    unread: Callable[[str, int], None] = staticmethod(lambda _id, _status: None)
+    """Told the id of the request and the status of its refusal."""
 
 
-def protocol(origin: str, unread: Unread) -> type[H11Protocol]:
+def protocol(origin: str) -> type[H11Protocol]:
     """Hypercorn's HTTP/1 protocol with our refusals, one write for each answer and one timer."""
     rooms: WeakKeyDictionary[Any, tuple[Room, Room]] = WeakKeyDictionary()
 
@@ -241,7 +247,8 @@ def protocol(origin: str, unread: Unread) -> type[H11Protocol]:
             elif not isinstance(event, Updated):
                 await self._pass_on(event)
             elif event.idle:
-                self._room.enter(self)
+                if not self._is_left:  # its answer was the last thing that went on
+                    self._room.enter(self)
             elif self._is_new:
                 self._is_new = False
                 await self._pass_on(event)
@@ -262,8 +269,11 @@ def protocol(origin: str, unread: Unread) -> type[H11Protocol]:
 
         def dismiss(self) -> None:
             """Close the connection, which has waited long enough."""
-            with suppress(RuntimeError):  # it has just ended by itself
-                self.task_group.spawn(self._pass_on, Closed())
+            closing: Any = self._pass_on(Closed())
+            try:
+                self.task_group.spawn(lambda: closing)
+            except RuntimeError:  # it has just ended by itself
+                closing.close()
 
         async def handle(self, event: Any) -> None:
             """Take bytes or the end of the connection."""
@@ -349,7 +359,8 @@ def protocol(origin: str, unread: Unread) -> type[H11Protocol]:
         async def _send_error_response(self, status_code: int) -> None:
             request_id = system.new_request_id()
             kind = _REFUSALS.get(status_code, problem.BAD_REQUEST)
-            unread(request_id, kind.status)
+            if isinstance(self.config, Listening):
+                self.config.unread(request_id, kind.status)
             body = problem.body(Problem(kind), base_url=origin, request_id=request_id)
             headers = [
                 *V1,

@@ -13,9 +13,10 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 
+import hypercorn.asyncio.run
 import hypercorn.protocol
 from hypercorn.asyncio import serve as hypercorn_serve
-from hypercorn.config import Config
+from hypercorn.asyncio.tcp_server import TCPServer
 
 from svc_http import connection
 from svc_http.app import Service
@@ -44,18 +45,27 @@ class PortBusy(Exception):  # noqa: N818 - said as the state that it is
         super().__init__(f"port {port} on {host} is in use; try --port {port + 1}")
 
 
-def install(origin: str, unread: connection.Unread = lambda _id, _status: None) -> None:
-    """Make Hypercorn speak with our protocol in this process; links are under `origin`.
+class Socket(TCPServer):
+    """One connection as bytes, whose end is an end whatever the client did before.
 
-    `unread` is told of what is refused before any application sees it.
+    A socket that is closed after its client has reset it fails, in words of the operating system
+    that Hypercorn does not expect; a server that ends at that moment would fail with it.
     """
-    spoken = connection.protocol(origin, unread)
-    hypercorn.protocol.H11Protocol = spoken  # type: ignore[attr-defined]
+
+    async def _close(self) -> None:
+        with suppress(OSError):
+            await super()._close()
 
 
-def config(descriptor: int, graceful_seconds: int) -> Config:
+def install(origin: str) -> None:
+    """Make Hypercorn speak with our protocol in this process; links are under `origin`."""
+    hypercorn.protocol.H11Protocol = connection.protocol(origin)  # type: ignore[attr-defined]
+    hypercorn.asyncio.run.TCPServer = Socket  # type: ignore[attr-defined]
+
+
+def config(descriptor: int, graceful_seconds: int) -> connection.Listening:
     """Hypercorn's settings; each differs from its default for a reason given above."""
-    made = Config()
+    made = connection.Listening()
     made.bind = [f"fd://{descriptor}"]
     made.include_server_header = False
     made.h11_max_incomplete_size = HEAD_BYTES_MAX
@@ -106,7 +116,7 @@ async def serve(
     where another part of the process handles them.
     """
     settings = service.runtime.settings
-    install(settings.origin, service.edge.unread)
+    install(settings.origin)
     if signals:
         _on_signals(service)
 
@@ -122,6 +132,7 @@ async def serve(
 
     # Detached, because Hypercorn owns and closes it from here on.
     made = config(listening.detach(), settings.graceful_seconds)
+    made.unread = service.edge.unread
     await hypercorn_serve(service, made, shutdown_trigger=until_drained)  # type: ignore[arg-type]
 
 

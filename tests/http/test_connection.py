@@ -1,12 +1,20 @@
 """A connection: heads of answers by bytes, and the end of idle connections."""
 
+import asyncio
+import gc
 import socket
 import time
+import warnings
 from collections import deque
 from contextlib import closing, suppress
 
 import h11
 import pytest
+from hypercorn.asyncio.task_group import TaskGroup
+from hypercorn.asyncio.worker_context import WorkerContext
+from hypercorn.config import Config
+from hypercorn.events import Closed, Updated
+from hypercorn.typing import ConnectionState
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -281,3 +289,44 @@ def test_a_server_that_ends_waits_for_nobody(wire_server, monkeypatch):
     with connect(made.port) as client:
         assert last_answer(client, LAST_WORDS[0][0])
         made.stop()
+
+
+@pytest.fixture
+def ended():
+    """A connection that has ended, as the server sees it, and what it has been told to send."""
+    runner = asyncio.Runner()
+    told = []
+
+    async def send(event):
+        told.append(event)
+
+    async def make():
+        group = TaskGroup(asyncio.get_running_loop())
+        async with group:
+            pass
+        spoken = connection.protocol("https://api.example.org")
+        state = ConnectionState({})
+        places = (None, Config(), WorkerContext(None), group, state, False, None, None)
+        made = spoken(*places, send)
+        await made.handle(Closed())
+        return made
+
+    yield runner, runner.run(make()), told
+    runner.close()
+
+
+def test_a_connection_that_has_ended_waits_for_nothing(ended):
+    runner, made, told = ended
+    runner.run(made.send(Updated(idle=True)))
+    assert len(made._room) == 0
+    runner.run(made.send(Closed()))
+    assert (len(made._porch), told) == (0, [Closed()])
+
+
+def test_a_connection_that_has_just_ended_is_closed_without_a_trace(ended):
+    _, made, told = ended
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        made.dismiss()
+        gc.collect()
+    assert (warned, told) == ([], [])

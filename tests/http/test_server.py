@@ -1,11 +1,13 @@
 """The server by bytes over a socket: what never reaches the application, and how it ends."""
 
 import asyncio
+import errno
 import json
 import os
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -242,6 +244,39 @@ def test_an_early_stop_of_the_client_harms_nobody(wire_server):
     assert split(wire_server.say(GET + b"\r\n"))[0] == 200
 
 
+class Reset:
+    """A stream to a client that has reset the connection."""
+
+    def write_eof(self):
+        pass
+
+    def close(self):
+        pass
+
+    async def wait_closed(self):
+        raise OSError(errno.ENOTCONN, os.strerror(errno.ENOTCONN))
+
+
+def test_a_connection_that_was_reset_ends_as_any_other():
+    closing = server.Socket(*[None] * 6, Reset())._close()
+    assert asyncio.run(closing) is None
+
+
+def test_clients_that_reset_their_connections_are_no_failure(wire_server):
+    failures = []
+    wire_server.loop.call_soon_threadsafe(
+        wire_server.loop.set_exception_handler, lambda _loop, failure: failures.append(failure)
+    )
+    for said in (b"nonsense\r\n\r\n", GET + b"\r\n", GET + b"Connection: close\r\n\r\n"):
+        for _ in range(20):
+            address = ("127.0.0.1", wire_server.port)
+            with closing(socket.create_connection(address, 60)) as connection:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                connection.sendall(said)
+    assert split(wire_server.say(GET + b"\r\n"))[0] == 200
+    assert failures == []
+
+
 # -- start and stop ----------------------------------------------------------------------------
 
 
@@ -307,10 +342,11 @@ def test_without_uvloop_the_standard_loop_serves(monkeypatch):
 
 
 def test_the_reference_server_is_the_one_whose_protocol_is_replaced():
-    made = connection.protocol("https://api.example.org", lambda _id, _status: None)
+    made = connection.protocol("https://api.example.org")
     assert re.fullmatch(
         r"0\.(17|18)\..*", __import__("importlib.metadata").metadata.version("hypercorn")
     )
+    assert asyncio.iscoroutinefunction(server.TCPServer._close)
     for name in ("_check_protocol", "_create_stream", "_send_error_response", "stream_send"):
         assert asyncio.iscoroutinefunction(getattr(made, name))
         assert getattr(made, name) is not getattr(made.__mro__[1], name)
