@@ -162,6 +162,33 @@ def test_a_retry_with_the_same_key_appends_once(town):
     assert town.data("/verify")["size"] == 1
 
 
+def test_an_answer_that_is_kept_for_a_retry_holds_no_content_in_clear(town):
+    headers = {"Idempotency-Key": "open-pier-seven"}
+    body = {"type": "topic", "label": "Ports of call"}
+    assert b"Ports of call" in town.ask("POST", "/subjects", json=body, headers=headers).content
+
+    async def kept(tx):
+        return await tx.answers.get("openSubject", "open-pier-seven")
+
+    answer = town.house.run(town.house.storage.write(town.tenant, kept))
+    assert answer is not None
+    assert b"Ports of call" not in answer.body
+
+
+def test_reading_and_writing_take_their_own_scopes(town):
+    readers, writers = ("ledger:read",), ("ledger:write",)
+    _, (reader,) = town.workspace("Rea", scopes=readers)
+    _, (writer,) = town.workspace("Wri", scopes=writers)
+    opening = {"type": "topic", "label": "Ports"}
+    assert town.ask("POST", "/subjects", reader, json=opening).status_code == 403
+    subject = town.append(opening, writer, "/subjects")["id"]
+    for path in ("", f"/{subject}", f"/{subject}/stix"):
+        assert town.ask("GET", f"/subjects{path}", writer).status_code == 403
+    for path in ("/records", f"/records/{subject}", "/verify", "/checkpoint", "/tlog/tile/0/000"):
+        assert town.ask("GET", path, writer).status_code == 403
+    assert town.get("/subjects", reader).json()["data"] == []
+
+
 def test_a_verdict_needs_another_author_and_follows_the_state(town):
     subject = town.subject()
     claim = town.claim(subject, ZUG)
