@@ -156,6 +156,7 @@ def test_a_record_that_is_there_already_is_refused_by_name(town):
         return append_all(ctx, [claim(subject)], salts=[b"s" * 16])
 
     first = within(town, append).records[0]
+    assert first.author == "system"
     with pytest.raises(Problem) as refused:
         within(town, append)
     assert refused.value.type is problem.DUPLICATE_RECORD
