@@ -101,8 +101,8 @@ class Gauge:
             self.meter,
             used,
             second,
-            minute=max(window.minute for window in windows),
-            day=max(window.day for window in windows),
+            minute=max([window.minute for window in windows]),
+            day=max([window.day for window in windows]),
         )
         if not verdict.exhausted:
             for window in windows:

@@ -183,7 +183,7 @@ class Verdict(NamedTuple):
     def retry_after_seconds(self) -> int:
         """Seconds until every pool that refused opens again; 0 for an admitted request."""
         resets = (self.reset_minute, self.reset_day)  # pools alternate between minute and day
-        return max((resets[i % 2] - self.second for i in self.exhausted), default=0)
+        return max([resets[i % 2] - self.second for i in self.exhausted], default=0)
 
     @property
     def exhausted_pools(self) -> tuple[Pool, ...]:
