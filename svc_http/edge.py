@@ -175,11 +175,29 @@ def _busy(kind: problem.ProblemType) -> Problem:
     return Problem(kind, headers={"Retry-After": str(RETRY_SECONDS)})
 
 
+_FOREIGN = {
+    kind.status: kind
+    for kind in (
+        problem.MISSING_API_KEY,
+        problem.FORBIDDEN,
+        problem.ROUTE_NOT_FOUND,
+        problem.METHOD_NOT_ALLOWED,
+        problem.NOT_ACCEPTABLE,
+        problem.RESOURCE_CONFLICT,
+        problem.BODY_TOO_LARGE,
+        problem.UNSUPPORTED_MEDIA_TYPE,
+        problem.RATE_LIMITED,
+        problem.NOT_IMPLEMENTED,
+        problem.SERVICE_UNAVAILABLE,
+    )
+}
+"""What says most nearly what a route that is not ours has refused."""
+
+
 def _of_starlette(foreign: HTTPException) -> Problem:
     """The refusal of a Starlette route that was added beside ours."""
-    kinds = {404: problem.ROUTE_NOT_FOUND, 405: problem.METHOD_NOT_ALLOWED}
-    kind = kinds.get(foreign.status_code, problem.BAD_REQUEST)
-    return Problem(kind, headers=dict(foreign.headers or {}))
+    other = problem.BAD_REQUEST if foreign.status_code < 500 else problem.INTERNAL_ERROR
+    return Problem(_FOREIGN.get(foreign.status_code, other), headers=dict(foreign.headers or {}))
 
 
 # What a path and a query may hold without a closer look: visible ASCII but `#`, in a path also

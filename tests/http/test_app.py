@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.routing import Mount, Route
 
@@ -220,6 +221,32 @@ def test_routes_of_a_host_stand_beside_ours_and_get_the_common_fields(make_house
     seen = house.raw({"path": "/late/x"})
     assert [message["type"] for message in seen.sent] == ["http.response.start"]
     assert "too late to say so" in house.log.text
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (401, problem.MISSING_API_KEY),
+        (403, problem.FORBIDDEN),
+        (404, problem.ROUTE_NOT_FOUND),
+        (409, problem.RESOURCE_CONFLICT),
+        (418, problem.BAD_REQUEST),
+        (429, problem.RATE_LIMITED),
+        (500, problem.INTERNAL_ERROR),
+        (502, problem.INTERNAL_ERROR),
+        (503, problem.SERVICE_UNAVAILABLE),
+    ],
+)
+def test_what_a_route_of_a_host_refuses_is_a_problem_of_the_same_kind(
+    make_house, refused, status, kind
+):
+    async def never(request):
+        raise HTTPException(status, headers={"X-Why": "because"})
+
+    house = make_house(parts={"routes": [Route("/never", never)]})
+    answer = house.ask("GET", "/never")
+    refused(answer, kind)
+    assert answer.headers["x-why"] == "because"
 
 
 def test_middleware_of_a_host_goes_around_everything(house):
