@@ -3,6 +3,8 @@
 Only edits that cannot be lawful are made: another byte at a place, and lines out of their places.
 """
 
+from typing import Any
+
 from attrs import frozen
 from hypothesis import strategies as st
 
@@ -11,7 +13,7 @@ from svc_core.testing.ledger.histories import History
 Lines = tuple[bytes, ...]
 
 
-@frozen
+@frozen(repr=False)
 class Edit:
     """The lines after an edit, and the number of the first bad one, counted from 1.
 
@@ -21,6 +23,14 @@ class Edit:
     what: str
     lines: Lines
     line: int | None
+
+    def __repr__(self) -> str:
+        """What was done, without the lines."""
+        return f"<Edit {self.what}>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: ARG002 - the protocol has it
+        # As `History` does: its lines are too long to be shown.
+        printer.text(repr(self))
 
 
 @st.composite

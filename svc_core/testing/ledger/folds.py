@@ -22,7 +22,6 @@ from svc_core.ledger.fold_standing import Standing, covers
 from svc_core.ledger.records import STATEMENTS, Draft, Op, Record
 from svc_core.ledger.segments import breakpoints
 from svc_core.ledger.snapshot import EMPTY, Snapshot, State
-from svc_core.ledger.states import RANK
 from svc_core.testing.ledger.histories import AUTHORS, History, instant
 from svc_core.testing.ledger.questions import (
     Fold,
@@ -36,6 +35,7 @@ from svc_core.testing.ledger.questions import (
     standing_rows,
     valid_times,
 )
+from svc_core.testing.ledger.ranks import check_best, check_refuted
 
 __all__ = ["CHECKS", "Check", "Fold", "Question", "act", "check_agreement", "core"]
 
@@ -187,8 +187,12 @@ def check_erasure(fold: Fold, history: History) -> None:
             before = fold(history.records, question)
             view = fold(after.records, question)
             holds(live_ids(view) == live_ids(before), question, target.id)
-            rows = [row for row in standing_rows(view) if row["id"] == target.id]
-            holds(all(row["erased"] for row in rows), question, rows)
+            # A copy from before does not bring it back, and no record time is before an erasure.
+            copied = (*history.records, after.records[-1])
+            then = evolve(question, record_time=history.head.recorded_at)
+            for told in (view, fold(copied, question), fold(copied, then)):
+                rows = [row for row in standing_rows(told) if row["id"] == target.id]
+                holds(all(row["erased"] for row in rows), question, rows)
 
 
 def check_amendment(fold: Fold, history: History) -> None:
@@ -252,58 +256,7 @@ def act(
     return history.append([draft], head.recorded_at or instant(0))
 
 
-# -- P13, P14, P17, P18: verdicts ------------------------------------------------------------------
-
-
-def check_refuted(fold: Fold, history: History) -> None:
-    """P13: what was refuted is never best, and every refuted record is listed as rejected."""
-    for question in questions(history):
-        view = fold(history.records, question)
-        refuted = {
-            row["id"] for row in standing_rows(view) if row["verification"]["state"] == "refuted"
-        }
-        holds(refuted == {row["id"] for row in view["rejected"]}, question)
-        for candidate in _candidates(view):
-            if {row["id"] for row in candidate["support"]} <= refuted:
-                holds(not candidate["best"] and candidate["rank"] < 0, question)
-
-
-def check_best(fold: Fold, history: History) -> None:
-    """P14: the best candidates are those of the highest rank; the first of them is the value.
-
-    Within a rank the order is by authors, confidence and the newest record.
-    """
-    for question in questions(history):
-        for name, claim in fold(history.records, question)["claims"].items():
-            candidates = claim["candidates"]
-            ranks = [candidate["rank"] for candidate in candidates]
-            for candidate in candidates:
-                states = [row["verification"]["state"] for row in candidate["support"]]
-                holds(candidate["rank"] == max([RANK[state] for state in states]), question)
-                expected = candidate["rank"] == max(ranks) >= 0
-                holds(candidate["best"] is expected, question)
-            holds(ranks == sorted(ranks, reverse=True), question, name)
-            holds(claim["value"] == (candidates[0]["value"] if ranks[0] >= 0 else None), question)
-            standing = sum(rank >= 0 for rank in ranks)
-            holds(claim["contested"] is (claim["single"] and standing > 1), question, name)
-            weights = [_weight(candidate) for candidate in candidates]
-            holds(weights == sorted(weights, reverse=True), question, weights)
-
-
-def _weight(candidate: Mapping[str, Any]) -> tuple[int, int, int, int]:
-    """By what candidates are ordered; what a refuted claim says of one has no weight.
-
-    Raises:
-        AssertionError: its authors or its confidence are not those of the claims that give it.
-    """
-    rows = candidate["support"]
-    standing = [row for row in rows if row["verification"]["state"] != "refuted"]
-    authors = {row["author"] for row in standing}
-    sure = [row["confidence"] for row in standing if row["confidence"] is not None]
-    holds(candidate["authors"] == len(authors), candidate)
-    holds(candidate["confidence"] == max(sure, default=None), candidate)
-    newest = max([row["seq"] for row in standing or rows])
-    return candidate["rank"], len(authors), max(sure, default=-1), newest
+# -- P17, P18: verdicts ----------------------------------------------------------------------------
 
 
 def check_retracted_verdict(fold: Fold, history: History) -> None:
@@ -328,6 +281,7 @@ def check_retracted_verdict(fold: Fold, history: History) -> None:
                 holds(_states(during) == _with(_states(before), target.id, state), question)
                 holds(_states(after) == _states(before), question)
                 holds(_outcome(after) == _outcome(before), question)
+                holds(_dissent(after) == _dissent(before), question)
 
 
 def check_all_refuted(fold: Fold, history: History) -> None:
@@ -346,13 +300,15 @@ def check_all_refuted(fold: Fold, history: History) -> None:
             holds(sorted(listed) == sorted(support), question)
 
 
-def _candidates(view: View) -> Iterator[Mapping[str, Any]]:
-    for claim in view["claims"].values():
-        yield from claim["candidates"]
-
-
 def _states(view: View) -> dict[str, str]:
     return {row["id"]: row["verification"]["state"] for row in standing_rows(view)}
+
+
+def _dissent(view: View) -> dict[str, list[str]]:
+    return {
+        row["id"]: [verdict["id"] for verdict in row["verification"]["dissent"]]
+        for row in standing_rows(view)
+    }
 
 
 def _with(states: dict[str, str], id_: str, state: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from svc_core.ledger.records import Draft, Record
-from svc_core.testing.ledger import folds
+from svc_core.testing.ledger import folds, ranks
 from svc_core.testing.ledger.folds import Fold, Question, core
 from svc_core.testing.ledger.histories import VALID_TIMES, History, instant, opened
 
@@ -72,12 +72,40 @@ def _forget_confidence(candidates: Any) -> None:
         each["confidence"] = None
 
 
+def _misquote(candidates: Any) -> None:
+    for each in candidates:
+        each["value"] = "Olten"
+
+
+def _count_withdrawn_dissent(candidates: Any) -> None:
+    for each in candidates:
+        for row in each["support"]:
+            told = row["verification"]
+            told["dissent"] = [v for v in told["verdicts"] if v["state"] != told["state"]]
+
+
+def _forgetful(records: Sequence[Record], question: Question) -> Any:
+    return core([each for each in records if each.op != "erase"], question)
+
+
+def _forgetful_of_later(records: Sequence[Record], question: Question) -> Any:
+    last = question.record_time or "9"
+    return core([each for each in records if each.recorded_at <= last], question)
+
+
 BROKEN = {
     "a supersession is limited to its interval": (_reading(_limited), folds.check_full_retraction),
     "a verdict retracted for a time is gone": (_reading(_unlimited), folds.check_retracted_verdict),
-    "an author counts for each claim": (_showing(_count_all), folds.check_best),
-    "confidence is forgotten": (_showing(_forget_confidence), folds.check_best),
-    "candidates are turned round": (_showing(lambda each: each.reverse()), folds.check_best),
+    "an author counts for each claim": (_showing(_count_all), ranks.check_best),
+    "confidence is forgotten": (_showing(_forget_confidence), ranks.check_best),
+    "values are not those of the claims": (_showing(_misquote), ranks.check_best),
+    "a withdrawn verdict dissents": (
+        _showing(_count_withdrawn_dissent),
+        folds.check_retracted_verdict,
+    ),
+    "an erasure is not heeded": (_forgetful, folds.check_erasure),
+    "a later erasure is not heeded": (_forgetful_of_later, folds.check_erasure),
+    "candidates are turned round": (_showing(lambda each: each.reverse()), ranks.check_best),
 }
 
 

@@ -2,6 +2,7 @@
 
 from hypothesis import Phase, find, settings
 from hypothesis import strategies as st
+from hypothesis.vendor.pretty import pretty
 
 from svc_core import drive
 from svc_core.ledger.verify import verify
@@ -27,6 +28,17 @@ def test_every_kind_of_edit_of_lines_is_made_and_found():
         history, edit = find(edited(), wanted, settings=UNSHRUNK)
         assert (edit.line is None) == (what == "cut")
         check_edit_is_found(verify, history, edit)
+        assert pretty(edit) == repr(edit) == f"<Edit {edit.what}>"
+
+
+def test_a_history_is_shown_in_short():
+    wanted = lambda made: len(made.records) > 9  # noqa: E731
+    history = find(histories(), wanted, settings=UNSHRUNK)
+    shown = pretty(history)
+    assert shown == repr(history)
+    assert len(shown) < 300 * len(history.records)
+    assert all(record.id[:9] in shown for record in history.records)
+    assert "salt" not in shown
 
 
 def test_steps_of_a_ledger_are_taken_or_say_what_was_in_the_way():

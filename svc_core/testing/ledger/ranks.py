@@ -1,0 +1,79 @@
+"""The laws of what a fold ranks: what was refuted, and which value is best (P13, P14).
+
+They are among those of `folds`, which says what a fold under test is.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from svc_core.canonical import dumps
+from svc_core.ledger.records import Record
+from svc_core.ledger.states import RANK
+from svc_core.testing.ledger.histories import History
+from svc_core.testing.ledger.questions import Fold, View, holds, questions, standing_rows
+
+
+def check_refuted(fold: Fold, history: History) -> None:
+    """P13: what was refuted is never best, and every refuted record is listed as rejected."""
+    for question in questions(history):
+        view = fold(history.records, question)
+        refuted = {
+            row["id"] for row in standing_rows(view) if row["verification"]["state"] == "refuted"
+        }
+        holds(refuted == {row["id"] for row in view["rejected"]}, question)
+        for candidate in _candidates(view):
+            if {row["id"] for row in candidate["support"]} <= refuted:
+                holds(not candidate["best"] and candidate["rank"] < 0, question)
+
+
+def check_best(fold: Fold, history: History) -> None:
+    """P14: the best candidates are those of the highest rank; the first of them is the value.
+
+    Within a rank the order is by authors, confidence and the newest record. A candidate is the
+    value, as its canonical bytes tell, of all the claims that give it, and of no others.
+    """
+    said_by = {record.id: record for record in history.records}
+    for question in questions(history):
+        for name, claim in fold(history.records, question)["claims"].items():
+            candidates = claim["candidates"]
+            ranks = [candidate["rank"] for candidate in candidates]
+            for candidate in candidates:
+                said = {_value_text(said_by[row["id"]]) for row in candidate["support"]}
+                holds(said == {dumps(candidate["value"])}, question, candidate)
+                states = [row["verification"]["state"] for row in candidate["support"]]
+                holds(candidate["rank"] == max([RANK[state] for state in states]), question)
+                expected = candidate["rank"] == max(ranks) >= 0
+                holds(candidate["best"] is expected, question)
+            holds(ranks == sorted(ranks, reverse=True), question, name)
+            holds(claim["value"] == (candidates[0]["value"] if ranks[0] >= 0 else None), question)
+            standing = sum(rank >= 0 for rank in ranks)
+            holds(claim["contested"] is (claim["single"] and standing > 1), question, name)
+            values = {dumps(candidate["value"]) for candidate in candidates}
+            holds(len(values) == len(candidates), question, values)
+            weights = [_weight(candidate) for candidate in candidates]
+            holds(weights == sorted(weights, reverse=True), question, weights)
+
+
+def _value_text(claim: Record) -> bytes:
+    return dumps((claim.payload or {}).get("value"))
+
+
+def _weight(candidate: Mapping[str, Any]) -> tuple[int, int, int, int]:
+    """By what candidates are ordered; what a refuted claim says of one has no weight.
+
+    Raises:
+        AssertionError: its authors or its confidence are not those of the claims that give it.
+    """
+    rows = candidate["support"]
+    standing = [row for row in rows if row["verification"]["state"] != "refuted"]
+    authors = {row["author"] for row in standing}
+    sure = [row["confidence"] for row in standing if row["confidence"] is not None]
+    holds(candidate["authors"] == len(authors), candidate)
+    holds(candidate["confidence"] == max(sure, default=None), candidate)
+    newest = max([row["seq"] for row in standing or rows])
+    return candidate["rank"], len(authors), max(sure, default=-1), newest
+
+
+def _candidates(view: View) -> Iterator[Mapping[str, Any]]:
+    for claim in view["claims"].values():
+        yield from claim["candidates"]
