@@ -143,7 +143,17 @@ _claims = st.fixed_dictionaries(
     {
         "predicate": st.sampled_from(("headquarters", "headquarters", "owner", "unheardOf")),
         "value": st.sampled_from(
-            ("Zug", "Zug", "Zürich", "😀", 1, True, {"city": "Zug"}, {"city": "Zug", "at": [1]})
+            (
+                "Zug",
+                "Zug",
+                "zug",
+                "Zürich",
+                "😀",
+                1,
+                True,
+                {"city": "Zug"},
+                {"city": "Zug", "at": [1]},
+            )
         ),
         "evidence": st.just([]),
     },
