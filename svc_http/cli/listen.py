@@ -52,6 +52,8 @@ def listen(
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
     """Receive deliveries by a webhook that exists while this runs, and print a line for each."""
+    if forward_to is not None and not forward_to.startswith(("http://", "https://")):
+        raise Usage("--forward-to must begin with http:// or https://")
     _check_server(common)
     with _receiver(port) as receiver, sigterm_interrupts():
         url = f"http://127.0.0.1:{receiver.server_port}/"

@@ -131,6 +131,7 @@ def test_webhooks_are_looked_after_without_a_server(svc: Callable[..., Any]) -> 
         (("redeliver", "whk_" + "a" * 24, "x"), 1, "EVENT-ID:"),
         (("trigger",), 1, "svc reports generate"),
         (("listen",), 3, "svc serve"),
+        (("listen", "--forward-to", "127.0.0.1:3000"), 2, "must begin with http:// or https://"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_line(
