@@ -147,6 +147,11 @@ def revoke(key: ApiKey, now: datetime) -> ApiKey:
     return evolve(key, status="inactive", revoked_at=now)
 
 
+def grandfather(key: ApiKey) -> ApiKey:
+    """The key, entitled under a plan that admits no new keys. Repeating it changes nothing."""
+    return key if key.grandfathered else evolve(key, grandfathered=True)
+
+
 def regenerate(key: ApiKey, new: NewKey, now: datetime) -> ApiKey:
     """The same key with a new secret, active and unused; the old secret is void at once.
 

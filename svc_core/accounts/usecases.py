@@ -231,6 +231,21 @@ async def revoke_key(ctx: Context, key_id: str) -> ApiKey:
     return after
 
 
+async def grandfather_key(ctx: Context, key_id: str) -> ApiKey:
+    """Count a key among those of old, which a plan without new keys serves (Spec: Plans, Lite).
+
+    Only an operator does this, for keys that were there before: no change of plan makes one.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    before = await show_key(ctx, key_id)
+    after = key_rules.grandfather(before)
+    if after is not before:
+        await ctx.save(KEYS, key_id, after)
+    return after
+
+
 async def regenerate_key(ctx: Context, key_id: str) -> IssuedKey:
     """A new secret for the key; the old one is dead at once (Spec: States, API key)."""
     before = await show_key(ctx, key_id)

@@ -37,7 +37,11 @@ for _name, _target, _help in (
         "It runs until Ctrl-C or SIGTERM. With --demo it makes a store in a temporary folder, "
         "fills it with feeds, profiles and reports, and prints a key and commands to try.",
     ),
-    ("keys", "keys:app", "Create, list, show, revoke, regenerate and delete API keys."),
+    (
+        "keys",
+        "keys:app",
+        "Create, list, show, revoke, regenerate, grandfather and delete API keys.",
+    ),
     ("workspaces", "workspaces:workspaces", "Create and list workspaces."),
     ("users", "workspaces:users", "Create and list users."),
     ("plans", "workspaces:plans", "Show the plan table; move a workspace to another plan."),

@@ -99,6 +99,20 @@ def revoke(
 
 
 @app.command
+def grandfather(
+    key_id: KeyId,
+    *,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Let a key go on calling under a plan that admits no new keys, such as Lite. Safe to repeat.
+
+    For keys that an earlier system gave out under that plan. Moving a workspace to such a plan
+    makes its other keys ineligible: they stay listed, and their requests are answered 403.
+    """
+    _one(call(common, "keys grandfather", {"keyId": key_id}), common)
+
+
+@app.command
 def regenerate(
     key_id: KeyId,
     *,

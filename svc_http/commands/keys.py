@@ -153,6 +153,17 @@ async def revoke(service: Service, args: OneKey) -> Json:
     return await service.system(unit)
 
 
+async def grandfather(service: Service, args: OneKey) -> Json:
+    """Let a key call under a plan that admits no new keys; safe to repeat."""
+
+    async def unit(ctx: Context) -> Json:
+        await _known(ctx, args.key_id)
+        await accounts.grandfather_key(ctx, args.key_id)
+        return await _shown(ctx, args.key_id, service.plans)
+
+    return await service.system(unit)
+
+
 async def regenerate(service: Service, args: OneKey) -> Json:
     """Give a key a new secret; the old one is dead at once."""
 
@@ -221,6 +232,7 @@ def described(key: ApiKey, plan: str | None, plans: PlanTable, now: datetime) ->
             "workspaceId": key.workspace_id,
             "userId": key.user_id,
             "plan": plan,
+            "grandfathered": key.grandfathered,
             "perMinute": key.per_minute,
             "perDay": key.per_day,
             "createdAt": key.created_at,
@@ -237,6 +249,7 @@ COMMANDS = table(
     short("keys list", ListKeys, list_),
     short("keys show", OneKey, show),
     short("keys revoke", OneKey, revoke),
+    short("keys grandfather", OneKey, grandfather),
     short("keys regenerate", OneKey, regenerate),
     short("keys delete", OneKey, delete),
 )

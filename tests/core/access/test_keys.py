@@ -11,6 +11,7 @@ from svc_core.access.keys import (
     MALFORMED,
     Bearer,
     digest,
+    grandfather,
     new_key,
     parse_bearer,
     regenerate,
@@ -188,6 +189,16 @@ def test_regenerating_voids_the_old_secret_and_resets_usage(make_key, now):
         last_used_at=None,
     )
     assert again.digest_hex != key.digest_hex
+
+
+def test_a_grandfathered_key_is_served_by_a_plan_without_new_keys_and_stays_one(make_key, now):
+    lite, key = DEFAULT_PLANS.plan("lite"), make_key()
+    assert state(key, lite, now) == "plan-ineligible"
+    kept = grandfather(key)
+    assert kept == evolve(key, grandfathered=True)
+    assert state(kept, lite, now) == "active"
+    assert grandfather(kept) is kept
+    assert regenerate(kept, new_key(b"\x09" * 32), now).grandfathered
 
 
 def test_an_ineligible_key_stays_rotatable_and_revocable(make_key, now):

@@ -258,6 +258,15 @@ def test_revoking_is_safe_to_repeat_and_writes_once(office: Any) -> None:
     )
 
 
+def test_grandfathering_is_safe_to_repeat_and_writes_once(office: Any) -> None:
+    issued = office.key(workspace_id=office.workspace().id)
+    kept = office.run(lambda ctx: accounts.grandfather_key(ctx, issued.key.id))
+    assert kept == evolve(issued.key, grandfathered=True)
+    written = office.store.version
+    assert office.run(lambda ctx: accounts.grandfather_key(ctx, issued.key.id)) == kept
+    assert office.store.version == written
+
+
 @pytest.mark.parametrize("revoked", [False, True])
 def test_regenerating_kills_the_old_secret_at_once_in_any_state(office: Any, revoked: bool) -> None:
     issued = office.key(workspace_id=office.workspace().id)
@@ -277,6 +286,7 @@ def test_a_deleted_key_is_gone_for_good(office: Any) -> None:
     for usecase in (
         accounts.show_key,
         accounts.revoke_key,
+        accounts.grandfather_key,
         accounts.regenerate_key,
         accounts.delete_key,
     ):

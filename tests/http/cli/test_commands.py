@@ -122,6 +122,19 @@ def test_the_life_of_a_key(svc: Svc) -> None:
     assert (gone.code, list(gone.json)) == (1, EIGHT)
 
 
+def test_keys_of_old_outlive_a_move_to_lite_and_no_others_do(svc: Svc) -> None:
+    old = svc("keys", "create", "--name", "old", "--json").json
+    other = svc("keys", "create", "--name", "other", "--json").json
+    kept = svc("keys", "grandfather", old["id"], "--json").json
+    assert kept["grandfathered"] is True
+    assert svc("keys", "grandfather", old["id"], "--json").json == kept
+    assert svc("plans", "set", old["workspaceId"], "lite").code == 0
+    assert svc("keys", "show", old["id"], "--json").json["status"] == "active"
+    found = svc("keys", "show", other["id"], "--json").json
+    assert (found["status"], found["grandfathered"]) == ("plan-ineligible", False)
+    assert svc("keys", "create", "--name", "new", "--json").code == 1
+
+
 def test_people_are_shown_what_programs_are_told(svc: Svc) -> None:
     assert "No keys yet" in svc("keys", "list", "--db", _made(svc)).out
     made = svc("keys", "create", "--name", "a")
