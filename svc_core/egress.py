@@ -50,7 +50,7 @@ _DOTTED_NAME = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z][
 _NAME_CHARS_MAX = 253
 
 _CALLBACK = re.compile(
-    r"(?P<scheme>https?)://(?P<host>\[(?=[0-9A-Fa-f]*:)[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})"
+    r"(?P<scheme>https?)://(?P<host>\[(?=[0-9A-Fa-f]*:)[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9.-]{1,253})"
     r"(?::(?P<port>0|[1-9][0-9]{0,4}))?"
     r"(?:/[!$%&'()*+,./0-9:;=?@A-Z_a-z~-]*)?"
 )

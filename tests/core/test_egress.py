@@ -15,7 +15,7 @@ GOOD = [
     "https://8.8.8.8/hook",
     "https://[2606:4700:4700::1111]/hook",
     "https://xn--bcher-kva.example.org/a?b=c&d=%20e",
-    "https://under_score.example.net/x",
+    "https://two--hyphens.example.net/x",
     "https://example.com/" + "a" * 2000,
 ]
 
@@ -48,6 +48,7 @@ HOSTILE_HOSTS = [
     *("hidden.onion", "a.test", "b.invalid", "c.example", "intranet", "kubernetes"),
     # names that are none
     *("example.com.", "-a.example.com", "a-.example.com", "a..example.com", ".example.com"),
+    *("under_score.example.net", "_dmarc.example.net", "example.c_m"),
     *("example.123", "1.2.3", "1.2.3.4.5", "256.1.1.1", "01.2.3.4", "1.2.3.4.", "a" * 64 + ".com"),
     *("ex ample.com", "example.com%00", "ex%61mple.com", "bücher.example", "ⓔxample.com", "[::1"),
     *("[1.2.3.4]", "[]", "[g::1]", "", "*", "example。com"),
