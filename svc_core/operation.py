@@ -318,6 +318,7 @@ class Operation(Generic[Req, Res]):
     One that `signs` needs the signer of its host. An `exact` one refuses numbers in its body that
     could not be written again as they were sent.
     The answers of a `confidential` one are kept sealed, as they hold what is shown once.
+    `replay` makes the body of a kept answer what may be shown of it now; without it, it is as kept.
     `live` names the query parameter that, when true, has its answer as an event stream and as
     nothing else; without it the others are offered.
     A path may end in `{+name}`: the rest of the path with its slashes (RFC 6570, 3.2.3).
@@ -345,6 +346,7 @@ class Operation(Generic[Req, Res]):
     conditional: bool = False
     idempotency: Literal["required", "optional", "none"] = "none"
     confidential: bool = False
+    replay: Callable[[Context, bytes], Awaitable[bytes]] | None = None
     exact: bool = False
     signs: bool = False
     fields: tuple[str, ...] = ()

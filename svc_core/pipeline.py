@@ -99,12 +99,12 @@ async def _once(
     stored = await answers.get(operation.id, key)
     answer = idempotency.repeated(stored, raw, context.now)
     if answer is not None:
-        return _replayed(operation, context, answer, key)
+        return await _replayed(operation, context, answer, key)
     body = _json_body(operation, prepared)
     fingerprint = idempotency.fingerprint(body, prepared.path_values)
     match idempotency.decide(stored, fingerprint, context.now):
         case idempotency.Replay(answer):
-            return _replayed(operation, context, answer, key)
+            return await _replayed(operation, context, answer, key)
         case idempotency.Conflict():
             raise Problem(problem.IDEMPOTENCY_CONFLICT, "The key was used for another request.")
     reply = await _run(operation, prepared, context, site, body)
@@ -186,8 +186,12 @@ def _place(operation: Operation[Any, Any], context: Context, key: str) -> str:
     return f"answer {context.actor.tenant} {operation.id} {key}"
 
 
-def _replayed(operation: Operation[Any, Any], context: Context, answer: Answer, key: str) -> Reply:
+async def _replayed(
+    operation: Operation[Any, Any], context: Context, answer: Answer, key: str
+) -> Reply:
     body = _opened(operation, context, key, answer)
+    if operation.replay is not None:
+        body = await operation.replay(context, body)
     replayed = (("Idempotency-Key", key), ("Idempotency-Replayed", "true"))
     media_type = JSON.media_type if body else None
     return Reply(answer.status, media_type, body, (*answer.headers, *replayed))

@@ -5,6 +5,7 @@ from typing import Any
 from svc_core import problem
 from svc_core.ledger.answers import LedgerRecord, SealedRow, SubjectRow, Verification
 from svc_core.ledger.examples import APPENDS
+from svc_core.ledger.replaying import without_erased
 from svc_core.ledger.usecases import (
     STIX,
     SVG,
@@ -152,6 +153,7 @@ def _append(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
         idempotency="optional",
         # A kept answer holds content that may have to be erased.
         confidential=True,
+        replay=without_erased,
         conditional=True,
         exact=True,
         signs=True,

@@ -229,6 +229,33 @@ def test_erasure_is_refused_unless_the_operator_allows_it(town):
     assert town.refused(erase)[:2] == (403, "ERASURE_NOT_ALLOWED")
 
 
+@pytest.mark.parametrize("is_batch", [False, True])
+def test_a_repeated_append_does_not_tell_what_was_erased_since(make_town, is_batch):
+    town = make_town(allow_erasure=("*",))
+    subject = town.subject()
+    claim = {"kind": "claim", "subject": subject, "predicate": "motto", "validFrom": None}
+    first = [{**claim, "value": "Ø 12.50"}, {**claim, "value": 12.5}]
+    body = first if is_batch else first[0]
+    headers = {"Idempotency-Key": "told-once-only"}
+    made = town.ask("POST", "/records", json=body, headers=headers)
+    assert town.ask("POST", "/records", json=body, headers=headers).content == made.content
+    rows = made.json()["data"] if is_batch else [made.json()["data"]]
+    erase = {"kind": "claim", "op": "erase", "subject": subject, "target": rows[0]["id"]}
+    town.append({**erase, "reason": "request"})
+    again = town.ask("POST", "/records", json=body, headers=headers)
+    assert (again.status_code, again.headers["idempotency-replayed"]) == (201, "true")
+    shown = again.json()["data"] if is_batch else [again.json()["data"]]
+    assert shown == [{**rows[0], "payload": None}, *rows[1:]]
+    salt, seal = rows[0]["payload"]["salt"], rows[0]["seal"]
+    assert salt not in again.text
+    assert again.content == made.content.replace(
+        made.content[made.content.index(b'"payload":{') : made.content.index(b',"payloadHash"')],
+        b'"payload":null',
+        1,
+    )
+    assert seal in again.text
+
+
 def test_erased_content_is_gone_and_the_log_stays_sound(make_town):
     town = make_town(allow_erasure=("*",))
     subject = town.subject()
