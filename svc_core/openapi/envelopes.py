@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, get_args, get_origin
 
-from svc_core.operation import JSON, NDJSON, Operation
+from svc_core.operation import JSON, NDJSON, SSE, Operation
 from svc_core.result import Bare, Content, Created, Empty, One, Page, Redirect
 from svc_core.schema import Schema, Schemas, name_of
 from svc_core.stream import Stream
@@ -153,5 +153,8 @@ def _other(media_type: str, rows: Any) -> Schema:
     if media_type == NDJSON.media_type and rows is not None:
         words = f"One {name_of(rows, 'output')} as JSON in each line, every line ended by LF."
         return {"type": "string", "description": words}
+    if media_type == SSE.media_type:
+        # No type: some readers take the schema for the text of the stream, others for an event.
+        return {"description": "Server-sent events, each with a name and with JSON as its data."}
     is_json = media_type.partition(";")[0].endswith("json")
     return {"type": "object"} if is_json else {"type": "string"}

@@ -78,10 +78,11 @@ def _derived(operation: Operation[Any, Any]) -> Iterator[ProblemType]:
 
 def _of_inputs(operation: Operation[Any, Any]) -> Iterator[ProblemType]:
     places = {item.place for item in inputs(operation.request)}
-    # A query may always hold a name that is not known, or one twice.
+    # A query may always hold a name that is not known, or one twice, or be too long.
     yield problem.UNKNOWN_PARAMETER
     yield problem.DUPLICATE_PARAMETER
     yield problem.INVALID_PARAMETER
+    yield problem.URI_TOO_LONG
     if any(item.name == "cursor" for item in inputs(operation.request)):
         yield problem.INVALID_CURSOR
     if "path" in places:

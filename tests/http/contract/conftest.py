@@ -59,7 +59,6 @@ EDGE_CODES = frozenset(
     {
         "BAD_REQUEST",
         "BODY_TOO_LARGE",
-        "URI_TOO_LONG",
         "EXPECTATION_FAILED",
         "HEADERS_TOO_LARGE",
         "METHOD_NOT_ALLOWED",

@@ -41,7 +41,7 @@ class Served:
 @pytest.fixture
 def served(make_world: Callable[..., Any]) -> Iterator[Served]:
     """Rows of every kind over SQLite, without limits, so that long runs are not cut short."""
-    made = Served(make_world("sqlite", rate_limits=False))
+    made = Served(make_world("sqlite", rate_limits=False, allow_erasure=("*",)))
     made.start()
     yield made
     made.stop()
