@@ -115,6 +115,7 @@ OBSERVABLES = [
         {"account_type": "twitter", "account_login": "ann"},
     ),
     ("handle", "github:ann", "user-account", {"user_id": "github:ann", "account_login": "ann"}),
+    ("handle", "matrix:a:b", "user-account", {"user_id": "matrix:a:b", "account_login": "a:b"}),
 ]
 
 
@@ -148,6 +149,7 @@ def test_other_designators_are_external_references_of_the_subject(tale: Any) -> 
     refuted = tale.designator(subject, "isin", "US0378331005")
     tale.verdict(refuted, "refuted")
     tale.act("retract", tale.designator(subject, "imo", "9074729"), reason="clerical")
+    tale.claim(subject, "status", "active", scheme="imo", statement="Not a name.")
     [found] = tale.of("identity", subject)
     assert found["external_references"] == [
         {"source_name": "cve", "external_id": "CVE-2024-3094"},
@@ -313,6 +315,17 @@ def test_an_indicator_begins_before_it_ends(tale: Any, end: str | None, start: s
     assert (found["valid_from"], found.get("valid_until")) == (start, end)
 
 
+@pytest.mark.parametrize(
+    ("said", "description"),
+    [({"statement": "Seen in a lure."}, "Seen in a lure."), ({}, "Claimed to be malicious.")],
+)
+def test_an_indicator_says_what_the_claim_says(tale: Any, said: Any, description: str) -> None:
+    subject = tale.subject()
+    tale.claim(subject, "malicious", "domain:a.example", **said)
+    [found] = tale.of("indicator", subject)
+    assert found["description"] == description
+
+
 def test_a_quotation_ends_where_the_pattern_ends_it() -> None:
     assert quoted("a\\'b") == "'a\\\\\\'b'"
     assert (
@@ -332,6 +345,7 @@ def test_a_quotation_ends_where_the_pattern_ends_it() -> None:
         ("disputed", "disagree"),
         ("refuted", "strongly-disagree"),
         (7, "neutral"),
+        ("pending", "neutral"),
     ],
 )
 def test_a_verdict_is_an_opinion_on_the_object_of_its_claim(
