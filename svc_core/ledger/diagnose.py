@@ -124,7 +124,7 @@ class Diagnosis:
                 self._judge(line, line.head, self._next + self._loose)
         if not self._next and not self._loose and line.prev not in ("", self._tip):
             self._tell(line, self._no_genesis(line))
-        self._register.lose(line.line, may_erase=line.head is None or line.head.op == b"erase")
+        self._register.lose(line.line, may_erase=line.may_erase)
         self._loose += 1
         if seal is not None and len(self._loose_seals) < _LOOSE_MAX:
             self._loose_seals.append(seal)

@@ -14,6 +14,7 @@ from svc_core.ledger.records import HEAD, LINE_BYTES_MAX, Parts, split
 from svc_core.ledger.seal import seal_of
 
 _MEMBERS = {"head", "payload", "seal"}
+_ERASES = b'"op":"erase"'
 _ANY_SEAL = b"0" * 64
 _NO_PARTS = Parts(b"", b"", b"")
 
@@ -41,6 +42,11 @@ class Reading(NamedTuple):
     def is_sealed(self) -> bool:
         """Whether the line can be read and its head is the one that its seal is of."""
         return self.head is not None and self.computed == self.seal
+
+    @property
+    def may_erase(self) -> bool:
+        """Whether it may have been an erasure; a lost line feed leaves one in the line before."""
+        return self.head is None or self.head.op == b"erase" or _ERASES in self.parts.payload
 
     @property
     def seq(self) -> int:

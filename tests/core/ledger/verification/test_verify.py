@@ -135,6 +135,16 @@ def test_any_single_byte_edit_is_found_in_its_line(
     assert list(_missed(log, range(3, _export_size(log), 13), (3,), level=level)) == []
 
 
+@pytest.mark.parametrize("level", ["integrity", "strict"])
+def test_a_lost_line_feed_is_found_in_its_line(make_log: Any, make_erased: Any, level: str) -> None:
+    log = make_erased(make_log(7), 3)  # the last line is the erasure
+    ends = [len(line) for line in log.lines]
+    for count in range(1, len(ends) + 1):
+        place = sum(ends[:count]) + count - 1
+        found = _missed(log, range(place, place + 1), tuple(range(8)), level=level)
+        assert list(found) == []
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("is_anchored", [True, False])
 @pytest.mark.parametrize("level", ["integrity", "strict"])
