@@ -1,5 +1,6 @@
 """The commands for API keys (Spec: API key; States, API key)."""
 
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 
 import attrs
@@ -144,24 +145,12 @@ async def show(service: Service, args: OneKey) -> Json:
 
 async def revoke(service: Service, args: OneKey) -> Json:
     """Take a key's power; safe to repeat."""
-
-    async def unit(ctx: Context) -> Json:
-        await _known(ctx, args.key_id)
-        await accounts.revoke_key(ctx, args.key_id)
-        return await _shown(ctx, args.key_id, service.plans)
-
-    return await service.system(unit)
+    return await _changed(service, args, accounts.revoke_key)
 
 
 async def grandfather(service: Service, args: OneKey) -> Json:
     """Let a key call under a plan that admits no new keys; safe to repeat."""
-
-    async def unit(ctx: Context) -> Json:
-        await _known(ctx, args.key_id)
-        await accounts.grandfather_key(ctx, args.key_id)
-        return await _shown(ctx, args.key_id, service.plans)
-
-    return await service.system(unit)
+    return await _changed(service, args, accounts.grandfather_key)
 
 
 async def regenerate(service: Service, args: OneKey) -> Json:
@@ -183,6 +172,19 @@ async def delete(service: Service, args: OneKey) -> Json:
 
     gone = await service.system(unit)
     return {"id": gone.id, "name": gone.name, "deleted": True}
+
+
+async def _changed(
+    service: Service, args: OneKey, change: Callable[[Context, str], Awaitable[ApiKey]]
+) -> Json:
+    """The key after the change, without its secret."""
+
+    async def unit(ctx: Context) -> Json:
+        await _known(ctx, args.key_id)
+        await change(ctx, args.key_id)
+        return await _shown(ctx, args.key_id, service.plans)
+
+    return await service.system(unit)
 
 
 async def _shown(ctx: Context, key_id: str, plans: PlanTable) -> Json:
