@@ -12,6 +12,8 @@ from svc_core.ledger.records import KIND_PREFIX, payload_bytes
 from svc_core.problem import Problem
 
 NO_PAYLOAD: Final = b"null"
+ERASES: Final = b'"op":"erase"'
+"""What a head says of an erasure."""
 _PREFIX: Final = {kind.encode(): prefix.encode() for kind, prefix in KIND_PREFIX.items()}
 # `json.loads` guesses the encoding of bytes first, which takes as long as reading them.
 _decode = JSONDecoder().decode

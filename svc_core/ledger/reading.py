@@ -9,12 +9,11 @@ from json import loads
 from typing import NamedTuple
 
 from svc_core import canonical
-from svc_core.ledger.form import NO_PAYLOAD, Breach, Head
+from svc_core.ledger.form import ERASES, NO_PAYLOAD, Breach, Head
 from svc_core.ledger.records import HEAD, LINE_BYTES_MAX, Parts, split
 from svc_core.ledger.seal import seal_of
 
 _MEMBERS = {"head", "payload", "seal"}
-_ERASES = b'"op":"erase"'
 _ANY_SEAL = b"0" * 64
 _NO_PARTS = Parts(b"", b"", b"")
 
@@ -46,7 +45,7 @@ class Reading(NamedTuple):
     @property
     def may_erase(self) -> bool:
         """Whether it may have been an erasure; a lost line feed leaves one in the line before."""
-        return self.head is None or self.head.op == b"erase" or _ERASES in self.parts.payload
+        return self.head is None or self.head.op == b"erase" or ERASES in self.parts.payload
 
     @property
     def seq(self) -> int:

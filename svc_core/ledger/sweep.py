@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Final
 
 from svc_core.ledger import tree
-from svc_core.ledger.form import NO_PAYLOAD, Head, head_breaches, payload_breach
+from svc_core.ledger.form import ERASES, NO_PAYLOAD, Head, head_breaches, payload_breach
 from svc_core.ledger.records import HEAD, LINE_BYTES_MAX, Record, encode_head, encode_line
 from svc_core.ledger.register import Register
 from svc_core.ledger.seal import genesis
@@ -65,7 +65,6 @@ _HASH, _HASH_END = _member(_HASH_MARK, 64)
 _PREV, _PREV_END = _member(b',"prev":"', 64)
 _TIME, _TIME_END = _member(b',"recordedAt":"', 27)
 _SEQ, _ = _member(b',"seq":', 1)
-_ERASES: Final = b'"op":"erase"'
 _NOTHING: Final = _MIDDLE + NO_PAYLOAD + _BEFORE_SEAL
 
 Lines = Sequence[bytes]
@@ -201,7 +200,7 @@ class Sweep:
         cuts = zip(lines, marks, ends, strict=True)
         for number, (line, at, end) in enumerate(cuts, self._size + 1):
             is_empty = line.startswith(_NOTHING, end)
-            if not is_empty and not line.startswith(_ERASES, at - len(_ERASES)):
+            if not is_empty and not line.startswith(ERASES, at - len(ERASES)):
                 continue
             found = HEAD.fullmatch(line, len(_START), end)
             if found is None:
