@@ -14,7 +14,7 @@ from typing import Any
 from annotated_types import BaseMetadata, Ge, GroupedMetadata, Le, MaxLen, MinLen
 from attrs import field, frozen
 
-__all__ = ["Doc", "Example", "Ge", "Le", "MaxLen", "MinLen", "Pattern", "check"]
+__all__ = ["Arg", "Doc", "Example", "Ge", "Le", "MaxLen", "MinLen", "Pattern", "check"]
 
 
 @frozen
@@ -56,6 +56,19 @@ class Example:
 
     # Unions hash the annotations of their members, so a list as example must not count there.
     value: Any = field(hash=False)
+
+
+@frozen
+class Arg:
+    """How a member is given on a command line, where its own name and type do not say it.
+
+    `name` stands in place of its own. A `positional` one has no name; what follows it, too. A
+    `path` that is no address names a file of whoever types it.
+    """
+
+    name: str | None = None
+    positional: bool = False
+    path: bool = False
 
 
 def check(constraint: object, value: object) -> str | None:

@@ -13,13 +13,15 @@ from attrs import frozen
 
 from svc_core import wire
 from svc_core.constraints import Doc
-from svc_core.operation import IdOf, In
+from svc_core.operation import MEMBER, IdOf, In
 from svc_core.wire import shapes
 
 
 @frozen
 class Input:
     """One input: its attribute in the request class, its wire name, place, type and words.
+
+    One that does not say its place is a member of the JSON object that the request class is.
 
     `annotation` is the type with its constraints, without place and prefix. `default` is `UNSET`
     where there is none. `read` turns the text of a path, query or header value into the value and
@@ -41,7 +43,7 @@ def inputs(request_class: type[Any]) -> tuple[Input, ...]:
     """The inputs of a request class, in the order of its fields.
 
     Raises:
-        TypeError: a field does not say its place, or its type cannot travel there.
+        TypeError: the type of a field cannot travel in its place.
     """
     class_: Any = request_class
     return _read(class_)
@@ -54,9 +56,7 @@ def _read(class_: Any) -> tuple[Input, ...]:
 
 def _input(field: "attrs.Attribute[Any]") -> Input:
     metadata = _metadata(field.type)
-    place = next((item for item in metadata if isinstance(item, In)), None)
-    if place is None:
-        raise TypeError(f"{field.name} does not say where it travels.")
+    place = next((item for item in metadata if isinstance(item, In)), MEMBER)
     annotation = _without_place(field.type)
     return Input(
         attribute=field.name,
@@ -65,7 +65,7 @@ def _input(field: "attrs.Attribute[Any]") -> Input:
         annotation=annotation,
         required=field.default is attrs.NOTHING,
         default=shapes.default_of(field),
-        read=_no_text if place.place == "body" else wire.reader(annotation),
+        read=_no_text if place.place in {"body", "member"} else wire.reader(annotation),
         id_prefix=next((item.prefix for item in metadata if isinstance(item, IdOf)), None),
         doc=next((item.text for item in metadata if isinstance(item, Doc)), ""),
     )

@@ -64,7 +64,7 @@ def prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
         Problem: 400, 404 (an identifier that cannot be one), 406 or 415.
     """
     declared = declaration(operation)
-    if declared.body is not None or operation.idempotency != "none":
+    if declared.reads_body or operation.idempotency != "none":
         return _prepare(operation, call, site)
     sent = tuple(map(call.header, declared.fields))
     return _prepare_read(operation, tuple(call.path_values.items()), call.query, sent, site)
@@ -87,7 +87,7 @@ def _prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared
     declared = declaration(operation)
     query, unread = _query(call.query)
     representation = _represent(operation, call.header("accept"), query.given)
-    if declared.body is not None:
+    if declared.reads_body:
         _check_content(operation, call.header)
     values = _path_values(declared, call.path_values, site)
     if unread is not None:
@@ -128,6 +128,7 @@ class Declared:
     other: tuple[Input, ...]
     names: frozenset[str]
     fields: tuple[str, ...]
+    reads_body: bool
 
 
 @lru_cache(maxsize=1024)  # more than a catalogue has operations
@@ -144,6 +145,7 @@ def declaration(operation: Operation[Any, Any]) -> Declared:
             *("accept", "if-match", "if-none-match"),
             *(item.name.lower() for item in found if item.place == "header"),
         ),
+        reads_body=operation.local or any(item.place == "body" for item in found),
     )
 
 

@@ -154,6 +154,9 @@ _PROFILE = Target(PROFILES, "profile_id")
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     Operation(
         id="listProfiles",
+        group="profiles",
+        verb="list",
+        columns=("id", "name", "frequency", "status", "nextRunAt", "reportGeneratedAtISO"),
         method="GET",
         path="/profiles",
         summary="List subscribed profiles",
@@ -170,6 +173,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="createProfile",
+        group="profiles",
+        verb="create",
         method="POST",
         path="/profiles",
         summary="Create a profile",
@@ -189,6 +194,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="getProfile",
+        group="profiles",
+        verb="show",
         method="GET",
         path="/profiles/{profileId}",
         summary="Read a profile",
@@ -202,6 +209,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="replaceProfile",
+        group="profiles",
+        verb="replace",
         method="PUT",
         path="/profiles/{profileId}",
         summary="Replace a profile",
@@ -219,6 +228,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="updateProfile",
+        group="profiles",
+        verb="update",
         method="PATCH",
         path="/profiles/{profileId}",
         summary="Change a profile",
@@ -237,6 +248,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="deleteProfile",
+        group="profiles",
+        verb="delete",
         method="DELETE",
         path="/profiles/{profileId}",
         summary="Delete a profile",

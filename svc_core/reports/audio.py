@@ -78,6 +78,8 @@ def media_address(ctx: Context, name: str) -> str:
 
 OPERATION: Operation[GetAudio, Bare[AudioFacet] | Redirect] = Operation(
     id="getReportAudio",
+    group="reports",
+    verb="audio",
     method="GET",
     path="/reports/{reportId}/audio",
     summary="Read a report's audio",

@@ -245,6 +245,9 @@ _GRAPH: dict[str, Any] = {
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     Operation(
         id="listReports",
+        group="reports",
+        verb="list",
+        columns=("id", "title", "generatedAt", "counts.sources", "counts.signals"),
         method="GET",
         path="/reports",
         summary="List reports",
@@ -264,6 +267,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="getReport",
+        group="reports",
+        verb="show",
         method="GET",
         path="/reports/{reportId}",
         summary="Read a report",
@@ -285,6 +290,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="getReportSignals",
+        group="reports",
+        verb="signals",
         method="GET",
         path="/reports/{reportId}/signals",
         summary="Read a report's signals",
@@ -303,6 +310,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="getReportGraph",
+        group="reports",
+        verb="graph",
         method="GET",
         path="/reports/{reportId}/graph",
         summary="Read a report's graph",
@@ -323,6 +332,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="getReportText",
+        group="reports",
+        verb="text",
         method="GET",
         path="/reports/{reportId}/text",
         summary="Read a report's text",
@@ -341,6 +352,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     audio_operation.OPERATION,
     Operation(
         id="getReportAudioText",
+        group="reports",
+        verb="audio-text",
         method="GET",
         path="/reports/{reportId}/audio-text",
         summary="Read a report's text for speech",
