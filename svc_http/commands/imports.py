@@ -25,10 +25,10 @@ from svc_core.ports import SYSTEM
 from svc_core.problem import Problem
 from svc_core.wire import Json
 from svc_http.commands.command import Command, table
+from svc_http.commands.exports import Unreadable, opener
 from svc_http.commands.ledger import home
 from svc_http.commands.progress import Progress, Tell
-from svc_http.exports import Unreadable, opener
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 
 
 @frozen

@@ -26,7 +26,7 @@ from svc_core.unset import UNSET
 from svc_core.wire import Json
 from svc_http.commands.command import row, short, table
 from svc_http.commands.ledger import AnyId, home
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 
 R = TypeVar("R")
 

@@ -11,7 +11,7 @@ LARGE_MODULES: dict[str, str] = {
     "svc_core.problem": "a table: one entry for each problem code",
 }
 LARGE_FUNCTIONS: dict[str, str] = {
-    "svc_http.connection.protocol": "a class whose short methods share one origin",
+    "svc_http.server.connection.protocol": "a class whose short methods share one origin",
 }
 
 

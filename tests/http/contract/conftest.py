@@ -42,7 +42,7 @@ from svc_core.webhooks.requests import OneWebhook
 from svc_core.webhooks.rules import outcome
 from svc_core.webhooks.usecases import delete_webhook
 from svc_http import app as service_app
-from svc_http.service import Service as Hands
+from svc_http.runtime.service import Service as Hands
 from svc_http.settings import Settings
 from svc_http.storage import MemoryStorage, SqliteStorage
 from svc_http.workers import make_report

@@ -18,7 +18,7 @@ from svc_core.operation import Operation
 from svc_core.problem import CATALOGUE, Problem
 from svc_core.resources.audio import forget_audio
 from svc_core.result import Empty
-from svc_http import turns
+from svc_http.requests import turns
 
 LATER = {
     "CONFLICTING_PARAMETERS": "regional OSINT queries, with since and until beside datetime",
