@@ -3,9 +3,10 @@
 from typing import Any
 
 from svc_core import problem
-from svc_core.ledger.answers import LedgerRecord, SealedRow, SubjectRow, Verification
+from svc_core.ledger.append.replaying import without_erased
 from svc_core.ledger.examples import APPENDS
-from svc_core.ledger.replaying import without_erased
+from svc_core.ledger.fold.view import SubjectView
+from svc_core.ledger.model import LedgerRecord, SealedRow, SubjectRow, Verification
 from svc_core.ledger.usecases import (
     STIX,
     SVG,
@@ -32,7 +33,6 @@ from svc_core.ledger.usecases import (
     prove_record,
     verify_ledger,
 )
-from svc_core.ledger.view import SubjectView
 from svc_core.operation import JSON, NDJSON, OCTETS, TEXT, Operation
 from svc_core.result import Content, Created, One, Page
 

@@ -14,12 +14,12 @@ from attrs import frozen
 
 from svc_core import accounts, problem
 from svc_core.constraints import MaxLen, MinLen
-from svc_core.ledger import ndjson
-from svc_core.ledger.books import head_of
-from svc_core.ledger.importing import Imported, import_lines
-from svc_core.ledger.note import to_base64
-from svc_core.ledger.verdict import Verdict
-from svc_core.ledger.verify import verify_export
+from svc_core.ledger.append.importing import Imported, import_lines
+from svc_core.ledger.log.note import to_base64
+from svc_core.ledger.stored import head_of
+from svc_core.ledger.verify import ndjson
+from svc_core.ledger.verify.verdict import Verdict
+from svc_core.ledger.verify.verify import verify_export
 from svc_core.operation import Context
 from svc_core.ports import SYSTEM
 from svc_core.problem import Problem

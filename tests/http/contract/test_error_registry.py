@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 from svc_core import accounts, catalog, cursor, openapi, passes, problem
 from svc_core.access import creation
 from svc_core.access.plans import DEFAULT_PLANS
-from svc_core.ledger.rules import check_new
+from svc_core.ledger.append.rules import check_new
 from svc_core.operation import Operation
 from svc_core.problem import CATALOGUE, Problem
 from svc_core.resources.audio import forget_audio

@@ -9,10 +9,11 @@ from urllib.parse import quote
 import pytest
 import rfc8785
 
-from svc_core.ledger import checkpoint, receipt, tree, verify
-from svc_core.ledger.note import VerifierKey
-from svc_core.ledger.receipt import Receipt
+from svc_core.ledger.log import checkpoint, receipt, tree
+from svc_core.ledger.log.note import VerifierKey
+from svc_core.ledger.log.receipt import Receipt
 from svc_core.ledger.records import HEAD, split
+from svc_core.ledger.verify import verify
 
 ZUG, BASEL, VADUZ = {"city": "Zug"}, {"city": "Basel"}, {"city": "Vaduz"}
 
