@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, get_args
 from attrs import frozen
 
 from svc_core import problem, wire
-from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
+from svc_core.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 from svc_core.ledger import books, consulting, timestamps
 from svc_core.ledger.answers import (
     LedgerRecord,
@@ -62,8 +62,7 @@ PathSubjectId = Annotated[SubjectId, PATH]
 AnyRecordId = Annotated[
     str,
     PATH,
-    Pattern("(?:sbj|dsg|obs|clm)_[0-9a-f]{24}", "a record id"),
-    Doc("Record identifier."),
+    IdOf("clm", "obs", "dsg", "sbj", noun="record"),
     Example("clm_442bced89046c34c77149f59"),
 ]
 
