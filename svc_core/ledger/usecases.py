@@ -3,6 +3,7 @@
 from hashlib import sha256
 from typing import Annotated, Any, Literal, get_args
 
+import attrs
 from attrs import frozen
 
 from svc_core import problem, wire
@@ -308,7 +309,8 @@ async def list_records(ctx: Context, request: ListRecords) -> Page[SealedRow]:
     binding = ctx.list_binding(size, None, None)
     position = ctx.open_cursor(request.cursor, binding)
     if position is not None and not isinstance(request.after, Unset):
-        raise Problem(problem.CONFLICTING_PARAMETERS, "after: cannot be combined with cursor")
+        kind = attrs.evolve(problem.CONFLICTING_PARAMETERS, resolution="Use after or cursor.")
+        raise Problem(kind, "after: cannot be combined with cursor")
     start = given(request.after, -1) + 1 if position is None else position.order
     rows = await consulting.exported(ctx, start, min(head.size, start + request.limit))
     end = start + len(rows)
