@@ -12,8 +12,8 @@ import attrs
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.constraints import Doc
-from svc_core.operation import MEMBER, IdOf, In
+from svc_core.constraints import Doc, IdOf
+from svc_core.operation import MEMBER, In
 from svc_core.wire import shapes
 
 
@@ -23,7 +23,7 @@ class Input:
 
     One that does not say its place is a member of the JSON object that the request class is.
 
-    `annotation` is the type with its constraints, without place and prefix. `default` is `UNSET`
+        `annotation` is the type with its constraints, without its place. `default` is `UNSET`
     where there is none. `read` turns the text of a path, query or header value into the value and
     raises `ValueError` with the reason; a body is structured, not read from text.
     """
@@ -35,7 +35,7 @@ class Input:
     required: bool
     default: Any
     read: Callable[[str], Any]
-    id_prefix: str | None
+    id_of: IdOf | None
     doc: str
 
 
@@ -58,6 +58,8 @@ def _input(field: "attrs.Attribute[Any]") -> Input:
     metadata = _metadata(field.type)
     place = next((item for item in metadata if isinstance(item, In)), MEMBER)
     annotation = _without_place(field.type)
+    words = (item.text for item in metadata if isinstance(item, Doc))
+    id_of = next((item for item in metadata if isinstance(item, IdOf)), None)
     return Input(
         attribute=field.name,
         name=place.name or wire.camel(field.name),
@@ -66,22 +68,22 @@ def _input(field: "attrs.Attribute[Any]") -> Input:
         required=field.default is attrs.NOTHING,
         default=shapes.default_of(field),
         read=_no_text if place.place in {"body", "member"} else wire.reader(annotation),
-        id_prefix=next((item.prefix for item in metadata if isinstance(item, IdOf)), None),
-        doc=next((item.text for item in metadata if isinstance(item, Doc)), ""),
+        id_of=id_of,
+        doc=next(words, id_of.doc if id_of else ""),
     )
 
 
 def _metadata(annotation: Any) -> tuple[Any, ...]:
-    """Everything that `Annotated` says, outside a `Maybe` and inside it."""
+    """Everything that `Annotated` says, outside a `Maybe` or a list and inside it."""
     inner, outer = shapes.split(annotation)
-    if not shapes.is_union(inner):
+    if not shapes.is_union(inner) and not shapes.is_tuple(inner):
         return outer
-    return outer + tuple(item for arg in get_args(inner) for item in shapes.split(arg)[1])
+    return outer + tuple(item for arg in get_args(inner) for item in _metadata(arg))
 
 
 def _without_place(annotation: Any) -> Any:
     inner, metadata = shapes.split(annotation)
-    kept = tuple(item for item in metadata if not isinstance(item, In | IdOf))
+    kept = tuple(item for item in metadata if not isinstance(item, In))
     return Annotated[(inner, *kept)] if kept else inner
 
 

@@ -77,13 +77,6 @@ def header(name: str) -> In:
     return In("header", name)
 
 
-@frozen
-class IdOf:
-    """The input is a public identifier of this prefix; its legacy form is accepted as well."""
-
-    prefix: str
-
-
 # -- the caller and the context ----------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from attrs import frozen
 
-from svc_core import idempotency, ids, media, problem
+from svc_core import idempotency, media, problem
 from svc_core.inputs import Input, inputs
 from svc_core.media import Representation
 from svc_core.operation import Operation
@@ -232,6 +232,6 @@ def _unknown_parameters(unknown: list[str], names: frozenset[str]) -> Problem:
 
 
 def _read(item: Input, text: str, site: Site) -> Any:
-    if item.id_prefix is not None and site.legacy_ids and ids.is_legacy(text):
-        return ids.public_id(item.id_prefix, text)
+    if item.id_of is not None and site.legacy_ids:
+        text = ",".join(map(item.id_of.public, text.split(",")))
     return item.read(text)

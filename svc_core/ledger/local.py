@@ -17,19 +17,20 @@ from attrs import frozen
 from svc_core import problem, wire
 from svc_core.constraints import Arg, Doc, Ge, Le, MaxLen, MinLen, Pattern
 from svc_core.host import Tell
-from svc_core.ledger import ndjson, usecases
-from svc_core.ledger.answers import LedgerRecord, SealedRow, sealed
-from svc_core.ledger.appending import append_all
-from svc_core.ledger.books import checkpoint_of, head_of, prefix, records_of, vkey_of
-from svc_core.ledger.drafts import drafts
-from svc_core.ledger.entries import Entry, SubjectId
-from svc_core.ledger.importing import Imported, import_lines
-from svc_core.ledger.note import to_base64
+from svc_core.ledger import usecases
+from svc_core.ledger.append.append import append_all
+from svc_core.ledger.append.drafts import drafts
+from svc_core.ledger.append.entries import Entry, SubjectId
+from svc_core.ledger.append.importing import Imported, import_lines
+from svc_core.ledger.append.salts import repeatable
+from svc_core.ledger.log.note import to_base64
+from svc_core.ledger.log.seal import payload_hash, record_id
+from svc_core.ledger.model import LedgerRecord, SealedRow, sealed
 from svc_core.ledger.records import KIND_PREFIX, Kind, payload_bytes
-from svc_core.ledger.salts import repeatable
-from svc_core.ledger.seal import payload_hash, record_id
-from svc_core.ledger.verdict import Verdict
-from svc_core.ledger.verify import verify_export
+from svc_core.ledger.stored import checkpoint_of, head_of, prefix, records_of, vkey_of
+from svc_core.ledger.verify import ndjson
+from svc_core.ledger.verify.verdict import Verdict
+from svc_core.ledger.verify.verify import verify_export
 from svc_core.operation import JSON, TEXT, UTF8_TEXT, Context, Operation, local
 from svc_core.problem import Problem
 from svc_core.result import Content, Created, One, Page

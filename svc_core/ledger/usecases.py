@@ -3,10 +3,11 @@
 from hashlib import sha256
 from typing import Annotated, Any, Literal, get_args
 
+import attrs
 from attrs import frozen
 
 from svc_core import problem, wire
-from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
+from svc_core.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 from svc_core.ledger import reading, stored, timestamps
 from svc_core.ledger.append.append import Appended, address_of, append_all, append_one
 from svc_core.ledger.append.entries import Entry, Instant, SubjectEntry, SubjectId
@@ -56,8 +57,7 @@ PathSubjectId = Annotated[SubjectId, PATH]
 AnyRecordId = Annotated[
     str,
     PATH,
-    Pattern("(?:sbj|dsg|obs|clm)_[0-9a-f]{24}", "a record id"),
-    Doc("Record identifier."),
+    IdOf("clm", "obs", "dsg", "sbj", noun="record"),
     Example("clm_442bced89046c34c77149f59"),
 ]
 
@@ -303,7 +303,8 @@ async def list_records(ctx: Context, request: ListRecords) -> Page[SealedRow]:
     binding = ctx.list_binding(size, None, None)
     position = ctx.open_cursor(request.cursor, binding)
     if position is not None and not isinstance(request.after, Unset):
-        raise Problem(problem.CONFLICTING_PARAMETERS, "after: cannot be combined with cursor")
+        kind = attrs.evolve(problem.CONFLICTING_PARAMETERS, resolution="Use after or cursor.")
+        raise Problem(kind, "after: cannot be combined with cursor")
     start = given(request.after, -1) + 1 if position is None else position.order
     rows = await reading.exported(ctx, start, min(head.size, start + request.limit))
     end = start + len(rows)

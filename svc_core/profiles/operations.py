@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.operation import BODY, PATH, Context, IdOf, Operation, Target
+from svc_core.operation import BODY, PATH, Context, Operation, Target
 from svc_core.profiles import rules
 from svc_core.profiles.planning import due_of, plan, subscription_of
 from svc_core.resources.members import Cursor, Limit, ProfileId
@@ -25,7 +25,7 @@ from svc_core.unset import UNSET
 
 READ = frozenset({"profiles:read"})
 WRITE = frozenset({"profiles:write"})
-PathProfileId = Annotated[ProfileId, PATH, IdOf("prf")]
+PathProfileId = Annotated[ProfileId, PATH]
 
 
 # -- requests ----------------------------------------------------------------------------------

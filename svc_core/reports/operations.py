@@ -18,7 +18,6 @@ from svc_core.operation import (
     TEXT,
     UTF8_TEXT,
     Context,
-    IdOf,
     Operation,
 )
 from svc_core.ports import Document
@@ -38,7 +37,7 @@ from svc_core.result import Bare, Content, One, Page
 from svc_core.unset import UNSET, Maybe, Unset, given
 
 READ = frozenset({"reports:read"})
-PathReportId = Annotated[ReportId, PATH, IdOf("rpt")]
+PathReportId = Annotated[ReportId, PATH]
 _UTF8_MARKDOWN = f"{MARKDOWN.media_type}; charset=utf-8"  # RFC 7763, 2.1: it is required
 Expansion = Literal["content", "sources", "signals", "graph", "audio"]
 
@@ -50,9 +49,7 @@ Expansion = Literal["content", "sources", "signals", "graph", "audio"]
 class ListReports:
     """Reports of subscribed profiles, newest generation date first."""
 
-    profile_id: Annotated[
-        Maybe[ProfileId], QUERY, IdOf("prf"), Doc("Only reports of this profile.")
-    ] = UNSET
+    profile_id: Annotated[Maybe[ProfileId], QUERY, Doc("Only reports of this profile.")] = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
 
