@@ -16,17 +16,15 @@ from attrs import frozen
 from cyclopts import Parameter
 
 from svc_core import canonical, wire
+from svc_core.host import Progress
 from svc_core.wire import Json, JsonError
 from svc_http.cli import show
 from svc_http.cli.failures import Refusal, Usage
-from svc_http.cli.ledger import RECEIPT_STEP, Author
+from svc_http.cli.files import STREAM, write_whole
 from svc_http.cli.locating import located
-from svc_http.cli.options import Common, Workspace
+from svc_http.cli.options import Author, Common, Workspace
 from svc_http.cli.reach import call
 from svc_http.cli.show import Bar
-from svc_http.cli.streams import STREAM
-from svc_http.cli.transfer import write_whole
-from svc_http.commands.progress import Progress
 from svc_http.system import SystemIds
 
 INPUT_BYTES_MAX = 256 * 1024 * 1024
@@ -38,6 +36,8 @@ BATCH_BYTES = 4 * 1024 * 1024
 
 ROWS_SHOWN = 20
 """Records that a terminal has room for; --json gives all."""
+
+RECEIPT_STEP = "Keep the receipt: it proves any later cut or rewriting of the ledger."
 
 
 @frozen
@@ -72,15 +72,15 @@ def append(
     if not entries:
         raise Usage(f"{file} has no entries")
     told: dict[str, Any] = {"known": [], "records": [], "tag": if_match}
-    given = {"workspace": workspace, "author": author}
+    whose = {"account": workspace, "author": author}
     with Bar("ledger append") as bar:
         for batch in _batches(entries):
-            asked = given | {
+            body = {
                 "entries": [each.entry for each in batch],
                 "marks": [each.mark for each in batch],
                 "ifMatch": told["tag"] if if_match else None,
             }
-            done = _appended(common, asked, batch, told)
+            done = _appended(common, {"body": body, **whose}, batch, told)
             told["known"] += done["known"]
             told["records"] += done["records"]
             told["tag"] = done["tag"]
@@ -96,7 +96,7 @@ def _appended(
     common: Common, asked: dict[str, Any], batch: list[_Read], told: dict[str, Any]
 ) -> Any:
     try:
-        return call(common, "ledger append", asked)
+        return call(common, "appendEntries", **asked)
     except Refusal as refused:
         count = len(told["records"])
         before = f" The {count} before them were appended." if count else ""

@@ -23,7 +23,7 @@ def status(
         show.as_json(found)
         return
     pending = found["pending"]
-    show.members({"db": found["db"], "exists": found["exists"], "applied": len(found["applied"])})
+    show.outline({"db": found["db"], "exists": found["exists"], "applied": len(found["applied"])})
     show.lines("pending  " + (", ".join(pending) if pending else "none"))
 
 
@@ -74,7 +74,7 @@ def backup(
     if common.json:
         show.as_json(found)
         return
-    show.members({name: value for name, value in found.items() if value is not None})
+    show.outline({name: value for name, value in found.items() if value is not None})
     if elsewhere is not None:
         show.lines("", f"The audio files of media_dir are not in it; copy {elsewhere} after it.")
 
@@ -97,7 +97,7 @@ def restore(
     if common.json:
         show.as_json(found)
         return
-    show.members(found)
+    show.outline(found)
 
 
 def _told(common: Common, path: Path, steps: list[str]) -> None:

@@ -11,12 +11,12 @@ from pathlib import Path
 from attrs import frozen
 
 from svc_core import wire
-from svc_http import control
+from svc_core.host import silent
 from svc_http.cli import show
 from svc_http.cli.database import describe
 from svc_http.cli.failures import REFUSED
 from svc_http.cli.options import Common
-from svc_http.commands.progress import silent
+from svc_http.control import channel
 from svc_http.settings import MEMORY, Settings, SettingsError
 from svc_http.storage.sqlite import has_wal_reset_fault
 
@@ -99,7 +99,7 @@ def _service(common: Common) -> Iterator[Check]:
         yield Check("database", None, "in memory: what is written is gone when the server ends")
     else:
         yield from _database(Path(settings.db).absolute())
-    running = _answers(control.address(settings.file))
+    running = _answers(channel.address(settings.file))
     yield Check("server", None, "running" if running else "not running")
     if not running:
         yield _port(settings)
@@ -108,7 +108,7 @@ def _service(common: Common) -> Iterator[Check]:
 def _named(server: str) -> Check:
     """The server that was named: it looks after the file and the port itself."""
     try:
-        answers = _answers(control.parse(server))
+        answers = _answers(channel.parse(server))
     except ValueError as wrong:
         return Check("server", False, f"--server {wrong}")
     told = f"running at {server}" if answers else f"no server answers at {server}"
@@ -135,8 +135,8 @@ def _database(path: Path) -> Iterator[Check]:
 
 def _answers(socket_path: Path) -> bool:
     try:
-        control.ask(socket_path, "plans show", {}, silent)
-    except (control.Unreachable, control.Unsafe):
+        channel.ask(socket_path, {"operation": "listPlans"}, silent)
+    except (channel.Unreachable, channel.Unsafe):
         return False
     return True
 

@@ -1,7 +1,6 @@
 """Telling what went wrong: one line on stderr, and the exit code that goes with it."""
 
 import json
-import re
 import sqlite3
 import sys
 import traceback
@@ -12,37 +11,6 @@ REFUSED = 1
 USAGE = 2
 UNREACHABLE = 3
 INTERRUPTED = 130  # as a shell reports a process that SIGINT ended
-
-_POINTER = re.compile(r"(?:(?<=^)|(?<=; ))/([^:; ]+): ")
-"""How a fault in a validation problem begins: a JSON Pointer (RFC 6901) into the arguments."""
-
-_OPTIONS = {
-    "addresses": "--address",
-    "cadenceSeconds": "--every",
-    "eventId": "EVENT-ID",
-    "expiresAt": "--expires",
-    "ifMatch": "--if-match",
-    "keywords": "--keyword",
-    "legalBasis": "--legal-basis",
-    "locations": "LOCATION",
-    "perDay": "--per-day",
-    "perMinute": "--per-minute",
-    "profileId": "PROFILE-ID",
-    "profileIds": "--profile",
-    "recordId": "RECORD-ID",
-    "reportId": "REPORT-ID",
-    "scheduleDay": "--day",
-    "scheduleTimeOfDay": "--time",
-    "scopes": "--scope",
-    "subjectId": "SUBJECT-ID",
-    "topics": "--topic",
-    "types": "--type",
-    "validFrom": "--valid-from",
-    "validTo": "--valid-to",
-    "url": "URL",
-    "webhookId": "WEBHOOK-ID",
-}
-"""Where a member of the arguments was given at the command line, when not as `--member`."""
 
 
 class Usage(Exception):  # noqa: N818 - said as what happened
@@ -80,23 +48,16 @@ def _refused(refusal: Refusal) -> int:
     if refusal.as_json:
         sys.stdout.write(json.dumps(refusal.problem, ensure_ascii=False) + "\n")
     detail = str(refusal).rstrip(".")
-    if refusal.problem["code"] == "VALIDATION_FAILED":
-        return tell(_POINTER.sub(lambda found: f"{_option(found[1])}: ", detail), REFUSED)
+    if refusal.problem["code"] in {"VALIDATION_FAILED", "INVALID_PARAMETER"}:
+        return tell(detail, REFUSED)
     step = "" if "svc " in detail else f" ({refusal.problem['resolution']})"
     return tell(f"{detail}{step}", REFUSED)
 
 
-def _option(pointer: str) -> str:
-    """What a person typed for the member that the pointer leads to."""
-    names = [name for name in pointer.split("/") if not name.isdecimal()]
-    name = names[-1] if names else pointer
-    return _OPTIONS.get(name, f"--{name}")
-
-
 def known(failure: BaseException) -> int | None:
     """Tell a failure that people can mend; None for one that is a defect of ours."""
-    from svc_http.commands.exports import Unreadable  # noqa: PLC0415
-    from svc_http.control import Unreachable, Unsafe  # noqa: PLC0415 - help is shown without them
+    from svc_http.control.channel import Unreachable, Unsafe  # noqa: PLC0415 - help is shown without them
+    from svc_http.control.exports import Unreadable  # noqa: PLC0415
     from svc_http.settings import SettingsError  # noqa: PLC0415
 
     if isinstance(failure, Refusal):

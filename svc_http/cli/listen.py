@@ -16,12 +16,12 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from svc_core.webhooks.signing import SignatureError, secret_key, verify
-from svc_http import control, system
+from svc_http import system
 from svc_http.cli import show
 from svc_http.cli.failures import Usage
 from svc_http.cli.options import Common, Workspace
-from svc_http.cli.reach import call
-from svc_http.cli.webhooks import asked
+from svc_http.cli.reach import ask
+from svc_http.control import channel
 from svc_http.system import sigterm_interrupts
 
 DESCRIPTION = "svc webhooks listen"
@@ -57,22 +57,22 @@ def listen(
     _check_server(common)
     with _receiver(port) as receiver, sigterm_interrupts():
         url = f"http://127.0.0.1:{receiver.server_port}/"
-        made: Any = call(common, "webhooks create", asked(url, DESCRIPTION, (), secret, workspace))
+        body = {"url": url, "description": DESCRIPTION} | ({"secret": secret} if secret else {})
+        made = ask(common, "createWebhook", body=body, account=workspace)["body"]["data"]
         try:
             receiver.expect(secret or made["secret"], forward_to, as_json=common.json)
             _begin(made, secret, common)
             while count is None or receiver.received < count:
                 receiver.handle_request()
         finally:
-            given = {"webhookId": made["id"], "workspace": workspace}
-            call(common, "webhooks delete", given)
+            ask(common, "deleteWebhook", path={"webhookId": made["id"]}, account=workspace)
 
 
 def _check_server(common: Common) -> None:
     if common.named_server() is None:
-        path = control.address(common.settings().file)
+        path = channel.address(common.settings().file)
         if not path.exists():
-            raise control.Unreachable("no server runs that could deliver; start it: svc serve")
+            raise channel.Unreachable("no server runs that could deliver; start it: svc serve")
 
 
 @contextmanager

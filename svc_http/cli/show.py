@@ -2,12 +2,13 @@
 
 import json
 import sys
+from base64 import b64decode
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from svc_http.commands.progress import Progress
+from svc_core.host import Progress
 
 WIDTH_PIPED = 240
 """A table that goes to a file is not cut to the width of a screen that nobody sees."""
@@ -24,11 +25,55 @@ def lines(*texts: str) -> None:
     sys.stdout.write("".join(f"{text}\n" for text in texts))
 
 
-def members(value: Mapping[str, Any]) -> None:
-    """Print one resource, a member a line; unknown and empty ones are left out."""
-    shown = {name: _text(member) for name, member in value.items() if member not in (None, [], "")}
+def value(body: Any) -> Any:
+    """What an answer says without its envelope; a page with members of its own keeps them."""
+    if not isinstance(body, dict) or "data" not in body or not body.keys() <= _ENVELOPE:
+        return body
+    meta = body.get("meta", {})
+    own = {name: member for name, member in meta.items() if name not in _PAGING}
+    if not own:
+        return body["data"]
+    return {"data": body["data"], **own, "more": body["links"]["next"] is not None}
+
+
+_ENVELOPE = {"data", "meta", "links", "totalCount"}
+_PAGING = {"pageCount", "count", "page"}
+
+
+def content(answer: Mapping[str, Any]) -> bytes:
+    """The bytes of an answer, as they go into a file."""
+    body, kind = answer["body"], answer["mediaType"]
+    if not isinstance(body, str):
+        return f"{json.dumps(body, ensure_ascii=False)}\n".encode()
+    return b64decode(body) if kind == "application/octet-stream" else body.encode()
+
+
+def ended(text: str) -> str:
+    """The text with one line feed at its end."""
+    return text.rstrip("\n") + "\n"
+
+
+def outline(value: Any, indent: str = "") -> None:
+    """Print one resource: a member a line, those of a member indented below it.
+
+    Unknown and empty ones are left out.
+    """
+    shown = {name: member for name, member in value.items() if member not in (None, [], {}, "")}
     width = max(map(len, shown), default=0)
-    lines(*(f"{name.ljust(width)}  {text}" for name, text in shown.items()))
+    for name, member in shown.items():
+        if isinstance(member, Mapping) and not _is_flat(member):
+            lines(f"{indent}{name}")
+            outline(member, f"{indent}  ")
+        elif isinstance(member, list) and isinstance(member[0], Mapping):
+            for each in member:
+                lines(f"{indent}{name}")
+                outline(each, f"{indent}  ")
+        else:
+            lines(f"{indent}{name.ljust(width)}  {_text(member)}")
+
+
+def _is_flat(value: Mapping[str, Any]) -> bool:
+    return not any(isinstance(member, Mapping | list) for member in value.values())
 
 
 def table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], empty: str) -> None:

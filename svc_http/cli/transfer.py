@@ -1,23 +1,21 @@
 """`svc ledger export` and `svc ledger import`: sealed lines out of a ledger, and into one."""
 
-import gzip
-import os
 import sys
 from base64 import b64decode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
+from svc_core.host import Progress
 from svc_core.ledger.append.erasure import Part
 from svc_http.cli import show
 from svc_http.cli.failures import Refusal, Usage
+from svc_http.cli.files import STREAM, named, write_whole
 from svc_http.cli.options import Common, Workspace
 from svc_http.cli.reach import call
 from svc_http.cli.show import Bar
-from svc_http.cli.streams import STREAM, named
-from svc_http.commands.progress import Progress
 
 BAR_FROM = 10_000
 """Records from which on a bar is worth showing: fewer are there at once."""
@@ -54,8 +52,7 @@ def export(
         else:
             write_whole(Path(file), pages)
     # The head of exactly what was written, also where the ledger grew in the meantime.
-    asked = {"workspace": workspace, "size": exported.size}
-    head: Any = call(common, "ledger checkpoint", asked)
+    head = call(common, "getLedgerHead", body={"size": exported.size}, account=workspace)
     if checkpoint is not None:
         write_whole(checkpoint, [head["checkpoint"].encode()])
     later = len(exported.part.erased)
@@ -91,13 +88,14 @@ class _Pages:
         self.size = 0
         self.part = Part()
         self._common = common
-        self._asked: dict[str, Any] = {"workspace": workspace, "size": size}
+        self._body = {} if size is None else {"size": size}
+        self._account = workspace
 
     def read(self, bar: Bar) -> Iterator[bytes]:
         """The pages, from the first record on."""
         while True:
-            asked = self._asked | {"start": self.size}
-            page: Any = call(self._common, "ledger export", asked)
+            body = self._body | {"start": self.size}
+            page = call(self._common, "readLines", body=body, account=self._account)
             lines = b64decode(page["lines"])
             self.part.take(lines.split(b"\n"))
             yield lines
@@ -106,34 +104,6 @@ class _Pages:
                 return
             if page["size"] >= BAR_FROM:
                 bar.tell(Progress(self.size, page["size"], "records"))
-
-
-def write_whole(path: Path, pages: Iterable[bytes]) -> None:
-    """Write a file whole or not at all; one whose name ends in .gz is packed.
-
-    Raises:
-        Usage: it cannot be written.
-    """
-    fresh = path.with_name(f"{path.name}.new")
-    try:
-        with fresh.open("wb") as raw:
-            with _packed(raw, path) as target:
-                for page in pages:
-                    target.write(page)
-            raw.flush()
-            os.fsync(raw.fileno())
-        fresh.replace(path)
-    except OSError as refused:
-        raise Usage(f"{path} cannot be written: {refused.strerror}") from refused
-    finally:
-        fresh.unlink(missing_ok=True)
-
-
-def _packed(raw: IO[bytes], path: Path) -> IO[bytes]:
-    if path.suffix != ".gz":
-        return os.fdopen(os.dup(raw.fileno()), "wb")
-    # Without a time or a name, so that the same lines make the same file.
-    return gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0)  # type: ignore[return-value]
 
 
 def import_(
@@ -146,9 +116,9 @@ def import_(
     with named(file) as path:
         if not path.is_file():
             raise Usage(f"there is no file {file}")
-        asked = {"path": str(path.absolute()), "workspace": workspace}
         try:
-            done: Any = call(common, "ledger import", asked)
+            body = {"path": str(path.absolute())}
+            done = call(common, "importLedger", body=body, account=workspace)
         except Refusal as refused:
             raise _said(refused, file) from refused
     if common.json:

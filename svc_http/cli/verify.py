@@ -16,9 +16,9 @@ from svc_core.ledger.verify.verdict import Level, Verdict
 from svc_core.ledger.verify.verify import verify_export
 from svc_http.cli import show, verdicts
 from svc_http.cli.failures import REFUSED, Usage
+from svc_http.cli.files import named
 from svc_http.cli.options import Answer
-from svc_http.cli.streams import named
-from svc_http.commands.exports import opener
+from svc_http.control.exports import opener
 
 NOTE_BYTES_MAX = 1024 * 1024
 """Of a checkpoint, a receipt or a policy: a thousand times what they take."""
