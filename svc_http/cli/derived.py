@@ -290,8 +290,7 @@ class Command:
             parts = [part for part in found[1].split("/") if not part.isdecimal()]
             return f"{names.get('/'.join(parts), found[1])}: "
 
-        detail = _POINTER.sub(typed, str(refused))
-        return Refusal({**refused.problem, "detail": detail}, as_json=refused.as_json)
+        return refused.saying(_POINTER.sub(typed, str(refused)))
 
     def _print(self, answer: Mapping[str, Any], given: Mapping[str, Any], common: Common) -> int:
         body, out = answer["body"], given.get("out")
