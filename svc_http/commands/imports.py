@@ -17,9 +17,8 @@ from svc_core.constraints import MaxLen, MinLen
 from svc_core.ledger.append.importing import Imported, import_lines
 from svc_core.ledger.log.note import to_base64
 from svc_core.ledger.stored import head_of
-from svc_core.ledger.verify import ndjson
 from svc_core.ledger.verify.verdict import Verdict
-from svc_core.ledger.verify.verify import verify_export
+from svc_core.ledger.verify.verify import chunks, verify_export
 from svc_core.operation import Context
 from svc_core.ports import SYSTEM
 from svc_core.problem import Problem
@@ -95,7 +94,7 @@ def _verified(path: Path, tell: Tell) -> Verdict:
 
 
 async def _take(path: Path, verdict: Verdict, ctx: Context) -> Imported:
-    return await import_lines(ctx, ndjson.chunks(opener(path, "MiB stored")()), verdict)
+    return await import_lines(ctx, chunks(opener(path, "MiB stored")()), verdict)
 
 
 async def _holders(service: Service, ledger: str, but: str) -> list[str]:
