@@ -9,7 +9,8 @@ from attrs import frozen
 from svc_core import problem
 from svc_core.ledger import stix, stored, timestamps
 from svc_core.ledger.append.erasure import erased_later
-from svc_core.ledger.fold.fold import fold, standing_of
+from svc_core.ledger.fold.fold import fold
+from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.fold.view import Basis, CollisionView, SubjectView
 from svc_core.ledger.log import tiles
 from svc_core.ledger.log.checkpoint import Checkpoint, open_checkpoint
@@ -153,7 +154,7 @@ async def _collisions(ctx: Context, view: SubjectView, head: TreeHead) -> tuple[
 async def _bears(
     ctx: Context, subject: str, name: tuple[str, str], view: SubjectView, head: TreeHead
 ) -> bool:
-    standing = standing_of(await records_of(ctx, subject, size=head.size), subject)
+    standing = Standing.of(await records_of(ctx, subject, size=head.size), subject)
     return any(
         record.kind == "designator"
         and ((record.payload or {}).get("scheme"), (record.payload or {}).get("value")) == name

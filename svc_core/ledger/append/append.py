@@ -19,7 +19,6 @@ from svc_core.ledger.append.drafts import SALT_BYTES, draft, drafts
 from svc_core.ledger.append.entries import Entry
 from svc_core.ledger.append.erasure import erase_content, may_erase
 from svc_core.ledger.append.rules import Known, admit, check_new, cited
-from svc_core.ledger.fold.recordset import State
 from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.log.seal import Batch, TreeHead, seal_batch
 from svc_core.ledger.records import Draft, Record, decode
@@ -147,7 +146,7 @@ class _Judge:
         in_force: frozenset[str] = frozenset()
         states: Mapping[str, object] = {}
         if made.op != "assert":
-            standing = Standing.of(State.of(records.values()), record.subject)
+            standing = Standing.of(records.values(), record.subject)
             in_force, states = standing.in_force, standing.states
         admit(
             made,
