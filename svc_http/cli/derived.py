@@ -25,10 +25,11 @@ from svc_core.result import Empty
 from svc_core.unset import Unset
 from svc_core.wire import shapes
 from svc_http.cli import moments, show
-from svc_http.cli.failures import REFUSED, Refusal, Usage
+from svc_http.cli.failures import REFUSED, Usage
 from svc_http.cli.files import write_whole
 from svc_http.cli.options import Author, Common, Workspace
 from svc_http.cli.reach import ask
+from svc_http.control.channel import Refused
 
 _KEYWORD: Final = inspect.Parameter.KEYWORD_ONLY
 
@@ -227,7 +228,7 @@ class Command:
                 answer = _pages(common, self.operation.id, asked, limit)
             else:
                 answer = ask(common, self.operation.id, **asked)
-        except Refusal as refused:
+        except Refused as refused:
             raise self._named(refused) from refused
         return self._print(answer, given, common)
 
@@ -255,7 +256,7 @@ class Command:
         texts = (one for one in self.operation.media if one.media_type.startswith("text/"))
         return next((one.format for one in texts if one.format in self.formats), self.formats[0])
 
-    def _named(self, refused: Refusal) -> Refusal:
+    def _named(self, refused: Refused) -> Refused:
         """The refusal with what a person typed in place of pointers and names of inputs."""
         names = {"/".join(flag.path): flag.name for flag in self.flags}
 
