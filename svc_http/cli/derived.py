@@ -283,6 +283,8 @@ class Command:
             show.as_json(value)
         else:
             show.answer(value, self.operation.columns, self.operation.group)
+            if "ETag" in answer["headers"]:
+                show.lines(f"etag  {answer['headers']['ETag']}")
             if self.operation.confidential and self.operation.replay is None:
                 show.lines("", "Keep what is secret now: it is not shown again.")
         is_unsound = isinstance(value, dict) and value.get("ok") is False
