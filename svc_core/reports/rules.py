@@ -83,9 +83,9 @@ class AudioTextFacet:
         str,
         Doc("What a voice reads as it stands: no markup, and signs and shortenings in words."),
         Example(
-            "Port strikes: January thirty-first, 2026. This report covers January thirty-first, "
+            "Port strikes: January 31st, 2026. This report covers January thirty-first, "
             "2026. It draws on 1 source.\n\nDockworkers at Antwerp joined the walkout.\n\nThat was "
-            "the report: Port strikes: January thirty-first, 2026. Thank you for listening.\n"
+            "the report: Port strikes: January 31st, 2026. Thank you for listening.\n"
         ),
     ]
     word_count: Annotated[int, Doc("Words of the text."), Example(35)]
