@@ -4,6 +4,7 @@ import re
 from functools import cache
 
 from svc_core.analysis.tokens import fold
+from svc_core.analysis.wording import primary
 
 _WORDS_MIN = 3  # fewer filler words than this prove nothing
 _WORD = re.compile(r"[^\W\d_]+")
@@ -23,7 +24,7 @@ _SCRIPT_LETTERS_MIN = 6
 def guess(text: str, stated: str | None = None) -> str | None:
     """The primary language subtag: of `stated` (BCP 47), else a guess, else `None`."""
     if stated:
-        return stated.replace("_", "-").split("-")[0].casefold() or None
+        return primary(stated) or None
     for language, letters in _SCRIPTS:
         if len(letters.findall(text)) >= _SCRIPT_LETTERS_MIN:
             return language

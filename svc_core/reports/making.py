@@ -11,7 +11,7 @@ Rule 3: a period that a person names selects by the items' own dates.
 Rule 4: no match makes a short report that says so.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from textwrap import shorten
 from typing import Literal
@@ -21,15 +21,15 @@ import attrs
 from attrs import field, frozen
 
 from svc_core import canonical, ids, schedule, wire
-from svc_core.analysis import compose as composing
-from svc_core.analysis.draft import Cited, Draft
-from svc_core.analysis.draft import Period as Span
+from svc_core.analysis import signals
 from svc_core.analysis.evidence import Evidence
 from svc_core.analysis.grouping import Story
 from svc_core.analysis.query import Query
+from svc_core.analysis.signals import SignalDraft
 from svc_core.operation import Context
 from svc_core.ports import Document
-from svc_core.reports import findings, render
+from svc_core.reports import graph, render
+from svc_core.reports.draft import Draft, draft, tell
 from svc_core.reports.notices import announce
 from svc_core.resources.audio import forget_audio, want_audio
 from svc_core.resources.members import micros
@@ -44,8 +44,11 @@ from svc_core.resources.report import (
     ReportFacets,
     ReportLinks,
     ReportRow,
+    ReportSignal,
     ReportSource,
-    Section,
+    SignalConfidence,
+    SignalParty,
+    SignalPlace,
     Statement,
 )
 
@@ -180,28 +183,17 @@ def _within(item: Evidence, window: Window) -> bool:
 def compose(material: Material, now: datetime) -> Finished:
     """The whole report, from the evidence alone."""
     profile, window = material.profile, material.window
-    told = composing.tell(
+    told = tell(
         profile.topic, material.evidence, keywords=profile.keywords, language=profile.language
     )
-    period = _period(material, told.stories)
-    draft = composing.compose(
-        profile.name,
-        profile.topic,
-        Span(period.start, period.end),
-        told.stories,
-        language=profile.language,
-        considered=told.considered,
-    )
-    report_id = _report_id(profile.id, period)
-    sources = _sources(draft, material.evidence)
-    facets = _facets(
-        report_id, draft, findings.find(report_id, draft, told.stories, sources), sources
-    )
+    period = _period(material, told)
+    made = draft(profile.name, profile.topic, period, told, profile.language)
+    facets = _facets(_report_id(profile.id, period), made, period, profile.language)
     repeats = material.last_report_id if facets.digest == material.last_digest else None
-    if window.by == "published" and repeats != report_id:
+    if window.by == "published" and repeats != facets.report_id:
         repeats = None
     covers = window.end - SETTLING if window.by == "taken" else None
-    return Finished(_row(profile, draft, facets, period, now), facets, repeats, covers)
+    return Finished(_row(profile, made, facets, period, now), facets, repeats, covers)
 
 
 def _period(material: Material, told: Sequence[Story]) -> Period:
@@ -220,59 +212,61 @@ def _report_id(profile_id: str, period: Period) -> str:
     return ids.derived_id("rpt", "report", profile_id, span)
 
 
-def _facets(
-    report_id: str, draft: Draft, found: findings.Findings, sources: tuple[ReportSource, ...]
-) -> ReportFacets:
-    opening = _statements(draft.summary_sentences) or (Statement(draft.summary, ()),)
-    sections = tuple(
-        Section(
-            id=section.key,
-            heading=section.heading,
-            statements=_statements(section.sentences),
-            citations=section.citations,
-            topics=section.topics,
-        )
-        for section in draft.sections
-    )
+def _facets(report_id: str, made: Draft, period: Period, language: str) -> ReportFacets:
+    sources = tuple(_source(number, item) for number, item in enumerate(made.cited, 1))
+    found = signals.extract(made.stories, period.end, language=language)
     story = render.Story(
-        title=draft.title,
-        opening=opening,
-        key_points=_statements(draft.key_points),
-        sections=sections,
-        briefs=_statements(draft.briefs),
+        title=made.title,
+        opening=made.opening or (Statement(made.summary, ()),),
+        key_points=made.key_points,
+        sections=made.sections,
+        briefs=made.briefs,
         sources=sources,
     )
     return ReportFacets(
         report_id=report_id,
         digest=_digest(story),
-        opening=opening,
+        opening=story.opening,
         key_points=story.key_points,
-        sections=sections,
+        sections=story.sections,
         briefs=story.briefs,
-        sources=story.sources,
-        signals=found.signals,
-        graph=found.graph,
+        sources=sources,
+        signals=tuple(_signal(report_id, one, made.numbers) for one in found),
+        graph=graph.build(made, language, sources),
         content=ReportContent(html=render.page(story), markdown=render.markdown(story)),
         text=render.text(story),
     )
 
 
-def _statements(cited: tuple[Cited, ...]) -> tuple[Statement, ...]:
-    return tuple(Statement(sentence.text, sentence.citations) for sentence in cited)
+def _source(number: int, item: Evidence) -> ReportSource:
+    return ReportSource(
+        number=number,
+        id=item.id,
+        title=" ".join(item.title.split()) or shorten(item.text, LABEL_CHARS, placeholder="…"),
+        url=item.url or None,
+        name=item.source_name,
+        published_at=item.published_at,
+    )
 
 
-def _sources(draft: Draft, evidence: tuple[Evidence, ...]) -> tuple[ReportSource, ...]:
-    texts = {item.id: item.text for item in evidence}
-    return tuple(
-        ReportSource(
-            number=source.number,
-            id=source.id,
-            title=source.title or shorten(texts[source.id], LABEL_CHARS, placeholder="…"),
-            url=source.url or None,
-            name=source.name,
-            published_at=source.published_at,
-        )
-        for source in draft.sources
+def _signal(report_id: str, one: SignalDraft, numbers: Mapping[str, int]) -> ReportSignal:
+    return ReportSignal(
+        id=ids.derived_id("sig", "report-signal", report_id, one.key),
+        type=one.type,
+        title=one.title,
+        summary=one.summary,
+        tags=one.tags,
+        direction=one.direction,
+        entities=tuple(SignalParty(who.name, who.kind) for who in one.entities),
+        places=tuple(SignalPlace(where.name, where.country_code) for where in one.places),
+        occurred_date=None if one.occurred_on is None else one.occurred_on.isoformat(),
+        first_reported_at=one.story.first_at,
+        last_reported_at=one.story.last_at,
+        confidence=one.parts.value,
+        confidence_parts=SignalConfidence(**attrs.asdict(one.parts)),
+        source_count=len(one.story.publishers),
+        story_id=one.story.key,
+        citations=graph.cited_in(one.story, numbers),
     )
 
 
@@ -283,17 +277,17 @@ def _digest(story: render.Story) -> str:
 
 
 def _row(
-    profile: Profile, draft: Draft, facets: ReportFacets, period: Period, now: datetime
+    profile: Profile, made: Draft, facets: ReportFacets, period: Period, now: datetime
 ) -> ReportRow:
     path = str(REPORTS.address(facets.report_id))
-    publishers = {source.domain or source.source_id for source in draft.sources}
-    graph = facets.graph
+    publishers = {item.source_domain or item.source_id for item in made.cited}
+    drawn = facets.graph
     return ReportRow(
         id=facets.report_id,
         profile_id=profile.id,
-        title=draft.title,
-        summary=draft.summary,
-        language=draft.language,
+        title=made.title,
+        summary=made.summary,
+        language=profile.language,
         generated_at=now,
         period=period,
         status="ready",
@@ -301,8 +295,8 @@ def _row(
         counts=ReportCounts(
             sources=len(publishers),
             signals=len(facets.signals or ()),
-            entities=sum(node.type == findings.ENTITY for node in graph.nodes) if graph else 0,
-            incidents=len(graph.incident_anchors) if graph else 0,
+            entities=sum(node.type == graph.ENTITY for node in drawn.nodes) if drawn else 0,
+            incidents=len(drawn.incident_anchors) if drawn else 0,
         ),
         links=ReportLinks(
             self_=path,

@@ -3,7 +3,7 @@
 import re
 
 from svc_core.analysis._tables import either, pairs
-from svc_core.analysis._wording import MONTHS
+from svc_core.analysis.wording import MONTHS
 
 _BEFORE_NAME = pairs(
     """

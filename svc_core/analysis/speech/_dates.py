@@ -2,8 +2,8 @@
 
 import re
 
-from svc_core.analysis._wording import MONTHS
 from svc_core.analysis.speech._numbers import nth
+from svc_core.analysis.wording import MONTHS
 
 _NUMBER = r"(?:3[01]|[12][0-9]|0?[1-9])"
 _NTH = r"(?:st|nd|rd|th)"

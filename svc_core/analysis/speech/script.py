@@ -5,10 +5,10 @@ from datetime import datetime
 
 from attrs import field, frozen
 
-from svc_core.analysis._wording import Wording, days, frame
 from svc_core.analysis.speech._dates import day
 from svc_core.analysis.speech._signs import tidy
 from svc_core.analysis.speech.spoken import spoken
+from svc_core.analysis.wording import Wording, days, frame
 
 WORDS_PER_MINUTE = 150  # news read aloud; two engines took 22 and 24 seconds for 60 words
 CHARS_MAX = 100_000

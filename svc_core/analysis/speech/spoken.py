@@ -7,7 +7,6 @@ same signs mean between words.
 
 import re
 
-from svc_core.analysis._wording import primary, wording
 from svc_core.analysis.speech import _markup
 from svc_core.analysis.speech._abbreviations import expand
 from svc_core.analysis.speech._acronyms import say_capitals
@@ -18,6 +17,7 @@ from svc_core.analysis.speech._numbers import say_comparisons, say_counts, say_f
 from svc_core.analysis.speech._romans import say_romans
 from svc_core.analysis.speech._signs import alike, say_pauses, say_signs, speakable, tidy
 from svc_core.analysis.speech._units import say_rates, say_units
+from svc_core.analysis.wording import primary, wording
 
 _NUMERIC = re.compile("[0-9¼-¾⅐-⅞]")  # most sentences hold none
 _PERCENT = re.compile(r"(?<=[0-9])\s?%")

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from attrs import frozen
 
 from svc_core.analysis._tables import rows
-from svc_core.analysis.draft import Period
 
 MONTHS = [
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
@@ -73,8 +72,6 @@ ru|точка|собака|процентов|и
     |Это был отчёт: {title}. Спасибо за внимание.|Главное.|Коротко.
 """
 _WORDINGS: Mapping[str, Wording] = {row[0]: Wording(*row[1:]) for row in rows(_TABLE)}
-_TOPIC_QUOTED_MAX = 160
-_ENDS = tuple(".!?…。！？।۔\"'”’»)」』")
 _INSTANT = timedelta(microseconds=1)
 
 
@@ -88,34 +85,6 @@ def frame(language: str) -> Wording:
     return wording(language) or _WORDINGS["en"]
 
 
-def title(name: str, period: Period, language: str) -> str:
-    """The title of a report: the profile's name and the days that it covers."""
-    start, end = days(period.start, period.end)
-    if primary(language) == "en":
-        return f"{name}: {_span(start, end)}"
-    told = dict.fromkeys(day.date().isoformat() for day in (start, end))
-    return f"{name}: {' – '.join(told)}"
-
-
-def nothing(topic: str, period: Period, language: str) -> str:
-    """The sentence that says that nothing matched; a long topic is cut."""
-    folded = " ".join(topic.split())
-    if len(folded) > _TOPIC_QUOTED_MAX:
-        folded = folded[: _TOPIC_QUOTED_MAX - 1].rstrip() + "…"
-    words = frame(language)
-    is_english = words is frame("en")
-    start, end = (
-        _day(day) if is_english else day.date().isoformat()
-        for day in days(period.start, period.end)
-    )
-    return words.nothing.format(topic=folded, start=start, end=end)
-
-
-def ended(sentence: str) -> str:
-    """A sentence with a full stop where it has no end of its own, as a headline has none."""
-    return sentence if sentence.endswith(_ENDS) else f"{sentence}."
-
-
 def primary(language: str) -> str:
     """The primary subtag of a BCP 47 tag, in lower case."""
     return language.replace("_", "-").split("-")[0].casefold()
@@ -124,17 +93,3 @@ def primary(language: str) -> str:
 def days(start: datetime, end: datetime) -> tuple[datetime, datetime]:
     """The first and the last instant of a period, whose end is exclusive."""
     return start, max(start, end - _INSTANT)
-
-
-def _day(at: datetime) -> str:
-    return f"{at.day} {MONTHS[at.month - 1]} {at.year}"
-
-
-def _span(start: datetime, end: datetime) -> str:
-    if start.date() == end.date():
-        return _day(start)
-    if start.year != end.year:
-        return f"{_day(start)} – {_day(end)}"
-    if start.month != end.month:
-        return f"{start.day} {MONTHS[start.month - 1]} – {_day(end)}"
-    return f"{start.day}–{_day(end)}"

@@ -11,11 +11,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from attrs import frozen
+from attrs import evolve
 
-from svc_core.analysis.draft import Draft
 from svc_core.analysis.entities import OTHER, Mention, mentions
 from svc_core.analysis.grouping import Story
+from svc_core.reports.draft import Draft
+from svc_core.resources.report import (
+    GraphCounts,
+    IncidentAnchor,
+    ReportEdge,
+    ReportGraph,
+    ReportNode,
+    ReportSource,
+)
 
 NODES_MAX = 200
 EDGES_MAX = 600
@@ -25,68 +33,31 @@ CO_MENTIONS_MIN = 2
 REPORT, INCIDENT, ENTITY, SOURCE = "report", "incident", "entity", "source"
 
 
-@frozen
-class Node:
-    """A node; `kind` tells an entity's kind, `key` is the story's, name's or source's own key."""
-
-    id: str
-    type: str
-    label: str
-    key: str
-    kind: str | None = None
-    country_code: str | None = None
-    degree: int = 0
-
-
-@frozen
-class Edge:
-    """An edge between two nodes; `citations` are source numbers of the draft that show it."""
-
-    id: str
-    type: str
-    source_id: str
-    target_id: str
-    directed: bool
-    weight: int
-    citations: tuple[int, ...]
-
-
-@frozen
-class Graph:
-    """The graph; `anchors` are the incidents' node ids, `citations` the numbers used by edges."""
-
-    nodes: tuple[Node, ...]
-    edges: tuple[Edge, ...]
-    anchors: tuple[str, ...]
-    citations: tuple[int, ...]
-    counts: Mapping[str, int]
-    truncated: bool
-
-
-def build(draft: Draft, stories: Sequence[Story]) -> Graph:
-    """The graph of a draft and the stories it tells (those with a cited item)."""
-    numbers = {source.id: source.number for source in draft.sources}
-    cited = [s for s in stories if any(one.evidence.id in numbers for one in s.members)]
-    named = {story.key: _named(story, draft.language) for story in cited}
+def build(draft: Draft, language: str, sources: tuple[ReportSource, ...]) -> ReportGraph:
+    """The graph of a draft: of the stories that it tells, those with a cited item."""
+    numbers = draft.numbers
+    cited = [s for s in draft.stories if any(one.evidence.id in numbers for one in s.members)]
+    named = {story.key: _named(story, language) for story in cited}
     wanted = [
-        Node(REPORT, REPORT, draft.title, REPORT),
-        *(Node(_id(INCIDENT, s.key), INCIDENT, _headline(s), s.key) for s in cited),
+        _node(REPORT, draft.title, REPORT),
+        *(_node(_id(INCIDENT, s.key), _headline(s), INCIDENT) for s in cited),
         *_sources(draft),
         *_entities(named),
     ]
-    nodes = wanted[:NODES_MAX]
-    held = {node.id for node in nodes}
+    held = {node.id for node in wanted[:NODES_MAX]}
     drawn = [
         edge for edge in _edges(cited, named, numbers) if {edge.source_id, edge.target_id} <= held
     ]
     edges = drawn[:EDGES_MAX]
     degree = Counter(end for edge in edges for end in (edge.source_id, edge.target_id))
-    return Graph(
-        nodes=tuple(_with_degree(node, degree[node.id]) for node in nodes),
+    nodes = tuple(evolve(node, degree=degree[node.id]) for node in wanted[:NODES_MAX])
+    anchors = tuple(_anchor(s, numbers) for s in cited if _id(INCIDENT, s.key) in held)
+    return ReportGraph(
+        nodes=nodes,
         edges=tuple(edges),
-        anchors=tuple(node.id for node in nodes if node.type == INCIDENT),
-        citations=tuple(sorted({number for edge in edges for number in edge.citations})),
-        counts=_counts(nodes, edges),
+        incident_anchors=anchors,
+        citations=sources,
+        counts=GraphCounts(len(nodes), len(edges), len(anchors), len(sources)),
         truncated=len(wanted) > NODES_MAX or len(drawn) > EDGES_MAX,
     )
 
@@ -95,19 +66,21 @@ def _id(type_: str, key: str) -> str:
     return f"{type_}:{key}"
 
 
-def _with_degree(node: Node, degree: int) -> Node:
-    return Node(node.id, node.type, node.label, node.key, node.kind, node.country_code, degree)
+def _node(
+    id_: str, label: str, type_: str, kind: str | None = None, country_code: str | None = None
+) -> ReportNode:
+    return ReportNode(id_, type_, kind, label, country_code, degree=0)
 
 
-def _counts(nodes: Sequence[Node], edges: Sequence[Edge]) -> Mapping[str, int]:
-    types = Counter(node.type for node in nodes)
-    return {
-        "nodes": len(nodes),
-        "edges": len(edges),
-        "incidents": types[INCIDENT],
-        "entities": types[ENTITY],
-        "sources": types[SOURCE],
-    }
+def _anchor(story: Story, numbers: Mapping[str, int]) -> IncidentAnchor:
+    return IncidentAnchor(
+        node_id=_id(INCIDENT, story.key),
+        story_id=story.key,
+        title=_headline(story),
+        first_reported_at=story.first_at,
+        last_reported_at=story.last_at,
+        citations=cited_in(story, numbers),
+    )
 
 
 def _headline(story: Story) -> str:
@@ -121,34 +94,29 @@ def _named(story: Story, language: str) -> tuple[Mention, ...]:
     return tuple(telling[:ENTITIES_PER_STORY_MAX])
 
 
-def _sources(draft: Draft) -> list[Node]:
-    names = {source.source_id: source.name for source in draft.sources}
-    return [Node(_id(SOURCE, key), SOURCE, name, key) for key, name in names.items()]
+def _sources(draft: Draft) -> list[ReportNode]:
+    names = {item.source_id: item.source_name for item in draft.cited}
+    return [_node(_id(SOURCE, key), name, SOURCE) for key, name in names.items()]
 
 
-def _entities(named: Mapping[str, Sequence[Mention]]) -> list[Node]:
+def _entities(named: Mapping[str, Sequence[Mention]]) -> list[ReportNode]:
     """Entities, those of most incidents first."""
     spread = Counter(mention.key for found in named.values() for mention in found)
     first = {mention.key: mention for found in named.values() for mention in found}
-    ranked = sorted(spread, key=lambda key: (-spread[key], key))
-    return [
-        Node(
-            _id(ENTITY, key), ENTITY, first[key].name, key, first[key].kind, first[key].country_code
-        )
-        for key in ranked
-    ]
+    ranked = (first[key] for key in sorted(spread, key=lambda key: (-spread[key], key)))
+    return [_node(_id(ENTITY, m.key), m.name, ENTITY, m.kind, m.country_code) for m in ranked]
 
 
 def _edges(
     stories: Sequence[Story], named: Mapping[str, Sequence[Mention]], numbers: Mapping[str, int]
-) -> list[Edge]:
+) -> list[ReportEdge]:
     """All edges, the weightiest kinds first."""
-    found: list[Edge] = []
+    found: list[ReportEdge] = []
     together: dict[tuple[str, str], set[int]] = {}
     counts: Counter[tuple[str, str]] = Counter()
     for story in stories:
         anchor = _id(INCIDENT, story.key)
-        shown = _numbers(story, numbers)
+        shown = cited_in(story, numbers)
         found.append(_edge("reports", REPORT, anchor, len(shown), shown))
         for source_id, held in _by_source(story, numbers).items():
             found.append(_edge("reportedBy", anchor, _id(SOURCE, source_id), len(held), held))
@@ -173,20 +141,21 @@ def _edges(
     ]
 
 
-def _edge(type_: str, source: str, target: str, weight: int, shown: Sequence[int]) -> Edge:
+def _edge(type_: str, source: str, target: str, weight: int, shown: Sequence[int]) -> ReportEdge:
     directed = type_ != "coMentioned"
-    return Edge(f"{type_}:{source}>{target}", type_, source, target, directed, weight, tuple(shown))
+    id_ = f"{type_}:{source}>{target}"
+    return ReportEdge(id_, type_, source, target, directed, weight, tuple(shown))
 
 
-def _numbers(story: Story, numbers: Mapping[str, int]) -> list[int]:
-    held = (numbers.get(member.evidence.id) for member in story.members)
-    return sorted(number for number in held if number is not None)
+def cited_in(story: Story, numbers: Mapping[str, int]) -> tuple[int, ...]:
+    """The numbers of a story's items; those that the draft does not cite have none."""
+    ids = (member.evidence.id for member in story.members)
+    return tuple(sorted(numbers[id_] for id_ in ids if id_ in numbers))
 
 
 def _by_source(story: Story, numbers: Mapping[str, int]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for member in story.members:
-        number = numbers.get(member.evidence.id)
-        if number is not None:
-            found.setdefault(member.evidence.source_id, []).append(number)
+        if member.evidence.id in numbers:
+            found.setdefault(member.evidence.source_id, []).append(numbers[member.evidence.id])
     return found
