@@ -13,9 +13,9 @@ from time import process_time
 
 import pymerkle
 
+from svc_core.ledger.log.seal import TreeHead, seal_batch
+from svc_core.ledger.log.tree import Tree
 from svc_core.ledger.records import Draft, decode, split
-from svc_core.ledger.seal import TreeHead, seal_batch
-from svc_core.ledger.tree import Tree
 
 LINE_BYTES = 829
 BATCH = 100  # what one append may carry

@@ -22,10 +22,10 @@ from time import perf_counter
 
 import rfc8785
 
-from svc_core.ledger import ndjson
+from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import Draft, split
-from svc_core.ledger.seal import TreeHead, seal_batch
-from svc_core.ledger.verify import verify, verify_export
+from svc_core.ledger.verify import ndjson
+from svc_core.ledger.verify.verify import verify, verify_export
 
 BLOCK_BYTES = 1 << 18
 LINES = 16_384

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from attrs import frozen
 
-from svc_core.operation import BODY, PATH, Context, IdOf, Operation, Target
+from svc_core.operation import BODY, PATH, Context, Operation, Target
 from svc_core.profiles import rules
 from svc_core.profiles.operations import READ, WRITE
 from svc_core.profiles.planning import plan
@@ -19,7 +19,7 @@ from svc_core.resources.webhook import WEBHOOKS
 from svc_core.result import One, Page
 from svc_core.unset import UNSET
 
-PathSubscriptionId = Annotated[SubscriptionId, PATH, IdOf("sub")]
+PathSubscriptionId = Annotated[SubscriptionId, PATH]
 
 
 # -- requests ----------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from attrs import frozen
 
 from svc_core import passes, problem, wire
 from svc_core.constraints import Doc, Example
-from svc_core.operation import PATH, QUERY, T4_PREMIUM_AUDIO, Context, IdOf, Operation
+from svc_core.operation import PATH, QUERY, T4_PREMIUM_AUDIO, Context, Operation
 from svc_core.problem import Problem
 from svc_core.resources.audio import AUDIO, Audio, AudioFacet
 from svc_core.resources.members import ReportId
@@ -25,7 +25,7 @@ MEDIA_PATH = "/media"
 class GetAudio:
     """The audio of one report."""
 
-    report_id: Annotated[ReportId, PATH, IdOf("rpt")]
+    report_id: Annotated[ReportId, PATH]
     redirect: Annotated[
         bool, QUERY, Doc("Answer 302 with the file's address instead of 200."), Example(False)
     ] = False
@@ -78,6 +78,8 @@ def media_address(ctx: Context, name: str) -> str:
 
 OPERATION: Operation[GetAudio, Bare[AudioFacet] | Redirect] = Operation(
     id="getReportAudio",
+    group="reports",
+    verb="audio",
     method="GET",
     path="/reports/{reportId}/audio",
     summary="Read a report's audio",

@@ -18,7 +18,6 @@ from svc_core.operation import (
     TEXT,
     UTF8_TEXT,
     Context,
-    IdOf,
     Operation,
 )
 from svc_core.ports import Document
@@ -38,7 +37,7 @@ from svc_core.result import Bare, Content, One, Page
 from svc_core.unset import UNSET, Maybe, Unset, given
 
 READ = frozenset({"reports:read"})
-PathReportId = Annotated[ReportId, PATH, IdOf("rpt")]
+PathReportId = Annotated[ReportId, PATH]
 _UTF8_MARKDOWN = f"{MARKDOWN.media_type}; charset=utf-8"  # RFC 7763, 2.1: it is required
 Expansion = Literal["content", "sources", "signals", "graph", "audio"]
 
@@ -50,9 +49,7 @@ Expansion = Literal["content", "sources", "signals", "graph", "audio"]
 class ListReports:
     """Reports of subscribed profiles, newest generation date first."""
 
-    profile_id: Annotated[
-        Maybe[ProfileId], QUERY, IdOf("prf"), Doc("Only reports of this profile.")
-    ] = UNSET
+    profile_id: Annotated[Maybe[ProfileId], QUERY, Doc("Only reports of this profile.")] = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
 
@@ -245,6 +242,9 @@ _GRAPH: dict[str, Any] = {
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     Operation(
         id="listReports",
+        group="reports",
+        verb="list",
+        columns=("id", "title", "generatedAt", "counts.sources", "counts.signals"),
         method="GET",
         path="/reports",
         summary="List reports",
@@ -264,6 +264,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="getReport",
+        group="reports",
+        verb="show",
         method="GET",
         path="/reports/{reportId}",
         summary="Read a report",
@@ -285,6 +287,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="getReportSignals",
+        group="reports",
+        verb="signals",
         method="GET",
         path="/reports/{reportId}/signals",
         summary="Read a report's signals",
@@ -303,6 +307,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="getReportGraph",
+        group="reports",
+        verb="graph",
         method="GET",
         path="/reports/{reportId}/graph",
         summary="Read a report's graph",
@@ -323,6 +329,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="getReportText",
+        group="reports",
+        verb="text",
         method="GET",
         path="/reports/{reportId}/text",
         summary="Read a report's text",
@@ -341,6 +349,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     audio_operation.OPERATION,
     Operation(
         id="getReportAudioText",
+        group="reports",
+        verb="audio-text",
         method="GET",
         path="/reports/{reportId}/audio-text",
         summary="Read a report's text for speech",

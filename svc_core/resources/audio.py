@@ -12,7 +12,7 @@ import attrs
 from attrs import frozen
 
 from svc_core import ids
-from svc_core.constraints import Doc, Example, Ge, Pattern
+from svc_core.constraints import Doc, Example, Ge, IdOf
 from svc_core.operation import Context
 from svc_core.ports import Collection
 from svc_core.resources.members import CreatedAt, ReportId, micros
@@ -20,12 +20,7 @@ from svc_core.unset import UNSET, Maybe
 
 _SHA256: Final = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
-AudioId = Annotated[
-    str,
-    Pattern(ids.pattern("aud"), "an audio id"),
-    Doc("Audio identifier; a new recording has a new one."),
-    Example("aud_65f1c0de8badf00d12345678"),
-]
+AudioId = Annotated[str, IdOf("aud"), Doc("Audio identifier; a new recording has a new one.")]
 MimeType = Annotated[str, Doc("Media type of the file."), Example("audio/mpeg")]
 SizeBytes = Annotated[int, Ge(0), Doc("Size of the file in bytes."), Example(1_045_315)]
 Sha256 = Annotated[str, Doc("SHA-256 of the file, in hexadecimal."), Example(_SHA256)]

@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 
 from attrs import frozen
 
-from svc_core import ids
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
 from svc_core.operation import BASE_V1
 from svc_core.ports import Collection
@@ -18,6 +17,7 @@ from svc_core.resources.members import (
     ReportId,
     SubscriptionId,
     UpdatedAt,
+    WebhookId,
     micros,
 )
 from svc_core.schedule import Frequency, Schedule
@@ -95,7 +95,7 @@ class Profile:
 
 
 WebhookIds = Annotated[
-    tuple[Annotated[str, Pattern(ids.WEBHOOK_ID, "a webhook id")], ...],
+    tuple[WebhookId, ...],
     MaxLen(WEBHOOKS_MAX),
     Doc("Webhooks to notify; empty means every webhook of the workspace."),
     Example([]),

@@ -11,7 +11,7 @@ from svc_http.cli.streams import STREAM
 
 
 def _version() -> str:
-    from svc_http.pages import service_version  # noqa: PLC0415 - help is shown without it
+    from svc_http.requests.pages import service_version  # noqa: PLC0415 - help is shown without it
 
     return f"svc {service_version()}"
 

@@ -60,7 +60,7 @@ def backup(
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
     """Copy the database as it is now, even while a server uses it."""
-    from svc_http import snapshots  # noqa: PLC0415 - help is shown without it
+    from svc_http.storage import snapshots  # noqa: PLC0415 - help is shown without it
 
     source = _file(common)
     snapshots.backup(source, target)
@@ -89,7 +89,7 @@ def restore(
 
     Consumers of the change feed are told to start over.
     """
-    from svc_http import snapshots  # noqa: PLC0415 - help is shown without it
+    from svc_http.storage import snapshots  # noqa: PLC0415 - help is shown without it
 
     target = Path(common.settings().db).absolute()
     aside = snapshots.restore(source, target)

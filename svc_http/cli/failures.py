@@ -95,8 +95,8 @@ def _option(pointer: str) -> str:
 
 def known(failure: BaseException) -> int | None:
     """Tell a failure that people can mend; None for one that is a defect of ours."""
+    from svc_http.commands.exports import Unreadable  # noqa: PLC0415
     from svc_http.control import Unreachable, Unsafe  # noqa: PLC0415 - help is shown without them
-    from svc_http.exports import Unreadable  # noqa: PLC0415
     from svc_http.settings import SettingsError  # noqa: PLC0415
 
     if isinstance(failure, Refusal):
@@ -123,9 +123,9 @@ def defect(failure: BaseException) -> int:
 
 
 def _of_the_store(failure: BaseException) -> int | None:
-    from svc_http.opening import Unusable  # noqa: PLC0415 - help is shown without them
-    from svc_http.snapshots import Unfit  # noqa: PLC0415
+    from svc_http.runtime.opening import Unusable  # noqa: PLC0415 - help is shown without them
     from svc_http.storage import StorageUnavailable, StoreBusy  # noqa: PLC0415
+    from svc_http.storage.snapshots import Unfit  # noqa: PLC0415
 
     if isinstance(failure, StorageUnavailable):
         return tell(f"the database cannot be used now: {failure}", REFUSED)

@@ -22,7 +22,7 @@ from svc_http.cli.failures import Usage
 from svc_http.cli.options import Common, Workspace
 from svc_http.cli.reach import call
 from svc_http.cli.webhooks import asked
-from svc_http.interrupts import sigterm_interrupts
+from svc_http.system import sigterm_interrupts
 
 DESCRIPTION = "svc webhooks listen"
 BODY_BYTES_MAX = 1024 * 1024

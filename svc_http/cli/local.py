@@ -12,9 +12,9 @@ from svc_http.commands.answering import Answering
 from svc_http.commands.catalogue import commands
 from svc_http.commands.progress import Tell
 from svc_http.control import request, told
-from svc_http.opening import Unusable, checked, fetcher, hands, open_store, studio
-from svc_http.runtime import Runtime
-from svc_http.secret import secured
+from svc_http.runtime.opening import Unusable, checked, fetcher, hands, open_store, studio
+from svc_http.runtime.runtime import Runtime
+from svc_http.runtime.secret import secured
 from svc_http.settings import MEMBERS, MEMORY, Settings
 
 

@@ -16,14 +16,15 @@ from cyclopts import Parameter
 
 from svc_core.constraints import Doc
 from svc_core.operation import BASE_V1, BASE_V2
-from svc_http import serving, settings
+from svc_http import settings
 from svc_http.cli.failures import REFUSED, USAGE, Usage, tell
 from svc_http.cli.options import load
 from svc_http.demo.seed import Seeded
-from svc_http.pages import service_version
 from svc_http.providers.espeak import CURE
-from svc_http.server import PortBusy
-from svc_http.serving import Opened
+from svc_http.requests.pages import service_version
+from svc_http.server import serving
+from svc_http.server.hypercorn import PortBusy
+from svc_http.server.serving import Opened
 from svc_http.settings import MEMBERS, Settings
 
 OTHER_NAMES = {"rate_limits": ("--no-rate-limits", "--no-rate-limit")}

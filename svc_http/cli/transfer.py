@@ -10,7 +10,7 @@ from typing import IO, Annotated, Any
 
 from cyclopts import Parameter
 
-from svc_core.ledger.erasures import Part
+from svc_core.ledger.append.erasure import Part
 from svc_http.cli import show
 from svc_http.cli.failures import Refusal, Usage
 from svc_http.cli.options import Common, Workspace

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from svc_core import wire
-from svc_core.ledger.answers import verification
-from svc_core.ledger.note import to_base64
-from svc_core.ledger.verdict import Fault, Verdict
+from svc_core.ledger.log.note import to_base64
+from svc_core.ledger.model import verification
+from svc_core.ledger.verify.verdict import Fault, Verdict
 
 FAULTS_SHOWN: Final = 10
 """Lines that a terminal has to spare; `--json` lists up to 100."""

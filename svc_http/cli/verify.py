@@ -7,18 +7,18 @@ from typing import Annotated, Any
 from attrs import frozen
 from cyclopts import Parameter
 
-from svc_core.ledger.checkpoint import Checkpoint
-from svc_core.ledger.evidence import Evidence
-from svc_core.ledger.note import NoteError, VerifierKey, from_base64, parse, to_base64
-from svc_core.ledger.policy import Policy, PolicyError
-from svc_core.ledger.tree import HASH_BYTES
-from svc_core.ledger.verdict import Level, Verdict
-from svc_core.ledger.verify import verify_export
+from svc_core.ledger.log.checkpoint import Checkpoint
+from svc_core.ledger.log.note import NoteError, VerifierKey, from_base64, parse, to_base64
+from svc_core.ledger.log.policy import Policy, PolicyError
+from svc_core.ledger.log.tree import HASH_BYTES
+from svc_core.ledger.verify.anchors import Evidence
+from svc_core.ledger.verify.verdict import Level, Verdict
+from svc_core.ledger.verify.verify import verify_export
 from svc_http.cli import show, verdicts
 from svc_http.cli.failures import REFUSED, Usage
 from svc_http.cli.options import Answer
 from svc_http.cli.streams import named
-from svc_http.exports import opener
+from svc_http.commands.exports import opener
 
 NOTE_BYTES_MAX = 1024 * 1024
 """Of a checkpoint, a receipt or a policy: a thousand times what they take."""

@@ -5,7 +5,7 @@ from svc_core.accounts import Workspace
 from svc_core.operation import Context
 from svc_core.ports import SYSTEM, Collection, Document, T
 from svc_core.problem import Problem
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 
 
 async def workspace(ctx: Context, given: str | None) -> Workspace:

@@ -16,7 +16,7 @@ from svc_core.wire import Json, JsonError, WireError
 from svc_http import system
 from svc_http.commands.command import Command
 from svc_http.commands.progress import Tell
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 from svc_http.storage.errors import Overloaded, StorageUnavailable
 
 

@@ -17,7 +17,7 @@ from svc_core.constraints import Ge, Le
 from svc_core.problem import Problem, describe
 from svc_core.wire import Json, WireError
 from svc_http.commands.progress import Tell, silent
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 
 A = TypeVar("A")
 

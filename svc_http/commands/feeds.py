@@ -17,7 +17,7 @@ from svc_core.wire import Fault, Json
 from svc_http.commands.command import Command, short, table
 from svc_http.commands.progress import Progress, Tell
 from svc_http.fetch import Fetcher, FetchRefused, locations
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 from svc_http.workers import Outcome, add_source, pull_all
 
 SOURCES_MAX = 10_000

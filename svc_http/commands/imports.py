@@ -14,21 +14,21 @@ from attrs import frozen
 
 from svc_core import accounts, problem
 from svc_core.constraints import MaxLen, MinLen
-from svc_core.ledger import ndjson
-from svc_core.ledger.books import head_of
-from svc_core.ledger.importing import Imported, import_lines
-from svc_core.ledger.note import to_base64
-from svc_core.ledger.verdict import Verdict
-from svc_core.ledger.verify import verify_export
+from svc_core.ledger.append.importing import Imported, import_lines
+from svc_core.ledger.log.note import to_base64
+from svc_core.ledger.stored import head_of
+from svc_core.ledger.verify import ndjson
+from svc_core.ledger.verify.verdict import Verdict
+from svc_core.ledger.verify.verify import verify_export
 from svc_core.operation import Context
 from svc_core.ports import SYSTEM
 from svc_core.problem import Problem
 from svc_core.wire import Json
 from svc_http.commands.command import Command, table
+from svc_http.commands.exports import Unreadable, opener
 from svc_http.commands.ledger import home
 from svc_http.commands.progress import Progress, Tell
-from svc_http.exports import Unreadable, opener
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 
 
 @frozen

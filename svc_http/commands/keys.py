@@ -18,7 +18,7 @@ from svc_core.problem import Problem
 from svc_core.wire import Json
 from svc_http.commands.accounts import workspace
 from svc_http.commands.command import short, table
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 
 DEFAULT_NAME = "default"
 DEFAULT_PLAN = "elite"

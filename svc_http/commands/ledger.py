@@ -9,13 +9,13 @@ from attrs import frozen
 from svc_core import problem, wire
 from svc_core.constraints import Ge, Pattern
 from svc_core.ledger import usecases
-from svc_core.ledger.answers import sealed
-from svc_core.ledger.books import checkpoint_of, head_of, prefix, records_of, vkey_of
-from svc_core.ledger.entries import SubjectId
-from svc_core.ledger.note import to_base64
-from svc_core.ledger.seal import TreeHead
+from svc_core.ledger.append.entries import SubjectId
+from svc_core.ledger.fold.view import SubjectView
+from svc_core.ledger.log.note import to_base64
+from svc_core.ledger.log.seal import TreeHead
+from svc_core.ledger.model import sealed
 from svc_core.ledger.stix import AMBER, Tlp
-from svc_core.ledger.view import SubjectView
+from svc_core.ledger.stored import checkpoint_of, head_of, prefix, records_of, vkey_of
 from svc_core.operation import JSON, Context
 from svc_core.ports import SYSTEM
 from svc_core.problem import Problem
@@ -24,7 +24,7 @@ from svc_core.unset import UNSET, Maybe
 from svc_core.wire import Json
 from svc_http.commands import accounts
 from svc_http.commands.command import Rows, row, short, table
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 
 R = TypeVar("R")
 

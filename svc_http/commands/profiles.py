@@ -9,7 +9,7 @@ from svc_core.resources.profile import PROFILES, ProfileInput
 from svc_core.wire import Json
 from svc_http.commands import accounts
 from svc_http.commands.command import Rows, row, short, table
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 
 
 @frozen

@@ -11,14 +11,14 @@ from svc_core import accounts as people
 from svc_core import problem, wire
 from svc_core.constraints import MaxLen, MinLen, Pattern
 from svc_core.ledger import usecases
-from svc_core.ledger.answers import sealed
-from svc_core.ledger.appending import append_all
-from svc_core.ledger.books import head_of
-from svc_core.ledger.drafts import drafts
-from svc_core.ledger.entries import Entry, SubjectEntry
+from svc_core.ledger.append.append import append_all
+from svc_core.ledger.append.drafts import drafts
+from svc_core.ledger.append.entries import Entry, SubjectEntry
+from svc_core.ledger.append.salts import repeatable
+from svc_core.ledger.log.seal import payload_hash, record_id
+from svc_core.ledger.model import sealed
 from svc_core.ledger.records import KIND_PREFIX, Kind, payload_bytes
-from svc_core.ledger.salts import repeatable
-from svc_core.ledger.seal import payload_hash, record_id
+from svc_core.ledger.stored import head_of
 from svc_core.operation import Actor, Context
 from svc_core.ports import SYSTEM
 from svc_core.problem import Problem
@@ -26,7 +26,7 @@ from svc_core.unset import UNSET
 from svc_core.wire import Json
 from svc_http.commands.command import row, short, table
 from svc_http.commands.ledger import AnyId, home
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 
 R = TypeVar("R")
 

@@ -15,7 +15,7 @@ from svc_core.resources.report import FACETS, REPORTS
 from svc_core.wire import Json
 from svc_http.commands import accounts
 from svc_http.commands.command import Rows, row, short, table
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 from svc_http.workers import make_report
 
 EXPANSIONS = frozenset({"content", "sources", "signals", "graph"})

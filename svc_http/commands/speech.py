@@ -15,7 +15,7 @@ from svc_core.wire import Json
 from svc_http.commands import accounts
 from svc_http.commands.command import Command, short, table
 from svc_http.providers.speech import SpeechFailed
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 from svc_http.settings import SettingsError
 from svc_http.workers.speak import Studio
 

@@ -10,7 +10,7 @@ from svc_core import problem
 from svc_core.operation import Context
 from svc_core.problem import Problem
 from svc_core.reports.notices import announce
-from svc_core.resources.members import ReportId, micros
+from svc_core.resources.members import ReportId, WebhookId, micros
 from svc_core.resources.report import FACETS, REPORTS
 from svc_core.resources.webhook import (
     DELIVERIES,
@@ -18,14 +18,13 @@ from svc_core.resources.webhook import (
     WEBHOOKS_MAX,
     DeliveryStatus,
     EventId,
-    WebhookId,
 )
 from svc_core.unset import UNSET
 from svc_core.webhooks import requests, usecases
 from svc_core.wire import Json
 from svc_http.commands import accounts
 from svc_http.commands.command import Rows, row, short, table
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 
 
 @frozen

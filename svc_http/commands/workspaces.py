@@ -11,7 +11,7 @@ from svc_core.wire import Json
 from svc_http.commands import accounts as finding
 from svc_http.commands.command import short, table
 from svc_http.commands.keys import DEFAULT_PLAN
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 
 
 @frozen

@@ -24,7 +24,7 @@ from svc_core.resources.members import micros
 from svc_core.resources.news import SOURCES, Source
 from svc_core.sources import FeedRefused, MissingExtra, ParsedFeed, parse_feed
 from svc_http.fetch import Fetched, Fetcher, FetchRefused, NotModified
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 
 DOCUMENTS_AT_ONCE = 1
 """Documents being read or written. Reading is bound by the interpreter, so two at once are no

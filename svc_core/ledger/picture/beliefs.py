@@ -13,12 +13,12 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from svc_core.ledger.fold_claims import value_text
-from svc_core.ledger.fold_standing import Standing
+from svc_core.ledger.fold.claims import value_text
+from svc_core.ledger.fold.segments import NEVER, Periods, union
+from svc_core.ledger.fold.standing import Standing
+from svc_core.ledger.fold.states import State
 from svc_core.ledger.predicates import is_single
 from svc_core.ledger.records import STATEMENTS, Record
-from svc_core.ledger.segments import NEVER, Periods, union
-from svc_core.ledger.states import State
 
 STATEMENTS_MAX: Final = 400
 """Statements that are looked at, the newest; many more than anybody can look at in one picture."""

@@ -15,7 +15,7 @@ from itertools import accumulate
 from types import MappingProxyType
 from typing import Final
 
-from svc_core.ledger.states import State
+from svc_core.ledger.fold.states import State
 
 FONT: Final = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica, Arial, sans-serif"
 

@@ -8,8 +8,9 @@ Rule 3: it is for those, too, who cannot see it: a title, and a description of w
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from svc_core.ledger.fold import standing_of
-from svc_core.ledger.fold_standing import Standing
+from svc_core.ledger.fold.fold import standing_of
+from svc_core.ledger.fold.recordset import State
+from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.picture import ink, rows
 from svc_core.ledger.picture.beliefs import beliefs, spans
 from svc_core.ledger.picture.ink import box, fill, label, number, stroke
@@ -17,7 +18,6 @@ from svc_core.ledger.picture.plate import LEFT, RIGHT, WIDTH, Plate
 from svc_core.ledger.picture.rows import Row
 from svc_core.ledger.picture.scale import day_of
 from svc_core.ledger.records import Record
-from svc_core.ledger.snapshot import State
 
 BYTES_MAX: Final = 2 * 2**20
 """Bytes that no picture exceeds."""

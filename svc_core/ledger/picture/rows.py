@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from attrs import frozen
 
+from svc_core.ledger.fold.recordset import readable
+from svc_core.ledger.fold.segments import NEVER
 from svc_core.ledger.picture.beliefs import Belief, Beliefs, spans
 from svc_core.ledger.picture.ink import WORDS
 from svc_core.ledger.predicates import is_single
 from svc_core.ledger.records import Record
-from svc_core.ledger.segments import NEVER
-from svc_core.ledger.snapshot import readable
 
 SHAPES_MAX: Final = 2_200
 """Rectangles and lines of one picture; at some 700 bytes each it stays below two megabytes."""

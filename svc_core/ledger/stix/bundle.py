@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from svc_core import canonical
-from svc_core.ledger.fold import fold
-from svc_core.ledger.fold_claims import value_text
-from svc_core.ledger.fold_standing import Standing
+from svc_core.ledger.fold.claims import value_text
+from svc_core.ledger.fold.fold import fold
+from svc_core.ledger.fold.recordset import State
+from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.records import Record
-from svc_core.ledger.snapshot import State
 from svc_core.ledger.stix.ids import FIXED_TIME
 from svc_core.ledger.stix.issuer import Issuer
 from svc_core.ledger.stix.known import Known, Object, known_subjects

@@ -18,10 +18,10 @@ from typing import Any, Final, TypeAlias
 
 from attrs import evolve
 
-from svc_core.ledger.fold_standing import Standing, covers
+from svc_core.ledger.fold.recordset import EMPTY, Snapshot, State
+from svc_core.ledger.fold.segments import breakpoints
+from svc_core.ledger.fold.standing import Standing, covers
 from svc_core.ledger.records import STATEMENTS, Draft, Op, Record
-from svc_core.ledger.segments import breakpoints
-from svc_core.ledger.snapshot import EMPTY, Snapshot, State
 from svc_core.testing.ledger.histories import AUTHORS, History, instant
 from svc_core.testing.ledger.questions import (
     Fold,

@@ -11,8 +11,11 @@ from typing import Any, Final
 from attrs import evolve, frozen
 from hypothesis import strategies as st
 
-from svc_core.ledger.fold import standing_of
-from svc_core.ledger.fold_standing import Standing
+from svc_core.ledger.append.rules import ACTS_ON, Known, admit
+from svc_core.ledger.fold.fold import standing_of
+from svc_core.ledger.fold.standing import Standing
+from svc_core.ledger.fold.states import TRANSITIONS, UNVERIFIED
+from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import (
     STATEMENTS,
     Draft,
@@ -22,9 +25,6 @@ from svc_core.ledger.records import (
     encode_line,
     split,
 )
-from svc_core.ledger.rules import ACTS_ON, Known, admit
-from svc_core.ledger.seal import TreeHead, seal_batch
-from svc_core.ledger.states import TRANSITIONS, UNVERIFIED
 from svc_core.problem import Problem
 
 LEDGER: Final = "led_0123456789abcdef01234567"

@@ -15,11 +15,11 @@ from typing import Any, TypeAlias
 
 from attrs import evolve
 
-from svc_core.ledger.note import VerifierKey
-from svc_core.ledger.receipt import Receipt
+from svc_core.ledger.log.note import VerifierKey
+from svc_core.ledger.log.receipt import Receipt
+from svc_core.ledger.log.tree import Frontier, ProofError
 from svc_core.ledger.records import Record
-from svc_core.ledger.tree import Frontier, ProofError
-from svc_core.ledger.verdict import Verdict
+from svc_core.ledger.verify.verdict import Verdict
 from svc_core.testing.ledger.edits import Edit
 from svc_core.testing.ledger.folds import act
 from svc_core.testing.ledger.histories import History

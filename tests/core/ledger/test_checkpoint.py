@@ -9,11 +9,11 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.ledger import checkpoint, note, receipt
-from svc_core.ledger.checkpoint import Checkpoint, ForkError, compare, open_checkpoint
-from svc_core.ledger.note import Ed25519Signer, NoteError, VerifierKey
-from svc_core.ledger.receipt import Receipt
-from svc_core.ledger.tree import ProofError, Tree
+from svc_core.ledger.log import checkpoint, note, receipt
+from svc_core.ledger.log.checkpoint import Checkpoint, ForkError, compare, open_checkpoint
+from svc_core.ledger.log.note import Ed25519Signer, NoteError, VerifierKey
+from svc_core.ledger.log.receipt import Receipt
+from svc_core.ledger.log.tree import ProofError, Tree
 
 VECTORS = json.loads(Path("tests/data/ledger/vectors.json").read_text("utf-8"))
 SIGNER = Ed25519Signer.from_seed(bytes.fromhex(VECTORS["logKey"]["seed"]))

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svc_core import canonical, wire
-from svc_core.ledger.fold import fold, standing_of
-from svc_core.ledger.fold_claims import value_text
+from svc_core.ledger.fold.claims import value_text
+from svc_core.ledger.fold.fold import fold, standing_of
+from svc_core.ledger.fold.recordset import EMPTY, Snapshot, State
+from svc_core.ledger.fold.view import Basis, CollisionView, SubjectView, encode
 from svc_core.ledger.records import Draft, Record, decode
-from svc_core.ledger.snapshot import EMPTY, Snapshot, State
-from svc_core.ledger.view import Basis, CollisionView, SubjectView, encode
 from svc_core.schema import Schemas
 from svc_core.testing.ledger import folds, histories, questions
 from svc_core.testing.ledger.questions import Question

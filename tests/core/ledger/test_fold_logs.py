@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svc_core import canonical
-from svc_core.ledger import tree
-from svc_core.ledger.checkpoint import Checkpoint, sign
-from svc_core.ledger.note import Ed25519Signer, VerifierKey
-from svc_core.ledger.receipt import Receipt
+from svc_core.ledger.log import tree
+from svc_core.ledger.log.checkpoint import Checkpoint, sign
+from svc_core.ledger.log.note import Ed25519Signer, VerifierKey
+from svc_core.ledger.log.receipt import Receipt
 from svc_core.ledger.records import Record, decode, encode_head, encode_line, payload_bytes
 from svc_core.ledger.timestamps import canonical_time
-from svc_core.ledger.verify import verify
+from svc_core.ledger.verify.verify import verify
 from svc_core.testing.ledger import edits, folds, histories, logs, questions
 
 FEW = settings(max_examples=40, deadline=None)

@@ -11,9 +11,9 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.ledger import seal, tree
+from svc_core.ledger.log import seal, tree
+from svc_core.ledger.log.seal import TreeHead, next_time, seal_batch
 from svc_core.ledger.records import HEAD, Draft, decode, split
-from svc_core.ledger.seal import TreeHead, next_time, seal_batch
 
 VECTORS = json.loads(Path("tests/data/ledger/vectors.json").read_text("utf-8"))
 RECORDS = [decode(line.encode()) for line in VECTORS["lines"]]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.ledger.tiles import (
+from svc_core.ledger.log.tiles import (
     Tile,
     TileError,
     entry_bytes,

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.ledger import tree
-from svc_core.ledger.plans import Plan, Span, consistency_plan, frontier_plan, inclusion_plan
-from svc_core.ledger.tree import (
+from svc_core.ledger.log import tree
+from svc_core.ledger.log.proofs import Plan, Span, consistency_plan, frontier_plan, inclusion_plan
+from svc_core.ledger.log.tree import (
     EMPTY_ROOT,
     ProofError,
     Tree,

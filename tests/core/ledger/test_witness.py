@@ -6,17 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from svc_core.ledger import cosignature, note
-from svc_core.ledger.checkpoint import Checkpoint
-from svc_core.ledger.cosignature import add_checkpoint_body, cosign, cosigners, with_cosignatures
-from svc_core.ledger.note import (
+from svc_core.ledger.log import cosignature, note
+from svc_core.ledger.log.checkpoint import Checkpoint
+from svc_core.ledger.log.cosignature import (
+    add_checkpoint_body,
+    cosign,
+    cosigners,
+    with_cosignatures,
+)
+from svc_core.ledger.log.note import (
     ED25519_COSIGNATURE,
     ML_DSA_44_COSIGNATURE,
     Ed25519Signer,
     NoteError,
     VerifierKey,
 )
-from svc_core.ledger.policy import Policy, PolicyError
+from svc_core.ledger.log.policy import Policy, PolicyError
 
 VECTORS = json.loads(Path("tests/data/ledger/vectors.json").read_text("utf-8"))
 SIGNED, COSIGNED = VECTORS["checkpoints"]["8"], VECTORS["cosigned"]

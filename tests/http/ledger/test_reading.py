@@ -9,10 +9,11 @@ from urllib.parse import quote
 import pytest
 import rfc8785
 
-from svc_core.ledger import checkpoint, receipt, tree, verify
-from svc_core.ledger.note import VerifierKey
-from svc_core.ledger.receipt import Receipt
+from svc_core.ledger.log import checkpoint, receipt, tree
+from svc_core.ledger.log.note import VerifierKey
+from svc_core.ledger.log.receipt import Receipt
 from svc_core.ledger.records import HEAD, split
+from svc_core.ledger.verify import verify
 
 ZUG, BASEL, VADUZ = {"city": "Zug"}, {"city": "Basel"}, {"city": "Vaduz"}
 
@@ -218,6 +219,7 @@ def test_an_export_goes_on_by_cursor_by_number_and_up_to_a_size(town):
     answer = town.ask("GET", f"/records?after=1&cursor={cursor}")
     assert (answer.status_code, answer.json()["code"]) == (400, "CONFLICTING_PARAMETERS")
     assert answer.json()["detail"] == "after: cannot be combined with cursor"
+    assert answer.json()["resolution"] == "Use after or cursor."
     assert town.get("/records?after=99").content == b""
 
 

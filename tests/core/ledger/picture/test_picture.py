@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from svc_core.ledger.fold.segments import ALWAYS, NEVER, Periods
 from svc_core.ledger.picture import svg
 from svc_core.ledger.picture.beliefs import STATEMENTS_MAX, STEPS_MAX, beliefs, spans
 from svc_core.ledger.picture.ink import DARK, LIGHT, STATES, shortened, width_of
 from svc_core.ledger.picture.picture import BYTES_MAX
 from svc_core.ledger.picture.scale import Scale, microseconds, moment, ticks
 from svc_core.ledger.records import Record
-from svc_core.ledger.segments import ALWAYS, NEVER, Periods
 from svc_core.testing.ledger import histories, questions
 from svc_core.testing.ledger.questions import Question
 

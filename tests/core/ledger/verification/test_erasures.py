@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from svc_core.ledger.erasures import Part, emptied, erased_by
+from svc_core.ledger.append.erasure import Part, emptied, erased_by
+from svc_core.ledger.log.seal import seal_of
 from svc_core.ledger.records import HEAD, encode_line, split
-from svc_core.ledger.seal import seal_of
 
 
 def _member(line: bytes, name: str) -> str:

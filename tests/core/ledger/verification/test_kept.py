@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from svc_core.ledger.checkpoint import Checkpoint, sign
-from svc_core.ledger.note import Ed25519Signer, parse
+from svc_core.ledger.log.checkpoint import Checkpoint, sign
+from svc_core.ledger.log.note import Ed25519Signer, parse
+from svc_core.ledger.log.seal import TreeHead, seal_of
 from svc_core.ledger.records import LINE_BYTES_MAX, encode_line, split
-from svc_core.ledger.seal import TreeHead, seal_of
-from svc_core.ledger.verify import verify
+from svc_core.ledger.verify.verify import verify
 
 OTHER = "led_ffffffffffffffffffffffff"
 HELD = ({}, {"level": "integrity"})

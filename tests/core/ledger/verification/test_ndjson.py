@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.ledger.ndjson import LINES_MAX, chunks
 from svc_core.ledger.records import LINE_BYTES_MAX
-from svc_core.ledger.verify import verify_export
+from svc_core.ledger.verify.ndjson import LINES_MAX, chunks
+from svc_core.ledger.verify.verify import verify_export
 
 MEGABYTE = 1 << 20
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from svc_core import canonical
-from svc_core.ledger import register
-from svc_core.ledger.form import Head
+from svc_core.ledger.log.seal import genesis, seal_of
 from svc_core.ledger.records import PAYLOAD_BYTES_MAX, encode_line
-from svc_core.ledger.register import Register
-from svc_core.ledger.seal import genesis, seal_of
-from svc_core.ledger.verify import verify
+from svc_core.ledger.verify import references
+from svc_core.ledger.verify.form import Head
+from svc_core.ledger.verify.references import Register
+from svc_core.ledger.verify.verify import verify
 
 LEDGER = "led_0123456789abcdef01234567"
 PREFIX = {"subject": "sbj", "designator": "dsg", "observation": "obs", "claim": "clm"}
@@ -272,7 +272,7 @@ def _head(number: int, target: int | None = None, op: str = "amend", subject: in
 def test_references_are_judged_before_they_outnumber_what_they_refer_to(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(register, "_REFERENCES_MIN", 4)
+    monkeypatch.setattr(references, "_REFERENCES_MIN", 4)
     told = Register(is_partial=False)
     told.record(1, _head(1), is_empty=True)
     told.record(2, _head(2), is_empty=True)

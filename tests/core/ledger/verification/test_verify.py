@@ -9,15 +9,15 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.ledger.diagnose import Diagnosis
-from svc_core.ledger.evidence import gather
-from svc_core.ledger.reading import read
+from svc_core.ledger.log.seal import TreeHead, genesis, seal_of
 from svc_core.ledger.records import HEAD, LINE_BYTES_MAX, encode_line, split
-from svc_core.ledger.seal import TreeHead, genesis, seal_of
-from svc_core.ledger.seen import Seen
-from svc_core.ledger.sweep import Sweep
-from svc_core.ledger.verdict import CODES, FAULTS_MAX, Verdict
-from svc_core.ledger.verify import verify, verify_export
+from svc_core.ledger.verify.anchors import gather
+from svc_core.ledger.verify.diagnosis import Diagnosis
+from svc_core.ledger.verify.lines import read
+from svc_core.ledger.verify.seen import Seen
+from svc_core.ledger.verify.sweep import Sweep
+from svc_core.ledger.verify.verdict import CODES, FAULTS_MAX, Verdict
+from svc_core.ledger.verify.verify import verify, verify_export
 
 OTHER = "led_ffffffffffffffffffffffff"
 
