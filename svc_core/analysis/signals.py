@@ -16,7 +16,7 @@ from attrs import frozen
 from svc_core.analysis._tables import rows
 from svc_core.analysis.entities import OTHER, PLACE, Mention, mentions
 from svc_core.analysis.grouping import Story
-from svc_core.analysis.tokens import tokens
+from svc_core.analysis.tokens import runs, tokens
 
 TYPES_PER_STORY_MAX = 2
 SIGNALS_MAX = 50
@@ -35,25 +35,16 @@ _TITLE_STRONG, _LEAD_STRONG, _TITLE_WEAK = 1.0, 0.8, 0.55
 _RECENT_HALF = timedelta(hours=48)
 _DATE_SLACK = timedelta(days=60)
 
+_MONTH_NAMES = """
+    january jan janvier januar enero|february feb février februar febrero|march mar mars märz marzo|
+    april apr avril abril|may mai mayo|june jun juin juni junio|july jul juillet juli julio|
+    august aug août agosto|september sep sept septembre septiembre|
+    october oct octobre oktober octubre|november nov novembre noviembre|
+    december dec décembre dezember diciembre
+"""
 _MONTHS = {
     month: number
-    for number, names in enumerate(
-        (
-            "january jan janvier januar enero",
-            "february feb février februar febrero",
-            "march mar mars märz marzo",
-            "april apr avril abril",
-            "may mai mayo",
-            "june jun juin juni junio",
-            "july jul juillet juli julio",
-            "august aug août agosto",
-            "september sep sept septembre septiembre",
-            "october oct octobre oktober octubre",
-            "november nov novembre noviembre",
-            "december dec décembre dezember diciembre",
-        ),
-        start=1,
-    )
+    for number, names in enumerate(_MONTH_NAMES.split("|"), start=1)
     for month in names.split()
 }
 _MONTH = "|".join(sorted(_MONTHS, key=lambda name: (-len(name), name)))
@@ -180,16 +171,10 @@ def _strengths(story: Story) -> dict[_Kind, float]:
     for member in story.members:
         title, lead = member.reading.title_terms, member.reading.lead_terms
         for terms, strong, weak in ((title, _TITLE_STRONG, _TITLE_WEAK), (lead, _LEAD_STRONG, 0.0)):
-            for run in _runs(terms):
+            for run in runs(terms):
                 for kind, is_strong in _rules().get(run, ()):
                     found[kind] = max(strong if is_strong else weak, found.get(kind, 0.0))
     return {kind: strength for kind, strength in found.items() if strength}
-
-
-def _runs(terms: Sequence[str]) -> set[tuple[str, ...]]:
-    return {
-        tuple(terms[at : at + size]) for size in (1, 2, 3) for at in range(len(terms) - size + 1)
-    }
 
 
 @cache

@@ -28,10 +28,10 @@ from svc_core.analysis.query import Query
 from svc_core.analysis.signals import SignalDraft
 from svc_core.operation import Context
 from svc_core.ports import Document
-from svc_core.reports import graph, render
+from svc_core.reports import graph, render, speaking
 from svc_core.reports.draft import Draft, draft, tell
 from svc_core.reports.notices import announce
-from svc_core.resources.audio import forget_audio, want_audio
+from svc_core.resources.audio import forget_audio
 from svc_core.resources.members import micros
 from svc_core.resources.news import NEWS, NEWS_TEXTS, NewsText
 from svc_core.resources.profile import DUE, PROFILES, SUBSCRIPTIONS, Due, Profile
@@ -337,7 +337,7 @@ async def _voice(ctx: Context, row: ReportRow) -> None:
     for document in found.rows if ctx.host.speaks else ():
         subscription = SUBSCRIPTIONS.decode(document.raw)
         if subscription.status == "active" and subscription.delivery.include_audio:
-            await want_audio(ctx, row.id)
+            await speaking.want(ctx, row.id)
 
 
 async def _same(ctx: Context, finished: Finished) -> str | None:

@@ -301,20 +301,9 @@ class ReportFacets:
 
 
 @frozen
-class ReportDetail:
+class ReportDetail(ReportRow):
     """A report with the expansions that were asked for."""
 
-    id: ReportId
-    profile_id: ProfileId
-    title: Title
-    summary: Summary
-    language: Language
-    generated_at: GeneratedAt
-    period: Period
-    status: Status
-    has_audio: HasAudio
-    counts: ReportCounts
-    links: ReportLinks
     content: Annotated[Maybe[ReportContent], Doc("With `include=content`.")] = UNSET
     sources: Annotated[
         Maybe[tuple[ReportSource, ...]], Doc("With `include=sources`: the cited items, by number.")
