@@ -30,11 +30,11 @@ from svc_core.operation import Context
 from svc_core.ports import Document
 from svc_core.reports import graph, render, speaking
 from svc_core.reports.draft import Draft, draft, tell
-from svc_core.reports.notices import announce
+from svc_core.reports.notices import announce, subscription_to
 from svc_core.resources.audio import forget_audio
 from svc_core.resources.members import micros
 from svc_core.resources.news import NEWS, NEWS_TEXTS, NewsText
-from svc_core.resources.profile import DUE, PROFILES, SUBSCRIPTIONS, Due, Profile
+from svc_core.resources.profile import DUE, PROFILES, Due, Profile
 from svc_core.resources.report import (
     FACETS,
     REPORTS,
@@ -332,12 +332,9 @@ async def publish(ctx: Context, finished: Finished) -> ReportRow:
 
 async def _voice(ctx: Context, row: ReportRow) -> None:
     """Have the report spoken where the subscriber wants that and somebody has a voice."""
-    where = {"profile_id": (row.profile_id,)}
-    found = await ctx.tx.documents.scan(SUBSCRIPTIONS, where=where, limit=1)
-    for document in found.rows if ctx.host.speaks else ():
-        subscription = SUBSCRIPTIONS.decode(document.raw)
-        if subscription.status == "active" and subscription.delivery.include_audio:
-            await speaking.want(ctx, row.id)
+    subscription = await subscription_to(ctx, row.profile_id) if ctx.host.speaks else None
+    if subscription and subscription.status == "active" and subscription.delivery.include_audio:
+        await speaking.want(ctx, row.id)
 
 
 async def _same(ctx: Context, finished: Finished) -> str | None:

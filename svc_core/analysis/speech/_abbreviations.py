@@ -5,16 +5,13 @@ import re
 from svc_core.analysis._tables import either, pairs
 from svc_core.analysis.wording import MONTHS
 
-_BEFORE_NAME = pairs(
-    """
+_BEFORE_NAME = pairs("""
     Dr:Doctor Mr:Mister Mrs:Missus Prof:Professor Gen:General Lt:Lieutenant Col:Colonel Maj:Major
     Capt:Captain Sgt:Sergeant Adm:Admiral Cmdr:Commander Brig:Brigadier Sen:Senator
     Rep:Representative Gov:Governor Pres:President Rev:Reverend Hon:Honourable Amb:Ambassador
     Supt:Superintendent Insp:Inspector St:Saint Mt:Mount Ft:Fort
-    """
-)
-_ANYWHERE = pairs(
-    """
+""")
+_ANYWHERE = pairs("""
     e.g.:for_example eg.:for_example i.e.:that_is etc.:et_cetera etc:et_cetera et_al.:and_others
     vs.:versus vs:versus viz.:namely cf.:compare approx.:approximately dept.:department
     Dept.:Department govt.:government Govt.:Government gov't:government intl.:international
@@ -23,16 +20,13 @@ _ANYWHERE = pairs(
     w/o:without incl.:including excl.:excluding yoy:year_on_year YoY:year_on_year y/y:year_on_year
     qoq:quarter_on_quarter QoQ:quarter_on_quarter q/q:quarter_on_quarter MoM:month_on_month
     m/m:month_on_month PhD:PHD Ph.D.:PHD WWI:World_War_One WWII:World_War_Two
-    """
-)
-_ONLY_BEFORE_NUMBER = pairs(
-    """
+""")
+_ONLY_BEFORE_NUMBER = pairs("""
     No.:number no.:number Nos.:numbers nos.:numbers Nr.:number Art.:article art.:article
     Fig.:figure fig.:figure Vol.:volume vol.:volume Ch.:chapter ch.:chapter Sec.:section
     sec.:section p.:page pp.:pages para.:paragraph ca.:about c.:about est.:estimated
     approx.:approximately min.:minimum §:section §§:sections
-    """
-)
+""")
 _MONTHS = {month[:3]: month for month in MONTHS} | {"Sept": "September"}
 _MONTH_NAME = f"({either(_MONTHS)})"
 

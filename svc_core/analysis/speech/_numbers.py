@@ -15,14 +15,12 @@ START = r"(?<![\w.,])(?<![A-Za-z]-)"
 DASH = r"\s?[–-]\s?"
 SIGN = r"(?:(?<![\w)–-])(?P<sign>[+-]))?"
 
-SCALES = pairs(
-    """
+SCALES = pairs("""
     k:thousand K:thousand thousand:thousand m:million M:million mn:million Mn:million mm:million
     MM:million mln:million mio:million million:million b:billion B:billion bn:billion Bn:billion
     BN:billion bln:billion billion:billion t:trillion T:trillion tn:trillion tln:trillion
     trn:trillion trillion:trillion lakh:lakh cr:crore crore:crore lakh_crore:lakh_crore
-    """
-)
+""")
 SCALE = either(SCALES)
 
 _ARTICLE = re.compile(r"(?:.*[^\w-])?[Aa]n?\s", re.DOTALL)

@@ -31,8 +31,7 @@ _COUNTED = pairs(  # in the plural with an `s`
     %_points:percentage_point %pts:percentage_point
     """
 )
-_ALWAYS = pairs(
-    """
+_ALWAYS = pairs("""
     %:percent pc:percent ‰:per_thousand mph:miles_per_hour kph:kilometres_per_hour
     kmh:kilometres_per_hour m/s:metres_per_second Hz:hertz kHz:kilohertz MHz:megahertz
     GHz:gigahertz °C:degrees_Celsius °F:degrees_Fahrenheit °:degrees °N:degrees_north
@@ -42,15 +41,12 @@ _ALWAYS = pairs(
     MMBtu:million_British_thermal_units Gbps:gigabits_per_second Mbps:megabits_per_second
     kbps:kilobits_per_second Gbit/s:gigabits_per_second Mbit/s:megabits_per_second
     ppm:parts_per_million ppb:parts_per_billion dB:decibels hPa:hectopascals kPa:kilopascals ft:feet
-    """
-)
-_PER = pairs(
-    """
+""")
+_PER = pairs("""
     bbl:barrel barrel:barrel tonne:tonne ton:ton ounce:ounce s:second hour:hour d:day day:day
     week:week month:month year:year head:head share:share litre:litre liter:litre l:litre L:litre
     gallon:gallon gal:gallon GJ:gigajoule MMBtu:million_British_thermal_units unit:unit
-    """
-)
+""")
 _RATES = _PER | _COUNTED
 _RATE = re.compile(rf"(?:(?<=[sen0-9])|(?<=dollar)|(?<=pound))\s?/\s?({either(_RATES)})(?![\w²³])")
 _MEASURE = re.compile(
