@@ -133,7 +133,7 @@ def _signal(
 ) -> SignalDraft:
     places = tuple(one for one in named if one.kind == PLACE)[:ENTITIES_MAX]
     entities = tuple(one for one in named if one.kind not in (PLACE, OTHER))[:ENTITIES_MAX]
-    lead = max(story.members, key=lambda one: (one.score, one.evidence.id)).reading
+    lead = story.best
     day = _stated_day(story)
     parts = Confidence(
         source_diversity=round(min(log2(1 + len(story.publishers)) / 2, 1.0), 3),

@@ -22,7 +22,6 @@ from svc_core.resources.report import (
     ReportEdge,
     ReportGraph,
     ReportNode,
-    ReportSource,
 )
 
 NODES_MAX = 200
@@ -33,9 +32,9 @@ CO_MENTIONS_MIN = 2
 REPORT, INCIDENT, ENTITY, SOURCE = "report", "incident", "entity", "source"
 
 
-def build(draft: Draft, language: str, sources: tuple[ReportSource, ...]) -> ReportGraph:
+def build(draft: Draft, language: str) -> ReportGraph:
     """The graph of a draft: of the stories that it tells, those with a cited item."""
-    numbers = draft.numbers
+    numbers, sources = draft.numbers, draft.words.sources
     cited = [s for s in draft.stories if any(one.evidence.id in numbers for one in s.members)]
     named = {story.key: _named(story, language) for story in cited}
     wanted = [
@@ -84,8 +83,7 @@ def _anchor(story: Story, numbers: Mapping[str, int]) -> IncidentAnchor:
 
 
 def _headline(story: Story) -> str:
-    best = max(story.members, key=lambda one: (one.score, one.evidence.id)).reading
-    return best.headline or next(iter(best.sentences), story.key)
+    return story.best.headline or next(iter(story.best.sentences), story.key)
 
 
 def _named(story: Story, language: str) -> tuple[Mention, ...]:

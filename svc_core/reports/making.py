@@ -13,7 +13,6 @@ Rule 4: no match makes a short report that says so.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from textwrap import shorten
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -45,14 +44,11 @@ from svc_core.resources.report import (
     ReportLinks,
     ReportRow,
     ReportSignal,
-    ReportSource,
     SignalConfidence,
     SignalParty,
     SignalPlace,
-    Statement,
 )
 
-LABEL_CHARS = 80  # of the text, where an item has no title: one line of a source list
 RETRY_MIN, RETRY_MAX = timedelta(minutes=5), timedelta(hours=24)
 SETTLING = timedelta(seconds=30)  # from reading an item to its being written: judging 2,000
 # items takes a few seconds, and a unit of work waits at most 5 for the store
@@ -81,8 +77,7 @@ class Material:
     profile: Profile
     window: Window
     evidence: tuple[Evidence, ...] = field(repr=False)
-    last_report_id: str | None = None
-    last_digest: str | None = None
+    newest: ReportFacets | None = None
 
 
 @frozen
@@ -123,8 +118,7 @@ async def gather(ctx: Context, profile_id: str, window: Window | None = None) ->
         profile=profile,
         window=window,
         evidence=kept,
-        last_report_id=None if newest is None else newest.report_id,
-        last_digest=None if newest is None else newest.digest,
+        newest=newest,
     )
 
 
@@ -189,7 +183,8 @@ def compose(material: Material, now: datetime) -> Finished:
     period = _period(material, told)
     made = draft(profile.name, profile.topic, period, told, profile.language)
     facets = _facets(_report_id(profile.id, period), made, period, profile.language)
-    repeats = material.last_report_id if facets.digest == material.last_digest else None
+    newest = material.newest
+    repeats = newest.report_id if newest and newest.digest == facets.digest else None
     if window.by == "published" and repeats != facets.report_id:
         repeats = None
     covers = window.end - SETTLING if window.by == "taken" else None
@@ -213,39 +208,16 @@ def _report_id(profile_id: str, period: Period) -> str:
 
 
 def _facets(report_id: str, made: Draft, period: Period, language: str) -> ReportFacets:
-    sources = tuple(_source(number, item) for number, item in enumerate(made.cited, 1))
+    title, words = made.title, made.words
     found = signals.extract(made.stories, period.end, language=language)
-    story = render.Story(
-        title=made.title,
-        opening=made.opening or (Statement(made.summary, ()),),
-        key_points=made.key_points,
-        sections=made.sections,
-        briefs=made.briefs,
-        sources=sources,
-    )
     return ReportFacets(
+        **attrs.asdict(words, recurse=False),
         report_id=report_id,
-        digest=_digest(story),
-        opening=story.opening,
-        key_points=story.key_points,
-        sections=story.sections,
-        briefs=story.briefs,
-        sources=sources,
+        digest=canonical.hex_digest(wire.to_json(words)),
         signals=tuple(_signal(report_id, one, made.numbers) for one in found),
-        graph=graph.build(made, language, sources),
-        content=ReportContent(html=render.page(story), markdown=render.markdown(story)),
-        text=render.text(story),
-    )
-
-
-def _source(number: int, item: Evidence) -> ReportSource:
-    return ReportSource(
-        number=number,
-        id=item.id,
-        title=" ".join(item.title.split()) or shorten(item.text, LABEL_CHARS, placeholder="…"),
-        url=item.url or None,
-        name=item.source_name,
-        published_at=item.published_at,
+        graph=graph.build(made, language),
+        content=ReportContent(render.page(title, words), render.markdown(title, words)),
+        text=render.text(title, words),
     )
 
 
@@ -268,12 +240,6 @@ def _signal(report_id: str, one: SignalDraft, numbers: Mapping[str, int]) -> Rep
         story_id=one.story.key,
         citations=graph.cited_in(one.story, numbers),
     )
-
-
-def _digest(story: render.Story) -> str:
-    """What the report says and from whom, without its title, which names the period."""
-    said = wire.to_json(attrs.evolve(story, title=""))
-    return canonical.hex_digest(said)
 
 
 def _row(

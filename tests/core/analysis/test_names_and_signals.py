@@ -14,7 +14,7 @@ from svc_core.reports.telling import CITATIONS_MAX
 
 def drawn(topic, period, items):
     made = draft("W", topic, period, tell(topic, items))
-    return build(made, "en", ()), made
+    return build(made, "en"), made
 
 
 NAMES = [
