@@ -335,7 +335,7 @@ def _definitions() -> str:
     dark = "".join(f".{n}{{fill:{dark};stop-color:{dark}}}" for n, (_, dark) in THEME.items())
     patterns = "".join(
         f'<pattern id="svc-{name}" width="8" height="8" patternUnits="userSpaceOnUse">'
-        f'<rect width="8" height="8" fill="{colour}"/><path d="{path}" fill-opacity=".5"'
+        f'<rect width="8" height="8" fill="{colour}"/><path d="{path}" fill-opacity=".35"'
         ' stroke="#000" stroke-opacity=".45" stroke-width="1.2"/></pattern>'
         for name, (colour, path) in PATTERNS.items()
     )
