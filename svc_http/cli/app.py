@@ -15,61 +15,19 @@ from svc_http.cli import failures
 from svc_http.cli.files import STREAM
 
 _BY_HAND: Final = {
-    "serve": (
-        "serve:serve",
-        "Run the server; --demo needs no setup.\n\n"
-        "It runs until Ctrl-C or SIGTERM. With --demo it makes a store in a temporary folder, "
-        "fills it with feeds, profiles and reports, and prints a key and commands to try.",
-    ),
+    "serve": ("serve:serve", "Run the server; --demo needs no setup."),
     "db": ("database:app", "Check, migrate, back up and restore the database file."),
     "openapi": ("documents:openapi", "Print the OpenAPI 3.1 document."),
     "doctor": ("doctor:doctor", "Check that the server has everything it needs."),
     "version": ("documents:version", "Print the versions of svc, Python and SQLite."),
-    "changes tail": (
-        "tail:changes",
-        "Print every change after a position.\n\n"
-        "One JSON object per line, with or without --json. With --state the position is kept after "
-        "each page was handed on, so that a run that was killed repeats at most one page and "
-        "misses none. --exec is given a page as lines of JSON on its stdin, and has taken it when "
-        "it ends with 0.\n\n"
-        "Exit codes: 0, the end of the feed was reached; 1, --exec failed and its page will come "
-        "again, or the position is of another epoch of the feed (`WATERMARK_GONE`); 2, the command "
-        "line or the file of --state cannot be used; 3, the server that was named does not answer; "
-        "130, Ctrl-C.",
-    ),
-    "webhooks listen": (
-        "listen:listen",
-        "Receive deliveries on this machine: verify, print and forward them.\n\n"
-        "For development: it registers a webhook that exists while this runs, with a server that "
-        "runs on this machine and not in production.",
-    ),
-    "ledger append": (
-        "appends:append",
-        "Append records from a file or stdin.\n\n"
-        "A hundred are appended at a time, all of them or none. The same input may be given again, "
-        "even if it has grown since: what was already appended is skipped. Each object has the "
-        "members of POST /ledger/records.",
-    ),
-    "ledger export": (
-        "transfer:export",
-        "Write the sealed lines to a file.\n\n"
-        "Byte for byte, so that anyone can verify them; the file is there whole or not at all. "
-        "With --json the lines go to FILE and the counts to stdout.",
-    ),
-    "ledger import": (
-        "transfer:import_",
-        "Import an export as the ledger of a workspace.\n\n"
-        "The workspace's ledger must be empty, or be the beginning of what is imported. Everything "
-        "is verified strictly before anything is stored; all of it is stored, or nothing.",
-    ),
-    "ledger verify": (
-        "verify:verify",
-        "Verify an export; needs no server and no database.\n\n"
-        "It exits with 0 when the file is sound, 1 when it is not and 2 when it could not be read, "
-        "and names the first line that is wrong and what was done to it.",
-    ),
+    "changes tail": ("tail:changes", None),
+    "webhooks listen": ("listen:listen", None),
+    "ledger append": ("appends:append", None),
+    "ledger export": ("transfer:export", None),
+    "ledger import": ("transfer:import_", None),
+    "ledger verify": ("verify:verify", None),
 }
-"""Where each stands, and what it says of itself before it is loaded."""
+"""Where each stands, and what is said of it before it is loaded."""
 
 _ALSO: Final = {"sources": "feeds", "status": "list"}
 """Second names."""

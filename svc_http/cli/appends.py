@@ -6,6 +6,7 @@ Rule 2: each entry has a mark: a hash of it and of all before it. What was appen
 """
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from hashlib import sha256
@@ -21,7 +22,6 @@ from svc_core.wire import Json, JsonError
 from svc_http.cli import show
 from svc_http.cli.failures import Refusal, Usage
 from svc_http.cli.files import STREAM, write_whole
-from svc_http.cli.locating import located
 from svc_http.cli.options import Author, Common, Workspace
 from svc_http.cli.reach import call
 from svc_http.cli.show import Bar
@@ -66,7 +66,12 @@ def append(
     author: Author = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Append records in batches of a hundred; a batch is appended whole or not at all."""
+    """Append records from a file or stdin.
+
+    A hundred are appended at a time, all of them or none. The same input may be given again, even
+    if it has grown since: what was already appended is skipped. Each object has the members of
+    POST /ledger/records.
+    """
     begin = SystemIds().random(32).hex() if again else ""
     entries = list(_entries(_content(file), begin))
     if not entries:
@@ -95,12 +100,21 @@ def append(
 def _appended(
     common: Common, asked: dict[str, Any], batch: list[_Read], told: dict[str, Any]
 ) -> Any:
+    def place(found: re.Match[str]) -> str:
+        number = int(found[1])
+        named = batch[number].place if number < len(batch) else f"entry {number + 1}"
+        return f"{named}, {found[2]}: " if found[2] else f"{named}: "
+
     try:
         return call(common, "appendEntries", **asked)
     except Refusal as refused:
         count = len(told["records"])
         before = f" The {count} before them were appended." if count else ""
-        raise located(refused, [each.place for each in batch], before) from refused
+        raise refused.saying(_POINTER.sub(place, str(refused)) + before) from refused
+
+
+_POINTER = re.compile(r"(?:(?<=^)|(?<=; ))/(?:entries/)?([0-9]+)(?:/([^:; ]+))?: ")
+"""A JSON Pointer (RFC 6901) to an entry of a batch, or to a member of one."""
 
 
 def _tell(common: Common, told: dict[str, Any], *, is_kept: bool) -> None:
@@ -124,11 +138,8 @@ def _tell(common: Common, told: dict[str, Any], *, is_kept: bool) -> None:
 
 def _content(file: str) -> bytes:
     try:
-        if file == STREAM:
-            content = sys.stdin.buffer.read(INPUT_BYTES_MAX + 1)
-        else:
-            with Path(file).open("rb") as source:
-                content = source.read(INPUT_BYTES_MAX + 1)
+        with sys.stdin.buffer if file == STREAM else Path(file).open("rb") as source:
+            content = source.read(INPUT_BYTES_MAX + 1)
     except OSError as refused:
         raise Usage(f"{file} cannot be read: {refused.strerror}") from refused
     if len(content) > INPUT_BYTES_MAX:

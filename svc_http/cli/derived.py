@@ -10,7 +10,7 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args
@@ -30,32 +30,24 @@ from svc_http.cli.files import write_whole
 from svc_http.cli.options import Author, Common, Workspace
 from svc_http.cli.reach import ask
 
-ROWS_MAX: Final = 1_000_000
-"""Of a listing: more than anybody reads, so that a mistyped number has an end."""
+_KEYWORD: Final = inspect.Parameter.KEYWORD_ONLY
 
 
 @frozen
 class Flag:
-    """One value of a command line: where it goes, what it is called and how it is read."""
+    """One value of a command line: what it is called and read as, and where it goes."""
 
+    name: str
     item: Input
     path: tuple[str, ...]
     kind: Any
     read: Callable[[Any], Any]
-    arg: Arg
+    is_positional: bool
 
     @property
     def key(self) -> str:
         """The name of the parameter in Python."""
-        return "_".join(self.path) + "_"
-
-    @property
-    def name(self) -> str:
-        """What is typed, or what stands for it in the help."""
-        own = self.arg.name or ("" if self.is_positional else _one_of(self.path[-1], self.kind))
-        words = [*self.path[:-1], own or self.path[-1]]
-        text = "-".join(re.sub("(?=[A-Z])", "-", word).lower() for word in words)
-        return text.upper() if self.is_positional else f"--{text}"
+        return re.sub(r"\W", "_", "_".join(self.path)) + "_"
 
     def value(self, given: Any) -> Any:
         """The JSON value of what was typed.
@@ -68,49 +60,36 @@ class Flag:
         except ValueError as wrong:
             raise Usage(f"{self.name}: {str(wrong).rstrip('.')}") from wrong
 
-    @property
-    def is_positional(self) -> bool:
-        """Whether it stands in order, without a name."""
-        return self.item.place == "path" or self.arg.positional
-
     def parameter(self) -> inspect.Parameter:
-        """It as a parameter of a function that the command line is read for."""
-        can_be_denied = self.kind is bool and self.item.default is not False
-        negative = (f"--no-{self.name[2:]}",) if can_be_denied else ()
-        says = Parameter(
-            name=self.name,
-            help=self._help(),
-            show_default=False,
-            negative=negative,
-        )
-        is_list = shapes.is_tuple(self.kind)
-        is_required = self.item.required and len(self.path) == 1
-        default: Any = inspect.Parameter.empty if is_required else (() if is_list else None)
-        return inspect.Parameter(
+        """It as a parameter of the function that the command line is read for."""
+        default, text = self.item.default, self.item.doc + _HINTS.get(self.read, "")
+        if isinstance(default, str | int) and default not in ("", False, True):
+            text += f" Default: {default}."
+        negative = self.kind is bool and default is not False
+        return _parameter(
             self.key,
-            _POSITIONAL if self.is_positional else inspect.Parameter.KEYWORD_ONLY,
-            default=default,
-            annotation=Annotated[self.kind if is_list else self.kind | None, says],
+            self.kind,
+            Parameter(
+                name=self.name,
+                help=text,
+                show_default=False,
+                negative=f"--no-{self.name[2:]}" if negative else (),
+            ),
+            inspect.Parameter.POSITIONAL_ONLY if self.is_positional else _KEYWORD,
+            is_required=self.item.required and len(self.path) == 1,
         )
 
-    def _help(self) -> str:
-        default = self.item.default
-        is_told = isinstance(default, str | int) and default not in ("", False, True)
-        hint = _HINTS.get(self.read, "")
-        return self.item.doc + hint + (f" Default: {default}." if is_told else "")
+
+def _parameter(
+    name: str, kind: Any, says: Parameter, place: Any = _KEYWORD, *, is_required: bool = False
+) -> inspect.Parameter:
+    is_list = shapes.is_tuple(kind)
+    default: Any = inspect.Parameter.empty if is_required else (() if is_list else None)
+    wanted: Any = kind if is_list else kind | None
+    return inspect.Parameter(name, place, default=default, annotation=Annotated[wanted, says])
 
 
-_POSITIONAL = inspect.Parameter.POSITIONAL_ONLY
-
-
-def _one_of(name: str, kind: Any) -> str:
-    """The name of one element of a list: `scope` of `scopes`, `address` of `addresses`."""
-    if not shapes.is_tuple(kind):
-        return name
-    return name.removesuffix("es") if name.endswith("sses") else name.removesuffix("s")
-
-
-def _flags(items: tuple[Input, ...], within: tuple[str, ...] = ()) -> Iterator[Flag]:
+def _flags(items: Iterable[Input], within: tuple[str, ...] = ()) -> Iterator[Flag]:
     for item in items:
         inner, metadata = _plain(item.annotation)
         path = (*within, item.name)
@@ -119,7 +98,14 @@ def _flags(items: tuple[Input, ...], within: tuple[str, ...] = ()) -> Iterator[F
             continue
         arg = next((one for one in metadata if isinstance(one, Arg)), Arg())
         kind, read = _kind(item.name, inner, arg)
-        yield Flag(item, path, kind, read, arg)
+        is_positional = item.place == "path" or arg.positional
+        own = item.name
+        if shapes.is_tuple(kind) and not is_positional:
+            own = own.removesuffix("es" if own.endswith("sses") else "s")
+        words = "-".join((*within, arg.name or own))
+        name = re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", words).lower()
+        name = name.upper() if is_positional else f"--{name}"
+        yield Flag(name, item, path, kind, read, is_positional)
 
 
 def _plain(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -135,23 +121,25 @@ def _plain(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
 
 def _kind(name: str, inner: Any, arg: Arg) -> tuple[Any, Callable[[Any], Any]]:
     """The type that the command line is read as, and what makes the JSON value of it."""
-    if inner in (bool, int, float, str) and not name.endswith("Seconds"):
-        return inner, _file if arg.path else _same
-    if shapes.is_literal(inner):
-        return inner, _same
-    if inner is datetime:
-        return str, moments.instant
     if name.endswith("Seconds"):
         return str, moments.seconds
+    if inner is datetime:
+        return str, moments.instant
+    if inner in (bool, int, float, str) or shapes.is_literal(inner):
+        return inner, _file if arg.path else (_tag if name == "If-Match" else _same)
     if shapes.is_tuple(inner) and not shapes.items_of(inner):
         kind, read = _kind(name, _plain(get_args(inner)[0])[0], arg)
         many: Any = tuple[kind, ...]  # type: ignore[valid-type]  # made of a value
         return many, lambda values: [read(value) for value in values]
-    return str, _json
+    return str, json.loads
 
 
 def _same(value: Any) -> Any:
     return value
+
+
+def _tag(text: str) -> str:
+    return text if text == "*" or text.startswith('"') else f'"{text}"'
 
 
 def _file(text: str) -> str:
@@ -160,18 +148,16 @@ def _file(text: str) -> str:
     return text if "://" in text or not text.strip() else str(Path(text).absolute())
 
 
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
 _HINTS: Final[Mapping[Any, str]] = {
     moments.instant: " RFC 3339, or a span from now such as 24h.",
     moments.seconds: " Such as 90s, 15m, 24h or 7d.",
-    _json: " As JSON.",
+    json.loads: " As JSON.",
 }
+
+
+def _extra(name: str, place: str, kind: Any, doc: str) -> Input:
+    """An input that follows from what an operation is, not from its request class."""
+    return Input(name, name, place, kind, False, None, _same, None, doc)
 
 
 # -- the command -------------------------------------------------------------------------------
@@ -183,64 +169,61 @@ class Command:
 
     operation: Operation[Any, Any]
     flags: tuple[Flag, ...]
+    formats: tuple[str, ...]
 
     @classmethod
     def of(cls, operation: Operation[Any, Any]) -> "Command":
         """The command with the flags that the operation's inputs make."""
+        formats = tuple(one.format for one in operation.offers({}))
         items: list[Input] = []
         for item in inputs(operation.request):
             if item.place == "body":
                 items += inputs(_plain(item.annotation)[0])
             elif item.name not in {"cursor", operation.live} and item.place != "header":
                 items.append(item)
-        return cls(operation, tuple(_flags(tuple(items))))
+        if operation.takes_if_match:
+            items.append(_extra("If-Match", "header", str, "Only if this is the current ETag."))
+        if operation.idempotency != "none":
+            text = "8 to 200 characters: a repetition acts once."
+            items.append(_extra("Idempotency-Key", "header", str, text))
+        if len(formats) > 1:
+            items.append(_extra("format", "query", Literal[formats], "The representation."))
+        return cls(operation, tuple(_flags(items)), formats)
 
     def function(self) -> Callable[..., int]:
         """What the command line calls."""
+        positional = [flag.key for flag in self.flags if flag.is_positional]
 
-        def run(*positional: Any, common: Common = Common(), **named: Any) -> int:  # noqa: B008
-            keys = [flag.key for flag in self.flags if flag.is_positional]
-            return self.run({**dict(zip(keys, positional, strict=False)), **named}, common)
+        def run(*given: Any, common: Common = Common(), **named: Any) -> int:  # noqa: B008
+            return self.run({**dict(zip(positional, given, strict=False)), **named}, common)
 
-        parameters = [flag.parameter() for flag in self.flags]
-        parameters.sort(key=lambda one: one.kind)
+        own = sorted((flag.parameter() for flag in self.flags), key=lambda one: one.kind)
         common = inspect.Parameter("common", _KEYWORD, annotation=Common, default=Common())
-        signature = inspect.Signature([*parameters, *self._usual(), common], return_annotation=int)
+        signature = inspect.Signature([*own, *self._usual(), common], return_annotation=int)
         run.__signature__ = signature  # type: ignore[attr-defined]
         run.__doc__ = f"{self.operation.summary}.\n\n{self.operation.description}".strip()
         return run
 
     def _usual(self) -> Iterator[inspect.Parameter]:
-        """The flags that follow from what the operation is, not from its inputs."""
         operation = self.operation
         if operation.method == "PATCH":
-            yield _usual("clear", tuple[str, ...], "A member to reset (null); repeatable.")
-        if operation.takes_if_match:
-            yield _usual("if_match", str, "Only if this is the current ETag.")
-        if operation.idempotency != "none":
-            yield _usual("idempotency_key", str, "8 to 200 characters: a repetition acts once.")
-        if len(self._formats) > 1:
-            formats: Any = Literal[self._formats]
-            yield _usual("format", formats, "The representation.")
+            says = Parameter(help="A member to reset (null); repeatable.", negative=())
+            yield _parameter("clear", tuple[str, ...], says)
         if set(operation.media) != {JSON}:
-            yield _usual("out", Path, "The file to write the answer to. Default: stdout.")
+            says = Parameter(help="The file to write the answer to. Default: stdout.")
+            yield _parameter("out", Path, says)
         if operation.binding != "system":
             yield inspect.Parameter("workspace", _KEYWORD, annotation=Workspace, default=None)
             if operation.unit != "read":
                 yield inspect.Parameter("author", _KEYWORD, annotation=Author, default=None)
 
-    @property
-    def _formats(self) -> tuple[str, ...]:
-        streams = {"sse"} if self.operation.live else set()
-        return tuple(one.format for one in self.operation.media if one.format not in streams)
-
     def run(self, given: Mapping[str, Any], common: Common) -> int:
         """Ask for the operation and print what it answers."""
         asked = self._asked(given, common)
         limit = next((flag for flag in self.flags if flag.path == ("limit",)), None)
-        is_list = any(item.name == "cursor" for item in inputs(self.operation.request))
+        is_walked = any(item.name == "cursor" for item in inputs(self.operation.request))
         try:
-            if is_list and limit is not None:
+            if limit is not None and is_walked:
                 answer = _pages(common, self.operation.id, asked, limit)
             else:
                 answer = ask(common, self.operation.id, **asked)
@@ -249,49 +232,38 @@ class Command:
         return self._print(answer, given, common)
 
     def _asked(self, given: Mapping[str, Any], common: Common) -> dict[str, Any]:
-        sent: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "body": {}, "headers": {}}
+        sent: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "header": {}, "body": {}}
         for flag in self.flags:
             value = given.get(flag.key)
             if value is None or value == ():
                 continue
-            value = flag.value(value)
-            place = flag.item.place if flag.item.place in sent else "body"
-            target = sent[place]
+            target = body = sent.get(flag.item.place, sent["body"])
             for name in flag.path[:-1]:
                 target = target.setdefault(name, {})
-            target[flag.path[-1]] = value if place == "body" else _text(value)
+            value = flag.value(value)
+            target[flag.path[-1].lower() if flag.item.place == "header" else flag.path[-1]] = (
+                value if body is sent["body"] else _text(value)
+            )
         sent["body"] |= dict.fromkeys(given.get("clear") or ())
-        sent["headers"] |= self._headers(given)
-        chosen = given.get("format") or self._readable(common)
-        if chosen is not None:
-            sent["query"]["format"] = chosen
+        if "format" not in sent["query"] and len(self.formats) > 1:
+            sent["query"]["format"] = "json" if common.json else self._readable()
         usual = {"account": given.get("workspace"), "author": given.get("author")}
-        return {**{name: part for name, part in sent.items() if part or name == "body"}, **usual}
+        return {**sent, "headers": sent.pop("header"), **usual}
 
-    def _headers(self, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        tag, key = given.get("if_match"), given.get("idempotency_key")
-        if tag is not None:
-            yield "if-match", tag if tag == "*" or tag.startswith('"') else f'"{tag}"'
-        if key is not None:
-            yield "idempotency-key", key
-
-    def _readable(self, common: Common) -> str | None:
-        """The text that a person would rather read, where the operation offers one beside JSON."""
-        if common.json or len(self._formats) == 1:
-            return "json" if common.json and len(self._formats) > 1 else None
-        texts = [one.format for one in self.operation.media if one.media_type.startswith("text/")]
-        return next((name for name in texts if name in self._formats), None)
+    def _readable(self) -> str:
+        """The representation that a person would rather read: a text, where one is offered."""
+        texts = (one for one in self.operation.media if one.media_type.startswith("text/"))
+        return next((one.format for one in texts if one.format in self.formats), self.formats[0])
 
     def _named(self, refused: Refusal) -> Refusal:
         """The refusal with what a person typed in place of pointers and names of inputs."""
         names = {"/".join(flag.path): flag.name for flag in self.flags}
 
         def typed(found: re.Match[str]) -> str:
-            parts = [part for part in found[1].split("/") if not part.isdecimal()]
-            return f"{names.get('/'.join(parts), found[1])}: "
+            path = "/".join(part for part in found[1].split("/") if not part.isdecimal())
+            return f"{names.get(path, found[1])}: "
 
-        detail = _POINTER.sub(typed, str(refused))
-        return Refusal({**refused.problem, "detail": detail}, as_json=refused.as_json)
+        return refused.saying(_POINTER.sub(typed, str(refused)))
 
     def _print(self, answer: Mapping[str, Any], given: Mapping[str, Any], common: Common) -> int:
         body, out = answer["body"], given.get("out")
@@ -301,44 +273,25 @@ class Command:
             body = {"location": answer["headers"]["Location"]}
         if out is not None:
             write_whole(out, [show.content(answer)])
-            body = {"file": str(out), "bytes": out.stat().st_size}
-        elif not isinstance(body, dict | list):
-            if not common.json:
-                sys.stdout.write(show.ended(str(body)))
-                return 0
+            body = {"file": str(out)}
+        elif isinstance(body, str) and not common.json:
+            sys.stdout.write(body.rstrip("\n") + "\n")
+            return 0
+        elif isinstance(body, str):
             body = {"mediaType": answer["mediaType"], "text": body}
         value = show.value(body)
         if common.json:
             show.as_json(value)
         else:
-            self._show(value)
+            show.answer(value, self.operation.columns, self.operation.group)
+            if self.operation.confidential and self.operation.replay is None:
+                show.lines("", "Keep what is secret now: it is not shown again.")
         is_unsound = isinstance(value, dict) and value.get("ok") is False
         return REFUSED if answer["failed"] or is_unsound else 0
 
-    def _show(self, value: Any) -> None:
-        operation = self.operation
-        rows = value["data"] if isinstance(value, dict) and "data" in value else value
-        if isinstance(rows, list):
-            show.table(rows, operation.columns, f"Nothing here. See: svc {operation.group} --help")
-            if rows is not value:
-                show.outline({name: one for name, one in value.items() if name != "data"})
-            return
-        show.outline(value)
-        if operation.confidential and operation.replay is None:
-            show.lines("", "Keep what is secret now: it is not shown again.")
 
-
-_KEYWORD = inspect.Parameter.KEYWORD_ONLY
 _POINTER = re.compile(r"(?:(?<=^)|(?<=; ))/?([A-Za-z][^:; ]*): ")
 """How a fault begins: a JSON Pointer (RFC 6901) into the body, or the name of a parameter."""
-
-
-def _usual(name: str, kind: Any, text: str) -> inspect.Parameter:
-    is_list = shapes.is_tuple(kind)
-    says = Parameter(help=text, negative=(), show_default=False)
-    wanted: Any = kind if is_list else kind | None
-    annotation: Any = Annotated[wanted, says]
-    return inspect.Parameter(name, _KEYWORD, annotation=annotation, default=() if is_list else None)
 
 
 def _text(value: Any) -> str:
@@ -349,15 +302,13 @@ def _text(value: Any) -> str:
 
 def _pages(common: Common, operation: str, asked: dict[str, Any], limit: Flag) -> Mapping[str, Any]:
     """As many rows as are wanted, from as many pages as they stand on, in one answer."""
-    query = asked.setdefault("query", {})
-    wanted = min(int(query.get("limit", limit.item.default)), ROWS_MAX)
-    most: Any = next(
-        one.le for one in shapes.split(limit.item.annotation)[1] if isinstance(one, Le)
-    )
+    query = asked["query"]
+    wanted = int(query.get("limit", limit.item.default))
+    most: Any = next(one.le for one in shapes.split(limit.item.annotation)[1] if type(one) is Le)
     rows: list[Any] = []
     while True:
         # A limit that is no number of rows is for the operation to refuse.
-        query["limit"] = str(min(wanted - len(rows), most) if wanted > 0 else wanted)
+        query["limit"] = str(min(wanted - len(rows), most))
         answer = ask(common, operation, **asked)
         if not isinstance(answer["body"], dict):
             return answer

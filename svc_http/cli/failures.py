@@ -25,6 +25,10 @@ class Refusal(Exception):  # noqa: N818 - said as what happened
         self.problem = problem
         self.as_json = as_json
 
+    def saying(self, detail: str) -> "Refusal":
+        """The same refusal in other words."""
+        return Refusal({**self.problem, "detail": detail}, as_json=self.as_json)
+
 
 def tell(line: str, code: int) -> int:
     """Print the line and return the code."""
@@ -57,7 +61,7 @@ def _refused(refusal: Refusal) -> int:
 def known(failure: BaseException) -> int | None:
     """Tell a failure that people can mend; None for one that is a defect of ours."""
     from svc_http.control.channel import Unreachable, Unsafe  # noqa: PLC0415 - help is shown without them
-    from svc_http.control.exports import Unreadable  # noqa: PLC0415
+    from svc_http.fetch.exports import Unreadable  # noqa: PLC0415
     from svc_http.settings import SettingsError  # noqa: PLC0415
 
     if isinstance(failure, Refusal):

@@ -31,22 +31,27 @@ def named(file: str) -> Iterator[Path]:
 def write_whole(path: Path, pages: Iterable[bytes]) -> None:
     """Write a file whole or not at all; one whose name ends in .gz is packed.
 
+    Only a regular file is replaced: a device, a pipe or a link is written through.
+
     Raises:
         Usage: it cannot be written.
     """
-    fresh = path.with_name(f"{path.name}.new")
+    is_replaced = not path.is_symlink() and (path.is_file() or not path.exists())
+    fresh = path.with_name(f"{path.name}.new") if is_replaced else path
     try:
         with fresh.open("wb") as raw:
             with _packed(raw, path) as target:
                 for page in pages:
                     target.write(page)
             raw.flush()
-            os.fsync(raw.fileno())
-        fresh.replace(path)
+            if is_replaced:
+                os.fsync(raw.fileno())
+                fresh.replace(path)
     except OSError as refused:
         raise Usage(f"{path} cannot be written: {refused.strerror}") from refused
     finally:
-        fresh.unlink(missing_ok=True)
+        if is_replaced:
+            fresh.unlink(missing_ok=True)
 
 
 def _packed(raw: IO[bytes], path: Path) -> IO[bytes]:

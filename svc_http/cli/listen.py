@@ -51,7 +51,11 @@ def listen(
     workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Receive deliveries by a webhook that exists while this runs, and print a line for each."""
+    """Receive deliveries on this machine: verify, print and forward them.
+
+    For development: it registers a webhook that exists while this runs, with a server that runs on
+    this machine and not in production.
+    """
     if forward_to is not None and not forward_to.startswith(("http://", "https://")):
         raise Usage("--forward-to must begin with http:// or https://")
     _check_server(common)

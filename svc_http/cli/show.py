@@ -40,17 +40,21 @@ _ENVELOPE = {"data", "meta", "links", "totalCount"}
 _PAGING = {"pageCount", "count", "page"}
 
 
+def answer(value: Any, columns: Sequence[str], group: str) -> None:
+    """Print what an operation answered: rows as a table, a resource as an outline."""
+    rows = value["data"] if isinstance(value, dict) and "data" in value else value
+    if isinstance(rows, list):
+        table(rows, columns, f"Nothing here. See: svc {group} --help")
+        value = {} if rows is value else {n: one for n, one in value.items() if n != "data"}
+    outline(value)
+
+
 def content(answer: Mapping[str, Any]) -> bytes:
     """The bytes of an answer, as they go into a file."""
     body, kind = answer["body"], answer["mediaType"]
     if not isinstance(body, str):
         return f"{json.dumps(body, ensure_ascii=False)}\n".encode()
     return b64decode(body) if kind == "application/octet-stream" else body.encode()
-
-
-def ended(text: str) -> str:
-    """The text with one line feed at its end."""
-    return text.rstrip("\n") + "\n"
 
 
 def outline(value: Any, indent: str = "") -> None:

@@ -40,7 +40,17 @@ def changes(
     workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> int:
-    """Print every change after a position, one JSON object per line."""
+    """Print every change after a position.
+
+    One JSON object per line, with or without --json. With --state the position is kept after
+    each page was handed on, so that a run that was killed repeats at most one page and misses
+    none. --exec is given a page as lines of JSON on its stdin, and has taken it when it ends
+    with 0.
+
+    Exit codes: 0, the end of the feed was reached; 1, --exec failed and its page will come again,
+    or the position is of another epoch of the feed (`WATERMARK_GONE`); 2, the command line or the
+    file of --state cannot be used; 3, the server that was named does not answer; 130, Ctrl-C.
+    """
     mark = _kept(state) or after
     _check(state)
     while True:

@@ -1,10 +1,9 @@
 """`svc ledger verify`: an export is checked without a server, a database or settings."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
-from attrs import frozen
 from cyclopts import Parameter
 
 from svc_core.ledger.log.checkpoint import Checkpoint
@@ -18,32 +17,10 @@ from svc_http.cli import show, verdicts
 from svc_http.cli.failures import REFUSED, Usage
 from svc_http.cli.files import named
 from svc_http.cli.options import Answer
-from svc_http.control.exports import opener
+from svc_http.fetch.exports import opener
 
 NOTE_BYTES_MAX = 1024 * 1024
 """Of a checkpoint, a receipt or a policy: a thousand times what they take."""
-
-
-@frozen
-class _Held:
-    """What is held against the file."""
-
-    key: VerifierKey | None
-    policy: Policy | None
-    checkpoints: tuple[bytes, ...]
-    receipts: tuple[bytes, ...]
-    seen: tuple[int, bytes] | None
-
-    def evidence(self, level: Level) -> Evidence:
-        """It as verification takes it."""
-        return Evidence(
-            level=level,
-            vkey=self.key,
-            policy=self.policy,
-            checkpoints=self.checkpoints,
-            receipts=self.receipts,
-            anchors=() if self.seen is None else (self.seen,),
-        )
 
 
 def verify(
@@ -72,23 +49,35 @@ def verify(
     from_root: Annotated[str | None, Parameter(help="Its root at that size, base64.")] = None,
     answer: Answer = Answer(),  # noqa: B008 - frozen
 ) -> int:
-    """Verify an export of a ledger. Needs no server, no database and no settings."""
-    held = _Held(
-        _key(key),
-        None if policy is None else _policy(policy),
-        tuple(map(_note, checkpoint)),
-        tuple(map(_note, receipt)),
-        _seen(from_size, from_root),
+    """Verify an export; needs no server and no database.
+
+    It exits with 0 when the file is sound, 1 when it is not and 2 when it could not be read, and
+    names the first line that is wrong and what was done to it.
+    """
+    vkey, seen = _key(key), _seen(from_size, from_root)
+    held = Evidence(
+        level=level,
+        vkey=vkey,
+        policy=None if policy is None else _policy(policy),
+        checkpoints=tuple(map(_note, checkpoint)),
+        receipts=tuple(map(_note, receipt)),
+        anchors=() if seen is None else (seen,),
     )
     with named(file) as path, show.Bar("verify") as bar:
         blocks = opener(path, "MiB", bar.tell)
-        verdict = verify_export(blocks, **held.evidence(level))
-        told = _told(verdict, held, blocks) if answer.json else None
-    if told is not None:
-        show.as_json(told)
-    else:
-        has_notes = bool(checkpoint or receipt)
-        show.lines(*verdicts.words(file, verdict, is_keyed=key is not None, has_notes=has_notes))
+        verdict = verify_export(blocks, **held)
+        if answer.json:
+            show.as_json(
+                verdicts.as_json(
+                    verdict,
+                    vkey=None if vkey is None else vkey.vkey,
+                    checkpoint=next(_covering(map(_note, checkpoint), verdict.size), None),
+                    consistency=None if seen is None else _consistency(verdict, seen, blocks),
+                )
+            )
+            return 0 if verdict.ok else REFUSED
+    has_notes = bool(checkpoint or receipt)
+    show.lines(*verdicts.words(file, verdict, is_keyed=key is not None, has_notes=has_notes))
     return 0 if verdict.ok else REFUSED
 
 
@@ -137,16 +126,7 @@ def _seen(size: int | None, root: str | None) -> tuple[int, bytes] | None:
 # -- the verdict for programs ------------------------------------------------------------------
 
 
-def _told(verdict: Verdict, held: _Held, blocks: Callable[[], Iterator[bytes]]) -> Any:
-    return verdicts.as_json(
-        verdict,
-        vkey=None if held.key is None else held.key.vkey,
-        checkpoint=next(_covering(held.checkpoints, verdict.size), None),
-        consistency=None if held.seen is None else _consistency(verdict, held.seen, blocks),
-    )
-
-
-def _covering(checkpoints: tuple[bytes, ...], size: int) -> Iterator[str]:
+def _covering(checkpoints: Iterable[bytes], size: int) -> Iterator[str]:
     """Those of the checkpoints that are of this size."""
     for text in checkpoints:
         try:

@@ -19,9 +19,9 @@ from svc_core.reports.local import Speaker
 from svc_core.reports.speaking import Task
 from svc_core.resources.audio import Audio
 from svc_core.resources.news import Source
-from svc_http.control.exports import opener
 from svc_http.control.operator import Operator
 from svc_http.fetch import Fetcher, FetchRefused, locations
+from svc_http.fetch.exports import opener
 from svc_http.media.files import Media
 from svc_http.providers.speech import SpeechFailed
 from svc_http.runtime.opening import fetcher, hands, studio
