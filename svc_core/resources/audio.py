@@ -8,7 +8,6 @@ Rule 2: a file is in the books before it exists, with a time to look whether any
 from datetime import datetime, timedelta
 from typing import Annotated, Final
 
-import attrs
 from attrs import frozen
 
 from svc_core import ids
@@ -130,13 +129,3 @@ async def forget_audio(ctx: Context, report_id: str) -> None:
     gone = await ctx.tx.documents.delete(AUDIO, report_id)
     if gone is not None:
         await doubt(ctx, AUDIO.decode(gone.raw).recording.name)
-
-
-async def want_audio(ctx: Context, report_id: str) -> None:
-    """Have a report spoken, as soon as somebody has a voice for it."""
-    await ctx.save(SPEAKING, report_id, Speaking(report_id, ctx.now))
-
-
-def retry(speaking: Speaking, at: datetime) -> Speaking:
-    """The wish, tried once more and next due then."""
-    return attrs.evolve(speaking, due_at=at, attempts=speaking.attempts + 1)

@@ -148,5 +148,5 @@ def run(arguments: Sequence[str]) -> int:
         return failures.REFUSED
     except Exception as failure:
         # The boundary: what people cannot mend is a defect of ours, told without a traceback.
-        told = failures.known(failure)
+        told = failures.known(failure, as_json="--json" in arguments)
         return failures.defect(failure) if told is None else told

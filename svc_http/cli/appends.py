@@ -20,11 +20,12 @@ from svc_core import canonical, wire
 from svc_core.host import Progress
 from svc_core.wire import Json, JsonError
 from svc_http.cli import show
-from svc_http.cli.failures import Refusal, Usage
+from svc_http.cli.failures import Usage
 from svc_http.cli.files import STREAM, write_whole
 from svc_http.cli.options import Author, Common, Workspace
 from svc_http.cli.reach import call
-from svc_http.cli.show import Bar
+from svc_http.cli.show import bar
+from svc_http.control.channel import Refused
 from svc_http.system import SystemIds
 
 INPUT_BYTES_MAX = 256 * 1024 * 1024
@@ -36,8 +37,6 @@ BATCH_BYTES = 4 * 1024 * 1024
 
 ROWS_SHOWN = 20
 """Records that a terminal has room for; --json gives all."""
-
-RECEIPT_STEP = "Keep the receipt: it proves any later cut or rewriting of the ledger."
 
 
 @frozen
@@ -78,7 +77,7 @@ def append(
         raise Usage(f"{file} has no entries")
     told: dict[str, Any] = {"known": [], "records": [], "tag": if_match}
     whose = {"account": workspace, "author": author}
-    with Bar("ledger append") as bar:
+    with bar("ledger append") as tell:
         for batch in _batches(entries):
             body = {
                 "entries": [each.entry for each in batch],
@@ -91,7 +90,7 @@ def append(
             told["tag"] = done["tag"]
             at = len(told["known"]) + len(told["records"])
             if len(entries) > BATCH_ENTRIES:
-                bar.tell(Progress(at, len(entries), "records"))
+                tell(Progress(at, len(entries), "records"))
     if receipt is not None and told["records"]:
         write_whole(receipt, [told["records"][-1]["receipt"].encode()])
     _tell(common, told, is_kept=receipt is not None)
@@ -107,7 +106,7 @@ def _appended(
 
     try:
         return call(common, "appendEntries", **asked)
-    except Refusal as refused:
+    except Refused as refused:
         count = len(told["records"])
         before = f" The {count} before them were appended." if count else ""
         raise refused.saying(_POINTER.sub(place, str(refused)) + before) from refused
@@ -121,16 +120,18 @@ def _tell(common: Common, told: dict[str, Any], *, is_kept: bool) -> None:
     if common.json:
         show.as_json(told)
         return
-    records = told["records"]
+    records, known = told["records"], told["known"]
     if records:
         show.table(records[-ROWS_SHOWN:], ("seq", "id", "kind", "op", "subject"), "")
-        show.lines("")
-    known = f" {len(told['known'])} were there already." if told["known"] else ""
-    show.lines(f"Appended {len(records)} records.{known}")
-    if told["known"] and not records:
+    there = f" {len(known)} were there already." if known else ""
+    show.lines("", f"Appended {len(records)} records.{there}")
+    if not records:
         show.lines("To append them again: --again")
-    if records and not is_kept:
-        show.lines(f"{RECEIPT_STEP} (--receipt FILE, or svc ledger prove ID)")
+    elif not is_kept:
+        show.lines(
+            "Keep the receipt: it proves any later cut or rewriting of the ledger. "
+            "(--receipt FILE, or svc ledger prove ID)"
+        )
 
 
 # -- the input ---------------------------------------------------------------------------------
@@ -155,12 +156,10 @@ def _entries(content: bytes, begin: str) -> Iterator[_Read]:
         yield _Read(place, entry, mark.hex(), len(json.dumps(entry)))
 
 
-def _values(content: bytes) -> Iterator[tuple[str, Json]]:
+def _values(content: bytes) -> Iterator[tuple[str, Any]]:
     """The entries and where each stands: `line 3` of many lines, `entry 3` of an array."""
     if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
-        rows = _json(content, "the array")
-        if not isinstance(rows, list):
-            raise AssertionError("an array begins with a bracket")
+        rows: Any = _json(content, "the array")
         yield from ((f"entry {number}", row) for number, row in enumerate(rows, 1))
         return
     for number, line in enumerate(content.split(b"\n"), 1):

@@ -25,10 +25,11 @@ from svc_core.result import Empty
 from svc_core.unset import Unset
 from svc_core.wire import shapes
 from svc_http.cli import moments, show
-from svc_http.cli.failures import REFUSED, Refusal, Usage
+from svc_http.cli.failures import REFUSED, Usage
 from svc_http.cli.files import write_whole
 from svc_http.cli.options import Author, Common, Workspace
 from svc_http.cli.reach import ask
+from svc_http.control.channel import Refused
 
 _KEYWORD: Final = inspect.Parameter.KEYWORD_ONLY
 
@@ -126,7 +127,7 @@ def _kind(name: str, inner: Any, arg: Arg) -> tuple[Any, Callable[[Any], Any]]:
     if inner is datetime:
         return str, moments.instant
     if inner in (bool, int, float, str) or shapes.is_literal(inner):
-        return inner, _file if arg.path else (_tag if name == "If-Match" else _same)
+        return inner, _file if arg.path else (_tag if name == "if-match" else _same)
     if shapes.is_tuple(inner) and not shapes.items_of(inner):
         kind, read = _kind(name, _plain(get_args(inner)[0])[0], arg)
         many: Any = tuple[kind, ...]  # type: ignore[valid-type]  # made of a value
@@ -182,10 +183,10 @@ class Command:
             elif item.name not in {"cursor", operation.live} and item.place != "header":
                 items.append(item)
         if operation.takes_if_match:
-            items.append(_extra("If-Match", "header", str, "Only if this is the current ETag."))
+            items.append(_extra("if-match", "headers", str, "Only if this is the current ETag."))
         if operation.idempotency != "none":
             text = "8 to 200 characters: a repetition acts once."
-            items.append(_extra("Idempotency-Key", "header", str, text))
+            items.append(_extra("idempotency-key", "headers", str, text))
         if len(formats) > 1:
             items.append(_extra("format", "query", Literal[formats], "The representation."))
         return cls(operation, tuple(_flags(items)), formats)
@@ -227,12 +228,12 @@ class Command:
                 answer = _pages(common, self.operation.id, asked, limit)
             else:
                 answer = ask(common, self.operation.id, **asked)
-        except Refusal as refused:
+        except Refused as refused:
             raise self._named(refused) from refused
         return self._print(answer, given, common)
 
     def _asked(self, given: Mapping[str, Any], common: Common) -> dict[str, Any]:
-        sent: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "header": {}, "body": {}}
+        sent: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "headers": {}, "body": {}}
         for flag in self.flags:
             value = given.get(flag.key)
             if value is None or value == ():
@@ -241,21 +242,19 @@ class Command:
             for name in flag.path[:-1]:
                 target = target.setdefault(name, {})
             value = flag.value(value)
-            target[flag.path[-1].lower() if flag.item.place == "header" else flag.path[-1]] = (
-                value if body is sent["body"] else _text(value)
-            )
+            target[flag.path[-1]] = value if body is sent["body"] else _text(value)
         sent["body"] |= dict.fromkeys(given.get("clear") or ())
         if "format" not in sent["query"] and len(self.formats) > 1:
             sent["query"]["format"] = "json" if common.json else self._readable()
         usual = {"account": given.get("workspace"), "author": given.get("author")}
-        return {**sent, "headers": sent.pop("header"), **usual}
+        return {**sent, **usual}
 
     def _readable(self) -> str:
         """The representation that a person would rather read: a text, where one is offered."""
         texts = (one for one in self.operation.media if one.media_type.startswith("text/"))
         return next((one.format for one in texts if one.format in self.formats), self.formats[0])
 
-    def _named(self, refused: Refusal) -> Refusal:
+    def _named(self, refused: Refused) -> Refused:
         """The refusal with what a person typed in place of pointers and names of inputs."""
         names = {"/".join(flag.path): flag.name for flag in self.flags}
 
@@ -284,6 +283,8 @@ class Command:
             show.as_json(value)
         else:
             show.answer(value, self.operation.columns, self.operation.group)
+            if "ETag" in answer["headers"]:
+                show.lines(f"etag  {answer['headers']['ETag']}")
             if self.operation.confidential and self.operation.replay is None:
                 show.lines("", "Keep what is secret now: it is not shown again.")
         is_unsound = isinstance(value, dict) and value.get("ok") is False

@@ -5,6 +5,7 @@ import socket
 import sqlite3
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -57,23 +58,13 @@ def doctor(
 def _machine() -> Iterator[Check]:
     yield Check("python", sys.version_info >= PYTHON_MIN, platform.python_version())
     version = sqlite3.sqlite_version
-    if has_wal_reset_fault():
-        note = "two writing processes could damage a file, so let only svc write it"
-        yield Check("sqlite", None, f"{version}; before 3.51.3, {note}")
-    else:
-        yield Check("sqlite", True, version)
-    yield Check("sqlite full-text search", *_fts5())
-
-
-def _fts5() -> tuple[bool, str]:
-    connection = sqlite3.connect(":memory:")
-    try:
-        connection.execute("CREATE VIRTUAL TABLE words USING fts5(text)")
-    except sqlite3.OperationalError:
-        return False, "this SQLite has no FTS5; use a Python that was built with it"
-    finally:
-        connection.close()
-    return True, "FTS5"
+    note = "; before 3.51.3, two writing processes could damage a file, so let only svc write it"
+    is_faulty = has_wal_reset_fault()
+    yield Check("sqlite", None if is_faulty else True, version + (note if is_faulty else ""))
+    with closing(sqlite3.connect(":memory:")) as connection:
+        has_search = ("ENABLE_FTS5",) in connection.execute("PRAGMA compile_options")
+    cure = "this SQLite has no FTS5; use a Python that was built with it"
+    yield Check("sqlite full-text search", has_search, "FTS5" if has_search else cure)
 
 
 def _extras() -> Iterator[Check]:
@@ -93,7 +84,13 @@ def _service(common: Common) -> Iterator[Check]:
     yield Check("settings", True, f"{settings.env}, {settings.origin}")
     named = common.named_server()
     if named is not None:
-        yield _named(named)
+        try:
+            answers = _answers(channel.parse(named))
+        except ValueError as wrong:
+            yield Check("server", False, f"--server {wrong}")
+            return
+        told = f"running at {named}" if answers else f"no server answers at {named}"
+        yield Check("server", answers, told)
         return
     if settings.db == MEMORY:
         yield Check("database", None, "in memory: what is written is gone when the server ends")
@@ -103,16 +100,6 @@ def _service(common: Common) -> Iterator[Check]:
     yield Check("server", None, "running" if running else "not running")
     if not running:
         yield _port(settings)
-
-
-def _named(server: str) -> Check:
-    """The server that was named: it looks after the file and the port itself."""
-    try:
-        answers = _answers(channel.parse(server))
-    except ValueError as wrong:
-        return Check("server", False, f"--server {wrong}")
-    told = f"running at {server}" if answers else f"no server answers at {server}"
-    return Check("server", answers, told)
 
 
 def _database(path: Path) -> Iterator[Check]:

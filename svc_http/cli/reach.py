@@ -10,9 +10,10 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from svc_http.cli.failures import Refusal, Usage
+from svc_core.host import Tell
+from svc_http.cli.failures import Usage
 from svc_http.cli.options import Common
-from svc_http.cli.show import Bar
+from svc_http.cli.show import bar
 from svc_http.control import channel
 
 if TYPE_CHECKING:
@@ -29,19 +30,16 @@ def ask(common: Common, operation: str, **given: Any) -> Mapping[str, Any]:
     """The whole answer of an operation; the members of its request are those of `Asked`.
 
     Raises:
-        Refusal: it was refused.
+        Refused: it was refused.
         Unreachable: a server was named and does not answer.
         SettingsError, StoreBusy, Unusable, Unsafe: the store cannot be found or opened.
     """
     asked = {"operation": operation} | {name: v for name, v in given.items() if v is not None}
     named = common.named_server()
-    try:
-        with Bar(operation) as bar:
-            if named is not None:
-                return channel.ask(_address(named), asked, bar.tell)
-            return _find(common.settings(), asked, bar)
-    except channel.Refused as refused:
-        raise Refusal(refused.problem, as_json=common.json) from refused
+    with bar(operation) as tell:
+        if named is not None:
+            return channel.ask(_address(named), asked, tell)
+        return _find(common.settings(), asked, tell)
 
 
 def call(common: Common, operation: str, **given: Any) -> Any:
@@ -56,19 +54,19 @@ def _address(text: str) -> Path:
         raise Usage(f"--server {wrong}") from wrong
 
 
-def _find(settings: "Settings", asked: dict[str, Any], bar: Bar) -> Mapping[str, Any]:
+def _find(settings: "Settings", asked: dict[str, Any], tell: Tell) -> Mapping[str, Any]:
     from svc_http.storage.errors import StoreBusy  # noqa: PLC0415 - a server saves us the import
 
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
-            return channel.ask(channel.address(settings.file), asked, bar.tell)
+            return channel.ask(channel.address(settings.file), asked, tell)
         except channel.BrokeOff:
             raise  # what was asked may have been done: it is not done again here
         except channel.Unreachable:
             pass
         try:
-            return _here(settings, asked, bar)
+            return _here(settings, asked, tell)
         except StoreBusy:
             # A server that is starting, or another command.
             if time.monotonic() > deadline:
@@ -76,7 +74,7 @@ def _find(settings: "Settings", asked: dict[str, Any], bar: Bar) -> Mapping[str,
         time.sleep(LOOK_SECONDS)
 
 
-def _here(given: "Settings", asked: dict[str, Any], bar: Bar) -> Mapping[str, Any]:
+def _here(given: "Settings", asked: dict[str, Any], tell: Tell) -> Mapping[str, Any]:
     """The answer of this process, with the store opened for as long as it takes."""
     from svc_http import system  # noqa: PLC0415 - a server saves us these imports
     from svc_http.control import lends, operator  # noqa: PLC0415
@@ -103,7 +101,7 @@ def _here(given: "Settings", asked: dict[str, Any], bar: Bar) -> Mapping[str, An
             runtime = Runtime(secured(given), store, now=system.now, ids=system.SystemIds())
             await runtime.unlock()
             line = channel.line(asked)
-            return await lends.operator(runtime, failures.append).answer(line, bar.tell)
+            return await lends.operator(runtime, failures.append).answer(line, tell)
         finally:
             await store.close()
 

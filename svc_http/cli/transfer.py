@@ -8,14 +8,15 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from svc_core.host import Progress
+from svc_core.host import Progress, Tell
 from svc_core.ledger.append.erasure import Part
 from svc_http.cli import show
-from svc_http.cli.failures import Refusal, Usage
+from svc_http.cli.failures import Usage
 from svc_http.cli.files import STREAM, named, write_whole
 from svc_http.cli.options import Common, Workspace
 from svc_http.cli.reach import call
-from svc_http.cli.show import Bar
+from svc_http.cli.show import bar
+from svc_http.control.channel import Refused
 
 BAR_FROM = 10_000
 """Records from which on a bar is worth showing: fewer are there at once."""
@@ -47,8 +48,8 @@ def export(
     if common.json and file == STREAM:
         raise Usage("--json prints one value, so the lines need a FILE")
     part = Part()
-    with Bar("ledger export") as bar:
-        pages = _pages(common, workspace, size, part, bar)
+    with bar("ledger export") as tell:
+        pages = _pages(common, workspace, size, part, tell)
         if file == STREAM:
             sys.stdout.flush()
             for page in pages:
@@ -81,7 +82,7 @@ def export(
 
 
 def _pages(
-    common: Common, workspace: str | None, size: int | None, part: Part, bar: Bar
+    common: Common, workspace: str | None, size: int | None, part: Part, tell: Tell
 ) -> Iterator[bytes]:
     """Pages of lines, taken into `part`.
 
@@ -97,7 +98,7 @@ def _pages(
         if part.size >= page["size"]:
             return
         if page["size"] >= BAR_FROM:
-            bar.tell(Progress(part.size, page["size"], "records"))
+            tell(Progress(part.size, page["size"], "records"))
 
 
 def import_(
@@ -117,7 +118,7 @@ def import_(
         try:
             body = {"path": str(path.absolute())}
             done = call(common, "importLedger", body=body, account=workspace)
-        except Refusal as refused:
+        except Refused as refused:
             detail = str(refused).removeprefix("/path: ").replace("verify FILE", f"verify {file}")
             raise refused.saying(detail) from refused
     if common.json:

@@ -2,22 +2,27 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from cyclopts import Parameter
 
+from svc_core import wire
 from svc_core.ledger.log.checkpoint import Checkpoint
 from svc_core.ledger.log.note import NoteError, VerifierKey, from_base64, parse, to_base64
 from svc_core.ledger.log.policy import Policy, PolicyError
 from svc_core.ledger.log.tree import HASH_BYTES
+from svc_core.ledger.model import verification
 from svc_core.ledger.verify.anchors import Evidence
 from svc_core.ledger.verify.verdict import Level, Verdict
 from svc_core.ledger.verify.verify import verify_export
-from svc_http.cli import show, verdicts
+from svc_core.ledger.verify.words import words
+from svc_http.cli import show
 from svc_http.cli.failures import REFUSED, Usage
 from svc_http.cli.files import named
 from svc_http.cli.options import Answer
 from svc_http.fetch.exports import opener
+
+P = TypeVar("P")
 
 NOTE_BYTES_MAX = 1024 * 1024
 """Of a checkpoint, a receipt or a policy: a thousand times what they take."""
@@ -54,41 +59,39 @@ def verify(
     It exits with 0 when the file is sound, 1 when it is not and 2 when it could not be read, and
     names the first line that is wrong and what was done to it.
     """
-    vkey, seen = _key(key), _seen(from_size, from_root)
+    vkey, seen = _parsed("--key", VerifierKey.parse, key), _seen(from_size, from_root)
     held = Evidence(
         level=level,
         vkey=vkey,
-        policy=None if policy is None else _policy(policy),
+        policy=_parsed(f"--policy {policy}", Policy.parse, policy and _note(policy)),
         checkpoints=tuple(map(_note, checkpoint)),
         receipts=tuple(map(_note, receipt)),
         anchors=() if seen is None else (seen,),
     )
-    with named(file) as path, show.Bar("verify") as bar:
-        blocks = opener(path, "MiB", bar.tell)
+    with named(file) as path, show.bar("verify") as tell:
+        blocks = opener(path, "MiB", tell)
         verdict = verify_export(blocks, **held)
         if answer.json:
-            show.as_json(
-                verdicts.as_json(
-                    verdict,
-                    vkey=None if vkey is None else vkey.vkey,
-                    checkpoint=next(_covering(map(_note, checkpoint), verdict.size), None),
-                    consistency=None if seen is None else _consistency(verdict, seen, blocks),
+            told: Any = wire.to_json(
+                verification(
+                    verdict, ledger="", origin="", vkey="", checkpoint="", consistency=None
                 )
             )
+            own = {
+                "ledger": verdict.ledger,
+                "origin": None if vkey is None else vkey.vkey.partition("+")[0],
+                "vkey": None if vkey is None else vkey.vkey,
+                "checkpoint": next(_covering(map(_note, checkpoint), verdict.size), None),
+                "consistency": None if seen is None else _consistency(verdict, seen, blocks),
+            }
+            show.as_json({**told, **own})
             return 0 if verdict.ok else REFUSED
     has_notes = bool(checkpoint or receipt)
-    show.lines(*verdicts.words(file, verdict, is_keyed=key is not None, has_notes=has_notes))
+    show.lines(*words(file, verdict, is_keyed=key is not None, has_notes=has_notes))
     return 0 if verdict.ok else REFUSED
 
 
 # -- what is held against the file -------------------------------------------------------------
-
-
-def _key(vkey: str | None) -> VerifierKey | None:
-    try:
-        return None if vkey is None else VerifierKey.parse(vkey)
-    except NoteError as wrong:
-        raise Usage(f"--key: {wrong} See: svc ledger key") from wrong
 
 
 def _note(path: Path) -> bytes:
@@ -102,11 +105,11 @@ def _note(path: Path) -> bytes:
     return text
 
 
-def _policy(path: Path) -> Policy:
+def _parsed(option: str, parse: Callable[[Any], P], given: Any) -> P | None:
     try:
-        return Policy.parse(_note(path))
-    except PolicyError as wrong:
-        raise Usage(f"--policy {path}: {wrong}") from wrong
+        return None if given is None else parse(given)
+    except (NoteError, PolicyError) as wrong:
+        raise Usage(f"{option}: {wrong} See: svc ledger verify --help") from wrong
 
 
 def _seen(size: int | None, root: str | None) -> tuple[int, bytes] | None:

@@ -53,6 +53,8 @@ SILENCE_SECONDS = 300.0
 class Unreachable(Exception):  # noqa: N818 - said as the state that it is
     """No server answers at the address; the message is one line."""
 
+    exit_code = 3
+
 
 class BrokeOff(Unreachable):
     """The server was asked and ended before it answered: the command may have been done."""
@@ -61,13 +63,19 @@ class BrokeOff(Unreachable):
 class Unsafe(Exception):  # noqa: N818 - said as the state that it is
     """The folder of the socket belongs to somebody else; the message is one line."""
 
+    exit_code = 1
+
 
 class Refused(Exception):  # noqa: N818 - said as what happened
-    """The command was refused; `problem` has the eight members (Spec: Errors)."""
+    """An operation was refused; `problem` has the eight members (Spec: Errors)."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        super().__init__(str(told.get("detail", "")))
+    def __init__(self, told: Mapping[str, Any]) -> None:
+        super().__init__(str(told["detail"]))
         self.problem = told
+
+    def saying(self, detail: str) -> "Refused":
+        """The same refusal in other words."""
+        return Refused({**self.problem, "detail": detail})
 
 
 # -- where the socket is -----------------------------------------------------------------------

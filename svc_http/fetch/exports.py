@@ -23,6 +23,8 @@ _GZIP: Final = b"\x1f\x8b"
 class Unreadable(ValueError):  # noqa: N818 - said as the state that it is
     """A file cannot be read; the message is one line."""
 
+    exit_code = 2
+
 
 def opener(path: Path, note: str, tell: Tell = silent) -> Callable[[], Iterator[bytes]]:
     """What opens the file anew on each call, as blocks of its unpacked bytes.

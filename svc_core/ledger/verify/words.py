@@ -1,11 +1,9 @@
-"""What a verification found, for programs and in words for people."""
+"""What a verification found, in words for people, and what to do about it."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
-from svc_core import wire
 from svc_core.ledger.log.note import to_base64
-from svc_core.ledger.model import verification
 from svc_core.ledger.verify.verdict import Fault, Verdict
 
 FAULTS_SHOWN: Final = 10
@@ -72,18 +70,6 @@ _NEXT: Final[Mapping[str, str]] = {
     "WRONG_LEDGER": "This is a line of another ledger: see that files were not mixed up.",
     "GENESIS_MISMATCH": "The file does not begin where its ledger begins: export from the start.",
 }
-
-
-def as_json(
-    verdict: Verdict, *, vkey: str | None, checkpoint: str | None, consistency: Any
-) -> dict[str, Any]:
-    """The members that `GET /ledger/verify` answers with; null is what a file alone cannot say."""
-    told: Any = wire.to_json(
-        verification(verdict, ledger="", origin="", vkey="", checkpoint="", consistency=None)
-    )
-    origin = None if vkey is None else vkey.partition("+")[0]
-    named = {"ledger": verdict.ledger, "origin": origin, "vkey": vkey}
-    return {**told, **named, "checkpoint": checkpoint, "consistency": consistency}
 
 
 def words(name: str, verdict: Verdict, *, is_keyed: bool, has_notes: bool) -> Iterator[str]:

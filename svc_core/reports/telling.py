@@ -11,13 +11,12 @@ from math import log2
 
 from attrs import define
 
-from svc_core.analysis._wording import primary
-from svc_core.analysis.draft import Cited, Section, Source
 from svc_core.analysis.evidence import Evidence
 from svc_core.analysis.grouping import ADOPTED_SCORE, Story
-from svc_core.analysis.language import guess
 from svc_core.analysis.relevance import Scored
 from svc_core.analysis.tokens import tokens
+from svc_core.analysis.wording import primary
+from svc_core.resources.report import Section, Statement
 
 KEY_POINTS_MAX = 7
 SECTIONS_MAX = 8
@@ -85,7 +84,7 @@ def rank(found: Iterable[Story], language: str) -> list[Story]:
     def weight(story: Story) -> float:
         age = (newest - story.last_at).total_seconds() / 86_400 if newest else 0.0
         lead = lead_of(story, language)
-        own = language_of(lead) in (primary(language), None)
+        own = lead.evidence.tongue in (primary(language), None)
         return (
             story.score
             + 0.12 * log2(len(story.publishers))
@@ -97,17 +96,11 @@ def rank(found: Iterable[Story], language: str) -> list[Story]:
     return sorted(held, key=lambda s: (-round(weight(s), 6), -s.last_at.timestamp(), s.key))
 
 
-def language_of(scored: Scored) -> str | None:
-    """The primary language of an item, stated or guessed."""
-    evidence = scored.evidence
-    return guess(f"{evidence.title} {evidence.text}", evidence.language)
-
-
 def lead_of(story: Story, language: str) -> Scored:
     """The member that tells the story: the reader's language, then text, relevance and id."""
 
     def merit(one: Scored) -> tuple[bool, bool, bool, bool, int, float, str]:
-        own = language_of(one) == primary(language)
+        own = one.evidence.tongue == primary(language)
         broken = bool(_BROKEN.search(f"{one.reading.headline} {one.evidence.text}"))
         enough = min(len(one.reading.sentences), 2)
         adopted = one.score <= ADOPTED_SCORE
@@ -124,7 +117,7 @@ class Teller:
     def __init__(self, language: str) -> None:
         """Tell in `language`."""
         self.language = primary(language)
-        self.sources: list[Source] = []
+        self.cited: list[Evidence] = []
         self._numbers: dict[str, int] = {}
         self._taken: list[frozenset[str]] = []
         self._texts: set[str] = set()
@@ -132,8 +125,8 @@ class Teller:
     def plan(self, story: Story) -> Plan:
         """What can be told of a story, near-copies among its own sentences left out."""
         lead = lead_of(story, self.language)
-        spoken = language_of(lead)
-        others = [m for m in story.members if m is not lead and language_of(m) == spoken]
+        spoken = lead.evidence.tongue
+        others = [m for m in story.members if m is not lead and m.evidence.tongue == spoken]
         heading = lead.reading.headline or next(iter(lead.reading.sentences), "")
         said = [frozenset(tokens(heading))]
         told = [lead, *others[:QUOTED_MEMBERS_MAX]]
@@ -149,17 +142,17 @@ class Teller:
         ]
         return Plan(story, lead, spoken, heading, left)
 
-    def summarise(self, plans: Sequence[Plan]) -> list[Cited]:
+    def summarise(self, plans: Sequence[Plan]) -> list[Statement]:
         """Two or three sentences of the best stories, those with more to tell in a section first.
 
         A summary has whole sentences that are understood alone; where no item has one, headlines.
         """
-        own = [plan for plan in plans[:SUMMARY_STORIES_MAX] if self._is_own(plan)]
+        own = [p for p in plans[:SUMMARY_STORIES_MAX] if p.language in (self.language, None)]
         heads = own or list(plans[:SUMMARY_STORIES_MAX])
         ready = [plan for plan in heads if len(plan.left) > 1]
         wanted = SUMMARY_SENTENCES_MAX if len(plans) > _FEW_STORIES else SUMMARY_SENTENCES_MAX - 1
         plain = [*ready, *(plan for plan in heads if plan not in ready)]
-        found: list[Cited] = []
+        found: list[Statement] = []
         for near in (True, False):
             for plan in () if found and not near else plain:
                 if len(found) < wanted:
@@ -167,9 +160,6 @@ class Teller:
         for plan in heads[: min(_HEADLINES_SUMMARY, max(len(plans) - 1, 1)) if not found else 0]:
             found.extend(self._headline(plan))
         return found
-
-    def _is_own(self, plan: Plan) -> bool:
-        return plan.language in (self.language, None)
 
     def sections(self, plans: Sequence[Plan]) -> list[Section]:
         """The best stories that have something to tell beyond the summary; half of them at most."""
@@ -182,13 +172,13 @@ class Teller:
                 found.append(self._section(plan, tuple(said)))
         return found
 
-    def headlines(self, plans: Sequence[Plan]) -> list[Cited]:
+    def headlines(self, plans: Sequence[Plan]) -> list[Statement]:
         """A headline for each story that nothing has told yet, in order."""
         return [cited for plan in plans if not plan.is_told for cited in self._headline(plan)]
 
-    def _passage(self, plan: Plan) -> list[Cited]:
+    def _passage(self, plan: Plan) -> list[Statement]:
         """A few sentences; one that leans is taken only right after the one it leans on."""
-        said: list[Cited] = []
+        said: list[Statement] = []
         before: tuple[str, int] | None = None
         many = len(plan.story.members) >= MANY_MEMBERS
         most = MANY_SENTENCES_MAX if many else SECTION_SENTENCES_MAX
@@ -200,7 +190,7 @@ class Teller:
             if leans and before != (at[0], at[1] - 1):
                 continue
             if self._take(text):
-                said.append(Cited(text, (self._number(item),)))
+                said.append(Statement(text, (self._number(item),)))
                 before = at
         plan.is_told = plan.is_told or bool(said)
         return said
@@ -210,30 +200,24 @@ class Teller:
         held = next(one for one in plan.story.members if one.evidence is item)
         return held.reading.sentences.index(text)
 
-    def _section(self, plan: Plan, said: tuple[Cited, ...]) -> Section:
+    def _section(self, plan: Plan, said: tuple[Statement, ...]) -> Section:
         self._take(plan.heading)
-        cited = tuple(self._number(item) for item in plan.members)
-        shown = {number for sentence in said for number in sentence.citations}
         return Section(
-            key=plan.story.key,
+            id=plan.story.key,
             heading=plan.heading,
-            sentences=said,
-            citations=cited,
-            corroborating=tuple(number for number in cited if number not in shown),
+            statements=said,
+            citations=tuple(self._number(item) for item in plan.members),
             topics=plan.lead.evidence.topics,
-            language=plan.language,
-            at=plan.lead.evidence.at,
-            score=plan.story.score,
         )
 
-    def _quote(self, plan: Plan, *, near: bool) -> list[Cited]:
+    def _quote(self, plan: Plan, *, near: bool) -> list[Statement]:
         """The next sentence that is understood alone (`near`: in the headline's words), cited."""
         for at, (text, item) in enumerate(plan.left):
             first = self._position(plan, text, item) == 0 and _stands_alone(text)
             if (self._speaks(plan, text) if near else first) and self._take(text):
                 del plan.left[at]
                 plan.is_told = True
-                return [Cited(text, self._cited(plan, item))]
+                return [Statement(text, self._cited(plan, item))]
         return []
 
     def _cited(self, plan: Plan, first: Evidence) -> tuple[int, ...]:
@@ -248,12 +232,12 @@ class Teller:
         shared = len(set(tokens(text)) & subject)
         return _stands_alone(text) and shared >= min(_SUBJECT_TERMS_MIN, len(subject))
 
-    def _headline(self, plan: Plan) -> list[Cited]:
+    def _headline(self, plan: Plan) -> list[Statement]:
         """The story's own headline with its sources."""
         if not plan.heading or not self._take(plan.heading):
             return []
         plan.is_told = True
-        return [Cited(plan.heading, self._cited(plan, plan.lead.evidence))]
+        return [Statement(plan.heading, self._cited(plan, plan.lead.evidence))]
 
     def _take(self, text: str) -> bool:
         terms = frozenset(tokens(text))
@@ -265,20 +249,8 @@ class Teller:
 
     def _number(self, item: Evidence) -> int:
         if item.id not in self._numbers:
-            self._numbers[item.id] = len(self.sources) + 1
-            self.sources.append(
-                Source(
-                    number=len(self.sources) + 1,
-                    id=item.id,
-                    title=" ".join(item.title.split()),
-                    url=item.url,
-                    name=item.source_name,
-                    domain=item.source_domain,
-                    source_id=item.source_id,
-                    published_at=item.published_at,
-                    language=item.language,
-                )
-            )
+            self.cited.append(item)
+            self._numbers[item.id] = len(self.cited)
         return self._numbers[item.id]
 
 
