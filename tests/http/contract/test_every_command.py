@@ -13,7 +13,6 @@ import pytest
 
 from svc_core import catalog, problem
 from svc_core.constraints import Ge, Le, MaxLen, Pattern
-from svc_core.inputs import inputs
 from svc_core.openapi import envelopes
 from svc_core.result import Page
 from svc_core.wire import shapes
@@ -110,11 +109,17 @@ class Desk:
         """A command line that succeeds, as pairs of a flag and its words, and its request."""
         if operation.local:
             wanted = [flag for flag in flags_of(operation) if is_required(flag)]
-            wanted += [flag for flag in named(operation) if flag not in wanted]
+            meant = [flag for flag in flags_of(operation) if flag.item.name == "workspace"]
+            wanted += [flag for flag in named(operation) + meant if flag not in wanted]
             return [(flag, words(flag, self._value(flag, key))) for flag in wanted], None
         ask = self.world.ask_of(operation, key)
+        body = json.loads(ask.body) if ask.body else {}
+        if [] in body.values():  # which no command line can say
+            body = {name: value for name, value in body.items() if value != []}
+            ask = ask.evolve(body=json.dumps(body).encode())
         found = re.fullmatch(re.sub(r"{(\w+)}", r"(?P<\1>.+)", operation.address), ask.path)
-        sent = {"path": found.groupdict(), "query": dict(ask.query), "header": ask.headers}
+        fields = {name.lower(): value for name, value in ask.headers.items()}
+        sent = {"path": found.groupdict(), "query": dict(ask.query), "headers": fields}
         body = json.loads(ask.body) if ask.body else {}
         pairs = [
             (flag, words(flag, value))
@@ -130,7 +135,7 @@ class Desk:
             "name": lambda: f"desk {next(_numbers)}",
             "workspace": lambda: self.world.tenants["pro"],
             "plan": lambda: "pro",
-            "keyId": lambda: self.world.add_key(f"key {next(_numbers)}"),
+            "keyId": lambda: self._key(),
             "locations": lambda: [self._feed()],
             "sourceIds": lambda: [self._source()],
             "reason": lambda: "a request",
@@ -142,6 +147,11 @@ class Desk:
         path = self.folder / f"{next(_numbers)}.xml"
         path.write_text(FEED)
         return str(path)
+
+    def _key(self):
+        """A key of a person of its own: a workspace has only so many."""
+        name = f"key {next(_numbers)}"
+        return self.run("keys", "create", "--name", name, "--personal").json["id"]
 
     def _source(self):
         return self.run("sources", "add", self._feed()).json[0]["id"]
@@ -201,7 +211,6 @@ def test_its_help_names_every_flag(operation, capsys, monkeypatch):
 def test_what_is_required_is_asked_for_by_its_name(desk, operation):
     pairs, _ = desk.line(operation)
     for left_out in filter(is_required, flags_of(operation)):
-        ran = desk.run(*command(operation, [pair for pair in pairs if pair[0] is not left_out]))
         ran = desk.run(*command(operation, [p for p in pairs if p[0].name != left_out.name]))
         assert (ran.code, ran.out) == (2, ""), ran
         # Where the words after it have taken its place, the last one is missing.
@@ -218,11 +227,12 @@ def test_it_answers_what_the_same_request_answers(desk, operation):
     if operation.method == "DELETE":
         ran = desk.run(*command(operation, pairs))
         assert (ran.code, ran.json) == (0, {"id": pairs[0][1][0], "deleted": True})
+        desk.world._worn = set(desk.world.rows)
         assert desk.world.send(ask).status_code == 404
         return
     ran = desk.run(*command(operation, pairs), *belongs(operation, desk.world.tenants["a"]))
     assert ran.code == 0, ran
-    answer = desk.world.send(ask)
+    answer = desk.world.send(ask.having(accept="application/json"))
     told = answer.json()
     assert ran.data == told.get("data", told)
     if operation.idempotency != "none":
@@ -238,11 +248,12 @@ def test_every_representation_is_printed_and_written(desk, operation, tmp_path):
         answer = desk.world.send(ask.having(accept=offer.media_type))
         out = tmp_path / f"out.{offer.format}"
         ran = desk.run(*line, *chosen, "--out", out)
-        assert (ran.code, ran.json) == (0, {"file": str(out), "bytes": out.stat().st_size}), ran
+        assert (ran.code, ran.json) == (0, {"file": str(out)}), ran
         shown = desk.run(*line, *chosen, json=False)
         assert shown.code == 0, shown
         if offer.format == "json":
-            assert json.loads(out.read_text()) == answer.json()
+            written, told = json.loads(out.read_text()), answer.json()
+            assert written.get("data", written) == told.get("data", told)
         elif offer.format != "octets":
             assert out.read_bytes() == answer.content
             assert shown.out.rstrip("\n") == answer.text.rstrip("\n")
@@ -257,7 +268,7 @@ def test_one_without_a_route_answers_one_value(desk, operation):
     ran = desk.run(*line)
     assert ran.code == 0, ran
     if operation.unit == "read":
-        body = {flag.item.name: value[0] for flag, value in pairs}
+        body = {flag.item.name: value[-1] for flag, value in pairs}
         account = None if operation.binding == "system" else desk.world.tenants["a"]
         assert ran.data == desk.answer(operation, body=body, account=account)["data"]
 
@@ -289,10 +300,13 @@ def test_what_is_not_there_is_refused_and_changes_nothing(desk, operation):
     unknown = re.sub("_.*", f"_{'0' * 24}", there)
     line = command(operation, [(f, [unknown] if f.name == first.name else w) for f, w in pairs])
     before = desk.world.storage.version
-    for place in [[], belongs(operation, desk.world.tenants["a"])]:
-        ran = desk.run(*line, *place)
-        refused(ran)
-        assert (ran.json["code"], ran.json["status"]) == ("NOT_FOUND", 404)
+    ran = desk.run(*line, *belongs(operation, desk.world.tenants["a"]))
+    refused(ran)
+    assert (ran.json["code"], ran.json["status"]) == ("NOT_FOUND", 404)
+    anywhere = desk.run(*line)
+    refused(anywhere)
+    # Where only one workspace can tell, it has to be said which.
+    assert anywhere.json["code"] == "NOT_FOUND" or "svc: --workspace: " in anywhere.err
     assert desk.world.storage.version == before
 
 
@@ -309,19 +323,19 @@ def test_another_workspaces_is_as_good_as_none(desk, operation):
 
 def spoilt(flag):
     """Values that the bounds of an input refuse, as they are typed."""
-    inner, metadata = _plain(flag.item.annotation)
-    if flag.kind in (str, int, float) and flag.path[-1] != "size":
+    _, metadata = _plain(flag.item.annotation)
+    # A value of the path that cannot be is as good as one that is not there.
+    if flag.kind in (str, int, float) and flag.item.place != "path":
         for bound in metadata:
             match bound:
                 case MaxLen(most) if flag.kind is str:
                     yield "x" * (most + 1)
-                case Pattern():
+                case Pattern() if not re.fullmatch(bound.regex, "no such form"):
                     yield "no such form"
                 case Ge(least):
                     yield least - 1
                 case Le(most) if flag.path != ("limit",):
                     yield most + 1
-    _ = inner
 
 
 @every
@@ -337,7 +351,7 @@ def test_a_value_out_of_bounds_is_refused_by_the_name_that_was_typed(desk, opera
             ran = desk.run(*command(operation, rest), *belongs(operation, desk.world.tenants["a"]))
             refused(ran, f"{flag.name}: ")
             assert f"/{flag.path[-1]}" not in ran.err
-            assert f"{flag.item.name}: " not in ran.err
+            assert not re.search(rf"(?<![\w-]){flag.item.name}: ", ran.err), ran
     assert desk.world.storage.version == before
 
 
@@ -383,6 +397,3 @@ def test_no_route_leads_to_it(desk, operation):
             problem.NOT_FOUND.code,
             problem.INVALID_PARAMETER.code,
         }
-
-
-_ = inputs

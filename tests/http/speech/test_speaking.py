@@ -266,7 +266,9 @@ async def test_the_sweep_hears_of_a_report_that_goes(house: House) -> None:
 # -- by hand -----------------------------------------------------------------------------------
 
 
-async def by_hand(house: House, make_studio: Callable[[], Studio] | None = None, **more: Any) -> Any:
+async def by_hand(
+    house: House, make_studio: Callable[[], Studio] | None = None, **more: Any
+) -> Any:
     """What the operation answers: its data, or the problem."""
     voice = Voiced(house.service, make_studio or (lambda: house.studio))
     host = attrs.evolve(house.service.host, lends={Speaker: voice})
