@@ -55,7 +55,7 @@ class _Publishers:
 
 
 @frozen
-class _Voice:
+class Voice:
     """The voice of the settings, with the folder that its recordings are kept in."""
 
     service: Service
@@ -95,7 +95,7 @@ def operator(
     lent: Mapping[type, Any] = {
         PlanTable: runtime.plans,
         SourceReader: _Publishers(service, partial(fetcher, runtime.settings)),
-        Speaker: _Voice(service, partial(studio, runtime.settings, media)),
+        Speaker: Voice(service, partial(studio, runtime.settings, media)),
         Exports: _Files(),
     }
     lending = attrs.evolve(service, host=attrs.evolve(service.host, lends=lent))

@@ -774,6 +774,15 @@ def each_shared(request: Any, contract: Contract, tmp_path_factory: Any) -> Iter
     world.close()
 
 
+@pytest.fixture(scope="module")
+def commanded(contract: Contract, tmp_path_factory: Any) -> Iterator[World]:
+    """A settled world for commands, whose operator may erase."""
+    storage = _storage("memory", tmp_path_factory.mktemp("w"))
+    world = World(contract, storage, catalog.OPERATIONS, allow_erasure=("*",))
+    yield world.settle()
+    world.close()
+
+
 @pytest.fixture
 def world(make_world: Callable[..., World]) -> World:
     """A settled world in memory, for one test."""
