@@ -5,8 +5,7 @@ from typing import Annotated, Any
 from attrs import frozen
 
 from svc_core import cursor, problem, sse, wire
-from svc_core.changes.rows import ChangeRow, ResourceType, dumps
-from svc_core.changes.tail import Place, tail
+from svc_core.changes.render import ChangeRow, Place, ResourceType, dumps, tail
 from svc_core.constraints import Doc, Example, MaxLen
 from svc_core.operation import JSON, QUERY, SSE, T3_ENRICHED, Context, Operation, header
 from svc_core.ports import FeedPosition

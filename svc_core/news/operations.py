@@ -7,15 +7,14 @@ from typing import Annotated, Any
 
 from attrs import frozen
 
-from svc_core import instants, problem, wire
+from svc_core import problem, wire
 from svc_core.analysis.topics import TOPICS, Topic
 from svc_core.constraints import Doc, Example, Pattern
-from svc_core.instants import InstantError, Interval
 from svc_core.news import rules
 from svc_core.operation import BASE_V1, JSON, NDJSON, QUERY, Context, Operation
 from svc_core.ports import Collection, Document
 from svc_core.problem import Problem
-from svc_core.resources.members import LANGUAGE_TAG, Cursor, Limit, SourceId, micros
+from svc_core.resources.members import LANGUAGE_TAG, Cursor, Limit, SourceId
 from svc_core.resources.news import (
     NEWS,
     NEWS_TEXTS,
@@ -26,6 +25,7 @@ from svc_core.resources.news import (
     Source,
     TopicActivity,
 )
+from svc_core.resources.period import When, bounds
 from svc_core.result import Page
 from svc_core.unset import UNSET, Maybe, Unset
 
@@ -61,12 +61,7 @@ class ListNews:
         Example(["en", "fr"]),
     ] = UNSET
     source: Annotated[Maybe[tuple[SourceId, ...]], QUERY, Doc("Comma list of source ids.")] = UNSET
-    datetime: Annotated[
-        Maybe[str],
-        QUERY,
-        Doc("RFC 3339 instant or `start/end` interval, `..` for an open end."),
-        Example("2026-01-31T00:00:00Z/.."),
-    ] = UNSET
+    datetime: When = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
 
@@ -112,26 +107,13 @@ async def list_news(ctx: Context, request: ListNews) -> Page[NewsItem]:
     languages = request.language
     if not isinstance(languages, Unset):
         languages = tuple(language.lower() for language in languages)
-    filters = {"topics": request.topics, "language": languages, "source": request.source}
-    where = {name: value for name, value in filters.items() if not isinstance(value, Unset)}
-    span = _interval(request.datetime)
     return await ctx.page(
         NEWS,
-        where=where,
-        start=None if span.start is None else micros(span.start),
-        end=None if span.end is None else micros(span.end),
+        where={"topics": request.topics, "language": languages, "source": request.source},
+        **bounds(request.datetime),
         after=request.cursor,
         limit=request.limit,
     )
-
-
-def _interval(text: Maybe[str]) -> Interval:
-    if isinstance(text, Unset):
-        return Interval(None, None)
-    try:
-        return instants.parse_interval(text)
-    except InstantError as fault:
-        raise Problem(problem.INVALID_PARAMETER, f"datetime: {fault}") from fault
 
 
 async def _ready(ctx: Context) -> None:

@@ -11,8 +11,7 @@ from attrs import frozen
 
 from svc_core.operation import BODY, PATH, Context, Operation, Target
 from svc_core.profiles import rules
-from svc_core.profiles.operations import READ, WRITE
-from svc_core.profiles.planning import plan
+from svc_core.profiles.operations import READ, WRITE, plan
 from svc_core.resources.members import Cursor, Limit, SubscriptionId
 from svc_core.resources.profile import PROFILES, SUBSCRIPTIONS, Subscription, SubscriptionPatch
 from svc_core.resources.webhook import WEBHOOKS

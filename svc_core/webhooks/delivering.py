@@ -11,6 +11,7 @@ from typing import Final
 import attrs
 from attrs import field, frozen
 
+from svc_core.events import queue_of
 from svc_core.operation import Context
 from svc_core.ports import Document
 from svc_core.resources.webhook import (
@@ -25,7 +26,6 @@ from svc_core.resources.webhook import (
     Queue,
     Waiting,
     Webhook,
-    queue_of,
 )
 from svc_core.vault import VaultError
 from svc_core.webhooks import keys, rules

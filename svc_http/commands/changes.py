@@ -4,7 +4,7 @@ from attrs import frozen
 
 from svc_core import cursor
 from svc_core.changes import operations
-from svc_core.changes.rows import ResourceType
+from svc_core.changes.render import ResourceType
 from svc_core.operation import Context
 from svc_core.unset import UNSET
 from svc_core.wire import Json

@@ -20,7 +20,7 @@ from svc_core.resources.webhook import (
     EventId,
 )
 from svc_core.unset import UNSET
-from svc_core.webhooks import requests, usecases
+from svc_core.webhooks import operations
 from svc_core.wire import Json
 from svc_http.commands import accounts
 from svc_http.commands.command import Rows, row, short, table
@@ -31,7 +31,7 @@ from svc_http.service import Service
 class CreateWebhook:
     """A new webhook of a workspace, or of a person."""
 
-    webhook: requests.WebhookInput
+    webhook: operations.WebhookInput
     workspace: str | None = None
 
 
@@ -83,64 +83,66 @@ Act = Callable[[Context], Awaitable[Any]]
 async def create(service: Service, args: CreateWebhook) -> Json:
     """Register an address; the secret that was made for it is in this answer and nowhere else."""
     tenant = await accounts.tenant(service, args.workspace)
-    asked = requests.CreateWebhook(args.webhook)
-    made = await service.write(tenant, lambda ctx: usecases.create_webhook(ctx, asked))
+    asked = operations.CreateWebhook(args.webhook)
+    made = await service.write(tenant, lambda ctx: operations.create_webhook(ctx, asked))
     return row(made.raw)
 
 
 async def list_(service: Service, args: ListWebhooks) -> Json:
     """The webhooks, newest first, without their secrets."""
     tenant = await accounts.tenant(service, args.workspace)
-    asked = requests.ListWebhooks(limit=WEBHOOKS_MAX)
-    found = await service.read(tenant, lambda ctx: usecases.list_webhooks(ctx, asked))
+    asked = operations.ListWebhooks(limit=WEBHOOKS_MAX)
+    found = await service.read(tenant, lambda ctx: operations.list_webhooks(ctx, asked))
     return [row(raw) for raw in found.rows]
 
 
 async def show(service: Service, args: OneWebhook) -> Json:
     """One webhook without its secret."""
     tenant = await _owner(service, args.webhook_id, args.workspace)
-    asked = requests.OneWebhook(args.webhook_id)
-    return row((await service.read(tenant, lambda ctx: usecases.get_webhook(ctx, asked))).raw)
+    asked = operations.OneWebhook(args.webhook_id)
+    return row((await service.read(tenant, lambda ctx: operations.get_webhook(ctx, asked))).raw)
 
 
 async def delete(service: Service, args: OneWebhook) -> Json:
     """Remove a webhook and its secret; what waits for it is never sent."""
     tenant = await _owner(service, args.webhook_id, args.workspace)
-    asked = requests.OneWebhook(args.webhook_id)
-    await service.write(tenant, lambda ctx: usecases.delete_webhook(ctx, asked))
+    asked = operations.OneWebhook(args.webhook_id)
+    await service.write(tenant, lambda ctx: operations.delete_webhook(ctx, asked))
     return {"id": args.webhook_id}
 
 
 async def enable(service: Service, args: OneWebhook) -> Json:
     """Tell a webhook of events again, with nothing counted against it."""
-    asked = requests.OneWebhook(args.webhook_id)
-    return await _about(service, args, lambda ctx: usecases.enable_webhook(ctx, asked))
+    asked = operations.OneWebhook(args.webhook_id)
+    return await _about(service, args, lambda ctx: operations.enable_webhook(ctx, asked))
 
 
 async def rotate_secret(service: Service, args: OneWebhook) -> Json:
     """Make a new secret and tell it once; the old one signs beside it for a day."""
-    asked = requests.OneWebhook(args.webhook_id)
-    return await _about(service, args, lambda ctx: usecases.rotate_secret(ctx, asked))
+    asked = operations.OneWebhook(args.webhook_id)
+    return await _about(service, args, lambda ctx: operations.rotate_secret(ctx, asked))
 
 
 async def test(service: Service, args: OneWebhook) -> Json:
     """Queue a test event, signed and counted like any other."""
-    asked = requests.OneWebhook(args.webhook_id)
-    return await _about(service, args, lambda ctx: usecases.send_test(ctx, asked))
+    asked = operations.OneWebhook(args.webhook_id)
+    return await _about(service, args, lambda ctx: operations.send_test(ctx, asked))
 
 
 async def deliveries(service: Service, args: ListDeliveries) -> Json:
     """What became of the events that a webhook was told of, newest first."""
     tenant = await _owner(service, args.webhook_id, args.workspace)
-    asked = requests.ListDeliveries(args.webhook_id, status=args.status or UNSET, limit=args.limit)
-    found = await service.read(tenant, lambda ctx: usecases.list_deliveries(ctx, asked))
+    asked = operations.ListDeliveries(
+        args.webhook_id, status=args.status or UNSET, limit=args.limit
+    )
+    found = await service.read(tenant, lambda ctx: operations.list_deliveries(ctx, asked))
     return [row(raw) for raw in found.rows]
 
 
 async def redeliver(service: Service, args: Redeliver) -> Json:
     """Send an event again: the same body under the same id, in a new attempt."""
-    asked = requests.RedeliverEvent(args.webhook_id, args.event_id)
-    return await _about(service, args, lambda ctx: usecases.redeliver(ctx, asked))
+    asked = operations.RedeliverEvent(args.webhook_id, args.event_id)
+    return await _about(service, args, lambda ctx: operations.redeliver(ctx, asked))
 
 
 async def trigger(service: Service, args: Trigger) -> Json:

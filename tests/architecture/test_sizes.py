@@ -7,7 +7,9 @@ MODULE_LINES = 400
 FUNCTION_LINES = 60
 
 # Each with the reason why it is not split. A reason that no longer applies fails below.
-LARGE_MODULES: dict[str, str] = {}
+LARGE_MODULES: dict[str, str] = {
+    "svc_core.webhooks.operations": "eleven operations with their requests and use cases",
+}
 LARGE_FUNCTIONS: dict[str, str] = {
     "svc_http.connection.protocol": "a class whose short methods share one origin",
 }

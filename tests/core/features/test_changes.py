@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from svc_core import catalog
-from svc_core.changes.rows import ResourceType
+from svc_core.changes.render import ResourceType
 from svc_core.cursor import Watermark, seal_watermark
 from svc_core.ledger.appending import SUBJECT
 

@@ -10,8 +10,9 @@ from svc_core import problem
 from svc_core.cursor import Keyring
 from svc_core.operation import Host
 from svc_core.resources.webhook import WEBHOOK_SECRETS, WEBHOOKS, Webhook
-from svc_core.webhooks import keys, signing, usecases
-from svc_core.webhooks.requests import CreateWebhook, WebhookInput
+from svc_core.webhooks import keys, signing
+from svc_core.webhooks import operations as usecases
+from svc_core.webhooks.operations import CreateWebhook, WebhookInput
 
 OWN = "whsec_" + "QUJD" * 8
 URL = "https://hooks.example.com/svc"

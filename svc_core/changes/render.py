@@ -1,4 +1,4 @@
-"""The change feed as an event stream (Spec: Change feed).
+"""The rows of the change feed, and the feed as an event stream (Spec: Change feed).
 
 Rule 1: every row is one event whose id is the watermark after it; a client that names its last
         one misses nothing and gets nothing twice.
@@ -6,16 +6,67 @@ Rule 2: rows come in commit order, as pages give them.
 """
 
 from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
 from functools import partial
-from typing import Final
+from typing import Annotated, Final, Literal
 
 from attrs import evolve, frozen
 
-from svc_core import cursor, sse
-from svc_core.changes.rows import dumps
+from svc_core import compact, cursor, instants, sse
+from svc_core.constraints import Doc, Example
 from svc_core.operation import SSE, Context
-from svc_core.ports import Change, FeedPosition
+from svc_core.ports import Change, ChangeType, FeedPosition
 from svc_core.stream import Stream, Watch
+
+_text = compact.encoder()
+
+# The kinds of every collection that publishes its changes; a test holds the two together.
+ResourceType = Literal["newsItem", "profile", "report", "subject", "subscription", "webhook"]
+
+
+@frozen
+class ChangeLinks:
+    """Where the changed resource is; null where it has no address of its own."""
+
+    self_: Annotated[
+        str | None,
+        Doc("Its path; null where it has no address of its own."),
+        Example("/api/v1/profiles/prf_65f1c0de8badf00d12345678"),
+    ]
+
+
+@frozen
+class ChangeRow:
+    """One change of one resource."""
+
+    id: Annotated[str, Doc("Change identifier."), Example("chg_65f1c0de8badf00d12345678")]
+    change_type: Annotated[ChangeType, Doc("What happened to it."), Example("created")]
+    resource_type: Annotated[ResourceType, Doc("What it is."), Example("profile")]
+    resource_id: Annotated[
+        str, Doc("The resource's identifier."), Example("prf_65f1c0de8badf00d12345678")
+    ]
+    tombstone: Annotated[bool, Doc("True for a deleted resource."), Example(False)]
+    occurred_at: Annotated[datetime, Doc("When it was recorded."), Example("2026-01-31T09:30:00Z")]
+    version: Annotated[int, Doc("The resource's version after the change."), Example(1)]
+    links: ChangeLinks
+
+
+def dumps(change: Change) -> bytes:
+    """The wire bytes of a `ChangeRow`, made by hand at a third of the cost: a feed is all rows."""
+    members = {
+        "id": change.id,
+        "changeType": change.change_type,
+        "resourceType": change.resource_type,
+        "resourceId": change.resource_id,
+        "tombstone": change.change_type == "deleted",
+        "occurredAt": instants.render(change.occurred_at),
+        "version": change.version,
+        "links": {"self": change.path},
+    }
+    return _text(members).encode()
+
+
+# -- the event stream --------------------------------------------------------------------------
 
 PAGE_ROWS: Final = 200
 """Rows of one part: about 100 kB, so that a slow reader holds no more of them."""
