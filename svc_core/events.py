@@ -87,8 +87,7 @@ async def enqueue(ctx: Context, delivery: Delivery) -> Document[Delivery]:
 
 async def queue_of(ctx: Context, webhook_id: str) -> Queue:
     """The queue of a webhook; an idle one where nothing was ever queued."""
-    document = await ctx.tx.documents.get(QUEUES, webhook_id)
-    return Queue(webhook_id, None) if document is None else QUEUES.decode(document.raw)
+    return await ctx.find(QUEUES, webhook_id) or Queue(webhook_id, None)
 
 
 async def enabled_webhooks(ctx: Context) -> tuple[Webhook, ...]:

@@ -127,6 +127,19 @@ class Context:
             raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
         return document
 
+    async def value(self, collection: Collection[T], id_: str) -> T:
+        """What the row holds.
+
+        Raises:
+            Problem: NOT_FOUND.
+        """
+        return collection.decode((await self.load(collection, id_)).raw)
+
+    async def find(self, collection: Collection[T], id_: str) -> T | None:
+        """What the row holds; None where it is not there."""
+        document = await self.tx.documents.get(collection, id_)
+        return None if document is None else collection.decode(document.raw)
+
     async def check_all(
         self,
         collection: Collection[Any],

@@ -19,7 +19,7 @@ from attrs import field, frozen
 from svc_core import problem
 from svc_core.analysis.topics import TOPIC_IDS
 from svc_core.news import rules
-from svc_core.news.operations import Taken, find_source, save_source, take_in
+from svc_core.news.operations import Taken, save_source, take_in
 from svc_core.operation import Context
 from svc_core.ports import Collection, Document, Record
 from svc_core.problem import Problem
@@ -50,7 +50,7 @@ async def add_source(ctx: Context, wish: SourceWish) -> Source:
     faults = _faults(wish)
     if faults:
         raise Problem(problem.VALIDATION_FAILED, "; ".join(faults))
-    known = await find_source(ctx, rules.source_id(wish.location))
+    known = await ctx.find(SOURCES, rules.source_id(wish.location))
     source = _wished(known or _new(wish.location, ctx.now), wish)
     return source if source == known else await save_source(ctx, source)
 
@@ -103,7 +103,7 @@ async def remove_source(ctx: Context, id_: str) -> Source | None:
     Its items stay, with what they say of where they are from. A document that is being read at
     this moment is not written. Adding the location again makes the same source anew.
     """
-    known = await find_source(ctx, id_)
+    known = await ctx.find(SOURCES, id_)
     if known is not None:
         await ctx.remove(SOURCES, id_)
     return known
@@ -121,7 +121,7 @@ async def claim(ctx: Context, seen: Document[Source], until: datetime) -> Source
 
 async def note_run(ctx: Context, id_: str, outcome: Callable[[Source], Source]) -> Source | None:
     """Change what is known of a source, as it is now; None when it was removed meanwhile."""
-    stored = await find_source(ctx, id_)
+    stored = await ctx.find(SOURCES, id_)
     return None if stored is None else await save_source(ctx, outcome(stored))
 
 
@@ -187,7 +187,7 @@ async def take_document(
 
     `batch` holds those items of `parsed` that are not stored as they are.
     """
-    stored = await find_source(ctx, id_)
+    stored = await ctx.find(SOURCES, id_)
     if stored is None:
         return None
     taken = await take_in(ctx, batch.rows, news=batch.news, texts=batch.texts)

@@ -131,10 +131,7 @@ async def list_topics(ctx: Context, _: ListTopics) -> Page[TopicRow]:
 
 
 async def _topic_row(ctx: Context, topic: Topic) -> TopicRow:
-    stored = await ctx.tx.documents.get(TOPIC_ACTIVITY, topic.id)
-    seen = TopicActivity(topic.id, (), (), (), None)
-    if stored is not None:
-        seen = TOPIC_ACTIVITY.decode(stored.raw)
+    seen = await ctx.find(TOPIC_ACTIVITY, topic.id) or TopicActivity(topic.id)
     return TopicRow(
         id=topic.id,
         name=topic.name,
@@ -208,21 +205,14 @@ async def _note_topics(ctx: Context, created: Sequence[NewsItem]) -> None:
         for topic in item.topics:
             by_topic[topic].append(item)
     for topic, items in sorted(by_topic.items()):
-        stored = await ctx.tx.documents.get(TOPIC_ACTIVITY, topic)
-        before = None if stored is None else TOPIC_ACTIVITY.decode(stored.raw)
-        await ctx.save(TOPIC_ACTIVITY, topic, rules.active(before, topic, items, ctx.now))
+        before = await ctx.find(TOPIC_ACTIVITY, topic) or TopicActivity(topic)
+        await ctx.save(TOPIC_ACTIVITY, topic, rules.active(before, items, ctx.now))
 
 
 async def save_source(ctx: Context, source: Source) -> Source:
     """Keep what is known of a source."""
     await ctx.save(SOURCES, source.id, source)
     return source
-
-
-async def find_source(ctx: Context, id_: str) -> Source | None:
-    """A source by its id."""
-    stored = await ctx.tx.documents.get(SOURCES, id_)
-    return None if stored is None else SOURCES.decode(stored.raw)
 
 
 async def list_sources(ctx: Context, *, limit: int) -> tuple[Source, ...]:

@@ -90,8 +90,8 @@ async def list_profiles(ctx: Context, request: ListProfiles) -> Page[ProfileRow]
 
 
 async def _row(ctx: Context, subscription: Subscription) -> bytes:
-    profile = PROFILES.decode((await ctx.load(PROFILES, subscription.profile_id)).raw)
-    last = await due_of(ctx, profile.id)
+    profile = await ctx.value(PROFILES, subscription.profile_id)
+    last = await ctx.find(DUE, profile.id)
     return wire.dumps(rules.row(profile, subscription, last, aliases=ctx.aliases))
 
 
@@ -150,7 +150,7 @@ async def delete_profile(ctx: Context, request: DeleteProfile) -> Empty:
 
 async def plan(ctx: Context, profile: Profile, subscription: Subscription) -> None:
     """Plan the next run of a profile from now on; none while nobody wants it."""
-    last = await due_of(ctx, profile.id)
+    last = await ctx.find(DUE, profile.id)
     await ctx.save(DUE, profile.id, rules.due(profile, subscription, last, ctx.now))
 
 
@@ -160,7 +160,7 @@ async def run_end(ctx: Context, due: Due, ready: datetime) -> datetime | None:
     Raises:
         Problem: NOT_FOUND when the profile was deleted.
     """
-    profile = PROFILES.decode((await ctx.load(PROFILES, due.profile_id)).raw)
+    profile = await ctx.value(PROFILES, due.profile_id)
     return rules.run_end(profile, due, ready)
 
 
@@ -172,16 +172,10 @@ async def pass_over(ctx: Context, profile_id: str, seen: Document[Due], ready: d
     document = await ctx.tx.documents.get(DUE, profile_id)
     if document is None or document.version != seen.version:
         return
-    profile = PROFILES.decode((await ctx.load(PROFILES, profile_id)).raw)
+    profile = await ctx.value(PROFILES, profile_id)
     before = DUE.decode(document.raw)
     upcoming = rules.after(profile, before, ready)
     await ctx.save(DUE, profile_id, attrs.evolve(before, next_run_at=upcoming))
-
-
-async def due_of(ctx: Context, profile_id: str) -> Due | None:
-    """The due row of a profile."""
-    document = await ctx.tx.documents.get(DUE, profile_id)
-    return None if document is None else DUE.decode(document.raw)
 
 
 async def subscription_of(ctx: Context, profile_id: str) -> Subscription:

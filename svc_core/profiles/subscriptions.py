@@ -79,7 +79,7 @@ async def patch_subscription(ctx: Context, request: PatchSubscription) -> One[Su
     if after is not before:
         document = await ctx.save(SUBSCRIPTIONS, after.id, after, expect=document.version)
     if after.status != before.status:
-        profile = PROFILES.decode((await ctx.load(PROFILES, after.profile_id)).raw)
+        profile = await ctx.value(PROFILES, after.profile_id)
         await plan(ctx, profile, after)
     return One(document.raw, document.tag)
 

@@ -294,7 +294,7 @@ async def rotate_secret(ctx: Context, request: OneWebhook) -> One[IssuedWebhook]
 
 async def send_test(ctx: Context, request: OneWebhook) -> Created[Delivery]:
     """Queue a test event, signed and counted like any other."""
-    webhook = WEBHOOKS.decode((await ctx.load(WEBHOOKS, request.webhook_id)).raw)
+    webhook = await ctx.value(WEBHOOKS, request.webhook_id)
     if webhook.status == "disabled":
         raise Problem(problem.RESOURCE_CONFLICT, "The webhook is disabled; enable it first.")
     event = rules.trial(ctx.ids.new("evt"), webhook, ctx.host.origin, ctx.now)
@@ -320,9 +320,9 @@ async def list_deliveries(ctx: Context, request: ListDeliveries) -> Page[Deliver
 
 async def redeliver(ctx: Context, request: RedeliverEvent) -> Created[Delivery]:
     """Send an event again: the same body under the same id, in a new attempt."""
-    webhook = WEBHOOKS.decode((await ctx.load(WEBHOOKS, request.webhook_id)).raw)
+    webhook = await ctx.value(WEBHOOKS, request.webhook_id)
     id_ = delivery_id(webhook.id, request.event_id)
-    delivery = DELIVERIES.decode((await ctx.load(DELIVERIES, id_)).raw)
+    delivery = await ctx.value(DELIVERIES, id_)
     rules.check_redeliverable(webhook, delivery)
     document = await enqueue(ctx, attrs.evolve(delivery, status="pending", updated_at=ctx.now))
     return Created(document.raw, document.tag, _deliveries(webhook.id, request.event_id))

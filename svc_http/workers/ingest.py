@@ -131,7 +131,7 @@ async def _write(
     id_: str, parsed: ParsedFeed, batch: intake.Batch, copy: intake.Copy, ctx: Context
 ) -> tuple[operations.Taken | None, Source | None]:
     taken = await intake.take_document(ctx, id_, parsed, batch, copy)
-    return taken, await operations.find_source(ctx, id_)
+    return taken, await ctx.find(SOURCES, id_)
 
 
 async def _unchanged(service: Service, source: Source) -> Outcome:

@@ -28,7 +28,7 @@ def test_a_new_source_has_never_run_and_is_due_at_once(house: Any) -> None:
     assert (source.name, source.domain, source.cadence_seconds) == ("", "pier.org", 900)
     assert source.created_at == house.clock.now()
     assert SOURCES.order(source) == 0
-    assert house.run(lambda ctx: operations.find_source(ctx, source.id)) == source
+    assert house.run(lambda ctx: ctx.find(SOURCES, source.id)) == source
 
 
 def test_adding_a_source_again_changes_nothing(house: Any) -> None:
@@ -89,7 +89,7 @@ def test_a_removed_source_is_neither_claimed_nor_noted(house: Any) -> None:
     house.run(lambda ctx: ctx.tx.documents.delete(SOURCES, source.id))
     assert house.run(lambda ctx: intake.claim(ctx, seen, ctx.now)) is None
     assert house.run(lambda ctx: intake.note_run(ctx, source.id, lambda found: found)) is None
-    assert house.run(lambda ctx: operations.find_source(ctx, source.id)) is None
+    assert house.run(lambda ctx: ctx.find(SOURCES, source.id)) is None
 
 
 def test_a_run_is_noted_on_the_source_as_it_is_now(house: Any) -> None:
@@ -118,7 +118,7 @@ def test_a_document_is_written_with_everything_that_follows_from_it(
     assert [(c.change_type, c.resource_type, c.everybody) for c in house.recorded()] == [
         ("created", "newsItem", True)
     ] * 2
-    after = house.run(lambda ctx: operations.find_source(ctx, source.id))
+    after = house.run(lambda ctx: ctx.find(SOURCES, source.id))
     assert (after.health.status, after.health.items_last_run, after.digest) == ("partial", 2, "d")
     activity = house.run(lambda ctx: ctx.load(TOPIC_ACTIVITY, "world"))
     assert TOPIC_ACTIVITY.decode(activity.raw).sources == (source.id,)
@@ -134,7 +134,7 @@ def test_a_document_again_writes_no_item_and_no_change(
     house.clock.advance(60)
     assert house.take(source, parsed) == operations.Taken(0, 0, 2)
     assert house.recorded() == told
-    after = house.run(lambda ctx: operations.find_source(ctx, source.id))
+    after = house.run(lambda ctx: ctx.find(SOURCES, source.id))
     assert after.health.last_content_at == house.clock.now() - timedelta(seconds=60)
 
 
@@ -206,7 +206,7 @@ def test_a_document_of_which_only_the_new_is_handed_in_counts_the_rest_as_known(
     batch, copy = intake.prepared(rows[2:]), intake.Copy('"2"', "then", "e")
     taken = house.run(lambda ctx: intake.take_document(ctx, source.id, parsed, batch, copy))
     assert taken == operations.Taken(created=1, updated=0, unchanged=2)
-    after = house.run(lambda ctx: operations.find_source(ctx, source.id))
+    after = house.run(lambda ctx: ctx.find(SOURCES, source.id))
     assert (after.etag, after.last_modified, after.digest) == ('"2"', "then", "e")
     assert after.health.items_last_run == 3
 
