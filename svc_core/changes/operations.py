@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from attrs import frozen
 
-from svc_core import cursor, problem, sse, wire
+from svc_core import cursor, problem, stream, wire
 from svc_core.changes.render import ChangeRow, Place, ResourceType, dumps, tail
 from svc_core.constraints import Doc, Example, MaxLen
 from svc_core.operation import JSON, QUERY, SSE, T3_ENRICHED, Context, Operation, header
@@ -127,7 +127,7 @@ _EXAMPLE: dict[str, Any] = {
     "links": {"next": None},
 }
 
-_EVENTS = sse.event("change", wire.dumps(_EXAMPLE["data"][0]), _WATERMARK).decode()
+_EVENTS = stream.event("change", wire.dumps(_EXAMPLE["data"][0]), _WATERMARK).decode()
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     Operation(

@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal
 
 from attrs import evolve, frozen
 
-from svc_core import compact, cursor, instants, sse
+from svc_core import compact, cursor, instants, stream
 from svc_core.constraints import Doc, Example
 from svc_core.operation import SSE, Context
 from svc_core.ports import Change, ChangeType, FeedPosition
@@ -87,11 +87,11 @@ def tail(place: Place) -> Stream:
     """The rows after a place, and those to come."""
     # Without it a proxy may hold back what is small (the field is nginx's and widely known).
     fields = (("X-Accel-Buffering", "no"),)
-    return Stream(SSE.media_type, partial(_parts, place), sse.HEARTBEAT, _farewell, fields)
+    return Stream(SSE.media_type, partial(_parts, place), stream.HEARTBEAT, _farewell, fields)
 
 
 async def _parts(place: Place, watch: Watch) -> AsyncIterator[bytes]:
-    yield sse.retry(RETRY_MILLISECONDS)
+    yield stream.retry(RETRY_MILLISECONDS)
     while True:
         frames, place, more = await watch.read(partial(_page, place))
         if frames:
@@ -115,10 +115,10 @@ def _frames(place: Place, changes: Sequence[Change], tenant: str) -> list[bytes]
         if not place.types or change.resource_type in place.types:
             mark = cursor.Watermark(place.epoch, everybody, own)
             data, id_ = dumps(change), cursor.seal_watermark(mark, tenant)
-            frames.append(sse.event("change", data, id_))
+            frames.append(stream.event("change", data, id_))
     return frames
 
 
 def _farewell(problem: bytes | None) -> bytes:
     """The last event: the problem that ended it, or nothing where the reader may just reconnect."""
-    return sse.event("end", problem or b"{}")
+    return stream.event("end", problem or b"{}")

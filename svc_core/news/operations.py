@@ -1,7 +1,5 @@
-"""The news operations (Spec: Other v1 operations) and the use cases of the fetcher."""
+"""The news operations (Spec: Other v1 operations)."""
 
-from collections import defaultdict
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -12,17 +10,12 @@ from svc_core.analysis.topics import TOPICS, Topic
 from svc_core.constraints import Doc, Example, Pattern
 from svc_core.news import rules
 from svc_core.operation import BASE_V1, JSON, NDJSON, QUERY, Context, Operation
-from svc_core.ports import Collection, Document
 from svc_core.problem import Problem
 from svc_core.resources.members import LANGUAGE_TAG, Cursor, Limit, SourceId
 from svc_core.resources.news import (
     NEWS,
-    NEWS_TEXTS,
-    SOURCES,
     TOPIC_ACTIVITY,
     NewsItem,
-    NewsText,
-    Source,
     TopicActivity,
 )
 from svc_core.resources.period import When, bounds
@@ -94,7 +87,7 @@ class TopicRow:
     ]
 
 
-# -- use cases of the interface ----------------------------------------------------------------
+# -- use cases ---------------------------------------------------------------------------------
 
 
 async def list_news(ctx: Context, request: ListNews) -> Page[NewsItem]:
@@ -143,82 +136,6 @@ async def _topic_row(ctx: Context, topic: Topic) -> TopicRow:
         languages=seen.languages,
         last_item_at=seen.last_item_at,
     )
-
-
-# -- use cases of the fetcher (system transactions) --------------------------------------------
-
-
-@frozen
-class Taken:
-    """What one document brought."""
-
-    created: int
-    updated: int
-    unchanged: int
-
-
-async def take_in(
-    ctx: Context,
-    batch: Sequence[rules.Incoming],
-    *,
-    news: Collection[NewsItem] = NEWS,
-    texts: Collection[NewsText] = NEWS_TEXTS,
-) -> Taken:
-    """Write the rows of one document, all or none; repeated rows write nothing.
-
-    `news` and `texts` are the collections, or forms of them that know the records already.
-    """
-    created: list[NewsItem] = []
-    updated = 0
-    for incoming in batch:
-        stored = await ctx.tx.documents.get(NEWS, incoming.item.id)
-        row = _settled(stored, incoming.item)
-        if row is None:
-            continue
-        await ctx.save(news, row.id, row)
-        await ctx.save(texts, row.id, rules.words_of(row, incoming))
-        if stored is None:
-            created.append(row)
-        else:
-            updated += 1
-    await _note_topics(ctx, created)
-    return Taken(len(created), updated, len(batch) - len(created) - updated)
-
-
-def _settled(stored: Document[NewsItem] | None, item: NewsItem) -> NewsItem | None:
-    return item if stored is None else rules.settle(NEWS.decode(stored.raw), item)
-
-
-async def unseen(ctx: Context, batch: Sequence[rules.Incoming]) -> tuple[rules.Incoming, ...]:
-    """The rows of a document that `take_in` would write now."""
-    found: list[rules.Incoming] = []
-    for incoming in batch:
-        stored = await ctx.tx.documents.get(NEWS, incoming.item.id)
-        if _settled(stored, incoming.item) is not None:
-            found.append(incoming)
-    return tuple(found)
-
-
-async def _note_topics(ctx: Context, created: Sequence[NewsItem]) -> None:
-    by_topic: dict[str, list[NewsItem]] = defaultdict(list)
-    for item in created:
-        for topic in item.topics:
-            by_topic[topic].append(item)
-    for topic, items in sorted(by_topic.items()):
-        before = await ctx.find(TOPIC_ACTIVITY, topic) or TopicActivity(topic)
-        await ctx.save(TOPIC_ACTIVITY, topic, rules.active(before, items, ctx.now))
-
-
-async def save_source(ctx: Context, source: Source) -> Source:
-    """Keep what is known of a source."""
-    await ctx.save(SOURCES, source.id, source)
-    return source
-
-
-async def list_sources(ctx: Context, *, limit: int) -> tuple[Source, ...]:
-    """Sources, those whose next attempt is farthest first."""
-    found = await ctx.tx.documents.scan(SOURCES, limit=limit)
-    return tuple(rules.seen(SOURCES.decode(row.raw), ctx.now) for row in found.rows)
 
 
 # -- declarations ------------------------------------------------------------------------------

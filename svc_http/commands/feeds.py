@@ -7,7 +7,7 @@ from attrs import frozen
 
 from svc_core import problem, wire
 from svc_core.constraints import Ge, Le, MaxLen, MinLen
-from svc_core.news import intake, operations
+from svc_core.news import intake
 from svc_core.news.intake import CADENCE_SECONDS_MAX, CADENCE_SECONDS_MIN
 from svc_core.operation import Context
 from svc_core.ports import SYSTEM
@@ -147,7 +147,7 @@ async def _chosen(service: Service, args: PullFeeds) -> list[Source]:
 
 async def _sources(service: Service) -> tuple[Source, ...]:
     async def unit(ctx: Context) -> tuple[Source, ...]:
-        return await operations.list_sources(ctx, limit=SOURCES_MAX)
+        return await intake.list_sources(ctx, limit=SOURCES_MAX)
 
     return await service.read(SYSTEM, unit)
 

@@ -17,7 +17,7 @@ from svc_core.operation import JSON, MARKDOWN, QUERY, Context, Operation, header
 from svc_core.pipeline import Call, Prepared, Site, perform, prepare
 from svc_core.ports import SYSTEM, Transaction
 from svc_core.problem import Problem
-from svc_core.query import parse_query
+from svc_core.reading import parse_query
 from svc_core.result import Bare, Content, Empty, Page
 
 SITE = Site("https://api.example")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from svc_core import reports
-from svc_core.news import operations as news
+from svc_core.news import intake as news
 from svc_core.news import rules as news_rules
 from svc_core.ports import SYSTEM
 from svc_core.problem import Problem

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from svc_core import catalog, drive, instants, reports
 from svc_core.events import cloud_event
-from svc_core.news import operations as news
+from svc_core.news import intake as news
 from svc_core.news import rules as news_rules
 from svc_core.operation import Context
 from svc_core.ports import SYSTEM, FeedPosition, Transaction
