@@ -67,8 +67,6 @@ async def publish(ctx: Context, event: Event, webhooks: Iterable[Webhook]) -> No
             webhook_id=webhook.id,
             event_type=event.type,
             subject=event.subject,
-            status="pending",
-            attempts=(),
             created_at=ctx.now,
             updated_at=ctx.now,
         )

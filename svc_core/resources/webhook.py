@@ -84,7 +84,7 @@ class LastDelivery:
     at: Annotated[datetime, Doc("When it ended."), Example("2026-01-31T07:30:05Z")]
 
 
-@frozen
+@frozen(kw_only=True)
 class Webhook:
     """An address that is told of events; its secret is never shown again."""
 
@@ -97,16 +97,16 @@ class Webhook:
         WebhookStatus,
         Doc("A disabled one receives nothing until it is enabled again."),
         Example("enabled"),
-    ]
+    ] = "enabled"
     consecutive_failures: Annotated[
         int, Ge(0), Doc("Failed attempts since the last success; the fifth disables."), Example(0)
-    ]
+    ] = 0
     disabled_at: Annotated[
         datetime | None, Doc("When it was disabled; null while enabled."), Example(None)
-    ]
+    ] = None
     last_delivery: Annotated[
         LastDelivery | None, Doc("The newest finished attempt; null before the first.")
-    ]
+    ] = None
     created_at: CreatedAt
     updated_at: UpdatedAt
 
@@ -154,7 +154,7 @@ class Attempt:
     error: AttemptError = None
 
 
-@frozen
+@frozen(kw_only=True)
 class Delivery:
     """What became of one event at one webhook."""
 
@@ -168,8 +168,8 @@ class Delivery:
         DeliveryStatus,
         Doc("`skipped` ones found the webhook disabled; they can be sent again."),
         Example("delivered"),
-    ]
-    attempts: Annotated[tuple[Attempt, ...], Doc("Its attempts, oldest first.")]
+    ] = "pending"
+    attempts: Annotated[tuple[Attempt, ...], Doc("Its attempts, oldest first.")] = ()
     created_at: CreatedAt
     updated_at: UpdatedAt
 

@@ -34,7 +34,7 @@ from svc_core.resources.webhook import (
     delivery_id,
 )
 from svc_core.result import Created, Empty, One, Page
-from svc_core.unset import UNSET, Maybe, Unset
+from svc_core.unset import UNSET, Maybe, Unset, named
 from svc_core.webhooks import keys, rules
 from svc_core.webhooks.signing import (
     SECRET_BYTES,
@@ -180,26 +180,14 @@ async def list_webhooks(ctx: Context, request: ListWebhooks) -> Page[Webhook]:
 
 async def create_webhook(ctx: Context, request: CreateWebhook) -> Created[IssuedWebhook]:
     """Register an address; its secret is shown when it was made here."""
-    sent = request.body
-    own = _own_key(sent.secret)
-    rules.check_url(sent.url, loopback=ctx.host.is_development)
-    await ctx.check_all(PROFILES, sent.profile_ids, pointer="/profileIds")
+    members = named(request.body, WebhookInput)
+    own = _own_key(members.pop("secret", UNSET))
+    webhook = Webhook(id=ctx.ids.new("whk"), created_at=ctx.now, updated_at=ctx.now, **members)
+    rules.check_url(webhook.url, loopback=ctx.host.is_development)
+    await ctx.check_all(PROFILES, webhook.profile_ids, pointer="/profileIds")
     held = await ctx.tx.documents.scan(WEBHOOKS, limit=WEBHOOKS_MAX)
     if len(held.rows) == WEBHOOKS_MAX:
         raise Problem(problem.RESOURCE_CONFLICT, f"A workspace has at most {WEBHOOKS_MAX}.")
-    webhook = Webhook(
-        id=ctx.ids.new("whk"),
-        url=sent.url,
-        description=sent.description,
-        events=sent.events,
-        profile_ids=sent.profile_ids,
-        status="enabled",
-        consecutive_failures=0,
-        disabled_at=None,
-        last_delivery=None,
-        created_at=ctx.now,
-        updated_at=ctx.now,
-    )
     key = own or ctx.ids.random(SECRET_BYTES)
     document = await ctx.create(WEBHOOKS, webhook.id, webhook)
     await keys.keep(ctx, webhook.id, key)
@@ -230,23 +218,16 @@ async def get_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:
 
 async def replace_webhook(ctx: Context, request: ReplaceWebhook) -> One[Webhook]:
     """Replace address, description and filters; status stays, and the secret unless one is sent."""
-    return await _change(ctx, _sent(request.body))
+    return await _change(ctx, request.body)
 
 
 async def patch_webhook(ctx: Context, request: PatchWebhook) -> One[Webhook]:
     """Change the named members."""
-    defaults = {"events": ALL_EVENTS, "profile_ids": ()}
-    sent = _sent(request.body).items()
-    members = {name: defaults.get(name) if value is None else value for name, value in sent}
-    return await _change(ctx, members)
+    return await _change(ctx, request.body)
 
 
-def _sent(body: WebhookInput | WebhookPatch) -> dict[str, Any]:
-    return attrs.asdict(body, filter=lambda _, value: not isinstance(value, Unset))
-
-
-async def _change(ctx: Context, members: dict[str, Any]) -> One[Webhook]:
-    document = ctx.row
+async def _change(ctx: Context, sent: WebhookInput | WebhookPatch) -> One[Webhook]:
+    document, members = ctx.row, named(sent, WebhookInput)
     before = WEBHOOKS.decode(document.raw)
     own = _own_key(members.pop("secret", UNSET))
     after = rules.changed(before, ctx.now, **members)

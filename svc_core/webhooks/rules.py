@@ -32,10 +32,9 @@ from svc_core.resources.webhook import (
     Webhook,
 )
 
-ATTEMPT_SECONDS: Final = 10.0
-"""How long a receiver may take; a success is a 2xx within it."""
 HOLD: Final = timedelta(seconds=30)
-"""How long a worker may keep an attempt: three times its bound; only a dead one loses it."""
+"""How long a worker may keep an attempt: three times what a receiver may take, so that only a dead
+one loses it."""
 GONE: Final = 410
 
 
