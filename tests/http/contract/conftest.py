@@ -39,9 +39,8 @@ from svc_core.resources.webhook import QUEUES, WEBHOOKS, WEBHOOKS_MAX
 from svc_core.result import Created
 from svc_core.sources import parse_feed
 from svc_core.webhooks import delivering
-from svc_core.webhooks.requests import OneWebhook
+from svc_core.webhooks.operations import OneWebhook, delete_webhook
 from svc_core.webhooks.rules import outcome
-from svc_core.webhooks.usecases import delete_webhook
 from svc_http import app as service_app
 from svc_http.runtime.service import Service as Hands
 from svc_http.settings import Settings
