@@ -8,14 +8,13 @@ from attrs import frozen
 
 from svc_core import problem, wire
 from svc_core.constraints import Ge, Pattern
-from svc_core.ledger import usecases
+from svc_core.ledger import operations
 from svc_core.ledger.append.entries import SubjectId
 from svc_core.ledger.fold.view import SubjectView
 from svc_core.ledger.log.note import to_base64
-from svc_core.ledger.log.seal import TreeHead
 from svc_core.ledger.model import sealed
 from svc_core.ledger.stix import AMBER, Tlp
-from svc_core.ledger.stored import checkpoint_of, head_of, prefix, records_of, vkey_of
+from svc_core.ledger.stored import checkpoint_of, prefix, records_of, vkey_of
 from svc_core.operation import JSON, Context
 from svc_core.ports import SYSTEM
 from svc_core.problem import Problem
@@ -125,9 +124,9 @@ async def home(service: Service, given: str | None) -> str:
 
 async def subjects(service: Service, args: ListSubjects) -> Json:
     """Subjects, newest first, each as it is stated now."""
-    asked = usecases.ListSubjects(designator=_maybe(args.designator), limit=args.limit)
+    asked = operations.ListSubjects(designator=_maybe(args.designator), limit=args.limit)
     tenant = await home(service, args.workspace)
-    found = await service.read(tenant, lambda ctx: usecases.list_subjects(ctx, asked))
+    found = await service.read(tenant, lambda ctx: operations.list_subjects(ctx, asked))
     return [row(raw) for raw in found.rows]
 
 
@@ -141,14 +140,14 @@ async def fold(service: Service, args: FoldSubject) -> Json:
 
 async def picture(service: Service, args: FoldSubject) -> Json:
     """What was recorded of the subject, drawn over record time and valid time."""
-    found = await _folded(service, args, usecases.SVG.format)
+    found = await _folded(service, args, operations.SVG.format)
     if isinstance(found, One):
         raise AssertionError("a picture was asked for")
     return {"id": args.subject_id, "svg": found.body.decode()}
 
 
 async def _folded(service: Service, args: FoldSubject, format_: str) -> One[SubjectView] | Content:
-    asked = usecases.FoldSubject(
+    asked = operations.FoldSubject(
         args.subject_id,
         record_time=_maybe(args.record_time),
         valid_time=_maybe(args.valid_time),
@@ -157,14 +156,14 @@ async def _folded(service: Service, args: FoldSubject, format_: str) -> One[Subj
     )
 
     async def unit(ctx: Context) -> One[SubjectView] | Content:
-        return await usecases.fold_subject(attrs.evolve(ctx, format=format_), asked)
+        return await operations.fold_subject(attrs.evolve(ctx, format=format_), asked)
 
     return await service.read(await home(service, args.workspace), unit)
 
 
 async def stix(service: Service, args: ExportSubject) -> Json:
     """The fold of the subject as a STIX 2.1 bundle."""
-    asked = usecases.ExportSubject(
+    asked = operations.ExportSubject(
         args.subject_id,
         record_time=_maybe(args.record_time),
         valid_time=_maybe(args.valid_time),
@@ -172,7 +171,7 @@ async def stix(service: Service, args: ExportSubject) -> Json:
         tlp=args.tlp,
     )
     tenant = await home(service, args.workspace)
-    found = await service.read(tenant, lambda ctx: usecases.export_subject(ctx, asked))
+    found = await service.read(tenant, lambda ctx: operations.export_subject(ctx, asked))
     return {"id": args.subject_id, "stix": found.body.decode()}
 
 
@@ -199,7 +198,7 @@ async def lines(service: Service, args: ReadLines) -> Json:
     """Some lines, base64 with an LF after each, and how many there are now or at `size`."""
 
     async def unit(ctx: Context) -> Json:
-        head = await _head(ctx, args.size)
+        head = await prefix(ctx, args.size)
         taken = bytearray()
         at = args.start
         while at < head.size and len(taken) < PAGE_BYTES:
@@ -215,7 +214,7 @@ async def head(service: Service, args: ReadHead) -> Json:
     """Size, root, the signed checkpoint and the key that verifies it."""
 
     async def unit(ctx: Context) -> Json:
-        found = await _head(ctx, args.size)
+        found = await prefix(ctx, args.size)
         return {
             "ledger": found.ledger,
             "size": found.size,
@@ -229,15 +228,11 @@ async def head(service: Service, args: ReadHead) -> Json:
     return await service.read(await home(service, args.workspace), unit)
 
 
-async def _head(ctx: Context, size: int | None) -> TreeHead:
-    return await head_of(ctx) if size is None else await prefix(ctx, size)
-
-
 async def prove(service: Service, args: ProveRecord) -> Json:
     """The receipt of a record."""
-    asked = usecases.ProveRecord(args.record_id, size=_maybe(args.size))
+    asked = operations.ProveRecord(args.record_id, size=_maybe(args.size))
     tenant = await home(service, args.workspace)
-    found = await service.read(tenant, lambda ctx: usecases.prove_record(ctx, asked))
+    found = await service.read(tenant, lambda ctx: operations.prove_record(ctx, asked))
     return {"id": args.record_id, "receipt": found.body.decode()}
 
 

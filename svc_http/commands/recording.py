@@ -10,7 +10,7 @@ from attrs import frozen
 from svc_core import accounts as people
 from svc_core import problem, wire
 from svc_core.constraints import MaxLen, MinLen, Pattern
-from svc_core.ledger import usecases
+from svc_core.ledger import operations
 from svc_core.ledger.append.append import append_all
 from svc_core.ledger.append.drafts import drafts
 from svc_core.ledger.append.entries import Entry, SubjectEntry
@@ -49,8 +49,8 @@ class AppendEntries:
     With `marks`, one for each entry, what was appended under its mark before is passed over.
     """
 
-    entries: Annotated[tuple[Entry, ...], MinLen(1), MaxLen(usecases.BATCH_MAX)]
-    marks: Annotated[tuple[Mark, ...], MaxLen(usecases.BATCH_MAX)] = ()
+    entries: Annotated[tuple[Entry, ...], MinLen(1), MaxLen(operations.BATCH_MAX)]
+    marks: Annotated[tuple[Mark, ...], MaxLen(operations.BATCH_MAX)] = ()
     workspace: str | None = None
     author: str | None = None
     if_match: str | None = None
@@ -71,7 +71,7 @@ async def open_(service: Service, args: OpenSubject) -> Json:
     """Open a subject; the sealed record with its receipt."""
 
     async def unit(ctx: Context) -> Json:
-        made = await usecases.open_subject(ctx, usecases.OpenSubject(args.subject))
+        made = await operations.open_subject(ctx, operations.OpenSubject(args.subject))
         return row(made.raw)
 
     return await _recorded(service, args.workspace, args.author, unit)
@@ -145,7 +145,7 @@ async def erase(service: Service, args: EraseRecord) -> Json:
             reason=args.reason,
             legal_basis=UNSET if args.legal_basis is None else args.legal_basis,
         )
-        return row((await usecases.append_records(ctx, usecases.AppendRecords(entry))).raw)
+        return row((await operations.append_records(ctx, operations.AppendRecords(entry))).raw)
 
     return await _recorded(service, args.workspace, args.author, unit)
 

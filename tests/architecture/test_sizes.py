@@ -8,6 +8,7 @@ FUNCTION_LINES = 60
 
 # Each with the reason why it is not split. A reason that no longer applies fails below.
 LARGE_MODULES: dict[str, str] = {
+    "svc_core.ledger.operations": "requests, use cases and declarations of one feature",
     "svc_core.problem": "a table: one entry for each problem code",
 }
 LARGE_FUNCTIONS: dict[str, str] = {
