@@ -10,7 +10,7 @@ from attrs import frozen
 from svc_core import problem, wire
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
 from svc_core.ledger import reading, timestamps
-from svc_core.ledger.append.append import Appended, address_of, append_all, append_one
+from svc_core.ledger.append.append import Appended, address_of, append
 from svc_core.ledger.append.entries import (
     MEMBERS,
     CitedSource,
@@ -234,16 +234,16 @@ class VerifyLedger:
 
 async def open_subject(ctx: Context, request: OpenSubject) -> Created[LedgerRecord]:
     """Open a subject."""
-    appended = await append_one(ctx, request.body.entry())
+    appended = await append(ctx, [request.body.entry()], is_batch=False)
     return _created(appended, address_of(appended.records[0].id))
 
 
 async def append_records(ctx: Context, request: AppendRecords) -> Created[Any]:
     """Append one record or a batch."""
     if isinstance(request.body, Entry):
-        appended = await append_one(ctx, request.body)
+        appended = await append(ctx, [request.body], is_batch=False)
         return _created(appended, f"{RECORDS}/{appended.records[0].id}")
-    appended = await append_all(ctx, request.body)
+    appended = await append(ctx, request.body)
     first, count = appended.records[0].seq, len(appended.records)
     after = f"after={first - 1}&" if first else ""
     rows = [sealed(*pair) for pair in zip(appended.records, appended.receipts, strict=True)]

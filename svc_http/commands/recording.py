@@ -11,10 +11,9 @@ from svc_core import accounts as people
 from svc_core import problem, wire
 from svc_core.constraints import MaxLen, MinLen, Pattern
 from svc_core.ledger import operations
-from svc_core.ledger.append.append import append_all
-from svc_core.ledger.append.drafts import drafts
+from svc_core.ledger.append.append import append as append_all
+from svc_core.ledger.append.drafts import drafts, repeatable_salt
 from svc_core.ledger.append.entries import Entry, SubjectEntry
-from svc_core.ledger.append.salts import repeatable
 from svc_core.ledger.log.seal import payload_hash, record_id
 from svc_core.ledger.model import sealed
 from svc_core.ledger.records import KIND_PREFIX, Kind, payload_bytes
@@ -87,7 +86,7 @@ async def append(service: Service, args: AppendEntries) -> Json:
 
     async def unit(ctx: Context) -> Json:
         ctx = attrs.evolve(ctx, if_match=_quoted(args.if_match))
-        salts = [repeatable(ctx.keyring, ctx.actor.tenant, mark) for mark in args.marks]
+        salts = [repeatable_salt(ctx.keyring, ctx.actor.tenant, mark) for mark in args.marks]
         known = await _known(ctx, args.entries, salts) if salts else []
         rest = args.entries[len(known) :]
         if not rest:

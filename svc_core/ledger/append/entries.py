@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, get_args
 
+import attrs
 from attrs import frozen
 
 from svc_core import wire
@@ -230,14 +231,7 @@ class SubjectEntry:
 
     def entry(self) -> Entry:
         """The record that opens the subject."""
-        return Entry(
-            "subject",
-            type=self.type,
-            label=self.label,
-            description=self.description,
-            valid_from=self.valid_from,
-            valid_to=self.valid_to,
-        )
+        return Entry("subject", **attrs.asdict(self))
 
 
 # -- which members belong to which record --------------------------------------------------------

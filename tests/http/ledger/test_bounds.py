@@ -7,7 +7,7 @@ import pytest
 
 from svc_core import problem
 from svc_core.ledger import reading, stored, timestamps
-from svc_core.ledger.append.append import append_all, stored_line
+from svc_core.ledger.append.append import append, stored_line
 from svc_core.ledger.append.drafts import drafts
 from svc_core.ledger.append.entries import Entry
 from svc_core.ledger.log.seal import seal_batch
@@ -152,13 +152,13 @@ def test_a_subject_that_is_full_takes_no_more(town):
 def test_a_record_that_is_there_already_is_refused_by_name(town):
     subject = town.subject()
 
-    def append(ctx):
-        return append_all(ctx, [claim(subject)], salts=[b"s" * 16])
+    def again(ctx):
+        return append(ctx, [claim(subject)], salts=[b"s" * 16])
 
-    first = within(town, append).records[0]
+    first = within(town, again).records[0]
     assert first.author == "system"
     with pytest.raises(Problem) as refused:
-        within(town, append)
+        within(town, again)
     assert refused.value.type is problem.DUPLICATE_RECORD
     assert first.id in refused.value.detail
 
@@ -182,7 +182,7 @@ def test_an_append_that_another_overtook_is_a_conflict(town):
     town.subject()
     opening = Entry("subject", type="topic", label="Ports")
     with pytest.raises(Problem) as refused:
-        within(town, lambda ctx: append_all(attrs.evolve(ctx, tx=Behind(ctx.tx)), [opening]))
+        within(town, lambda ctx: append(attrs.evolve(ctx, tx=Behind(ctx.tx)), [opening]))
     assert refused.value.type is problem.RESOURCE_CONFLICT
     assert refused.value.detail == "Another append was first; try again."
 
