@@ -22,7 +22,7 @@ from svc_core.ledger.append.entries import (
 from svc_core.ledger.append.erasure import without_erased
 from svc_core.ledger.designators import SchemeName, normalise
 from svc_core.ledger.fold.view import SubjectView, encode
-from svc_core.ledger.log.note import to_base64
+from svc_core.ledger.log.note import from_base64, to_base64
 from svc_core.ledger.log.seal import TreeHead
 from svc_core.ledger.model import LedgerRecord, SealedRow, SubjectRow, Verification, sealed
 from svc_core.ledger.reading import Bounds
@@ -224,7 +224,12 @@ class VerifyLedger:
         Maybe[int], QUERY, Ge(0), Doc("The size of a tree that you have seen."), Example(5)
     ] = UNSET
     from_root_hash: Annotated[
-        Maybe[str], QUERY, MaxLen(64), Doc("Its root, base64; needs `fromSize`.")
+        Maybe[str],
+        QUERY,
+        # What a plus that was not escaped arrives as, and the two letters of base64url, pass too.
+        Pattern("[A-Za-z0-9+/ _-]{42}[AEIMQUYcgkosw048]=", "the base64 of 32 bytes"),
+        Doc("Its root, base64; needs `fromSize`."),
+        Example("6267Ce8SRLM8d2xbzkcY8YBJMqz8geVSCfxImmA15fE="),
     ] = UNSET
     size: Size = UNSET
 
@@ -368,12 +373,16 @@ async def get_tile(ctx: Context, request: GetTile) -> Content:
     return Content(OCTETS.media_type, body, (request.tile,))
 
 
+_STANDARD: Final = str.maketrans(" -_", "++/")
+
+
 async def verify_ledger(ctx: Context, request: VerifyLedger) -> One[Verification]:
     """The verdict; a ledger that is not sound is told in it, not by the status."""
-    seen = None
+    hash_, seen = request.from_root_hash, None
     if not isinstance(request.from_size, Unset):
-        seen = reading.trusted(request.from_size, given(request.from_root_hash, None))
-    elif not isinstance(request.from_root_hash, Unset):
+        root = None if isinstance(hash_, Unset) else from_base64(hash_.translate(_STANDARD))
+        seen = reading.Trusted(request.from_size, root)
+    elif not isinstance(hash_, Unset):
         raise Problem(problem.INVALID_PARAMETER, "fromSize: is required with fromRootHash")
     verdict = await reading.verified(
         ctx, level=request.level, size=given(request.size, None), seen=seen

@@ -15,12 +15,11 @@ from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.fold.view import Basis, CollisionView, SubjectView
 from svc_core.ledger.log import tiles
 from svc_core.ledger.log.checkpoint import Checkpoint, open_checkpoint
-from svc_core.ledger.log.note import NoteError, VerifierKey, from_base64, to_base64
+from svc_core.ledger.log.note import NoteError, VerifierKey, to_base64
 from svc_core.ledger.log.note import parse as parse_note
 from svc_core.ledger.log.proofs import ProofError, consistency_ranges, verify_consistency
 from svc_core.ledger.log.seal import TreeHead
 from svc_core.ledger.log.tiles import Tile
-from svc_core.ledger.log.tree import HASH_BYTES
 from svc_core.ledger.model import Consistency, SubjectRow, Verification, verification
 from svc_core.ledger.picture import svg
 from svc_core.ledger.records import Record, decode, split
@@ -35,9 +34,9 @@ from svc_core.ledger.stored import (
     signer_of,
 )
 from svc_core.ledger.verify.anchors import Anchor, Anchors, gather
-from svc_core.ledger.verify.diagnosis import Diagnosis
-from svc_core.ledger.verify.sweep import RUN_LINES_MAX, Sweep
+from svc_core.ledger.verify.sweep import RUN_LINES_MAX
 from svc_core.ledger.verify.verdict import Level, Verdict
+from svc_core.ledger.verify.verify import PASSES
 from svc_core.operation import Context
 from svc_core.ports import LEDGER_LEVELS, SealedLine
 from svc_core.problem import Problem
@@ -251,24 +250,6 @@ class Trusted:
     root: bytes | None
 
 
-def trusted(size: int, root: str | None) -> Trusted:
-    """What a caller claims to have seen.
-
-    Raises:
-        Problem: INVALID_PARAMETER for a root that is no base64 of 32 bytes.
-    """
-    if root is None:
-        return Trusted(size, None)
-    try:
-        # In a query a plus that was not escaped arrives as a space.
-        hash_ = from_base64(root.replace(" ", "+").replace("-", "+").replace("_", "/"))
-    except NoteError:
-        hash_ = b""
-    if len(hash_) != HASH_BYTES:
-        raise Problem(problem.INVALID_PARAMETER, "fromRootHash: must be the base64 of 32 bytes")
-    return Trusted(size, hash_)
-
-
 async def verified(
     ctx: Context,
     *,
@@ -361,17 +342,15 @@ def _under_its_own_name(text: str, vkey: VerifierKey) -> Checkpoint | None:
 
 
 async def _judged(ctx: Context, held: Anchors, size: int) -> Verdict:
-    sweep = Sweep(held)
-    async for lines in _runs(ctx, held.base, size):
-        if not sweep.feed(lines):
-            break
-    verdict = sweep.finish()
-    if verdict is not None:
-        return verdict
-    diagnosis = Diagnosis(held)
-    async for lines in _runs(ctx, held.base, size):
-        diagnosis.feed(lines)
-    return diagnosis.finish()
+    for make in PASSES:
+        verifier = make(held)
+        async for lines in _runs(ctx, held.base, size):
+            if not verifier.feed(lines):
+                break
+        verdict = verifier.finish()
+        if verdict is not None:
+            return verdict
+    raise AssertionError("a diagnosis always comes to a verdict")
 
 
 async def _runs(ctx: Context, start: int, end: int) -> AsyncIterator[Sequence[bytes]]:

@@ -28,31 +28,13 @@ URL_MAX: Final = VALUE_MAX
 INSTANT_MAX: Final = 64  # room for an offset and the 32 digits of a second that are looked at
 
 SubjectType = Literal[
-    "organization",
-    "person",
-    "group",
-    "threat-actor",
-    "intrusion-set",
-    "campaign",
-    "malware",
-    "tool",
-    "infrastructure",
-    "vulnerability",
-    "vessel",
-    "wallet",
-    "location",
-    "event",
-    "topic",
+    "organization", "person", "group", "threat-actor", "intrusion-set", "campaign", "malware",
+    "tool", "infrastructure", "vulnerability", "vessel", "wallet", "location", "event", "topic",
     "other",
-]
+]  # fmt: skip
 REASONS: Final = (
-    "incorrect",
-    "clerical",
-    "source-withdrawn",
-    "no-longer-true",
-    "duplicate",
-    "other",
-)
+    "incorrect", "clerical", "source-withdrawn", "no-longer-true", "duplicate", "other"
+)  # fmt: skip
 """Why a statement was changed or withdrawn. An erasure gives its own words."""
 
 _ANY_ID = f"(?:{'|'.join(KIND_PREFIX.values())})_[0-9a-f]{{24}}"
