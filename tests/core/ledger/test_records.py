@@ -120,8 +120,8 @@ REFUSED = [
     ({"value": {"inner": [BIG]}}, "NUMBER_PRECISION"),
     ({"value": -1e20}, "NUMBER_PRECISION"),
     ({"value": (1e16,)}, "NUMBER_PRECISION"),
-    ({"value": 2**53}, "VALIDATION_FAILED"),
-    ({"value": float("nan")}, "VALIDATION_FAILED"),
+    ({"value": 2**53}, "NUMBER_PRECISION"),
+    ({"value": float("nan")}, "NUMBER_PRECISION"),
     ({"value": "\ud800"}, "VALIDATION_FAILED"),
     ({"value": {1: 2}}, "VALIDATION_FAILED"),
 ]
@@ -132,7 +132,7 @@ def test_a_payload_that_would_not_come_back_is_refused(payload, code):
     with pytest.raises(Problem) as refusal:
         payload_bytes(payload)
     assert refusal.value.type.code == code
-    assert refusal.value.detail.startswith("(body): ")
+    assert refusal.value.detail.startswith(("(body): ", "/"))
 
 
 KEPT = [

@@ -189,7 +189,7 @@ def test_a_repeated_append_does_not_tell_what_was_erased_since(make_town, is_bat
     salt, seal = rows[0]["payload"]["salt"], rows[0]["seal"]
     assert salt not in again.text
     assert again.content == made.content.replace(
-        made.content[made.content.index(b'"payload":{') : made.content.index(b',"payloadHash"')],
+        made.content[made.content.index(b'"payload":{') : made.content.index(b',"seal"')],
         b'"payload":null',
         1,
     )
