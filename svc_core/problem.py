@@ -7,7 +7,6 @@ Rule 4: `detail` never carries exception text, SQL, paths or a secret.
 """
 
 from collections.abc import Mapping
-from functools import lru_cache
 from types import MappingProxyType
 
 from attrs import frozen
@@ -20,7 +19,7 @@ MEDIA_TYPE = "application/problem+json"
 _text = compact.encoder()
 
 
-@frozen(cache_hash=True)  # it is looked up for every refusal
+@frozen
 class ProblemType:
     """One kind of failure: its stable code, status, title and the safe next step."""
 
@@ -58,39 +57,18 @@ class Problem(Exception):  # noqa: N818 - the word of RFC 9457, not an error of 
 
 def body(problem: Problem, *, base_url: str, request_id: str) -> bytes:
     """The `application/problem+json` bytes of one occurrence, with the spec's eight members."""
-    around = parts(problem, base_url=base_url)
-    return _text(request_id)[1:-1].encode().join(around)
-
-
-def parts(problem: Problem, *, base_url: str) -> tuple[bytes, bytes, bytes]:
-    """The same bytes before, between and after the two places of the request id.
-
-    A host that refuses alike again and again keeps them: nothing else differs.
-    """
-    before, after, middle, last = _frame(problem.type, base_url)
-    return before + _text(problem.detail).encode() + after, middle, last
-
-
-@lru_cache(maxsize=1024)  # the catalogue under several origins; few of them are ever refused with
-def _frame(kind: ProblemType, base_url: str) -> tuple[bytes, bytes, bytes, bytes]:
-    """The text around `detail` and the two places of the request id."""
+    kind = problem.type
     members = {
         "type": f"{base_url}/problems/{kind.slug}",
         "title": kind.title,
         "status": kind.status,
-        "detail": "",
-        "instance": "urn:request:",
+        "detail": problem.detail,
+        "instance": f"urn:request:{request_id}",
         "code": kind.code,
-        "requestId": "",
+        "requestId": request_id,
         "resolution": kind.resolution,
     }
-    texts = {name: _text({name: value}).encode()[1:-1] for name, value in members.items()}
-    return (
-        b"{" + b",".join(texts[name] for name in ("type", "title", "status")) + b',"detail":',
-        b"," + texts["instance"][:-1],
-        b'",' + texts["code"] + b"," + texts["requestId"][:-1],
-        b'",' + texts["resolution"] + b"}",
-    )
+    return _text(members).encode()
 
 
 FAULTS_MAX = 10  # enough to mend a form in one go, little enough for one log line
