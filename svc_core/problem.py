@@ -39,16 +39,24 @@ class Problem(Exception):  # noqa: N818 - the word of RFC 9457, not an error of 
     """A refusal. Raised deep, rendered once at the boundary.
 
     `detail` names the faults for this occurrence; `headers` are the fields that the answer must
-    carry besides the body (`ETag`, `Retry-After`, `Allow`, `WWW-Authenticate` ...).
+    carry besides the body (`ETag`, `Retry-After`, `Allow`, `WWW-Authenticate` ...); `resolution`
+    is the next step of this occurrence.
     """
 
     def __init__(
-        self, type_: ProblemType, detail: str = "", headers: Mapping[str, str] | None = None
+        self,
+        type_: ProblemType,
+        detail: str = "",
+        headers: Mapping[str, str] | None = None,
+        *,
+        resolution: str = "",
     ) -> None:
-        """Refuse with `type_`; an empty `detail` repeats the title."""
+        """Refuse with `type_`; an empty `detail` repeats the title, an empty `resolution` says
+        what helps with every problem of the type."""
         super().__init__(type_.code)
         self.type = type_
         self.detail = detail or f"{type_.title}."
+        self.resolution = resolution or type_.resolution
         self.headers: Mapping[str, str] = MappingProxyType(dict(headers or {}))
 
     def __repr__(self) -> str:
@@ -66,7 +74,7 @@ def body(problem: Problem, *, base_url: str, request_id: str) -> bytes:
         "instance": f"urn:request:{request_id}",
         "code": kind.code,
         "requestId": request_id,
-        "resolution": kind.resolution,
+        "resolution": problem.resolution,
     }
     return _text(members).encode()
 
@@ -145,7 +153,7 @@ CONFLICTING_PARAMETERS = ProblemType(
     "CONFLICTING_PARAMETERS",
     400,
     "Parameters cannot be combined",
-    "Use datetime or since/until, not both.",
+    "Leave out one of the parameters named in detail.",
 )
 INVALID_CURSOR = ProblemType(
     "INVALID_CURSOR",
@@ -262,7 +270,7 @@ PAYMENT_REQUIRED = ProblemType(
     "PAYMENT_REQUIRED",
     402,
     "Payment required",
-    "Pay as PAYMENT-REQUIRED describes and retry with PAYMENT-SIGNATURE, or use an API key.",
+    "Use an API key, or pay as PAYMENT-REQUIRED describes and retry with PAYMENT-SIGNATURE.",
 )
 PAYMENT_INVALID = ProblemType(
     "PAYMENT_INVALID",
@@ -429,7 +437,9 @@ BODY_TOO_LARGE = ProblemType(
     "Request body too large",
     "Send at most the bytes in detail.",
 )
-URI_TOO_LONG = ProblemType("URI_TOO_LONG", 414, "Request target too long", "Shorten the query.")
+URI_TOO_LONG = ProblemType(
+    "URI_TOO_LONG", 414, "Request target too long", "Shorten the path or query."
+)
 UNSUPPORTED_MEDIA_TYPE = ProblemType(
     "UNSUPPORTED_MEDIA_TYPE",
     415,

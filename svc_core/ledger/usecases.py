@@ -309,7 +309,11 @@ async def list_records(ctx: Context, request: ListRecords) -> Page[SealedRow]:
     binding = ctx.list_binding(size, None, None)
     position = ctx.open_cursor(request.cursor, binding)
     if position is not None and not isinstance(request.after, Unset):
-        raise Problem(problem.CONFLICTING_PARAMETERS, "after: cannot be combined with cursor")
+        raise Problem(
+            problem.CONFLICTING_PARAMETERS,
+            "after: cannot be combined with cursor",
+            resolution="Send after or cursor, not both.",
+        )
     start = given(request.after, -1) + 1 if position is None else position.order
     rows = await consulting.exported(ctx, start, min(head.size, start + request.limit))
     end = start + len(rows)

@@ -57,7 +57,11 @@ async def create_webhook(ctx: Context, request: CreateWebhook) -> Created[Issued
     await ctx.check_all(PROFILES, sent.profile_ids, pointer="/profileIds")
     held = await ctx.tx.documents.scan(WEBHOOKS, limit=WEBHOOKS_MAX)
     if len(held.rows) == WEBHOOKS_MAX:
-        raise Problem(problem.RESOURCE_CONFLICT, f"A workspace has at most {WEBHOOKS_MAX}.")
+        raise Problem(
+            problem.RESOURCE_CONFLICT,
+            f"A workspace has at most {WEBHOOKS_MAX}.",
+            resolution="Delete a webhook first.",
+        )
     webhook = Webhook(
         id=ctx.ids.new("whk"),
         url=sent.url,
@@ -167,7 +171,7 @@ async def send_test(ctx: Context, request: OneWebhook) -> Created[Delivery]:
     """Queue a test event, signed and counted like any other."""
     webhook = WEBHOOKS.decode((await ctx.load(WEBHOOKS, request.webhook_id)).raw)
     if webhook.status == "disabled":
-        raise Problem(problem.RESOURCE_CONFLICT, "The webhook is disabled; enable it first.")
+        raise rules.disabled()
     event = events.test_event(ctx.ids.new("evt"), webhook, ctx.host.origin, ctx.now)
     await publish_event(ctx, event, (webhook,))
     return await _delivery(ctx, webhook.id, event)

@@ -27,6 +27,7 @@ from svc_http.runtime.runtime import Runtime
 CHUNK_BYTES: Final = 128 * 1024
 """Read at once, off the loop: two seconds of one voice without compression."""
 
+_ANEW: Final = "Ask for the report's audio again, which has a new address."
 _RANGE: Final = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII | re.IGNORECASE)
 _FIELDS: Final = (
     (b"accept-ranges", b"bytes"),
@@ -88,7 +89,7 @@ class MediaPages:
         seconds = self._admit(exchange, name)
         opened = await asyncio.to_thread(self._media.open, name)
         if opened is None:
-            raise Problem(problem.NOT_FOUND, "This file is no longer there.")
+            raise Problem(problem.NOT_FOUND, "This file is no longer there.", resolution=_ANEW)
         try:
             await _answer(exchange, name, opened, seconds)
         finally:
@@ -107,8 +108,8 @@ class MediaPages:
         except PassError as refused:
             raise Problem(
                 problem.FORBIDDEN,
-                "The address does not open this file, or has expired; ask for the report's audio "
-                "again to have a new one.",
+                "The address does not open this file, or has expired.",
+                resolution=_ANEW,
             ) from refused
         if not is_name(name):
             raise AssertionError("passes are for media files alone")

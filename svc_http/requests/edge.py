@@ -198,7 +198,11 @@ _FOREIGN = {
 def _of_starlette(foreign: HTTPException) -> Problem:
     """The refusal of a Starlette route that was added beside ours."""
     other = problem.BAD_REQUEST if foreign.status_code < 500 else problem.INTERNAL_ERROR
-    return Problem(_FOREIGN.get(foreign.status_code, other), headers=dict(foreign.headers or {}))
+    return Problem(
+        _FOREIGN.get(foreign.status_code, other),
+        headers=dict(foreign.headers or {}),
+        resolution="Ask who serves this path, which is no part of the interface.",
+    )
 
 
 # What a path and a query may hold without a closer look: visible ASCII but `#`, in a path also

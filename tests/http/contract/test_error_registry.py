@@ -21,7 +21,6 @@ from svc_core.result import Empty
 from svc_http.requests import turns
 
 LATER = {
-    "CONFLICTING_PARAMETERS": "regional OSINT queries, with since and until beside datetime",
     "UNSUPPORTED_MODEL": "the agent streams",
     "STREAM_REQUIRED": "the agent streams",
     "SUBSCRIPTION_REQUIRED": "the agent streams",
@@ -515,6 +514,12 @@ def _(stage):
     world = stage.make_world(is_sown=False)
     world.app.drain()
     return world.get("/api/v1/news/feeds")
+
+
+@gives(problem.CONFLICTING_PARAMETERS)
+def _(stage):
+    first = stage.shared.get("/api/v2/ledger/records?limit=1&format=json").json()
+    return stage.shared.get(f"/api/v2/ledger/records?after=1&cursor={first['meta']['page']['nextCursor']}")
 
 
 @gives(problem.NEWS_NOT_READY)
