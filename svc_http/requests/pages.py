@@ -310,7 +310,7 @@ class Pages:
         await _state(exchange, JSON.media_type, b'{"status":"live"}')
 
     async def _readyz(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
-        if self._runtime.is_draining:
+        if self._runtime.drain.is_set():
             raise Problem(problem.SHUTTING_DOWN, headers={"Retry-After": "1"})
         await self._runtime.storage.read(SYSTEM, _touch)
         await _state(exchange, JSON.media_type, b'{"status":"ready"}')

@@ -519,7 +519,9 @@ def _(stage):
 @gives(problem.CONFLICTING_PARAMETERS)
 def _(stage):
     first = stage.shared.get("/api/v2/ledger/records?limit=1&format=json").json()
-    return stage.shared.get(f"/api/v2/ledger/records?after=1&cursor={first['meta']['page']['nextCursor']}")
+    return stage.shared.get(
+        f"/api/v2/ledger/records?after=1&cursor={first['meta']['page']['nextCursor']}"
+    )
 
 
 @gives(problem.NEWS_NOT_READY)
