@@ -5,7 +5,6 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Annotated, Any, Final, Literal, get_args, get_type_hints
 
-import attrs
 from attrs import frozen
 
 from svc_core import problem, wire
@@ -329,8 +328,11 @@ async def list_records(ctx: Context, request: ListRecords) -> Page[SealedRow]:
     binding = ctx.list_binding(size, None, None)
     position = ctx.open_cursor(request.cursor, binding)
     if position is not None and not isinstance(request.after, Unset):
-        kind = attrs.evolve(problem.CONFLICTING_PARAMETERS, resolution="Use after or cursor.")
-        raise Problem(kind, "after: cannot be combined with cursor")
+        raise Problem(
+            problem.CONFLICTING_PARAMETERS,
+            "after: cannot be combined with cursor",
+            resolution="Send after or cursor, not both.",
+        )
     start = given(request.after, -1) + 1 if position is None else position.order
     rows = await reading.exported(ctx, start, min(head.size, start + request.limit))
     end = start + len(rows)

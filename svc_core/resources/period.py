@@ -74,5 +74,6 @@ def period(datetime: Maybe[Interval], since: Maybe[int], until: Maybe[int]) -> I
         raise Problem(
             problem.CONFLICTING_PARAMETERS,
             "datetime: cannot be combined with since or until, which it replaces",
+            resolution="Use datetime or since/until, not both.",
         )
     return datetime

@@ -187,7 +187,11 @@ async def create_webhook(ctx: Context, request: CreateWebhook) -> Created[Issued
     await ctx.check_all(PROFILES, webhook.profile_ids, pointer="/profileIds")
     held = await ctx.tx.documents.scan(WEBHOOKS, limit=WEBHOOKS_MAX)
     if len(held.rows) == WEBHOOKS_MAX:
-        raise Problem(problem.RESOURCE_CONFLICT, f"A workspace has at most {WEBHOOKS_MAX}.")
+        raise Problem(
+            problem.RESOURCE_CONFLICT,
+            f"A workspace has at most {WEBHOOKS_MAX}.",
+            resolution="Delete a webhook first.",
+        )
     key = own or ctx.ids.random(SECRET_BYTES)
     document = await ctx.create(WEBHOOKS, webhook.id, webhook)
     await keys.keep(ctx, webhook.id, key)
@@ -277,7 +281,7 @@ async def send_test(ctx: Context, request: OneWebhook) -> Created[Delivery]:
     """Queue a test event, signed and counted like any other."""
     webhook = await ctx.value(WEBHOOKS, request.webhook_id)
     if webhook.status == "disabled":
-        raise Problem(problem.RESOURCE_CONFLICT, "The webhook is disabled; enable it first.")
+        raise rules.disabled()
     event = rules.trial(ctx.ids.new("evt"), webhook, ctx.host.origin, ctx.now)
     await publish(ctx, event, (webhook,))
     return await _delivery(ctx, webhook.id, event)

@@ -174,6 +174,15 @@ def ended(delivery: Delivery, attempt_id: str, result: Outcome, now: datetime) -
     return attrs.evolve(delivery, status=status, attempts=attempts, updated_at=now)
 
 
+def disabled() -> Problem:
+    """The refusal of what only an enabled webhook does."""
+    return Problem(
+        problem.RESOURCE_CONFLICT,
+        "The webhook is disabled.",
+        resolution="Enable the webhook first.",
+    )
+
+
 def check_redeliverable(webhook: Webhook, delivery: Delivery) -> None:
     """Refuse to send again a delivery that is under way, or to a disabled webhook.
 
@@ -181,6 +190,10 @@ def check_redeliverable(webhook: Webhook, delivery: Delivery) -> None:
         Problem: RESOURCE_CONFLICT.
     """
     if webhook.status == "disabled":
-        raise Problem(problem.RESOURCE_CONFLICT, "The webhook is disabled; enable it first.")
+        raise disabled()
     if delivery.status in {"pending", "delivering"}:
-        raise Problem(problem.RESOURCE_CONFLICT, "This delivery has not ended yet.")
+        raise Problem(
+            problem.RESOURCE_CONFLICT,
+            "This delivery has not ended yet.",
+            resolution="Wait until it is delivered or failed.",
+        )

@@ -395,7 +395,7 @@ def test_a_disabled_webhook_takes_neither_tests_nor_redeliveries(yard: Any) -> N
     for operation in ("testWebhook", "redeliverEvent"):
         refused = yard.house.refused(operation, path=path)
         assert refused.type is problem.RESOURCE_CONFLICT
-        assert "enable" in refused.detail
+        assert "enable" in refused.resolution.lower()
     enabled = yard.enable(made)["data"]
     assert (enabled["status"], enabled["disabledAt"]) == ("enabled", None)
     yard.redeliver(made, event.id)

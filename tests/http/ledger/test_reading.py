@@ -195,8 +195,9 @@ def test_an_export_goes_on_by_cursor_by_number_and_up_to_a_size(town):
     cursor = rows["meta"]["page"]["nextCursor"]
     answer = town.ask("GET", f"/records?after=1&cursor={cursor}")
     assert (answer.status_code, answer.json()["code"]) == (400, "CONFLICTING_PARAMETERS")
+    assert answer.json()["resolution"] == "Send after or cursor, not both."
     assert answer.json()["detail"] == "after: cannot be combined with cursor"
-    assert answer.json()["resolution"] == "Use after or cursor."
+    assert answer.json()["resolution"] == "Send after or cursor, not both."
     assert town.get("/records?after=99").content == b""
 
 
