@@ -77,7 +77,7 @@ asyncio.run(main())
 CREATE = """
 from svc_core.ports import Answer
 from svc_core.testing.clock import START
-from svc_core.testing.desk import a_change
+from svc_core.testing.sync_store import a_change
 from svc_core.testing.sample import NOTES, Note
 
 def create(id_):
