@@ -1,8 +1,8 @@
 """A guess at the language of a short text, by its filler words and its script."""
 
 import re
-from functools import cache
 
+from svc_core.analysis._stopwords import FILLERS
 from svc_core.analysis.tokens import fold
 from svc_core.analysis.wording import primary
 
@@ -33,22 +33,6 @@ def guess(text: str, stated: str | None = None) -> str | None:
 
 def _by_fillers(text: str) -> str | None:
     words = [fold(word) for word in _WORD.findall(text)]
-    counts = sorted(((sum(w in held for w in words), lang) for lang, held in _fillers()))
+    counts = sorted(((sum(w in held for w in words), lang) for lang, held in FILLERS.items()))
     (second, _), (most, language) = counts[-2], counts[-1]
     return language if most >= _WORDS_MIN and most > second else None
-
-
-@cache
-def _fillers() -> tuple[tuple[str, frozenset[str]], ...]:
-    """The filler words of each language."""
-    from svc_core.analysis import _stopwords as lists  # noqa: PLC0415 - read on first use
-
-    listed = (
-        ("en", lists.ENGLISH),
-        ("fr", lists.FRENCH),
-        ("de", lists.GERMAN),
-        ("es", lists.SPANISH),
-        ("pt", lists.PORTUGUESE),
-        ("ru", lists.RUSSIAN),
-    )
-    return tuple((language, frozenset(text.split())) for language, text in listed)

@@ -16,6 +16,8 @@ of up to seven stories that need no more, `sections` tell the best stories under
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from functools import cached_property
+from textwrap import shorten
 
 from attrs import field, frozen
 
@@ -25,9 +27,10 @@ from svc_core.analysis.query import Query
 from svc_core.analysis.relevance import choose, readings
 from svc_core.analysis.wording import MONTHS, days, frame, primary
 from svc_core.reports.telling import KEY_POINTS_MAX, Teller, rank
-from svc_core.resources.report import Period, Section, Statement
+from svc_core.resources.report import Period, ReportSource, ReportWords, Statement
 
 STORIES_MAX = 60  # a report is read by people; stories beyond this are not told
+LABEL_CHARS = 80  # of the text, where an item has no title: one line of a source list
 _TOPIC_QUOTED_MAX = 160
 _ENDS = tuple(".!?…。！？।۔\"'”’»)」』")
 
@@ -36,23 +39,25 @@ _ENDS = tuple(".!?…。！？।۔\"'”’»)」』")
 class Draft:
     """A report before it is rendered.
 
-    `summary` is the text of `opening` (a headline in it is given a full stop), or the sentence that
-    says that nothing matched. `cited` are the items by their numbers, `stories` what is told.
+    `summary` is the text of the opening, a headline in it with a full stop; where nothing matched
+    both say so. `cited` are the items by their numbers, `stories` what is told.
     """
 
     title: str
     summary: str
-    opening: tuple[Statement, ...]
-    key_points: tuple[Statement, ...]
-    sections: tuple[Section, ...]
-    briefs: tuple[Statement, ...]
+    words: ReportWords
     cited: tuple[Evidence, ...] = field(repr=False)
     stories: tuple[Story, ...] = field(repr=False)
 
-    @property
+    @cached_property
     def numbers(self) -> dict[str, int]:
         """The number of each cited item by its id."""
         return {item.id: number for number, item in enumerate(self.cited, 1)}
+
+    def citations(self, story: Story) -> tuple[int, ...]:
+        """The numbers of a story's items; those that are not cited have none."""
+        ids, numbers = (member.evidence.id for member in story.members), self.numbers
+        return tuple(sorted(numbers[id_] for id_ in ids if id_ in numbers))
 
 
 def tell(
@@ -75,19 +80,34 @@ def draft(
     """The draft of stories that are already in the order of their telling."""
     teller = Teller(language)
     plans = [teller.plan(story) for story in told[:STORIES_MAX]]
-    opening = teller.summarise(plans)
+    start, end = days(period.start, period.end)
+    opening = teller.summarise(plans) or [Statement(_nothing(topic, start, end, language), ())]
     sections = teller.sections(plans)
     headlines = teller.headlines(plans)
-    start, end = days(period.start, period.end)
-    return Draft(
-        title=f"{name}: {_span(start, end, language)}",
-        summary=" ".join(map(_ended, opening)) or _nothing(topic, start, end, language),
+    words = ReportWords(
         opening=tuple(opening),
         key_points=tuple(headlines[:KEY_POINTS_MAX]),
         sections=tuple(sections),
         briefs=tuple(headlines[KEY_POINTS_MAX:]),
+        sources=tuple(_source(number, item) for number, item in enumerate(teller.cited, 1)),
+    )
+    return Draft(
+        title=f"{name}: {_span(start, end, language)}",
+        summary=" ".join(map(_ended, opening)),
+        words=words,
         cited=tuple(teller.cited),
         stories=tuple(told[:STORIES_MAX]),
+    )
+
+
+def _source(number: int, item: Evidence) -> ReportSource:
+    return ReportSource(
+        number=number,
+        id=item.id,
+        title=" ".join(item.title.split()) or shorten(item.text, LABEL_CHARS, placeholder="…"),
+        url=item.url or None,
+        name=item.source_name,
+        published_at=item.published_at,
     )
 
 

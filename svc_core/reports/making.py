@@ -11,9 +11,8 @@ Rule 3: a period that a person names selects by the items' own dates.
 Rule 4: no match makes a short report that says so.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from textwrap import shorten
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -21,14 +20,12 @@ import attrs
 from attrs import field, frozen
 
 from svc_core import canonical, ids, schedule, wire
-from svc_core.analysis import signals
 from svc_core.analysis.evidence import Evidence
 from svc_core.analysis.grouping import Story
 from svc_core.analysis.query import Query
-from svc_core.analysis.signals import SignalDraft
 from svc_core.operation import Context
 from svc_core.ports import Document
-from svc_core.reports import graph, render, speaking
+from svc_core.reports import graph, render, signals, speaking
 from svc_core.reports.draft import Draft, draft, tell
 from svc_core.reports.notices import announce, subscription_to
 from svc_core.resources.audio import forget_audio
@@ -44,15 +41,8 @@ from svc_core.resources.report import (
     ReportFacets,
     ReportLinks,
     ReportRow,
-    ReportSignal,
-    ReportSource,
-    SignalConfidence,
-    SignalParty,
-    SignalPlace,
-    Statement,
 )
 
-LABEL_CHARS = 80  # of the text, where an item has no title: one line of a source list
 RETRY_MIN, RETRY_MAX = timedelta(minutes=5), timedelta(hours=24)
 SETTLING = timedelta(seconds=30)  # from reading an item to its being written: judging 2,000
 # items takes a few seconds, and a unit of work waits at most 5 for the store
@@ -81,8 +71,7 @@ class Material:
     profile: Profile
     window: Window
     evidence: tuple[Evidence, ...] = field(repr=False)
-    last_report_id: str | None = None
-    last_digest: str | None = None
+    newest: ReportFacets | None = None
 
 
 @frozen
@@ -123,8 +112,7 @@ async def gather(ctx: Context, profile_id: str, window: Window | None = None) ->
         profile=profile,
         window=window,
         evidence=kept,
-        last_report_id=None if newest is None else newest.report_id,
-        last_digest=None if newest is None else newest.digest,
+        newest=newest,
     )
 
 
@@ -189,7 +177,8 @@ def compose(material: Material, now: datetime) -> Finished:
     period = _period(material, told)
     made = draft(profile.name, profile.topic, period, told, profile.language)
     facets = _facets(_report_id(profile.id, period), made, period, profile.language)
-    repeats = material.last_report_id if facets.digest == material.last_digest else None
+    newest = material.newest
+    repeats = newest.report_id if newest and newest.digest == facets.digest else None
     if window.by == "published" and repeats != facets.report_id:
         repeats = None
     covers = window.end - SETTLING if window.by == "taken" else None
@@ -213,67 +202,16 @@ def _report_id(profile_id: str, period: Period) -> str:
 
 
 def _facets(report_id: str, made: Draft, period: Period, language: str) -> ReportFacets:
-    sources = tuple(_source(number, item) for number, item in enumerate(made.cited, 1))
-    found = signals.extract(made.stories, period.end, language=language)
-    story = render.Story(
-        title=made.title,
-        opening=made.opening or (Statement(made.summary, ()),),
-        key_points=made.key_points,
-        sections=made.sections,
-        briefs=made.briefs,
-        sources=sources,
-    )
+    title, words = made.title, made.words
     return ReportFacets(
+        **attrs.asdict(words, recurse=False),
         report_id=report_id,
-        digest=_digest(story),
-        opening=story.opening,
-        key_points=story.key_points,
-        sections=story.sections,
-        briefs=story.briefs,
-        sources=sources,
-        signals=tuple(_signal(report_id, one, made.numbers) for one in found),
-        graph=graph.build(made, language, sources),
-        content=ReportContent(html=render.page(story), markdown=render.markdown(story)),
-        text=render.text(story),
+        digest=canonical.hex_digest(wire.to_json(words)),
+        signals=signals.extract(report_id, made, period.end, language),
+        graph=graph.build(made, language),
+        content=ReportContent(render.page(title, words), render.markdown(title, words)),
+        text=render.text(title, words),
     )
-
-
-def _source(number: int, item: Evidence) -> ReportSource:
-    return ReportSource(
-        number=number,
-        id=item.id,
-        title=" ".join(item.title.split()) or shorten(item.text, LABEL_CHARS, placeholder="…"),
-        url=item.url or None,
-        name=item.source_name,
-        published_at=item.published_at,
-    )
-
-
-def _signal(report_id: str, one: SignalDraft, numbers: Mapping[str, int]) -> ReportSignal:
-    return ReportSignal(
-        id=ids.derived_id("sig", "report-signal", report_id, one.key),
-        type=one.type,
-        title=one.title,
-        summary=one.summary,
-        tags=one.tags,
-        direction=one.direction,
-        entities=tuple(SignalParty(who.name, who.kind) for who in one.entities),
-        places=tuple(SignalPlace(where.name, where.country_code) for where in one.places),
-        occurred_date=None if one.occurred_on is None else one.occurred_on.isoformat(),
-        first_reported_at=one.story.first_at,
-        last_reported_at=one.story.last_at,
-        confidence=one.parts.value,
-        confidence_parts=SignalConfidence(**attrs.asdict(one.parts)),
-        source_count=len(one.story.publishers),
-        story_id=one.story.key,
-        citations=graph.cited_in(one.story, numbers),
-    )
-
-
-def _digest(story: render.Story) -> str:
-    """What the report says and from whom, without its title, which names the period."""
-    said = wire.to_json(attrs.evolve(story, title=""))
-    return canonical.hex_digest(said)
 
 
 def _row(

@@ -13,7 +13,6 @@ from attrs import define
 
 from svc_core.analysis.evidence import Evidence
 from svc_core.analysis.grouping import ADOPTED_SCORE, Story
-from svc_core.analysis.language import guess
 from svc_core.analysis.relevance import Scored
 from svc_core.analysis.tokens import tokens
 from svc_core.analysis.wording import primary
@@ -85,7 +84,7 @@ def rank(found: Iterable[Story], language: str) -> list[Story]:
     def weight(story: Story) -> float:
         age = (newest - story.last_at).total_seconds() / 86_400 if newest else 0.0
         lead = lead_of(story, language)
-        own = language_of(lead) in (primary(language), None)
+        own = lead.evidence.tongue in (primary(language), None)
         return (
             story.score
             + 0.12 * log2(len(story.publishers))
@@ -97,17 +96,11 @@ def rank(found: Iterable[Story], language: str) -> list[Story]:
     return sorted(held, key=lambda s: (-round(weight(s), 6), -s.last_at.timestamp(), s.key))
 
 
-def language_of(scored: Scored) -> str | None:
-    """The primary language of an item, stated or guessed."""
-    evidence = scored.evidence
-    return guess(f"{evidence.title} {evidence.text}", evidence.language)
-
-
 def lead_of(story: Story, language: str) -> Scored:
     """The member that tells the story: the reader's language, then text, relevance and id."""
 
     def merit(one: Scored) -> tuple[bool, bool, bool, bool, int, float, str]:
-        own = language_of(one) == primary(language)
+        own = one.evidence.tongue == primary(language)
         broken = bool(_BROKEN.search(f"{one.reading.headline} {one.evidence.text}"))
         enough = min(len(one.reading.sentences), 2)
         adopted = one.score <= ADOPTED_SCORE
@@ -132,8 +125,8 @@ class Teller:
     def plan(self, story: Story) -> Plan:
         """What can be told of a story, near-copies among its own sentences left out."""
         lead = lead_of(story, self.language)
-        spoken = language_of(lead)
-        others = [m for m in story.members if m is not lead and language_of(m) == spoken]
+        spoken = lead.evidence.tongue
+        others = [m for m in story.members if m is not lead and m.evidence.tongue == spoken]
         heading = lead.reading.headline or next(iter(lead.reading.sentences), "")
         said = [frozenset(tokens(heading))]
         told = [lead, *others[:QUOTED_MEMBERS_MAX]]
@@ -154,7 +147,7 @@ class Teller:
 
         A summary has whole sentences that are understood alone; where no item has one, headlines.
         """
-        own = [plan for plan in plans[:SUMMARY_STORIES_MAX] if self._is_own(plan)]
+        own = [p for p in plans[:SUMMARY_STORIES_MAX] if p.language in (self.language, None)]
         heads = own or list(plans[:SUMMARY_STORIES_MAX])
         ready = [plan for plan in heads if len(plan.left) > 1]
         wanted = SUMMARY_SENTENCES_MAX if len(plans) > _FEW_STORIES else SUMMARY_SENTENCES_MAX - 1
@@ -167,9 +160,6 @@ class Teller:
         for plan in heads[: min(_HEADLINES_SUMMARY, max(len(plans) - 1, 1)) if not found else 0]:
             found.extend(self._headline(plan))
         return found
-
-    def _is_own(self, plan: Plan) -> bool:
-        return plan.language in (self.language, None)
 
     def sections(self, plans: Sequence[Plan]) -> list[Section]:
         """The best stories that have something to tell beyond the summary; half of them at most."""

@@ -280,7 +280,18 @@ class ReportContent:
 
 
 @frozen
-class ReportFacets:
+class ReportWords:
+    """All that a report says below its title, and the sources that its citations number."""
+
+    opening: tuple[Statement, ...]
+    key_points: tuple[Statement, ...]
+    sections: tuple[Section, ...]
+    briefs: tuple[Statement, ...]
+    sources: tuple[ReportSource, ...]
+
+
+@frozen
+class ReportFacets(ReportWords):
     """Everything of a report that is not in its row, stored beside it.
 
     `signals` and `graph` are null for reports that were made before these were extracted;
@@ -289,11 +300,6 @@ class ReportFacets:
 
     report_id: ReportId
     digest: str
-    opening: tuple[Statement, ...]
-    key_points: tuple[Statement, ...]
-    sections: tuple[Section, ...]
-    briefs: tuple[Statement, ...]
-    sources: tuple[ReportSource, ...]
     signals: tuple[ReportSignal, ...] | None
     graph: ReportGraph | None
     content: ReportContent

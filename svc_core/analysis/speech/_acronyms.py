@@ -44,7 +44,6 @@ _APOSTROPHE_S = "'s"  # of a plural as well: `A-P-Is` would be read as a word
 _DOLLARS = re.compile(r" dollars?\b")
 _JOINED = re.compile(r"\b([A-Z]{1,4})\s?&\s?([A-Z]{1,4})\b")
 _NUMBERED = re.compile(r"(?<![\w-])([A-Z]{1,5})-?([0-9]{1,4})([A-Z]?)([0-9]{0,2})(?![\w])")
-_GENERATION = re.compile(r"\b([2-6])G\b")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _UNSAYABLE = re.compile(
     r"^(?:(?=.{4,5}$)(?:.*(?:[^AEIOUY]{4}|[AEIOU]{3}|[^AEIOUY]{3}$|Q(?!U))"
@@ -61,7 +60,6 @@ def say_capitals(text: str) -> str:
         return text
     text = _JOINED.sub(lambda at: f"{'-'.join(at[1])} and {'-'.join(at[2])}", text)
     text = _NUMBERED.sub(_numbered, text)
-    text = _GENERATION.sub(r"\1-G", text)
     shouted = _is_shouted(text)
     return _CAPITALS.sub(lambda at: _said(at, shouted=shouted), text)
 

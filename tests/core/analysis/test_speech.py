@@ -229,7 +229,6 @@ CAPITALS = [
     ("H5N1 and CO2", "H-5-N-1 and C-O-2"),
     ("F-16, COVID-19", "F-16, COVID-19"),
     ("MI6, B2B, NOT2", "M-I-6, B-2-B, NOT2"),
-    ("5G", "5-G"),
     ("He did NOT go", "He did NOT go"),
     ("BREAKING NEWS: US STRIKES", "Breaking News: U-S Strikes"),
     ("WHO SAID IT FIRST", "Who Said It First"),
