@@ -89,6 +89,12 @@ def test_the_words_are_told_as_a_voice_reads_them(house: Any) -> None:
     assert body["estimatedDurationSeconds"] == -(-body["wordCount"] * 60 // 150)
 
 
+def test_lists_are_announced_in_the_reports_language(house: Any) -> None:
+    store(house, attrs.evolve(ROW, language="de-CH"))
+    told = json.loads(send(house).body)["text"].split("\n\n")
+    assert {"Das Wichtigste.", "Kurz gemeldet."} <= set(told)
+
+
 def test_sources_are_counted_and_never_read_out(house: Any) -> None:
     store(house)
     text = json.loads(send(house).body)["text"]
