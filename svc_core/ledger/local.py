@@ -28,9 +28,8 @@ from svc_core.ledger.log.seal import payload_hash, record_id
 from svc_core.ledger.model import LedgerRecord, SealedRow, sealed
 from svc_core.ledger.records import KIND_PREFIX, Kind, payload_bytes
 from svc_core.ledger.stored import checkpoint_of, head_of, prefix, records_of, vkey_of
-from svc_core.ledger.verify import ndjson
 from svc_core.ledger.verify.verdict import Verdict
-from svc_core.ledger.verify.verify import verify_export
+from svc_core.ledger.verify.verify import chunks, verify_export
 from svc_core.operation import JSON, TEXT, UTF8_TEXT, Context, Operation, local
 from svc_core.problem import Problem
 from svc_core.result import Content, Created, One, Page
@@ -339,7 +338,7 @@ def _verified(blocks: Callable[[], Iterator[bytes]]) -> Verdict:
 
 
 async def _take(blocks: Callable[[], Iterator[bytes]], verdict: Verdict, ctx: Context) -> Imported:
-    return await import_lines(ctx, ndjson.chunks(blocks()), verdict)
+    return await import_lines(ctx, chunks(blocks()), verdict)
 
 
 async def _holders(ctx: Context, ledger: str) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from svc_core import problem
-from svc_core.ledger.append.replaying import without_erased
+from svc_core.ledger.append.erasure import without_erased
 from svc_core.ledger.examples import APPENDS
 from svc_core.ledger.fold.view import SubjectView
 from svc_core.ledger.model import LedgerRecord, SealedRow, SubjectRow, Verification

@@ -9,23 +9,24 @@ from attrs import frozen
 from svc_core import problem
 from svc_core.ledger import stix, stored, timestamps
 from svc_core.ledger.append.erasure import erased_later
-from svc_core.ledger.fold.fold import fold, standing_of
+from svc_core.ledger.fold.fold import fold
+from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.fold.view import Basis, CollisionView, SubjectView
 from svc_core.ledger.log import tiles
 from svc_core.ledger.log.checkpoint import Checkpoint, open_checkpoint
 from svc_core.ledger.log.note import NoteError, VerifierKey, from_base64, to_base64
 from svc_core.ledger.log.note import parse as parse_note
+from svc_core.ledger.log.proofs import ProofError, consistency_ranges, verify_consistency
 from svc_core.ledger.log.seal import TreeHead
 from svc_core.ledger.log.tiles import Tile
-from svc_core.ledger.log.tree import HASH_BYTES, ProofError, verify_consistency
+from svc_core.ledger.log.tree import HASH_BYTES
 from svc_core.ledger.model import Consistency, SubjectRow, Verification, verification
 from svc_core.ledger.picture import svg
 from svc_core.ledger.records import Record, decode, split
 from svc_core.ledger.stored import Proofs, head_of, records_of
-from svc_core.ledger.verify.anchors import gather
+from svc_core.ledger.verify.anchors import Anchor, Anchors, gather
 from svc_core.ledger.verify.diagnosis import Diagnosis
 from svc_core.ledger.verify.sweep import RUN_LINES_MAX, Sweep
-from svc_core.ledger.verify.terms import Anchor, Terms
 from svc_core.ledger.verify.verdict import Level, Verdict
 from svc_core.operation import Context
 from svc_core.ports import LEDGER_LEVELS, SealedLine
@@ -153,7 +154,7 @@ async def _collisions(ctx: Context, view: SubjectView, head: TreeHead) -> tuple[
 async def _bears(
     ctx: Context, subject: str, name: tuple[str, str], view: SubjectView, head: TreeHead
 ) -> bool:
-    standing = standing_of(await records_of(ctx, subject, size=head.size), subject)
+    standing = Standing.of(await records_of(ctx, subject, size=head.size), subject)
     return any(
         record.kind == "designator"
         and ((record.payload or {}).get("scheme"), (record.payload or {}).get("value")) == name
@@ -294,7 +295,7 @@ async def verified(
     anchors, checkpoints = await _kept(ctx, head, vkey)
     if trusted is not None and trusted.root is not None:
         anchors.append(Anchor(trusted.size, trusted.root))
-    terms = gather(
+    evidence = gather(
         level=level,
         ledger=head.ledger,
         start=start,
@@ -303,7 +304,7 @@ async def verified(
         anchors=anchors,
         erased=await erased_later(ctx, _runs(ctx, start.size if start else 0, head.size), head),
     )
-    verdict = await _judged(ctx, terms, head.size)
+    verdict = await _judged(ctx, evidence, head.size)
     return verification(
         verdict,
         ledger=head.ledger,
@@ -318,7 +319,7 @@ async def _consistency(ctx: Context, trusted: Seen, head: TreeHead) -> Consisten
     if trusted.size > head.size:
         raise Problem(problem.INVALID_PARAMETER, f"fromSize: the ledger has {head.size} records")
     own = await stored.prefix(ctx, trusted.size)
-    proof = await Proofs(ctx).consistency(trusted.size, head.size)
+    proof = await Proofs(ctx).hashes(consistency_ranges(trusted.size, head.size))
     root = own.root if trusted.root is None else trusted.root
     try:
         verify_consistency(trusted.size, head.size, root, head.root, proof)
@@ -367,16 +368,16 @@ def _under_its_own_name(text: str, vkey: VerifierKey) -> Checkpoint | None:
         return None
 
 
-async def _judged(ctx: Context, terms: Terms, size: int) -> Verdict:
-    sweep = Sweep(terms)
-    async for lines in _runs(ctx, terms.base, size):
+async def _judged(ctx: Context, held: Anchors, size: int) -> Verdict:
+    sweep = Sweep(held)
+    async for lines in _runs(ctx, held.base, size):
         if not sweep.feed(lines):
             break
     verdict = sweep.finish()
     if verdict is not None:
         return verdict
-    diagnosis = Diagnosis(terms)
-    async for lines in _runs(ctx, terms.base, size):
+    diagnosis = Diagnosis(held)
+    async for lines in _runs(ctx, held.base, size):
         diagnosis.feed(lines)
     return diagnosis.finish()
 

@@ -5,17 +5,16 @@ Rule 1: a ledger exists as soon as its workspace does; its identifier follows fr
 Rule 2: every answer names the prefix of the log that it was made from, so that it can be repeated.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from attrs import field, frozen
 
 from svc_core import ids, problem
 from svc_core.host import Signer
-from svc_core.ledger.log import proofs
 from svc_core.ledger.log.checkpoint import Checkpoint, sign
 from svc_core.ledger.log.note import VerifierKey
-from svc_core.ledger.log.proofs import Made, Plan, Span
+from svc_core.ledger.log.proofs import Made, Span, frontier_ranges, inclusion_ranges, plan
 from svc_core.ledger.log.receipt import Receipt
 from svc_core.ledger.log.seal import TreeHead
 from svc_core.ledger.records import Record, decode
@@ -84,24 +83,14 @@ class Proofs:
     _read: dict[Span, Sequence[bytes]] = field(factory=dict, init=False)
     _parts: Made = field(factory=dict, init=False)
 
-    async def inclusion(self, index: int, size: int) -> tuple[bytes, ...]:
-        """The proof that record `index` is in the tree of `size`."""
-        return await self._made(proofs.inclusion_plan(index, size))
-
-    async def consistency(self, old: int, size: int) -> tuple[bytes, ...]:
-        """The proof that the tree of `size` begins with that of `old`."""
-        return await self._made(proofs.consistency_plan(old, size))
-
-    async def frontier(self, size: int) -> tuple[bytes, ...]:
-        """The frontier that the tree had at `size`."""
-        return await self._made(proofs.frontier_plan(size))
-
     async def receipt(self, index: int, size: int, checkpoint: str) -> str:
         """The receipt of record `index` under the checkpoint of `size`."""
-        return Receipt(index, await self.inclusion(index, size), checkpoint).text
+        return Receipt(index, await self.hashes(inclusion_ranges(index, size)), checkpoint).text
 
-    async def _made(self, plan: Plan) -> tuple[bytes, ...]:
-        return plan.combine([await self._span(span) for span in plan.spans], self._parts)
+    async def hashes(self, ranges: Iterable[tuple[int, int]]) -> tuple[bytes, ...]:
+        """The hashes over these ranges of leaves."""
+        made = plan(ranges)
+        return made.combine([await self._span(span) for span in made.spans], self._parts)
 
     async def _span(self, span: Span) -> Sequence[bytes]:
         if span not in self._read:
@@ -124,7 +113,8 @@ async def prefix(ctx: Context, size: int) -> TreeHead:
         return TreeHead.empty(head.ledger)
     seal = (await ctx.tx.ledger.hashes(0, size - 1, size))[0].hex()
     recorded_at = _recorded_at((await ctx.tx.ledger.lines(size - 1, size))[0])
-    return TreeHead(head.ledger, size, seal, recorded_at, await Proofs(ctx).frontier(size))
+    frontier = await Proofs(ctx).hashes(frontier_ranges(size))
+    return TreeHead(head.ledger, size, seal, recorded_at, frontier)
 
 
 def _recorded_at(line: bytes) -> str | None:

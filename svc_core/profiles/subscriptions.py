@@ -90,6 +90,9 @@ async def patch_subscription(ctx: Context, request: PatchSubscription) -> One[Su
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     Operation(
         id="listSubscriptions",
+        group="subscriptions",
+        verb="list",
+        columns=("id", "profileId", "status", "delivery.includeAudio", "updatedAt"),
         method="GET",
         path="/subscriptions",
         summary="List subscriptions",
@@ -103,6 +106,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="getSubscription",
+        group="subscriptions",
+        verb="show",
         method="GET",
         path="/subscriptions/{subscriptionId}",
         summary="Read a subscription",
@@ -116,6 +121,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="updateSubscription",
+        group="subscriptions",
+        verb="update",
         method="PATCH",
         path="/subscriptions/{subscriptionId}",
         summary="Change a subscription",

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from attrs import frozen
 
-from svc_core.constraints import Doc, Example, Pattern
+from svc_core.constraints import Arg, Doc, Example, Pattern
 from svc_core.operation import BODY, PATH, QUERY
 from svc_core.resources.members import Cursor, Limit, WebhookId
 from svc_core.resources.period import When
@@ -44,7 +44,7 @@ class WebhookInput:
     Without a secret a new webhook gets one, which its answer shows, and an old one keeps its own.
     """
 
-    url: Url
+    url: Annotated[Url, Arg(positional=True)]
     description: Description = None
     events: Events = ALL_EVENTS
     profile_ids: ProfileIds = ()

@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
 from hashlib import sha256
-from typing import Literal
 
 import anyio
 import anyio.to_thread
 from attrs import field, frozen
 
 from svc_core.news import intake, operations, rules
+from svc_core.news.sources import Outcome
 from svc_core.operation import Context
 from svc_core.ports import SYSTEM, Document
 from svc_core.resources.members import micros
@@ -42,17 +42,6 @@ ROUND_SOURCES_MAX = 64
 CLAIM = timedelta(minutes=5)
 """How long a source belongs to the worker that claimed it: longer than a round can take, with 64
 sources, 8 at once and at most 23 seconds each, even if many are slow."""
-
-
-@frozen
-class Outcome:
-    """What came of pulling one source. `source` is None when it was removed meanwhile."""
-
-    status: Literal["taken", "unchanged", "failed", "removed"]
-    source: Source | None
-    created: int = 0
-    updated: int = 0
-    unchanged: int = 0
 
 
 @frozen

@@ -17,11 +17,11 @@ from svc_core import etag, problem
 from svc_core.ledger import timestamps
 from svc_core.ledger.append.drafts import SALT_BYTES, draft, drafts
 from svc_core.ledger.append.entries import Entry
+from svc_core.ledger.append.erasure import erase_content, may_erase
 from svc_core.ledger.append.rules import Known, admit, check_new, cited
-from svc_core.ledger.fold.recordset import State
 from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.log.seal import Batch, TreeHead, seal_batch
-from svc_core.ledger.records import Draft, Record, decode, encode_line, split
+from svc_core.ledger.records import Draft, Record, decode
 from svc_core.ledger.stored import (
     SUBJECT_RECORDS_MAX,
     Proofs,
@@ -146,7 +146,7 @@ class _Judge:
         in_force: frozenset[str] = frozenset()
         states: Mapping[str, object] = {}
         if made.op != "assert":
-            standing = Standing.of(State.of(records.values()), record.subject)
+            standing = Standing.of(records.values(), record.subject)
             in_force, states = standing.in_force, standing.states
         admit(
             made,
@@ -194,11 +194,6 @@ class _Judge:
         return found
 
 
-def may_erase(ctx: Context) -> bool:
-    """Whether the deployment allows content of this workspace to be erased."""
-    return bool({"*", ctx.actor.tenant} & ctx.host.allow_erasure)
-
-
 # -- storing -----------------------------------------------------------------------------------
 
 
@@ -232,15 +227,6 @@ def _keys(record: Record) -> tuple[str, ...]:
     if record.kind != "designator" or "scheme" not in payload:
         return ()
     return (f"{payload['scheme']}:{payload['value']}",)
-
-
-async def erase_content(ctx: Context, target: str) -> None:
-    """Take the content of a record out of what is stored."""
-    stored = await ctx.tx.ledger.get(target)
-    if stored is None:
-        raise AssertionError("only what the ledger holds is admitted for erasure")
-    parts = split(stored.line)
-    await ctx.tx.ledger.erase(target, encode_line(parts.head, None, parts.seal.decode()))
 
 
 async def publish(

@@ -16,13 +16,14 @@ from attrs import define, field, frozen
 
 from svc_core import problem
 from svc_core.ledger import timestamps
-from svc_core.ledger.append.append import erase_content, may_erase, publish, stored_line
+from svc_core.ledger.append.append import publish, stored_line
+from svc_core.ledger.append.erasure import erase_content, may_erase
 from svc_core.ledger.log import tree
 from svc_core.ledger.log.seal import TreeHead
 from svc_core.ledger.records import Record, decode, split
 from svc_core.ledger.stored import SUBJECT_RECORDS_MAX, checkpoint_of, day_of, head_of
 from svc_core.ledger.verify.anchors import gather
-from svc_core.ledger.verify.form import NO_PAYLOAD
+from svc_core.ledger.verify.lines import NO_PAYLOAD
 from svc_core.ledger.verify.sweep import Sweep
 from svc_core.ledger.verify.verdict import Verdict
 from svc_core.operation import Context
@@ -31,9 +32,6 @@ from svc_core.problem import Problem
 
 IMPORT_RECORDS_MAX: Final = 1_000_000
 """Records of one import: about a minute, in which nothing else is written to the store."""
-
-_TAIL_BYTES: Final = len(b'"}')
-_SEAL_DIGITS: Final = 64
 
 
 @frozen
@@ -89,10 +87,10 @@ async def import_lines(
     before = await fit(ctx, verdict)
     if verdict.root is None:
         raise AssertionError("a sound log has a root")
-    terms = gather(
+    anchors = gather(
         level="integrity", ledger=verdict.ledger, anchors=((verdict.size, verdict.root),)
     )
-    sweep, taking = Sweep(terms), _Taking(ctx, before, before)
+    sweep, taking = Sweep(anchors), _Taking(ctx, before, before)
     for lines in chunks:
         if not sweep.feed(lines):
             raise _refused("the file changed while it was read")
@@ -132,7 +130,7 @@ class _Taking:
         start = self._seen
         seals = await self._ctx.tx.ledger.hashes(0, start, start + len(lines))
         for seq, (line, seal) in enumerate(zip(lines, seals, strict=True), start):
-            if line[-_TAIL_BYTES - _SEAL_DIGITS : -_TAIL_BYTES] != seal.hex().encode():
+            if split(line).seal != seal.hex().encode():
                 raise _refused(
                     f"record {seq} of the file is another than record {seq} of the ledger here, "
                     "though both bear one name: they have parted, and cannot be joined"

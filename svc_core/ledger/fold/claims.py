@@ -6,17 +6,17 @@ Rule 2: a refuted claim lends its value no weight; where all of them are refuted
 Rule 3: the order of candidates is total: rank, distinct authors, confidence, newest record, bytes.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from json.encoder import encode_basestring
 from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
 from svc_core.ledger.fold.recordset import readable
+from svc_core.ledger.fold.rows import confidence_of, head_of, texts_of
 from svc_core.ledger.fold.states import RANK
-from svc_core.ledger.fold.verdicts import texts_of
 from svc_core.ledger.fold.view import CandidateView, ClaimView, SupportView, VerificationView
 from svc_core.ledger.predicates import is_single
-from svc_core.ledger.records import Record
+from svc_core.ledger.records import Payload, Record
 
 REFUTED: Final = RANK["refuted"]
 
@@ -32,7 +32,7 @@ Groups: TypeAlias = dict[str, Values]
 
 def add(groups: Groups, record: Record, verification: VerificationView) -> bool:
     """Put a claim into its group; whether it can be read. Claims are added oldest first."""
-    payload: Mapping[str, Any] = record.payload or {}
+    payload: Payload = record.payload or {}
     predicate, value = payload.get("predicate"), payload.get("value")
     key = _key(value)
     if key is None or type(predicate) is not str:
@@ -64,30 +64,16 @@ def value_text(value: Any) -> str | None:
     return None if found is None else found.decode()
 
 
-def _support(
-    record: Record, verification: VerificationView, payload: Mapping[str, Any]
-) -> SupportView:
+def _support(record: Record, judged: VerificationView, payload: Payload) -> SupportView:
     say = payload.get
     return SupportView(
-        record.id,
-        record.seq,
-        record.author,
-        record.recorded_at,
-        record.valid_from,
-        record.valid_to,
-        False,
-        verification,
+        *head_of(record),
+        judged,
         confidence_of(payload),
         texts_of(say("evidence")),
         say("statement"),
         say("source"),
     )
-
-
-def confidence_of(payload: Mapping[str, Any]) -> int | None:
-    """The confidence, where it is one."""
-    value = payload.get("confidence")
-    return value if type(value) is int and 0 <= value <= 100 else None
 
 
 # -- ranking -----------------------------------------------------------------------------------

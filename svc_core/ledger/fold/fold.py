@@ -11,12 +11,18 @@ from collections.abc import Iterable
 
 from attrs import Factory, define
 
-from svc_core.ledger.fold.claims import Groups, add, confidence_of, ranked
-from svc_core.ledger.fold.history import content, history
-from svc_core.ledger.fold.recordset import State
+from svc_core.ledger.fold.claims import Groups, add, ranked
+from svc_core.ledger.fold.recordset import RecordSet
+from svc_core.ledger.fold.rows import (
+    NOT_JUDGED,
+    confidence_of,
+    content,
+    head_of,
+    history,
+    verification,
+)
 from svc_core.ledger.fold.segments import segments
 from svc_core.ledger.fold.standing import Standing
-from svc_core.ledger.fold.verdicts import NOT_JUDGED, head_of, verification
 from svc_core.ledger.fold.view import (
     Basis,
     DesignatorView,
@@ -32,7 +38,7 @@ from svc_core.unset import UNSET
 
 
 def fold(
-    records: Iterable[Record] | State,
+    records: Iterable[Record] | RecordSet,
     subject: str,
     *,
     valid_time: str,
@@ -48,7 +54,7 @@ def fold(
     either, all records count. Records of other subjects are passed over. Times are the ledger's
     texts of 27 characters. `basis` is repeated in the view as it is given.
     """
-    standing = standing_of(records, subject, record_time=record_time, size=size)
+    standing = Standing.of(records, subject, record_time=record_time, size=size)
     newest = max([each.recorded_at for each in standing.records], default=None)
     found = _sort(standing, valid_time)
     return SubjectView(
@@ -67,18 +73,6 @@ def fold(
         history=history(standing) if with_history else UNSET,
         segments=segments(standing.records) if with_segments else UNSET,
     )
-
-
-def standing_of(
-    records: Iterable[Record] | State,
-    subject: str,
-    *,
-    record_time: str | None = None,
-    size: int | None = None,
-) -> Standing:
-    """What stands of a subject's records: asked for several valid times, it is made once."""
-    state = records if isinstance(records, State) else State.of(records)
-    return Standing.of(state, subject, record_time=record_time, size=size)
 
 
 # -- what is in force, by what it is -----------------------------------------------------------
@@ -104,11 +98,11 @@ def _sort(standing: Standing, valid_time: str) -> _Found:
         refuted = judged.state == "refuted"
         if refuted:
             found.rejected.append(
-                RejectedView(*head_of(record, judged), record.kind, content(record))
+                RejectedView(*head_of(record), judged, record.kind, content(record))
             )
         if record.kind == "claim":
             if not add(found.claims, record, judged):
-                found.unreadable.append(UnreadableView(*head_of(record, judged)))
+                found.unreadable.append(UnreadableView(*head_of(record), judged))
         elif record.kind == "subject":
             found.identities.append(_identity(record, judged))
         elif refuted:
@@ -122,14 +116,15 @@ def _sort(standing: Standing, valid_time: str) -> _Found:
 
 def _identity(record: Record, judged: VerificationView) -> IdentityView:
     say = (record.payload or {}).get
-    return IdentityView(*head_of(record, judged), say("type"), say("label"), say("description"))
+    return IdentityView(*head_of(record), judged, say("type"), say("label"), say("description"))
 
 
 def _designator(record: Record, judged: VerificationView) -> DesignatorView:
     payload = record.payload or {}
     say = payload.get
     return DesignatorView(
-        *head_of(record, judged),
+        *head_of(record),
+        judged,
         say("scheme"),
         say("value"),
         say("raw"),
@@ -141,7 +136,8 @@ def _designator(record: Record, judged: VerificationView) -> DesignatorView:
 def _observation(record: Record, judged: VerificationView) -> ObservationView:
     say = (record.payload or {}).get
     return ObservationView(
-        *head_of(record, judged),
+        *head_of(record),
+        judged,
         say("observedAt"),
         say("text"),
         say("lang"),

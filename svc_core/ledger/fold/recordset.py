@@ -1,19 +1,17 @@
-"""Sets of records: the state that folds are taken of, and snapshots of it.
+"""Sets of records: what folds are taken of.
 
-Rule 1: a state is a set. Joining two is their union: commutative, associative, idempotent, with
-        the empty state as its neutral element. Order of arrival, repetition and partition of
-        records leave no trace.
-Rule 2: cutting a state back commutes with joining: what was recorded by a record time, or
+Rule 1: joining two sets is their union: commutative, associative, idempotent, with the empty set as
+        its neutral element. Order of arrival, repetition and partition of records leave no trace.
+Rule 2: cutting a set back commutes with joining: what was recorded by a record time, or
         before a size, is the same whether it is cut before or after.
 Rule 3: an erasure is not undone by a copy that still holds the content. Once a set knows of it,
         it holds the content no longer, and cutting it back does not forget that.
-Rule 4: a snapshot saves reading; whoever throws it away loses nothing.
 """
 
 from bisect import bisect_left
 from collections.abc import Iterable
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any
 
 from attrs import frozen
 
@@ -21,13 +19,12 @@ from svc_core import canonical
 from svc_core.ledger.records import Record
 
 _seq = attrgetter("seq")
-_id = attrgetter("id")
 _recorded_at = attrgetter("recorded_at")
 
 
 @frozen
-class State:
-    """A set of records, in order of their `seq`; make one with `State.of`.
+class RecordSet:
+    """A set of records, in order of their `seq`; make one with `RecordSet.of`.
 
     `erased` holds the ids of the records whose content is known to be erased.
     """
@@ -36,61 +33,30 @@ class State:
     erased: frozenset[str] = frozenset()
 
     @staticmethod
-    def of(records: Iterable[Record]) -> "State":
+    def of(records: "Iterable[Record] | RecordSet") -> "RecordSet":
         """The set of these records, given in any order and any number of times."""
-        return _state(records, frozenset())
+        return records if isinstance(records, RecordSet) else _set(records, frozenset())
 
-    def __or__(self, other: "State") -> "State":
+    def __or__(self, other: "RecordSet") -> "RecordSet":
         """The records that are in either."""
         if not other.records and other.erased <= self.erased:
             return self
-        return _state((*self.records, *other.records), self.erased | other.erased)
+        return _set((*self.records, *other.records), self.erased | other.erased)
 
-    def restrict(self, *, record_time: str | None = None, size: int | None = None) -> "State":
+    def restrict(self, *, record_time: str | None = None, size: int | None = None) -> "RecordSet":
         """What of it was recorded at or before `record_time`, and is among the first `size`."""
         records = self.records
         if size is not None:
             records = records[: bisect_left(records, size, key=_seq)]
         if record_time is not None:
             records = _recorded_by(records, record_time)
-        return self if len(records) == len(self.records) else State(records, self.erased)
-
-
-EMPTY: Final = State()
-
-
-@frozen
-class Snapshot:
-    """The records of one subject among the first `size` of a ledger whose head then was `seal`.
-
-    It answers for every record time up to its own by cutting back, and for later ones after it
-    was joined with what came since.
-    """
-
-    subject: str
-    size: int
-    seal: str
-    state: State
-
-    def advance(self, tail: Iterable[Record], size: int, seal: str) -> "Snapshot":
-        """The snapshot at `size`, given the subject's records from `self.size` on."""
-        return Snapshot(self.subject, size, seal, self.state | State.of(tail))
-
-    def at(self, size: int) -> State:
-        """The subject's records among the first `size` of the ledger.
-
-        Raises:
-            ValueError: the snapshot does not reach that far; advance it first.
-        """
-        if size > self.size:
-            raise ValueError(f"The snapshot holds the first {self.size} records, not {size}.")
-        return self.state.restrict(size=size)
+        return self if len(records) == len(self.records) else RecordSet(records, self.erased)
 
 
 # -- making sets -------------------------------------------------------------------------------
 
 
-def _state(records: Iterable[Record], erased: frozenset[str]) -> State:
+def _set(records: Iterable[Record], erased: frozenset[str]) -> RecordSet:
     ordered = tuple(sorted(records, key=_seq))
     if _is_repeating(ordered):
         ordered = _distinct(ordered)
@@ -98,7 +64,7 @@ def _state(records: Iterable[Record], erased: frozenset[str]) -> State:
         [record.target for record in ordered if record.op == "erase" and record.target],
         [record.id for record in ordered if record.payload is None],
     )
-    return State(_without_content(ordered, known) if known else ordered, known)
+    return RecordSet(_without_content(ordered, known) if known else ordered, known)
 
 
 def _recorded_by(records: tuple[Record, ...], record_time: str) -> tuple[Record, ...]:

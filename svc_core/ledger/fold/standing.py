@@ -9,14 +9,14 @@ Rule 3: a verdict counts until it is displaced at every valid time; it has no va
 Rule 4: an erased or unreadable verdict says "unverified". The verdict before it is not revived.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Final, NamedTuple
 
 from attrs import frozen
 
 from svc_core.ledger.fold import states
-from svc_core.ledger.fold.recordset import State
+from svc_core.ledger.fold.recordset import RecordSet
 from svc_core.ledger.fold.segments import ALWAYS, NEVER, Periods, union
 from svc_core.ledger.fold.states import RANK, UNVERIFIED
 from svc_core.ledger.records import STATEMENTS, Record
@@ -50,10 +50,14 @@ class Standing:
 
     @staticmethod
     def of(
-        state: State, subject: str, *, record_time: str | None = None, size: int | None = None
+        records: Iterable[Record] | RecordSet,
+        subject: str,
+        *,
+        record_time: str | None = None,
+        size: int | None = None,
     ) -> "Standing":
-        """The standing of what `state` knows of the subject at a record time, at a size."""
-        visible = state.restrict(record_time=record_time, size=size).records
+        """The standing of what is known of the subject at a record time, at a size."""
+        visible = RecordSet.of(records).restrict(record_time=record_time, size=size).records
         return Standing(tuple([record for record in visible if record.subject == subject]))
 
     @cached_property

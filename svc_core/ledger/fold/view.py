@@ -94,8 +94,8 @@ class VerificationView:
 
 
 @row
-class StandingView:
-    """What every record in force shows of its head."""
+class RecordView:
+    """What every record shows of its head."""
 
     id: RecordId
     seq: Seq
@@ -104,6 +104,12 @@ class StandingView:
     valid_from: ValidFrom
     valid_to: ValidTo
     erased: Erased
+
+
+@row
+class StandingView(RecordView):
+    """A record in force, with what was said of it."""
+
     verification: VerificationView
 
 
@@ -217,19 +223,12 @@ class DisplacerView:
 
 
 @row
-class HistoryView:
+class HistoryView(RecordView):
     """A record that others displace, at least over part of valid time."""
 
-    id: RecordId
-    seq: Seq
     kind: Annotated[str, Doc("Record kind."), Example("claim")]
     op: Annotated[str, Doc("Operation."), Example("assert")]
-    author: Author
-    recorded_at: RecordedAt
-    valid_from: ValidFrom
-    valid_to: ValidTo
     target: Annotated[str | None, Doc("The record it acts on; null for an assertion.")]
-    erased: Erased
     content: Content
     everywhere: Annotated[bool, Doc("Whether it is displaced at every valid time."), Example(True)]
     displaced_by: Annotated[tuple[DisplacerView, ...], Doc("By what, oldest first.")]

@@ -3,11 +3,9 @@
 Rule 1: the text is origin, size and root, one a line; we write no extension line, but read them,
         because what others signed must be read as they signed it.
 Rule 2: a checkpoint counts when the log's own key has signed it, whose name is the origin.
-Rule 3: two checkpoints of one log that no proof can join are signed proof of misbehaviour.
 """
 
 import re
-from collections.abc import Sequence
 from typing import Final, Self
 
 from attrs import field, frozen
@@ -15,14 +13,11 @@ from attrs import field, frozen
 from svc_core.host import Signer
 from svc_core.ledger.log import note
 from svc_core.ledger.log.note import NoteError, VerifierKey
-from svc_core.ledger.log.tree import HASH_BYTES, SIZE_MAX, Hash, ProofError, verify_consistency
+from svc_core.ledger.log.proofs import SIZE_MAX
+from svc_core.ledger.log.tree import HASH_BYTES, Hash
 
 _DECIMAL = re.compile(r"0|[1-9][0-9]{0,18}")
 _LINES_MIN: Final = 3
-
-
-class ForkError(ProofError):
-    """Two checkpoints of one log cannot both be true: whoever signed both has misbehaved."""
 
 
 @frozen
@@ -87,19 +82,3 @@ def open_checkpoint(signed: str, vkey: VerifierKey) -> Checkpoint:
     if checkpoint.origin != vkey.name:
         raise NoteError("The checkpoint is another log's.")
     return checkpoint
-
-
-def compare(one: Checkpoint, other: Checkpoint, proof: Sequence[Hash] = ()) -> None:
-    """Check that the larger of two checkpoints continues the smaller, by a consistency proof.
-
-    Raises:
-        ForkError: they are of one size and have different roots, which no proof can mend.
-        ProofError: the proof does not join them: it is wrong, or there is none.
-        ValueError: they are of different logs.
-    """
-    if one.origin != other.origin:
-        raise ValueError("Checkpoints of different logs cannot be compared.")
-    old, new = sorted((one, other), key=lambda checkpoint: checkpoint.size)
-    if old.size == new.size and old.root != new.root:
-        raise ForkError(f"Two roots are signed for the size {old.size}.")
-    verify_consistency(old.size, new.size, old.root, new.root, proof)

@@ -1,4 +1,4 @@
-"""Witnesses: who saw a checkpoint, and when (C2SP tlog-cosignature and tlog-witness).
+"""Witnesses: who saw a checkpoint, and when (C2SP tlog-cosignature).
 
 Rule 1: a cosignature states a time. Ed25519 signs it with the checkpoint's text, ML-DSA-44 with
         its size and root; both are lines of the same note.
@@ -6,15 +6,13 @@ Rule 2: ML-DSA-44 is verified where the installed cryptography can; elsewhere su
         one by an unknown key, which is to be ignored.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Final
 
-from attrs import evolve
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 
-from svc_core.host import Signer
 from svc_core.ledger.log.checkpoint import Checkpoint
 from svc_core.ledger.log.note import (
     ED25519_COSIGNATURE,
@@ -23,63 +21,15 @@ from svc_core.ledger.log.note import (
     NoteError,
     Signature,
     VerifierKey,
-    parse,
-    parse_signatures,
-    to_base64,
     verify_ed25519,
 )
-from svc_core.ledger.log.tree import Hash
 
-PROOF_LINES_MAX: Final = 63
-"""tlog-witness: "The client MUST NOT send more than 63 consistency proof lines"."""
 TIME_MAX: Final = 2**63 - 1
 _TIME_BYTES: Final = 8
 _NAME_BYTES_MAX: Final = 255
 _MODULE: Final = "cryptography.hazmat.primitives.asymmetric.mldsa"
 
 _mldsa: Any = import_module(_MODULE) if find_spec(_MODULE) else None
-
-
-def add_checkpoint_body(old_size: int, proof: Sequence[Hash], signed: str) -> str:
-    """What to POST to a witness's `add-checkpoint`, the proof leading from `old_size`.
-
-    Raises:
-        NoteError: `signed` is no note, or the proof is longer than a witness may be sent.
-    """
-    parse(signed)
-    if len(proof) > PROOF_LINES_MAX:
-        raise NoteError(f"A witness takes at most {PROOF_LINES_MAX} hashes.")
-    hashes = "".join(f"{to_base64(hash_)}\n" for hash_ in proof)
-    return f"old {old_size}\n{hashes}\n{signed}"
-
-
-def with_cosignatures(signed: str, lines: str) -> str:
-    """The note with a witness's lines added, those left out that it has. Nothing is verified.
-
-    Raises:
-        NoteError: either is malformed.
-    """
-    note = parse(signed)
-    new = [line for line in parse_signatures(lines) if line not in note.signatures]
-    return str(parse(str(evolve(note, signatures=(*note.signatures, *new)))))
-
-
-def cosign(signed: str, name: str, signer: Signer, time: int) -> str:
-    """The line by which the Ed25519 witness `name` says that it saw the checkpoint at `time`.
-
-    `time` is in seconds since 1970. Consistency with what the witness saw before is for the caller
-    to have checked.
-
-    Raises:
-        NoteError: `signed` holds no checkpoint, the name is no key's, or time is before 1970.
-    """
-    note = parse(signed)
-    Checkpoint.parse(note.text)
-    if not 0 <= time <= TIME_MAX:
-        raise NoteError("A cosignature's time is from 0 to 2^63-1.")
-    key = VerifierKey(name, signer.public, ED25519_COSIGNATURE)
-    blob = time.to_bytes(_TIME_BYTES, "big") + signer.sign(_ed25519_message(note.text, time))
-    return Signature(name, key.id, blob).line
 
 
 def cosigners(note: Note, keys: Iterable[VerifierKey]) -> dict[VerifierKey, int]:

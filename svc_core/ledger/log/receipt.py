@@ -12,7 +12,8 @@ from attrs import frozen
 from svc_core.ledger.log import note
 from svc_core.ledger.log.checkpoint import Checkpoint, decimal, open_checkpoint
 from svc_core.ledger.log.note import NoteError, VerifierKey
-from svc_core.ledger.log.tree import HASH_BYTES, Hash, ProofError, verify_inclusion
+from svc_core.ledger.log.proofs import ProofError, verify_inclusion
+from svc_core.ledger.log.tree import HASH_BYTES, Hash
 
 _HEADER: Final = "c2sp.org/tlog-proof@v1"
 _EXTRA: Final = "extra "

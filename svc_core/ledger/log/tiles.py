@@ -13,7 +13,7 @@ from typing import Final, Self
 from attrs import frozen
 
 from svc_core.ledger.log.proofs import Span
-from svc_core.ledger.log.tree import HASH_BYTES, Hash
+from svc_core.ledger.log.tree import Hash
 
 WIDTH: Final = 256
 HEIGHT: Final = 8
@@ -89,31 +89,9 @@ class Tile:
         return self.span.end <= size >> self.span.level
 
 
-def tiles_of(size: int) -> tuple[Tile, ...]:
-    """The last tile of each level of a tree of `size` leaves, full or partial, from the leaves up.
-
-    With every full tile before them they hold the whole tree.
-    """
-    rows = [(level, size >> HEIGHT * level) for level in range(LEVEL_MAX + 1)]
-    return tuple(
-        Tile(level, (count - 1) // WIDTH, (count - 1) % WIDTH + 1) for level, count in rows if count
-    )
-
-
 def hash_bytes(hashes: Sequence[Hash]) -> bytes:
     """The bytes of a tile of hashes."""
     return b"".join(hashes)
-
-
-def read_hashes(tile: Tile, data: bytes) -> tuple[Hash, ...]:
-    """The hashes in the bytes of a tile.
-
-    Raises:
-        TileError: it has another width.
-    """
-    if len(data) != tile.width * HASH_BYTES:
-        raise TileError(f"The tile has {tile.width * HASH_BYTES} bytes.")
-    return tuple(data[at : at + HASH_BYTES] for at in range(0, len(data), HASH_BYTES))
 
 
 def entry_bytes(entries: Sequence[bytes]) -> bytes:
@@ -125,20 +103,3 @@ def entry_bytes(entries: Sequence[bytes]) -> bytes:
     if any(len(entry) > ENTRY_BYTES_MAX for entry in entries):
         raise TileError(f"An entry has at most {ENTRY_BYTES_MAX} bytes.")
     return b"".join(len(entry).to_bytes(_LENGTH_BYTES, "big") + entry for entry in entries)
-
-
-def read_entries(tile: Tile, data: bytes) -> tuple[bytes, ...]:
-    """The entries in the bytes of a tile.
-
-    Raises:
-        TileError: it has another width, or an entry is cut off.
-    """
-    entries = []
-    at = 0
-    while at < len(data):
-        start = at + _LENGTH_BYTES
-        at = start + int.from_bytes(data[at:start], "big")
-        entries.append(data[start:at])
-    if at != len(data) or len(entries) != tile.width:
-        raise TileError(f"The tile has {tile.width} whole entries.")
-    return tuple(entries)

@@ -8,8 +8,7 @@ Rule 3: it is for those, too, who cannot see it: a title, and a description of w
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from svc_core.ledger.fold.fold import standing_of
-from svc_core.ledger.fold.recordset import State
+from svc_core.ledger.fold.recordset import RecordSet
 from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.picture import ink, rows
 from svc_core.ledger.picture.beliefs import beliefs, spans
@@ -26,7 +25,7 @@ _NAMESPACE: Final = "http://www.w3.org/2000/svg"
 
 
 def svg(
-    records: Iterable[Record] | State,
+    records: Iterable[Record] | RecordSet,
     subject: str,
     *,
     record_time: str | None = None,
@@ -38,7 +37,7 @@ def svg(
     `record_time` and `size` bound the records as they do a fold; `valid_time` is marked by a line.
     Times are the ledger's texts of 27 characters. Records of other subjects are passed over.
     """
-    standing = standing_of(records, subject, record_time=record_time, size=size)
+    standing = Standing.of(records, subject, record_time=record_time, size=size)
     known_at = record_time or max([each.recorded_at for each in standing.records], default="")
     title = _title(standing, subject)
     if not standing.records:

@@ -16,17 +16,27 @@ from typing import Final
 from attrs import define, evolve
 
 from svc_core.ledger.log.seal import genesis
-from svc_core.ledger.verify.form import NO_PAYLOAD, Breach, Head, head_breaches, payload_breach
-from svc_core.ledger.verify.lines import Reading, read
-from svc_core.ledger.verify.references import Register
-from svc_core.ledger.verify.seen import Seen
-from svc_core.ledger.verify.terms import End, Terms
-from svc_core.ledger.verify.trunk import Trunk
+from svc_core.ledger.verify.anchors import AnchoredTree, Anchors
+from svc_core.ledger.verify.lines import (
+    NO_PAYLOAD,
+    Breach,
+    Head,
+    Line,
+    head_breaches,
+    payload_breach,
+    read,
+)
 from svc_core.ledger.verify.verdict import FAULTS_MAX, Fault, Verdict, in_order
 
 _HASH: Final = re.compile("[0-9a-f]{64}")
 _LOOSE_MAX: Final = 512
 """Lines in a row that cannot be trusted and whose seals are still kept for the tree."""
+
+
+_RESEALED: Final = "The head was altered and sealed again."
+_SEAL_KEPT: Final = 8
+_RUNS_MAX: Final = 128
+"""Runs kept, since each may be searched for a line; more of them are forgotten."""
 
 
 @define
@@ -42,15 +52,15 @@ class _Gap:
 class Diagnosis:
     """Feed it all lines in order, then ask for the verdict by `finish`."""
 
-    def __init__(self, terms: Terms) -> None:
-        start = terms.start
-        self._terms = terms
-        self._strict = terms.level == "strict"
-        self._ledger = terms.ledger
-        self._lines = terms.base
-        self._held: Reading | None = None
+    def __init__(self, anchors: Anchors) -> None:
+        start = anchors.start
+        self._anchors = anchors
+        self._strict = anchors.level == "strict"
+        self._ledger = anchors.ledger
+        self._lines = anchors.base
+        self._held: Line | None = None
         # What the next line should be: its number, the seal it holds, and no earlier than this.
-        self._next = terms.base
+        self._next = anchors.base
         self._tip = start.seal if start else ""
         self._time = (start.recorded_at or "").encode() if start else b""
         # The line of the tip, another seal that claims its number, and whether it was convicted.
@@ -61,11 +71,12 @@ class Diagnosis:
         self._loose = 0
         self._loose_seals: list[str] = []
         self._gaps: list[_Gap] = []
-        self._seen = Seen()
-        self._trunk = Trunk(terms)
-        self._register = Register(
-            is_partial=start is not None or not self._strict, erased_later=terms.erased
-        )
+        self._known = KnownSeals()
+        # Grown from the seals that the log itself vouches for. The seal that stands in a line may
+        # be false; the next line's head holds the one that was sealed. As long as every leaf is
+        # known in this way, the tree still shows whether all else is what was signed.
+        self._tree = AnchoredTree(anchors)
+        self._references = anchors.references()
         self._faults: list[Fault] = []
         self._count = 0
 
@@ -73,10 +84,10 @@ class Diagnosis:
         """Take in the next lines, without LF."""
         for raw in lines:
             self._lines += 1
-            reading = read(self._lines, raw)
+            line = read(self._lines, raw)
             if self._held is not None:
-                self._settle(self._held, reading)
-            self._held = reading
+                self._settle(self._held, line)
+            self._held = line
 
     def finish(self) -> Verdict:
         """The verdict over all lines that were fed."""
@@ -85,21 +96,27 @@ class Diagnosis:
         self._push(self._loose_seals if len(self._loose_seals) == self._loose else None)
         self._close_gaps()
         self._ask_anchors()
-        self._ask_register()
-        self._ask_receipts()
-        trunk, time = self._trunk, self._time.decode()
-        end = End(self._ledger, self._lines, self._tip or None, time or None, trunk.frontier)
+        for fault in (*self._references.faults(), *self._tree.false_receipts()):
+            self._take(fault)
         faults = in_order(self._faults)[:FAULTS_MAX]
-        if trunk.false is None and len({fault.line for fault in faults}) == 1:
-            faults[0] = _told_alone(faults[0], trunk.proven)
-        erased = self._register.erased
-        return self._terms.verdict(end, erased=erased, faults=faults, fault_count=self._count)
+        if self._tree.false is None and len({fault.line for fault in faults}) == 1:
+            faults[0] = _told_alone(faults[0], self._tree.proven)
+        return self._anchors.verdict(
+            ledger=self._ledger,
+            size=self._lines,
+            seal=self._tip or None,
+            recorded_at=self._time.decode() or None,
+            frontier=self._tree.frontier,
+            erased=self._references.erased,
+            faults=faults,
+            fault_count=self._count,
+        )
 
     # -- one line --------------------------------------------------------------------------------
 
-    def _settle(self, line: Reading, after: Reading | None) -> None:
+    def _settle(self, line: Line, after: Line | None) -> None:
         if line.breach is not None:
-            self._tell(line, line.breach)
+            self._tell(line, *line.breach)
         if self._ledger is None and line.head is not None:
             self._ledger = line.head.ledger.decode()
         if not self._tip and self._ledger is not None:
@@ -109,31 +126,31 @@ class Diagnosis:
         else:
             self._distrust(line, after)
 
-    def _distrust(self, line: Reading, after: Reading | None) -> None:
+    def _distrust(self, line: Line, after: Line | None) -> None:
         """A line whose head is not the one that its seal is of, or that is no record at all."""
         seal: str | None = None
         if line.is_cut and line.computed == line.seal:
-            self._tell(line, Breach("MALFORMED", "The head does not follow its grammar."))
+            self._tell(line, "MALFORMED", "The head does not follow its grammar.")
             seal = line.seal
         elif line.is_cut:
             breach = self._convict(line, after)
             is_pinned = after is not None and after.prev == breach.expected
-            self._tell(line, breach, pinned_by=after.line if after and is_pinned else None)
+            self._tell(line, *breach, pinned_by=after if is_pinned else None)
             seal = breach.expected
             if breach.code == "SEAL_ALTERED" and line.head is not None:
                 self._judge(line, line.head, self._next + self._loose)
         if not self._next and not self._loose and line.prev not in ("", self._tip):
-            self._tell(line, self._no_genesis(line))
-        self._register.lose(line.line, may_erase=line.may_erase)
+            self._tell(line, *self._no_genesis(line))
+        self._references.lose(line.number, may_erase=line.may_erase)
         self._loose += 1
         if seal is not None and len(self._loose_seals) < _LOOSE_MAX:
             self._loose_seals.append(seal)
 
-    def _convict(self, line: Reading, after: Reading | None) -> Breach:
+    def _convict(self, line: Line, after: Line | None) -> Breach:
         """Whether the head or the seal was altered, and which seal the line should have."""
         pinned = after.prev if after is not None else ""
         is_head_sealed = pinned == line.computed or (
-            after is None and not self._loose and self._trunk.fits(*self._pending(), line.computed)
+            after is None and not self._loose and self._tree.fits(*self._pending(), line.computed)
         )
         if is_head_sealed or not _HASH.fullmatch(line.seal):
             detail = "The seal is not the one of its head."
@@ -142,12 +159,12 @@ class Diagnosis:
         detail = "The head is not the one that was sealed."
         return Breach("HEAD_ALTERED", detail, expected, line.computed)
 
-    def _place(self, line: Reading, head: Head, after: Reading | None) -> None:
+    def _place(self, line: Line, head: Head, after: Line | None) -> None:
         """A line whose head and seal agree: where does it belong?"""
         ledger = head.ledger.decode()
         if ledger != self._ledger:
             detail = "The line is of another ledger."
-            self._tell(line, Breach("WRONG_LEDGER", detail, self._ledger, ledger))
+            self._tell(line, "WRONG_LEDGER", detail, self._ledger, ledger)
         seq, expected = line.seq, self._next
         tip = line.computed
         if seq != expected and self._is_renumbered(line, after):
@@ -164,132 +181,119 @@ class Diagnosis:
         self._accept(line, seq, tip)
         self._judge(line, head, seq)
 
-    def _accept(self, line: Reading, seq: int, tip: str) -> None:
+    def _accept(self, line: Line, seq: int, tip: str) -> None:
         """The line is record `seq`, and its seal was `tip`; all before it is settled."""
         self._push(self._between(seq - self._next, line.prev))
         self._loose, self._loose_seals = 0, []
-        self._next, self._tip, self._tip_line, self._rival = seq + 1, tip, line.line, ""
+        self._next, self._tip, self._tip_line, self._rival = seq + 1, tip, line.number, ""
         self._is_convicted = tip != line.computed
-        self._seen.add(seq, line.computed)
+        self._known.add(seq, line.computed)
 
     # -- its neighbours --------------------------------------------------------------------------
 
-    def _chain(self, line: Reading, after: Reading | None) -> str:
+    def _chain(self, line: Line, after: Line | None) -> str:
         """Whether the line holds the seal before it; the seal that it had itself."""
         tip = self._tip
         if line.prev == tip:
             return line.computed
-        if self._next == self._terms.base:
-            self._tell(line, self._no_genesis(line) if not self._next else self._no_start(line))
+        if self._next == self._anchors.base:
+            self._tell(line, *(self._no_start(line) if self._next else self._no_genesis(line)))
         elif line.prev == self._rival:
             self._tip = self._rival
         elif self._is_rechained(line, after):
             return self._reseal(line, line.sealed_after(tip), after)
         else:
-            detail = "The head was altered and sealed again."
-            breach = Breach("RESEALED", detail, line.prev, tip)
-            self._add(self._tip_line, self._next - 1, breach, line.line)
+            place = self._tip_line, self._next - 1
+            self._take(Fault(*place, "RESEALED", _RESEALED, line.prev, tip, line.number))
             self._tip, self._is_convicted = line.prev, True
         return line.computed
 
-    def _is_rechained(self, line: Reading, after: Reading | None) -> bool:
+    def _is_rechained(self, line: Line, after: Line | None) -> bool:
         """Whether it was this line that was sealed again, with another seal before it."""
         own = line.sealed_after(self._tip)
         if after is not None:
             return after.is_sealed and after.prev == own
         pending = self._pending()
-        return self._trunk.fits(*pending) or self._trunk.fits(*pending, own)
+        return self._tree.fits(*pending) or self._tree.fits(*pending, own)
 
-    def _is_renumbered(self, line: Reading, after: Reading | None) -> bool:
+    def _is_renumbered(self, line: Line, after: Line | None) -> bool:
         """Whether it holds the seal before it, and nothing after it knows it by its number."""
         if line.prev != self._tip or self._loose:
             return False
         return after is None or not after.is_sealed or after.prev != line.computed
 
-    def _reseal(self, line: Reading, seal: str | None, after: Reading | None) -> str:
+    def _reseal(self, line: Line, seal: str | None, after: Line | None) -> str:
         """Convict the line of having been sealed again; the seal that it had."""
-        detail = "The head was altered and sealed again."
-        breach = Breach("RESEALED", detail, seal, line.computed)
-        self._tell(line, breach, pinned_by=after.line if after is not None else None)
+        self._tell(line, "RESEALED", _RESEALED, seal, line.computed, pinned_by=after)
         return line.computed if seal is None else seal
 
-    def _look_back(self, line: Reading, head: Head) -> None:
+    def _look_back(self, line: Line, head: Head) -> None:
         """A line whose number has passed already."""
         seq = line.seq
-        if seq < self._terms.base or self._seen.has(seq, line.computed):
+        if seq < self._anchors.base or self._known.has(seq, line.computed):
             detail = f"Record {seq} stands in the log already."
-            self._tell(line, Breach("DUPLICATE_LINE", detail), seq=seq)
+            self._tell(line, "DUPLICATE_LINE", detail, seq=seq)
             return
-        if seq in self._seen:
+        if seq in self._known:
             detail = f"There are two records {seq}; both follow the same history."
-            self._tell(line, Breach("FORKED", detail, None, line.computed), seq=seq)
+            self._tell(line, "FORKED", detail, None, line.computed, seq=seq)
             self._rival = line.computed if seq == self._next - 1 else self._rival
         else:
             self._fill_gap(line)
-            self._seen.add(seq, line.computed)
+            self._known.add(seq, line.computed)
         self._judge(line, head, seq)
 
-    def _open_gap(self, line: Reading, start: int) -> None:
-        self._register.lose(line.line, may_erase=False)
+    def _open_gap(self, line: Line, start: int) -> None:
+        self._references.lose(line.number, may_erase=False)
         if len(self._gaps) < FAULTS_MAX:
-            self._gaps.append(_Gap(line.line, start, line.seq))
+            self._gaps.append(_Gap(line.number, start, line.seq))
 
-    def _fill_gap(self, line: Reading) -> None:
+    def _fill_gap(self, line: Line) -> None:
         for gap in self._gaps:
             if gap.start <= line.seq < gap.stop:
                 gap.filled += 1
                 return
-        self._tell(line, Breach("REORDERED", "The record stands after later ones."), seq=line.seq)
+        self._tell(line, "REORDERED", "The record stands after later ones.", seq=line.seq)
 
     def _close_gaps(self) -> None:
         for gap in self._gaps:
             missing = gap.stop - gap.start - gap.filled
+            bounds = str(gap.start), str(gap.stop)
             if gap.filled:
                 detail = f"Record {gap.stop} stands here, and {gap.filled} before it come later."
-                breach = Breach("REORDERED", detail, str(gap.start), str(gap.stop))
-                self._add(gap.line, gap.start, breach)
+                self._take(Fault(gap.line, gap.start, "REORDERED", detail, *bounds))
             if missing > 0:
                 detail = f"{missing} line(s) are missing before this one."
-                breach = Breach("MISSING_LINES", detail, str(gap.start), str(gap.stop))
-                self._add(gap.line, gap.start, breach)
-                self._register.lose(gap.line, may_erase=True)
+                self._take(Fault(gap.line, gap.start, "MISSING_LINES", detail, *bounds))
+                self._references.lose(gap.line, may_erase=True)
 
     # -- its content -----------------------------------------------------------------------------
 
-    def _judge_time(self, line: Reading, head: Head) -> None:
+    def _judge_time(self, line: Line, head: Head) -> None:
         if head.recorded_at < self._time and not self._is_convicted:
             before, now = self._time.decode(), head.recorded_at.decode()
             detail = "The record time is before that of an earlier line."
-            self._tell(line, Breach("TIME_REGRESSION", detail, before, now))
+            self._tell(line, "TIME_REGRESSION", detail, before, now)
         self._time = head.recorded_at
 
-    def _judge(self, line: Reading, head: Head, seq: int) -> None:
+    def _judge(self, line: Line, head: Head, seq: int) -> None:
         """The payload of record `seq`, and at level `strict` what the head says."""
-        payload = line.parts.payload
-        is_empty = payload == NO_PAYLOAD
         if not line.has_payload:
             expected = head.payload_hash.decode()
             detail = "The payload is not the one that was sealed."
-            altered = Breach("PAYLOAD_ALTERED", detail, expected, line.payload_hash)
-            self._tell(line, altered, seq=seq)
-        if not self._strict:
-            if is_empty:
-                self._register.define(line.line, head, is_empty=True)
-            if head.op == b"erase" and head.target is not None:
-                self._register.refer(line.line, head, head.target)
-            return
-        breaches = [*head_breaches(head)]
-        if line.has_payload and (breach := payload_breach(payload)) is not None:
-            breaches.append(breach)
-        for breach in breaches:
-            self._tell(line, breach, seq=seq)
-        self._register.record(line.line, head, is_empty=is_empty)
+            self._tell(line, "PAYLOAD_ALTERED", detail, expected, line.payload_hash, seq=seq)
+        if self._strict:
+            for breach in head_breaches(head):
+                self._tell(line, *breach, seq=seq)
+            if line.has_payload and (unfit := payload_breach(line.parts.payload)) is not None:
+                self._tell(line, *unfit, seq=seq)
+        self._references.record(line.number, head, is_empty=line.parts.payload == NO_PAYLOAD)
 
-    def _no_genesis(self, line: Reading) -> Breach:
+    def _no_genesis(self, line: Line) -> Breach:
         detail = "The first record does not hold the genesis of the ledger."
         return Breach("GENESIS_MISMATCH", detail, self._tip, line.prev)
 
-    def _no_start(self, line: Reading) -> Breach:
+    def _no_start(self, line: Line) -> Breach:
         detail = "The record does not follow the trusted beginning."
         return Breach("HISTORY_REWRITTEN", detail, self._tip, line.prev)
 
@@ -297,7 +301,7 @@ class Diagnosis:
 
     def _pending(self) -> list[str]:
         """The seal of the tip, unless the tree has it already."""
-        return [self._tip] if self._trunk.size < self._next else []
+        return [self._tip] if self._tree.size < self._next else []
 
     def _between(self, count: int, last: str) -> list[str] | None:
         """The seals of `count` records after the tip, if they are known; the last one is."""
@@ -309,49 +313,46 @@ class Diagnosis:
 
     def _push(self, seals: list[str] | None) -> None:
         for seal in (*self._pending(), *(seals or ())):
-            self._trunk.push(seal)
+            self._tree.extend([bytes.fromhex(seal)])
         if seals is None:
-            self._trunk.lose()
+            self._tree.lose()
 
     # -- the end ---------------------------------------------------------------------------------
 
-    def _ask_register(self) -> None:
-        for found in self._register.irregular():
-            self._add(found.line, None, Breach(found.code, found.detail, None, found.id))
-
     def _ask_anchors(self) -> None:
-        trunk = self._trunk
-        if trunk.false is not None:
-            size, root = trunk.false[:2]
-            detail = f"Lines {trunk.proven + 1} to {size} are not those that were signed."
-            if trunk.proven == size:
-                detail = f"Two roots are told for {size} lines, of which one is theirs."
-            breach = Breach("HISTORY_REWRITTEN", detail, root.hex(), trunk.false_root.hex())
-            self._add(size, size - 1, breach)
-        beyond = [anchor.size for anchor in self._terms.anchors if anchor.size > self._lines]
+        tree, size = self._tree, self._lines
+        if tree.false is not None:
+            end, root = tree.false[:2]
+            detail = f"Lines {tree.proven + 1} to {end} are not those that were signed."
+            if tree.proven == end:
+                detail = f"Two roots are told for {end} lines, of which one is theirs."
+            roots = root.hex(), tree.false_root.hex()
+            self._take(Fault(end, end - 1, "HISTORY_REWRITTEN", detail, *roots))
+        beyond = [anchor.size for anchor in self._anchors.roots if anchor.size > size]
         if beyond:
-            detail = f"A signed root covers {beyond[-1]} lines; {self._lines} are here."
-            breach = Breach("TRUNCATED", detail, str(beyond[-1]), str(self._lines))
-            self._add(self._lines + 1, self._lines, breach)
+            detail = f"A signed root covers {beyond[-1]} lines; {size} are here."
+            self._take(Fault(size + 1, size, "TRUNCATED", detail, str(beyond[-1]), str(size)))
             # A line that was cut off may have been an erasure.
-            self._register.cut(self._lines + 1)
-
-    def _ask_receipts(self) -> None:
-        for fault in self._trunk.false_receipts():
-            self._count += 1
-            self._faults.append(fault)
+            self._references.cut(size + 1)
 
     def _tell(
-        self, line: Reading, breach: Breach, *, seq: int | None = None, pinned_by: int | None = None
+        self,
+        line: Line,
+        code: str,
+        detail: str,
+        expected: str | None = None,
+        actual: str | None = None,
+        *,
+        seq: int | None = None,
+        pinned_by: Line | None = None,
     ) -> None:
         place = self._next + self._loose if seq is None else seq
-        self._add(line.line, place, breach, pinned_by)
+        pin = None if pinned_by is None else pinned_by.number
+        self._take(Fault(line.number, place, code, detail, expected, actual, pin))
 
-    def _add(
-        self, line: int, seq: int | None, breach: Breach, pinned_by: int | None = None
-    ) -> None:
+    def _take(self, fault: Fault) -> None:
         self._count += 1
-        self._faults.append(Fault(line, seq, *breach, pinned_by))
+        self._faults.append(fault)
         if len(self._faults) > 2 * FAULTS_MAX:
             self._faults = in_order(self._faults)[:FAULTS_MAX]
 
@@ -361,3 +362,38 @@ def _told_alone(fault: Fault, proven: int) -> Fault:
         return fault
     detail = f"{fault.detail} All other lines reproduce the root of {proven} lines."
     return evolve(fault, detail=detail)
+
+
+class KnownSeals:
+    """Which numbers of records the log has shown already, and under which seals.
+
+    8 bytes of a seal are kept for a line: enough to tell a line that stands twice from two records
+    with one number. Lines that follow each other share a run, so that nothing depends on how large
+    a number claims to be.
+    """
+
+    def __init__(self) -> None:
+        self._runs: list[tuple[int, bytearray]] = []
+
+    def add(self, seq: int, seal: str) -> None:
+        """Remember that this number stood in the log."""
+        runs = self._runs
+        if not runs or runs[-1][0] + len(runs[-1][1]) // _SEAL_KEPT != seq:
+            if len(runs) == _RUNS_MAX:
+                return
+            runs.append((seq, bytearray()))
+        runs[-1][1].extend(bytes.fromhex(seal)[:_SEAL_KEPT])
+
+    def __contains__(self, seq: int) -> bool:
+        return self._of(seq) is not None
+
+    def has(self, seq: int, seal: str) -> bool:
+        """Whether this number was seen under this seal."""
+        return self._of(seq) == bytes.fromhex(seal)[:_SEAL_KEPT]
+
+    def _of(self, seq: int) -> bytes | None:
+        for start, seals in self._runs:
+            at = (seq - start) * _SEAL_KEPT
+            if 0 <= at < len(seals):
+                return bytes(seals[at : at + _SEAL_KEPT])
+        return None

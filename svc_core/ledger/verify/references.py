@@ -10,10 +10,10 @@ Rule 2: entries lie in buckets by their kind and the first byte of the hash in t
 
 from binascii import unhexlify
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
-from svc_core.ledger.verify.form import Head
-from svc_core.ledger.verify.verdict import FAULTS_MAX
+from svc_core.ledger.verify.lines import Head
+from svc_core.ledger.verify.verdict import FAULTS_MAX, Fault, in_order
 
 # An entry: the rest of the hash 11, line and flags 5, subject 12.
 _ENTRY: Final = 28
@@ -33,50 +33,44 @@ _REFERENCES_MIN: Final = 1 << 16
 """References that wait at least: 2 MB."""
 
 
-class Irregular(NamedTuple):
-    """An identifier that is recorded twice, refers wrongly, or lost its payload unlawfully."""
-
-    line: int
-    code: str
-    detail: str
-    id: str
-
-
-class Register:
-    """Take in records line by line, then ask for `irregular` and `erased`.
+class References:
+    """Take in records line by line, then ask for `faults` and `erased`.
 
     With `is_partial` the log was not taken in from its beginning, or not all of it: a target that
-    is unknown may lie outside. `erased_later` are records that what follows the log erases.
+    is unknown may lie outside. With `only_erasures` nothing but missing payloads and what erases
+    them is taken in. `erased_later` are records that what follows the log erases.
     """
 
-    def __init__(self, *, is_partial: bool, erased_later: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        *,
+        is_partial: bool,
+        only_erasures: bool = False,
+        erased_later: Iterable[str] = (),
+    ) -> None:
         self.erased = 0
-        self._is_partial = is_partial
+        self._is_partial = is_partial or only_erasures
+        self._only_erasures = only_erasures
         self._erased_later = {_spot(id_.encode()) for id_ in erased_later}
         self._buckets = [bytearray() for _ in range(_BUCKETS)]
         # What was judged, sorted, without the room to grow that an array has.
         self._kept = [b""] * _BUCKETS
         self._lost_line = 0
-        self._records = 0
-        self._references = 0
-        self._found: list[Irregular] = []
+        self._recorded = 0
+        self._referred = 0
+        self._faults: list[Fault] = []
 
     def record(self, line: int, head: Head, *, is_empty: bool) -> None:
-        """Take in the record of a line, and the reference it makes."""
-        self.define(line, head, is_empty=is_empty)
-        if head.target is not None:
-            self.refer(line, head, head.target)
-
-    def define(self, line: int, head: Head, *, is_empty: bool) -> None:
-        """A record with this identifier stands in `line`; its payload is null if `is_empty`."""
-        self._records += 1
-        self._put(head.id, line, _EMPTY * is_empty, head.subject)
-
-    def refer(self, line: int, head: Head, target: bytes) -> None:
-        """The record in `line` has this target."""
-        self._references += 1
-        self._put(target, line, _REFERS | _ERASES * (head.op == b"erase"), head.subject)
-        if self._references >= max(_REFERENCES_MIN, self._records // 4):
+        """Take in the record of a line, whose payload is null if `is_empty`, and its reference."""
+        erases = head.op == b"erase"
+        if is_empty or not self._only_erasures:
+            self._recorded += 1
+            self._put(head.id, line, _EMPTY * is_empty, head.subject)
+        if head.target is None or (self._only_erasures and not erases):
+            return
+        self._referred += 1
+        self._put(head.target, line, _REFERS | _ERASES * erases, head.subject)
+        if self._referred >= max(_REFERENCES_MIN, self._recorded // 4):
             self._judge(is_last=False)
 
     def lose(self, line: int, *, may_erase: bool) -> None:
@@ -92,10 +86,10 @@ class Register:
         """The records from `line` on are gone: no payload can be called missing any more."""
         self._lost_line = max(self._lost_line, line)
 
-    def irregular(self) -> list[Irregular]:
+    def faults(self) -> list[Fault]:
         """What is wrong, by line, at most as many as a verdict lists; ends the taking in."""
         self._judge(is_last=True)
-        return self._found
+        return self._faults
 
     def _put(self, id_: bytes, line: int, flags: int, subject: bytes) -> None:
         bucket, key = _spot(id_)
@@ -103,7 +97,7 @@ class Register:
         self._buckets[bucket] += key + place + unhexlify(subject[4:])
 
     def _judge(self, *, is_last: bool) -> None:
-        self._references = 0
+        self._referred = 0
         for number, bucket in enumerate(self._buckets):
             held = self._kept[number] + bucket
             if not held:
@@ -111,32 +105,30 @@ class Register:
             entries = sorted([held[at : at + _ENTRY] for at in range(0, len(held), _ENTRY)])
             kept = bytearray()
             for found in self._walk(number, entries, kept, is_last=is_last):
-                self._found.append(found)
-                if len(self._found) > 2 * FAULTS_MAX:
-                    self._found = sorted(self._found)[:FAULTS_MAX]
+                self._faults.append(found)
+                if len(self._faults) > 2 * FAULTS_MAX:
+                    self._faults = in_order(self._faults)[:FAULTS_MAX]
             self._kept[number], self._buckets[number] = bytes(kept), bytearray()
-        self._found = sorted(self._found)[:FAULTS_MAX]
+        self._faults = in_order(self._faults)[:FAULTS_MAX]
 
     def _walk(
         self, bucket: int, entries: list[bytes], kept: bytearray, *, is_last: bool
-    ) -> Iterator[Irregular]:
+    ) -> Iterator[Fault]:
         """Judge one bucket; what later references may need goes to `kept`."""
         owner = b""
         for entry in entries:
             is_owners = entry[_KEY] == owner[_KEY]
             if not entry[_FLAGS] & _REFERS:
                 if is_owners:
-                    yield _told(
-                        bucket, entry, "DUPLICATE_ID", "Another record has this id already."
-                    )
+                    detail = "Another record has this id already."
+                    yield _told(bucket, entry, "DUPLICATE_ID", detail)
                     continue
                 yield from self._close(bucket, owner, kept, is_last=is_last)
                 owner = entry
             elif not is_owners or _line(entry) == _line(owner):
                 if is_owners or not self._is_partial:
-                    yield _told(
-                        bucket, entry, "BAD_TARGET", "No earlier record has the target's id."
-                    )
+                    detail = "No earlier record has the target's id."
+                    yield _told(bucket, entry, "BAD_TARGET", detail)
             elif entry[_SUBJECT] != owner[_SUBJECT]:
                 yield _told(bucket, entry, "BAD_TARGET", "The target is about another subject.")
             elif entry[_FLAGS] & _ERASES and owner[_FLAGS] & _EMPTY:
@@ -146,7 +138,7 @@ class Register:
 
     def _close(
         self, bucket: int, owner: bytes, kept: bytearray, *, is_last: bool
-    ) -> Iterator[Irregular]:
+    ) -> Iterator[Fault]:
         if is_last and owner and owner[_FLAGS] & _EMPTY:
             if (bucket, owner[_KEY]) in self._erased_later:
                 self.erased += 1
@@ -162,9 +154,9 @@ def _spot(id_: bytes) -> tuple[int, bytes]:
     return _FIRSTS[id_[0]] + hash_[0], hash_[1:]
 
 
-def _told(bucket: int, entry: bytes, code: str, detail: str) -> Irregular:
+def _told(bucket: int, entry: bytes, code: str, detail: str) -> Fault:
     id_ = f"{_PREFIXES[bucket >> 8]}_{bucket & 0xFF:02x}{entry[_KEY].hex()}"
-    return Irregular(_line(entry), code, detail, id_)
+    return Fault(_line(entry), None, code, detail, None, id_)
 
 
 def _line(entry: bytes) -> int:

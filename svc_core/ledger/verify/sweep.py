@@ -11,13 +11,16 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Final
 
-from svc_core.ledger.log import tree
 from svc_core.ledger.log.seal import genesis
-from svc_core.ledger.records import HEAD, LINE_BYTES_MAX, Record, encode_head, encode_line
-from svc_core.ledger.verify.form import ERASES, NO_PAYLOAD, Head, head_breaches, payload_breach
-from svc_core.ledger.verify.references import Register
-from svc_core.ledger.verify.shown import Leaves
-from svc_core.ledger.verify.terms import End, Terms
+from svc_core.ledger.records import HEAD, LINE_BYTES_MAX, encode_line, head_text
+from svc_core.ledger.verify.anchors import AnchoredTree, Anchors
+from svc_core.ledger.verify.lines import (
+    ERASES,
+    NO_PAYLOAD,
+    Head,
+    head_breaches,
+    payload_breach,
+)
 from svc_core.ledger.verify.verdict import Verdict
 
 RUN_LINES_MAX: Final = 512
@@ -29,23 +32,10 @@ _TAIL_BYTES: Final = len(_BEFORE_SEAL) + 64 + len(_END)
 _NO_HASH: Final = "0" * 64
 _NO_ID: Final = "sbj_" + "0" * 24
 _NO_LEDGER: Final = "led_" + "0" * 24
-_SHORTEST: Final = _START + encode_head(
-    Record(
-        *(
-            0,
-            _NO_ID,
-            "claim",
-            "amend",
-            _NO_ID,
-            None,
-            "0000-00-00T00:00:00.000000Z",
-            None,
-            None,
-            "a",
-        ),
-        *({}, _NO_HASH, _NO_HASH, _NO_LEDGER, ""),
-    )
-)
+_SHORTEST: Final = _START + head_text(
+    0, _NO_ID, "claim", "amend", _NO_ID, None, "0000-00-00T00:00:00.000000Z", None, None, "a",
+    _NO_HASH, _NO_HASH, _NO_LEDGER,
+).encode()  # fmt: skip
 """The shortest head there is: where a member cannot begin before, and what must follow it."""
 _LEDGER_BYTES: Final = len(b'"led_","op":"supersede"') + 24
 """The ledger and the longest operation, which stand before that mark."""
@@ -74,20 +64,15 @@ Places = Sequence[int]
 class Sweep:
     """Feed it the lines in order; `finish` gives a verdict, or None when a diagnosis is needed."""
 
-    def __init__(self, terms: Terms) -> None:
-        start = terms.start
-        self._terms = terms
-        self._strict = terms.level == "strict"
-        self._ledger = terms.ledger
-        self._size = start.size if start else 0
+    def __init__(self, anchors: Anchors) -> None:
+        start = anchors.start
+        self._anchors = anchors
+        self._strict = anchors.level == "strict"
+        self._ledger = anchors.ledger
         self._seal = start.seal.encode() if start else b""
         self._time = (start.recorded_at or "").encode() if start else b""
-        self._frontier: tree.Frontier = start.frontier if start else ()
-        self._anchors = list(terms.anchors)
-        self._shown = Leaves(terms.shown)
-        self._register = Register(
-            is_partial=start is not None or not self._strict, erased_later=terms.erased
-        )
+        self._tree = AnchoredTree(anchors)
+        self._references = anchors.references()
         self._has_empty = False
         self._is_regular = True
         self._fixed = b""
@@ -103,23 +88,25 @@ class Sweep:
 
     def finish(self) -> Verdict | None:
         """The verdict, or None when something is irregular."""
-        if not self._is_regular or self._anchors or self._register.irregular():
+        tree = self._tree
+        if not self._is_regular or tree.next_anchor or self._references.faults():
             return None
-        if any(self._shown.false(self._size)):
+        if any(tree.false_receipts()):
             return None
-        return self._terms.verdict(self._end(), erased=self._register.erased)
-
-    def _end(self) -> End:
-        seal, time = self._seal.decode() or None, self._time.decode() or None
-        return End(self._ledger, self._size, seal, time, self._frontier)
+        return self._anchors.verdict(
+            ledger=self._ledger,
+            size=tree.size,
+            seal=self._seal.decode() or None,
+            recorded_at=self._time.decode() or None,
+            frontier=tree.frontier,
+            erased=self._references.erased,
+        )
 
     def _stride(self) -> int:
         """Lines to the end of a run: at 512, at an anchor, and before numbers get a digit more."""
-        size = self._size
-        ends = [size - size % RUN_LINES_MAX + RUN_LINES_MAX, int(10 ** len(str(size)))]
-        if self._anchors:
-            ends.append(self._anchors[0].size)
-        return min(ends) - size
+        size = self._tree.size
+        run, digits = size - size % RUN_LINES_MAX + RUN_LINES_MAX, int(10 ** len(str(size)))
+        return min(run, digits, self._tree.next_anchor or run) - size
 
     def _take(self, lines: Lines) -> bool:
         """Check a run of lines; whether all is well."""
@@ -141,7 +128,7 @@ class Sweep:
             and self._is_in_order(lines, marks)
             and self._follows(lines, marks, hexlify(b"".join(seals)))
             and self._holds_payloads(lines, marks, ends)
-            and (not self._strict or self._is_as_ruled(lines, ends))
+            and (not (self._strict or self._has_empty) or self._refers(lines, marks, ends))
             and self._grow(seals, lines[-1], marks[-1])
         )
 
@@ -167,7 +154,7 @@ class Sweep:
         )
 
     def _is_in_order(self, lines: Lines, marks: Places) -> bool:
-        size = self._size
+        size = self._tree.size
         stop = _SEQ + len(str(size)) + 1
         numbers = [line[at + _SEQ : at + stop] for line, at in zip(lines, marks, strict=True)]
         times = [line[at + _TIME : at + _TIME_END] for line, at in zip(lines, marks, strict=True)]
@@ -191,47 +178,32 @@ class Sweep:
             if any(p != NO_PAYLOAD and hashes[i : i + 64] != held[i : i + 64] for p, i in places):
                 return False
         self._has_empty = self._has_empty or NO_PAYLOAD in payloads
-        # While no payload is missing there is no erasure to look for.
-        if self._has_empty and not self._strict:
-            return self._register_erasures(lines, marks, ends)
         return True
 
-    def _register_erasures(self, lines: Lines, marks: Places, ends: Places) -> bool:
+    def _refers(self, lines: Lines, marks: Places, ends: Places) -> bool:
+        """Take in identifiers and references, at level `strict` if the lines are as ruled.
+
+        Below it they matter once a payload is missing, and then of erasures alone.
+        """
         cuts = zip(lines, marks, ends, strict=True)
-        for number, (line, at, end) in enumerate(cuts, self._size + 1):
+        for number, (line, at, end) in enumerate(cuts, self._tree.size + 1):
             is_empty = line.startswith(_NOTHING, end)
-            if not is_empty and not line.startswith(ERASES, at - len(ERASES)):
+            if not (self._strict or is_empty or line.startswith(ERASES, at - len(ERASES))):
                 continue
             found = HEAD.fullmatch(line, len(_START), end)
             if found is None:
                 return False
             head = Head._make(found.groups())
-            if is_empty:
-                self._register.define(number, head, is_empty=True)
-            if head.op == b"erase" and head.target is not None:
-                self._register.refer(number, head, head.target)
-        return True
-
-    def _is_as_ruled(self, lines: Lines, ends: Places) -> bool:
-        for number, (line, end) in enumerate(zip(lines, ends, strict=True), self._size + 1):
-            found = HEAD.fullmatch(line, len(_START), end)
-            if found is None:
-                return False
-            head = Head._make(found.groups())
-            payload = line[end + len(_MIDDLE) : -_TAIL_BYTES]
-            if any(head_breaches(head)) or payload_breach(payload) is not None:
-                return False
-            self._register.record(number, head, is_empty=payload == NO_PAYLOAD)
+            if self._strict:
+                payload = line[end + len(_MIDDLE) : -_TAIL_BYTES]
+                if any(head_breaches(head)) or payload_breach(payload) is not None:
+                    return False
+            self._references.record(number, head, is_empty=is_empty)
         return True
 
     def _grow(self, seals: Sequence[bytes], line: bytes, at: int) -> bool:
         """Take the run into the tree; its last line has the latest time. Ask the anchors there."""
-        self._frontier = tree.extend(self._frontier, self._size, seals)
-        self._shown.take(self._size, seals)
-        self._size += len(seals)
+        self._tree.extend(seals)
         self._seal = seals[-1].hex().encode()
         self._time = line[at + _TIME : at + _TIME_END]
-        while self._anchors and self._anchors[0].size == self._size:
-            if tree.root(self._frontier) != self._anchors.pop(0).root:
-                return False
-        return True
+        return self._tree.false is None

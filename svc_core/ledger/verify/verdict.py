@@ -102,7 +102,6 @@ class Verdict:
     None unless `ok`. `fault_count` may be larger than the list of `faults`.
     """
 
-    ok: bool
     assurance: Assurance
     level: Level
     ledger: str | None
@@ -112,10 +111,19 @@ class Verdict:
     root: bytes | None = field(repr=lambda root: "None" if root is None else root.hex())
     erased: int
     checks: Checks
-    first_fault: Fault | None
     faults: tuple[Fault, ...]
     fault_count: int
     head: TreeHead | None = field(repr=False)
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.faults
+
+    @property
+    def first_fault(self) -> Fault | None:
+        """The fault of the first line that has one."""
+        return self.faults[0] if self.faults else None
 
 
 def in_order(faults: Iterable[Fault]) -> list[Fault]:

@@ -169,7 +169,7 @@ def test_every_batch_continues_chain_tree_and_time(batches):
     assert [record.seq for record in records] == list(range(head.size))
     assert [decode(line) for line in lines] == records
     assert all(HEAD.fullmatch(split(line).head) for line in lines)
-    assert head.root == tree.Tree(seals).root()
+    assert head.root == tree.root(tree.extend((), 0, seals))
     chain = [EMPTY.seal, *(record.seal for record in records)]
     assert [record.prev for record in records] == chain[:-1]
     assert head.seal == chain[-1]

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 import rfc8785
 
-from svc_core.ledger.log import checkpoint, receipt, tree
+from svc_core.ledger.log import checkpoint, proofs, receipt, tree
 from svc_core.ledger.log.note import VerifierKey
 from svc_core.ledger.log.receipt import Receipt
 from svc_core.ledger.records import HEAD, split
@@ -280,7 +280,7 @@ def test_what_was_seen_before_is_shown_to_be_there_still(town):
     now = town.data(f"/verify?fromSize={seen['size']}&fromRootHash={root}")
     assert (now["ok"], now["assurance"], now["consistency"]["ok"]) == (True, "anchored", True)
     proof = [b64decode(each) for each in now["consistency"]["proof"]]
-    tree.verify_consistency(
+    proofs.verify_consistency(
         seen["size"], now["size"], b64decode(seen["rootHash"]), b64decode(now["rootHash"]), proof
     )
     other = "A" * 43 + "%3D"

@@ -1,11 +1,9 @@
-"""What a verification found, for programs and in words for people."""
+"""What a verification found, in words for people, and what to do about it."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
-from svc_core import wire
 from svc_core.ledger.log.note import to_base64
-from svc_core.ledger.model import verification
 from svc_core.ledger.verify.verdict import Fault, Verdict
 
 FAULTS_SHOWN: Final = 10
@@ -53,43 +51,25 @@ _NOTES: Final = (
     "unchanged. The lines themselves may be sound; verify without them to see."
 )
 _NEXT: Final[Mapping[str, str]] = {
-    "MALFORMED": _ALTERED,
-    "NOT_CANONICAL": _ALTERED,
-    "HEAD_ALTERED": _ALTERED,
-    "SEAL_ALTERED": _ALTERED,
-    "PAYLOAD_ALTERED": _ALTERED,
+    **dict.fromkeys(
+        ("MALFORMED", "NOT_CANONICAL", "HEAD_ALTERED", "SEAL_ALTERED", "PAYLOAD_ALTERED"), _ALTERED
+    ),
+    **dict.fromkeys(("RESEALED", "FORKED", "HISTORY_REWRITTEN"), _REWRITTEN),
+    **dict.fromkeys(("REORDERED", "MISSING_LINES", "DUPLICATE_LINE"), _PLACED),
+    **dict.fromkeys(
+        ("CHECKPOINT_MALFORMED", "CHECKPOINT_UNSIGNED", "CHECKPOINT_SIGNATURE_INVALID"), _NOTES
+    ),
     "PAYLOAD_MISSING": (
         "The content was taken away without a record that erases it. If this is an export of an "
         "earlier size, export the whole ledger: the erasure may be recorded later."
     ),
-    "RESEALED": _REWRITTEN,
-    "FORKED": _REWRITTEN,
-    "HISTORY_REWRITTEN": _REWRITTEN,
-    "REORDERED": _PLACED,
-    "MISSING_LINES": _PLACED,
-    "DUPLICATE_LINE": _PLACED,
     "TRUNCATED": (
         "The file ends before what you hold against it. Export the ledger again; if it is still "
         "too short, lines were cut from the ledger itself, and what you hold proves it."
     ),
     "WRONG_LEDGER": "This is a line of another ledger: see that files were not mixed up.",
     "GENESIS_MISMATCH": "The file does not begin where its ledger begins: export from the start.",
-    "CHECKPOINT_MALFORMED": _NOTES,
-    "CHECKPOINT_UNSIGNED": _NOTES,
-    "CHECKPOINT_SIGNATURE_INVALID": _NOTES,
 }
-
-
-def as_json(
-    verdict: Verdict, *, vkey: str | None, checkpoint: str | None, consistency: Any
-) -> dict[str, Any]:
-    """The members that `GET /ledger/verify` answers with; null is what a file alone cannot say."""
-    told: Any = wire.to_json(
-        verification(verdict, ledger="", origin="", vkey="", checkpoint="", consistency=None)
-    )
-    origin = None if vkey is None else vkey.partition("+")[0]
-    named = {"ledger": verdict.ledger, "origin": origin, "vkey": vkey}
-    return {**told, **named, "checkpoint": checkpoint, "consistency": consistency}
 
 
 def words(name: str, verdict: Verdict, *, is_keyed: bool, has_notes: bool) -> Iterator[str]:
@@ -103,25 +83,19 @@ def words(name: str, verdict: Verdict, *, is_keyed: bool, has_notes: bool) -> It
 
 
 def _sound(name: str, verdict: Verdict) -> Iterator[str]:
-    count = verdict.size - verdict.start
     erased = f", {verdict.erased} erased" if verdict.erased else ""
-    yield f"OK  {name}: {count} records{erased}, {verdict.level}"
-    if verdict.ledger is not None:
-        yield f"ledger     {verdict.ledger}"
-    if verdict.head_seal is not None:
-        yield f"head seal  {verdict.head_seal}"
-    if verdict.root is not None:
-        yield f"root       {to_base64(verdict.root)}"
+    yield f"OK  {name}: {verdict.size - verdict.start} records{erased}, {verdict.level}"
+    root = None if verdict.root is None else to_base64(verdict.root)
+    shown = {"ledger": verdict.ledger, "head seal": verdict.head_seal, "root": root}
+    yield from (f"{title:<11}{text}" for title, text in shown.items() if text is not None)
     yield f"Assurance: {_ASSURANCE[verdict.assurance]}"
 
 
 def _unsound(name: str, verdict: Verdict, first: Fault) -> Iterator[str]:
     yield f"FAILED  {name}: {_place(first)}{first.code}"
     yield f"  {first.detail}"
-    if first.expected is not None:
-        yield f"  expected  {first.expected}"
-    if first.actual is not None:
-        yield f"  actual    {first.actual}"
+    shown = {"expected": first.expected, "actual": first.actual}
+    yield from (f"  {title:<10}{text}" for title, text in shown.items() if text is not None)
     if first.pinned_by is not None:
         yield f"  line {first.pinned_by} holds what was expected"
     others = verdict.faults[1:FAULTS_SHOWN]

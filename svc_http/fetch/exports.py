@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Final
 
-from svc_http.commands.progress import Progress, Tell, silent
+from svc_core.host import Progress, Tell, silent
 
 BLOCK_BYTES: Final = 256 * 1024
 """Read at a time: enough for a few hundred lines."""
@@ -20,8 +20,10 @@ MIB: Final = 1024 * 1024
 _GZIP: Final = b"\x1f\x8b"
 
 
-class Unreadable(Exception):  # noqa: N818 - said as the state that it is
+class Unreadable(ValueError):  # noqa: N818 - said as the state that it is
     """A file cannot be read; the message is one line."""
+
+    exit_code = 2
 
 
 def opener(path: Path, note: str, tell: Tell = silent) -> Callable[[], Iterator[bytes]]:

@@ -1,7 +1,7 @@
-"""The control socket: commands for a running server, from its own user on its own machine.
+"""The control socket: operations for a running server, from its own user on its own machine.
 
 A connection carries one request line, then any number of `{"progress": ...}` lines, then one line
-with the answer (`commands.answering`).
+with the answer (`control.operator`).
 
 Rule 1: only the user who runs the server can open the socket (mode 0600); there is no other check.
 Rule 2: a command runs to its end, whether or not anybody still listens.
@@ -14,19 +14,18 @@ import os
 import socket
 import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from svc_core import compact, problem
+from svc_core.host import Progress, Tell
 from svc_core.problem import Problem
-from svc_core.wire import Json
-from svc_http.commands.progress import Progress, Tell
 
 if TYPE_CHECKING:
-    from svc_http.commands.answering import Answering  # a client needs none of the commands
+    from svc_http.control.operator import Operator  # a client needs none of the operations
 
 _text = compact.encoder(ascii_only=True)
 
@@ -54,6 +53,8 @@ SILENCE_SECONDS = 300.0
 class Unreachable(Exception):  # noqa: N818 - said as the state that it is
     """No server answers at the address; the message is one line."""
 
+    exit_code = 3
+
 
 class BrokeOff(Unreachable):
     """The server was asked and ended before it answered: the command may have been done."""
@@ -62,13 +63,19 @@ class BrokeOff(Unreachable):
 class Unsafe(Exception):  # noqa: N818 - said as the state that it is
     """The folder of the socket belongs to somebody else; the message is one line."""
 
+    exit_code = 1
+
 
 class Refused(Exception):  # noqa: N818 - said as what happened
-    """The command was refused; `problem` has the eight members (Spec: Errors)."""
+    """An operation was refused; `problem` has the eight members (Spec: Errors)."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        super().__init__(str(told.get("detail", "")))
+    def __init__(self, told: Mapping[str, Any]) -> None:
+        super().__init__(str(told["detail"]))
         self.problem = told
+
+    def saying(self, detail: str) -> "Refused":
+        """The same refusal in other words."""
+        return Refused({**self.problem, "detail": detail})
 
 
 # -- where the socket is -----------------------------------------------------------------------
@@ -122,16 +129,16 @@ def _check_folder(path: Path) -> None:
 class Control:
     """The socket of a running server; made by `open`, given back by `close`."""
 
-    def __init__(self, path: Path, answering: "Answering", changed: Callable[[], None]) -> None:
+    def __init__(self, path: Path, operator: "Operator", changed: Callable[[], None]) -> None:
         self.path = path
-        self._answering = answering
+        self._operator = operator
         self._changed = changed
         self._running: set[asyncio.Task[Any]] = set()
         self._server: asyncio.AbstractServer | None = None
 
     @classmethod
     async def open(
-        cls, path: Path, answering: "Answering", changed: Callable[[], None] = lambda: None
+        cls, path: Path, operator: "Operator", changed: Callable[[], None] = lambda: None
     ) -> "Control":
         """Listen at `path`, in place of what an ended server left there.
 
@@ -141,7 +148,7 @@ class Control:
         Raises:
             Unsafe: somebody else could be.
         """
-        control = cls(path, answering, changed)
+        control = cls(path, operator, changed)
         control._server = await asyncio.start_unix_server(
             control._connected, sock=_bound(path), limit=LINE_BYTES_MAX
         )
@@ -182,12 +189,12 @@ class Control:
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
         if len(self._running) > CONNECTIONS_MAX:
-            return self._answering.refuse(Problem(problem.OVERLOADED))
+            return self._operator.refuse(Problem(problem.OVERLOADED))
         try:
             async with asyncio.timeout(REQUEST_SECONDS):
                 body = await reader.readuntil(b"\n")
         except asyncio.LimitOverrunError:
-            return self._answering.refuse(
+            return self._operator.refuse(
                 Problem(problem.BODY_TOO_LARGE, f"A request has at most {LINE_BYTES_MAX} bytes.")
             )
 
@@ -196,7 +203,7 @@ class Control:
             if not transport.is_closing() and transport.get_write_buffer_size() < BUFFER_BYTES_MAX:
                 writer.write(_progress_line(progress))
 
-        answer = await self._answering.answer(body, tell)
+        answer = await self._operator.answer(body, tell)
         self._changed()
         return answer
 
@@ -223,22 +230,27 @@ def _progress_line(progress: Progress) -> bytes:
 # -- the client's side -------------------------------------------------------------------------
 
 
-def ask(path: Path, command: str, arguments: Json, tell: Tell) -> Json:
-    """What the server at `path` answers to a command.
+def line(asked: Mapping[str, Any]) -> bytes:
+    """The line that asks for an operation (`control.operator.Asked`)."""
+    return _text(asked).encode() + b"\n"
+
+
+def ask(path: Path, asked: Mapping[str, Any], tell: Tell) -> Mapping[str, Any]:
+    """What the server at `path` answers to a request (`control.operator.Asked`).
 
     Raises:
         Unreachable: no server is there.
         BrokeOff: it ended before it answered.
         Unsafe: somebody else's server could be there.
-        Refused: the command was refused.
+        Refused: the operation was refused.
     """
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
-        _connect(line, path)
-        line.settimeout(SILENCE_SECONDS)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        _connect(connection, path)
+        connection.settimeout(SILENCE_SECONDS)
         try:
             with suppress(ConnectionError):  # a refusal may come before all is said; it is read
-                line.sendall(request(command, arguments))
-            with line.makefile("rb") as lines:
+                connection.sendall(line(asked))
+            with connection.makefile("rb") as lines:
                 for text in lines:
                     answer = json.loads(text)
                     if "progress" not in answer:
@@ -253,28 +265,22 @@ def ask(path: Path, command: str, arguments: Json, tell: Tell) -> Json:
     raise BrokeOff(f"the server at {path} ended before it answered; look before repeating")
 
 
-def request(command: str, arguments: Json) -> bytes:
-    """The line that asks for a command."""
-    asked = {"command": command, "arguments": arguments}
-    return _text(asked).encode() + b"\n"
-
-
-def _connect(line: socket.socket, path: Path) -> None:
+def _connect(connection: socket.socket, path: Path) -> None:
     try:
         _check_folder(path)
-        line.connect(str(path))
+        connection.connect(str(path))
     except OSError as refused:
         raise Unreachable(f"no server answers at {PREFIX}{path}") from refused
 
 
-def told(line: bytes) -> Json:
+def told(answered: bytes) -> Mapping[str, Any]:
     """What the line of an answer says.
 
     Raises:
         Refused: that the command was refused.
     """
-    answer = json.loads(line)
+    answer = json.loads(answered)
     if "ok" in answer:
-        result: Json = answer["ok"]
+        result: Mapping[str, Any] = answer["ok"]
         return result
     raise Refused(answer["problem"])
