@@ -25,10 +25,10 @@ from svc_core.analysis.grouping import Story
 from svc_core.analysis.query import Query
 from svc_core.operation import Context
 from svc_core.ports import Document
+from svc_core.recordings import forget_audio
 from svc_core.reports import graph, render, signals, speaking
 from svc_core.reports.draft import Draft, draft, tell
 from svc_core.reports.notices import announce, subscription_to
-from svc_core.resources.audio import forget_audio
 from svc_core.resources.members import micros
 from svc_core.resources.news import NEWS, NEWS_TEXTS, NewsText
 from svc_core.resources.profile import DUE, PROFILES, Due, Profile

@@ -20,11 +20,12 @@ from svc_core.host import Host
 from svc_core.operation import Context
 from svc_core.problem import Problem
 from svc_core.profiles import operations as profiles
+from svc_core.recordings import forget_reports
 from svc_core.reports import speaking
 from svc_core.resources.audio import AUDIO, DOUBTS, SPEAKING
 from svc_core.resources.members import micros
 from svc_core.resources.profile import SUBSCRIPTIONS, ProfileInput
-from svc_core.resources.report import REPORTS, forget
+from svc_core.resources.report import REPORTS
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_http.commands import speech as command
 from svc_http.media.files import MediaFiles
@@ -105,7 +106,7 @@ class House:
         return REPORTS.decode(stored.raw)
 
     async def forget(self) -> None:
-        await self.service.write(self.tenant, lambda ctx: forget(ctx, self.profile_id))
+        await self.service.write(self.tenant, lambda ctx: forget_reports(ctx, self.profile_id))
 
     def files(self) -> list[str]:
         return sorted(path.name for path in self.media.folder.rglob("*") if path.is_file())
