@@ -133,21 +133,6 @@ def test_the_tag_is_that_of_what_is_said(house: Any) -> None:
     assert dict(changed.headers)["ETag"] != first
 
 
-def test_another_tenants_report_and_an_unknown_one_look_alike(house: Any) -> None:
-    store(house)
-    foreign = house.refused("getReportAudioText", tenant="wsp_b", path={"reportId": ID})
-    unknown = house.refused("getReportAudioText", path={"reportId": "rpt_" + "0" * 24})
-    assert foreign.type.code == unknown.type.code == "NOT_FOUND"
-    assert foreign.detail == unknown.detail
-
-
-def test_a_legacy_identifier_finds_the_report_and_public_ones_are_told(house: Any) -> None:
-    store(house)
-    reply = house.send("getReportAudioText", path={"reportId": "5" * 24})
-    assert reply.body == send(house).body
-    assert json.loads(reply.body)["reportId"] == ID
-
-
 def test_the_operation_is_declared_as_specified() -> None:
     operation = next(one for one in catalog.OPERATIONS if one.id == "getReportAudioText")
     assert operation.address == "/api/v1/reports/{reportId}/audio-text"
