@@ -178,6 +178,19 @@ class Context:
             raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
         return document
 
+    async def value(self, collection: Collection[T], id_: str) -> T:
+        """What the row holds.
+
+        Raises:
+            Problem: NOT_FOUND.
+        """
+        return collection.decode((await self.load(collection, id_)).raw)
+
+    async def find(self, collection: Collection[T], id_: str) -> T | None:
+        """What the row holds; None where it is not there."""
+        document = await self.tx.documents.get(collection, id_)
+        return None if document is None else collection.decode(document.raw)
+
     async def check_all(
         self,
         collection: Collection[Any],
@@ -259,7 +272,7 @@ class Context:
         self,
         collection: Collection[T],
         *,
-        where: Mapping[str, tuple[str, ...]] | None = None,
+        where: Mapping[str, Maybe[str | tuple[str, ...]]] | None = None,
         start: int | None = None,
         end: int | None = None,
         after: Maybe[str] = UNSET,
@@ -267,13 +280,20 @@ class Context:
     ) -> Page[T]:
         """One page of a list, continued from the cursor `after`, with the cursor to the next.
 
+        A filter in `where` that was not sent filters nothing.
+
         Raises:
             Problem: INVALID_CURSOR when the cursor is not one of this list with these filters.
         """
-        binding = self.list_binding(where, start, end)
+        filters = {
+            name: (value,) if isinstance(value, str) else value
+            for name, value in (where or {}).items()
+            if not isinstance(value, Unset)
+        }
+        binding = self.list_binding(filters, start, end)
         rows = await self.tx.documents.scan(
             collection,
-            where=where,
+            where=filters,
             start=start,
             end=end,
             after=self.open_cursor(after, binding),

@@ -67,10 +67,15 @@ def may_create(
     if faults := list(_faults(request, plan, now)):
         raise Problem(problem.VALIDATION_FAILED, describe(faults))
     if any(key.name == request.name for key in existing):
-        raise Problem(problem.RESOURCE_CONFLICT, "Another key has this name.")
+        raise Problem(
+            problem.RESOURCE_CONFLICT,
+            "Another key has this name.",
+            resolution="Choose another name.",
+        )
     if sum(state(key, plan, now) == "active" for key in existing) >= plan.keys_max:
         detail = f"The {plan.name} plan allows {plan.keys_max} active keys."
-        raise Problem(problem.RESOURCE_CONFLICT, detail)
+        step = "Revoke a key that is not needed, or upgrade the plan."
+        raise Problem(problem.RESOURCE_CONFLICT, detail, resolution=step)
 
 
 def create(request: KeyRequest, new: NewKey, *, id_: str, now: datetime) -> ApiKey:

@@ -123,7 +123,11 @@ async def create_user(
         _check_email(email)
         same = await ctx.tx.documents.scan(USERS, where={"email": (email,)}, limit=1)
         if same.rows:
-            raise Problem(problem.RESOURCE_CONFLICT, "Another user has this email address.")
+            raise Problem(
+                problem.RESOURCE_CONFLICT,
+                "Another user has this email address.",
+                resolution="Give another address, or use that user.",
+            )
     user = User(ctx.ids.new("usr"), name, email, plan, ctx.now)
     await ctx.create(USERS, user.id, user)
     return user

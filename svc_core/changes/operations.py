@@ -4,9 +4,8 @@ from typing import Annotated, Any
 
 from attrs import frozen
 
-from svc_core import cursor, problem, sse, wire
-from svc_core.changes.rows import ChangeRow, ResourceType, dumps
-from svc_core.changes.tail import Place, tail
+from svc_core import cursor, problem, stream, wire
+from svc_core.changes.render import ChangeRow, Place, ResourceType, dumps, tail
 from svc_core.constraints import Doc, Example, MaxLen
 from svc_core.operation import (
     JSON,
@@ -162,7 +161,7 @@ _EXAMPLE: dict[str, Any] = {
     "links": {"next": None},
 }
 
-_EVENTS = sse.event("change", wire.dumps(_EXAMPLE["data"][0]), _WATERMARK).decode()
+_EVENTS = stream.event("change", wire.dumps(_EXAMPLE["data"][0]), _WATERMARK).decode()
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     Operation(

@@ -55,6 +55,7 @@ def signer_of(ctx: Context) -> Signer:
             problem.SERVICE_UNAVAILABLE,
             "The key that signs ledgers is not at hand; is its master secret still listed?",
             {"Retry-After": str(RETRY_SECONDS)},
+            resolution="Ask the operator to list that master secret again.",
         )
     return ctx.host.signer
 
@@ -98,14 +99,14 @@ class Proofs:
         return self._read[span]
 
 
-async def prefix(ctx: Context, size: int) -> TreeHead:
-    """The head that the ledger had at `size`, remade from what is kept.
+async def prefix(ctx: Context, size: int | None) -> TreeHead:
+    """The head that the ledger had at `size`, remade from what is kept; without one, its head.
 
     Raises:
         Problem: INVALID_PARAMETER when it never was that large.
     """
     head = await head_of(ctx)
-    if size == head.size:
+    if size is None or size == head.size:
         return head
     if size > head.size:
         raise Problem(problem.INVALID_PARAMETER, f"size: the ledger has {head.size} records")

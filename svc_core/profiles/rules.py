@@ -10,7 +10,6 @@ Rule 6: a scheduled report ends at a run of its schedule, and begins where the o
 """
 
 from datetime import datetime
-from typing import Any
 
 import attrs
 
@@ -27,16 +26,9 @@ from svc_core.resources.profile import (
     Subscription,
     SubscriptionPatch,
 )
-from svc_core.unset import UNSET, Maybe, Unset, given
+from svc_core.unset import UNSET, Maybe, Unset, given, named
 from svc_core.wire import Fault
 
-
-def _defaults(class_: type[Any]) -> dict[str, Any]:
-    return {member.name: member.default for member in attrs.fields(class_)}
-
-
-_DEFAULTS = _defaults(ProfileInput)
-_DELIVERY_DEFAULTS = _defaults(DeliveryPreferences)
 _DAY_MAX = {"weekly": 7, "monthly": 28}
 
 
@@ -82,18 +74,9 @@ def patch(profile: Profile, sent: ProfilePatch, now: datetime) -> Profile:
     Raises:
         Problem: VALIDATION_FAILED when the result would not be a valid profile.
     """
-    changed = attrs.evolve(profile, **_named(sent, _DEFAULTS))
+    changed = attrs.evolve(profile, **named(sent, ProfileInput))
     check(as_input(changed))
     return _touched(profile, changed, now)
-
-
-def _named(sent: Any, defaults: dict[str, Any]) -> dict[str, Any]:
-    """The members that a merge patch names; null is their default (RFC 7396)."""
-    return {
-        name: defaults[name] if value is None else value
-        for name, value in attrs.asdict(sent, recurse=False).items()
-        if value is not UNSET
-    }
 
 
 def as_input(profile: Profile) -> ProfileInput:
@@ -181,4 +164,4 @@ def _delivery(
         return before
     if sent is None:
         return DeliveryPreferences()
-    return attrs.evolve(before, **_named(sent, _DELIVERY_DEFAULTS))
+    return attrs.evolve(before, **named(sent, DeliveryPreferences))

@@ -11,8 +11,7 @@ from attrs import frozen
 
 from svc_core.operation import BODY, PATH, Context, Operation, Target
 from svc_core.profiles import rules
-from svc_core.profiles.operations import READ, WRITE
-from svc_core.profiles.planning import plan
+from svc_core.profiles.operations import READ, WRITE, plan
 from svc_core.resources.members import Cursor, Limit, SubscriptionId
 from svc_core.resources.profile import PROFILES, SUBSCRIPTIONS, Subscription, SubscriptionPatch
 from svc_core.resources.webhook import WEBHOOKS
@@ -80,7 +79,7 @@ async def patch_subscription(ctx: Context, request: PatchSubscription) -> One[Su
     if after is not before:
         document = await ctx.save(SUBSCRIPTIONS, after.id, after, expect=document.version)
     if after.status != before.status:
-        profile = PROFILES.decode((await ctx.load(PROFILES, after.profile_id)).raw)
+        profile = await ctx.value(PROFILES, after.profile_id)
         await plan(ctx, profile, after)
     return One(document.raw, document.tag)
 

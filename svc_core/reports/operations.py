@@ -96,9 +96,7 @@ class GetAudio:
 
 async def list_reports(ctx: Context, request: ListReports) -> Page[ReportRow]:
     """A page of reports; a profile that the caller does not have has none."""
-    where = {}
-    if not isinstance(request.profile_id, Unset):
-        where["profile_id"] = (request.profile_id,)
+    where = {"profile_id": request.profile_id}
     return await ctx.page(REPORTS, where=where, after=request.cursor, limit=request.limit)
 
 

@@ -151,21 +151,9 @@ class Due:
 
 
 @frozen
-class ProfileRow:
+class ProfileRow(Profile):
     """A profile as the listing shows it: with its subscription and its last report's time."""
 
-    id: ProfileId
-    name: Name
-    topic: TopicText
-    frequency: Cadence
-    schedule_time_of_day: TimeOfDay | None
-    schedule_day: ScheduleDay | None
-    timezone: TimeZone
-    language: Language
-    keywords: Keywords
-    status: Status
-    created_at: CreatedAt
-    updated_at: UpdatedAt
     next_run_at: Annotated[
         datetime | None,
         Doc("When the next report is due; null for manual and paused ones."),

@@ -102,7 +102,7 @@ def _flags(items: Iterable[Input], within: tuple[str, ...] = ()) -> Iterator[Fla
         is_positional = item.place == "path" or arg.positional
         own = item.name
         if shapes.is_tuple(kind) and not is_positional:
-            own = own.removesuffix("es" if own.endswith("sses") else "s")
+            own = re.sub("(?<=ss)es$|(?<!u)s$", "", own)
         words = "-".join((*within, arg.name or own))
         name = re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", words).lower()
         name = name.upper() if is_positional else f"--{name}"
@@ -256,7 +256,8 @@ class Command:
 
     def _named(self, refused: Refused) -> Refused:
         """The refusal with what a person typed in place of pointers and names of inputs."""
-        names = {"/".join(flag.path): flag.name for flag in self.flags}
+        names = {"workspace": "--workspace"}
+        names |= {"/".join(flag.path): flag.name for flag in self.flags}
 
         def typed(found: re.Match[str]) -> str:
             path = "/".join(part for part in found[1].split("/") if not part.isdecimal())

@@ -55,13 +55,14 @@ class _Publishers:
 
 
 @frozen
-class _Voice:
+class Voice:
     """The voice of the settings, with the folder that its recordings are kept in."""
 
     service: Service
     studio: Callable[[], Studio]
 
     async def record(self, tenant: str, task: Task) -> Audio | None:
+        """Speak a report and keep its recording."""
         try:
             return await self.studio().record(self.service, tenant, task)
         except SettingsError as mute:
@@ -95,7 +96,7 @@ def operator(
     lent: Mapping[type, Any] = {
         PlanTable: runtime.plans,
         SourceReader: _Publishers(service, partial(fetcher, runtime.settings)),
-        Speaker: _Voice(service, partial(studio, runtime.settings, media)),
+        Speaker: Voice(service, partial(studio, runtime.settings, media)),
         Exports: _Files(),
     }
     lending = attrs.evolve(service, host=attrs.evolve(service.host, lends=lent))

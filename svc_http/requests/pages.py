@@ -279,7 +279,11 @@ class Pages:
     async def _problem(self, exchange: Exchange, values: Mapping[str, str]) -> None:
         kind = self._slugs.get(values["slug"])
         if kind is None:
-            raise Problem(problem.NOT_FOUND, "There is no problem type of this name.")
+            raise Problem(
+                problem.NOT_FOUND,
+                "There is no problem type of this name.",
+                resolution="Take the address from the type of a problem.",
+            )
         chosen = _choose(exchange, (HTML, JSON))
         forms = self._problems.setdefault(kind.slug, {})
         if chosen.format not in forms:
@@ -306,7 +310,7 @@ class Pages:
         await _state(exchange, JSON.media_type, b'{"status":"live"}')
 
     async def _readyz(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
-        if self._runtime.is_draining:
+        if self._runtime.drain.is_set():
             raise Problem(problem.SHUTTING_DOWN, headers={"Retry-After": "1"})
         await self._runtime.storage.read(SYSTEM, _touch)
         await _state(exchange, JSON.media_type, b'{"status":"ready"}')

@@ -98,21 +98,6 @@ class Runtime:
         """The public origin for links."""
         return self.settings.origin
 
-    @property
-    def body_bytes_max(self) -> int:
-        """The largest request body."""
-        return self.settings.body_bytes_max
-
-    @property
-    def in_flight_max(self) -> int:
-        """How many requests are worked on at once."""
-        return self.settings.in_flight_max
-
-    @property
-    def is_draining(self) -> bool:
-        """Whether no new requests are taken."""
-        return self.drain.is_set()
-
     def site(self, now: datetime) -> Site:
         """What answers say at `now`: a compatibility window may have ended since the start."""
         if self._site_until is not None and now >= self._site_until:

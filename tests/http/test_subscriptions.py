@@ -6,7 +6,7 @@ from svc_core import accounts, catalog, problem
 from svc_core.access import plans
 from svc_core.accounts import KeyWish
 from svc_core.operation import Actor, Context
-from svc_core.profiles.planning import pass_over
+from svc_core.profiles.operations import pass_over
 from svc_core.resources.profile import DUE
 from svc_http.storage import MemoryStorage
 

@@ -25,6 +25,10 @@ EXTENSION_ID: Final = object_id("extension-definition", "svc", "ledger-record", 
 """The extension that carries the proof of origin."""
 
 _TEXT: Final = {"type": "string"}
+_TEXTS: Final = (
+    *("recorded_at", "valid_from", "valid_to", "verification_state", "statement"),
+    *("record_time", "valid_time"),
+)
 _SCHEMA: Final = canonical.dumps(
     {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -37,15 +41,9 @@ _SCHEMA: Final = canonical.dumps(
             "seq": {"type": "integer", "minimum": 0},
             "seal": {**_TEXT, "pattern": "^[0-9a-f]{64}$"},
             "kind": {"enum": ["subject", "designator", "observation", "claim"]},
-            "recorded_at": _TEXT,
-            "valid_from": _TEXT,
-            "valid_to": _TEXT,
-            "verification_state": _TEXT,
             "evidence": {"type": "array", "items": _TEXT},
-            "statement": _TEXT,
-            "record_time": _TEXT,
-            "valid_time": _TEXT,
             "size": {"type": "integer", "minimum": 0},
+            **dict.fromkeys(_TEXTS, _TEXT),
         },
     }
 ).decode()

@@ -34,7 +34,6 @@ def test_every_predicate_is_described():
     for name, predicate in PREDICATES.items():
         assert name == predicate.name
         assert predicate.doc.endswith(".")
-        assert predicate.type.doc.endswith(".")
 
 
 @pytest.mark.parametrize(
@@ -70,35 +69,32 @@ def test_values_of_the_type_pass(predicate, value):
 @pytest.mark.parametrize(
     ("predicate", "value", "faults"),
     [
-        ("capacity", 7, ['/value: must be {"quantity": "3.2", "unit": "MW"}']),
-        ("legalName", 7, ["/value: must be text of 1 to 2000 characters that is not blank"]),
-        ("legalName", " ", ["/value: must be text of 1 to 2000 characters that is not blank"]),
-        (
-            "legalName",
-            "x" * 2001,
-            ["/value: must be text of 1 to 2000 characters that is not blank"],
-        ),
+        ("capacity", 7, ["/value: must be an object"]),
+        ("legalName", 7, ["/value: must be a string"]),
+        ("legalName", " ", ["/value: must be text that is not blank"]),
+        ("legalName", "", ["/value: must have at least 1 character"]),
+        ("legalName", "x" * 2001, ["/value: must have at most 2000 characters"]),
         ("inceptionDate", "1998", ["/value: must be a date, such as 2026-01-31"]),
         ("inceptionDate", "1998-02-30", ["/value: must be a day that exists"]),
         ("inceptionDate", 1998, ["/value: must be a date, such as 2026-01-31"]),
         ("employees", True, ["/value: must be an integer"]),
         ("employees", 1.0, ["/value: must be an integer"]),
-        ("riskRating", None, ["/value: must be an integer"]),
-        ("sameAs", "Jo", ['/value: must be {"subject": "sbj_…"}']),
+        ("riskRating", 1.0, ["/value: must be an integer or a string"]),
+        ("sameAs", "Jo", ["/value: must be an object"]),
         ("sameAs", {"subject": "sbj_1"}, ["/value/subject: must be a subject id"]),
-        ("owner", {"subject": None}, ["/value/subject: must be a subject id"]),
-        ("headquarters", {"subject": 1}, ["/value/subject: must be a subject id"]),
-        ("headquarters", 7, ['/value: must be {"subject": "sbj_…"}']),
+        ("owner", {"subject": None}, ["/value/subject: must be a string"]),
+        ("headquarters", {"subject": 1}, ["/value/subject: must be a string"]),
+        ("headquarters", 7, ["/value: must be a string or an object"]),
         (
             "revenue",
             {"amount": 12.5, "unit": "USD"},
             [
+                "/value/amount: must be a string",
                 "/value/currency: is required",
                 "/value/unit: is not a known member",
-                '/value/amount: must be a decimal number as text, such as "12.50"',
             ],
         ),
-        ("revenue", 12.5, ['/value: must be {"amount": "12.50", "currency": "USD"}']),
+        ("revenue", 12.5, ["/value: must be an object"]),
         (
             "revenue",
             {"amount": "012", "currency": "usd"},

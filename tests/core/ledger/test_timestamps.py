@@ -2,7 +2,6 @@
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
-from functools import partial
 from itertools import product
 
 import pytest
@@ -188,9 +187,3 @@ def test_empty_intervals_are_refused(start, end):
     assert problem.type.code == "INTERVAL_EMPTY"
     assert problem.detail == "/3/validTo: must be later than validFrom"
     assert refused(check_interval, start, end).detail == "/validTo: must be later than validFrom"
-
-
-def test_a_refusal_of_a_time_is_in_the_kept_words(kept_words):
-    cases = {text: partial(canonical_time, text, "/validFrom") for text, _ in REFUSED}
-    cases["an empty interval"] = lambda: check_interval(B, A, "/validTo")
-    kept_words("times", cases)

@@ -21,7 +21,7 @@ from svc_core.ledger.log.proofs import (
     verify_consistency,
     verify_inclusion,
 )
-from svc_core.ledger.log.tree import EMPTY_ROOT, extend, grow, root
+from svc_core.ledger.log.tree import extend, grow, root
 from svc_core.testing.ledger.logs import consistency, inclusion
 
 VECTORS = json.loads(Path("tests/data/ledger/vectors.json").read_text("utf-8"))
@@ -362,26 +362,3 @@ def test_the_largest_tree_is_one_of_2_to_the_63_less_one_leaves():
         verify_consistency(most + 1, most + 1, OTHER, OTHER, ())
     with pytest.raises(ProofError, match="no leaf"):
         verify_inclusion(0, most + 1, OTHER, path, OTHER)
-
-
-def test_a_refusal_of_a_proof_is_in_the_kept_words(kept_words):
-    leaves = LEAVES[:8]
-    proof, root = inclusion(3, 8, leaves), mth(0, 8)
-    joined, old = consistency(5, 8, leaves), mth(0, 5)
-    cases = {str(number): ask for number, ask in enumerate(OUTSIDE)}
-    cases |= {
-        "another leaf": lambda: verify_inclusion(3, 8, OTHER, proof, root),
-        "beyond the tree": lambda: verify_inclusion(8, 8, leaves[3], proof, root),
-        "a short proof": lambda: verify_inclusion(3, 8, leaves[3], proof[1:], root),
-        "a long proof": lambda: verify_inclusion(3, 8, leaves[3], (*proof, OTHER), root),
-        "another old root": lambda: verify_consistency(5, 8, OTHER, root, joined),
-        "another root": lambda: verify_consistency(5, 8, old, OTHER, joined),
-        "a smaller tree": lambda: verify_consistency(8, 5, root, old, joined),
-        "a short consistency": lambda: verify_consistency(5, 8, old, root, joined[1:]),
-        "a long consistency": lambda: verify_consistency(5, 8, old, root, (*joined, OTHER)),
-        "a proof for nothing": lambda: verify_consistency(0, 8, EMPTY_ROOT, root, joined),
-        "no root for nothing": lambda: verify_consistency(0, 8, OTHER, root, ()),
-        "a proof for one tree": lambda: verify_consistency(8, 8, root, root, joined),
-        "two roots for one tree": lambda: verify_consistency(8, 8, root, OTHER, ()),
-    }
-    kept_words("proofs", cases)

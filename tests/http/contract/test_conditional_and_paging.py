@@ -86,32 +86,6 @@ def test_a_stale_tag_never_deletes(town, refused):
     assert sorted(answer.status_code for answer in answers) == [204] + [404] * 9
 
 
-def test_a_patch_that_changes_nothing_keeps_the_tag_and_leaves_no_change(town):
-    ask = town.ask_of(town.operation("updateProfile"))
-    before = town.get(ask.path)
-    head = town.get("/api/v2/changes").json()["meta"]["watermark"]
-    answer = town.send(ask.evolve(body=b"{}"))
-    assert (answer.status_code, answer.headers["etag"]) == (200, before.headers["etag"])
-    assert answer.content == before.content
-    assert town.get(f"/api/v2/changes?after={head}").json()["data"] == []
-
-
-def test_a_patch_resets_with_null_and_a_replacement_resets_what_is_left_out(town, refused):
-    path = town.ask_of(town.operation("updateProfile")).path
-    put = town.ask_of(town.operation("replaceProfile"))
-    full = {"name": "Ports", "topic": "Strikes", "frequency": "manual", "keywords": ["Rotterdam"]}
-    assert town.send(put.evolve(body=json.dumps(full).encode())).status_code == 200
-    patch = town.ask_of(town.operation("updateProfile"))
-    cleared = town.send(patch.evolve(body=b'{"keywords":null}'))
-    assert cleared.json()["data"]["keywords"] == []
-    told = refused(town.send(patch.evolve(body=b'{"name":null}')), problem.VALIDATION_FAILED)
-    assert "/name" in told["detail"]
-    town.send(patch.evolve(body=b'{"keywords":["Rotterdam"]}'))
-    del full["keywords"]
-    town.send(put.evolve(body=json.dumps(full).encode()))
-    assert town.get(path).json()["data"]["keywords"] == []
-
-
 # -- walking lists -----------------------------------------------------------------------------
 
 

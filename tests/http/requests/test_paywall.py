@@ -92,7 +92,7 @@ def test_a_payment_is_not_taken_and_the_payer_is_told_so(priced, refused, method
         if method == "GET":
             told = refused(answer, problem.PAYMENT_REQUIRED)
             assert "nothing was charged" in told["detail"]
-            assert "API key" in told["detail"]
+            assert "API key" in told["resolution"]
 
 
 def test_a_key_is_never_offered_payment_however_it_fails(priced, refused):

@@ -93,16 +93,6 @@ def test_an_intact_log_is_told_whole(vectors: Any) -> None:
     assert verdict.head.recorded_at == "2026-02-03T10:00:00.000000Z"
 
 
-def test_a_payload_that_was_altered_names_its_own_record(vectors: Any) -> None:
-    lines = [line.encode() for line in vectors["lines"]]
-    lines[3] = lines[3].replace(b'"salt":"', b'"salt":"A', 1)
-
-    for level in ("strict", "integrity"):
-        first = verify(lines, level=level).first_fault
-        assert first is not None
-        assert (first.code, first.line, first.seq) == ("PAYLOAD_ALTERED", 4, 3)
-
-
 # -- every edit ------------------------------------------------------------------------------------
 
 
@@ -240,17 +230,6 @@ def test_missing_lines_are_counted(make_log: Any) -> None:
     assert (first.seq, first.expected, first.actual) == (2, "2", "5")
 
 
-def test_lines_that_come_later_and_lines_that_never_come_are_told_apart(
-    make_log: Any, faults_of: Any
-) -> None:
-    lines = list(make_log(9).lines)
-
-    assert faults_of(_both([*lines[:2], *lines[5:], lines[3]])) == [
-        ("REORDERED", 3),
-        ("MISSING_LINES", 3),
-    ]
-
-
 def test_a_line_of_a_gap_beyond_those_that_are_kept_is_counted(make_log: Any) -> None:
     lines = list(make_log(2 * FAULTS_MAX + 20).lines)
 
@@ -350,20 +329,6 @@ def test_two_histories_of_one_log_are_a_fork(make_log: Any, faults_of: Any) -> N
 # -- single lines ----------------------------------------------------------------------------------
 
 
-def test_the_last_line_is_judged_by_an_anchor(make_log: Any, faults_of: Any) -> None:
-    log = make_log(4)
-    *before, last = log.lines
-    seal = split(last).seal
-    other = last.replace(seal, bytes(reversed(seal)))
-    head = last.replace(b'"author":"key', b'"author":"kez')
-
-    assert faults_of(_both([*before, other], anchors=[log.anchor])) == [("SEAL_ALTERED", 4)]
-    assert faults_of(_both([*before, head], anchors=[log.anchor])) == [("HEAD_ALTERED", 4)]
-    # Without one, nothing tells which of the two was altered.
-    assert faults_of(_both([*before, other])) == [("HEAD_ALTERED", 4)]
-    assert faults_of(_both([*before, last.replace(seal, b"x" * 64)])) == [("SEAL_ALTERED", 4)]
-
-
 def test_a_payload_whose_seal_was_altered_is_looked_at_as_well(
     make_log: Any, faults_of: Any
 ) -> None:
@@ -413,15 +378,6 @@ def test_another_order_of_members_or_white_space_is_form_alone(
         assert verdict.checks.canonical is False
         assert verdict.first_fault is not None
         assert "All other lines" in verdict.first_fault.detail
-
-
-def test_a_line_in_another_form_and_with_another_content_is_both(
-    make_log: Any, faults_of: Any
-) -> None:
-    lines = list(make_log(3).lines)
-    lines[1] = lines[1].replace(b'"author":"key', b'"author":"kez') + b"\r"
-
-    assert faults_of(_both(lines)) == [("NOT_CANONICAL", 2), ("HEAD_ALTERED", 2)]
 
 
 @pytest.mark.parametrize(
@@ -834,13 +790,6 @@ def test_nothing_is_said_of_a_root_that_nobody_knows(make_log: Any) -> None:
     assert anchored.detail.endswith("All other lines reproduce the root of 3 lines.")
 
 
-def test_a_seal_of_other_bytes_is_a_seal_that_was_altered(make_log: Any, faults_of: Any) -> None:
-    lines = list(make_log(4).lines)
-    lines[1] = lines[1].replace(split(lines[1]).seal, b"\xff" * 64)
-
-    assert faults_of(_both(lines)) == [("SEAL_ALTERED", 2)]
-
-
 def test_what_is_no_head_has_no_number_and_a_line_may_be_as_long_as_a_record() -> None:
     longest = read(1, b"x" * LINE_BYTES_MAX)
     longer = read(1, b"x" * (LINE_BYTES_MAX + 1))
@@ -883,16 +832,6 @@ def test_a_log_of_many_gaps_tells_the_first_ones(make_log: Any, faults_of: Any) 
     lines = make_log(300).lines[::2]
 
     assert faults_of(_both(list(lines))) == [("MISSING_LINES", n) for n in range(2, 102)]
-
-
-def test_a_record_whose_place_is_taken_by_rubbish_is_out_of_place(
-    make_log: Any, faults_of: Any
-) -> None:
-    lines = list(make_log(6).lines)
-
-    moved = [*lines[:2], b"?", *lines[3:], lines[2]]
-
-    assert faults_of(_both(moved)) == [("MALFORMED", 3), ("REORDERED", 7)]
 
 
 def test_the_end_of_a_log_with_a_hole_is_judged_without_its_tree(
