@@ -17,10 +17,9 @@ FORGET_AT_ONCE = 100  # rows read at a time while a profile's reports are remove
 async def doubt(ctx: Context, name: str, after: timedelta = timedelta(0)) -> None:
     """Have a file looked after: it goes unless a row names it by then."""
     id_ = ids.derived_id("med", "media", "", name)
-    before = await ctx.tx.documents.get(DOUBTS, id_)
-    look_at = ctx.now + after
+    before, look_at = await ctx.find(DOUBTS, id_), ctx.now + after
     if before is not None:
-        look_at = max(look_at, DOUBTS.decode(before.raw).look_at)
+        look_at = max(look_at, before.look_at)
     await ctx.save(DOUBTS, id_, Doubt(name, look_at))
 
 

@@ -98,7 +98,7 @@ async def gather(ctx: Context, profile_id: str, window: Window | None = None) ->
     Raises:
         Problem: NOT_FOUND.
     """
-    profile = PROFILES.decode((await ctx.load(PROFILES, profile_id)).raw)
+    profile = await ctx.value(PROFILES, profile_id)
     newest = await _newest(ctx, profile_id)
     if window is None:
         start = None if newest is None else schedule.period_start(profile.schedule, ctx.now)
@@ -134,14 +134,13 @@ async def _newest(ctx: Context, profile_id: str) -> ReportFacets | None:
     found = await ctx.tx.documents.scan(REPORTS, where={"profile_id": (profile_id,)}, limit=1)
     if not found.rows:
         return None
-    return FACETS.decode((await ctx.load(FACETS, found.rows[0].id)).raw)
+    return await ctx.value(FACETS, found.rows[0].id)
 
 
 async def _evidence(ctx: Context, document: Document[NewsText]) -> Evidence | None:
-    stored = await ctx.tx.documents.get(NEWS, document.id)
-    if stored is None:
+    item, words = await ctx.find(NEWS, document.id), NEWS_TEXTS.decode(document.raw)
+    if item is None:
         return None
-    item, words = NEWS.decode(stored.raw), NEWS_TEXTS.decode(document.raw)
     return Evidence(
         id=item.id,
         title=item.title,
@@ -258,7 +257,7 @@ async def publish(ctx: Context, finished: Finished) -> ReportRow:
     await ctx.load(PROFILES, finished.row.profile_id)
     same = finished.repeats or await _same(ctx, finished)
     if same is not None:
-        return REPORTS.decode((await ctx.load(REPORTS, same)).raw)
+        return await ctx.value(REPORTS, same)
     await forget_audio(ctx, finished.row.id)  # of the words that it had before
     await ctx.save(REPORTS, finished.row.id, finished.row)
     await ctx.save(FACETS, finished.row.id, finished.facets)
@@ -276,16 +275,15 @@ async def _voice(ctx: Context, row: ReportRow) -> None:
 
 
 async def _same(ctx: Context, finished: Finished) -> str | None:
-    stored = await ctx.tx.documents.get(FACETS, finished.row.id)
-    if stored is None or FACETS.decode(stored.raw).digest != finished.facets.digest:
-        return None
-    return finished.row.id
+    stored = await ctx.find(FACETS, finished.row.id)
+    is_same = stored is not None and stored.digest == finished.facets.digest
+    return finished.row.id if is_same else None
 
 
 async def _note(ctx: Context, finished: Finished) -> None:
     """Remember with the profile its newest report, and where the first scheduled one begins."""
     row = finished.row
-    before = DUE.decode((await ctx.load(DUE, row.profile_id)).raw)
+    before = await ctx.value(DUE, row.profile_id)
     after = attrs.evolve(
         before,
         covered_until=before.covered_until or finished.covers,
@@ -304,8 +302,8 @@ async def settle(ctx: Context, finished: Finished, seen: Document[Due]) -> Repor
     if document is None or document.version != seen.version:
         return None
     row = await publish(ctx, attrs.evolve(finished, repeats=None))
-    profile = PROFILES.decode((await ctx.load(PROFILES, row.profile_id)).raw)
-    after = DUE.decode((await ctx.load(DUE, row.profile_id)).raw)
+    profile = await ctx.value(PROFILES, row.profile_id)
+    after = await ctx.value(DUE, row.profile_id)
     # After the report's end, not after now: a run that came up meanwhile has its own report.
     upcoming = schedule.next_run(profile.schedule, finished.row.period.end)
     covered = attrs.evolve(

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import attrs
@@ -17,7 +17,7 @@ from svc_core.reports import operations, speaking
 from svc_core.reports.speaking import ADOPTION_MAX, ATTEMPTS_MAX, Task
 from svc_core.resources.audio import AUDIO, DOUBTS, SPEAKING, Recording, Speaking
 from svc_core.resources.profile import SUBSCRIPTIONS
-from svc_core.resources.report import FACETS, REPORTS
+from svc_core.resources.report import REPORTS
 from svc_core.unset import UNSET
 
 TENANT = "wsp_a"
@@ -349,11 +349,3 @@ def test_a_report_that_kills_its_workers_is_given_up(stage: Stage) -> None:
         assert stage.claim() is not None
     assert stage.claim() is None
     assert stage.wish() is None
-
-
-def test_what_a_report_has_is_known(stage: Stage) -> None:
-    assert stage.run(lambda ctx: speaking.present(ctx, stage.report_id)) is None
-    made = stage.adopt()
-    assert stage.run(lambda ctx: speaking.present(ctx, stage.report_id)) == made
-    assert made.created_at.tzinfo is UTC
-    assert stage.get(FACETS, stage.report_id) is not None

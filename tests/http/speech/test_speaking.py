@@ -377,9 +377,7 @@ async def test_a_kill_leaves_no_audio_or_a_whole_one(tmp_path: Path, sounds: Any
 async def _whole_or_silent(house: House, at: str) -> None:
     is_whole = at == "adopted"
     assert (await house.row()).has_audio == is_whole
-    audio = await house.service.read(
-        house.tenant, lambda ctx: speaking.present(ctx, house.report_id)
-    )
+    audio = await house.service.read(house.tenant, lambda ctx: ctx.find(AUDIO, house.report_id))
     assert (audio is not None) == is_whole
     house.clock.advance(CLAIM.total_seconds())
     made = await house.speak()
