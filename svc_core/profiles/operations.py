@@ -10,6 +10,7 @@ from svc_core import wire
 from svc_core.operation import BODY, PATH, Context, Operation, Target
 from svc_core.ports import Document
 from svc_core.profiles import rules
+from svc_core.recordings import forget_reports
 from svc_core.resources.members import Cursor, Limit, ProfileId
 from svc_core.resources.profile import (
     DUE,
@@ -22,7 +23,6 @@ from svc_core.resources.profile import (
     ProfileRow,
     Subscription,
 )
-from svc_core.resources.report import forget
 from svc_core.result import Created, Empty, One, Page
 from svc_core.unset import UNSET
 
@@ -135,7 +135,7 @@ async def _write(ctx: Context, before: Profile, after: Profile) -> One[Profile]:
 async def delete_profile(ctx: Context, request: DeleteProfile) -> Empty:
     """Remove the profile, its subscription and its reports, each with a tombstone."""
     subscription = await subscription_of(ctx, request.profile_id)
-    await forget(ctx, request.profile_id)
+    await forget_reports(ctx, request.profile_id)
     await ctx.remove(SUBSCRIPTIONS, subscription.id)
     await ctx.remove(DUE, request.profile_id)
     await ctx.remove(PROFILES, request.profile_id)

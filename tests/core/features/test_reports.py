@@ -13,12 +13,12 @@ from svc_core.news import intake as news
 from svc_core.news import rules as news_rules
 from svc_core.ports import SYSTEM
 from svc_core.problem import Problem
+from svc_core.recordings import FORGET_AT_ONCE
 from svc_core.reports import Window, render
 from svc_core.resources.news import Source
 from svc_core.resources.profile import DUE
 from svc_core.resources.report import (
     FACETS,
-    FORGET_AT_ONCE,
     REPORTS,
     ReportSource,
     ReportWords,

@@ -16,7 +16,7 @@ from svc_core.access.plans import DEFAULT_PLANS
 from svc_core.ledger.append.rules import check_new
 from svc_core.operation import Operation
 from svc_core.problem import CATALOGUE, Problem
-from svc_core.resources.audio import forget_audio
+from svc_core.recordings import forget_audio
 from svc_core.result import Empty
 from svc_http.requests import turns
 
