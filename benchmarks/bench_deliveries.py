@@ -28,10 +28,11 @@ from svc_core.host import Host
 from svc_core.operation import Context
 from svc_core.resources.webhook import DELIVERIES, WEBHOOKS, publish_event
 from svc_core.webhooks import events, requests, usecases
-from svc_http import server, system
-from svc_http.commits import Commits
+from svc_http import system
 from svc_http.fetch.post import Poster
-from svc_http.service import Service
+from svc_http.runtime.commits import Commits
+from svc_http.runtime.service import Service
+from svc_http.server import hypercorn
 from svc_http.storage import SqliteStorage
 from svc_http.workers import deliver_loop
 
@@ -167,7 +168,7 @@ def main() -> int:
     try:
         assert sink.stdout is not None
         assert sink.stdout.readline() == "ready\n"
-        with asyncio.Runner(loop_factory=server.loop_factory()) as runner:
+        with asyncio.Runner(loop_factory=hypercorn.loop_factory()) as runner:
             runs = [runner.run(turn(port, events_count)) for _ in range(turns)]
     finally:
         sink.kill()

@@ -32,9 +32,10 @@ from svc_core.pipeline import Call
 from svc_core.ports import SYSTEM, Transaction
 from svc_core.resources.report import REPORTS
 from svc_core.result import Page
-from svc_http import app, respond, system
-from svc_http.exchange import Exchange
-from svc_http.page_cache import PageCache
+from svc_http import app, system
+from svc_http.requests import respond
+from svc_http.requests.exchange import Exchange
+from svc_http.requests.page_cache import PageCache
 from svc_http.settings import Settings
 from svc_http.storage import MemoryStorage
 

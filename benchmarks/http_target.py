@@ -21,8 +21,9 @@ from hypercorn.config import Config
 
 from svc_core import catalog
 from svc_core.access.plans import Plan, PlanTable
-from svc_http import app, server, settings
-from svc_http.page_cache import PageCache
+from svc_http import app, settings
+from svc_http.requests.page_cache import PageCache
+from svc_http.server import hypercorn
 from svc_http.storage import SqliteStorage
 
 SECRET = "0123456789abcdef" * 4
@@ -71,9 +72,9 @@ async def on_hypercorn(application: Any, port: int) -> None:
 async def on_ours(application: Any, port: int) -> None:
     """Hypercorn with our protocol; a foreign application gets the same one."""
     if isinstance(application, app.Service):
-        await server.serve(application, server.listen("127.0.0.1", port))
+        await hypercorn.serve(application, hypercorn.listen("127.0.0.1", port))
         return
-    server.install(f"http://127.0.0.1:{port}")
+    hypercorn.install(f"http://127.0.0.1:{port}")
     await on_hypercorn(application, port)
 
 

@@ -12,12 +12,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from attrs import field, frozen
 
 from svc_core import cursor, problem
-from svc_core.host import Host
+from svc_core.host import Host, Tell
 from svc_core.media import Representation
 from svc_core.ports import (
     Change,
@@ -35,6 +35,7 @@ from svc_core.unset import UNSET, Maybe, Unset
 from svc_core.wire import Fault
 
 T = TypeVar("T")
+R = TypeVar("R")
 Req = TypeVar("Req")
 Res = TypeVar("Res")
 
@@ -60,25 +61,20 @@ OCTETS = Representation("octets", "application/octet-stream")
 class In:
     """Where an input travels; `name` overrides the camelCase of the attribute."""
 
-    place: Literal["path", "query", "header", "body"]
+    place: Literal["path", "query", "header", "body", "member"]
     name: str | None = None
 
 
 PATH = In("path")
 QUERY = In("query")
 BODY = In("body")
+MEMBER = In("member")
+"""A member of the body, which is the request class itself."""
 
 
 def header(name: str) -> In:
     """An input that travels in the header field `name`."""
     return In("header", name)
-
-
-@frozen
-class IdOf:
-    """The input is a public identifier of this prefix; its legacy form is accepted as well."""
-
-    prefix: str
 
 
 # -- the caller and the context ----------------------------------------------------------------
@@ -95,13 +91,41 @@ class Actor:
     scopes: frozenset[str] = frozenset()
 
 
+class Units(Protocol):
+    """What an operation of several units of work is run with, in place of one transaction.
+
+    `tell` takes the news of its work.
+    """
+
+    @property
+    def tell(self) -> Tell:
+        """Takes the news of the work."""
+        ...
+
+    async def read(self, tenant: str, usecase: Callable[["Context"], Awaitable[R]]) -> R:
+        """Run a use case for `tenant` on one snapshot."""
+        ...
+
+    async def write(self, tenant: str, usecase: Callable[["Context"], Awaitable[R]]) -> R:
+        """Run a use case for `tenant` and commit it durably."""
+        ...
+
+    async def tenants(self) -> Sequence[str]:
+        """The workspaces and people that there are, by their ids."""
+        ...
+
+    async def aside(self, work: Callable[[], R]) -> R:
+        """Run work that takes long and waits for nothing, beside everything else."""
+        ...
+
+
 @frozen
 class Context:
     """What a use case may know besides its request. `now` is read once per request.
 
     `format` is the representation that was negotiated, `aliases` whether deprecated members are
     still given, `target` the row that a mutation is about, `if_match` the precondition of an
-    operation without such a row.
+    operation without such a row. An operation of several units has `units` and no transaction.
     """
 
     tx: Transaction
@@ -115,6 +139,26 @@ class Context:
     target: Document[Any] | None = None
     if_match: str | None = None
     host: Host = field(factory=Host)
+    units: Units | None = None
+
+    @property
+    def work(self) -> Units:
+        """The units of work of an operation that is declared to have several."""
+        if self.units is None:
+            raise AssertionError("the operation declares several units")
+        return self.units
+
+    def borrow(self, port: type[T]) -> T:
+        """What the host lends under this Protocol.
+
+        Raises:
+            Problem: SERVICE_UNAVAILABLE where it lends nothing.
+        """
+        lent = self.host.lends.get(port)
+        if lent is None:
+            wanted = (port.__doc__ or port.__name__).partition(".")[0]
+            raise Problem(problem.SERVICE_UNAVAILABLE, f"This host does not have it: {wanted}.")
+        return lent  # type: ignore[no-any-return]
 
     @property
     def row(self) -> Document[Any]:
@@ -306,7 +350,7 @@ class Target:
 
 @frozen(eq=False)
 class Operation(Generic[Req, Res]):
-    """One HTTP operation.
+    """One operation: a route, a command, a form, and the tests of all three.
 
     `path` is relative to the base of its `version`, `BASE_V1` or `BASE_V2`. `scopes` is an any-of
     set; an empty one with `auth="public"` needs no key. A `tier` makes it payable.
@@ -322,6 +366,13 @@ class Operation(Generic[Req, Res]):
     `live` names the query parameter that, when true, has its answer as an event stream and as
     nothing else; without it the others are offered.
     A path may end in `{+name}`: the rest of the path with its slashes (RFC 6570, 3.2.3).
+
+    `unit` says what it runs in: one unit of work that reads, one that writes, or several of its
+    own. `svc GROUP VERB` runs it; one without a verb is run by a command that stands by hand.
+    `columns` are the members of a row that a table shows, as paths with dots.
+    A `local` one has no route: the control socket, the command line and the dashboard run it, for
+    the operator and for those of its `roles`; its request class is its JSON object itself.
+    One that is bound to the `system` works on what belongs to no tenant.
     """
 
     id: str
@@ -337,7 +388,7 @@ class Operation(Generic[Req, Res]):
     scopes: frozenset[str] = frozenset()
     auth: Literal["bearer", "bearer-or-x402", "public"] = "bearer"
     tier: Tier | None = None
-    binding: Literal["any", "workspace"] = "any"
+    binding: Literal["any", "workspace", "system"] = "any"
     pool: Literal["account", "agent", "none"] = "account"
     media: tuple[Representation, ...] = (JSON,)
     live: str | None = None
@@ -354,11 +405,21 @@ class Operation(Generic[Req, Res]):
     timeless: bool = False
     deprecated: frozenset[str] = frozenset()
     examples: Mapping[str, Any] = field(factory=dict)
+    group: str = ""
+    verb: str = ""
+    columns: tuple[str, ...] = ()
+    local: bool = False
+    roles: frozenset[str] = frozenset()
+    unit: Literal["read", "write", "several"] = field()
+
+    @unit.default
+    def _one_unit(self) -> Literal["read", "write"]:
+        return "read" if self.method == "GET" else "write"
 
     @property
     def writes(self) -> bool:
         """Whether it runs in a transaction that may write."""
-        return self.method != "GET"
+        return self.unit == "write"
 
     def offers(self, given: Mapping[str, str]) -> tuple[Representation, ...]:
         """The representations that a request with this query may choose from."""
@@ -381,3 +442,37 @@ class Operation(Generic[Req, Res]):
     def route(self) -> str:
         """The full path as the dispatcher takes it, with `{+name}` where it is the rest."""
         return (BASE_V1 if self.version == "1.0" else BASE_V2) + self.path
+
+
+def local(
+    id_: str,
+    command: str,
+    summary: str,
+    run: Callable[[Context, Req], Awaitable[Res]],
+    *,
+    unit: Literal["read", "write", "several"] = "write",
+    description: str = "",
+    **members: Any,
+) -> Operation[Req, Res]:
+    """An operation without a route; `command` is its group and verb, or its group alone.
+
+    Its request class and its response are those that `run` is annotated with.
+    """
+    _, request, response = run.__annotations__.values()
+    group, _, verb = command.partition(" ")
+    return Operation(
+        id=id_,
+        method="GET" if unit == "read" else "POST",
+        path="",
+        summary=summary,
+        description=description,
+        tag=group,
+        request=request,
+        response=response,
+        run=run,
+        group=group,
+        verb=verb,
+        local=True,
+        unit=unit,
+        **members,
+    )

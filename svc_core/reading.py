@@ -12,7 +12,7 @@ from typing import Any
 
 from attrs import frozen
 
-from svc_core import idempotency, ids, media, problem
+from svc_core import idempotency, media, problem
 from svc_core.inputs import Input, inputs
 from svc_core.media import Representation
 from svc_core.operation import Operation
@@ -64,7 +64,7 @@ def prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
         Problem: 400, 404 (an identifier that cannot be one), 406 or 415.
     """
     declared = declaration(operation)
-    if declared.body is not None or operation.idempotency != "none":
+    if declared.reads_body or operation.idempotency != "none":
         return _prepare(operation, call, site)
     sent = tuple(map(call.header, declared.fields))
     return _prepare_read(operation, tuple(call.path_values.items()), call.query, sent, site)
@@ -87,7 +87,7 @@ def _prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared
     declared = declaration(operation)
     query, unread = _query(call.query)
     representation = _represent(operation, call.header("accept"), query.given)
-    if declared.body is not None:
+    if declared.reads_body:
         _check_content(operation, call.header)
     values = _path_values(declared, call.path_values, site)
     if unread is not None:
@@ -128,6 +128,7 @@ class Declared:
     other: tuple[Input, ...]
     names: frozenset[str]
     fields: tuple[str, ...]
+    reads_body: bool
 
 
 @lru_cache(maxsize=1024)  # more than a catalogue has operations
@@ -144,6 +145,7 @@ def declaration(operation: Operation[Any, Any]) -> Declared:
             *("accept", "if-match", "if-none-match"),
             *(item.name.lower() for item in found if item.place == "header"),
         ),
+        reads_body=operation.local or any(item.place == "body" for item in found),
     )
 
 
@@ -230,6 +232,6 @@ def _unknown_parameters(unknown: list[str], names: frozenset[str]) -> Problem:
 
 
 def _read(item: Input, text: str, site: Site) -> Any:
-    if item.id_prefix is not None and site.legacy_ids and ids.is_legacy(text):
-        return ids.public_id(item.id_prefix, text)
+    if item.id_of is not None and site.legacy_ids:
+        text = ",".join(map(item.id_of.public, text.split(",")))
     return item.read(text)

@@ -46,6 +46,8 @@ _MIB = 1024 * 1024
 class SettingsError(Exception):
     """A setting cannot be used; the message is one line that says which, why and what instead."""
 
+    exit_code = 2
+
 
 def _setting(default: Any, read: Reader, example: str, doc: str, *, secret: bool = False) -> Any:
     metadata = {"doc": Doc(doc), "read": read, "example": example, "secret": secret}

@@ -14,10 +14,9 @@ from math import log2
 from attrs import frozen
 
 from svc_core.analysis._tables import rows
-from svc_core.analysis.draft import Period
 from svc_core.analysis.entities import OTHER, PLACE, Mention, mentions
 from svc_core.analysis.grouping import Story
-from svc_core.analysis.tokens import tokens
+from svc_core.analysis.tokens import runs, tokens
 
 TYPES_PER_STORY_MAX = 2
 SIGNALS_MAX = 50
@@ -36,25 +35,16 @@ _TITLE_STRONG, _LEAD_STRONG, _TITLE_WEAK = 1.0, 0.8, 0.55
 _RECENT_HALF = timedelta(hours=48)
 _DATE_SLACK = timedelta(days=60)
 
+_MONTH_NAMES = """
+    january jan janvier januar enero|february feb février februar febrero|march mar mars märz marzo|
+    april apr avril abril|may mai mayo|june jun juin juni junio|july jul juillet juli julio|
+    august aug août agosto|september sep sept septembre septiembre|
+    october oct octobre oktober octubre|november nov novembre noviembre|
+    december dec décembre dezember diciembre
+"""
 _MONTHS = {
     month: number
-    for number, names in enumerate(
-        (
-            "january jan janvier januar enero",
-            "february feb février februar febrero",
-            "march mar mars märz marzo",
-            "april apr avril abril",
-            "may mai mayo",
-            "june jun juin juni junio",
-            "july jul juillet juli julio",
-            "august aug août agosto",
-            "september sep sept septembre septiembre",
-            "october oct octobre oktober octubre",
-            "november nov novembre noviembre",
-            "december dec décembre dezember diciembre",
-        ),
-        start=1,
-    )
+    for number, names in enumerate(_MONTH_NAMES.split("|"), start=1)
     for month in names.split()
 }
 _MONTH = "|".join(sorted(_MONTHS, key=lambda name: (-len(name), name)))
@@ -88,29 +78,23 @@ class Confidence:
 
 @frozen
 class SignalDraft:
-    """One event. `entities` were affected or acted, `places` are where, `occurred_on` is when.
+    """One event of a story, under the story's key and the type.
 
-    `key` is the story's key and the type; `at` is the first report of it, `sources` counts its
-    publishers; `occurred_on` is a date that the text states, else `None`.
+    `entities` were affected or acted, `places` are where, `occurred_on` is when: a date that the
+    text states, else `None`.
     """
 
     key: str
+    story: Story
     type: str
     title: str
     summary: str
     direction: str
     tags: tuple[str, ...]
-    trigger: str
-    confidence: float
     parts: Confidence
     entities: tuple[Mention, ...]
     places: tuple[Mention, ...]
-    at: datetime
-    last_at: datetime
     occurred_on: date | None
-    evidence_ids: tuple[str, ...]
-    sources: int
-    story_key: str
 
 
 @frozen
@@ -118,95 +102,79 @@ class _Kind:
     name: str
     direction: str
     tag: str
+    rank: int
 
 
 def extract(
-    stories: Sequence[Story], period: Period, *, language: str | None = None
+    stories: Sequence[Story], until: datetime, *, language: str | None = None
 ) -> tuple[SignalDraft, ...]:
-    """The signals of some stories, surest first, then by key; at most `SIGNALS_MAX`."""
-    found = [signal for story in stories for signal in _of(story, period, language)]
-    return tuple(sorted(found, key=lambda one: (-one.confidence, one.key))[:SIGNALS_MAX])
+    """The signals of some stories, surest first, then by key; at most `SIGNALS_MAX`.
+
+    `until` is the end of the period that the stories are told of.
+    """
+    found = [signal for story in stories for signal in _of(story, until, language)]
+    return tuple(sorted(found, key=lambda one: (-one.parts.value, one.key))[:SIGNALS_MAX])
 
 
-def _of(story: Story, period: Period, language: str | None) -> Iterable[SignalDraft]:
+def _of(story: Story, until: datetime, language: str | None) -> Iterable[SignalDraft]:
     strengths = _strengths(story)
-    ranked = sorted(strengths, key=lambda kind: (-strengths[kind][0], _rank(kind)))
+    ranked = sorted(strengths, key=lambda kind: (-strengths[kind], kind.rank))
     if not ranked:
         return
     named = mentions((member.reading for member in story.members), language)
     implied = _IMPLIED.get(ranked[0].name, frozenset())
-    others = [k for k in ranked[1:] if k.name not in implied and strengths[k][0] >= _LEAD_STRONG]
+    others = [k for k in ranked[1:] if k.name not in implied and strengths[k] >= _LEAD_STRONG]
     for kind in [ranked[0], *others][:TYPES_PER_STORY_MAX]:
-        yield _signal(story, kind, strengths[kind], named, period)
+        yield _signal(story, kind, strengths[kind], named, until)
 
 
 def _signal(
-    story: Story, kind: _Kind, told: tuple[float, str], named: Sequence[Mention], period: Period
+    story: Story, kind: _Kind, strength: float, named: Sequence[Mention], until: datetime
 ) -> SignalDraft:
-    strength, trigger = told
     places = tuple(one for one in named if one.kind == PLACE)[:ENTITIES_MAX]
     entities = tuple(one for one in named if one.kind not in (PLACE, OTHER))[:ENTITIES_MAX]
-    lead = max(story.members, key=lambda one: (one.score, one.evidence.id)).reading
+    lead = story.best
     day = _stated_day(story)
     parts = Confidence(
         source_diversity=round(min(log2(1 + len(story.publishers)) / 2, 1.0), 3),
         trigger_strength=strength,
-        recency=_recency(story.last_at, period),
+        recency=_recency(story.last_at, until),
         specificity=round((bool(entities) + bool(places) + (day is not None)) / 3, 3),
     )
     return SignalDraft(
         key=f"{story.key}:{kind.name}",
+        story=story,
         type=kind.name,
         title=lead.headline or next(iter(lead.sentences), ""),
         summary=next(iter(lead.sentences), ""),
         direction=kind.direction,
         tags=(kind.tag,),
-        trigger=trigger,
-        confidence=parts.value,
         parts=parts,
         entities=entities,
         places=places,
-        at=story.first_at,
-        last_at=story.last_at,
         occurred_on=day,
-        evidence_ids=tuple(member.evidence.id for member in story.members),
-        sources=len(story.publishers),
-        story_key=story.key,
     )
 
 
-def _recency(at: datetime, period: Period) -> float:
+def _recency(at: datetime, until: datetime) -> float:
     """1 at the end of the period, half after two days."""
-    age = max(period.end - at, timedelta())
+    age = max(until - at, timedelta())
     return round(float(0.5 ** (age / _RECENT_HALF)), 3)
 
 
 # --- triggers -----------------------------------------------------------------------------------
 
 
-def _strengths(story: Story) -> dict[_Kind, tuple[float, str]]:
-    """The kinds of event that the story tells, how surely, and by which words."""
-    found: dict[_Kind, tuple[float, str]] = {}
+def _strengths(story: Story) -> dict[_Kind, float]:
+    """The kinds of event that the story tells, and how surely."""
+    found: dict[_Kind, float] = {}
     for member in story.members:
-        title, lead = list(member.reading.title_terms), list(member.reading.lead_terms)
+        title, lead = member.reading.title_terms, member.reading.lead_terms
         for terms, strong, weak in ((title, _TITLE_STRONG, _TITLE_WEAK), (lead, _LEAD_STRONG, 0.0)):
-            for run in _runs(terms):
+            for run in runs(terms):
                 for kind, is_strong in _rules().get(run, ()):
-                    value = strong if is_strong else weak
-                    told = (value, " ".join(run))
-                    if value and _beats(told, found.get(kind)):
-                        found[kind] = told
-    return found
-
-
-def _beats(told: tuple[float, str], known: tuple[float, str] | None) -> bool:
-    return known is None or (-told[0], told[1]) < (-known[0], known[1])
-
-
-def _runs(terms: Sequence[str]) -> set[tuple[str, ...]]:
-    return {
-        tuple(terms[at : at + size]) for size in (1, 2, 3) for at in range(len(terms) - size + 1)
-    }
+                    found[kind] = max(strong if is_strong else weak, found.get(kind, 0.0))
+    return {kind: strength for kind, strength in found.items() if strength}
 
 
 @cache
@@ -214,7 +182,7 @@ def _rules() -> Mapping[tuple[str, ...], tuple[tuple[_Kind, bool], ...]]:
     from svc_core.analysis._triggers import TRIGGERS  # noqa: PLC0415 - read on first use
 
     rules: dict[tuple[str, ...], list[tuple[_Kind, bool]]] = {}
-    for name, direction, tag, strong, weak in rows(TRIGGERS):
+    for rank, (name, direction, tag, strong, weak) in enumerate(rows(TRIGGERS)):
         for words, is_strong in ((strong, True), (weak, False)):
             for phrase in words.split():
                 run = tuple(tokens(phrase.replace("_", " ")))
@@ -222,16 +190,8 @@ def _rules() -> Mapping[tuple[str, ...], tuple[tuple[_Kind, bool], ...]]:
                     continue  # "steps down" without its filler is any step
                 known = rules.setdefault(run, [])
                 if all(kind.name != name for kind, _ in known):
-                    known.append((_Kind(name, direction, tag), is_strong))
+                    known.append((_Kind(name, direction, tag, rank), is_strong))
     return {run: tuple(kinds) for run, kinds in rules.items() if run}
-
-
-@cache
-def _rank(kind: _Kind) -> int:
-    from svc_core.analysis._triggers import TRIGGERS  # noqa: PLC0415 - read on first use
-
-    names = [row[0] for row in rows(TRIGGERS)]
-    return names.index(kind.name)
 
 
 # --- dates --------------------------------------------------------------------------------------

@@ -8,11 +8,22 @@ from svc_core import cursor, problem, sse, wire
 from svc_core.changes.rows import ChangeRow, ResourceType, dumps
 from svc_core.changes.tail import Place, tail
 from svc_core.constraints import Doc, Example, MaxLen
-from svc_core.operation import JSON, QUERY, SSE, T3_ENRICHED, Context, Operation, header
+from svc_core.operation import (
+    JSON,
+    QUERY,
+    SSE,
+    T3_ENRICHED,
+    TEXT,
+    UTF8_TEXT,
+    Context,
+    Operation,
+    header,
+    local,
+)
 from svc_core.ports import FeedPosition
 from svc_core.problem import Problem
 from svc_core.resources.members import Limit
-from svc_core.result import Page
+from svc_core.result import Content, One, Page
 from svc_core.stream import Stream
 from svc_core.unset import UNSET, Maybe, Unset
 
@@ -80,6 +91,29 @@ async def page(ctx: Context, request: ListChanges) -> Page[ChangeRow]:
     )
 
 
+@frozen
+class ReadHead:
+    """The end of the feed."""
+
+
+@frozen
+class Head:
+    """The watermark after the newest change."""
+
+    workspace_id: str
+    watermark: str
+
+
+async def read_head(ctx: Context, _: ReadHead) -> One[Head] | Content:
+    """The watermark after the newest change: where a consumer that wants no past begins."""
+    position = await ctx.tx.changes.head()
+    reached = cursor.Watermark(await ctx.tx.changes.epoch(), position.everybody, position.own)
+    watermark = cursor.seal_watermark(reached, ctx.actor.tenant)
+    if ctx.format == TEXT.format:
+        return Content(UTF8_TEXT, f"{watermark}\n".encode())
+    return One(wire.dumps(Head(ctx.actor.tenant, watermark)))
+
+
 async def _start(ctx: Context, token: Maybe[str], epoch: bytes) -> FeedPosition:
     """The position that a watermark names.
 
@@ -133,6 +167,9 @@ _EVENTS = sse.event("change", wire.dumps(_EXAMPLE["data"][0]), _WATERMARK).decod
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     Operation(
         id="listChanges",
+        group="changes",
+        verb="list",
+        columns=("occurredAt", "changeType", "resourceType", "resourceId", "version"),
         method="GET",
         path="/changes",
         summary="Read the change feed",
@@ -161,5 +198,17 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         media=(JSON, SSE),
         live="tail",
         examples={"response": _EXAMPLE, SSE.media_type: _EVENTS},
+    ),
+)
+
+LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    local(
+        "getChangesHead",
+        "changes head",
+        "Print the watermark after the newest change",
+        read_head,
+        unit="read",
+        roles=frozenset({"operator", "owner", "admin"}),
+        media=(JSON, TEXT),
     ),
 )

@@ -3,9 +3,10 @@
 from typing import Any
 
 from svc_core import problem
-from svc_core.ledger.answers import LedgerRecord, SealedRow, SubjectRow, Verification
+from svc_core.ledger.append.erasure import without_erased
 from svc_core.ledger.examples import APPENDS
-from svc_core.ledger.replaying import without_erased
+from svc_core.ledger.fold.view import SubjectView
+from svc_core.ledger.model import LedgerRecord, SealedRow, SubjectRow, Verification
 from svc_core.ledger.usecases import (
     STIX,
     SVG,
@@ -32,7 +33,6 @@ from svc_core.ledger.usecases import (
     prove_record,
     verify_ledger,
 )
-from svc_core.ledger.view import SubjectView
 from svc_core.operation import JSON, NDJSON, OCTETS, TEXT, Operation
 from svc_core.result import Content, Created, One, Page
 
@@ -115,6 +115,7 @@ def _read(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
         method="GET",
         path=f"/ledger/{path}",
         tag="Ledger",
+        group="ledger",
         version="2.0",
         scopes=READ,
         binding="workspace",
@@ -146,6 +147,7 @@ def _append(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
         method="POST",
         path=f"/ledger/{path}",
         tag="Ledger",
+        group="ledger",
         version="2.0",
         scopes=WRITE,
         binding="workspace",
@@ -165,6 +167,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _read(
         "listSubjects",
         "subjects",
+        verb="subjects",
+        columns=("id", "type", "label", "openedAt", "author"),
         summary="List subjects",
         description=(
             "The subjects of the workspace, newest first, each as it is described now. With "
@@ -178,6 +182,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _append(
         "openSubject",
         "subjects",
+        verb="open",
         summary="Open a subject",
         description=(
             "Appends the record that opens a subject. The answer is the sealed record with a "
@@ -192,6 +197,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _read(
         "getSubject",
         "subjects/{subjectId}",
+        verb="fold",
         summary="Fold a subject",
         description=(
             "The subject as the ledger knew it at `recordTime`, for what held at `validTime`. "
@@ -209,6 +215,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _read(
         "exportSubject",
         "subjects/{subjectId}/stix",
+        verb="stix",
         summary="Export a subject as STIX",
         description=(
             "The fold of the subject as a STIX 2.1 bundle: what was known at `recordTime` and is "
@@ -226,6 +233,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _read(
         "exportRecords",
         "records",
+        verb="records",
+        columns=("head.seq", "head.id", "head.kind", "head.op", "head.subject"),
         summary="Export sealed lines",
         description=(
             "The sealed lines of the log, byte for byte, oldest first. Kept as they are, they make "
@@ -271,6 +280,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _read(
         "getRecord",
         "records/{recordId}",
+        verb="record",
         summary="Read a record",
         description="One sealed record; `payload` is null once its content was erased.",
         request=GetRecord,
@@ -281,6 +291,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _read(
         "proveRecord",
         "records/{recordId}/proof",
+        verb="prove",
         summary="Prove a record",
         description=(
             "The receipt of a record (c2sp.org/tlog-proof@v1): its index, the inclusion proof and "
@@ -298,6 +309,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _read(
         "verifyLedger",
         "verify",
+        verb="check",
         summary="Verify the seal",
         description=(
             "Hashes every record again and compares it with the chain, the tree and every kept "
@@ -313,6 +325,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _checkpoint(
         "getCheckpoint",
         "checkpoint",
+        verb="checkpoint",
         summary="Read the checkpoint",
         description=(
             "The signed tree head (C2SP tlog-checkpoint), of the current size or of `size`. Keep "
@@ -322,6 +335,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _checkpoint(
         "getLogCheckpoint",
         "tlog/checkpoint",
+        verb="log-checkpoint",
         summary="Read the checkpoint of the log",
         description=(
             "The same checkpoint beside the tiles, where tools for the format (C2SP tlog-tiles) "
@@ -331,6 +345,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _read(
         "getTile",
         "tlog/tile/{+tile}",
+        verb="tile",
         summary="Read a tile",
         description=(
             "A tile of the log (C2SP tlog-tiles): hashes of a level of the tree, or the heads of "

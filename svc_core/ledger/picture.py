@@ -22,14 +22,13 @@ from typing import Final, NamedTuple, TypeAlias
 
 from attrs import frozen
 
-from svc_core.ledger.fold import standing_of
-from svc_core.ledger.fold_claims import value_text
-from svc_core.ledger.fold_standing import Standing
+from svc_core.ledger.fold.claims import value_text
+from svc_core.ledger.fold.recordset import RecordSet
+from svc_core.ledger.fold.segments import NEVER, Periods, union
+from svc_core.ledger.fold.standing import Standing
+from svc_core.ledger.fold.states import State
 from svc_core.ledger.predicates import is_single
 from svc_core.ledger.records import STATEMENTS, Kind, Record
-from svc_core.ledger.segments import NEVER, Periods, union
-from svc_core.ledger.snapshot import State as Snapshot
-from svc_core.ledger.states import State
 
 STEPS_MAX: Final = 48
 """Record times that are told apart, the newest: at 64 pixels a row more would be thinner than one
@@ -58,7 +57,7 @@ _Rivals: TypeAlias = Mapping[_Key, tuple[str, str]]
 
 
 def svg(
-    records: Iterable[Record] | Snapshot,
+    records: Iterable[Record] | RecordSet,
     subject: str,
     *,
     record_time: str | None = None,
@@ -70,7 +69,7 @@ def svg(
     `record_time` and `size` bound the records as they do a fold; `valid_time` is marked by a line.
     Times are the ledger's texts of 27 characters. Records of other subjects are passed over.
     """
-    standing = standing_of(records, subject, record_time=record_time, size=size)
+    standing = Standing.of(records, subject, record_time=record_time, size=size)
     times = sorted({each.recorded_at for each in standing.records})
     known_at = record_time or max(times, default="the beginning")
     moments = times[-max(min(STEPS_MAX, WORK_MAX // max(len(standing.records), 1)), 1) :]

@@ -3,30 +3,25 @@
 from hashlib import sha256
 from typing import Annotated, Any, Literal, get_args
 
+import attrs
 from attrs import frozen
 
 from svc_core import problem, wire
-from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
-from svc_core.ledger import books, consulting, timestamps
-from svc_core.ledger.answers import (
-    LedgerRecord,
-    SealedRow,
-    SubjectRow,
-    Verification,
-    sealed,
-)
-from svc_core.ledger.appending import Appended, address_of, append_all, append_one
-from svc_core.ledger.books import Proofs, head_of
-from svc_core.ledger.consulting import Bounds
+from svc_core.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern
+from svc_core.ledger import reading, stored, timestamps
+from svc_core.ledger.append.append import Appended, address_of, append_all, append_one
+from svc_core.ledger.append.entries import Entry, Instant, SubjectEntry, SubjectId
 from svc_core.ledger.designators import SchemeName, normalise
-from svc_core.ledger.entries import Entry, Instant, SubjectEntry, SubjectId
-from svc_core.ledger.note import to_base64
+from svc_core.ledger.fold.view import SubjectView, encode
+from svc_core.ledger.log.note import to_base64
+from svc_core.ledger.log.seal import TreeHead
+from svc_core.ledger.model import LedgerRecord, SealedRow, SubjectRow, Verification, sealed
+from svc_core.ledger.reading import Bounds
 from svc_core.ledger.records import decode
-from svc_core.ledger.seal import TreeHead
 from svc_core.ledger.stix import AMBER, Tlp
+from svc_core.ledger.stored import Proofs, head_of
 from svc_core.ledger.timestamps import canonical_time
-from svc_core.ledger.verdict import Level
-from svc_core.ledger.view import SubjectView, encode
+from svc_core.ledger.verify.verdict import Level
 from svc_core.media import Representation
 from svc_core.operation import BASE_V2, BODY, OCTETS, PATH, QUERY, UTF8_TEXT, Context
 from svc_core.ports import Position
@@ -62,8 +57,7 @@ PathSubjectId = Annotated[SubjectId, PATH]
 AnyRecordId = Annotated[
     str,
     PATH,
-    Pattern("(?:sbj|dsg|obs|clm)_[0-9a-f]{24}", "a record id"),
-    Doc("Record identifier."),
+    IdOf("clm", "obs", "dsg", "sbj", noun="record"),
     Example("clm_442bced89046c34c77149f59"),
 ]
 
@@ -237,7 +231,7 @@ async def list_subjects(ctx: Context, request: ListSubjects) -> Page[SubjectRow]
     key = _designator(request.designator)
     binding = ctx.list_binding({} if key is None else {"designator": (key,)}, None, None)
     position = ctx.open_cursor(request.cursor, binding)
-    rows, before = await consulting.subjects(
+    rows, before = await reading.subjects(
         ctx, before=None if position is None else position.order, key=key, limit=request.limit
     )
     end = None if before is None else Position(before, "")
@@ -263,9 +257,9 @@ async def fold_subject(ctx: Context, request: FoldSubject) -> One[SubjectView] |
     asked = _bounds(ctx, request.record_time, request.valid_time, request.size)
     if ctx.format == SVG.format:
         marked = not isinstance(request.valid_time, Unset)
-        body = await consulting.picture_of(ctx, request.subject_id, asked, marked=marked)
+        body = await reading.picture_of(ctx, request.subject_id, asked, marked=marked)
         return Content(SVG.media_type, body, (sha256(body).hexdigest(),))
-    view = await consulting.view_of(
+    view = await reading.view_of(
         ctx,
         request.subject_id,
         asked,
@@ -298,7 +292,7 @@ def _instant(text: Maybe[str], name: str) -> str | None:
 async def export_subject(ctx: Context, request: ExportSubject) -> Content:
     """The subject's fold as a STIX bundle."""
     asked = _bounds(ctx, request.record_time, request.valid_time, request.size)
-    body = await consulting.bundle_of(ctx, request.subject_id, asked, request.tlp)
+    body = await reading.bundle_of(ctx, request.subject_id, asked, request.tlp)
     return Content(STIX.media_type, body, _tag(body, request.valid_time))
 
 
@@ -309,9 +303,10 @@ async def list_records(ctx: Context, request: ListRecords) -> Page[SealedRow]:
     binding = ctx.list_binding(size, None, None)
     position = ctx.open_cursor(request.cursor, binding)
     if position is not None and not isinstance(request.after, Unset):
-        raise Problem(problem.CONFLICTING_PARAMETERS, "after: cannot be combined with cursor")
+        kind = attrs.evolve(problem.CONFLICTING_PARAMETERS, resolution="Use after or cursor.")
+        raise Problem(kind, "after: cannot be combined with cursor")
     start = given(request.after, -1) + 1 if position is None else position.order
-    rows = await consulting.exported(ctx, start, min(head.size, start + request.limit))
+    rows = await reading.exported(ctx, start, min(head.size, start + request.limit))
     end = start + len(rows)
     more = Position(end, "") if end < head.size else None
     return Page(rows, ctx.seal_cursor(more, binding), fields=_log_fields(ctx, head))
@@ -334,20 +329,20 @@ async def prove_record(ctx: Context, request: ProveRecord) -> Content:
     head = await _head(ctx, request.size)
     if line.seq >= head.size:
         raise Problem(problem.INVALID_PARAMETER, f"size: the record is number {line.seq}")
-    receipt = await Proofs(ctx).receipt(line.seq, head.size, books.checkpoint_of(ctx, head))
+    receipt = await Proofs(ctx).receipt(line.seq, head.size, stored.checkpoint_of(ctx, head))
     return Content(UTF8_TEXT, receipt.encode(), (head.tag, line.id), _log_fields(ctx, head))
 
 
 async def get_checkpoint(ctx: Context, request: GetCheckpoint) -> Content:
     """The signed tree head."""
     head = await _head(ctx, request.size)
-    text = books.checkpoint_of(ctx, head)
+    text = stored.checkpoint_of(ctx, head)
     return Content(UTF8_TEXT, text.encode(), (head.tag, text), _log_fields(ctx, head))
 
 
 async def get_tile(ctx: Context, request: GetTile) -> Content:
     """A tile of hashes or entries; a full one never changes."""
-    body = await consulting.tile_bytes(ctx, request.tile)
+    body = await reading.tile_bytes(ctx, request.tile)
     return Content(OCTETS.media_type, body, (request.tile,))
 
 
@@ -355,22 +350,22 @@ async def verify_ledger(ctx: Context, request: VerifyLedger) -> One[Verification
     """The verdict; a ledger that is not sound is told in it, not by the status."""
     trusted = None
     if not isinstance(request.from_size, Unset):
-        trusted = consulting.seen(request.from_size, given(request.from_root_hash, None))
+        trusted = reading.seen(request.from_size, given(request.from_root_hash, None))
     elif not isinstance(request.from_root_hash, Unset):
         raise Problem(problem.INVALID_PARAMETER, "fromSize: is required with fromRootHash")
-    verdict = await consulting.verified(
+    verdict = await reading.verified(
         ctx, level=request.level, size=given(request.size, None), trusted=trusted
     )
     return One(wire.dumps(verdict))
 
 
 async def _head(ctx: Context, size: Maybe[int]) -> TreeHead:
-    return await head_of(ctx) if isinstance(size, Unset) else await books.prefix(ctx, size)
+    return await head_of(ctx) if isinstance(size, Unset) else await stored.prefix(ctx, size)
 
 
 def _log_fields(ctx: Context, head: TreeHead) -> Fields:
     return (
         ("X-Svc-Ledger-Size", str(head.size)),
         ("X-Svc-Ledger-Root", to_base64(head.root)),
-        ("X-Svc-Ledger-Vkey", books.vkey_of(ctx, head.ledger)),
+        ("X-Svc-Ledger-Vkey", stored.vkey_of(ctx, head.ledger)),
     )

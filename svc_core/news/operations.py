@@ -254,6 +254,9 @@ async def list_sources(ctx: Context, *, limit: int) -> tuple[Source, ...]:
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     Operation(
         id="listNews",
+        group="news",
+        verb="list",
+        columns=("publishedAt", "title", "topics", "language", "url"),
         method="GET",
         path="/news",
         summary="List news items",
@@ -273,6 +276,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="listNewsFeeds",
+        group="news",
+        verb="topics",
+        columns=("id", "name", "feedCount", "itemCount24h", "lastItemAt"),
         method="GET",
         path="/news/feeds",
         summary="List the news topics",

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.operation import BODY, PATH, Context, IdOf, Operation, Target
+from svc_core.operation import BODY, PATH, Context, Operation, Target
 from svc_core.profiles import rules
 from svc_core.profiles.planning import due_of, plan, subscription_of
 from svc_core.resources.members import Cursor, Limit, ProfileId
@@ -25,7 +25,7 @@ from svc_core.unset import UNSET
 
 READ = frozenset({"profiles:read"})
 WRITE = frozenset({"profiles:write"})
-PathProfileId = Annotated[ProfileId, PATH, IdOf("prf")]
+PathProfileId = Annotated[ProfileId, PATH]
 
 
 # -- requests ----------------------------------------------------------------------------------
@@ -154,6 +154,9 @@ _PROFILE = Target(PROFILES, "profile_id")
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     Operation(
         id="listProfiles",
+        group="profiles",
+        verb="list",
+        columns=("id", "name", "frequency", "status", "nextRunAt", "reportGeneratedAtISO"),
         method="GET",
         path="/profiles",
         summary="List subscribed profiles",
@@ -170,6 +173,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="createProfile",
+        group="profiles",
+        verb="create",
         method="POST",
         path="/profiles",
         summary="Create a profile",
@@ -189,6 +194,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="getProfile",
+        group="profiles",
+        verb="show",
         method="GET",
         path="/profiles/{profileId}",
         summary="Read a profile",
@@ -202,6 +209,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="replaceProfile",
+        group="profiles",
+        verb="replace",
         method="PUT",
         path="/profiles/{profileId}",
         summary="Replace a profile",
@@ -219,6 +228,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="updateProfile",
+        group="profiles",
+        verb="update",
         method="PATCH",
         path="/profiles/{profileId}",
         summary="Change a profile",
@@ -237,6 +248,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="deleteProfile",
+        group="profiles",
+        verb="delete",
         method="DELETE",
         path="/profiles/{profileId}",
         summary="Delete a profile",

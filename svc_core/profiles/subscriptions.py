@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from attrs import frozen
 
-from svc_core.operation import BODY, PATH, Context, IdOf, Operation, Target
+from svc_core.operation import BODY, PATH, Context, Operation, Target
 from svc_core.profiles import rules
 from svc_core.profiles.operations import READ, WRITE
 from svc_core.profiles.planning import plan
@@ -19,7 +19,7 @@ from svc_core.resources.webhook import WEBHOOKS
 from svc_core.result import One, Page
 from svc_core.unset import UNSET
 
-PathSubscriptionId = Annotated[SubscriptionId, PATH, IdOf("sub")]
+PathSubscriptionId = Annotated[SubscriptionId, PATH]
 
 
 # -- requests ----------------------------------------------------------------------------------
@@ -90,6 +90,9 @@ async def patch_subscription(ctx: Context, request: PatchSubscription) -> One[Su
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     Operation(
         id="listSubscriptions",
+        group="subscriptions",
+        verb="list",
+        columns=("id", "profileId", "status", "delivery.includeAudio", "updatedAt"),
         method="GET",
         path="/subscriptions",
         summary="List subscriptions",
@@ -103,6 +106,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="getSubscription",
+        group="subscriptions",
+        verb="show",
         method="GET",
         path="/subscriptions/{subscriptionId}",
         summary="Read a subscription",
@@ -116,6 +121,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="updateSubscription",
+        group="subscriptions",
+        verb="update",
         method="PATCH",
         path="/subscriptions/{subscriptionId}",
         summary="Change a subscription",

@@ -11,9 +11,8 @@ Rule 3: a period that a person names selects by the items' own dates.
 Rule 4: no match makes a short report that says so.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from textwrap import shorten
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -21,20 +20,20 @@ import attrs
 from attrs import field, frozen
 
 from svc_core import canonical, ids, schedule, wire
-from svc_core.analysis import compose as composing
-from svc_core.analysis.draft import Cited, Draft
-from svc_core.analysis.draft import Period as Span
+from svc_core.analysis import signals
 from svc_core.analysis.evidence import Evidence
 from svc_core.analysis.grouping import Story
 from svc_core.analysis.query import Query
+from svc_core.analysis.signals import SignalDraft
 from svc_core.operation import Context
 from svc_core.ports import Document
-from svc_core.reports import findings, render
-from svc_core.reports.notices import announce
-from svc_core.resources.audio import forget_audio, want_audio
+from svc_core.reports import graph, render, speaking
+from svc_core.reports.draft import Draft, draft, tell
+from svc_core.reports.notices import announce, subscription_to
+from svc_core.resources.audio import forget_audio
 from svc_core.resources.members import micros
 from svc_core.resources.news import NEWS, NEWS_TEXTS, NewsText
-from svc_core.resources.profile import DUE, PROFILES, SUBSCRIPTIONS, Due, Profile
+from svc_core.resources.profile import DUE, PROFILES, Due, Profile
 from svc_core.resources.report import (
     FACETS,
     REPORTS,
@@ -44,12 +43,12 @@ from svc_core.resources.report import (
     ReportFacets,
     ReportLinks,
     ReportRow,
-    ReportSource,
-    Section,
-    Statement,
+    ReportSignal,
+    SignalConfidence,
+    SignalParty,
+    SignalPlace,
 )
 
-LABEL_CHARS = 80  # of the text, where an item has no title: one line of a source list
 RETRY_MIN, RETRY_MAX = timedelta(minutes=5), timedelta(hours=24)
 SETTLING = timedelta(seconds=30)  # from reading an item to its being written: judging 2,000
 # items takes a few seconds, and a unit of work waits at most 5 for the store
@@ -78,8 +77,7 @@ class Material:
     profile: Profile
     window: Window
     evidence: tuple[Evidence, ...] = field(repr=False)
-    last_report_id: str | None = None
-    last_digest: str | None = None
+    newest: ReportFacets | None = None
 
 
 @frozen
@@ -120,8 +118,7 @@ async def gather(ctx: Context, profile_id: str, window: Window | None = None) ->
         profile=profile,
         window=window,
         evidence=kept,
-        last_report_id=None if newest is None else newest.report_id,
-        last_digest=None if newest is None else newest.digest,
+        newest=newest,
     )
 
 
@@ -180,28 +177,18 @@ def _within(item: Evidence, window: Window) -> bool:
 def compose(material: Material, now: datetime) -> Finished:
     """The whole report, from the evidence alone."""
     profile, window = material.profile, material.window
-    told = composing.tell(
+    told = tell(
         profile.topic, material.evidence, keywords=profile.keywords, language=profile.language
     )
-    period = _period(material, told.stories)
-    draft = composing.compose(
-        profile.name,
-        profile.topic,
-        Span(period.start, period.end),
-        told.stories,
-        language=profile.language,
-        considered=told.considered,
-    )
-    report_id = _report_id(profile.id, period)
-    sources = _sources(draft, material.evidence)
-    facets = _facets(
-        report_id, draft, findings.find(report_id, draft, told.stories, sources), sources
-    )
-    repeats = material.last_report_id if facets.digest == material.last_digest else None
-    if window.by == "published" and repeats != report_id:
+    period = _period(material, told)
+    made = draft(profile.name, profile.topic, period, told, profile.language)
+    facets = _facets(_report_id(profile.id, period), made, period, profile.language)
+    newest = material.newest
+    repeats = newest.report_id if newest and newest.digest == facets.digest else None
+    if window.by == "published" and repeats != facets.report_id:
         repeats = None
     covers = window.end - SETTLING if window.by == "taken" else None
-    return Finished(_row(profile, draft, facets, period, now), facets, repeats, covers)
+    return Finished(_row(profile, made, facets, period, now), facets, repeats, covers)
 
 
 def _period(material: Material, told: Sequence[Story]) -> Period:
@@ -220,80 +207,53 @@ def _report_id(profile_id: str, period: Period) -> str:
     return ids.derived_id("rpt", "report", profile_id, span)
 
 
-def _facets(
-    report_id: str, draft: Draft, found: findings.Findings, sources: tuple[ReportSource, ...]
-) -> ReportFacets:
-    opening = _statements(draft.summary_sentences) or (Statement(draft.summary, ()),)
-    sections = tuple(
-        Section(
-            id=section.key,
-            heading=section.heading,
-            statements=_statements(section.sentences),
-            citations=section.citations,
-            topics=section.topics,
-        )
-        for section in draft.sections
-    )
-    story = render.Story(
-        title=draft.title,
-        opening=opening,
-        key_points=_statements(draft.key_points),
-        sections=sections,
-        briefs=_statements(draft.briefs),
-        sources=sources,
-    )
+def _facets(report_id: str, made: Draft, period: Period, language: str) -> ReportFacets:
+    title, words = made.title, made.words
+    found = signals.extract(made.stories, period.end, language=language)
     return ReportFacets(
+        **attrs.asdict(words, recurse=False),
         report_id=report_id,
-        digest=_digest(story),
-        opening=opening,
-        key_points=story.key_points,
-        sections=sections,
-        briefs=story.briefs,
-        sources=story.sources,
-        signals=found.signals,
-        graph=found.graph,
-        content=ReportContent(html=render.page(story), markdown=render.markdown(story)),
-        text=render.text(story),
+        digest=canonical.hex_digest(wire.to_json(words)),
+        signals=tuple(_signal(report_id, one, made.numbers) for one in found),
+        graph=graph.build(made, language),
+        content=ReportContent(render.page(title, words), render.markdown(title, words)),
+        text=render.text(title, words),
     )
 
 
-def _statements(cited: tuple[Cited, ...]) -> tuple[Statement, ...]:
-    return tuple(Statement(sentence.text, sentence.citations) for sentence in cited)
-
-
-def _sources(draft: Draft, evidence: tuple[Evidence, ...]) -> tuple[ReportSource, ...]:
-    texts = {item.id: item.text for item in evidence}
-    return tuple(
-        ReportSource(
-            number=source.number,
-            id=source.id,
-            title=source.title or shorten(texts[source.id], LABEL_CHARS, placeholder="…"),
-            url=source.url or None,
-            name=source.name,
-            published_at=source.published_at,
-        )
-        for source in draft.sources
+def _signal(report_id: str, one: SignalDraft, numbers: Mapping[str, int]) -> ReportSignal:
+    return ReportSignal(
+        id=ids.derived_id("sig", "report-signal", report_id, one.key),
+        type=one.type,
+        title=one.title,
+        summary=one.summary,
+        tags=one.tags,
+        direction=one.direction,
+        entities=tuple(SignalParty(who.name, who.kind) for who in one.entities),
+        places=tuple(SignalPlace(where.name, where.country_code) for where in one.places),
+        occurred_date=None if one.occurred_on is None else one.occurred_on.isoformat(),
+        first_reported_at=one.story.first_at,
+        last_reported_at=one.story.last_at,
+        confidence=one.parts.value,
+        confidence_parts=SignalConfidence(**attrs.asdict(one.parts)),
+        source_count=len(one.story.publishers),
+        story_id=one.story.key,
+        citations=graph.cited_in(one.story, numbers),
     )
-
-
-def _digest(story: render.Story) -> str:
-    """What the report says and from whom, without its title, which names the period."""
-    said = wire.to_json(attrs.evolve(story, title=""))
-    return canonical.hex_digest(said)
 
 
 def _row(
-    profile: Profile, draft: Draft, facets: ReportFacets, period: Period, now: datetime
+    profile: Profile, made: Draft, facets: ReportFacets, period: Period, now: datetime
 ) -> ReportRow:
     path = str(REPORTS.address(facets.report_id))
-    publishers = {source.domain or source.source_id for source in draft.sources}
-    graph = facets.graph
+    publishers = {item.source_domain or item.source_id for item in made.cited}
+    drawn = facets.graph
     return ReportRow(
         id=facets.report_id,
         profile_id=profile.id,
-        title=draft.title,
-        summary=draft.summary,
-        language=draft.language,
+        title=made.title,
+        summary=made.summary,
+        language=profile.language,
         generated_at=now,
         period=period,
         status="ready",
@@ -301,8 +261,8 @@ def _row(
         counts=ReportCounts(
             sources=len(publishers),
             signals=len(facets.signals or ()),
-            entities=sum(node.type == findings.ENTITY for node in graph.nodes) if graph else 0,
-            incidents=len(graph.incident_anchors) if graph else 0,
+            entities=sum(node.type == graph.ENTITY for node in drawn.nodes) if drawn else 0,
+            incidents=len(drawn.incident_anchors) if drawn else 0,
         ),
         links=ReportLinks(
             self_=path,
@@ -338,12 +298,9 @@ async def publish(ctx: Context, finished: Finished) -> ReportRow:
 
 async def _voice(ctx: Context, row: ReportRow) -> None:
     """Have the report spoken where the subscriber wants that and somebody has a voice."""
-    where = {"profile_id": (row.profile_id,)}
-    found = await ctx.tx.documents.scan(SUBSCRIPTIONS, where=where, limit=1)
-    for document in found.rows if ctx.host.speaks else ():
-        subscription = SUBSCRIPTIONS.decode(document.raw)
-        if subscription.status == "active" and subscription.delivery.include_audio:
-            await want_audio(ctx, row.id)
+    subscription = await subscription_to(ctx, row.profile_id) if ctx.host.speaks else None
+    if subscription and subscription.status == "active" and subscription.delivery.include_audio:
+        await speaking.want(ctx, row.id)
 
 
 async def _same(ctx: Context, finished: Finished) -> str | None:

@@ -31,11 +31,9 @@ SUMMARY_CHARS_MAX: Final = 500
 
 async def announce(ctx: Context, row: ReportRow, facets: ReportFacets) -> None:
     """Write the event of a report that was just written, for whoever wants to be told."""
-    where = {"profile_id": (row.profile_id,)}
-    found = await ctx.tx.documents.scan(SUBSCRIPTIONS, where=where, limit=1)
-    if not found.rows:
+    subscription = await subscription_to(ctx, row.profile_id)
+    if subscription is None:
         return
-    subscription = SUBSCRIPTIONS.decode(found.rows[0].raw)
     told = [webhook for webhook in await enabled_webhooks(ctx) if wants(webhook, subscription)]
     if not told:
         return
@@ -43,6 +41,13 @@ async def announce(ctx: Context, row: ReportRow, facets: ReportFacets) -> None:
     data = notice(row, facets, subscription, origin=origin, aliases=ctx.aliases)
     body = cloud_event(id_, REPORT_GENERATED, row.id, source=origin, at=ctx.now, data=data)
     await publish_event(ctx, Event(id_, REPORT_GENERATED, row.id, body, ctx.now), told)
+
+
+async def subscription_to(ctx: Context, profile_id: str) -> Subscription | None:
+    """The subscription to a profile's reports."""
+    where = {"profile_id": (profile_id,)}
+    found = await ctx.tx.documents.scan(SUBSCRIPTIONS, where=where, limit=1)
+    return SUBSCRIPTIONS.decode(found.rows[0].raw) if found.rows else None
 
 
 def wants(webhook: Webhook, subscription: Subscription) -> bool:

@@ -17,7 +17,7 @@ from attrs import field, frozen
 from svc_core import ids
 from svc_core.operation import BASE_V1, Context
 from svc_core.ports import Document
-from svc_core.reports import narration
+from svc_core.reports import rules
 from svc_core.resources.audio import (
     AUDIO,
     SPEAKING,
@@ -26,7 +26,6 @@ from svc_core.resources.audio import (
     Speaking,
     doubt,
     forget_audio,
-    retry,
     trust,
 )
 from svc_core.resources.report import FACETS, REPORTS
@@ -49,6 +48,11 @@ class Task:
     attempts: int = 0
 
 
+async def want(ctx: Context, report_id: str) -> None:
+    """Have a report spoken, as soon as somebody has a voice for it."""
+    await ctx.save(SPEAKING, report_id, Speaking(report_id, ctx.now))
+
+
 async def ask(ctx: Context, report_id: str) -> Task:
     """The task of speaking a report.
 
@@ -57,7 +61,7 @@ async def ask(ctx: Context, report_id: str) -> Task:
     """
     row = REPORTS.decode((await ctx.load(REPORTS, report_id)).raw)
     facets = FACETS.decode((await ctx.load(FACETS, report_id)).raw)
-    told = narration.audio_text(row, facets)
+    told = rules.audio_text(row, facets)
     return Task(report_id, told.text, row.language, facets.digest)
 
 
@@ -73,7 +77,7 @@ async def claim(ctx: Context, seen: Document[Speaking], until: datetime) -> Task
     if wish.attempts >= ATTEMPTS_MAX:
         await ctx.tx.documents.delete(SPEAKING, wish.report_id)
         return None
-    claimed = retry(wish, until)
+    claimed = attrs.evolve(wish, due_at=until, attempts=wish.attempts + 1)
     await ctx.save(SPEAKING, wish.report_id, claimed)
     return attrs.evolve(await ask(ctx, wish.report_id), attempts=claimed.attempts)
 

@@ -8,11 +8,10 @@ Rule 2: a file is in the books before it exists, with a time to look whether any
 from datetime import datetime, timedelta
 from typing import Annotated, Final
 
-import attrs
 from attrs import frozen
 
 from svc_core import ids
-from svc_core.constraints import Doc, Example, Ge, Pattern
+from svc_core.constraints import Doc, Example, Ge, IdOf
 from svc_core.operation import Context
 from svc_core.ports import Collection
 from svc_core.resources.members import CreatedAt, ReportId, micros
@@ -20,12 +19,7 @@ from svc_core.unset import UNSET, Maybe
 
 _SHA256: Final = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
-AudioId = Annotated[
-    str,
-    Pattern(ids.pattern("aud"), "an audio id"),
-    Doc("Audio identifier; a new recording has a new one."),
-    Example("aud_65f1c0de8badf00d12345678"),
-]
+AudioId = Annotated[str, IdOf("aud"), Doc("Audio identifier; a new recording has a new one.")]
 MimeType = Annotated[str, Doc("Media type of the file."), Example("audio/mpeg")]
 SizeBytes = Annotated[int, Ge(0), Doc("Size of the file in bytes."), Example(1_045_315)]
 Sha256 = Annotated[str, Doc("SHA-256 of the file, in hexadecimal."), Example(_SHA256)]
@@ -135,13 +129,3 @@ async def forget_audio(ctx: Context, report_id: str) -> None:
     gone = await ctx.tx.documents.delete(AUDIO, report_id)
     if gone is not None:
         await doubt(ctx, AUDIO.decode(gone.raw).recording.name)
-
-
-async def want_audio(ctx: Context, report_id: str) -> None:
-    """Have a report spoken, as soon as somebody has a voice for it."""
-    await ctx.save(SPEAKING, report_id, Speaking(report_id, ctx.now))
-
-
-def retry(speaking: Speaking, at: datetime) -> Speaking:
-    """The wish, tried once more and next due then."""
-    return attrs.evolve(speaking, due_at=at, attempts=speaking.attempts + 1)

@@ -3,41 +3,16 @@
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
-from svc_core import ids
-from svc_core.constraints import Doc, Example, Ge, Le, Pattern
+from svc_core.constraints import Doc, Example, Ge, IdOf, Le, Pattern
 from svc_core.operation import QUERY
 from svc_core.unset import Maybe
 
-ProfileId = Annotated[
-    str,
-    Pattern(ids.PROFILE_ID, "a profile id"),
-    Doc("Profile identifier."),
-    Example("prf_65f1c0de8badf00d12345678"),
-]
-ReportId = Annotated[
-    str,
-    Pattern(ids.REPORT_ID, "a report id"),
-    Doc("Report identifier."),
-    Example("rpt_65f1c0de8badf00d12345678"),
-]
-SubscriptionId = Annotated[
-    str,
-    Pattern(ids.SUBSCRIPTION_ID, "a subscription id"),
-    Doc("Subscription identifier."),
-    Example("sub_65f1c0de8badf00d12345678"),
-]
-SourceId = Annotated[
-    str,
-    Pattern(ids.pattern("src"), "a source id"),
-    Doc("Source identifier."),
-    Example("src_65f1c0de8badf00d12345678"),
-]
-ObservationId = Annotated[
-    str,
-    Pattern(ids.pattern("obs"), "an observation id"),
-    Doc("Observation identifier."),
-    Example("obs_65f1c0de8badf00d12345678"),
-]
+ProfileId = Annotated[str, IdOf("prf")]
+ReportId = Annotated[str, IdOf("rpt")]
+SubscriptionId = Annotated[str, IdOf("sub")]
+SourceId = Annotated[str, IdOf("src")]
+ObservationId = Annotated[str, IdOf("obs")]
+WebhookId = Annotated[str, IdOf("whk")]
 
 CreatedAt = Annotated[datetime, Doc("When it was created."), Example("2026-01-31T09:30:00Z")]
 UpdatedAt = Annotated[

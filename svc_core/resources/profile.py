@@ -5,8 +5,7 @@ from typing import Annotated, Literal
 
 from attrs import frozen
 
-from svc_core import ids
-from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
+from svc_core.constraints import Arg, Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
 from svc_core.operation import BASE_V1
 from svc_core.ports import Collection
 from svc_core.resources.members import (
@@ -18,6 +17,7 @@ from svc_core.resources.members import (
     ReportId,
     SubscriptionId,
     UpdatedAt,
+    WebhookId,
     micros,
 )
 from svc_core.schedule import Frequency, Schedule
@@ -41,6 +41,7 @@ Cadence = Annotated[Frequency, Doc("How often a report is made."), Example("dail
 TimeOfDay = Annotated[
     str,
     Pattern("(?:[01][0-9]|2[0-3]):[0-5][0-9]", "a time of day HH:MM"),
+    Arg("time"),
     Doc("Local time of day, HH:MM; required except for hourly and manual profiles."),
     Example("07:30"),
 ]
@@ -48,6 +49,7 @@ ScheduleDay = Annotated[
     int,
     Ge(1),
     Le(28),
+    Arg("day"),
     Doc("1..7 from Monday for weekly, 1..28 for monthly profiles; null means the first."),
     Example(None),
 ]
@@ -95,7 +97,7 @@ class Profile:
 
 
 WebhookIds = Annotated[
-    tuple[Annotated[str, Pattern(ids.WEBHOOK_ID, "a webhook id")], ...],
+    tuple[WebhookId, ...],
     MaxLen(WEBHOOKS_MAX),
     Doc("Webhooks to notify; empty means every webhook of the workspace."),
     Example([]),

@@ -280,7 +280,18 @@ class ReportContent:
 
 
 @frozen
-class ReportFacets:
+class ReportWords:
+    """All that a report says below its title, and the sources that its citations number."""
+
+    opening: tuple[Statement, ...]
+    key_points: tuple[Statement, ...]
+    sections: tuple[Section, ...]
+    briefs: tuple[Statement, ...]
+    sources: tuple[ReportSource, ...]
+
+
+@frozen
+class ReportFacets(ReportWords):
     """Everything of a report that is not in its row, stored beside it.
 
     `signals` and `graph` are null for reports that were made before these were extracted;
@@ -289,11 +300,6 @@ class ReportFacets:
 
     report_id: ReportId
     digest: str
-    opening: tuple[Statement, ...]
-    key_points: tuple[Statement, ...]
-    sections: tuple[Section, ...]
-    briefs: tuple[Statement, ...]
-    sources: tuple[ReportSource, ...]
     signals: tuple[ReportSignal, ...] | None
     graph: ReportGraph | None
     content: ReportContent
@@ -301,20 +307,9 @@ class ReportFacets:
 
 
 @frozen
-class ReportDetail:
+class ReportDetail(ReportRow):
     """A report with the expansions that were asked for."""
 
-    id: ReportId
-    profile_id: ProfileId
-    title: Title
-    summary: Summary
-    language: Language
-    generated_at: GeneratedAt
-    period: Period
-    status: Status
-    has_audio: HasAudio
-    counts: ReportCounts
-    links: ReportLinks
     content: Annotated[Maybe[ReportContent], Doc("With `include=content`.")] = UNSET
     sources: Annotated[
         Maybe[tuple[ReportSource, ...]], Doc("With `include=sources`: the cited items, by number.")

@@ -15,10 +15,10 @@ import attrs
 from attrs import frozen
 
 from svc_core import ids
-from svc_core.constraints import Doc, Example, Ge, MaxLen, MinLen, Pattern
+from svc_core.constraints import Doc, Example, Ge, IdOf, MaxLen, MinLen
 from svc_core.operation import BASE_V1, Context
 from svc_core.ports import Collection, Document
-from svc_core.resources.members import ONE_LINE, CreatedAt, ProfileId, UpdatedAt, micros
+from svc_core.resources.members import ONE_LINE, CreatedAt, ProfileId, UpdatedAt, WebhookId, micros
 from svc_core.vault import sealed_with
 
 REPORT_GENERATED: Final = "dev.svc.report.generated.v1"
@@ -34,24 +34,10 @@ PROFILES_MAX = 100
 WEBHOOKS_MAX = 50
 """Webhooks of one workspace; each costs one request for every report."""
 
-WebhookId = Annotated[
-    str,
-    Pattern(ids.WEBHOOK_ID, "a webhook id"),
-    Doc("Webhook identifier."),
-    Example("whk_65f1c0de8badf00d12345678"),
-]
 EventId = Annotated[
-    str,
-    Pattern(ids.pattern("evt"), "an event id"),
-    Doc("Event identifier; consumers recognise repetitions by it."),
-    Example("evt_65f1c0de8badf00d12345678"),
+    str, IdOf("evt"), Doc("Event identifier; consumers recognise repetitions by it.")
 ]
-AttemptId = Annotated[
-    str,
-    Pattern(ids.pattern("att"), "an attempt id"),
-    Doc("Identifies one network attempt."),
-    Example("att_65f1c0de8badf00d12345678"),
-]
+AttemptId = Annotated[str, IdOf("att"), Doc("Identifies one network attempt.")]
 Url = Annotated[
     str,
     MaxLen(2_048),
@@ -73,7 +59,7 @@ Events = Annotated[
     Example([REPORT_GENERATED]),
 ]
 ProfileIds = Annotated[
-    tuple[Annotated[str, Pattern(ids.PROFILE_ID, "a profile id")], ...],
+    tuple[ProfileId, ...],
     MaxLen(PROFILES_MAX),
     Doc("The profiles whose reports it receives; empty means every subscribed one."),
     Example([]),

@@ -22,9 +22,9 @@ from svc_core.ports import (
 )
 from svc_core.testing import storage_steps as steps
 from svc_core.testing import strategies
-from svc_core.testing.desk import Desk, Run, Store
 from svc_core.testing.sample import NOTES, NOTICES, SECRETS, Note
 from svc_core.testing.sealing import at
+from svc_core.testing.sync_store import Desk, Run, Store
 
 _sizes = st.none() | st.integers(0, 9) | st.integers(240, 260)
 _bounds = st.none() | st.integers(-3, 3)

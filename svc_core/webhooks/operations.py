@@ -50,6 +50,16 @@ _URL = (problem.WEBHOOK_URL_NOT_ALLOWED,)
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     Operation(
         id="listWebhooks",
+        group="webhooks",
+        verb="list",
+        columns=(
+            "id",
+            "url",
+            "status",
+            "consecutiveFailures",
+            "lastDelivery.status",
+            "lastDelivery.at",
+        ),
         method="GET",
         path="/webhooks",
         summary="List webhooks",
@@ -63,6 +73,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="createWebhook",
+        group="webhooks",
+        verb="create",
         method="POST",
         path="/webhooks",
         summary="Register a webhook",
@@ -84,6 +96,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="getWebhook",
+        group="webhooks",
+        verb="show",
         method="GET",
         path="/webhooks/{webhookId}",
         summary="Read a webhook",
@@ -97,6 +111,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="replaceWebhook",
+        group="webhooks",
+        verb="replace",
         method="PUT",
         path="/webhooks/{webhookId}",
         summary="Replace a webhook",
@@ -115,6 +131,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="updateWebhook",
+        group="webhooks",
+        verb="update",
         method="PATCH",
         path="/webhooks/{webhookId}",
         summary="Change a webhook",
@@ -133,6 +151,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="deleteWebhook",
+        group="webhooks",
+        verb="delete",
         method="DELETE",
         path="/webhooks/{webhookId}",
         summary="Delete a webhook",
@@ -147,6 +167,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="enableWebhook",
+        group="webhooks",
+        verb="enable",
         method="POST",
         path="/webhooks/{webhookId}/enable",
         summary="Enable a webhook",
@@ -160,6 +182,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="rotateWebhookSecret",
+        group="webhooks",
+        verb="rotate-secret",
         method="POST",
         path="/webhooks/{webhookId}/rotate-secret",
         summary="Rotate a webhook's secret",
@@ -178,6 +202,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="testWebhook",
+        group="webhooks",
+        verb="test",
         method="POST",
         path="/webhooks/{webhookId}/test",
         summary="Send a test event",
@@ -196,6 +222,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="listDeliveries",
+        group="webhooks",
+        verb="deliveries",
+        columns=("eventId", "eventType", "subject", "status", "updatedAt"),
         method="GET",
         path="/webhooks/{webhookId}/deliveries",
         summary="List deliveries",
@@ -209,6 +238,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="redeliverEvent",
+        group="webhooks",
+        verb="redeliver",
         method="POST",
         path="/webhooks/{webhookId}/deliveries/{eventId}/redeliver",
         summary="Send an event again",

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from attrs import frozen
 
-from svc_core.constraints import Doc, Example, Pattern
-from svc_core.operation import BODY, PATH, QUERY, IdOf
-from svc_core.resources.members import Cursor, Limit
+from svc_core.constraints import Arg, Doc, Example, Pattern
+from svc_core.operation import BODY, PATH, QUERY
+from svc_core.resources.members import Cursor, Limit, WebhookId
 from svc_core.resources.period import When
 from svc_core.resources.webhook import (
     ALL_EVENTS,
@@ -17,12 +17,11 @@ from svc_core.resources.webhook import (
     ProfileIds,
     Url,
     Webhook,
-    WebhookId,
 )
 from svc_core.unset import UNSET, Maybe
 from svc_core.webhooks.signing import SECRET_PATTERN
 
-PathWebhookId = Annotated[WebhookId, PATH, IdOf("whk")]
+PathWebhookId = Annotated[WebhookId, PATH]
 
 Secret = Annotated[
     str,
@@ -45,7 +44,7 @@ class WebhookInput:
     Without a secret a new webhook gets one, which its answer shows, and an old one keeps its own.
     """
 
-    url: Url
+    url: Annotated[Url, Arg(positional=True)]
     description: Description = None
     events: Events = ALL_EVENTS
     profile_ids: ProfileIds = ()

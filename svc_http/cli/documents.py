@@ -36,7 +36,7 @@ def openapi(
 
 def version(*, answer: Answer = Answer()) -> None:  # noqa: B008 - frozen
     """Print the versions of svc, Python and SQLite."""
-    from svc_http.pages import service_version  # noqa: PLC0415 - help is shown without it
+    from svc_http.requests.pages import service_version  # noqa: PLC0415 - help is shown without it
 
     found = {
         "version": service_version(),

@@ -20,7 +20,7 @@ from svc_http.demo.documents import documents
 from svc_http.demo.profiles import PROFILES, DemoProfile
 from svc_http.demo.subject import Recorded, record
 from svc_http.fetch import Fetcher
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 from svc_http.workers import add_source, make_report, pull_all
 
 WORKSPACE = "demo"

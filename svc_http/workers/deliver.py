@@ -25,9 +25,9 @@ from svc_core.webhooks import delivering, rules
 from svc_core.webhooks.delivering import KEPT, Task
 from svc_core.webhooks.rules import Outcome
 from svc_http import system
-from svc_http.commits import Commits
 from svc_http.fetch.post import Undelivered
-from svc_http.service import Service
+from svc_http.runtime.commits import Commits
+from svc_http.runtime.service import Service
 
 LOOK_SECONDS: Final = 1.0
 """How often the queues are looked at when nothing was heard: what other processes queued, and

@@ -13,7 +13,7 @@ from typing import Final
 from svc_core.resources.webhook import WEBHOOK_SECRETS
 from svc_core.vault import VaultError
 from svc_core.webhooks import keys
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 
 PAGE_ROWS: Final = 100
 """Webhooks looked up at once."""

@@ -21,7 +21,7 @@ from svc_core.reports.making import SETTLING, postpone, settle
 from svc_core.resources.members import micros
 from svc_core.resources.profile import DUE, Due
 from svc_core.resources.report import ReportRow
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 from svc_http.workers.reporting import composed
 
 ROUND_SECONDS = 5.0

@@ -29,11 +29,11 @@ from svc_core.resources.audio import (
     trust,
 )
 from svc_core.resources.members import micros
-from svc_http.commits import Commits
-from svc_http.media import Media
+from svc_http.media.files import Media
 from svc_http.providers.sound import NoSound
 from svc_http.providers.speech import SECONDS_MAX, Speech, SpeechFailed, Words
-from svc_http.service import Service
+from svc_http.runtime.commits import Commits
+from svc_http.runtime.service import Service
 
 CLAIM: Final = timedelta(seconds=SECONDS_MAX + 60)
 """How long a report belongs to the worker that speaks it: its bound, and a minute for the disk."""

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import attrs
 import pytest
 
 from svc_core import accounts, catalog, passes, problem
@@ -19,6 +20,7 @@ from svc_core.resources.report import (
     ReportFacets,
     ReportLinks,
     ReportRow,
+    ReportWords,
     Statement,
 )
 from svc_http.storage import MemoryStorage
@@ -32,11 +34,11 @@ SPOKEN = "The E-U spends 1.2 billion US dollars, 5 percent more."
 def legacy_report(at):
     """A report from before signals and graphs, its words and its row."""
     opening = (Statement("The EU spends $1.2bn, 5% more.", ()),)
-    story = render.Story("Ports <b>", opening, (), (), (), ())
+    title, words = "Ports <b>", ReportWords(opening, (), (), (), ())
     row = ReportRow(
         id=ID,
         profile_id="prf_" + "7" * 24,
-        title=story.title,
+        title=title,
         summary=opening[0].text,
         language="en",
         generated_at=at,
@@ -55,15 +57,13 @@ def legacy_report(at):
     facets = ReportFacets(
         report_id=ID,
         digest="0" * 64,
-        opening=opening,
-        key_points=(),
-        sections=(),
-        briefs=(),
-        sources=(),
+        **attrs.asdict(words, recurse=False),
         signals=None,
         graph=None,
-        content=ReportContent(html=render.page(story), markdown=render.markdown(story)),
-        text=render.text(story),
+        content=ReportContent(
+            html=render.page(title, words), markdown=render.markdown(title, words)
+        ),
+        text=render.text(title, words),
     )
     return row, facets
 

@@ -17,8 +17,8 @@ import pytest
 from svc_core.drive import Suspended
 from svc_core.ports import Answer, FeedPosition, Position, Transaction
 from svc_core.testing.clock import START
-from svc_core.testing.desk import Desk, a_change
 from svc_core.testing.sample import NOTES, SAMPLES, Note
+from svc_core.testing.sync_store import Desk, a_change
 from svc_http.storage import Overloaded, SqliteStorage, StorageUnavailable, StoreBusy
 from svc_http.storage.sqlite.threads import UNITS_PER_SNAPSHOT
 

@@ -10,8 +10,8 @@ import pytest
 from attrs import evolve
 
 from svc_core.ports import Collection
-from svc_core.testing.desk import Desk
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, Note
+from svc_core.testing.sync_store import Desk
 from svc_http.storage import SqliteStorage, StoreBusy
 from svc_http.storage.sqlite import migrate, renew_epoch, status
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from svc_core.testing.desk import Desk
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, Note
+from svc_core.testing.sync_store import Desk
 from svc_http.storage import SqliteStorage
 from svc_http.storage.sqlite import has_wal_reset_fault, ledger, migrate
 from svc_http.storage.sqlite.changes import _APPEND, _HEAD, _READ, _READ_TYPE

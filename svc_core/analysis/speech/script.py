@@ -1,20 +1,19 @@
 """A report as a script for a voice: intro, the report's own words, outro."""
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from attrs import field, frozen
 
 from svc_core.analysis.speech._dates import day
 from svc_core.analysis.speech._signs import tidy
-from svc_core.analysis.speech._wording import Words, frame_of
 from svc_core.analysis.speech.spoken import spoken
+from svc_core.analysis.wording import Wording, days, frame
 
 WORDS_PER_MINUTE = 150  # news read aloud; two engines took 22 and 24 seconds for 60 words
 CHARS_MAX = 100_000
 """Characters of the longest script: about two hours, longer than anybody listens."""
 
-_INSTANT = timedelta(microseconds=1)
 _TITLE_CHARS_MAX = 500  # a name of 120 characters and its days, however many of them are signs
 
 
@@ -42,7 +41,7 @@ def narrate(script: Script) -> str:
 
     It has at most `CHARS_MAX` characters: a longer report is told up to there, then the outro.
     """
-    words = frame_of(script.language)
+    words = frame(script.language)
     title = " ".join(spoken(script.title[:_TITLE_CHARS_MAX], script.language).split())
     facts = _covered(script, words), _drawn(script.sources, words)
     intro = " ".join(part for part in (title, *facts) if part)
@@ -56,28 +55,23 @@ def seconds(word_count: int) -> int:
     return -(-word_count * 60 // WORDS_PER_MINUTE)
 
 
-def _covered(script: Script, words: Words) -> str:
-    start, end = script.start, max(script.start, script.end - _INSTANT)
-    if start.date() == end.date():
-        return words.day.format(day=_day(start, script.language))
-    days = _day(start, script.language), _day(end, script.language)
-    return words.span.format(start=days[0], end=days[1])
+def _covered(script: Script, words: Wording) -> str:
+    start, end = (_day(at, words) for at in days(script.start, script.end))
+    return words.day.format(day=start) if start == end else words.span.format(start=start, end=end)
 
 
-def _day(at: datetime, language: str) -> str:
+def _day(at: datetime, words: Wording) -> str:
     """A day in words where the frame is English, else in digits, which its voices read."""
-    if frame_of(language) is frame_of("en"):
-        return day(at.year, at.month, at.day)
-    return at.date().isoformat()
+    return day(at.year, at.month, at.day) if words is frame("en") else at.date().isoformat()
 
 
-def _drawn(sources: int, words: Words) -> str:
+def _drawn(sources: int, words: Wording) -> str:
     if sources == 0:
         return words.no_source
     return words.source if sources == 1 else words.sources.format(count=sources)
 
 
-def _told(script: Script, words: Words) -> Iterator[str]:
+def _told(script: Script, words: Wording) -> Iterator[str]:
     """Every paragraph in order; a list that has items comes behind its announcement."""
     lists = (
         ("", script.opening),

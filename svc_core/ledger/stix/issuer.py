@@ -12,9 +12,9 @@ from typing import Any, Final
 from attrs import frozen
 
 from svc_core import canonical
-from svc_core.ledger.fold_verdicts import texts_of
+from svc_core.ledger.fold.rows import texts_of
+from svc_core.ledger.fold.states import State
 from svc_core.ledger.records import Record
-from svc_core.ledger.states import State
 from svc_core.ledger.stix.ids import FIXED_TIME, milliseconds, object_id
 from svc_core.ledger.stix.known import Object, said, text
 from svc_core.ledger.stix.marking import AMBER, IDS, Tlp

@@ -10,9 +10,9 @@ from typing import Any
 
 from attrs import frozen
 
-from svc_core.ledger.fold_standing import Standing
+from svc_core.ledger.fold.recordset import readable
+from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.records import STATEMENTS, Record
-from svc_core.ledger.snapshot import readable
 
 Object = dict[str, Any]
 """A STIX object as JSON."""

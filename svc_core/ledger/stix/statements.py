@@ -10,7 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from attrs import frozen
 
-from svc_core.ledger.fold_claims import confidence_of, value_text
+from svc_core.ledger.fold.claims import value_text
+from svc_core.ledger.fold.rows import confidence_of
 from svc_core.ledger.predicates import edge
 from svc_core.ledger.records import Payload, Record
 from svc_core.ledger.stix.issuer import Issuer

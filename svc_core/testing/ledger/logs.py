@@ -15,11 +15,12 @@ from typing import Any, TypeAlias
 
 from attrs import evolve
 
-from svc_core.ledger.note import VerifierKey
-from svc_core.ledger.receipt import Receipt
+from svc_core.ledger.log.note import VerifierKey
+from svc_core.ledger.log.proofs import ProofError, consistency_ranges, inclusion_ranges, plan
+from svc_core.ledger.log.receipt import Receipt
+from svc_core.ledger.log.tree import Frontier, grow
 from svc_core.ledger.records import Record
-from svc_core.ledger.tree import Frontier, ProofError
-from svc_core.ledger.verdict import Verdict
+from svc_core.ledger.verify.verdict import Verdict
 from svc_core.testing.ledger.edits import Edit
 from svc_core.testing.ledger.folds import act
 from svc_core.testing.ledger.histories import History
@@ -86,6 +87,32 @@ def tree_hash(leaves: Sequence[bytes]) -> bytes:
         return leaves[0]
     split = 1 << (len(leaves) - 1).bit_length() - 1
     return sha256(b"\x01" + tree_hash(leaves[:split]) + tree_hash(leaves[split:])).digest()
+
+
+def inclusion(index: int, size: int, leaves: Sequence[bytes]) -> tuple[bytes, ...]:
+    """The proof that leaf `index` is in the tree of the first `size` leaves, as a store makes it.
+
+    Raises:
+        ValueError: there is no such leaf.
+    """
+    return _made(inclusion_ranges(index, size), leaves)
+
+
+def consistency(old: int, size: int, leaves: Sequence[bytes]) -> tuple[bytes, ...]:
+    """The proof that the tree of the first `size` leaves begins with that of `old`.
+
+    Raises:
+        ValueError: there are no such sizes.
+    """
+    return _made(consistency_ranges(old, size), leaves)
+
+
+def _made(ranges: Iterable[tuple[int, int]], leaves: Sequence[bytes]) -> tuple[bytes, ...]:
+    rows = {0: list(leaves)}
+    for level, _, hash_ in grow((), 0, leaves).nodes:
+        rows.setdefault(level, []).append(hash_)
+    made = plan(ranges)
+    return made.combine([rows[level][start:end] for level, start, end in made.spans])
 
 
 def check_frontier(

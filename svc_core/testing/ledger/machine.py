@@ -20,10 +20,10 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from svc_core.ledger.fold import fold
+from svc_core.ledger.fold.fold import fold
+from svc_core.ledger.fold.view import encode
+from svc_core.ledger.log.seal import seal_batch
 from svc_core.ledger.records import Draft, Record, decode
-from svc_core.ledger.seal import seal_batch
-from svc_core.ledger.view import encode
 from svc_core.ports import (
     DuplicateRecordError,
     LedgerHead,
@@ -31,7 +31,6 @@ from svc_core.ports import (
     StaleVersionError,
     Transaction,
 )
-from svc_core.testing.desk import Run, Store
 from svc_core.testing.ledger.histories import (
     Act,
     History,
@@ -42,6 +41,7 @@ from svc_core.testing.ledger.histories import (
     opened,
 )
 from svc_core.testing.ledger.questions import Fold, Question, content, core, holds, valid_times
+from svc_core.testing.sync_store import Run, Store
 
 TENANT = "ann"
 LINES_MAX = 1_000

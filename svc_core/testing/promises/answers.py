@@ -6,8 +6,8 @@ from typing import Any
 
 from svc_core.ports import SYSTEM, Answer, Transaction
 from svc_core.testing.clock import START
-from svc_core.testing.desk import refused
 from svc_core.testing.promises.bench import ANN, BOB, Bench, Mishap, an_answer
+from svc_core.testing.sync_store import refused
 
 
 class AnswerPromises(Bench):

@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 from svc_core.ports import Answer, Transaction
 from svc_core.testing.clock import START
-from svc_core.testing.desk import Desk, Store, a_change
 from svc_core.testing.sample import NOTES, Note
+from svc_core.testing.sync_store import Desk, Store, a_change
 
 R = TypeVar("R")
 

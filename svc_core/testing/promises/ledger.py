@@ -9,9 +9,9 @@ from svc_core.ports import (
     StaleVersionError,
     Transaction,
 )
-from svc_core.testing.desk import refused
 from svc_core.testing.promises.bench import ANN, BOB, Bench, Mishap
 from svc_core.testing.sealing import Growth, a_line, at, growth, plain
+from svc_core.testing.sync_store import refused
 
 
 class LedgerBench(Bench):

@@ -4,9 +4,9 @@
 from typing import Any
 
 from svc_core.ports import SYSTEM, Position
-from svc_core.testing.desk import refused
 from svc_core.testing.promises.bench import ANN, BOB, Bench
 from svc_core.testing.sample import NOTES, NOTICES, Note
+from svc_core.testing.sync_store import refused
 
 
 class ListPromises(Bench):

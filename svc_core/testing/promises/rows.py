@@ -4,9 +4,9 @@
 from attrs import evolve
 
 from svc_core.ports import SYSTEM, Collection, StaleVersionError
-from svc_core.testing.desk import refused
 from svc_core.testing.promises.bench import ANN, BOB, Bench
 from svc_core.testing.sample import NOTES, NOTICES, SECRETS, Note
+from svc_core.testing.sync_store import refused
 
 
 class RowPromises(Bench):

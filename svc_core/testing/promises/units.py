@@ -3,7 +3,6 @@
 
 from svc_core.ports import SYSTEM, FeedPosition, StaleVersionError, Transaction
 from svc_core.testing.clock import START
-from svc_core.testing.desk import a_change, refused
 from svc_core.testing.promises.bench import (
     ANN,
     Bench,
@@ -13,6 +12,7 @@ from svc_core.testing.promises.bench import (
     tenant_of,
 )
 from svc_core.testing.sample import NOTES, Note
+from svc_core.testing.sync_store import a_change, refused
 
 
 class UnitPromises(Bench):

@@ -133,8 +133,8 @@ SCRIPT = Script(
 
 def test_a_script_has_an_intro_the_reports_words_and_an_outro() -> None:
     assert narrate(SCRIPT).split("\n\n") == [
-        "Ports: March first to seventh, 2026. This report covers the time from March first, 2026 "
-        "to March seventh, 2026. It draws on 3 sources.",
+        "Ports: March 1st to 7th, 2026. This report covers the time from March 1st, 2026 "
+        "to March 7th, 2026. It draws on 3 sources.",
         "Dockworkers at Antwerp joined.",
         "Key points.",
         "NATO spent 5 million US dollars.",
@@ -143,7 +143,7 @@ def test_a_script_has_an_intro_the_reports_words_and_an_outro() -> None:
         "The port closed.",
         "In brief.",
         "A ship left.",
-        "That was the report: Ports: March first to seventh, 2026. Thank you for listening.\n",
+        "That was the report: Ports: March 1st to 7th, 2026. Thank you for listening.\n",
     ]
 
 
@@ -158,7 +158,7 @@ def test_the_intro_counts_the_sources(sources: int, said: str) -> None:
 @pytest.mark.parametrize("hours", [0, 1, 24])
 def test_the_intro_names_one_day_where_the_period_is_one(hours: int) -> None:
     script = attrs.evolve(SCRIPT, end=START + timedelta(hours=hours))
-    assert "This report covers March first, 2026. It" in narrate(script)
+    assert "This report covers March 1st, 2026. It" in narrate(script)
 
 
 def test_lists_without_items_are_not_announced() -> None:
@@ -172,7 +172,7 @@ def test_lists_without_items_are_not_announced() -> None:
     [
         ("de-CH", "vom 2026-03-01 bis zum 2026-03-07", "Das Wichtigste.", "Danke fürs Zuhören.\n"),
         ("fr", "du 2026-03-01 au 2026-03-07", "Points essentiels.", "Merci de votre écoute.\n"),
-        ("zh", "from March first, 2026 to", "Key points.", "Thank you for listening.\n"),
+        ("zh", "from March 1st, 2026 to", "Key points.", "Thank you for listening.\n"),
     ],
 )
 def test_the_frame_is_in_the_reports_language_where_it_is_known(

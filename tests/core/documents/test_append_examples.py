@@ -7,8 +7,8 @@ import pytest
 
 from svc_core import wire
 from svc_core.catalog import OPERATIONS
-from svc_core.ledger.drafts import draft
-from svc_core.ledger.entries import Entry
+from svc_core.ledger.append.drafts import draft
+from svc_core.ledger.append.entries import Entry
 from svc_core.ledger.examples import APPENDS
 from svc_core.ledger.records import Op
 from svc_core.openapi import document

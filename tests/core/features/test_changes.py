@@ -6,7 +6,7 @@ from typing import Any
 from svc_core import catalog
 from svc_core.changes.rows import ResourceType
 from svc_core.cursor import Watermark, seal_watermark
-from svc_core.ledger.appending import SUBJECT
+from svc_core.ledger.append.append import SUBJECT
 
 
 def page(house: Any, tenant: str = "wsp_a", query: str = "") -> Any:

@@ -12,7 +12,7 @@ from svc_core import drive, openapi, passes, pipeline, reports
 from svc_core.host import Host
 from svc_core.operation import T4_PREMIUM_AUDIO, Context
 from svc_core.ports import Document
-from svc_core.reports import audio, speaking
+from svc_core.reports import operations, speaking
 from svc_core.reports.speaking import ADOPTION_MAX, ATTEMPTS_MAX, Task
 from svc_core.resources.audio import AUDIO, DOUBTS, SPEAKING, Recording, Speaking
 from svc_core.resources.profile import SUBSCRIPTIONS
@@ -149,7 +149,7 @@ def test_the_old_name_of_the_duration_ends_with_the_window(stage: Stage) -> None
 
     def facet(*, aliases: bool) -> Any:
         return stage.run(
-            lambda ctx: audio.audio_facet(attrs.evolve(ctx, aliases=aliases), stage.report_id)
+            lambda ctx: operations.audio_facet(attrs.evolve(ctx, aliases=aliases), stage.report_id)
         )
 
     assert facet(aliases=True).duration == facet(aliases=True).duration_seconds

@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svc_core import canonical, wire
-from svc_core.ledger.fold import fold, standing_of
-from svc_core.ledger.fold_claims import value_text
+from svc_core.ledger.fold.claims import value_text
+from svc_core.ledger.fold.fold import fold
+from svc_core.ledger.fold.recordset import RecordSet
+from svc_core.ledger.fold.standing import Standing
+from svc_core.ledger.fold.view import Basis, CollisionView, SubjectView, encode
 from svc_core.ledger.records import Draft, Record, decode
-from svc_core.ledger.snapshot import EMPTY, Snapshot, State
-from svc_core.ledger.view import Basis, CollisionView, SubjectView, encode
 from svc_core.schema import Schemas
 from svc_core.testing.ledger import folds, histories, questions
 
@@ -262,17 +263,17 @@ def test_content_that_an_erasure_names_is_gone_even_from_records_that_still_hold
     book: Book,
 ) -> None:
     claim = book.claim("secret")
-    full = State.of(book.records)
+    full = RecordSet.of(book.records)
     book.add("retract", claim, Y20, Y20)
     erasure = book.records[-1]._replace(op="erase", valid_from=None, valid_to=None)
-    state = full | State.of([erasure])
+    state = full | RecordSet.of([erasure])
 
     assert "secret" not in repr(state)
-    assert state == State.of([erasure]) | full
-    assert "secret" not in repr(State.of([erasure]).restrict(size=0) | full)
+    assert state == RecordSet.of([erasure]) | full
+    assert "secret" not in repr(RecordSet.of([erasure]).restrict(size=0) | full)
     assert full | full.restrict(size=0) == full
     assert (
-        State.of([full.records[0], full.records[0]._replace(payload=None)]).records[0].payload
+        RecordSet.of([full.records[0], full.records[0]._replace(payload=None)]).records[0].payload
         is None
     )
 
@@ -311,24 +312,12 @@ def test_guards_learn_what_is_in_force_and_in_which_state(book: Book) -> None:
     claim, other = book.claim("a"), book.claim("b")
     verdict = book.verdict(claim, "disputed")
     retraction = book.add("retract", other)
-    standing = standing_of(State.of(book.records), SUBJECT)
+    standing = Standing.of(RecordSet.of(book.records), SUBJECT)
 
     assert standing.in_force == {claim, verdict, retraction}
     assert standing.states == {claim: "disputed"}
     assert [each.id for each in standing.live(Y21)] == [claim]
-    assert standing_of(book.records, SUBJECT, size=3).in_force == {claim, other, verdict}
-
-
-def test_a_snapshot_reaches_as_far_as_it_was_taken(book: Book) -> None:
-    book.claim("a")
-    snapshot = Snapshot(SUBJECT, 1, "00", State.of(book.records))
-
-    assert snapshot.at(0) == EMPTY
-    assert snapshot.at(1) is snapshot.state
-    with pytest.raises(ValueError, match=r"^The snapshot holds the first 1 records, not 2\.$"):
-        snapshot.at(2)
-    book.claim("b")
-    assert snapshot.advance(book.records[1:], 2, "01").at(2) == State.of(book.records)
+    assert Standing.of(book.records, SUBJECT, size=3).in_force == {claim, other, verdict}
 
 
 def test_the_view_has_a_schema_that_its_bytes_fit(book: Book) -> None:
@@ -420,11 +409,11 @@ def test_no_set_of_records_makes_a_fold_raise_or_depend_on_order(
 def test_any_sets_of_records_are_a_monoid(
     one: list[Record], two: list[Record], three: list[Record]
 ) -> None:
-    a, b, c = State.of(one), State.of(two), State.of(three)
+    a, b, c = RecordSet.of(one), RecordSet.of(two), RecordSet.of(three)
 
     assert _told((a | b) | c) == _told(a | (b | c))
-    assert _told(a | b) == _told(b | a) == _told(State.of([*two, *one]))
-    assert _told(a | a) == _told(a | EMPTY) == _told(EMPTY | a) == _told(a)
+    assert _told(a | b) == _told(b | a) == _told(RecordSet.of([*two, *one]))
+    assert _told(a | a) == _told(a | RecordSet()) == _told(RecordSet() | a) == _told(a)
     for how in ({"size": 2}, {"record_time": Y20}):
         cut = (a | b).restrict(**how)  # type: ignore[arg-type]
         assert _told(cut) == _told(a.restrict(**how) | b.restrict(**how))  # type: ignore[arg-type]
@@ -446,7 +435,7 @@ def test_only_a_later_record_displaces_or_judges(book: Book) -> None:
     book.records[1] = book.records[1]._replace(seq=0)
     book.records[3] = book.records[3]._replace(seq=0)
 
-    standing = standing_of(book.records, SUBJECT)
+    standing = Standing.of(book.records, SUBJECT)
 
     assert book.values() == ["a"]
     assert standing.in_force == {each.id for each in book.records}
@@ -460,7 +449,7 @@ def test_records_with_one_number_stand_by_their_members_null_before_texts(book: 
     later = without._replace(valid_from=Y21)
     other = without._replace(id=f"clm_{9:024d}")
 
-    assert State.of([other, later, without]).records == (without, later, other)
+    assert RecordSet.of([other, later, without]).records == (without, later, other)
 
 
 @pytest.mark.parametrize("evidence", ["obs", {"obs": 1}, 7, "", None, []])
@@ -477,10 +466,10 @@ def test_of_two_contents_without_a_canonical_form_one_counts_in_any_order(book: 
     [one] = book.records
     other = one._replace(payload={"value": float("nan")})
 
-    assert _told(State.of([one, other])) == _told(State.of([other, one]))
+    assert _told(RecordSet.of([one, other])) == _told(RecordSet.of([other, one]))
 
 
-def _told(state: State) -> object:
+def _told(state: RecordSet) -> object:
     # Not the records themselves: NaN does not equal itself.
     return repr(state.records), sorted(state.erased)
 
@@ -490,7 +479,7 @@ def _told(state: State) -> object:
 def test_displacement_at_a_time_is_displacement_over_the_times(records: list[Record]) -> None:
     # No text comes before the empty one, so it cannot be an end that something lies before.
     records = [each._replace(valid_from=each.valid_from or None) for each in records]
-    standing = standing_of(records, "s")
+    standing = Standing.of(records, "s")
     times = questions.valid_times([])[:1] + sorted(
         {at for each in standing.records for at in (each.valid_from, each.valid_to) if at}
     )

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svc_core import canonical
-from svc_core.ledger import tree
-from svc_core.ledger.checkpoint import Checkpoint, sign
-from svc_core.ledger.note import Ed25519Signer, VerifierKey
-from svc_core.ledger.receipt import Receipt
+from svc_core.ledger.log import proofs, tree
+from svc_core.ledger.log.checkpoint import Checkpoint, sign
+from svc_core.ledger.log.note import Ed25519Signer, VerifierKey
+from svc_core.ledger.log.receipt import Receipt
 from svc_core.ledger.records import Record, decode, encode_head, encode_line, payload_bytes
 from svc_core.ledger.timestamps import canonical_time
-from svc_core.ledger.verify import verify
+from svc_core.ledger.verify.verify import verify
 from svc_core.testing.ledger import edits, folds, histories, logs, questions
 
 FEW = settings(max_examples=40, deadline=None)
@@ -38,7 +38,7 @@ def test_an_erasure_keeps_seals_roots_and_receipts(history: histories.History) -
     signer = Ed25519Signer.from_seed(bytes(32))
     signed = sign(Checkpoint(origin, len(seals), tree.root(history.head.frontier)), signer)
     receipts = [
-        Receipt(index, tree.inclusion(index, len(seals), seals), signed)
+        Receipt(index, logs.inclusion(index, len(seals), seals), signed)
         for index in range(len(seals))
     ]
 
@@ -63,8 +63,8 @@ def test_every_edit_is_found_and_its_line_named(data: st.DataObject) -> None:
 @given(_leaves, st.lists(st.integers(0, 20), max_size=3))
 def test_trees_keep_their_laws(leaves: list[bytes], cuts: list[int]) -> None:
     logs.check_frontier(tree.extend, tree.root, leaves, cuts)
-    logs.check_inclusion(tree.inclusion, tree.verify_inclusion, leaves)
-    logs.check_consistency(tree.consistency, tree.verify_consistency, leaves)
+    logs.check_inclusion(logs.inclusion, proofs.verify_inclusion, leaves)
+    logs.check_consistency(logs.consistency, proofs.verify_consistency, leaves)
 
 
 _values = st.recursive(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.ledger.note import (
+from svc_core.ledger.log.note import (
     ED25519_COSIGNATURE,
     Ed25519Signer,
     Note,

@@ -10,9 +10,9 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.ledger import seal, tree
+from svc_core.ledger.log import seal, tree
+from svc_core.ledger.log.seal import TreeHead, next_time, seal_batch
 from svc_core.ledger.records import HEAD, Draft, decode, split
-from svc_core.ledger.seal import TreeHead, next_time, seal_batch
 
 VECTORS = json.loads(Path("tests/data/ledger/vectors.json").read_text("utf-8"))
 RECORDS = [decode(line.encode()) for line in VECTORS["lines"]]
@@ -164,7 +164,7 @@ def test_every_batch_continues_chain_tree_and_time(batches):
     assert [record.seq for record in records] == list(range(head.size))
     assert [decode(line) for line in lines] == records
     assert all(HEAD.fullmatch(split(line).head) for line in lines)
-    assert head.root == tree.Tree(seals).root()
+    assert head.root == tree.root(tree.extend((), 0, seals))
     chain = [EMPTY.seal, *(record.seal for record in records)]
     assert [record.prev for record in records] == chain[:-1]
     assert head.seal == chain[-1]

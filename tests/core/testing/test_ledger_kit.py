@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.vendor.pretty import pretty
 
 from svc_core import drive
-from svc_core.ledger.verify import verify
+from svc_core.ledger.verify.verify import verify
 from svc_core.testing.ledger.edits import line_edits
 from svc_core.testing.ledger.histories import histories
 from svc_core.testing.ledger.logs import check_edit_is_found

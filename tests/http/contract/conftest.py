@@ -27,6 +27,7 @@ from svc_core import accounts, catalog, openapi, problem
 from svc_core.access import plans
 from svc_core.access.scopes import SCOPES
 from svc_core.accounts import KEYS, KeyWish
+from svc_core.constraints import IdOf
 from svc_core.inputs import Input, inputs
 from svc_core.news import intake, rules
 from svc_core.openapi.samples import sample
@@ -42,7 +43,7 @@ from svc_core.webhooks.requests import OneWebhook
 from svc_core.webhooks.rules import outcome
 from svc_core.webhooks.usecases import delete_webhook
 from svc_http import app as service_app
-from svc_http.service import Service as Hands
+from svc_http.runtime.service import Service as Hands
 from svc_http.settings import Settings
 from svc_http.storage import MemoryStorage, SqliteStorage
 from svc_http.workers import make_report
@@ -161,7 +162,9 @@ class Contract:
         kind = problem.CATALOGUE[body["code"]]
         self.codes.add(kind.code)
         assert response.status_code == body["status"] == kind.status, body
-        assert (body["title"], body["resolution"]) == (kind.title, kind.resolution)
+        assert body["title"] == kind.title
+        # Which parameters cannot be combined is a matter of the operation.
+        assert body["resolution"] == kind.resolution or kind is problem.CONFLICTING_PARAMETERS
         assert body["type"] == f"{ORIGIN}/problems/{kind.slug}"
         assert re.fullmatch("req_[0-9a-f]{24}", body["requestId"])
         assert response.headers["x-request-id"] == body["requestId"]
@@ -479,12 +482,16 @@ class World:
         return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
     def _path_value(self, item: Input, key: str) -> str:
-        if item.id_prefix is None:
-            value = self._sample(_schema_of(self.contract, item))
-            return str(self._about_known(value, key))
-        known = self.rows[key][item.id_prefix]
-        assert known, f"nothing in this world makes or lists a {item.id_prefix}_ for {key}"
-        return known[-1]
+        if item.id_of is not None:
+            return self.id_for(item.id_of, key)
+        return self._sample(_schema_of(self.contract, item))
+
+    def id_for(self, id_of: IdOf, key: str = "a") -> str:
+        """The newest identifier of these kinds that a key knows."""
+        known = [self.rows[key][prefix] for prefix in id_of.prefixes]
+        found = next((ids[-1] for ids in known if ids), None)
+        assert found, f"nothing in this world makes or lists a {id_of.noun} for {key}"
+        return found
 
     # -- making --------------------------------------------------------------------------------
 

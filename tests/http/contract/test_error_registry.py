@@ -13,12 +13,12 @@ from attrs import evolve, frozen
 from svc_core import accounts, catalog, cursor, openapi, passes, problem
 from svc_core.access import creation
 from svc_core.access.plans import DEFAULT_PLANS
-from svc_core.ledger.rules import check_new
+from svc_core.ledger.append.rules import check_new
 from svc_core.operation import Operation
 from svc_core.problem import CATALOGUE, Problem
 from svc_core.resources.audio import forget_audio
 from svc_core.result import Empty
-from svc_http import turns
+from svc_http.requests import turns
 
 LATER = {
     "CONFLICTING_PARAMETERS": "regional OSINT queries, with since and until beside datetime",

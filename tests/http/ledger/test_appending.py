@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from svc_core.ledger import receipt
-from svc_core.ledger.note import VerifierKey
-from svc_core.ledger.receipt import Receipt
+from svc_core.ledger.log import receipt
+from svc_core.ledger.log.note import VerifierKey
+from svc_core.ledger.log.receipt import Receipt
 
 ORIGIN = "https://api.example.org"
 ZUG, BASEL = {"city": "Zug"}, {"city": "Basel"}

@@ -6,12 +6,12 @@ import attrs
 import pytest
 
 from svc_core import problem
-from svc_core.ledger import books, consulting, timestamps
-from svc_core.ledger.appending import append_all, stored_line
-from svc_core.ledger.consulting import Seen
-from svc_core.ledger.drafts import drafts
-from svc_core.ledger.entries import Entry
-from svc_core.ledger.seal import seal_batch
+from svc_core.ledger import reading, stored, timestamps
+from svc_core.ledger.append.append import append_all, stored_line
+from svc_core.ledger.append.drafts import drafts
+from svc_core.ledger.append.entries import Entry
+from svc_core.ledger.log.seal import seal_batch
+from svc_core.ledger.reading import Seen
 from svc_core.operation import Actor, Context
 from svc_core.ports import LedgerHead
 from svc_core.problem import Problem
@@ -39,7 +39,7 @@ def filled(town, count):
 
 def verified(town, **asked):
     known = {"level": "strict", "size": None, "trusted": None, **asked}
-    return within(town, lambda ctx: consulting.verified(ctx, **known))
+    return within(town, lambda ctx: reading.verified(ctx, **known))
 
 
 def test_a_page_of_an_export_ends_before_it_grows_too_large_and_never_without_a_line(town):
@@ -47,7 +47,7 @@ def test_a_page_of_an_export_ends_before_it_grows_too_large_and_never_without_a_
     whole = town.export().splitlines()
 
     def page(start, bytes_max):
-        return within(town, lambda c: consulting.exported(c, start, 100, bytes_max=bytes_max))
+        return within(town, lambda c: reading.exported(c, start, 100, bytes_max=bytes_max))
 
     assert page(0, 1) == tuple(whole[:64])
     assert page(64, 1) == tuple(whole[64:])
@@ -93,7 +93,7 @@ def test_checkpoints_that_were_signed_under_an_earlier_address_still_count(town)
     filled(town, 3)
     moved = within(
         town,
-        lambda ctx: consulting.verified(ctx, level="strict", size=None, trusted=None),
+        lambda ctx: reading.verified(ctx, level="strict", size=None, trusted=None),
         origin="https://elsewhere.example",
     )
     assert (moved.ok, moved.assurance) == (True, "anchored")
@@ -132,8 +132,8 @@ def test_a_subject_that_is_full_takes_no_more(town):
     subject = town.subject()
 
     async def fill(ctx):
-        head = await books.head_of(ctx)
-        entries = [claim(subject, number) for number in range(books.SUBJECT_RECORDS_MAX - 1)]
+        head = await stored.head_of(ctx)
+        entries = [claim(subject, number) for number in range(stored.SUBJECT_RECORDS_MAX - 1)]
         salts = [number.to_bytes(16, "big") for number in range(len(entries))]
         made = drafts(entries, author="key_ann", salts=salts)
         batch = seal_batch(head, made, timestamps.of(ctx.now))
@@ -188,7 +188,7 @@ def test_an_append_that_another_overtook_is_a_conflict(town):
 
 
 async def vkey(ctx):
-    return books.vkey_of(ctx, "led_" + "0" * 24)
+    return stored.vkey_of(ctx, "led_" + "0" * 24)
 
 
 def test_without_a_signing_key_what_signs_says_so(town):
@@ -207,7 +207,7 @@ def test_the_head_of_a_part_stands_whatever_was_done_to_its_last_line(town):
 
     async def damage(ctx):
         await ctx.tx.ledger.erase(subject, b"rubbish")
-        return await books.prefix(ctx, 1)
+        return await stored.prefix(ctx, 1)
 
     head = within(town, damage)
     assert (head.size, head.recorded_at, len(head.seal)) == (1, None, 64)

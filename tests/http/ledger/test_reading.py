@@ -9,10 +9,11 @@ from urllib.parse import quote
 import pytest
 import rfc8785
 
-from svc_core.ledger import checkpoint, receipt, tree, verify
-from svc_core.ledger.note import VerifierKey
-from svc_core.ledger.receipt import Receipt
+from svc_core.ledger.log import checkpoint, proofs, receipt, tree
+from svc_core.ledger.log.note import VerifierKey
+from svc_core.ledger.log.receipt import Receipt
 from svc_core.ledger.records import HEAD, split
+from svc_core.ledger.verify import verify
 
 ZUG, BASEL, VADUZ = {"city": "Zug"}, {"city": "Basel"}, {"city": "Vaduz"}
 
@@ -235,7 +236,7 @@ def test_what_was_seen_before_is_shown_to_be_there_still(town):
     now = town.data(f"/verify?fromSize={seen['size']}&fromRootHash={root}")
     assert (now["ok"], now["assurance"], now["consistency"]["ok"]) == (True, "anchored", True)
     proof = [b64decode(each) for each in now["consistency"]["proof"]]
-    tree.verify_consistency(
+    proofs.verify_consistency(
         seen["size"], now["size"], b64decode(seen["rootHash"]), b64decode(now["rootHash"]), proof
     )
     other = "A" * 43 + "%3D"

@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core import passes, problem
-from svc_http import media_pages
-from svc_http.media import LEFT_SECONDS, WORK, MediaFiles, is_name, media_of
-from svc_http.media_pages import CHUNK_BYTES, Span, UnreachableError, span
+from svc_http.media.files import LEFT_SECONDS, WORK, MediaFiles, is_name, media_of
+from svc_http.media.pages import CHUNK_BYTES, MediaPages, Span, UnreachableError, span
 from svc_http.providers.sound import NoSound
 from svc_http.settings import Settings
 
@@ -364,7 +363,7 @@ def wire_media(wire_server: Any, tmp_path_factory: Any) -> Any:
     folder = tmp_path_factory.mktemp("media")
     (folder / LARGE_NAME).write_bytes(LARGE)
     runtime = wire_server.service.runtime
-    pages = media_pages.MediaPages(runtime, MediaFiles(folder))
+    pages = MediaPages(runtime, MediaFiles(folder))
     (resource,) = pages.resources()
     wire_server.service.router._root.add(resource.path.split("/"), resource)
     return wire_server

@@ -27,10 +27,10 @@ from svc_core.resources.profile import SUBSCRIPTIONS, ProfileInput
 from svc_core.resources.report import REPORTS, forget
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_http.commands import speech as command
-from svc_http.commits import Commits
-from svc_http.media import MediaFiles
+from svc_http.media.files import MediaFiles
 from svc_http.providers.speech import SpeechFailed, Words
-from svc_http.service import Service
+from svc_http.runtime.commits import Commits
+from svc_http.runtime.service import Service
 from svc_http.settings import SettingsError
 from svc_http.storage import MemoryStorage, SqliteStorage
 from svc_http.workers import make_report
@@ -308,7 +308,7 @@ KILLED = """\
 import asyncio, os, sys
 from pathlib import Path
 from tests_speaking import House, SqliteStorage, catalog
-from svc_http.media import MediaFiles
+from svc_http.media.files import MediaFiles
 
 async def main(folder, at):
     storage = SqliteStorage.open(folder / "svc.db", catalog.COLLECTIONS, epoch=b"12345678")

@@ -37,9 +37,9 @@ from svc_core.testing.clock import FrozenClock
 from svc_core.webhooks import delivering, requests, usecases
 from svc_core.webhooks.events import test_event as event_of
 from svc_http import system
-from svc_http.commits import Commits
 from svc_http.fetch.post import BODY_BYTES, Poster, Undelivered
-from svc_http.service import Service
+from svc_http.runtime.commits import Commits
+from svc_http.runtime.service import Service
 from svc_http.storage import MemoryStorage, SqliteStorage
 from svc_http.workers import deliver, deliver_loop, purge_deliveries, take_over
 

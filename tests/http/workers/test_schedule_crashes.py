@@ -204,7 +204,7 @@ from svc_core import catalog
 from svc_core.access import plans
 from svc_core.cursor import Keyring
 from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 from svc_http.storage import SqliteStorage
 from svc_http.workers.schedule import schedule_loop
 from tests_fragile import Fragile

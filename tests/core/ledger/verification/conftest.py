@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from attrs import frozen
 
+from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import Draft, encode_line, split
-from svc_core.ledger.seal import TreeHead, seal_batch
-from svc_core.ledger.verdict import Verdict
+from svc_core.ledger.verify.verdict import Verdict
 
 LEDGER = "led_0123456789abcdef01234567"
 OTHER = "led_ffffffffffffffffffffffff"

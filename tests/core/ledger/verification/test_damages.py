@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from svc_core.ledger.log.seal import TreeHead, seal_of
 from svc_core.ledger.records import LINE_BYTES_MAX, encode_line, split
-from svc_core.ledger.seal import TreeHead, seal_of
-from svc_core.ledger.verify import verify
+from svc_core.ledger.verify.verify import verify
 
 OTHER = "led_ffffffffffffffffffffffff"
 HELD = pytest.mark.parametrize("is_held", [False, True], ids=["alone", "held"])

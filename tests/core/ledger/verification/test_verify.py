@@ -9,23 +9,22 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.ledger.diagnose import Diagnosis
-from svc_core.ledger.evidence import gather
-from svc_core.ledger.reading import read
+from svc_core.ledger.log.seal import TreeHead, genesis, seal_of
 from svc_core.ledger.records import HEAD, LINE_BYTES_MAX, encode_line, split
-from svc_core.ledger.seal import TreeHead, genesis, seal_of
-from svc_core.ledger.seen import Seen
-from svc_core.ledger.sweep import Sweep
-from svc_core.ledger.verdict import CODES, FAULTS_MAX, Verdict
-from svc_core.ledger.verify import verify, verify_export
+from svc_core.ledger.verify.anchors import gather
+from svc_core.ledger.verify.diagnosis import Diagnosis, KnownSeals
+from svc_core.ledger.verify.lines import read
+from svc_core.ledger.verify.sweep import Sweep
+from svc_core.ledger.verify.verdict import CODES, FAULTS_MAX, Verdict
+from svc_core.ledger.verify.verify import verify, verify_export
 
 OTHER = "led_ffffffffffffffffffffffff"
 
 
 def _both(lines: list[bytes], **given: Any) -> Verdict:
     """The diagnosis, after it agreed with the fast pass."""
-    terms = gather(**given)
-    sweep, diagnosis = Sweep(terms), Diagnosis(terms)
+    anchors = gather(**given)
+    sweep, diagnosis = Sweep(anchors), Diagnosis(anchors)
     for at in range(0, len(lines), 3):
         if not sweep.feed(lines[at : at + 3]):
             break
@@ -785,7 +784,7 @@ def test_the_end_of_a_log_with_a_hole_is_judged_without_its_tree(
 
 
 def test_lines_that_follow_each_other_are_one_piece() -> None:
-    seen = Seen()
+    seen = KnownSeals()
     for number in (*range(3), *range(10, 400), *range(500, 503)):
         seen.add(number, f"{number:064x}")
 
@@ -796,7 +795,7 @@ def test_lines_that_follow_each_other_are_one_piece() -> None:
 
 
 def test_a_log_in_pieces_is_remembered_up_to_a_limit() -> None:
-    seen = Seen()
+    seen = KnownSeals()
     for number in range(2_000):
         seen.add(number * 2, f"{number:064x}")
 

@@ -1,0 +1,168 @@
+"""Serving with Hypercorn in this process, with answers of our own on every path.
+
+Rule 1: what Hypercorn refuses by itself is problem+json with a request id as well.
+Rule 2: no upgrade to HTTP/2 on the clear-text port: behind a proxy it is a smuggling surface.
+Rule 3: SIGTERM drains first (readiness false, streams told to end), then Hypercorn stops; its
+        own lifespan.shutdown comes only after it has cut streams.
+"""
+
+import asyncio
+import errno
+import signal
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+
+import hypercorn.asyncio.run
+import hypercorn.protocol
+from hypercorn.asyncio import serve as hypercorn_serve
+from hypercorn.asyncio.tcp_server import TCPServer
+
+from svc_http.app import Service
+from svc_http.server import connection
+
+HEAD_BYTES_MAX = 40_960
+"""The request line and fields that are read before 431: our 32 KiB and a target."""
+
+KEEP_ALIVE_SECONDS = 5
+KEEP_ALIVE_REQUESTS_MAX = 1_000_000  # reconnecting costs more than it frees
+STREAMS_MAX = 100
+QUEUE_MAX = 10
+"""Parts of a body that wait for the application: 10 of 64 KiB hold a slow reader's sender back."""
+
+BACKLOG = 1_024
+
+OnReady = Callable[[str, int], None]
+"""Told the address once connections are answered."""
+
+
+class PortBusy(Exception):  # noqa: N818 - said as the state that it is
+    """Another process listens on the address; the message is one line with the way out."""
+
+    exit_code = 2
+
+    def __init__(self, host: str, port: int) -> None:
+        super().__init__(f"port {port} on {host} is in use; try --port {port + 1}")
+
+
+class Socket(TCPServer):
+    """One connection as bytes, whose end is an end whatever the client did before.
+
+    A socket that is closed after its client has reset it fails, in words of the operating system
+    that Hypercorn does not expect; a server that ends at that moment would fail with it.
+    """
+
+    async def _close(self) -> None:
+        with suppress(OSError):
+            await super()._close()
+
+
+def install(origin: str) -> None:
+    """Make Hypercorn speak with our protocol in this process; links are under `origin`."""
+    hypercorn.protocol.H11Protocol = connection.protocol(origin)  # type: ignore[attr-defined]
+    hypercorn.asyncio.run.TCPServer = Socket  # type: ignore[attr-defined]
+
+
+def config(descriptor: int, graceful_seconds: int) -> connection.Listening:
+    """Hypercorn's settings; each differs from its default for a reason given above."""
+    made = connection.Listening()
+    made.bind = [f"fd://{descriptor}"]
+    made.include_server_header = False
+    made.h11_max_incomplete_size = HEAD_BYTES_MAX
+    made.keep_alive_timeout = KEEP_ALIVE_SECONDS
+    made.keep_alive_max_requests = KEEP_ALIVE_REQUESTS_MAX
+    made.read_timeout = None  # it would cut quiet streams; bodies have their own deadline
+    made.graceful_timeout = graceful_seconds
+    made.h2_max_concurrent_streams = STREAMS_MAX
+    made.max_app_queue_size = QUEUE_MAX
+    made.backlog = BACKLOG
+    made.accesslog = None
+    made.loglevel = "WARNING"
+    return made
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes any that is free.
+
+    Raises:
+        PortBusy: another process listens there.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    try:
+        listening.bind((host, port))
+        listening.listen(BACKLOG)
+    except OSError as refused:
+        listening.close()
+        if refused.errno == errno.EADDRINUSE:
+            raise PortBusy(host, port) from refused
+        raise
+    listening.setblocking(False)
+    return listening
+
+
+async def serve(
+    service: Service,
+    listening: socket.socket,
+    on_ready: OnReady | None = None,
+    *,
+    signals: bool = True,
+) -> None:
+    """Serve on a listening socket until the service is drained, which SIGTERM and SIGINT do.
+
+    The socket is closed at the end. A second signal ends the process at once. `signals` is false
+    where another part of the process handles them.
+    """
+    settings = service.runtime.settings
+    install(settings.origin)
+    if signals:
+        _on_signals(service)
+
+    host, port = listening.getsockname()[:2]
+
+    async def until_drained() -> None:
+        # Hypercorn awaits this once it answers connections, and shuts down when it returns.
+        if on_ready is not None:
+            on_ready(host, port)
+        await service.runtime.drain.wait()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(service.edge.quiet(), settings.graceful_seconds)
+
+    # Detached, because Hypercorn owns and closes it from here on.
+    made = config(listening.detach(), settings.graceful_seconds)
+    made.unread = service.edge.unread
+    await hypercorn_serve(service, made, shutdown_trigger=until_drained)  # type: ignore[arg-type]
+
+
+def _on_signals(service: Service) -> None:
+    loop = asyncio.get_running_loop()
+
+    def first(number: int) -> None:
+        service.drain()
+        loop.remove_signal_handler(number)  # the next one has its default effect
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, first, number)
+
+
+def run(service: Service, on_ready: OnReady | None = None) -> None:
+    """Serve at the address of the settings until a signal, with uvloop where there is one.
+
+    Raises:
+        PortBusy: another process listens there.
+    """
+    settings = service.runtime.settings
+    listening = listen(settings.host, settings.port)
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
+        runner.run(serve(service, listening, on_ready))
+
+
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """What makes the event loop: uvloop where it is installed, else what asyncio chooses."""
+    try:
+        import uvloop  # noqa: PLC0415 - optional: there is none on Windows
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
