@@ -1,10 +1,10 @@
 """Workspaces, people and API keys: managed by commands and the dashboard, never over HTTP."""
 
+from svc_core.access.creation import KeyWish
 from svc_core.accounts.model import KEYS, MEMBERS, USERS, WORKSPACES, Member, User, Workspace
 from svc_core.accounts.usecases import (
     Admission,
     IssuedKey,
-    KeyWish,
     add_member,
     create_key,
     create_user,
