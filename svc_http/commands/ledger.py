@@ -222,7 +222,7 @@ async def head(service: Service, args: ReadHead) -> Json:
             "headSeal": found.seal,
             "tag": found.tag,
             "checkpoint": checkpoint_of(ctx, found),
-            "vkey": vkey_of(ctx, found.ledger),
+            "vkey": vkey_of(ctx, found.ledger).vkey,
         }
 
     return await service.read(await home(service, args.workspace), unit)
