@@ -20,6 +20,8 @@ from svc_core import cursor, problem
 from svc_core.host import Host, Tell
 from svc_core.media import Representation
 from svc_core.ports import (
+    BASE_V1,
+    BASE_V2,
     Change,
     ChangeType,
     Collection,
@@ -40,9 +42,6 @@ Req = TypeVar("Req")
 Res = TypeVar("Res")
 
 _RAW = attrgetter("raw")
-
-BASE_V1 = "/api/v1"
-BASE_V2 = "/api/v2"
 
 JSON = Representation("json", "application/json")
 NDJSON = Representation("ndjson", "application/x-ndjson")

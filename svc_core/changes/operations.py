@@ -10,7 +10,6 @@ from svc_core import cursor, envelope, problem, stream, wire
 from svc_core.changes.render import ChangeRow, Place, ResourceType, dumps, tail
 from svc_core.constraints import Doc, Example, MaxLen
 from svc_core.operation import (
-    BASE_V1,
     JSON,
     QUERY,
     SSE,
@@ -22,7 +21,7 @@ from svc_core.operation import (
     header,
     local,
 )
-from svc_core.ports import Change, ChangeType, FeedPosition
+from svc_core.ports import BASE_V1, Change, ChangeType, FeedPosition
 from svc_core.problem import Problem
 from svc_core.resources.members import Limit
 from svc_core.result import Content, One, Page

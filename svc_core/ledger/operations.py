@@ -33,7 +33,6 @@ from svc_core.ledger.timestamps import canonical_time
 from svc_core.ledger.verify.verdict import Level
 from svc_core.media import Representation
 from svc_core.operation import (
-    BASE_V2,
     BODY,
     JSON,
     NDJSON,
@@ -45,7 +44,7 @@ from svc_core.operation import (
     Context,
     Operation,
 )
-from svc_core.ports import Position, SealedLine
+from svc_core.ports import BASE_V2, Position, SealedLine
 from svc_core.problem import Problem
 from svc_core.resources.members import Cursor, Limit
 from svc_core.result import Content, Created, Fields, One, Page

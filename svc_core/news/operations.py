@@ -9,7 +9,8 @@ from svc_core import problem, wire
 from svc_core.analysis.topics import TOPICS, Topic
 from svc_core.constraints import Doc, Example, Pattern
 from svc_core.news import rules
-from svc_core.operation import BASE_V1, JSON, NDJSON, QUERY, Context, Operation
+from svc_core.operation import JSON, NDJSON, QUERY, Context, Operation
+from svc_core.ports import BASE_V1
 from svc_core.problem import Problem
 from svc_core.resources.members import LANGUAGE_TAG, Cursor, Limit, SourceId
 from svc_core.resources.news import (

@@ -29,8 +29,9 @@ from svc_core.ledger.stored import (
     head_of,
     records_of,
 )
-from svc_core.operation import BASE_V2, Context
+from svc_core.operation import Context
 from svc_core.ports import (
+    BASE_V2,
     Change,
     ChangeType,
     DuplicateRecordError,
