@@ -216,18 +216,12 @@ async def get_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:
     return One(document.raw, document.tag)
 
 
-async def replace_webhook(ctx: Context, request: ReplaceWebhook) -> One[Webhook]:
-    """Replace address, description and filters; status stays, and the secret unless one is sent."""
-    return await _change(ctx, request.body)
+async def change_webhook(ctx: Context, request: ReplaceWebhook | PatchWebhook) -> One[Webhook]:
+    """Change the members that are sent; a replacement sends its defaults too.
 
-
-async def patch_webhook(ctx: Context, request: PatchWebhook) -> One[Webhook]:
-    """Change the named members."""
-    return await _change(ctx, request.body)
-
-
-async def _change(ctx: Context, sent: WebhookInput | WebhookPatch) -> One[Webhook]:
-    members, before = named(sent, WebhookInput), WEBHOOKS.decode(ctx.row.raw)
+    Status stays, and so does the secret unless one is sent.
+    """
+    members, before = named(request.body, WebhookInput), WEBHOOKS.decode(ctx.row.raw)
     own = _own_key(members.pop("secret", UNSET))
     after = changed(before, ctx.now, **members)
     if own is not None and await keys.replace(ctx, before.id, own):
@@ -374,7 +368,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         tag="Webhooks",
         request=ReplaceWebhook,
         response=One[Webhook],
-        run=replace_webhook,
+        run=change_webhook,
         scopes=MANAGE,
         target=_WEBHOOK,
         fails=_URL,
@@ -392,7 +386,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         tag="Webhooks",
         request=PatchWebhook,
         response=One[Webhook],
-        run=patch_webhook,
+        run=change_webhook,
         scopes=MANAGE,
         target=_WEBHOOK,
         fails=_URL,
