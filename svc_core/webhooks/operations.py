@@ -59,7 +59,6 @@ _URL = (problem.WEBHOOK_URL_NOT_ALLOWED,)
 
 # -- requests ----------------------------------------------------------------------------------
 
-PathWebhookId = Annotated[WebhookId, PATH]
 
 Secret = Annotated[
     str,
@@ -126,30 +125,27 @@ class CreateWebhook:
 class OneWebhook:
     """One webhook."""
 
-    webhook_id: PathWebhookId
+    webhook_id: Annotated[WebhookId, PATH]
 
 
 @frozen
-class ReplaceWebhook:
+class ReplaceWebhook(OneWebhook):
     """One webhook, replaced whole."""
 
-    webhook_id: PathWebhookId
     body: Annotated[WebhookInput, BODY]
 
 
 @frozen
-class PatchWebhook:
+class PatchWebhook(OneWebhook):
     """One webhook, changed in part."""
 
-    webhook_id: PathWebhookId
     body: Annotated[WebhookPatch, BODY]
 
 
 @frozen
-class ListDeliveries:
+class ListDeliveries(OneWebhook):
     """The deliveries of a webhook, newest first."""
 
-    webhook_id: PathWebhookId
     status: Annotated[
         Maybe[tuple[DeliveryStatus, ...]],
         QUERY,
@@ -163,10 +159,9 @@ class ListDeliveries:
 
 
 @frozen
-class RedeliverEvent:
+class RedeliverEvent(OneWebhook):
     """One event, to be sent again to one webhook."""
 
-    webhook_id: PathWebhookId
     event_id: Annotated[EventId, PATH]
 
 

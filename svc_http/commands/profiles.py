@@ -55,7 +55,7 @@ async def list_(service: Service, args: ListProfiles) -> Json:
 async def show(service: Service, args: OneProfile) -> Json:
     """One profile."""
     tenant = await accounts.owner(service, PROFILES, args.profile_id, args.workspace)
-    asked = operations.GetProfile(args.profile_id)
+    asked = operations.OneProfile(args.profile_id)
     found = await service.read(tenant, lambda ctx: operations.get_profile(ctx, asked))
     return row(found.raw)
 
@@ -65,7 +65,7 @@ async def delete(service: Service, args: OneProfile) -> Json:
     tenant = await accounts.owner(service, PROFILES, args.profile_id, args.workspace)
 
     async def unit(ctx: Context) -> Json:
-        await operations.delete_profile(ctx, operations.DeleteProfile(args.profile_id))
+        await operations.delete_profile(ctx, operations.OneProfile(args.profile_id))
         return {"id": args.profile_id, "deleted": True}
 
     return await service.write(tenant, unit)
