@@ -20,6 +20,8 @@ from svc_core import cursor, problem
 from svc_core.host import Host, Tell
 from svc_core.media import Representation
 from svc_core.ports import (
+    BASE_V1,
+    BASE_V2,
     Change,
     ChangeType,
     Collection,
@@ -30,7 +32,7 @@ from svc_core.ports import (
     Transaction,
 )
 from svc_core.problem import Problem, ProblemType
-from svc_core.result import Page
+from svc_core.result import One, Page
 from svc_core.unset import UNSET, Maybe, Unset
 from svc_core.wire import Fault
 
@@ -40,9 +42,6 @@ Req = TypeVar("Req")
 Res = TypeVar("Res")
 
 _RAW = attrgetter("raw")
-
-BASE_V1 = "/api/v1"
-BASE_V2 = "/api/v2"
 
 JSON = Representation("json", "application/json")
 NDJSON = Representation("ndjson", "application/x-ndjson")
@@ -237,6 +236,17 @@ class Context:
         kind: ChangeType = "created" if document.version == 1 else "updated"
         await self.record(collection, id_, kind, document.version)
         return document
+
+    async def rewrite(self, collection: Collection[T], value: T) -> One[T]:
+        """Give the row that the running mutation is about this value; the same writes nothing.
+
+        Raises:
+            Problem: RESOURCE_CONFLICT when the row was written meanwhile.
+        """
+        document = self.row
+        if collection.decode(document.raw) != value:
+            document = await self.save(collection, document.id, value, expect=document.version)
+        return One(document.raw, document.tag)
 
     async def remove(self, collection: Collection[T], id_: str) -> Document[T]:
         """Delete a row and leave a tombstone in the feed.

@@ -190,7 +190,7 @@ async def read_head(ctx: Context, request: ReadHead) -> One[Head]:
         head_seal=found.seal,
         tag=found.tag,
         checkpoint=checkpoint_of(ctx, found),
-        vkey=vkey_of(ctx, found.ledger),
+        vkey=vkey_of(ctx, found.ledger).vkey,
     )
     return One(wire.dumps(told))
 
@@ -198,10 +198,10 @@ async def read_head(ctx: Context, request: ReadHead) -> One[Head]:
 async def read_key(ctx: Context, _: ReadHead) -> One[LedgerKey] | Content:
     """The key that verifies the ledger's checkpoints (a C2SP vkey)."""
     ledger = (await head_of(ctx)).ledger
-    vkey = vkey_of(ctx, ledger)
+    key = vkey_of(ctx, ledger)
     if ctx.format == TEXT.format:
-        return Content(UTF8_TEXT, f"{vkey}\n".encode())
-    return One(wire.dumps(LedgerKey(ledger, vkey.partition("+")[0], vkey)))
+        return Content(UTF8_TEXT, f"{key.vkey}\n".encode())
+    return One(wire.dumps(LedgerKey(ledger, key.name, key.vkey)))
 
 
 async def read_lines(ctx: Context, request: ReadLines) -> One[Lines]:

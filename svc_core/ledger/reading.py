@@ -28,10 +28,9 @@ from svc_core.ledger.stored import (
     Proofs,
     checkpoint_of,
     head_of,
-    origin_of,
     prefix,
     records_of,
-    signer_of,
+    vkey_of,
 )
 from svc_core.ledger.verify.anchors import Anchor, Anchors, gather
 from svc_core.ledger.verify.sweep import RUN_LINES_MAX
@@ -240,7 +239,7 @@ async def tile_bytes(ctx: Context, path: str) -> bytes:
     if tile.level is None:
         lines = await ctx.tx.ledger.lines(tile.span.start, tile.span.end)
         return tiles.entry_bytes([split(line).head for line in lines])
-    return tiles.hash_bytes(await ctx.tx.ledger.hashes(*tile.span))
+    return b"".join(await ctx.tx.ledger.hashes(*tile.span))
 
 
 # -- verification ------------------------------------------------------------------------------
@@ -270,7 +269,7 @@ async def verified(
     head = await prefix(ctx, size)
     consistency = None if seen is None else await _consistency(ctx, seen, head)
     start = await _start(ctx, head, seen, most)
-    vkey = VerifierKey(origin_of(ctx, head.ledger), signer_of(ctx).public)
+    vkey = vkey_of(ctx, head.ledger)
     anchors, checkpoints = await _kept(ctx, head, vkey)
     if seen is not None and seen.root is not None:
         anchors.append(Anchor(seen.size, seen.root))

@@ -132,14 +132,6 @@ class Parts(NamedTuple):
 # -- writing -----------------------------------------------------------------------------------
 
 
-def encode_head(record: Record) -> bytes:
-    """The canonical bytes of a record's head; the members are written as they are.
-
-    `HEAD` tells whether they were fit to be written. Payload and seal are no part of a head.
-    """
-    return head_text(*record[:10], record.payload_hash, record.prev, record.ledger).encode("ascii")
-
-
 def head_text(  # noqa: PLR0917 - a record's members in its order; naming them costs a tenth
     seq: int,
     id: str,
@@ -155,7 +147,10 @@ def head_text(  # noqa: PLR0917 - a record's members in its order; naming them c
     prev: str,
     ledger: str,
 ) -> str:
-    """The text of a head from its members, in the order in which a `Record` has them."""
+    """The canonical text of a head from its members, in the order in which a `Record` has them.
+
+    They are written as they are; `HEAD` tells whether they were fit to be written.
+    """
     to = "null" if target is None else f'"{target}"'
     start = "null" if valid_from is None else f'"{valid_from}"'
     end = "null" if valid_to is None else f'"{valid_to}"'

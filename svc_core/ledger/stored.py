@@ -31,11 +31,6 @@ def ledger_of(tenant: str) -> str:
     return ids.derived_id("led", "ledger", "workspace", tenant)
 
 
-def day_of(head: TreeHead) -> str:
-    """The UTC day of the last record, whose last checkpoint is kept."""
-    return str(head.recorded_at)[:10]
-
-
 async def head_of(ctx: Context) -> TreeHead:
     """The head of the caller's ledger; an empty one before the first append."""
     stored = await ctx.tx.ledger.head()
@@ -60,19 +55,15 @@ def signer_of(ctx: Context) -> Signer:
     return ctx.host.signer
 
 
-def origin_of(ctx: Context, ledger: str) -> str:
-    """The name under which a ledger's checkpoints are signed: the service's host and its own id."""
-    return f"{ctx.host.origin.partition('://')[2]}/{ledger}"
-
-
-def vkey_of(ctx: Context, ledger: str) -> str:
-    """The key that verifies the ledger's checkpoints (C2SP signed-note)."""
-    return VerifierKey(origin_of(ctx, ledger), signer_of(ctx).public).vkey
+def vkey_of(ctx: Context, ledger: str) -> VerifierKey:
+    """The key that verifies a ledger's checkpoints, named by the service's host and its own id."""
+    name = f"{ctx.host.origin.partition('://')[2]}/{ledger}"
+    return VerifierKey(name, signer_of(ctx).public)
 
 
 def checkpoint_of(ctx: Context, head: TreeHead) -> str:
     """The signed checkpoint of a head."""
-    origin = origin_of(ctx, head.ledger)
+    origin = vkey_of(ctx, head.ledger).name
     return sign(Checkpoint(origin, head.size, head.root), signer_of(ctx))
 
 

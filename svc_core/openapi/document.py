@@ -10,7 +10,8 @@ from svc_core.inputs import inputs
 from svc_core.openapi import headers
 from svc_core.openapi.envelopes import results
 from svc_core.openapi.operations import Writer
-from svc_core.operation import BASE_V1, BASE_V2, Operation
+from svc_core.operation import Operation
+from svc_core.ports import BASE_V1, BASE_V2
 from svc_core.problem import CATALOGUE
 from svc_core.result import Created
 from svc_core.schema import Schema, Schemas

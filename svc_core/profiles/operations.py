@@ -124,12 +124,10 @@ async def patch_profile(ctx: Context, request: PatchProfile) -> One[Profile]:
 
 
 async def _write(ctx: Context, before: Profile, after: Profile) -> One[Profile]:
-    document = ctx.row
-    if after is not before:
-        document = await ctx.save(PROFILES, after.id, after, expect=document.version)
+    written = await ctx.rewrite(PROFILES, after)
     if rules.is_planned_anew(before, after):
         await plan(ctx, after, await subscription_of(ctx, after.id))
-    return One(document.raw, document.tag)
+    return written
 
 
 async def delete_profile(ctx: Context, request: DeleteProfile) -> Empty:

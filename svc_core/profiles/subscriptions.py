@@ -67,8 +67,7 @@ async def patch_subscription(ctx: Context, request: PatchSubscription) -> One[Su
     Raises:
         Problem: VALIDATION_FAILED, naming each webhook that is not there.
     """
-    document = ctx.row
-    before = SUBSCRIPTIONS.decode(document.raw)
+    before = SUBSCRIPTIONS.decode(ctx.row.raw)
     after = rules.patch_subscription(before, request.body, ctx.now)
     await ctx.check_all(
         WEBHOOKS,
@@ -76,12 +75,11 @@ async def patch_subscription(ctx: Context, request: PatchSubscription) -> One[Su
         pointer="/delivery/webhookIds",
         known=before.delivery.webhook_ids,
     )
-    if after is not before:
-        document = await ctx.save(SUBSCRIPTIONS, after.id, after, expect=document.version)
+    written = await ctx.rewrite(SUBSCRIPTIONS, after)
     if after.status != before.status:
         profile = await ctx.value(PROFILES, after.profile_id)
         await plan(ctx, profile, after)
-    return One(document.raw, document.tag)
+    return written
 
 
 # -- declarations ------------------------------------------------------------------------------

@@ -15,8 +15,8 @@ import attrs
 from attrs import field, frozen
 
 from svc_core import ids
-from svc_core.operation import BASE_V1, Context
-from svc_core.ports import Document
+from svc_core.operation import Context
+from svc_core.ports import BASE_V1, Document
 from svc_core.recordings import doubt, forget_audio, trust
 from svc_core.reports import rules
 from svc_core.resources.audio import AUDIO, SPEAKING, Audio, Recording, Speaking

@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 from attrs import frozen
 
 from svc_core.constraints import Doc, Example, Ge, Le
-from svc_core.operation import BASE_V1
-from svc_core.ports import Collection
+from svc_core.ports import BASE_V1, Collection
 from svc_core.resources.audio import AudioFacet
 from svc_core.resources.members import CountryCode, ProfileId, ReportId, micros
 from svc_core.unset import UNSET, Maybe
@@ -335,7 +334,6 @@ REPORTS: Collection[ReportRow] = Collection(
     order=lambda report: micros(report.generated_at),
     keys={"profile_id": lambda report: report.profile_id},
     kind="report",
-    path=f"{BASE_V1}/reports/{{id}}",
 )
 
 FACETS: Collection[ReportFacets] = Collection(

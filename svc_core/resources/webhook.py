@@ -14,7 +14,6 @@ from attrs import frozen
 
 from svc_core import ids
 from svc_core.constraints import Doc, Example, Ge, IdOf, MaxLen, MinLen
-from svc_core.operation import BASE_V1
 from svc_core.ports import Collection
 from svc_core.resources.members import ONE_LINE, CreatedAt, ProfileId, UpdatedAt, WebhookId, micros
 from svc_core.vault import sealed_with
@@ -207,7 +206,6 @@ WEBHOOKS: Collection[Webhook] = Collection(
     prefix="whk",
     order=lambda webhook: micros(webhook.created_at),
     kind="webhook",
-    path=f"{BASE_V1}/webhooks/{{id}}",
 )
 
 WEBHOOK_SECRETS: Collection[WebhookSecrets] = Collection(

@@ -10,7 +10,7 @@ from svc_core.constraints import Arg, Doc, Example, Pattern
 from svc_core.events import enqueue, publish, queue_of
 from svc_core.operation import BODY, PATH, QUERY, Context, Operation, Target
 from svc_core.problem import Problem, describe
-from svc_core.resources.members import Cursor, Limit, WebhookId
+from svc_core.resources.members import Cursor, Limit, WebhookId, changed
 from svc_core.resources.period import When, bounds
 from svc_core.resources.profile import PROFILES
 from svc_core.resources.webhook import (
@@ -231,10 +231,9 @@ async def patch_webhook(ctx: Context, request: PatchWebhook) -> One[Webhook]:
 
 
 async def _change(ctx: Context, sent: WebhookInput | WebhookPatch) -> One[Webhook]:
-    document, members = ctx.row, named(sent, WebhookInput)
-    before = WEBHOOKS.decode(document.raw)
+    members, before = named(sent, WebhookInput), WEBHOOKS.decode(ctx.row.raw)
     own = _own_key(members.pop("secret", UNSET))
-    after = rules.changed(before, ctx.now, **members)
+    after = changed(before, ctx.now, **members)
     if own is not None and await keys.replace(ctx, before.id, own):
         # The row is written, so that its version tells of the new secret, which it does not show.
         after = attrs.evolve(after, updated_at=ctx.now)
@@ -243,6 +242,7 @@ async def _change(ctx: Context, sent: WebhookInput | WebhookPatch) -> One[Webhoo
     await ctx.check_all(
         PROFILES, after.profile_ids, pointer="/profileIds", known=before.profile_ids
     )
+    document = ctx.row
     if after is not before:
         document = await ctx.save(WEBHOOKS, after.id, after, expect=document.version)
     return One(document.raw, document.tag)
@@ -259,19 +259,13 @@ async def delete_webhook(ctx: Context, request: OneWebhook) -> Empty:
 
 async def enable_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:  # noqa: ARG001
     """Tell it of events again, with nothing counted against it."""
-    document = ctx.row
-    before = WEBHOOKS.decode(document.raw)
-    after = rules.enabled(before, ctx.now)
-    if after is not before:
-        document = await ctx.save(WEBHOOKS, after.id, after, expect=document.version)
-    return One(document.raw, document.tag)
+    return await ctx.rewrite(WEBHOOKS, rules.enabled(WEBHOOKS.decode(ctx.row.raw), ctx.now))
 
 
 async def rotate_secret(ctx: Context, request: OneWebhook) -> One[IssuedWebhook]:  # noqa: ARG001
     """Make a new secret; the one before it signs beside it for a day."""
-    before = ctx.row
-    webhook = attrs.evolve(WEBHOOKS.decode(before.raw), updated_at=ctx.now)
-    document = await ctx.save(WEBHOOKS, webhook.id, webhook, expect=before.version)
+    webhook = attrs.evolve(WEBHOOKS.decode(ctx.row.raw), updated_at=ctx.now)
+    document = await ctx.save(WEBHOOKS, webhook.id, webhook, expect=ctx.row.version)
     key = ctx.ids.random(SECRET_BYTES)
     await keys.rotate(ctx, webhook.id, key)
     return One(_issued(webhook, key), document.tag)

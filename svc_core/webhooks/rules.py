@@ -9,7 +9,7 @@ Rule 3: an attempt that was lost with its worker is made again under a new id.
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 import attrs
 from attrs import frozen
@@ -18,6 +18,7 @@ from svc_core import problem
 from svc_core.egress import EgressError, check_callback
 from svc_core.events import cloud_event
 from svc_core.problem import Problem
+from svc_core.resources.members import changed
 from svc_core.resources.webhook import (
     ATTEMPTS_KEPT,
     FAILURES_MAX,
@@ -72,12 +73,6 @@ def check_url(url: str, *, loopback: bool) -> None:
 
 
 # -- the webhook -------------------------------------------------------------------------------
-
-
-def changed(webhook: Webhook, now: datetime, **members: Any) -> Webhook:
-    """The webhook with these members; itself where nothing changes."""
-    after = attrs.evolve(webhook, **members)
-    return webhook if after == webhook else attrs.evolve(after, updated_at=now)
 
 
 def enabled(webhook: Webhook, now: datetime) -> Webhook:

@@ -33,7 +33,7 @@ from svc_http.settings import Settings
 RESTART_SECONDS = 5.0
 """A worker that failed starts again after this, so that a broken source cannot spin."""
 
-Worker = Callable[["Runtime"], Awaitable[None]]
+Worker = Callable[["Runtime"], Awaitable[object]]
 """A background loop. It ends when `runtime.drain` is set, or is cancelled soon after."""
 
 Closing = Callable[[], Awaitable[None]]

@@ -26,12 +26,12 @@ from svc_core.ledger.stored import (
     SUBJECT_RECORDS_MAX,
     Proofs,
     checkpoint_of,
-    day_of,
     head_of,
     records_of,
 )
-from svc_core.operation import BASE_V2, Context
+from svc_core.operation import Context
 from svc_core.ports import (
+    BASE_V2,
     Change,
     ChangeType,
     DuplicateRecordError,
@@ -91,11 +91,9 @@ async def append(
     for record in batch.records:
         if record.op == "erase":
             await erase_content(ctx, str(record.target))
-    checkpoint = checkpoint_of(ctx, batch.head)
-    await ctx.tx.ledger.keep_checkpoint(day_of(batch.head), batch.head.size, checkpoint.encode())
     opened = {record.subject for record in batch.records if record.id == record.subject}
     subjects = dict.fromkeys(record.subject for record in batch.records)
-    await publish(ctx, subjects, opened, batch.head.size)
+    checkpoint = await vouch(ctx, batch.head, subjects, opened)
     proofs = Proofs(ctx)
     receipts = [
         await proofs.receipt(record.seq, batch.head.size, checkpoint) for record in batch.records
@@ -223,10 +221,15 @@ def _keys(record: Record) -> tuple[str, ...]:
     return (f"{payload['scheme']}:{payload['value']}",)
 
 
-async def publish(
-    ctx: Context, subjects: Iterable[str], opened: Collection[str], size: int
-) -> None:
-    """One change for each subject that was appended to; its version is the ledger's size."""
+async def vouch(
+    ctx: Context, head: TreeHead, subjects: Iterable[str], opened: Collection[str]
+) -> str:
+    """Sign the head, keep it as the checkpoint of its day, and publish what was appended to.
+
+    One change for each subject; its version is the ledger's size.
+    """
+    checkpoint = checkpoint_of(ctx, head)
+    await ctx.tx.ledger.keep_checkpoint(str(head.recorded_at)[:10], head.size, checkpoint.encode())
     for subject in subjects:
         change_type: ChangeType = "created" if subject in opened else "updated"
         await ctx.tx.changes.append(
@@ -235,12 +238,13 @@ async def publish(
                 change_type=change_type,
                 resource_type=SUBJECT,
                 resource_id=subject,
-                version=size,
+                version=head.size,
                 occurred_at=ctx.now,
                 path=address_of(subject),
                 everybody=False,
             )
         )
+    return checkpoint
 
 
 def address_of(subject: str) -> str:

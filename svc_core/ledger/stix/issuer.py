@@ -49,6 +49,9 @@ _SCHEMA: Final = canonical.dumps(
 ).decode()
 
 
+_OF_RECORD: Final = ("seq", "seal", "kind", "recorded_at", "valid_from", "valid_to")
+
+
 @frozen
 class Issuer:
     """The ledger that issues objects, and the marking that it gives them."""
@@ -83,20 +86,14 @@ class Issuer:
 
     def origin(self, record: Record, state: State) -> Object:
         """The proof of origin of what a record became."""
-        payload = said(record) or {}
-        statement = text(payload.get("statement"))
+        payload = said(record)
         evidence = list(texts_of(payload.get("evidence")))
         return self.proof(
             record=record.id,
-            seq=record.seq,
-            seal=record.seal,
-            kind=record.kind,
-            recorded_at=record.recorded_at,
-            valid_from=record.valid_from,
-            valid_to=record.valid_to,
+            **{name: getattr(record, name) for name in _OF_RECORD},
             verification_state=state,
             evidence=evidence or None,
-            statement=statement,
+            statement=text(payload.get("statement")),
         )
 
     def proof(self, **members: Any) -> Object:

@@ -7,6 +7,8 @@ import pytest
 from svc_core import catalog, openapi, problem
 from svc_core.inputs import inputs
 from svc_core.operation import NDJSON
+from svc_core.profiles.operations import pass_over
+from svc_core.resources.profile import DUE
 from svc_core.result import Page
 
 CONDITIONAL = [op for op in catalog.OPERATIONS if op.target is not None and op.method != "DELETE"]
@@ -295,3 +297,17 @@ def test_a_tag_is_that_of_the_tenant_and_not_of_the_key(town):
     path = town.ask_of(town.operation("getProfile")).path
     tags = {town.get(path, key).headers["etag"] for key in ("a", "a profiles:read")}
     assert len(tags) == 1
+
+
+def test_a_plan_that_a_worker_moves_is_listed_at_once(town):
+    """The listing is remembered by what was written, though a due row has no change of its own."""
+    town.plant("a")
+    (row,) = town.get("/api/v1/profiles").json()["data"]
+
+    async def work(ctx):
+        seen = await ctx.load(DUE, row["id"])
+        await pass_over(ctx, row["id"], seen, DUE.decode(seen.raw).next_run_at)
+
+    town.run(town.hands.write(town.tenants["a"], work))
+    (later,) = town.get("/api/v1/profiles").json()["data"]
+    assert later["nextRunAt"] > row["nextRunAt"]

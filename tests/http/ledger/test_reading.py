@@ -192,12 +192,6 @@ def test_an_export_goes_on_by_cursor_by_number_and_up_to_a_size(town):
     assert town.export("&size=3") == b"".join(whole.splitlines(keepends=True)[:3])
     rows = town.get("/records?format=json&limit=2").json()
     assert [row["head"]["seq"] for row in rows["data"]] == [0, 1]
-    cursor = rows["meta"]["page"]["nextCursor"]
-    answer = town.ask("GET", f"/records?after=1&cursor={cursor}")
-    assert (answer.status_code, answer.json()["code"]) == (400, "CONFLICTING_PARAMETERS")
-    assert answer.json()["resolution"] == "Send after or cursor, not both."
-    assert answer.json()["detail"] == "after: cannot be combined with cursor"
-    assert answer.json()["resolution"] == "Send after or cursor, not both."
     assert town.get("/records?after=99").content == b""
 
 
