@@ -49,7 +49,7 @@ READS = {
     "/verify?size=99": "400 INVALID_PARAMETER size",
     "/verify?level=none": "400 INVALID_PARAMETER level",
     "/verify?fromSize=99": "400 INVALID_PARAMETER fromSize",
-    "/verify?fromRootHash=AAAA": "400 INVALID_PARAMETER fromSize",
+    "/verify?fromRootHash=AAAA": "400 INVALID_PARAMETER fromRootHash",
     "/verify?fromSize=1&fromRootHash=AAAA": "400 INVALID_PARAMETER fromRootHash",
     "/verify?fromSize=1&fromRootHash=zzz": "400 INVALID_PARAMETER fromRootHash",
 }
