@@ -236,7 +236,9 @@ def _(stage):
 
 @gives(problem.FORBIDDEN)
 def _(stage):
-    creation.may_manage("member")
+    wish = creation.KeyWish("CI", ("news:read",))
+    plan = DEFAULT_PLANS.plan("pro")
+    creation.may_create(wish, role="member", plan=plan, existing=(), now=stage.shared.clock())
 
 
 @gives(problem.RATE_LIMITED)
