@@ -23,7 +23,7 @@ from svc_core.operation import BASE_V1, BASE_V2, Operation
 from svc_core.ports import SYSTEM, Transaction
 from svc_core.problem import CATALOGUE, Problem, ProblemType
 from svc_http.requests.dispatcher import Handler, Resource
-from svc_http.requests.exchange import V1, Exchange, Header
+from svc_http.requests.exchange import V1, Exchange, Header, busy
 from svc_http.runtime import metrics
 from svc_http.runtime.runtime import Runtime
 
@@ -279,7 +279,7 @@ class Pages:
 
     async def _readyz(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
         if self._runtime.drain.is_set():
-            raise Problem(problem.SHUTTING_DOWN, headers={"Retry-After": "1"})
+            raise busy(problem.SHUTTING_DOWN)
         await self._runtime.storage.read(SYSTEM, _touch)
         await _state(exchange, JSON.media_type, b'{"status":"ready"}')
 
