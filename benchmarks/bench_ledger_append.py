@@ -13,9 +13,9 @@ from time import process_time
 
 import pymerkle
 
+from svc_core.ledger.log.seal import TreeHead, seal_batch
+from svc_core.ledger.log.tree import Frontier, extend, root
 from svc_core.ledger.records import Draft, decode, split
-from svc_core.ledger.seal import TreeHead, seal_batch
-from svc_core.ledger.tree import Tree
 
 LINE_BYTES = 829
 BATCH = 100  # what one append may carry
@@ -50,10 +50,11 @@ def append(drafts: list[Draft]) -> list[bytes]:
 
 
 def grow(entries: list[bytes]) -> bytes:
-    tree = Tree()
+    frontier: Frontier = ()
     for at in range(0, len(entries), BATCH):
-        tree.extend([sha256(b"\x00" + entry).digest() for entry in entries[at : at + BATCH]])
-    return tree.root()
+        leaves = [sha256(b"\x00" + entry).digest() for entry in entries[at : at + BATCH]]
+        frontier = extend(frontier, at, leaves)
+    return root(frontier)
 
 
 def grow_peer(entries: list[bytes]) -> bytes:

@@ -20,9 +20,9 @@ from importlib.util import find_spec
 from random import Random
 from typing import Any
 
-from svc_core.ledger.fold import fold
+from svc_core.ledger.fold.fold import fold
+from svc_core.ledger.fold.view import encode
 from svc_core.ledger.records import Record
-from svc_core.ledger.view import encode
 
 RATE_GOAL = 250_000
 """Records a second at every size, from records in memory to the view."""

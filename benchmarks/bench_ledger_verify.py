@@ -22,10 +22,9 @@ from time import perf_counter
 
 import rfc8785
 
-from svc_core.ledger import ndjson
+from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import Draft, split
-from svc_core.ledger.seal import TreeHead, seal_batch
-from svc_core.ledger.verify import verify, verify_export
+from svc_core.ledger.verify.verify import chunks, verify, verify_export
 
 BLOCK_BYTES = 1 << 18
 LINES = 16_384
@@ -144,7 +143,7 @@ def main() -> int:
                 if written == count:
                     break
         # The peak of a process never falls, so that the large file comes first.
-        warm = next(ndjson.chunks(blocks(path)))
+        warm = next(chunks(blocks(path)))
         ours(warm, "integrity"), ours(warm, "strict")
         for level in ("integrity", "strict"):
             took, grown = streamed(path, level, count)
@@ -152,7 +151,7 @@ def main() -> int:
             met.append(
                 row(f"memory for {count} lines, {level}, MB", grown, MEMORY_MB, at_most=True)
             )
-        sample = [line for chunk in ndjson.chunks(blocks(path)) for line in chunk][:LINES]
+        sample = [line for chunk in chunks(blocks(path)) for line in chunk][:LINES]
     times = [
         (hashes(sample), ours(sample, "integrity"), ours(sample, "strict"), naive(sample))
         for _ in range(rounds)

@@ -26,8 +26,8 @@ from svc_core.operation import Actor, Context
 from svc_core.pipeline import Call, Site
 from svc_core.ports import Answer, Collection, Transaction
 from svc_core.testing.clock import START
-from svc_core.testing.desk import a_change
 from svc_core.testing.sample import NOTES, SAMPLES, Note
+from svc_core.testing.sync_store import a_change
 from svc_http.storage import SqliteStorage
 from svc_http.system import SystemIds
 

@@ -47,7 +47,7 @@ class Reply:
     """A finished answer: its status, media type (None without a body), bytes and own headers.
 
     A `fleeting` one ages by itself and is made anew for every request. The body of one with a
-    `stream` is yet to come, from there.
+    `stream` is yet to come, from there. `failed` is what a `Page` says of itself.
     """
 
     status: int
@@ -56,6 +56,7 @@ class Reply:
     headers: tuple[tuple[str, str], ...] = ()
     fleeting: bool = False
     stream: Stream | None = None
+    failed: bool = False
 
 
 # -- inside the transaction --------------------------------------------------------------------
@@ -128,7 +129,7 @@ def _unmet(current: str) -> Problem:
 
 
 def _json_body(operation: Operation[Any, Any], prepared: Prepared) -> wire.Json:
-    if _declared(operation).body is None:
+    if not _declared(operation).reads_body:
         return None
     try:
         return wire.read_json(prepared.body, exact=operation.exact)
@@ -153,9 +154,11 @@ async def _run(
 
 def _request(operation: Operation[Any, Any], prepared: Prepared, body: wire.Json) -> Any:
     item = _declared(operation).body
-    if item is None:
-        return operation.request(**prepared.values)
     try:
+        if operation.local:
+            return wire.structure(operation.request, body)
+        if item is None:
+            return operation.request(**prepared.values)
         sent = wire.structure(item.annotation, body)
     except wire.WireError as fault:
         raise Problem(problem.VALIDATION_FAILED, describe(fault.faults)) from fault
@@ -275,7 +278,7 @@ def _render_page(
         return Reply(200, NDJSON.media_type, envelope.lines(result), headers)
     aliases = site.aliases and operation.version == "1.0"
     body = envelope.page(result, next_link=link, aliases=aliases)
-    return Reply(200, JSON.media_type, body, headers)
+    return Reply(200, JSON.media_type, body, headers, failed=result.failed)
 
 
 def _next_link(

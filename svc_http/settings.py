@@ -47,6 +47,8 @@ _MIB = 1024 * 1024
 class SettingsError(Exception):
     """A setting cannot be used; the message is one line that says which, why and what instead."""
 
+    exit_code = 2
+
 
 def _setting(
     default: Any, example: str, doc: str, *, read: Reader | None = None, secret: bool = False

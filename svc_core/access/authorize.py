@@ -42,7 +42,7 @@ class OperationAccess:
 
     scopes: frozenset[str] = frozenset()
     auth: Literal["bearer", "bearer-or-x402", "public"] = "bearer"
-    binding: Literal["any", "workspace"] = "any"
+    binding: Literal["any", "workspace", "system"] = "any"
     pool: Literal["account", "agent", "none"] = "account"
 
 

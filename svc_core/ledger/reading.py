@@ -1,121 +1,361 @@
-"""One line of a damaged log, read as far as it can be.
+"""Reading the ledger: lists, folds, exports, proofs and verification. Nothing here writes."""
 
-A line that was only written differently (white space, order of members, CRLF) is put into its
-canonical form; if that is what was sealed, nothing but the form is wrong.
-"""
+from collections.abc import AsyncIterator, Sequence
+from typing import Final
 
-from hashlib import sha256
-from json import loads
-from typing import NamedTuple
+import attrs
+from attrs import frozen
 
-from svc_core import canonical
-from svc_core.ledger.form import ERASES, NO_PAYLOAD, Breach, Head
-from svc_core.ledger.records import HEAD, LINE_BYTES_MAX, Parts, split
-from svc_core.ledger.seal import seal_of
+from svc_core import problem
+from svc_core.ledger import stix, timestamps
+from svc_core.ledger.append.erasure import erased_later
+from svc_core.ledger.fold.fold import fold
+from svc_core.ledger.fold.rows import text_of
+from svc_core.ledger.fold.standing import Standing
+from svc_core.ledger.fold.view import Basis, CollisionView, SubjectView
+from svc_core.ledger.log import tiles
+from svc_core.ledger.log.checkpoint import Checkpoint, open_checkpoint
+from svc_core.ledger.log.note import NoteError, VerifierKey, to_base64
+from svc_core.ledger.log.note import parse as parse_note
+from svc_core.ledger.log.proofs import ProofError, consistency_ranges, verify_consistency
+from svc_core.ledger.log.seal import TreeHead
+from svc_core.ledger.log.tiles import Tile
+from svc_core.ledger.model import Consistency, SubjectRow, Verification, verification
+from svc_core.ledger.picture import svg
+from svc_core.ledger.records import Record, decode, split
+from svc_core.ledger.stored import (
+    SUBJECT_RECORDS_MAX,
+    Proofs,
+    checkpoint_of,
+    head_of,
+    prefix,
+    records_of,
+    vkey_of,
+)
+from svc_core.ledger.verify.anchors import Anchor, Anchors, gather
+from svc_core.ledger.verify.sweep import RUN_LINES_MAX
+from svc_core.ledger.verify.verdict import Level, Verdict
+from svc_core.ledger.verify.verify import PASSES
+from svc_core.operation import Context
+from svc_core.ports import LEDGER_LEVELS, SealedLine
+from svc_core.problem import Problem
 
-_MEMBERS = {"head", "payload", "seal"}
-_ANY_SEAL = b"0" * 64
-_NO_PARTS = Parts(b"", b"", b"")
+VERIFIED_MAX: Final = 250_000
+"""Records that one request verifies: about two seconds of work. Larger ledgers are walked."""
+EXPORT_BYTES_MAX: Final = 4 * 2**20
+"""Bytes of one page of an export; a page ends early rather than pass it."""
+HOLDERS_MAX: Final = 20
+"""Other subjects that are named for one designator."""
+RELATED_MAX: Final = 1_000
+"""Other subjects in one STIX bundle; their records are read one subject after the other."""
+_SUBJECT_KIND: Final = b',"kind":"subject",'
 
 
-class Reading(NamedTuple):
-    """What a line holds.
+@frozen
+class Bounds:
+    """What a fold is asked for, in the ledger's own texts."""
 
-    `parts` are empty unless `is_cut`; `head` is None when it does not follow the grammar.
-    `computed` is the seal that its head has. `breach` tells of a form that is wrong.
+    record_time: str | None
+    valid_time: str
+    size: int | None
+
+
+# -- subjects ----------------------------------------------------------------------------------
+
+
+async def subject_row(ctx: Context, opening: SealedLine) -> SubjectRow:
+    """The subject that a record opened, as it is described now."""
+    lines = await ctx.tx.ledger.of_subject(opening.subject, limit=SUBJECT_RECORDS_MAX)
+    # Only the records of the subject itself say what it is; the others need not be decoded.
+    identity = [decode(line) for line in lines if _SUBJECT_KIND in split(line).head]
+    stated = fold(identity, opening.subject, valid_time=timestamps.of(ctx.now)).identity
+    first = decode(opening.line)
+    return SubjectRow(
+        id=opening.subject,
+        type=text_of(stated and stated.type),
+        label=text_of(stated and stated.label),
+        description=text_of(stated and stated.description),
+        opened_at=first.recorded_at,
+        author=first.author,
+        seq=first.seq,
+    )
+
+
+async def known_records(
+    ctx: Context, subject: str, asked: Bounds
+) -> tuple[TreeHead, tuple[Record, ...]]:
+    """The prefix that the bounds name, and the records of a subject in it; none if it came later.
+
+    With a record time and a size, the prefix is the smaller of the two.
+
+    Raises:
+        Problem: NOT_FOUND where the ledger holds no such subject at all; INVALID_PARAMETER for a
+            size that the ledger never had.
     """
-
-    line: int
-    is_cut: bool
-    parts: Parts
-    head: Head | None
-    computed: str
-    breach: Breach | None
-
-    @property
-    def seal(self) -> str:
-        """The seal that stands in the line, whatever it is."""
-        return self.parts.seal.decode("ascii", "backslashreplace")
-
-    @property
-    def is_sealed(self) -> bool:
-        """Whether the line can be read and its head is the one that its seal is of."""
-        return self.head is not None and self.computed == self.seal
-
-    @property
-    def may_erase(self) -> bool:
-        """Whether it may have been an erasure; a lost line feed leaves one in the line before."""
-        return self.head is None or self.head.op == b"erase" or ERASES in self.parts.payload
-
-    @property
-    def seq(self) -> int:
-        """The number that the head tells; -1 without one."""
-        return int(self.head.seq) if self.head else -1
-
-    @property
-    def prev(self) -> str:
-        """The seal before this one that the head tells; empty without one."""
-        return self.head.prev.decode() if self.head else ""
-
-    @property
-    def has_payload(self) -> bool:
-        """Whether the payload is the one that the head has the hash of; an erased one passes."""
-        expected = self.head.payload_hash.decode() if self.head else ""
-        return self.parts.payload == NO_PAYLOAD or self.payload_hash == expected
-
-    @property
-    def payload_hash(self) -> str:
-        """The hash that the payload has."""
-        return sha256(self.parts.payload).hexdigest()
-
-    def sealed_after(self, prev: str) -> str:
-        """The seal that the head would have if it told `prev` as the seal before."""
-        return seal_of(self.parts.head.replace(self.prev.encode(), prev.encode()))
+    sizes = [] if asked.size is None else [asked.size]
+    if asked.record_time is not None:
+        sizes.append(await ctx.tx.ledger.size_at(asked.record_time))
+    head = await prefix(ctx, min(sizes, default=None))
+    records = await records_of(ctx, subject, size=head.size)
+    if not records and await ctx.tx.ledger.get(subject) is None:
+        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
+    return head, records
 
 
-def read(line: int, raw: bytes) -> Reading:
-    """The line with this number. It never raises."""
-    if len(raw) > LINE_BYTES_MAX:
-        detail = f"The line is longer than {LINE_BYTES_MAX} bytes."
-        return Reading(line, False, _NO_PARTS, None, "", Breach("MALFORMED", detail))
-    plain = _reading(line, raw)
-    if plain.is_sealed and plain.has_payload:
-        return plain
-    form = _canonical(raw)
-    if form is not None and form != raw:
-        again = _reading(line, form)
-        if not plain.is_cut or (again.is_sealed and again.has_payload):
-            detail = "The line is not in its canonical form (RFC 8785)."
-            return again._replace(breach=Breach("NOT_CANONICAL", detail))
-    return plain
+async def view_of(
+    ctx: Context, subject: str, asked: Bounds, *, history: bool = False, segments: bool = False
+) -> SubjectView:
+    """The fold of a subject, on the prefix that the bounds name.
+
+    Raises:
+        Problem: as `known_records`.
+    """
+    head, records = await known_records(ctx, subject, asked)
+    view = fold(
+        records,
+        subject,
+        valid_time=asked.valid_time,
+        record_time=asked.record_time,
+        basis=Basis(head.size, to_base64(head.root), head.seal),
+        with_history=history,
+        with_segments=segments,
+    )
+    if view.record_time is None or asked.record_time is None:
+        view = attrs.evolve(view, record_time=head.recorded_at)
+    return attrs.evolve(view, collisions=await _collisions(ctx, view, head))
 
 
-def _reading(line: int, raw: bytes) -> Reading:
-    parts = _parts(raw)
-    if parts is None:
-        detail = "This is no line of a record."
-        code = "MALFORMED" if raw.strip() else "NOT_CANONICAL"
-        return Reading(line, False, _NO_PARTS, None, "", Breach(code, detail))
-    found = HEAD.fullmatch(parts.head)
-    head = Head._make(found.groups()) if found else None
-    return Reading(line, True, parts, head, seal_of(parts.head), None)
+async def _collisions(ctx: Context, view: SubjectView, head: TreeHead) -> tuple[CollisionView, ...]:
+    """Which designators in force other subjects bear in force as well."""
+    found = []
+    for scheme, value in dict.fromkeys((each.scheme, each.value) for each in view.designators):
+        if not isinstance(scheme, str) or not isinstance(value, str):
+            continue  # erased: what it was is not known
+        others = await ctx.tx.ledger.holders(
+            f"{scheme}:{value}", size=head.size, limit=HOLDERS_MAX + 1
+        )
+        bearing = [
+            other
+            for other in others
+            if other != view.id and await _bears(ctx, other, (scheme, value), view, head)
+        ]
+        if bearing:
+            found.append(CollisionView(scheme, value, tuple(sorted(bearing))))
+    return tuple(found)
 
 
-def _parts(raw: bytes) -> Parts | None:
-    # A seal that is no longer hexadecimal is a seal all the same, and says which line it is.
+async def _bears(
+    ctx: Context, subject: str, name: tuple[str, str], view: SubjectView, head: TreeHead
+) -> bool:
+    standing = Standing.of(await records_of(ctx, subject, size=head.size), subject)
+    return any(
+        record.kind == "designator"
+        and ((record.payload or {}).get("scheme"), (record.payload or {}).get("value")) == name
+        for record in standing.live(view.valid_time)
+    )
+
+
+async def picture_of(ctx: Context, subject: str, asked: Bounds, *, marked: bool) -> bytes:
+    """What was recorded of a subject, as SVG; with `marked` the valid time is drawn as a line.
+
+    Raises:
+        Problem: as `known_records`.
+    """
+    head, records = await known_records(ctx, subject, asked)
+    drawn = svg(
+        records,
+        subject,
+        record_time=asked.record_time or head.recorded_at,
+        valid_time=asked.valid_time if marked else None,
+    )
+    return drawn.encode()
+
+
+async def bundle_of(ctx: Context, subject: str, asked: Bounds, tlp: stix.Tlp) -> bytes:
+    """The fold of a subject as a STIX bundle, with the subjects that its claims lead to.
+
+    Raises:
+        Problem: as `known_records`; INVALID_PARAMETER where the claims lead to too many subjects.
+    """
+    head, records = await known_records(ctx, subject, asked)
+    related = stix.others(
+        records, subject, valid_time=asked.valid_time, record_time=asked.record_time
+    )
+    if len(related) > RELATED_MAX:
+        raise Problem(
+            problem.INVALID_PARAMETER,
+            f"validTime: at most {RELATED_MAX} other subjects go into a bundle, not {len(related)}",
+        )
+    found = [*records]
+    for other in related:
+        found += await records_of(ctx, other, size=head.size)
+    return stix.bundle(
+        found,
+        subject,
+        ledger=head.ledger,
+        valid_time=asked.valid_time,
+        record_time=asked.record_time or head.recorded_at,
+        size=head.size,
+        tlp=tlp,
+    )
+
+
+# -- the log -----------------------------------------------------------------------------------
+
+
+async def exported(
+    ctx: Context, start: int, end: int, *, bytes_max: int = EXPORT_BYTES_MAX
+) -> tuple[bytes, ...]:
+    """Raw lines from `start` up to and without `end`, fewer where they would grow too large."""
+    lines: list[bytes] = []
+    bytes_ = 0
+    # At most 64 KiB a line, so that a step never holds more than the page may.
+    for at in range(start, end, 64):
+        if bytes_ >= bytes_max:
+            break
+        step = await ctx.tx.ledger.lines(at, min(end, at + 64))
+        lines += step
+        bytes_ += sum(map(len, step))
+    return tuple(lines)
+
+
+async def tile_bytes(ctx: Context, path: str) -> bytes:
+    """The bytes of a tile (C2SP tlog-tiles).
+
+    Raises:
+        Problem: NOT_FOUND where the path names none, or the ledger has not filled it yet.
+    """
+    nothing = Problem(
+        problem.NOT_FOUND,
+        "The ledger has no such tile.",
+        resolution="Ask for tiles of the size that the checkpoint names.",
+    )
     try:
-        return split(raw[:-66] + _ANY_SEAL + raw[-2:])._replace(seal=raw[-66:-2])
-    except ValueError:
+        tile = Tile.parse(f"tile/{path}")
+    except tiles.TileError as unknown:
+        raise nothing from unknown
+    if not tile.is_in((await head_of(ctx)).size) or tile.span.level > LEDGER_LEVELS[-1]:
+        raise nothing
+    if tile.level is None:
+        lines = await ctx.tx.ledger.lines(tile.span.start, tile.span.end)
+        return tiles.entry_bytes([split(line).head for line in lines])
+    return b"".join(await ctx.tx.ledger.hashes(*tile.span))
+
+
+# -- verification ------------------------------------------------------------------------------
+
+
+@frozen
+class Trusted:
+    """The tree that a caller has seen before; `root` is 32 bytes, None where only its size."""
+
+    size: int
+    root: bytes | None
+
+
+async def verified(
+    ctx: Context,
+    *,
+    level: Level,
+    size: int | None,
+    seen: Trusted | None,
+    most: int = VERIFIED_MAX,
+) -> Verification:
+    """The verdict over the ledger's first `size` records.
+
+    Raises:
+        Problem: INVALID_PARAMETER for sizes that the ledger never had, or too many records.
+    """
+    head = await prefix(ctx, size)
+    consistency = None if seen is None else await _consistency(ctx, seen, head)
+    start = await _start(ctx, head, seen, most)
+    vkey = vkey_of(ctx, head.ledger)
+    anchors, checkpoints = await _kept(ctx, head, vkey)
+    if seen is not None and seen.root is not None:
+        anchors.append(Anchor(seen.size, seen.root))
+    held = gather(
+        level=level,
+        ledger=head.ledger,
+        start=start,
+        vkey=vkey,
+        checkpoints=checkpoints,
+        anchors=anchors,
+        erased=await erased_later(ctx, _runs(ctx, start.size if start else 0, head.size), head),
+    )
+    return verification(
+        await _judged(ctx, held, head.size),
+        ledger=head.ledger,
+        origin=vkey.name,
+        vkey=vkey.vkey,
+        checkpoint=checkpoint_of(ctx, head),
+        consistency=consistency,
+    )
+
+
+async def _consistency(ctx: Context, seen: Trusted, head: TreeHead) -> Consistency:
+    if seen.size > head.size:
+        raise Problem(problem.INVALID_PARAMETER, f"fromSize: the ledger has {head.size} records")
+    root = seen.root or (await prefix(ctx, seen.size)).root
+    proof = await Proofs(ctx).hashes(consistency_ranges(seen.size, head.size))
+    try:
+        verify_consistency(seen.size, head.size, root, head.root, proof)
+        holds = True
+    except ProofError:
+        holds = False
+    return Consistency(seen.size, to_base64(root), tuple(map(to_base64, proof)), holds)
+
+
+async def _start(ctx: Context, head: TreeHead, seen: Trusted | None, most: int) -> TreeHead | None:
+    """Where verification begins: at the first record, or where a long ledger was seen before."""
+    if head.size <= most:
+        return None
+    if seen is None or seen.root is None or head.size - seen.size > most:
+        raise Problem(
+            problem.INVALID_PARAMETER,
+            f"size: at most {most} records are verified at once; walk the ledger with "
+            "size, then fromSize and fromRootHash of the answer before, or verify an export",
+        )
+    return await prefix(ctx, seen.size)
+
+
+async def _kept(
+    ctx: Context, head: TreeHead, vkey: VerifierKey
+) -> tuple[list[Anchor], list[bytes]]:
+    """The checkpoints that were kept: as roots, where they were signed under an earlier name."""
+    anchors: list[Anchor] = []
+    checkpoints: list[bytes] = []
+    for text in await ctx.tx.ledger.checkpoints():
+        own = _under_its_own_name(text.decode(), vkey)
+        if own is not None and own.size > head.size:
+            continue
+        if own is None or own.origin == vkey.name:
+            checkpoints.append(text)
+        else:
+            anchors.append(Anchor(own.size, own.root))
+    return anchors, checkpoints
+
+
+def _under_its_own_name(text: str, vkey: VerifierKey) -> Checkpoint | None:
+    """The checkpoint, verified by our key under whatever name it was signed; None if it is not."""
+    try:
+        name = Checkpoint.parse(parse_note(text).text).origin
+        return open_checkpoint(text, VerifierKey(name, vkey.public))
+    except NoteError:
         return None
 
 
-def _canonical(raw: bytes) -> bytes | None:
-    """The line in its canonical form, if it is a line in another."""
-    try:
-        value = loads(raw)
-        if type(value) is not dict or value.keys() != _MEMBERS:
-            return None
-        form = canonical.dumps(value)
-    except (ValueError, RecursionError):
-        return None
-    return form if _parts(form) else None
+async def _judged(ctx: Context, held: Anchors, size: int) -> Verdict:
+    for make in PASSES:
+        verifier = make(held)
+        async for lines in _runs(ctx, held.base, size):
+            if not verifier.feed(lines):
+                break
+        verdict = verifier.finish()
+        if verdict is not None:
+            return verdict
+    raise AssertionError("a diagnosis always comes to a verdict")
+
+
+async def _runs(ctx: Context, start: int, end: int) -> AsyncIterator[Sequence[bytes]]:
+    for at in range(start, end, RUN_LINES_MAX):
+        yield await ctx.tx.ledger.lines(at, min(end, at + RUN_LINES_MAX))

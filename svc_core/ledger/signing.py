@@ -7,7 +7,7 @@ from attrs import frozen
 
 from svc_core import ids, vault
 from svc_core.cursor import NONCE_BYTES
-from svc_core.ledger.note import Ed25519Signer
+from svc_core.ledger.log.note import Ed25519Signer
 from svc_core.operation import Context
 from svc_core.ports import Collection
 from svc_core.resources.members import micros

@@ -12,7 +12,8 @@ from svc_core.constraints import Doc, Example, Ge, Le
 from svc_core.instants import MILLIS_MAX, Interval
 from svc_core.operation import QUERY, In
 from svc_core.problem import Problem
-from svc_core.unset import Maybe, Unset
+from svc_core.resources.members import micros
+from svc_core.unset import Maybe, Unset, given
 
 Area = Annotated[
     Maybe[Box],
@@ -45,6 +46,15 @@ OLD_NAMES = frozenset({"since", "until"})
 """What an operation with both spellings declares as `deprecated`."""
 
 ALL_TIMES = Interval(None, None)
+
+
+def bounds(datetime: Maybe[Interval]) -> dict[str, int | None]:
+    """The bounds of a list that is ordered by instants, for `Context.page`."""
+    span = given(datetime, ALL_TIMES)
+    return {
+        "start": None if span.start is None else micros(span.start),
+        "end": None if span.end is None else micros(span.end),
+    }
 
 
 def period(datetime: Maybe[Interval], since: Maybe[int], until: Maybe[int]) -> Interval:

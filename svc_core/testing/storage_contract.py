@@ -8,7 +8,6 @@
 `run` takes a coroutine to its end: `asyncio.Runner().run`, or `drive.run` where none waits.
 """
 
-from svc_core.testing.desk import Desk, Store
 from svc_core.testing.promises.answers import AnswerPromises
 from svc_core.testing.promises.feed import FeedPromises
 from svc_core.testing.promises.ledger import LedgerPromises, LedgerReadingPromises
@@ -16,8 +15,9 @@ from svc_core.testing.promises.lists import ListPromises
 from svc_core.testing.promises.rows import RowPromises
 from svc_core.testing.promises.search import SearchPromises
 from svc_core.testing.promises.units import UnitPromises
+from svc_core.testing.sync_store import Store, SyncStore
 
-__all__ = ["Desk", "StorageContract", "Store"]
+__all__ = ["StorageContract", "Store", "SyncStore"]
 
 
 class StorageContract(

@@ -9,30 +9,33 @@ Rule 3: an attempt that was lost with its worker is made again under a new id.
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 import attrs
 from attrs import frozen
 
 from svc_core import problem
 from svc_core.egress import EgressError, check_callback
+from svc_core.events import cloud_event
 from svc_core.problem import Problem
+from svc_core.resources.members import changed
 from svc_core.resources.webhook import (
     ATTEMPTS_KEPT,
     FAILURES_MAX,
+    TEST,
     Attempt,
     Delivery,
     DeliveryStatus,
+    Event,
     Hold,
     LastDelivery,
     Queue,
     Webhook,
 )
 
-ATTEMPT_SECONDS: Final = 10.0
-"""How long a receiver may take; a success is a 2xx within it."""
 HOLD: Final = timedelta(seconds=30)
-"""How long a worker may keep an attempt: three times its bound; only a dead one loses it."""
+"""How long a worker may keep an attempt: three times what a receiver may take, so that only a dead
+one loses it."""
 GONE: Final = 410
 
 
@@ -70,12 +73,6 @@ def check_url(url: str, *, loopback: bool) -> None:
 
 
 # -- the webhook -------------------------------------------------------------------------------
-
-
-def changed(webhook: Webhook, now: datetime, **members: Any) -> Webhook:
-    """The webhook with these members; itself where nothing changes."""
-    after = attrs.evolve(webhook, **members)
-    return webhook if after == webhook else attrs.evolve(after, updated_at=now)
 
 
 def enabled(webhook: Webhook, now: datetime) -> Webhook:
@@ -136,6 +133,12 @@ def waking(queue: Queue, now: datetime, *, has_more: bool, has_room: bool) -> Qu
     if has_more and has_room:
         wake_at = now
     return attrs.evolve(queue, wake_at=wake_at)
+
+
+def trial(id_: str, webhook: Webhook, origin: str, now: datetime) -> Event:
+    """An event that says nothing but that deliveries arrive."""
+    data = {"webhookId": webhook.id}
+    return cloud_event(id_, TEST, webhook.id, source=origin, at=now, data=data)
 
 
 # -- a delivery --------------------------------------------------------------------------------

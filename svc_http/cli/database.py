@@ -22,9 +22,8 @@ def status(
     if common.json:
         show.as_json(found)
         return
-    pending = found["pending"]
-    show.members({"db": found["db"], "exists": found["exists"], "applied": len(found["applied"])})
-    show.lines("pending  " + (", ".join(pending) if pending else "none"))
+    pending = ", ".join(found["pending"]) or "none"
+    show.outline({**found, "applied": len(found["applied"]), "pending": pending})
 
 
 @app.command
@@ -65,17 +64,10 @@ def backup(
     source = _file(common)
     snapshots.backup(source, target)
     elsewhere = common.settings().media_dir
-    found = {
-        "db": str(source),
-        "backup": str(target),
-        "sizeBytes": target.stat().st_size,
-        "notCopied": elsewhere,
-    }
-    if common.json:
-        show.as_json(found)
-        return
-    show.members({name: value for name, value in found.items() if value is not None})
-    if elsewhere is not None:
+    size = target.stat().st_size
+    found = {"db": str(source), "backup": str(target), "sizeBytes": size, "notCopied": elsewhere}
+    _print(common, found)
+    if elsewhere is not None and not common.json:
         show.lines("", f"The audio files of media_dir are not in it; copy {elsewhere} after it.")
 
 
@@ -93,11 +85,14 @@ def restore(
 
     target = Path(common.settings().db).absolute()
     aside = snapshots.restore(source, target)
-    found = {"db": str(target), "restored": str(source), "setAside": aside and str(aside)}
+    _print(common, {"db": str(target), "restored": str(source), "setAside": aside and str(aside)})
+
+
+def _print(common: Common, found: dict[str, Any]) -> None:
     if common.json:
         show.as_json(found)
-        return
-    show.members(found)
+    else:
+        show.outline(found)
 
 
 def _told(common: Common, path: Path, steps: list[str]) -> None:

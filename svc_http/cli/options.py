@@ -13,17 +13,18 @@ if TYPE_CHECKING:
 TOML = "svc.toml"
 CONFIG = "SVC_CONFIG"
 
-
 Workspace = Annotated[
-    str | None, Parameter(name="--workspace", help="Id or name; needed only if there are several.")
-]
-"""The workspace that a command is about."""
-
-WorkspaceOfId = Annotated[
     str | None,
-    Parameter(name="--workspace", help="Id or name. Default: the one that the id is in."),
+    Parameter(
+        name="--workspace",
+        help="Id or name, or usr_... of a person. Default: the one that the resource is in, else "
+        "the only one.",
+    ),
 ]
-"""The workspace of a command that is given the id of something in it."""
+Author = Annotated[
+    str | None,
+    Parameter(name="--author", help="In whose name: a key_... or usr_... Default: nobody's."),
+]
 
 
 @Parameter(name="*")
@@ -38,12 +39,9 @@ class Answer:
 
 @Parameter(name="*")
 @frozen
-class Common:
+class Common(Answer):
     """How to answer, and where the store is."""
 
-    json: Annotated[
-        bool, Parameter(name="--json", negative=(), help="Print one JSON value and nothing else.")
-    ] = False
     server: Annotated[
         str | None,
         Parameter(

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from svc_core.constraints import Doc
-from svc_core.operation import BASE_V1, BASE_V2
+from svc_core.ports import BASE_V1, BASE_V2
 from svc_http import settings
 from svc_http.cli.failures import REFUSED, USAGE, Usage, tell
 from svc_http.cli.options import load
@@ -123,23 +123,9 @@ def addresses(opened: Opened) -> dict[str, str]:
 
 
 def _announce(opened: Opened, *, as_json: bool) -> None:
-    if as_json:
-        sys.stdout.write(json.dumps(addresses(opened)) + "\n")
-    elif sys.stdout.isatty():
-        _paint(_block(opened))
-    else:
-        sys.stdout.write(_block(opened) + "\n")
+    sys.stdout.write(json.dumps(addresses(opened)) if as_json else _block(opened))
+    sys.stdout.write("\n")
     sys.stdout.flush()
-
-
-def _paint(block: str) -> None:
-    """Print for a terminal: names in bold, nothing wrapped, so that every line can be copied."""
-    from rich.console import Console  # noqa: PLC0415 - at a terminal only
-    from rich.text import Text  # noqa: PLC0415
-
-    text = Text(block)
-    text.highlight_regex(r"(?m)^  (?:svc \S+|API|Docs|Admin|Demo key|Try:)(?= |$)", "bold")
-    Console(soft_wrap=True, highlight=False).print(text)
 
 
 def _block(opened: Opened) -> str:

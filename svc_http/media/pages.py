@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl
 from svc_core import etag, passes, problem
 from svc_core.passes import Pass, PassError
 from svc_core.problem import Problem
-from svc_core.reports.audio import MEDIA_PATH
+from svc_core.reports.operations import MEDIA_PATH
 from svc_http.media.files import TYPES, Media, Opened, is_name
 from svc_http.requests.dispatcher import Resource
 from svc_http.requests.exchange import Exchange, Header

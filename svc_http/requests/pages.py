@@ -19,8 +19,8 @@ from attrs import field, frozen
 
 from svc_core import etag, media, openapi, problem, reference
 from svc_core.media import Representation
-from svc_core.operation import BASE_V1, BASE_V2, Operation
-from svc_core.ports import SYSTEM, Transaction
+from svc_core.operation import Operation
+from svc_core.ports import BASE_V1, BASE_V2, SYSTEM, Transaction
 from svc_core.problem import CATALOGUE, Problem, ProblemType
 from svc_http.requests.dispatcher import Handler, Resource
 from svc_http.requests.exchange import V1, Exchange, Header, busy

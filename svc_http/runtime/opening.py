@@ -26,6 +26,8 @@ Store = SqliteStorage | MemoryStorage
 class Unusable(Exception):  # noqa: N818 - said as the state that it is
     """The database cannot be used; the message is one line with the way out."""
 
+    exit_code = 1
+
 
 def fetcher(given: Settings) -> Fetcher:
     """The way out that the settings allow, to be entered by whoever fetches."""

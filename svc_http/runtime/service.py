@@ -1,6 +1,6 @@
 """The running service's hands: a store, a clock, identifiers and the settings they follow.
 
-Workers, commands and the dashboard act through it; requests come through the adapter. It holds
+Workers, the operator and the dashboard act through it; requests come through the adapter. It holds
 no rule: it opens a transaction and gives the core's use cases their context.
 """
 
@@ -8,11 +8,13 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import TypeVar
 
+import anyio.to_thread
 from attrs import field, frozen
 
+from svc_core import accounts
 from svc_core.access.plans import PlanTable
 from svc_core.cursor import Keyring
-from svc_core.host import Host
+from svc_core.host import Host, Tell, silent
 from svc_core.operation import Actor, Context
 from svc_core.ports import SYSTEM, Ids, Storage, Transaction
 
@@ -32,6 +34,7 @@ class Service:
     keyring: Keyring
     plans: PlanTable
     host: Host = field(factory=Host)
+    tell: Tell = silent
 
     async def read(self, tenant: str, usecase: Callable[[Context], Awaitable[R]]) -> R:
         """Run a use case for `tenant` on one snapshot."""
@@ -44,6 +47,19 @@ class Service:
     async def system(self, usecase: Callable[[Context], Awaitable[R]]) -> R:
         """Run a use case of the system's own and commit it durably."""
         return await self.write(SYSTEM, usecase)
+
+    async def tenants(self) -> list[str]:
+        """The workspaces and people that there are, by their ids."""
+
+        async def unit(ctx: Context) -> list[str]:
+            workspaces = [one.id for one in await accounts.list_workspaces(ctx)]
+            return workspaces + [one.id for one in await accounts.list_users(ctx)]
+
+        return await self.read(SYSTEM, unit)
+
+    async def aside(self, work: Callable[[], R]) -> R:
+        """Run work in a thread, so that the event loop does not wait for it."""
+        return await anyio.to_thread.run_sync(work)
 
     def _unit(
         self, tenant: str, usecase: Callable[[Context], Awaitable[R]]

@@ -20,9 +20,8 @@ from attrs import frozen
 from svc_core import accounts, idempotency
 from svc_core.ports import SYSTEM
 from svc_http import app, system
-from svc_http.commands.answering import Answering
-from svc_http.commands.catalogue import commands
-from svc_http.control import Control, address
+from svc_http.control.channel import Control, address
+from svc_http.control.lends import operator
 from svc_http.demo.seed import Seeded, seed
 from svc_http.fetch import Fetcher
 from svc_http.fetch.post import Poster
@@ -170,7 +169,13 @@ async def _serve(
         service = hands(built.runtime)
         seeded = None if feeds is None else await seed(service, reader, feeds)
         control = await Control.open(
-            address(given.file), _answering(built.runtime), built.runtime.principals.forget_all
+            address(given.file),
+            operator(
+                built.runtime,
+                partial(built.runtime.journal.failure, "command"),
+                built.runtime.media,
+            ),
+            built.runtime.principals.forget_all,
         )
         stack.push_async_callback(control.close, given.graceful_seconds)
         is_empty = not await service.read(SYSTEM, accounts.list_workspaces)
@@ -188,15 +193,6 @@ async def _own_store(given: Settings) -> Store:
             if system.monotonic() > deadline:
                 raise
         await asyncio.sleep(LOOK_SECONDS)
-
-
-def _answering(runtime: Runtime) -> Answering:
-    return Answering(
-        service=hands(runtime),
-        commands=commands(partial(fetcher, runtime.settings), partial(_studio, runtime)),
-        origin=runtime.origin,
-        failed=lambda failure: runtime.journal.failure("command", failure),
-    )
 
 
 # -- workers -----------------------------------------------------------------------------------

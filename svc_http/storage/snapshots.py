@@ -31,6 +31,8 @@ READERS_SECONDS = 5.0
 class Unfit(Exception):  # noqa: N818 - said as the state that it is
     """A file cannot be copied from or to; the message is one line with the way out."""
 
+    exit_code = 1
+
 
 def backup(source: Path, target: Path) -> None:
     """Copy the database as it is at this moment, with the secret and the media beside it.

@@ -15,18 +15,10 @@ from attrs import frozen
 
 from svc_core.operation import Context
 from svc_core.ports import Owned
+from svc_core.recordings import trust
 from svc_core.reports import speaking
 from svc_core.reports.speaking import Task
-from svc_core.resources.audio import (
-    AUDIO,
-    DOUBTS,
-    SPEAKING,
-    Audio,
-    Doubt,
-    Recording,
-    Speaking,
-    trust,
-)
+from svc_core.resources.audio import AUDIO, DOUBTS, SPEAKING, Audio, Doubt, Recording, Speaking
 from svc_core.resources.members import micros
 from svc_http.media.files import Media
 from svc_http.providers.sound import NoSound

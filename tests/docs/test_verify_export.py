@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from attrs import frozen
 
-from svc_core.ledger.checkpoint import Checkpoint, sign
-from svc_core.ledger.note import Ed25519Signer
+from svc_core.ledger.log.checkpoint import Checkpoint, sign
+from svc_core.ledger.log.note import Ed25519Signer
+from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import Draft, encode_line, split
-from svc_core.ledger.seal import TreeHead, seal_batch
 
 PAGE = "docs/verify-export.md"
 LEDGER = "led_0123456789abcdef01234567"

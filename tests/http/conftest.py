@@ -18,7 +18,7 @@ from attrs import frozen
 from svc_core import accounts, problem
 from svc_core.access import plans
 from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES, KeyWish
-from svc_core.constraints import Ge, Le, MaxLen, MinLen
+from svc_core.constraints import Ge, IdOf, Le, MaxLen, MinLen
 from svc_core.cursor import Keyring
 from svc_core.operation import (
     BODY,
@@ -28,7 +28,6 @@ from svc_core.operation import (
     QUERY,
     Actor,
     Context,
-    IdOf,
     Operation,
     Target,
     header,
@@ -78,7 +77,6 @@ NOTES: Collection[Note] = Collection(
     order=lambda note: note.made,
     keys={"topic": lambda note: note.topic},
     kind="note",
-    path="/api/v1/notes/{id}",
 )
 
 

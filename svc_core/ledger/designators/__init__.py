@@ -7,12 +7,11 @@ Rule 3: nothing is looked up: a value that is well formed may still name nothing
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from svc_core import problem
 from svc_core.ledger.designators import finance, names, network, security, transport
-from svc_core.ledger.designators.scheme import Scheme, SchemeName
+from svc_core.ledger.designators.scheme import Scheme
 from svc_core.problem import Problem
 
 __all__ = ["SCHEMES", "VALUE_MAX", "Scheme", "SchemeName", "normalise"]
@@ -20,14 +19,17 @@ __all__ = ["SCHEMES", "VALUE_MAX", "Scheme", "SchemeName", "normalise"]
 VALUE_MAX: Final = 2_048
 """Characters of a designator, before and after: what web servers and browsers take as a URL."""
 
-SCHEMES: Final[Mapping[str, Scheme]] = MappingProxyType(
-    {
-        scheme.name: scheme
-        for family in (finance, security, network, transport, names)
-        for scheme in family.SCHEMES
-    }
-)
+SCHEMES: Final[Mapping[str, Scheme]] = {
+    scheme.name: scheme
+    for family in (finance, security, network, transport, names)
+    for scheme in family.SCHEMES
+}
 """Every scheme by its name, in the order of their families."""
+
+if TYPE_CHECKING:
+    SchemeName = str
+else:
+    SchemeName = Literal[tuple(SCHEMES)]
 
 _UNSTORABLE: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from svc_core import canonical
-from svc_core.ledger.fold import fold
-from svc_core.ledger.fold_claims import value_text
-from svc_core.ledger.fold_standing import Standing
+from svc_core.ledger.fold.claims import value_text
+from svc_core.ledger.fold.fold import fold
+from svc_core.ledger.fold.recordset import RecordSet
+from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.records import Record
-from svc_core.ledger.snapshot import State
 from svc_core.ledger.stix.ids import FIXED_TIME
 from svc_core.ledger.stix.issuer import Issuer
 from svc_core.ledger.stix.known import Known, Object, known_subjects
@@ -30,7 +30,7 @@ _REPORTED: Final = frozenset(
 
 
 def bundle(
-    records: Iterable[Record] | State,
+    records: Iterable[Record] | RecordSet,
     subject: str,
     *,
     ledger: str,
@@ -45,15 +45,14 @@ def bundle(
     (`others` names them); further ones are passed over. `record_time` and `size` bound them as
     they do a fold. Times are the ledger's texts of 27 characters.
     """
-    state = records if isinstance(records, State) else State.of(records)
-    state = state.restrict(record_time=record_time, size=size)
-    subjects = known_subjects(state.records)
+    visible = RecordSet.of(records).restrict(record_time=record_time, size=size)
+    subjects = known_subjects(visible.records)
     known = subjects.get(subject) or Known(subject, Standing(()))
     issuer = Issuer(ledger, tlp)
     found = _objects(issuer, known, subjects, valid_time)
     known_at = record_time or known.newest or FIXED_TIME
     at = (known_at, valid_time, "" if size is None else str(size))
-    report = _report(issuer, known, state, at, list(found))
+    report = _report(issuer, known, visible, at, list(found))
     markings = [definition(each) for each in IDS if each in {"clear", tlp}]
     return canonical.dumps(
         {
@@ -65,15 +64,14 @@ def bundle(
 
 
 def others(
-    records: Iterable[Record] | State,
+    records: Iterable[Record] | RecordSet,
     subject: str,
     *,
     valid_time: str,
     record_time: str | None = None,
 ) -> tuple[str, ...]:
     """The subjects that claims in force lead to, whose records a bundle of `subject` needs."""
-    state = records if isinstance(records, State) else State.of(records)
-    standing = Standing.of(state, subject, record_time=record_time)
+    standing = Standing.of(records, subject, record_time=record_time)
     found = [other_subject(record) for record in standing.live(valid_time)]
     return tuple(dict.fromkeys(each for each in found if each is not None and each != subject))
 
@@ -99,7 +97,7 @@ def _objects(
 
 
 def _report(
-    issuer: Issuer, known: Known, state: State, at: tuple[str, str, str], about: list[str]
+    issuer: Issuer, known: Known, visible: RecordSet, at: tuple[str, str, str], about: list[str]
 ) -> Object:
     known_at, valid_time, size = at
     kind = about[0].partition("--")[0]
@@ -109,7 +107,7 @@ def _report(
         known_at,
         known_at,
         name=f"{name_of(known)} at record time {known_at}, valid time {valid_time}",
-        description=_said_of(known, state, valid_time),
+        description=_said_of(known, visible, valid_time),
         report_types=[kind if kind in _REPORTED else "threat-report"],
         published=f"{known_at[:23]}Z",
         object_refs=about,
@@ -122,9 +120,9 @@ def _report(
     )
 
 
-def _said_of(known: Known, state: State, valid_time: str) -> str | None:
+def _said_of(known: Known, visible: RecordSet, valid_time: str) -> str | None:
     """What the fold comes to, a line for each predicate."""
-    view = fold(state, known.subject, valid_time=valid_time)
+    view = fold(visible, known.subject, valid_time=valid_time)
     lines = []
     for predicate, claim in sorted(view.claims.items()):
         best = [value_text(each.value) or "" for each in claim.candidates if each.best]

@@ -10,7 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from attrs import frozen
 
-from svc_core.ledger.fold_claims import confidence_of, value_text
+from svc_core.ledger.fold.claims import value_text
+from svc_core.ledger.fold.rows import confidence_of
 from svc_core.ledger.predicates import edge
 from svc_core.ledger.records import Payload, Record
 from svc_core.ledger.stix.issuer import Issuer
@@ -36,6 +37,10 @@ class Made(NamedTuple):
 NOTHING: Final = Made((), ())
 
 
+def _alone(made: Object) -> Made:
+    return Made((made,), (made["id"],))
+
+
 def kebab(predicate: str) -> str:
     """A predicate as a relationship type (STIX 2.1, 5.1: lower case, digits and hyphens)."""
     words = _UPPER.sub("-", predicate).lower()
@@ -52,7 +57,7 @@ class Maker:
     def made(self, record: Record, other: Known | None) -> Made:
         """What a statement becomes; `other` is the subject that a claim leads to, if it does."""
         payload = said(record)
-        if payload is None:
+        if not payload:
             return self._unreadable(record)
         match record.kind:
             case "designator":
@@ -83,8 +88,7 @@ class Maker:
             return NOTHING  # an external reference of the subject
         # A verdict on a name is none on the subject, so the name needs an object of its own.
         words = {"abstract": scheme, "content": f"{scheme}:{value}"}
-        note = self._note(record, payload, [self._subject], **words)
-        return Made((note,), (note["id"],))
+        return _alone(self._note(record, payload, [self._subject], **words))
 
     def _observation(self, record: Record, payload: Payload) -> Made:
         source = payload.get("source")
@@ -119,14 +123,11 @@ class Maker:
         if predicate is None or value_words is None:
             return self._unreadable(record)
         if other is not None:
-            link = self._relationship(
-                record, payload, kebab(predicate), subject_id(self.issuer, other), other
-            )
-            return Made((link,), (link["id"],))
+            target = subject_id(self.issuer, other)
+            return _alone(self._relationship(record, payload, kebab(predicate), target, other))
         found = self._sought(record, value) if predicate == MALICIOUS else []
         if found:
-            indicator = self._indicator(record, payload, found)
-            return Made((indicator,), (indicator["id"],))
+            return _alone(self._indicator(record, payload, found))
         source = payload.get("source")
         note = self._note(
             record,
@@ -136,15 +137,15 @@ class Maker:
             content=f"{predicate} = {value_words}",
             external_references=_sources(source) if isinstance(source, dict) else None,
         )
-        return Made((note,), (note["id"],))
+        return _alone(note)
 
     def _unreadable(self, record: Record) -> Made:
         if record.kind == "subject":
             return NOTHING
         was = "was erased" if record.payload is None else "cannot be read"
         words = f"The content of {record.kind} {record.id} {was}."
-        note = self._note(record, {}, [self._subject], abstract=record.kind, content=words)
-        return Made((note,), (note["id"],))
+        about = [self._subject]
+        return _alone(self._note(record, {}, about, abstract=record.kind, content=words))
 
     # -- objects -----------------------------------------------------------------------------------
 
@@ -206,7 +207,7 @@ class Maker:
         )
 
     def _opinion(self, verdict: Record, about: tuple[str, ...]) -> Object:
-        payload = said(verdict) or {}
+        payload = said(verdict)
         state = payload.get("state")
         method, note = text(payload.get("method")), text(payload.get("note"))
         return self._of(
@@ -231,7 +232,7 @@ class Maker:
             found = [
                 observable(payload.get("scheme"), payload.get("value"))
                 for each in self.known.standing_statements
-                if each.kind == "designator" and (payload := said(each)) and _overlap(each, record)
+                if (payload := said(each, "designator")) and _overlap(each, record)
             ]
         else:
             found = []
@@ -271,7 +272,7 @@ _OPINIONS: Final = {
 
 def other_subject(record: Record) -> str | None:
     """The subject that a claim leads to; None for any other record."""
-    payload = (said(record) or {}) if record.kind == "claim" else {}
+    payload = said(record, "claim")
     return edge(payload.get("value")) if text(payload.get("predicate")) else None
 
 

@@ -5,7 +5,6 @@ Rule 1: the object is the same whichever export it is in, its own or one that re
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, Final
 
 from svc_core.ledger.stix.ids import FIXED_TIME
@@ -13,9 +12,7 @@ from svc_core.ledger.stix.issuer import Issuer
 from svc_core.ledger.stix.known import Known, Object, said, text
 from svc_core.ledger.stix.observables import observable
 
-_CLASSES: Final = MappingProxyType(
-    {"organization": "organization", "person": "individual", "group": "group"}
-)
+_CLASSES: Final = {"organization": "organization", "person": "individual", "group": "group"}
 _DOMAIN_TYPES: Final = frozenset(
     {"threat-actor", "intrusion-set", "campaign", "malware", "tool", "infrastructure"}
     | {"vulnerability"}
@@ -58,7 +55,7 @@ def subject_object(issuer: Issuer, known: Known) -> Object:
 
 
 def _payload(known: Known) -> Mapping[str, Any]:
-    return {} if known.identity is None else said(known.identity) or {}
+    return said(known.identity)
 
 
 def _shape(known: Known) -> tuple[str, dict[str, Any]]:
@@ -79,7 +76,7 @@ def _shape(known: Known) -> tuple[str, dict[str, Any]]:
 def _country(known: Known) -> str | None:
     """The country that the newest standing claim puts a location in."""
     for each in reversed(known.standing_statements):
-        payload = (said(each) or {}) if each.kind == "claim" else {}
+        payload = said(each, "claim")
         value = payload.get("value")
         if isinstance(value, dict):
             value = value.get("country")
@@ -94,7 +91,7 @@ def _country(known: Known) -> str | None:
 def _references(known: Known) -> list[Object]:
     names = set()
     for each in known.standing_statements:
-        payload = (said(each) or {}) if each.kind == "designator" else {}
+        payload = said(each, "designator")
         scheme, value = text(payload.get("scheme")), text(payload.get("value"))
         if scheme and value and observable(scheme, value) is None:
             names.add((scheme, value))

@@ -11,8 +11,10 @@ from typing import Any, Final
 from attrs import evolve, frozen
 from hypothesis import strategies as st
 
-from svc_core.ledger.fold import standing_of
-from svc_core.ledger.fold_standing import Standing
+from svc_core.ledger.append.rules import ACTS_ON, Known, admit
+from svc_core.ledger.fold.standing import Standing
+from svc_core.ledger.fold.states import TRANSITIONS, UNVERIFIED
+from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import (
     STATEMENTS,
     Draft,
@@ -22,9 +24,6 @@ from svc_core.ledger.records import (
     encode_line,
     split,
 )
-from svc_core.ledger.rules import ACTS_ON, Known, admit
-from svc_core.ledger.seal import TreeHead, seal_batch
-from svc_core.ledger.states import TRANSITIONS, UNVERIFIED
 from svc_core.problem import Problem
 
 LEDGER: Final = "led_0123456789abcdef01234567"
@@ -219,7 +218,7 @@ def grow(history: History, wishes: Iterable[Act], pace: int = 1) -> History:
 def draft_of(history: History, act: Act) -> Draft | None:
     """The draft that an act comes to, or None where the rules have something against it."""
     subject = history.subjects[act.number % len(history.subjects)]
-    standing = standing_of(history.records, subject)
+    standing = Standing.of(history.records, subject)
     target = None if act.op == "assert" else _target(standing, act)
     act = act if target is None else _fitted(act, target, standing)
     kind = act.kind if target is None else target.kind
@@ -241,7 +240,7 @@ def draft_of(history: History, act: Act) -> Draft | None:
 
 def known(history: History, subject: str, draft: Draft) -> Known:
     """What the rules of appending are told of a history."""
-    standing = standing_of(history.records, subject)
+    standing = Standing.of(history.records, subject)
     cited = frozenset(draft.payload.get("evidence", ()))
     return Known(
         {record.id: record for record in standing.records},

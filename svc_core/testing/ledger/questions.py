@@ -11,11 +11,11 @@ from typing import Any, TypeAlias
 
 from attrs import frozen
 
-from svc_core.ledger.fold import fold
+from svc_core.ledger.fold.fold import fold
+from svc_core.ledger.fold.segments import breakpoints
+from svc_core.ledger.fold.view import encode
 from svc_core.ledger.records import Record
-from svc_core.ledger.segments import breakpoints
 from svc_core.ledger.timestamps import of
-from svc_core.ledger.view import encode
 from svc_core.testing.ledger.histories import History
 
 View: TypeAlias = Mapping[str, Any]

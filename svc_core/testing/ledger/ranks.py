@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from svc_core.canonical import dumps
+from svc_core.ledger.fold.states import RANK
 from svc_core.ledger.records import Record
-from svc_core.ledger.states import RANK
 from svc_core.testing.ledger.histories import History
 from svc_core.testing.ledger.questions import Fold, View, holds, questions, standing_rows
 

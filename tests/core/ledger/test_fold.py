@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svc_core import canonical, wire
-from svc_core.ledger.fold import fold, standing_of
-from svc_core.ledger.fold_claims import value_text
+from svc_core.ledger.fold.claims import value_text
+from svc_core.ledger.fold.fold import fold
+from svc_core.ledger.fold.recordset import RecordSet
+from svc_core.ledger.fold.standing import Standing
+from svc_core.ledger.fold.view import Basis, CollisionView, SubjectView, encode
 from svc_core.ledger.records import Draft, Record, decode
-from svc_core.ledger.snapshot import EMPTY, Snapshot, State
-from svc_core.ledger.view import Basis, CollisionView, SubjectView, encode
 from svc_core.schema import Schemas
 from svc_core.testing.ledger import folds, histories, questions
-from svc_core.testing.ledger.questions import Question
 
 VECTORS = json.loads(
     (Path(__file__).parents[2] / "data" / "ledger" / "vectors.json").read_text("utf-8")
@@ -47,25 +47,9 @@ class Book:
     ) -> str:
         seq = len(self.records)
         id_ = f"clm_{seq:024d}"
-        self.records.append(
-            Record(
-                seq,
-                id_,
-                kind,  # type: ignore[arg-type]
-                op,  # type: ignore[arg-type]
-                SUBJECT,
-                target,
-                histories.instant(seq),
-                start,
-                end,
-                author,
-                payload,
-                f"{seq:064x}",
-                f"{seq:064x}",
-                histories.LEDGER,
-                f"{seq:064x}",
-            )
-        )
+        head = (seq, id_, kind, op, SUBJECT, target, histories.instant(seq), start, end, author)
+        sums = (f"{seq:064x}", f"{seq:064x}", histories.LEDGER, f"{seq:064x}")
+        self.records.append(Record._make((*head, payload, *sums)))
         return id_
 
     def claim(self, value: Any, *bounds: str | None, author: str = "key_ann", **more: Any) -> str:
@@ -169,46 +153,6 @@ def test_equal_questions_have_equal_bytes(history: histories.History) -> None:
 # -- what is displaced -------------------------------------------------------------------------
 
 
-def test_a_correction_holds_everywhere_and_an_amendment_over_its_interval(book: Book) -> None:
-    old = book.claim("a", Y20, Y23)
-    book.add("supersede", old, Y21, Y22, predicate="headquarters", value="b")
-
-    assert [book.values(at) for at in (Y20, Y21, Y22)] == [[], ["b"], []]
-
-    book.records.pop()
-    book.add("amend", old, Y21, Y22, predicate="headquarters", value="b")
-
-    assert [book.values(at) for at in (Y20, Y21, Y22, Y23)] == [["a"], ["b"], ["a"], []]
-
-
-def test_a_displacer_that_is_displaced_in_part_displaces_in_the_rest(book: Book) -> None:
-    claim = book.claim("a")
-    retraction = book.add("retract", claim, Y20, None)
-    book.add("retract", retraction, Y21, Y22)
-
-    assert [book.values(at) for at in ("2019", Y20, Y21, Y22)] == [["a"], [], ["a"], []]
-
-
-def test_history_tells_what_displaces_a_record_and_whether_everywhere(book: Book) -> None:
-    claim = book.claim("a")
-    amendment = book.add("amend", claim, Y21, None, predicate="headquarters", value="b")
-    gone = book.claim("c", author="key_bob")
-    first = book.add("retract", gone, None, Y22, reason="incorrect")
-    second = book.add("retract", gone, Y22, None, reason="other")
-    withdrawn = book.add("retract", claim)
-    third = book.add("retract", withdrawn)
-    rows = book.view(with_history=True).history
-
-    assert [  # type: ignore[union-attr]
-        (row.id, row.everywhere, [by.id for by in row.displaced_by]) for row in rows
-    ] == [
-        (claim, False, [amendment]),
-        (gone, True, [first, second]),
-        (withdrawn, True, [third]),
-    ]
-    assert [by.reason for by in rows[1].displaced_by] == ["incorrect", "other"]  # type: ignore[index]
-
-
 def test_history_and_segments_are_left_out_unless_asked_for(book: Book) -> None:
     book.claim("a", Y20, Y21)
     plain = json.loads(encode(book.view()))
@@ -233,38 +177,6 @@ def test_a_subject_without_records_has_one_segment_and_is_not_open() -> None:
 # -- verdicts ----------------------------------------------------------------------------------
 
 
-def test_the_newest_verdict_that_counts_gives_the_state_and_others_dissent(book: Book) -> None:
-    claim = book.claim("a")
-    book.verdict(claim, "verified")
-    agreeing = book.verdict(claim, "disputed", author="key_dan")
-    dissenting = book.verdict(claim, "corroborated", author="key_bob")
-    newest = book.verdict(claim, "disputed", author="key_cyd")
-    withdrawn = book.verdict(claim, "refuted", author="key_eve")
-    book.add("retract", withdrawn)
-    (support,) = book.view().claims["headquarters"].candidates[0].support
-    found = support.verification
-
-    assert (found.state, found.credibility) == ("disputed", 4)
-    assert [row.id for row in found.dissent] == [dissenting]
-    assert [row.counts for row in found.verdicts] == [True, True, True, True, False]
-    assert agreeing < newest < withdrawn == found.verdicts[-1].id
-
-
-def test_a_verdict_counts_until_it_is_displaced_at_every_valid_time(book: Book) -> None:
-    claim = book.claim("a")
-    verdict = book.verdict(claim, "verified")
-
-    def state() -> str:
-        return book.view().claims["headquarters"].candidates[0].support[0].verification.state
-
-    book.add("retract", verdict, None, Y22)
-    assert state() == "verified"
-    book.add("retract", verdict, Y22, None)
-    assert state() == "unverified"
-    book.add("retract", book.records[-1].id, Y22, Y23)
-    assert state() == "verified"
-
-
 def test_an_erased_verdict_leaves_a_record_unverified_and_revives_none(book: Book) -> None:
     claim = book.claim("a")
     book.verdict(claim, "refuted")
@@ -276,22 +188,6 @@ def test_an_erased_verdict_leaves_a_record_unverified_and_revives_none(book: Boo
     assert [(row.erased, row.state) for row in support.verification.verdicts] == [
         (False, "refuted"),
         (True, None),
-    ]
-
-
-def test_refuted_designators_and_observations_are_rejected_and_not_listed(book: Book) -> None:
-    designator = book.add("assert", kind="designator", scheme="name", value="Ann", salt="s")
-    kept = book.add("assert", kind="designator", scheme="name", value="Bob", confidence=7)
-    observation = book.add("assert", kind="observation", text="Seen.")
-    for target in (designator, observation):
-        book.verdict(target, "refuted")
-    view = book.view()
-
-    assert [(row.id, row.confidence) for row in view.designators] == [(kept, 7)]
-    assert view.observations == ()
-    assert [(row.id, row.kind, row.content) for row in view.rejected] == [
-        (designator, "designator", {"scheme": "name", "value": "Ann"}),
-        (observation, "observation", {"text": "Seen."}),
     ]
 
 
@@ -333,39 +229,6 @@ def test_the_second_value_comes_first(
     assert book.values() == ["b", "a"]
 
 
-def test_a_refuted_claim_lends_its_value_no_weight(book: Book) -> None:
-    refuted = book.claim("a", author="key_bob", confidence=99)
-    book.claim("a", confidence=5)
-    book.verdict(refuted, "refuted", author="key_cyd")
-    (candidate,) = book.view().claims["headquarters"].candidates
-
-    assert (candidate.rank, candidate.authors, candidate.confidence) == (1, 1, 5)
-    assert len(candidate.support) == 2
-
-
-def test_a_verdict_lifts_its_value_over_the_newer_one(book: Book) -> None:
-    old = book.claim("a")
-    book.claim("b")
-    book.verdict(old, "corroborated")
-    claim = book.view().claims["headquarters"]
-
-    assert (claim.value, claim.contested) == ("a", True)
-    assert [each.best for each in claim.candidates] == [True, False]
-
-
-def test_several_values_contest_a_single_valued_predicate_alone(book: Book) -> None:
-    book.claim("a")
-    book.claim("b")
-    for record in book.records[:2]:
-        said = {**(record.payload or {}), "predicate": "owner"}
-        book.add("assert", **said)
-    claims = book.view().claims
-
-    assert (claims["headquarters"].single, claims["headquarters"].contested) == (True, True)
-    assert (claims["owner"].single, claims["owner"].contested) == (False, False)
-    assert all(each.best for each in claims["owner"].candidates)
-
-
 def test_confidence_is_a_whole_number_from_0_to_100(book: Book) -> None:
     for number, confidence in enumerate((0, 100, -1, 101, True, 1.0, "1", None)):
         book.claim(f"v{number}", confidence=confidence)
@@ -375,24 +238,6 @@ def test_confidence_is_a_whole_number_from_0_to_100(book: Book) -> None:
 
 
 # -- identity and erasure ----------------------------------------------------------------------
-
-
-def test_the_newest_record_in_force_says_what_the_subject_is(book: Book) -> None:
-    book.add("assert", kind="subject", type="vessel", label="First")
-    second = book.add("assert", kind="subject", type="vessel", label="Second", description="D")
-    third = book.add("assert", kind="subject", type="vessel", label="Third")
-    view = book.view()
-
-    assert view.open
-    assert view.identity is not None
-    assert (view.identity.id, view.identity.label) == (third, "Third")
-    assert [row.label for row in view.other_identities] == ["Second", "First"]
-    assert view.other_identities[0].id == second
-    assert view.other_identities[0].description == "D"
-
-    for record in tuple(book.records):
-        book.add("retract", record.id, Y22, None, kind="subject")
-    assert (book.view(Y22).open, book.view(Y22).identity) == (False, None)
 
 
 def test_an_erased_record_stays_and_says_so(book: Book) -> None:
@@ -418,17 +263,17 @@ def test_content_that_an_erasure_names_is_gone_even_from_records_that_still_hold
     book: Book,
 ) -> None:
     claim = book.claim("secret")
-    full = State.of(book.records)
+    full = RecordSet.of(book.records)
     book.add("retract", claim, Y20, Y20)
     erasure = book.records[-1]._replace(op="erase", valid_from=None, valid_to=None)
-    state = full | State.of([erasure])
+    state = full | RecordSet.of([erasure])
 
     assert "secret" not in repr(state)
-    assert state == State.of([erasure]) | full
-    assert "secret" not in repr(State.of([erasure]).restrict(size=0) | full)
+    assert state == RecordSet.of([erasure]) | full
+    assert "secret" not in repr(RecordSet.of([erasure]).restrict(size=0) | full)
     assert full | full.restrict(size=0) == full
     assert (
-        State.of([full.records[0], full.records[0]._replace(payload=None)]).records[0].payload
+        RecordSet.of([full.records[0], full.records[0]._replace(payload=None)]).records[0].payload
         is None
     )
 
@@ -455,14 +300,6 @@ def test_both_bounds_and_the_basis_are_echoed(book: Book) -> None:
     assert last in questions.live_ids(wire.to_json(book.view(size=2)))  # type: ignore[arg-type]
 
 
-def test_records_of_other_subjects_are_passed_over(book: Book) -> None:
-    book.claim("a")
-    book.records[0] = book.records[0]._replace(subject="sbj_other")
-
-    assert book.view().claims == {}
-    assert "headquarters" in fold(book.records, "sbj_other", valid_time=Y21).claims
-
-
 def test_collisions_are_shown_where_they_are_given(book: Book) -> None:
     view = evolve(book.view(), collisions=(CollisionView("lei", "5493", ("sbj_b",)),))
 
@@ -475,24 +312,12 @@ def test_guards_learn_what_is_in_force_and_in_which_state(book: Book) -> None:
     claim, other = book.claim("a"), book.claim("b")
     verdict = book.verdict(claim, "disputed")
     retraction = book.add("retract", other)
-    standing = standing_of(State.of(book.records), SUBJECT)
+    standing = Standing.of(RecordSet.of(book.records), SUBJECT)
 
     assert standing.in_force == {claim, verdict, retraction}
     assert standing.states == {claim: "disputed"}
     assert [each.id for each in standing.live(Y21)] == [claim]
-    assert standing_of(book.records, SUBJECT, size=3).in_force == {claim, other, verdict}
-
-
-def test_a_snapshot_reaches_as_far_as_it_was_taken(book: Book) -> None:
-    book.claim("a")
-    snapshot = Snapshot(SUBJECT, 1, "00", State.of(book.records))
-
-    assert snapshot.at(0) == EMPTY
-    assert snapshot.at(1) is snapshot.state
-    with pytest.raises(ValueError, match=r"^The snapshot holds the first 1 records, not 2\.$"):
-        snapshot.at(2)
-    book.claim("b")
-    assert snapshot.advance(book.records[1:], 2, "01").at(2) == State.of(book.records)
+    assert Standing.of(book.records, SUBJECT, size=3).in_force == {claim, other, verdict}
 
 
 def test_the_view_has_a_schema_that_its_bytes_fit(book: Book) -> None:
@@ -584,11 +409,11 @@ def test_no_set_of_records_makes_a_fold_raise_or_depend_on_order(
 def test_any_sets_of_records_are_a_monoid(
     one: list[Record], two: list[Record], three: list[Record]
 ) -> None:
-    a, b, c = State.of(one), State.of(two), State.of(three)
+    a, b, c = RecordSet.of(one), RecordSet.of(two), RecordSet.of(three)
 
     assert _told((a | b) | c) == _told(a | (b | c))
-    assert _told(a | b) == _told(b | a) == _told(State.of([*two, *one]))
-    assert _told(a | a) == _told(a | EMPTY) == _told(EMPTY | a) == _told(a)
+    assert _told(a | b) == _told(b | a) == _told(RecordSet.of([*two, *one]))
+    assert _told(a | a) == _told(a | RecordSet()) == _told(RecordSet() | a) == _told(a)
     for how in ({"size": 2}, {"record_time": Y20}):
         cut = (a | b).restrict(**how)  # type: ignore[arg-type]
         assert _told(cut) == _told(a.restrict(**how) | b.restrict(**how))  # type: ignore[arg-type]
@@ -610,7 +435,7 @@ def test_only_a_later_record_displaces_or_judges(book: Book) -> None:
     book.records[1] = book.records[1]._replace(seq=0)
     book.records[3] = book.records[3]._replace(seq=0)
 
-    standing = standing_of(book.records, SUBJECT)
+    standing = Standing.of(book.records, SUBJECT)
 
     assert book.values() == ["a"]
     assert standing.in_force == {each.id for each in book.records}
@@ -624,7 +449,7 @@ def test_records_with_one_number_stand_by_their_members_null_before_texts(book: 
     later = without._replace(valid_from=Y21)
     other = without._replace(id=f"clm_{9:024d}")
 
-    assert State.of([other, later, without]).records == (without, later, other)
+    assert RecordSet.of([other, later, without]).records == (without, later, other)
 
 
 @pytest.mark.parametrize("evidence", ["obs", {"obs": 1}, 7, "", None, []])
@@ -641,10 +466,10 @@ def test_of_two_contents_without_a_canonical_form_one_counts_in_any_order(book: 
     [one] = book.records
     other = one._replace(payload={"value": float("nan")})
 
-    assert _told(State.of([one, other])) == _told(State.of([other, one]))
+    assert _told(RecordSet.of([one, other])) == _told(RecordSet.of([other, one]))
 
 
-def _told(state: State) -> object:
+def _told(state: RecordSet) -> object:
     # Not the records themselves: NaN does not equal itself.
     return repr(state.records), sorted(state.erased)
 
@@ -654,7 +479,7 @@ def _told(state: State) -> object:
 def test_displacement_at_a_time_is_displacement_over_the_times(records: list[Record]) -> None:
     # No text comes before the empty one, so it cannot be an end that something lies before.
     records = [each._replace(valid_from=each.valid_from or None) for each in records]
-    standing = standing_of(records, "s")
+    standing = Standing.of(records, "s")
     times = questions.valid_times([])[:1] + sorted(
         {at for each in standing.records for at in (each.valid_from, each.valid_to) if at}
     )
@@ -701,10 +526,3 @@ def test_what_has_no_canonical_form_is_shown_as_null(book: Book) -> None:
     assert rows["b"]["source"] == {"fine": 1}
     assert len(view["unreadable"]) == 3
     assert set(view["claims"]) == {"headquarters", "ä"}
-
-
-def test_a_question_carries_its_bounds() -> None:
-    history = histories.opened(1)
-    view = folds.core(history.records, Question(history.subjects[0], Y21, size=0))
-
-    assert view["open"] is False

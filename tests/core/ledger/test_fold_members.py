@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from svc_core.ledger.fold import fold
+from svc_core.ledger.fold.fold import fold
+from svc_core.ledger.fold.view import encode
 from svc_core.ledger.records import Record
-from svc_core.ledger.view import encode
 
 SUBJECT = "sbj_" + "1" * 24
 START, END, WHEN = (f"202{year}-01-01T00:00:00.000000Z" for year in (0, 9, 5))

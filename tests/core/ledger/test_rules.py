@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from svc_core.ledger.append.rules import ACTS_ON, Known, admit, check_new, cited
+from svc_core.ledger.fold.states import FOUR_EYES, TRANSITIONS, UNVERIFIED, Verdict
 from svc_core.ledger.records import KIND_PREFIX, STATEMENTS, Draft, Op, Record
-from svc_core.ledger.rules import ACTS_ON, Known, admit, check_new, cited
-from svc_core.ledger.states import FOUR_EYES, TRANSITIONS, UNVERIFIED, Verdict
 from svc_core.problem import Problem
 
 OPS = get_args(Op)
@@ -35,23 +35,9 @@ class Log:
 
     def keep(self, draft, id_=None):
         seq = len(self.records)
-        made = Record(
-            seq=seq,
-            id=id_ or id_of(draft.kind, seq),
-            kind=draft.kind,
-            op=draft.op,
-            subject=draft.subject,
-            target=draft.target,
-            recorded_at=SINCE,
-            valid_from=draft.valid_from,
-            valid_to=draft.valid_to,
-            author=draft.author,
-            payload=draft.payload,
-            payload_hash="0" * 64,
-            prev="0" * 64,
-            ledger="led_" + "0" * 24,
-            seal="0" * 64,
-        )
+        where = (draft.subject, draft.target, SINCE, draft.valid_from, draft.valid_to)
+        head = (seq, id_ or id_of(draft.kind, seq), draft.kind, draft.op, *where, draft.author)
+        made = Record._make((*head, draft.payload, "0" * 64, "0" * 64, f"led_{'0' * 24}", "0" * 64))
         self.records.append(made)
         return made
 

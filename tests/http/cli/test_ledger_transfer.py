@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from svc_core.ledger import importing
+from svc_core.ledger.append import importing
+from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import Draft
-from svc_core.ledger.seal import TreeHead, seal_batch
 from svc_http.cli import transfer
 from svc_http.commands import exports, imports
 from svc_http.commands import ledger as commands

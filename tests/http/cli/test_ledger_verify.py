@@ -10,11 +10,11 @@ import attrs
 import pytest
 from attrs import frozen
 
-from svc_core.ledger.answers import Verification
-from svc_core.ledger.checkpoint import Checkpoint, sign
-from svc_core.ledger.note import Ed25519Signer, VerifierKey, to_base64
+from svc_core.ledger.log.checkpoint import Checkpoint, sign
+from svc_core.ledger.log.note import Ed25519Signer, VerifierKey, to_base64
+from svc_core.ledger.log.seal import TreeHead, seal_batch
+from svc_core.ledger.model import Verification
 from svc_core.ledger.records import Draft
-from svc_core.ledger.seal import TreeHead, seal_batch
 from svc_core.wire import camel
 from svc_http.cli import verdicts, verify
 from svc_http.commands import exports
@@ -184,7 +184,7 @@ def test_a_line_that_was_sealed_again_is_pinned_by_the_next(svc: Svc, log: Log) 
 
 
 def test_every_code_has_a_next_step() -> None:
-    from svc_core.ledger.verdict import CODES  # noqa: PLC0415
+    from svc_core.ledger.verify.verdict import CODES  # noqa: PLC0415
 
     assert set(verdicts._NEXT) < set(CODES)
     assert all(text.endswith(".") for text in verdicts._NEXT.values())

@@ -27,6 +27,7 @@ from svc_core import accounts, catalog, openapi, problem
 from svc_core.access import plans
 from svc_core.access.scopes import SCOPES
 from svc_core.accounts import KEYS, KeyWish
+from svc_core.constraints import IdOf
 from svc_core.inputs import Input, inputs
 from svc_core.news import intake, rules
 from svc_core.openapi.samples import sample
@@ -38,9 +39,8 @@ from svc_core.resources.webhook import QUEUES, WEBHOOKS, WEBHOOKS_MAX
 from svc_core.result import Created
 from svc_core.sources import parse_feed
 from svc_core.webhooks import delivering
-from svc_core.webhooks.requests import OneWebhook
+from svc_core.webhooks.operations import OneWebhook, delete_webhook
 from svc_core.webhooks.rules import outcome
-from svc_core.webhooks.usecases import delete_webhook
 from svc_http import app as service_app
 from svc_http.runtime.service import Service as Hands
 from svc_http.settings import Settings
@@ -495,12 +495,16 @@ class World:
         return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
     def _path_value(self, item: Input, key: str) -> str:
-        if item.id_prefix is None:
-            value = self._sample(_schema_of(self.contract, item))
-            return str(self._about_known(value, key))
-        known = self.rows[key][item.id_prefix]
-        assert known, f"nothing in this world makes or lists a {item.id_prefix}_ for {key}"
-        return known[-1]
+        if item.id_of is not None:
+            return self.id_for(item.id_of, key)
+        return self._sample(_schema_of(self.contract, item))
+
+    def id_for(self, id_of: IdOf, key: str = "a") -> str:
+        """The newest identifier of these kinds that a key knows."""
+        known = [self.rows[key][prefix] for prefix in id_of.prefixes]
+        found = next((ids[-1] for ids in known if ids), None)
+        assert found, f"nothing in this world makes or lists a {id_of.noun} for {key}"
+        return found
 
     # -- making --------------------------------------------------------------------------------
 
@@ -779,6 +783,15 @@ def each_shared(request: Any, contract: Contract, tmp_path_factory: Any) -> Iter
     """The same over each store."""
     storage = _storage(request.param, tmp_path_factory.mktemp("w"))
     world = World(contract, storage, catalog.OPERATIONS)
+    yield world.settle()
+    world.close()
+
+
+@pytest.fixture(scope="module")
+def commanded(contract: Contract, tmp_path_factory: Any) -> Iterator[World]:
+    """A settled world for commands, whose operator may erase."""
+    storage = _storage("memory", tmp_path_factory.mktemp("w"))
+    world = World(contract, storage, catalog.OPERATIONS, allow_erasure=("*",))
     yield world.settle()
     world.close()
 

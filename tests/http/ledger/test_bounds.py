@@ -6,12 +6,12 @@ import attrs
 import pytest
 
 from svc_core import problem
-from svc_core.ledger import books, consulting, timestamps
-from svc_core.ledger.appending import append_all, stored_line
-from svc_core.ledger.consulting import Seen
-from svc_core.ledger.drafts import drafts
-from svc_core.ledger.entries import Entry
-from svc_core.ledger.seal import seal_batch
+from svc_core.ledger import reading, stored, timestamps
+from svc_core.ledger.append.append import append, stored_line
+from svc_core.ledger.append.drafts import drafts
+from svc_core.ledger.append.entries import Entry
+from svc_core.ledger.log.seal import seal_batch
+from svc_core.ledger.reading import Trusted
 from svc_core.operation import Actor, Context
 from svc_core.ports import LedgerHead
 from svc_core.problem import Problem
@@ -38,8 +38,8 @@ def filled(town, count):
 
 
 def verified(town, **asked):
-    known = {"level": "strict", "size": None, "trusted": None, **asked}
-    return within(town, lambda ctx: consulting.verified(ctx, **known))
+    known = {"level": "strict", "size": None, "seen": None, **asked}
+    return within(town, lambda ctx: reading.verified(ctx, **known))
 
 
 def test_a_page_of_an_export_ends_before_it_grows_too_large_and_never_without_a_line(town):
@@ -47,7 +47,7 @@ def test_a_page_of_an_export_ends_before_it_grows_too_large_and_never_without_a_
     whole = town.export().splitlines()
 
     def page(start, bytes_max):
-        return within(town, lambda c: consulting.exported(c, start, 100, bytes_max=bytes_max))
+        return within(town, lambda c: reading.exported(c, start, 100, bytes_max=bytes_max))
 
     assert page(0, 1) == tuple(whole[:64])
     assert page(64, 1) == tuple(whole[64:])
@@ -66,14 +66,14 @@ def test_a_ledger_that_is_too_long_is_walked_from_what_was_verified_before(town)
     )
     first = verified(town, most=4, size=4)
     assert (first.ok, first.from_, first.size) == (True, 0, 4)
-    seen = Seen(4, b64decode(first.root_hash))
-    rest = verified(town, most=4, trusted=seen)
+    seen = Trusted(4, b64decode(first.root_hash))
+    rest = verified(town, most=4, seen=seen)
     assert (rest.ok, rest.from_, rest.size, rest.consistency.ok) == (True, 4, 7, True)
     assert verified(town, most=7).from_ == 0
-    for trusted in (Seen(4, None), Seen(2, seen.root)):
+    for tree in (Trusted(4, None), Trusted(2, seen.root)):
         with pytest.raises(Problem):
-            verified(town, most=4, trusted=trusted)
-    other = verified(town, most=4, trusted=Seen(4, bytes(32)))
+            verified(town, most=4, seen=tree)
+    other = verified(town, most=4, seen=Trusted(4, bytes(32)))
     assert (other.ok, other.consistency.ok) == (False, False)
 
 
@@ -93,7 +93,7 @@ def test_checkpoints_that_were_signed_under_an_earlier_address_still_count(town)
     filled(town, 3)
     moved = within(
         town,
-        lambda ctx: consulting.verified(ctx, level="strict", size=None, trusted=None),
+        lambda ctx: reading.verified(ctx, level="strict", size=None, seen=None),
         origin="https://elsewhere.example",
     )
     assert (moved.ok, moved.assurance) == (True, "anchored")
@@ -132,8 +132,8 @@ def test_a_subject_that_is_full_takes_no_more(town):
     subject = town.subject()
 
     async def fill(ctx):
-        head = await books.head_of(ctx)
-        entries = [claim(subject, number) for number in range(books.SUBJECT_RECORDS_MAX - 1)]
+        head = await stored.head_of(ctx)
+        entries = [claim(subject, number) for number in range(stored.SUBJECT_RECORDS_MAX - 1)]
         salts = [number.to_bytes(16, "big") for number in range(len(entries))]
         made = drafts(entries, author="key_ann", salts=salts)
         batch = seal_batch(head, made, timestamps.of(ctx.now))
@@ -152,13 +152,13 @@ def test_a_subject_that_is_full_takes_no_more(town):
 def test_a_record_that_is_there_already_is_refused_by_name(town):
     subject = town.subject()
 
-    def append(ctx):
-        return append_all(ctx, [claim(subject)], salts=[b"s" * 16])
+    def again(ctx):
+        return append(ctx, [claim(subject)], salts=[b"s" * 16])
 
-    first = within(town, append).records[0]
+    first = within(town, again).records[0]
     assert first.author == "system"
     with pytest.raises(Problem) as refused:
-        within(town, append)
+        within(town, again)
     assert refused.value.type is problem.DUPLICATE_RECORD
     assert first.id in refused.value.detail
 
@@ -182,13 +182,13 @@ def test_an_append_that_another_overtook_is_a_conflict(town):
     town.subject()
     opening = Entry("subject", type="topic", label="Ports")
     with pytest.raises(Problem) as refused:
-        within(town, lambda ctx: append_all(attrs.evolve(ctx, tx=Behind(ctx.tx)), [opening]))
+        within(town, lambda ctx: append(attrs.evolve(ctx, tx=Behind(ctx.tx)), [opening]))
     assert refused.value.type is problem.RESOURCE_CONFLICT
     assert refused.value.resolution == "Send the same request again."
 
 
 async def vkey(ctx):
-    return books.vkey_of(ctx, "led_" + "0" * 24)
+    return stored.vkey_of(ctx, "led_" + "0" * 24)
 
 
 def test_without_a_signing_key_what_signs_says_so(town):
@@ -207,7 +207,7 @@ def test_the_head_of_a_part_stands_whatever_was_done_to_its_last_line(town):
 
     async def damage(ctx):
         await ctx.tx.ledger.erase(subject, b"rubbish")
-        return await books.prefix(ctx, 1)
+        return await stored.prefix(ctx, 1)
 
     head = within(town, damage)
     assert (head.size, head.recorded_at, len(head.seal)) == (1, None, 64)

@@ -3,11 +3,11 @@
 import attrs
 import pytest
 
-from svc_core.ledger import importing
-from svc_core.ledger.importing import import_lines
+from svc_core.ledger.append import importing
+from svc_core.ledger.append.importing import import_lines
+from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import Draft
-from svc_core.ledger.seal import TreeHead, seal_batch
-from svc_core.ledger.verify import verify
+from svc_core.ledger.verify.verify import verify
 from svc_core.operation import Actor, Context
 from svc_core.problem import Problem
 

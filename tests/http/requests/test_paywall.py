@@ -6,7 +6,7 @@ from base64 import b64decode, b64encode
 import pytest
 
 from svc_core import catalog, payments, problem
-from svc_core.operation import BASE_V2
+from svc_core.ports import BASE_V2
 from svc_http.requests.paywall import Paywall, terms
 from svc_http.settings import SettingsError, load
 from svc_http.storage import MemoryStorage

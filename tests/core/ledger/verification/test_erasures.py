@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from svc_core.ledger.erasures import Part, emptied, erased_by
+from svc_core.ledger.append.erasure import Part, erased_by
+from svc_core.ledger.log.seal import seal_of
 from svc_core.ledger.records import HEAD, encode_line, split
-from svc_core.ledger.seal import seal_of
 
 
 def _member(line: bytes, name: str) -> str:
@@ -15,13 +15,16 @@ def _member(line: bytes, name: str) -> str:
 
 def test_the_subjects_of_emptied_lines_are_told(make_log: Any, make_erased: Any) -> None:
     log = make_erased(make_log(9), 4)
-    subject = _member(log.lines[4], "subject")
-
-    assert emptied(log.lines) == {subject}
-    assert emptied(log.lines[:4]) == set()
-    # A line that cannot be read has no subject.
-    assert emptied([log.lines[4].replace(b'"subject":"sbj_', b'"subject":"xyz_')]) == set()
-    assert emptied([b"", b"?", b',"payload":null' + b"0" * 75]) == set()
+    damaged = log.lines[4].replace(b'"subject":"sbj_', b'"subject":"xyz_')
+    rubbish = [b"", b"?", b',"payload":null,"seal":"' + b"0" * 66]
+    for lines, expected in (
+        (log.lines, {_member(log.lines[4], "subject")}),
+        (log.lines[:4], set()),
+        ([damaged, *rubbish], set()),
+    ):
+        part = Part()
+        part.take(lines)
+        assert part.subjects == expected
 
 
 def test_only_a_sealed_erasure_from_the_start_on_counts(make_log: Any, make_erased: Any) -> None:

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from svc_core.ledger import tree
-from svc_core.ledger.checkpoint import Checkpoint, sign
-from svc_core.ledger.note import Ed25519Signer
-from svc_core.ledger.policy import Policy
-from svc_core.ledger.verify import verify
+from svc_core.ledger.log import tree
+from svc_core.ledger.log.checkpoint import Checkpoint, sign
+from svc_core.ledger.log.note import Ed25519Signer
+from svc_core.ledger.log.policy import Policy
+from svc_core.ledger.verify.verify import verify
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.ledger.ndjson import LINES_MAX, chunks
 from svc_core.ledger.records import LINE_BYTES_MAX
-from svc_core.ledger.verify import verify_export
+from svc_core.ledger.verify.sweep import RUN_LINES_MAX
+from svc_core.ledger.verify.verify import chunks, verify_export
 
 MEGABYTE = 1 << 20
 
@@ -34,7 +34,7 @@ def test_few_lines_are_handed_on_at_a_time() -> None:
     small = list(chunks([b"x\n" * 2_000]))
     large = list(chunks([b"x" * 60_000 + b"\n"] * 200))
 
-    assert [len(chunk) for chunk in small] == [LINES_MAX] * 3 + [2_000 - 3 * LINES_MAX]
+    assert [len(chunk) for chunk in small] == [RUN_LINES_MAX] * 3 + [2_000 - 3 * RUN_LINES_MAX]
     assert sum(map(len, large)) == 200
     # 4 MiB and one block.
     assert {len(chunk) for chunk in large[:-1]} == {70}

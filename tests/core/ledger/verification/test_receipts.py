@@ -5,16 +5,16 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from svc_core.ledger import tree
-from svc_core.ledger.checkpoint import Checkpoint, sign
-from svc_core.ledger.diagnose import Diagnosis
-from svc_core.ledger.evidence import gather
-from svc_core.ledger.note import Ed25519Signer
-from svc_core.ledger.receipt import Receipt
+from svc_core.ledger.log.checkpoint import Checkpoint, sign
+from svc_core.ledger.log.note import Ed25519Signer
+from svc_core.ledger.log.receipt import Receipt
+from svc_core.ledger.log.seal import seal_batch
 from svc_core.ledger.records import Draft, decode, split
-from svc_core.ledger.seal import seal_batch
-from svc_core.ledger.sweep import Sweep
-from svc_core.ledger.verdict import Verdict
+from svc_core.ledger.verify.anchors import gather
+from svc_core.ledger.verify.diagnosis import Diagnosis
+from svc_core.ledger.verify.sweep import Sweep
+from svc_core.ledger.verify.verdict import Verdict
+from svc_core.testing.ledger import logs
 
 LEDGER = "led_0123456789abcdef01234567"
 SIGNER = Ed25519Signer.from_seed(b"r" * 32)
@@ -23,13 +23,13 @@ SIGNER = Ed25519Signer.from_seed(b"r" * 32)
 def _receipt(log: Any, index: int, size: int) -> Receipt:
     leaves = [bytes.fromhex(split(line).seal.decode()) for line in log.lines[:size]]
     signed = sign(Checkpoint(f"log.example/{LEDGER}", size, log.heads[size].root), SIGNER)
-    return Receipt(index, tree.inclusion(index, size, leaves), signed)
+    return Receipt(index, logs.inclusion(index, size, leaves), signed)
 
 
 def _judged(lines: Any, **given: Any) -> Verdict:
     """The verdict of the fast pass, or else that of the diagnosis, which must agree with it."""
-    terms = gather(**given)
-    sweep, diagnosis = Sweep(terms), Diagnosis(terms)
+    anchors = gather(**given)
+    sweep, diagnosis = Sweep(anchors), Diagnosis(anchors)
     sweep.feed(lines)
     diagnosis.feed(lines)
     fast, slow = sweep.finish(), diagnosis.finish()

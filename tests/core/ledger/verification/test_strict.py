@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from svc_core import canonical
-from svc_core.ledger import register
-from svc_core.ledger.form import Head
+from svc_core.ledger.log.seal import genesis, seal_of
 from svc_core.ledger.records import PAYLOAD_BYTES_MAX, encode_line
-from svc_core.ledger.register import Register
-from svc_core.ledger.seal import genesis, seal_of
-from svc_core.ledger.verify import verify
+from svc_core.ledger.verify import references
+from svc_core.ledger.verify.lines import Head
+from svc_core.ledger.verify.references import References
+from svc_core.ledger.verify.verify import verify
 
 LEDGER = "led_0123456789abcdef01234567"
 PREFIX = {"subject": "sbj", "designator": "dsg", "observation": "obs", "claim": "clm"}
@@ -207,22 +207,6 @@ def test_a_payload_is_a_canonical_object_within_its_limits(
     _check(writer, faults_of, (code, 2))
 
 
-def test_what_strict_finds_is_said_in_the_kept_words(told_whole: Any, kept: Any) -> None:
-    told = []
-    added: list[dict[str, Any]] = [members for _, members in BREACHES]
-    added += [{"payload": payload} for payload, _ in PAYLOADS]
-    for members in added:
-        writer = Writer()
-        writer.add(kind="subject")
-        writer.add(**members)
-        claim = writer.add({"salt": "same"})
-        writer.add({"salt": "same"})
-        writer.add(op="retract", target=claim, subject="sbj_" + "1" * 24)
-        writer.add(op="verify", target=claim, validFrom=_day(1))
-        told.append(f"{str(members)[:80]}\n{told_whole(verify(writer.lines))}")
-    kept("verdicts-strict.txt", "\n".join(told))
-
-
 def test_the_largest_payloads_pass(writer: Writer, faults_of: Any) -> None:
     writer.add(_deep(16))
     writer.add(b'{"a":"' + b"x" * (PAYLOAD_BYTES_MAX - 8) + b'"}')
@@ -272,8 +256,8 @@ def _head(number: int, target: int | None = None, op: str = "amend", subject: in
 def test_references_are_judged_before_they_outnumber_what_they_refer_to(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(register, "_REFERENCES_MIN", 4)
-    told = Register(is_partial=False)
+    monkeypatch.setattr(references, "_REFERENCES_MIN", 4)
+    told = References(is_partial=False)
     told.record(1, _head(1), is_empty=True)
     told.record(2, _head(2), is_empty=True)
     for line in range(3, 60):
@@ -282,7 +266,7 @@ def test_references_are_judged_before_they_outnumber_what_they_refer_to(
     told.record(61, _head(61, 5, subject=2), is_empty=False)
     told.record(62, _head(7), is_empty=False)
 
-    assert [found[:2] for found in told.irregular()] == [
+    assert [(found.line, found.code) for found in told.faults()] == [
         (2, "PAYLOAD_MISSING"),
         (30, "BAD_TARGET"),
         (61, "BAD_TARGET"),
@@ -292,35 +276,35 @@ def test_references_are_judged_before_they_outnumber_what_they_refer_to(
 
 
 def test_what_was_erased_can_still_be_referred_to() -> None:
-    told = Register(is_partial=False)
+    told = References(is_partial=False)
     told.record(1, _head(1), is_empty=True)
     told.record(2, _head(2, 1, "erase"), is_empty=False)
     told.record(3, _head(3, 1), is_empty=False)
     told.record(4, _head(4, 1, "erase"), is_empty=False)
     told.record(5, _head(5, 1, subject=2), is_empty=False)
 
-    assert [found[:2] for found in told.irregular()] == [(5, "BAD_TARGET")]
+    assert [(found.line, found.code) for found in told.faults()] == [(5, "BAD_TARGET")]
     assert told.erased == 1
 
 
 def test_everything_that_was_erased_is_counted() -> None:
     erased = [f"clm_{number << 80 | number:024x}" for number in range(3, 6)]
-    told = Register(is_partial=False, erased_later=erased)
+    told = References(is_partial=False, erased_later=erased)
     for number in range(1, 6):
         told.record(number, _head(number), is_empty=True)
     for number in (1, 2):
         told.record(5 + number, _head(9 + number, number, "erase"), is_empty=False)
 
-    assert told.irregular() == []
+    assert told.faults() == []
     assert told.erased == 5
 
 
 def test_of_many_irregular_identifiers_the_first_are_told() -> None:
-    told = Register(is_partial=False)
+    told = References(is_partial=False)
     for line in range(1, 2_000):
         told.record(line, _head(line % 1_000, 5_000), is_empty=False)
 
-    found = told.irregular()
+    found = told.faults()
 
     assert len(found) == 100
     assert [one.line for one in found] == list(range(1, 101))

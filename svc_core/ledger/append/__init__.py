@@ -1,0 +1,1 @@
+"""Appending: what clients send is read, judged, sealed and stored; erasures and imports as well."""

@@ -1,0 +1,252 @@
+"""Appending: entries are judged, sealed, stored and vouched for in one unit of work.
+
+Rule 1: a batch is all or nothing, has one record time, and each of its entries is judged after
+        those before it.
+Rule 2: every append answers with receipts: whoever keeps one can prove a later cut or rewriting.
+Rule 3: an erasure takes the content out of the line and the indexes; heads, seals, proofs and
+        checkpoints stay as they were. An answer is kept for retries, sealed and for a day, and
+        is given only to a client that sends the same content again.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
+
+from attrs import field, frozen
+
+from svc_core import etag, problem
+from svc_core.ledger import timestamps
+from svc_core.ledger.append.drafts import SALT_BYTES, drafts
+from svc_core.ledger.append.entries import Entry
+from svc_core.ledger.append.erasure import erase_content, may_erase
+from svc_core.ledger.append.rules import Known, admit, check_new, cited
+from svc_core.ledger.fold.standing import Standing
+from svc_core.ledger.log.seal import Batch, TreeHead, seal_batch
+from svc_core.ledger.records import Draft, Record, decode
+from svc_core.ledger.stored import (
+    SUBJECT_RECORDS_MAX,
+    Proofs,
+    checkpoint_of,
+    head_of,
+    records_of,
+)
+from svc_core.operation import Context
+from svc_core.ports import (
+    BASE_V2,
+    Change,
+    ChangeType,
+    DuplicateRecordError,
+    LedgerHead,
+    SealedLine,
+    StaleVersionError,
+)
+from svc_core.problem import Problem
+
+SUBJECT: Final = "subject"
+"""The `resourceType` of the changes that a ledger publishes."""
+
+
+@frozen
+class Appended:
+    """What was appended, each record with its receipt, and the head after it."""
+
+    records: tuple[Record, ...]
+    receipts: tuple[str, ...]
+    head: TreeHead = field(repr=False)
+
+
+async def append(
+    ctx: Context,
+    entries: Sequence[Entry],
+    *,
+    is_batch: bool = True,
+    salts: Sequence[bytes] | None = None,
+) -> Appended:
+    """Append entries, all or nothing; the salts are drawn unless they are given.
+
+    In a batch refusals name the number of the entry.
+
+    Raises:
+        Problem: PRECONDITION_FAILED where the ledger is not at `If-Match`; what makes an entry
+            unfit (`drafts`) or inadmissible (`rules`); RESOURCE_CONFLICT when another append was
+            first; DUPLICATE_RECORD.
+    """
+    drawn = [ctx.ids.random(SALT_BYTES) for _ in entries] if salts is None else salts
+    # Opaque, because heads cannot be erased.
+    author = ctx.actor.key_id or ctx.actor.user_id or "system"
+    made = drafts(entries, author=author, salts=drawn, is_batch=is_batch)
+    head = await head_of(ctx)
+    _check_precondition(ctx, head)
+    batch = seal_batch(head, made, timestamps.of(ctx.now))
+    check_new(record.id for record in batch.records)
+    judge = _Judge(ctx)
+    for number, (each, record) in enumerate(zip(made, batch.records, strict=True)):
+        try:
+            await judge.admit(each, record)
+        except Problem as refused:
+            if not is_batch or not refused.detail.startswith("/"):
+                raise
+            detail, step = f"/{number}{refused.detail}", refused.resolution
+            raise Problem(refused.type, detail, resolution=step) from refused
+    await _store(ctx, head, batch)
+    for record in batch.records:
+        if record.op == "erase":
+            await erase_content(ctx, str(record.target))
+    opened = {record.subject for record in batch.records if record.id == record.subject}
+    subjects = dict.fromkeys(record.subject for record in batch.records)
+    checkpoint = await vouch(ctx, batch.head, subjects, opened)
+    proofs = Proofs(ctx)
+    receipts = [
+        await proofs.receipt(record.seq, batch.head.size, checkpoint) for record in batch.records
+    ]
+    return Appended(batch.records, tuple(receipts), batch.head)
+
+
+def _check_precondition(ctx: Context, head: TreeHead) -> None:
+    current = f'"{head.tag}"'
+    if ctx.if_match is not None and not etag.matches(ctx.if_match, current):
+        raise Problem(
+            problem.PRECONDITION_FAILED,
+            f"The ledger has {head.size} records now.",
+            {"ETag": current},
+        )
+
+
+# -- judging -----------------------------------------------------------------------------------
+
+
+@frozen
+class _Judge:
+    """What is known of the subjects of a batch, growing with each admitted record."""
+
+    ctx: Context
+    _subjects: dict[str, tuple[Record, ...]] = field(factory=dict, init=False)
+    _counts: dict[str, int] = field(factory=dict, init=False)
+    _new: dict[str, Record] = field(factory=dict, init=False)
+
+    async def admit(self, made: Draft, record: Record) -> None:
+        """Pass a draft that may follow; its record is known from then on.
+
+        Raises:
+            Problem: it may not.
+        """
+        records = await self._records(made)
+        await self._check_room(record.subject)
+        # An assertion acts on nothing.
+        judged = () if made.op == "assert" else records.values()
+        standing = Standing.of(judged, record.subject)
+        admit(
+            made,
+            Known(
+                records=records,
+                in_force=standing.in_force,
+                states=standing.states,
+                evidence=await self._evidence(made),
+                allow_erasure=may_erase(self.ctx),
+            ),
+        )
+        self._counts[record.subject] += 1
+        self._new[record.id] = record
+
+    async def _records(self, made: Draft) -> dict[str, Record]:
+        """The records of the draft's subject; an assertion needs only the one that opened it."""
+        if made.subject is None:
+            return {}
+        if made.op == "assert":
+            opened = self._new.get(made.subject) or await self._stored(made.subject)
+            return {} if opened is None else {opened.id: opened}
+        if made.subject not in self._subjects:
+            self._subjects[made.subject] = await records_of(self.ctx, made.subject)
+        new = (record for record in self._new.values() if record.subject == made.subject)
+        return {record.id: record for record in (*self._subjects[made.subject], *new)}
+
+    async def _stored(self, id_: str) -> Record | None:
+        line = await self.ctx.tx.ledger.get(id_)
+        return None if line is None else decode(line.line)
+
+    async def _check_room(self, subject: str) -> None:
+        if subject not in self._counts:
+            self._counts[subject] = await self.ctx.tx.ledger.count_of(subject)
+        if self._counts[subject] >= SUBJECT_RECORDS_MAX:
+            raise Problem(
+                problem.RESOURCE_CONFLICT,
+                f"/subject: it has {SUBJECT_RECORDS_MAX} records already",
+                resolution="Open another subject and append to that.",
+            )
+
+    async def _evidence(self, made: Draft) -> dict[str, Record]:
+        found = {}
+        for id_ in cited(made):
+            record = self._new.get(id_) or await self._stored(id_)
+            if record is not None:
+                found[id_] = record
+        return found
+
+
+# -- storing -----------------------------------------------------------------------------------
+
+
+async def _store(ctx: Context, head: TreeHead, batch: Batch) -> None:
+    lines = list(map(stored_line, batch.records, batch.seals, batch.lines))
+    after = LedgerHead(batch.head.size, batch.head.encode())
+    try:
+        await ctx.tx.ledger.append(lines, batch.nodes, after, expect=head.size)
+    except StaleVersionError as stale:
+        raise Problem(
+            problem.RESOURCE_CONFLICT,
+            "Another append was first.",
+            resolution="Send the same request again.",
+        ) from stale
+    except DuplicateRecordError as twice:
+        raise Problem(problem.DUPLICATE_RECORD, f"{twice.id} is already in the ledger.") from twice
+
+
+def stored_line(record: Record, seal: bytes, line: bytes) -> SealedLine:
+    """A sealed line as it is stored, with what finds it."""
+    return SealedLine(
+        seq=record.seq,
+        id=record.id,
+        subject=record.subject,
+        opens=record.kind == SUBJECT and record.op == "assert",
+        recorded_at=record.recorded_at,
+        keys=_keys(record),
+        seal=seal,
+        line=line,
+    )
+
+
+def _keys(record: Record) -> tuple[str, ...]:
+    payload = record.payload or {}
+    if record.kind != "designator" or "scheme" not in payload:
+        return ()
+    return (f"{payload['scheme']}:{payload['value']}",)
+
+
+async def vouch(
+    ctx: Context, head: TreeHead, subjects: Iterable[str], opened: Collection[str]
+) -> str:
+    """Sign the head, keep it as the checkpoint of its day, and publish what was appended to.
+
+    One change for each subject; its version is the ledger's size.
+    """
+    checkpoint = checkpoint_of(ctx, head)
+    await ctx.tx.ledger.keep_checkpoint(str(head.recorded_at)[:10], head.size, checkpoint.encode())
+    for subject in subjects:
+        change_type: ChangeType = "created" if subject in opened else "updated"
+        await ctx.tx.changes.append(
+            Change(
+                id=ctx.ids.new("chg"),
+                change_type=change_type,
+                resource_type=SUBJECT,
+                resource_id=subject,
+                version=head.size,
+                occurred_at=ctx.now,
+                path=address_of(subject),
+                everybody=False,
+            )
+        )
+    return checkpoint
+
+
+def address_of(subject: str) -> str:
+    """The path of a subject under the origin."""
+    return f"{BASE_V2}/ledger/subjects/{subject}"

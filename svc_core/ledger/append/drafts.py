@@ -1,0 +1,240 @@
+"""Entries into drafts: complete, normalised, with their salt; or every reason why not.
+
+Rule 1: all faults of an entry, and of all entries of a batch, come together by JSON Pointer. Faults
+        of one kind keep its code; several kinds come as VALIDATION_FAILED.
+Rule 2: what is kept is what was sent, but for the one form of instants and designators; the
+        spelling of a designator that changed is kept beside it as `raw`.
+Rule 3: a salt keeps people from finding an erased payload by hashing guesses. One that comes again
+        when the same input is appended again takes the master secret to make: what was appended
+        does not suffice.
+"""
+
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import Any, Final, TypeVar
+
+import attrs
+from attrs import define, field
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from svc_core import problem, wire
+from svc_core.cursor import Keyring
+from svc_core.ledger import predicates
+from svc_core.ledger.append.entries import MEMBERS, REASONS, CitedSource, Entry, Members
+from svc_core.ledger.designators import normalise
+from svc_core.ledger.records import Draft, payload_bytes, unfit
+from svc_core.ledger.timestamps import canonical_time, check_interval
+from svc_core.problem import FAULTS_MAX, Problem, ProblemType
+from svc_core.unset import UNSET, given
+from svc_core.wire.faults import FAULTS_KEPT_MAX
+
+SALT_BYTES: Final = 16
+"""128 bits, so that nobody finds an erased payload by hashing guesses."""
+
+Payload = dict[str, Any]
+T = TypeVar("T")
+
+
+def drafts(
+    entries: Sequence[Entry], *, author: str, salts: Sequence[bytes], is_batch: bool = True
+) -> tuple[Draft, ...]:
+    """The drafts of entries, each with its own salt; in a batch pointers begin at their numbers.
+
+    Raises:
+        Problem: VALIDATION_FAILED for members that are missing, foreign or unfit;
+            where all faults are of one kind, TIMESTAMP_INVALID, TIMESTAMP_LEAP_SECOND,
+            TIMESTAMP_PRECISION, INTERVAL_EMPTY, DESIGNATOR_INVALID, NUMBER_PRECISION or
+            RECORD_TOO_LARGE.
+    """
+    faults = _Faults()
+    made = tuple(
+        _Reader(entry, f"/{number}" if is_batch else "", faults).draft(author, salt)
+        for number, (entry, salt) in enumerate(zip(entries, salts, strict=True))
+    )
+    faults.raise_any()
+    return made
+
+
+@define
+class _Faults:
+    """What was found wrong so far, as the problem's type and its `pointer: reason`."""
+
+    _found: list[tuple[ProblemType, str]] = field(factory=list)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def add(self, where: str, reason: str, type_: ProblemType = problem.VALIDATION_FAILED) -> None:
+        self._found.append((type_, f"{where or '(body)'}: {reason}"))
+
+    def keep(self, check: Callable[..., T], *arguments: Any) -> T | None:
+        """What `check` gives, or None where it refuses."""
+        try:
+            return check(*arguments)
+        except Problem as refused:
+            self._found.append((refused.type, refused.detail))
+            return None
+
+    def raise_any(self) -> None:
+        if not self._found:
+            return
+        types = {type_.code: type_ for type_, _ in self._found}
+        type_ = problem.VALIDATION_FAILED if len(types) > 1 else next(iter(types.values()))
+        shown = [detail for _, detail in self._found[:FAULTS_MAX]]
+        hidden = len(self._found) - len(shown)
+        raise Problem(type_, "; ".join([*shown, f"and {hidden} more"] if hidden else shown))
+
+
+@define
+class _Reader:
+    """Reads one entry; its pointers begin with `where`."""
+
+    _entry: Entry
+    _where: str
+    _faults: _Faults
+
+    def draft(self, author: str, salt: bytes) -> Draft:
+        """The draft; it means something only where no fault was added."""
+        entry, before = self._entry, len(self._faults)
+        members = MEMBERS.get((entry.kind, entry.op))
+        payload: Payload = {}
+        if members is None:
+            self._fault("op", f"is not for a {entry.kind}")
+        else:
+            self._check_members(members)
+            payload = self._payload(members)
+            known = len(self._faults)
+            self._check_values(payload)
+            # What cannot be sealed needs no second fault for being no money or no name.
+            self._check_meaning(payload, is_sealable=len(self._faults) == known)
+        payload["salt"] = _salt(salt)
+        if len(self._faults) == before:
+            self._faults.keep(payload_bytes, payload, self._where)
+        start, end = self._instant("valid_from"), self._instant("valid_to")
+        self._faults.keep(check_interval, start, end, f"{self._where}/validTo")
+        subject, target = given(entry.subject, None), given(entry.target, None)
+        return Draft(entry.kind, entry.op, subject, target, start, end, author, payload)
+
+    def _check_members(self, members: Members) -> None:
+        for name in members.required:
+            if self._is_absent(name):
+                self._fault(name, "is required")
+        allowed = {"kind", "op", *members.required, *members.optional}
+        for attribute in attrs.fields(Entry):
+            if attribute.name not in allowed and not self._is_absent(attribute.name):
+                self._fault(attribute.name, f"is not for {self._entry.op} of a {self._entry.kind}")
+
+    def _is_absent(self, name: str) -> bool:
+        sent = getattr(self._entry, name)
+        # Null is what these members of the head are where they have no meaning.
+        return sent is UNSET or (name in _NULLABLE and sent is None)
+
+    def _payload(self, members: Members) -> Payload:
+        payload = {
+            wire.camel(name): _plain(sent)
+            for name in members.payload
+            if (sent := getattr(self._entry, name)) is not UNSET
+        }
+        if self._entry.kind == "observation" and "text" in members.required:
+            payload.setdefault("visibility", "public")
+        if "evidence" in members.optional:
+            payload.setdefault("evidence", [])
+        return payload
+
+    def _check_values(self, payload: Payload) -> None:
+        for type_, place, reason in islice(unfit(payload), FAULTS_KEPT_MAX):
+            self._faults.add(f"{self._where}{place}", reason, type_)
+
+    # -- what the members mean --------------------------------------------------------------------
+
+    def _check_meaning(self, payload: Payload, *, is_sealable: bool) -> None:
+        if "scheme" in payload and "value" in payload:
+            self._normalise(payload)
+        if "predicate" in payload and "value" in payload and is_sealable:
+            for fault in predicates.check(payload["predicate"], payload["value"]):
+                self._faults.add(f"{self._where}{fault.where}", fault.reason)
+        if "observedAt" in payload:
+            payload["observedAt"] = self._instant("observed_at")
+        if "source" in payload:
+            self._check_source(payload["source"])
+        if "state" in payload:
+            self._check_verdict(payload)
+        if "reason" in payload and self._entry.op != "erase" and payload["reason"] not in REASONS:
+            self._fault("reason", f"must be one of: {', '.join(REASONS)}")
+        self._check_evidence(payload.get("evidence", []))
+
+    def _normalise(self, payload: Payload) -> None:
+        sent = payload["value"]
+        if not isinstance(sent, str):
+            self._fault("value", "must be a string")
+            return
+        kept = self._faults.keep(normalise, payload["scheme"], sent, f"{self._where}/value")
+        if kept != sent:
+            payload.setdefault("raw", sent)
+        payload["value"] = kept
+
+    def _check_source(self, source: Payload) -> None:
+        where = f"{self._where}/source"
+        if "retrievedAt" in source:
+            source["retrievedAt"] = self._faults.keep(
+                canonical_time, source["retrievedAt"], f"{where}/retrievedAt"
+            )
+        if self._entry.kind == "observation":
+            for name in ("retrievedAt", "contentSha256"):
+                if name not in source:
+                    self._faults.add(f"{where}/{name}", "is required for an observation")
+
+    def _check_verdict(self, payload: Payload) -> None:
+        if payload["state"] == "verified" and "method" not in payload:
+            self._fault("method", "is required when it is verified")
+        if payload["state"] == "corroborated" and not payload["evidence"]:
+            self._fault("evidence", "must have at least 1 item when it is corroborated")
+
+    def _check_evidence(self, cited: Sequence[str]) -> None:
+        for number, id_ in enumerate(cited):
+            if id_ in cited[:number]:
+                self._fault(f"evidence/{number}", "is cited before")
+
+    # -- parts ------------------------------------------------------------------------------------
+
+    def _instant(self, name: str) -> str | None:
+        sent = getattr(self._entry, name)
+        if sent is UNSET or sent is None:
+            return None
+        return self._faults.keep(canonical_time, sent, f"{self._where}/{wire.camel(name)}")
+
+    def _fault(self, name: str, reason: str) -> None:
+        self._faults.add(f"{self._where}/{wire.camel(name)}", reason)
+
+
+_NULLABLE: Final = frozenset({"subject", "target", "valid_from", "valid_to"})
+
+
+def _plain(value: Any) -> Any:
+    """The JSON value of a member."""
+    if isinstance(value, CitedSource):
+        return wire.to_json(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def repeatable_salt(keyring: Keyring, tenant: str, mark: str) -> bytes:
+    """The salt of the place `mark` in an input to a tenant; another after the secret was changed.
+
+    The same record under the same salt has the same identifier, so an append that is repeated finds
+    what it did before.
+    """
+    info = f"svc ledger salt\n{tenant}\n{mark}".encode()
+    return HKDF(SHA256(), SALT_BYTES, salt=None, info=info).derive(keyring.keys[keyring.current])
+
+
+def _salt(salt: bytes) -> str:
+    """22 characters of base64url.
+
+    Raises:
+        ValueError: the salt has not 16 bytes.
+    """
+    if len(salt) != SALT_BYTES:
+        raise ValueError(f"A salt has {SALT_BYTES} bytes.")
+    return urlsafe_b64encode(salt).rstrip(b"=").decode()

@@ -1,0 +1,128 @@
+"""Erasing content: who may, what goes, and what a part of a log lacks because of it.
+
+Rule 1: an erasure takes the content out of the line and the indexes, and out of answers that were
+        kept for retries; heads, seals, proofs and checkpoints stay as they were.
+Rule 2: a log that is verified up to some size may lack content that was erased later. Only sealed
+        lines count as erasures, and only of records of the same subject.
+Rule 3: lines may be damaged; nothing raises for what a line holds.
+"""
+
+from collections.abc import AsyncIterable, Iterable
+from typing import Any, Final
+
+from attrs import define, field
+
+from svc_core import compact, wire
+from svc_core.ledger.log.seal import TreeHead
+from svc_core.ledger.records import decode, encode_line, split
+from svc_core.ledger.stored import SUBJECT_RECORDS_MAX, head_of
+from svc_core.ledger.verify.lines import ERASES, NO_PAYLOAD, read
+from svc_core.operation import Context
+
+_EMPTY: Final = b',"payload":null,"seal":"'
+
+_text = compact.encoder()
+
+
+def may_erase(ctx: Context) -> bool:
+    """Whether the deployment allows content of this workspace to be erased."""
+    return bool({"*", ctx.actor.tenant} & ctx.host.allow_erasure)
+
+
+async def erase_content(ctx: Context, target: str) -> None:
+    """Take the content of a record out of what is stored."""
+    stored = await ctx.tx.ledger.get(target)
+    if stored is None:
+        raise AssertionError("only what the ledger holds is admitted for erasure")
+    parts = split(stored.line)
+    await ctx.tx.ledger.erase(target, encode_line(parts.head, None, parts.seal.decode()))
+
+
+async def without_erased(ctx: Context, body: bytes) -> bytes:
+    """The kept answer to an append, byte for byte unless content of its records was erased.
+
+    A record without content shows `payload` null here too, as it does in every other view.
+    """
+    answer: Any = wire.read_json(body)
+    rows = answer["data"] if isinstance(answer["data"], list) else [answer["data"]]
+    start = rows[0]["seq"]
+    records = map(decode, await ctx.tx.ledger.lines(start, start + len(rows)))
+    whole = {record.id for record in records if record.payload is not None}
+    erased = [row for row in rows if row["id"] not in whole]
+    for row in erased:
+        row["payload"] = None
+    return _text(answer).encode() if erased else body
+
+
+# -- a part of a log -----------------------------------------------------------------------------
+
+
+@define
+class Part:
+    """A part of a log: take in its lines, then ask what of it a record after it `erased`.
+
+    `size` is how many lines were taken in.
+    """
+
+    size: int = field(default=0, init=False)
+    _subjects: dict[str, str] = field(factory=dict, init=False)
+    _told: set[str] = field(factory=set, init=False)
+
+    def take(self, lines: Iterable[bytes]) -> None:
+        """Take in the next lines, without LF."""
+        for raw in lines:
+            self.size += 1
+            if _EMPTY not in raw and ERASES not in raw:
+                continue
+            line = read(0, raw)
+            head = line.head
+            if head is None:
+                continue
+            if line.parts.payload == NO_PAYLOAD:
+                self._subjects[head.id.decode()] = head.subject.decode()
+            if head.op == b"erase" and head.target:
+                self._told.add(head.target.decode())
+
+    @property
+    def erased(self) -> set[str]:
+        """The records without content that no record of the part erases."""
+        return self._subjects.keys() - self._told
+
+    @property
+    def subjects(self) -> set[str]:
+        """The subjects of the records without content."""
+        return set(self._subjects.values())
+
+
+async def erased_later(
+    ctx: Context, runs: AsyncIterable[Iterable[bytes]], head: TreeHead
+) -> set[str]:
+    """The records in these lines, up to `head`, whose content a record after it erases.
+
+    The records of each subject that lacks content are asked, and not all that follow: the work
+    stays within that of the verification, however long the ledger is.
+    """
+    found: set[str] = set()
+    if (await head_of(ctx)).size == head.size:
+        return found
+    part = Part()
+    async for lines in runs:
+        part.take(lines)
+    for subject in sorted(part.subjects):
+        about = await ctx.tx.ledger.of_subject(subject, limit=SUBJECT_RECORDS_MAX)
+        found |= erased_by(about, subject, start=head.size)
+    return found
+
+
+def erased_by(lines: Iterable[bytes], subject: str, *, start: int) -> set[str]:
+    """The records that lines of a subject erase; only those numbered from `start` on count."""
+    sealed = [line for line in (read(0, raw) for raw in lines) if line.is_sealed]
+    return {
+        line.head.target.decode()
+        for line in sealed
+        if line.head is not None
+        and line.head.target
+        and line.head.op == b"erase"
+        and line.head.subject.decode() == subject
+        and line.seq >= start
+    }

@@ -1,0 +1,229 @@
+"""Which drafts may be sealed after what is known. Only appends ask; a fold takes what there is.
+
+Rule 1: nothing is judged by the records of other subjects but the evidence that is cited.
+Rule 2: a verdict follows the state that its target is in, by the table of `states`. Retracting a
+        verdict takes its target back to the verdict before it, or to none. Retracting that
+        retraction gives the verdict again, so it is judged as the verdict would be.
+Rule 3: who states something does not confirm or refute it (four eyes).
+Rule 4: content can be erased only where the operator allows it, whether it is in force or not.
+        An erasure stands: it has no content to erase, and it cannot be withdrawn.
+
+What the rules do not stop: an author may retract a verdict on a statement of their own. Both
+records stay, with who made them.
+"""
+
+import re
+from collections.abc import Container, Iterable, Mapping
+from typing import Final
+
+from attrs import frozen
+
+from svc_core import problem
+from svc_core.ledger.fold.states import FOUR_EYES, TRANSITIONS, UNVERIFIED, State
+from svc_core.ledger.records import STATEMENTS, Draft, Op, Record
+from svc_core.problem import Problem
+
+ACTS_ON: Final[Mapping[Op, frozenset[str]]] = {
+    "assert": frozenset(),
+    # They state something in the place of what they act on, so that is a statement.
+    "amend": STATEMENTS,
+    "supersede": STATEMENTS,
+    # A retracted retraction restores its target, a retracted verdict the one before it.
+    "retract": STATEMENTS | {"retract", "verify"},
+    "verify": STATEMENTS,
+    # Reasons, notes and methods are words of people, too.
+    "erase": STATEMENTS | {"retract", "verify"},
+}
+"""The operations of the records that each operation may have as its target."""
+
+_HOST: Final = re.compile("https?://([^/?#]+)")
+
+
+@frozen
+class Known:
+    """What the ledger holds when a draft is judged, those before it in its batch included.
+
+    `records` are those of the draft's subject by id; `in_force` says which of them are not
+    displaced for all valid times; `states` has the verification state of each that was judged.
+    `evidence` holds the cited records that exist, of whatever subject.
+    """
+
+    records: Mapping[str, Record]
+    in_force: Container[str] = frozenset()
+    states: Mapping[str, State] = {}
+    evidence: Mapping[str, Record] = {}
+    allow_erasure: bool = False
+
+
+def cited(draft: Draft) -> frozenset[str]:
+    """The ids of the records that a draft rests on."""
+    return frozenset(draft.payload.get("evidence", ()))
+
+
+def admit(draft: Draft, known: Known) -> None:
+    """Pass a draft that may be sealed after what is known.
+
+    Raises:
+        Problem: ERASURE_NOT_ALLOWED, UNKNOWN_SUBJECT, UNKNOWN_TARGET, UNKNOWN_EVIDENCE,
+            TARGET_NOT_IN_FORCE, FOUR_EYES_REQUIRED, TRANSITION_NOT_ALLOWED, or VALIDATION_FAILED
+            where the operation does not act on such a target; the first that applies.
+    """
+    if draft.op == "erase" and not known.allow_erasure:
+        raise Problem(problem.ERASURE_NOT_ALLOWED, "/op: erase is not allowed in this workspace")
+    _check_subject(draft, known)
+    _check_evidence(draft, known)
+    if draft.op == "assert":
+        return
+    target = _target(draft, known)
+    if draft.op == "erase":
+        _check_content(target, known)
+        return
+    if target.id not in known.in_force:
+        raise Problem(problem.TARGET_NOT_IN_FORCE, "/target: is displaced for all valid times")
+    if draft.op == "verify":
+        _check_verdict(draft, target, known)
+    if draft.op == "retract" and target.op not in STATEMENTS:
+        _check_withdrawal(draft, target, known)
+
+
+def check_new(ids: Iterable[str], taken: Container[str] = frozenset()) -> None:
+    """Pass the ids of records to be sealed where each is new, to the ledger and to the batch.
+
+    Raises:
+        Problem: DUPLICATE_RECORD, naming the first that is not.
+    """
+    seen: set[str] = set()
+    for id_ in ids:
+        if id_ in taken or id_ in seen:
+            raise Problem(problem.DUPLICATE_RECORD, f"{id_} is already in the ledger.")
+        seen.add(id_)
+
+
+# -- what is referred to -------------------------------------------------------------------------
+
+
+def _check_subject(draft: Draft, known: Known) -> None:
+    if draft.subject is None:
+        return
+    opened = known.records.get(draft.subject)
+    if opened is None or (opened.kind, opened.op) != ("subject", "assert"):
+        raise Problem(problem.UNKNOWN_SUBJECT, f"/subject: there is no {draft.subject}")
+
+
+def _check_evidence(draft: Draft, known: Known) -> None:
+    unknown = sorted(id_ for id_ in cited(draft) if id_ not in known.evidence)
+    if unknown:
+        raise Problem(problem.UNKNOWN_EVIDENCE, f"/evidence: there is no {', '.join(unknown)}")
+
+
+def _target(draft: Draft, known: Known) -> Record:
+    target = known.records.get(draft.target or "")
+    if target is None or (target.subject, target.kind) != (draft.subject, draft.kind):
+        raise Problem(
+            problem.UNKNOWN_TARGET, f"/target: there is no such {draft.kind} of this subject"
+        )
+    if target.op not in ACTS_ON[draft.op]:
+        raise Problem(problem.VALIDATION_FAILED, f"/target: {draft.op} does not act on {target.op}")
+    return target
+
+
+def _check_content(target: Record, known: Known) -> None:
+    # Inside a batch the content may still be there, and its erasure be known already.
+    if target.payload is None or any(
+        other.op == "erase" and other.target == target.id for other in known.records.values()
+    ):
+        raise Problem(problem.TARGET_NOT_IN_FORCE, "/target: its content is erased")
+
+
+# -- verdicts ------------------------------------------------------------------------------------
+
+
+def _check_verdict(draft: Draft, target: Record, known: Known) -> None:
+    _check_content(target, known)
+    verdict: State = draft.payload["state"]
+    _check_four_eyes(verdict, draft.author, target)
+    _check_transition(verdict, target, known)
+    if verdict == "corroborated" and not any(
+        _is_independent(known.evidence[id_], target) for id_ in cited(draft)
+    ):
+        raise Problem(
+            problem.VALIDATION_FAILED, "/evidence: must have one of another author or source"
+        )
+
+
+def _check_four_eyes(verdict: State, author: str, target: Record) -> None:
+    if verdict in FOUR_EYES and author == target.author:
+        raise Problem(
+            problem.FOUR_EYES_REQUIRED, f"/state: the author of a record cannot call it {verdict}"
+        )
+
+
+def _check_transition(verdict: State, target: Record, known: Known) -> None:
+    state = known.states.get(target.id, UNVERIFIED)
+    if verdict not in TRANSITIONS[state]:
+        raise Problem(
+            problem.TRANSITION_NOT_ALLOWED,
+            f"/state: {', '.join(TRANSITIONS[state])} may follow {state}",
+        )
+
+
+def _is_independent(evidence: Record, target: Record) -> bool:
+    """Whether evidence comes from another author, or from another source, than its target."""
+    if evidence.author != target.author:
+        return True
+    origin = _origin(evidence)
+    return origin is not None and origin != _origin(target)
+
+
+def _origin(record: Record) -> str | None:
+    """Who published what a record rests on: the publisher, or else the host. None if not told."""
+    match (record.payload or {}).get("source"):
+        case {"publisher": str(publisher)}:
+            return publisher.casefold()
+        case {"url": str(url)} if host := _HOST.match(url):
+            return host[1].casefold()
+        case _:
+            return None
+
+
+# -- withdrawals of what is no statement ---------------------------------------------------------
+
+
+def _check_withdrawal(draft: Draft, target: Record, known: Known) -> None:
+    verdict, restores = _verdict_behind(target, known)
+    if verdict is None:
+        return
+    if (draft.valid_from, draft.valid_to) != (None, None):
+        raise Problem(
+            problem.VALIDATION_FAILED, "/validFrom: a verdict has no valid time to withdraw it for"
+        )
+    judged = known.records.get(verdict.target or "")
+    if restores and judged is not None:
+        # An erased verdict, or one from elsewhere that no verdict is, gives no state again.
+        state: State = (verdict.payload or {}).get("state", UNVERIFIED)
+        _check_four_eyes(state, draft.author, judged)
+        if state != UNVERIFIED and _is_newest(verdict, known):
+            _check_transition(state, judged, known)
+
+
+def _verdict_behind(target: Record, known: Known) -> tuple[Record | None, bool]:
+    """The verdict that a chain of retractions ends in; whether retracting `target` restores it."""
+    restores = False
+    while target.op == "retract":
+        restores = not restores
+        earlier = known.records.get(target.target or "")
+        if earlier is None or earlier.seq >= target.seq:
+            return None, restores
+        target = earlier
+    return (target if target.op == "verify" else None), restores
+
+
+def _is_newest(verdict: Record, known: Known) -> bool:
+    """Whether a verdict would be the one that counts, were it in force."""
+    return not any(
+        other.op == "verify"
+        and other.target == verdict.target
+        and other.seq > verdict.seq
+        and other.id in known.in_force
+        for other in known.records.values()
+    )

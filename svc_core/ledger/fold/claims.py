@@ -1,0 +1,136 @@
+"""Claims by predicate and value: who says what, which value ranks highest, what is contested.
+
+Rule 1: values are equal where their canonical bytes are equal; 1 and 1.0 are, 1 and true are not.
+Rule 2: a refuted claim lends its value no weight; where all of them are refuted the value ranks
+        last and is never the one shown.
+Rule 3: the order of candidates is total: rank, distinct authors, confidence, newest record, bytes.
+"""
+
+from collections.abc import Iterable
+from json.encoder import encode_basestring
+from operator import itemgetter
+from typing import Any, Final, TypeAlias
+
+from svc_core.ledger.fold.recordset import readable
+from svc_core.ledger.fold.rows import confidence_of, head_of, texts_of
+from svc_core.ledger.fold.states import RANK
+from svc_core.ledger.fold.view import CandidateView, ClaimView, SupportView, VerificationView
+from svc_core.ledger.predicates import is_single
+from svc_core.ledger.records import Payload, Record
+
+REFUTED: Final = RANK["refuted"]
+
+Values: TypeAlias = dict[str | tuple[str], tuple[Any, list[SupportView]]]
+"""Values that claims give, each with those claims, oldest first.
+
+A text stands for itself, so that its canonical form need not be made; any other value is known by
+the tuple of its canonical text.
+"""
+Groups: TypeAlias = dict[str, Values]
+"""The values that claims give, by predicate."""
+
+
+def add(groups: Groups, record: Record, verification: VerificationView) -> bool:
+    """Put a claim into its group; whether it can be read. Claims are added oldest first."""
+    payload: Payload = record.payload or {}
+    predicate, value = payload.get("predicate"), payload.get("value")
+    key = _key(value)
+    if key is None or type(predicate) is not str:
+        return False
+    values = groups.get(predicate)
+    if values is None:
+        if not predicate.isascii() and readable(predicate) is None:
+            return False
+        values = groups[predicate] = {}
+    found = values.get(key)
+    if found is None:
+        found = values[key] = (value, [])
+    found[1].append(_support(record, verification, payload))
+    return True
+
+
+def _key(value: Any) -> str | tuple[str] | None:
+    if type(value) is str and value.isascii():
+        return value
+    text = value_text(value)
+    return None if text is None else (text,)
+
+
+def value_text(value: Any) -> str | None:
+    """The canonical text of a value, or None where it is null or has none."""
+    if type(value) is str and value.isascii():
+        return encode_basestring(value)
+    found = None if value is None else readable(value)
+    return None if found is None else found.decode()
+
+
+def _support(record: Record, judged: VerificationView, payload: Payload) -> SupportView:
+    say = payload.get
+    return SupportView(
+        *head_of(record),
+        judged,
+        confidence_of(payload),
+        texts_of(say("evidence")),
+        say("statement"),
+        say("source"),
+    )
+
+
+# -- ranking -----------------------------------------------------------------------------------
+
+
+Weight: TypeAlias = tuple[int, int, int, int]
+"""What a value weighs: rank, distinct authors, confidence, newest record; the greater is first."""
+
+
+def ranked(groups: Groups) -> dict[str, ClaimView]:
+    """What is claimed under each predicate, its values ranked."""
+    return {predicate: _claim(predicate, values.values()) for predicate, values in groups.items()}
+
+
+def _claim(predicate: str, values: Iterable[tuple[Any, list[SupportView]]]) -> ClaimView:
+    found = [(_weight(support), value, tuple(support)) for value, support in values]
+    # The newest record decides in the end, for it gives one value only. But in sets that no ledger
+    # holds two records have one `seq`; there the bytes decide, since sorting is stable. Texts sort
+    # by code point, which is the order of their UTF-8 bytes.
+    if len({weight for weight, _, _ in found}) < len(found):
+        found.sort(key=lambda each: value_text(each[1]) or "")
+    found.sort(key=_weight_of, reverse=True)
+    (top, *_), value, _ = found[0]
+    single = is_single(predicate)
+    return ClaimView(
+        single,
+        None if top == REFUTED else value,
+        single and sum(weight[0] != REFUTED for weight, _, _ in found) > 1,
+        tuple(
+            [
+                CandidateView(
+                    value,
+                    rank == top != REFUTED,
+                    rank,
+                    authors,
+                    None if confidence < 0 else confidence,
+                    support,
+                )
+                for (rank, authors, confidence, _), value, support in found
+            ]
+        ),
+    )
+
+
+_weight_of = itemgetter(0)
+
+
+def _weight(support: list[SupportView]) -> Weight:
+    rank, confidence, newest = REFUTED, -1, -1
+    authors = set()
+    for each in support:
+        worth = RANK[each.verification.state]
+        if worth == REFUTED:
+            continue
+        rank = worth if worth > rank else rank
+        if each.confidence is not None and each.confidence > confidence:
+            confidence = each.confidence
+        newest = each.seq  # they come oldest first
+        authors.add(each.author)
+    return rank, len(authors), confidence, newest if authors else support[-1].seq

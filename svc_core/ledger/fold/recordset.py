@@ -1,0 +1,122 @@
+"""Sets of records: what folds are taken of.
+
+Rule 1: joining two sets is their union: commutative, associative, idempotent, with the empty set as
+        its neutral element. Order of arrival, repetition and partition of records leave no trace.
+Rule 2: cutting a set back commutes with joining: what was recorded by a record time, or
+        before a size, is the same whether it is cut before or after.
+Rule 3: an erasure is not undone by a copy that still holds the content. Once a set knows of it,
+        it holds the content no longer, and cutting it back does not forget that.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable
+from operator import attrgetter
+from typing import Any
+
+from attrs import frozen
+
+from svc_core import canonical
+from svc_core.ledger.records import Record
+
+_seq = attrgetter("seq")
+_recorded_at = attrgetter("recorded_at")
+
+
+@frozen
+class RecordSet:
+    """A set of records, in order of their `seq`; make one with `RecordSet.of`.
+
+    `erased` holds the ids of the records whose content is known to be erased.
+    """
+
+    records: tuple[Record, ...] = ()
+    erased: frozenset[str] = frozenset()
+
+    @staticmethod
+    def of(records: "Iterable[Record] | RecordSet") -> "RecordSet":
+        """The set of these records, given in any order and any number of times."""
+        return records if isinstance(records, RecordSet) else _set(records, frozenset())
+
+    def __or__(self, other: "RecordSet") -> "RecordSet":
+        """The records that are in either."""
+        if not other.records and other.erased <= self.erased:
+            return self
+        return _set((*self.records, *other.records), self.erased | other.erased)
+
+    def restrict(self, *, record_time: str | None = None, size: int | None = None) -> "RecordSet":
+        """What of it was recorded at or before `record_time`, and is among the first `size`."""
+        records = self.records
+        if size is not None:
+            records = records[: bisect_left(records, size, key=_seq)]
+        if record_time is not None:
+            records = _recorded_by(records, record_time)
+        return self if len(records) == len(self.records) else RecordSet(records, self.erased)
+
+
+# -- making sets -------------------------------------------------------------------------------
+
+
+def _set(records: Iterable[Record], erased: frozenset[str]) -> RecordSet:
+    ordered = tuple(sorted(records, key=_seq))
+    if _is_repeating(ordered):
+        ordered = _distinct(ordered)
+    known = erased.union(
+        [record.target for record in ordered if record.op == "erase" and record.target],
+        [record.id for record in ordered if record.payload is None],
+    )
+    return RecordSet(_without_content(ordered, known) if known else ordered, known)
+
+
+def _recorded_by(records: tuple[Record, ...], record_time: str) -> tuple[Record, ...]:
+    # Record times rise with `seq` in a ledger that verifies; a set need not come from one.
+    if not records or max(map(_recorded_at, records)) <= record_time:
+        return records
+    return tuple([record for record in records if record.recorded_at <= record_time])
+
+
+def _is_repeating(ordered: tuple[Record, ...]) -> bool:
+    """Whether two have one `seq`: only then can a record be there twice."""
+    return len(set(map(_seq, ordered))) < len(ordered)
+
+
+def _distinct(records: Iterable[Record]) -> tuple[Record, ...]:
+    """Each record once, in a total order that all its members but its content decide.
+
+    Copies that differ in content alone are one record: the copy whose content was erased is the
+    one that counts, and of two contents under one seal, which no ledger holds, the lesser text.
+    """
+    copies: dict[Any, Record] = {}
+    for record in records:
+        head = _head(record)
+        copies[head] = min(record, copies.get(head, record), key=_content)
+    return tuple([copies[head] for head in sorted(copies)])
+
+
+def _head(record: Record) -> tuple[Any, ...]:
+    """All but the content, in a form that sorts: null comes before every text."""
+    members = record._replace(payload=None)
+    return tuple([(member is not None, member) for member in members])
+
+
+def _content(record: Record) -> bytes:
+    """A text of the content that sorts; none for none, which comes first.
+
+    What has no canonical form comes last, told apart by how it is written in the code.
+    """
+    if record.payload is None:
+        return b""
+    return readable(record.payload) or f"~{record.payload!r}".encode(errors="backslashreplace")
+
+
+def readable(value: object) -> bytes | None:
+    """The canonical bytes of a JSON value, or None where it has none."""
+    try:
+        return canonical.dumps(value)
+    except canonical.CanonicalError:
+        return None
+
+
+def _without_content(records: tuple[Record, ...], erased: frozenset[str]) -> tuple[Record, ...]:
+    return tuple(
+        [record._replace(payload=None) if record.id in erased else record for record in records]
+    )

@@ -1,0 +1,84 @@
+"""Checkpoints: what a log signs of its tree at one size (C2SP tlog-checkpoint).
+
+Rule 1: the text is origin, size and root, one a line; we write no extension line, but read them,
+        because what others signed must be read as they signed it.
+Rule 2: a checkpoint counts when the log's own key has signed it, whose name is the origin.
+"""
+
+import re
+from typing import Final, Self
+
+from attrs import field, frozen
+
+from svc_core.host import Signer
+from svc_core.ledger.log import note
+from svc_core.ledger.log.note import NoteError, VerifierKey
+from svc_core.ledger.log.proofs import SIZE_MAX
+from svc_core.ledger.log.tree import HASH_BYTES, Hash
+
+_DECIMAL = re.compile(r"0|[1-9][0-9]{0,18}")
+_LINES_MIN: Final = 3
+
+
+@frozen
+class Checkpoint:
+    """The root of a log's tree at one size. `origin` names the log."""
+
+    origin: str
+    size: int
+    root: Hash
+    extensions: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def text(self) -> str:
+        """The text that is signed."""
+        lines = (self.origin, str(self.size), note.to_base64(self.root), *self.extensions)
+        return "".join(f"{line}\n" for line in lines)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The checkpoint of a note's text; its own `text` is the same one.
+
+        Raises:
+            NoteError: the text is not one.
+        """
+        lines = text.split("\n")
+        if lines.pop() or len(lines) < _LINES_MIN or "" in lines:
+            raise NoteError("A checkpoint has three lines that are not empty, each ended by LF.")
+        origin, size, root, *extensions = lines
+        hash_ = note.from_base64(root)
+        if len(hash_) != HASH_BYTES:
+            raise NoteError(f"A root has {HASH_BYTES} bytes.")
+        return cls(origin, decimal(size), hash_, tuple(extensions))
+
+
+def decimal(text: str) -> int:
+    """A size or an index as the tlog formats write it: ASCII digits, no zero in front.
+
+    Raises:
+        NoteError: it is written otherwise, or exceeds 2^63-1.
+    """
+    if not _DECIMAL.fullmatch(text) or int(text) > SIZE_MAX:
+        raise NoteError("A size is written in decimal digits, without zeros in front.")
+    return int(text)
+
+
+def sign(checkpoint: Checkpoint, signer: Signer) -> str:
+    """The signed checkpoint, a note; the key's name is the origin.
+
+    Raises:
+        NoteError: the origin cannot be a key's name.
+    """
+    return note.sign(checkpoint.text, checkpoint.origin, signer)
+
+
+def open_checkpoint(signed: str, vkey: VerifierKey) -> Checkpoint:
+    """The checkpoint in a note, when the log that owns `vkey` has signed it.
+
+    Raises:
+        NoteError: it is no such note, or its origin is another than the key's name.
+    """
+    checkpoint = Checkpoint.parse(note.open_note(signed, [vkey]).text)
+    if checkpoint.origin != vkey.name:
+        raise NoteError("The checkpoint is another log's.")
+    return checkpoint

@@ -1,0 +1,175 @@
+"""What the ledger's operations answer with, besides the view of a subject."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
+
+from attrs import frozen
+
+from svc_core.constraints import Doc, Example
+from svc_core.ledger.append.entries import SubjectId
+from svc_core.ledger.fold.view import Author, RecordedAt, RecordId, Seq, ValidFrom, ValidTo
+from svc_core.ledger.log.note import to_base64
+from svc_core.ledger.records import Kind, Op, Record
+from svc_core.ledger.verify.verdict import Assurance, Checks, Fault, Level, Verdict
+from svc_core.unset import UNSET, Maybe
+
+Hex = Annotated[
+    str,
+    Doc("SHA-256, hexadecimal."),
+    Example("c6b43fa696ff2564e2e948b57237be88565acc183792d6507b7a2851a9fc6dbb"),
+]
+Base64 = Annotated[
+    str, Doc("SHA-256, base64."), Example("6267Ce8SRLM8d2xbzkcY8YBJMqz8geVSCfxImmA15fE=")
+]
+LedgerId = Annotated[str, Doc("Ledger identifier."), Example("led_0123456789abcdef01234567")]
+Target = Annotated[
+    str | None, Doc("The record that it acts on; null for an assertion."), Example(None)
+]
+Content = Annotated[
+    Mapping[str, Any] | None,
+    Doc("What it says, with its salt; null once it was erased."),
+    Example({"label": "Pier 7 AG", "salt": "lC-r8la0cO3ZFn0_5F2QqA", "type": "organization"}),
+]
+Receipt = Annotated[
+    str,
+    Doc(
+        "Proof that the record is in the signed tree (c2sp.org/tlog-proof@v1). Keep it: it shows "
+        "any later cut or rewriting of the ledger."
+    ),
+]
+
+
+@frozen
+class RecordHead:
+    """The sealed part of a record but for the version of its grammar."""
+
+    id: RecordId
+    kind: Annotated[Kind, Doc("What it is."), Example("subject")]
+    op: Annotated[Op, Doc("What it does."), Example("assert")]
+    subject: SubjectId
+    target: Target
+    seq: Seq
+    recorded_at: RecordedAt
+    valid_from: ValidFrom
+    valid_to: ValidTo
+    author: Author
+    payload_hash: Hex
+    prev: Annotated[Hex, Doc("The seal before it, or the genesis of the ledger.")]
+    ledger: LedgerId
+
+
+@frozen
+class LedgerRecord(RecordHead):
+    """One sealed record."""
+
+    payload: Content
+    seal: Annotated[Hex, Doc("SHA-256(0x00 || head), the leaf hash of the tree.")]
+    receipt: Maybe[Receipt] = UNSET
+
+
+def sealed(record: Record, receipt: Maybe[str] = UNSET) -> LedgerRecord:
+    """The public form of a record."""
+    return LedgerRecord(**record._asdict(), receipt=receipt)
+
+
+@frozen
+class SealedHead(RecordHead):
+    """The sealed part of a line."""
+
+    v: Annotated[Literal[1], Doc("Version of the grammar.")]
+
+
+@frozen
+class SealedRow:
+    """One line of the log, byte for byte as it was sealed."""
+
+    head: SealedHead
+    payload: Content
+    seal: Hex
+
+
+@frozen
+class SubjectRow:
+    """A subject in the list: what it is now, and the record that opened it."""
+
+    id: SubjectId
+    type: Annotated[
+        str | None, Doc("What it is; null where nobody says so any more."), Example("organization")
+    ]
+    label: Annotated[str | None, Doc("What people call it."), Example("Pier 7 AG")]
+    description: Annotated[str | None, Doc("What it is, in words."), Example(None)]
+    opened_at: RecordedAt
+    author: Author
+    seq: Seq
+
+
+@frozen
+class Consistency:
+    """Whether the ledger continues the tree that the caller has seen."""
+
+    from_size: Annotated[int, Doc("The size that was asked about."), Example(5)]
+    from_root_hash: Base64
+    proof: Annotated[tuple[str, ...], Doc("RFC 9162 consistency proof, base64.")]
+    ok: Annotated[bool, Doc("Whether it does."), Example(True)]
+
+
+@frozen
+class Verification:
+    """The verdict over a ledger. It is 200 whether the ledger is sound or not: read `ok`."""
+
+    ok: Annotated[bool, Doc("Whether nothing is wrong."), Example(True)]
+    assurance: Annotated[
+        Assurance,
+        Doc(
+            "What was shown: `self_consistent` excludes neither a cut nor a rewriting as a whole, "
+            "`anchored` reproduces every kept checkpoint and the caller's root."
+        ),
+        Example("anchored"),
+    ]
+    level: Annotated[Level, Doc("How much was checked."), Example("strict")]
+    ledger: LedgerId
+    origin: Annotated[
+        str,
+        Doc("The name that checkpoints are signed under."),
+        Example("api.example.org/led_0123456789abcdef01234567"),
+    ]
+    vkey: Annotated[str, Doc("The key that verifies them (C2SP signed-note).")]
+    from_: Annotated[int, Doc("Records that were taken on trust."), Example(0)]
+    size: Annotated[int, Doc("Records in all."), Example(8)]
+    head_seal: Hex | None
+    root_hash: Annotated[Base64 | None, Doc("The Merkle root; null where it cannot be told.")]
+    checkpoint: Annotated[str, Doc("The signed tree head of `size`.")]
+    consistency: Annotated[Consistency | None, Doc("Null unless `fromSize` was sent.")]
+    erased: Annotated[int, Doc("Records whose content was lawfully erased."), Example(0)]
+    checks: Checks
+    first_fault: Annotated[Fault | None, Doc("The fault of the first line that has one.")]
+    faults: Annotated[tuple[Fault, ...], Doc("At most 100, by line.")]
+    fault_count: Annotated[int, Doc("All of them."), Example(0)]
+
+
+def verification(
+    verdict: Verdict,
+    *,
+    ledger: str,
+    origin: str,
+    vkey: str,
+    checkpoint: str,
+    consistency: Consistency | None,
+) -> Verification:
+    """The public form of a verdict."""
+    return Verification(
+        **{name: getattr(verdict, name) for name in _AS_JUDGED},
+        ledger=ledger,
+        origin=origin,
+        vkey=vkey,
+        from_=verdict.start,
+        root_hash=None if verdict.root is None else to_base64(verdict.root),
+        checkpoint=checkpoint,
+        consistency=consistency,
+    )
+
+
+_AS_JUDGED: Final = (
+    *("ok", "assurance", "level", "size", "head_seal", "erased", "checks"),
+    *("first_fault", "faults", "fault_count"),
+)

@@ -1,0 +1,118 @@
+"""A workspace's ledger as use cases read it: its head, its past heads, its proofs and its records.
+
+Rule 1: a ledger exists as soon as its workspace does; its identifier follows from the workspace's
+        and tells nothing of it.
+Rule 2: every answer names the prefix of the log that it was made from, so that it can be repeated.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from attrs import field, frozen
+
+from svc_core import ids, problem
+from svc_core.host import Signer
+from svc_core.ledger.log.checkpoint import Checkpoint, sign
+from svc_core.ledger.log.note import VerifierKey
+from svc_core.ledger.log.proofs import Made, Span, frontier_ranges, inclusion_ranges, plan
+from svc_core.ledger.log.receipt import Receipt
+from svc_core.ledger.log.seal import TreeHead
+from svc_core.ledger.records import Record, decode
+from svc_core.operation import Context
+from svc_core.problem import Problem
+
+SUBJECT_RECORDS_MAX: Final = 20_000
+"""Records of one subject; folding as many takes a tenth of a second."""
+RETRY_SECONDS: Final = 5
+
+
+async def head_of(ctx: Context) -> TreeHead:
+    """The head of the caller's ledger; an empty one before the first append."""
+    stored = await ctx.tx.ledger.head()
+    if stored is None:
+        return TreeHead.empty(ids.derived_id("led", "ledger", "workspace", ctx.actor.tenant))
+    return TreeHead.decode(stored.state)
+
+
+def signer_of(ctx: Context) -> Signer:
+    """The key that signs checkpoints.
+
+    Raises:
+        Problem: SERVICE_UNAVAILABLE where the deployment has none.
+    """
+    if ctx.host.signer is None:
+        raise Problem(
+            problem.SERVICE_UNAVAILABLE,
+            "The key that signs ledgers is not at hand; is its master secret still listed?",
+            {"Retry-After": str(RETRY_SECONDS)},
+            resolution="Ask the operator to list that master secret again.",
+        )
+    return ctx.host.signer
+
+
+def vkey_of(ctx: Context, ledger: str) -> VerifierKey:
+    """The key that verifies a ledger's checkpoints, named by the service's host and its own id."""
+    name = f"{ctx.host.origin.partition('://')[2]}/{ledger}"
+    return VerifierKey(name, signer_of(ctx).public)
+
+
+def checkpoint_of(ctx: Context, head: TreeHead) -> str:
+    """The signed checkpoint of a head."""
+    origin = vkey_of(ctx, head.ledger).name
+    return sign(Checkpoint(origin, head.size, head.root), signer_of(ctx))
+
+
+@frozen
+class Proofs:
+    """Reads kept hashes and makes proofs of them; what one proof read, the next has at hand."""
+
+    ctx: Context
+    _read: dict[Span, Sequence[bytes]] = field(factory=dict, init=False)
+    _parts: Made = field(factory=dict, init=False)
+
+    async def receipt(self, index: int, size: int, checkpoint: str) -> str:
+        """The receipt of record `index` under the checkpoint of `size`."""
+        return Receipt(index, await self.hashes(inclusion_ranges(index, size)), checkpoint).text
+
+    async def hashes(self, ranges: Iterable[tuple[int, int]]) -> tuple[bytes, ...]:
+        """The hashes over these ranges of leaves."""
+        made = plan(ranges)
+        return made.combine([await self._span(span) for span in made.spans], self._parts)
+
+    async def _span(self, span: Span) -> Sequence[bytes]:
+        if span not in self._read:
+            self._read[span] = await self.ctx.tx.ledger.hashes(*span)
+        return self._read[span]
+
+
+async def prefix(ctx: Context, size: int | None) -> TreeHead:
+    """The head that the ledger had at `size`, remade from what is kept; without one, its head.
+
+    Raises:
+        Problem: INVALID_PARAMETER when it never was that large.
+    """
+    head = await head_of(ctx)
+    if size is None or size == head.size:
+        return head
+    if size > head.size:
+        raise Problem(problem.INVALID_PARAMETER, f"size: the ledger has {head.size} records")
+    if size == 0:
+        return TreeHead.empty(head.ledger)
+    seal = (await ctx.tx.ledger.hashes(0, size - 1, size))[0].hex()
+    recorded_at = _recorded_at((await ctx.tx.ledger.lines(size - 1, size))[0])
+    frontier = await Proofs(ctx).hashes(frontier_ranges(size))
+    return TreeHead(head.ledger, size, seal, recorded_at, frontier)
+
+
+def _recorded_at(line: bytes) -> str | None:
+    """The record time in a line; None where the line was damaged, which verification will say."""
+    try:
+        return decode(line).recorded_at
+    except ValueError:
+        return None
+
+
+async def records_of(ctx: Context, subject: str, *, size: int | None = None) -> tuple[Record, ...]:
+    """The records of a subject among the first `size`, oldest first."""
+    lines = await ctx.tx.ledger.of_subject(subject, size=size, limit=SUBJECT_RECORDS_MAX)
+    return tuple(map(decode, lines))

@@ -1,0 +1,340 @@
+"""What a log is held to: its ledger, a trusted beginning, and roots that others keep of it.
+
+Rule 1: an anchor counts when its checkpoint is signed as the caller asks; what does not count is a
+        fault of its own and never an excuse for the lines.
+Rule 2: a receipt is judged only where the log reproduces the root that it leads to. Where it does
+        not, the log is what is at fault, and that is told already.
+Rule 3: a record that is not among the lines, because it is trusted or was cut off, is not judged.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, TypedDict, Unpack
+
+from attrs import frozen
+
+from svc_core.ledger.log import proofs, tree
+from svc_core.ledger.log.checkpoint import Checkpoint
+from svc_core.ledger.log.cosignature import cosigners
+from svc_core.ledger.log.note import NoteError, VerifierKey, parse, signers
+from svc_core.ledger.log.policy import Policy, PolicyError
+from svc_core.ledger.log.receipt import Receipt
+from svc_core.ledger.log.seal import TreeHead, genesis
+from svc_core.ledger.verify.references import References
+from svc_core.ledger.verify.verdict import (
+    FAULTS_MAX,
+    Assurance,
+    Fault,
+    Level,
+    Verdict,
+    checks,
+    in_order,
+)
+
+Text = str | bytes
+
+_LEDGER = re.compile("led_[0-9a-f]{24}")
+
+
+class Anchor(NamedTuple):
+    """The root (32 bytes) that a tree of `size` is known to have.
+
+    `proof` shows that a trusted beginning that is larger extends it; it is used for nothing else.
+    """
+
+    size: int
+    root: bytes
+    proof: tuple[bytes, ...] | None = None
+
+
+class Inclusion(NamedTuple):
+    """A receipt that counts, with its checkpoint; `name` is how faults name it."""
+
+    name: str
+    receipt: Receipt
+    checkpoint: Checkpoint
+
+
+class Evidence(TypedDict, total=False):
+    """What a verification may be given besides the lines.
+
+    `checkpoints` are signed notes and `receipts` tlog-proof texts; their roots are anchors, and a
+    receipt must show the record that stands in its place. Without
+    `vkey` the caller vouches for them; with it, only what that key has signed counts. Without
+    `ledger` the lines are held to be of the one that the key or the checkpoints name. `policy` says
+    which witnesses make a log a witnessed one. `start` is a trusted head of which the lines are the
+    continuation; an anchor before it counts if it brings a consistency proof. `erased` are ids of
+    records that were erased by a record after the lines: for whoever looks at a part of a log.
+    """
+
+    level: Level
+    ledger: str | None
+    start: TreeHead | None
+    vkey: VerifierKey | str | None
+    policy: Policy | None
+    checkpoints: Iterable[Text]
+    receipts: Iterable[Text]
+    anchors: Iterable[Anchor | tuple[int, bytes] | tuple[int, bytes, tuple[bytes, ...]]]
+    erased: Iterable[str]
+
+
+@frozen
+class Anchors:
+    """What both passes go by.
+
+    `roots` are larger than the trusted beginning, by size. `assurance` is what a log without faults
+    has. `faults` are those of the anchors themselves. `erased` are the records whose content was
+    erased by a record that follows the lines. `inclusions` are what the receipts that count show.
+    """
+
+    level: Level
+    ledger: str | None
+    start: TreeHead | None
+    roots: tuple[Anchor, ...]
+    assurance: Assurance
+    faults: tuple[Fault, ...]
+    erased: frozenset[str]
+    inclusions: tuple[Inclusion, ...]
+
+    @property
+    def base(self) -> int:
+        """Lines that are trusted and not looked at."""
+        return self.start.size if self.start else 0
+
+    def references(self) -> References:
+        """What is to be taken in of identifiers at this level."""
+        return References(
+            is_partial=self.start is not None,
+            only_erasures=self.level != "strict",
+            erased_later=self.erased,
+        )
+
+    def verdict(
+        self,
+        *,
+        ledger: str | None,
+        size: int,
+        seal: str | None,
+        recorded_at: str | None,
+        frontier: tree.Frontier | None,
+        erased: int,
+        faults: Iterable[Fault] = (),
+        fault_count: int = 0,
+    ) -> Verdict:
+        """The verdict over lines with these faults, of which there may be more than are told.
+
+        `frontier` is None where the tree cannot be told.
+        """
+        found = in_order((*faults, *self.faults))
+        head = None
+        if not found and ledger is not None and frontier is not None:
+            head = TreeHead(ledger, size, seal or genesis(ledger), recorded_at, frontier)
+        return Verdict(
+            assurance="failed" if found else self.assurance,
+            level=self.level,
+            ledger=ledger,
+            start=self.base,
+            size=size,
+            head_seal=head.seal if head else seal,
+            root=None if frontier is None else tree.root(frontier),
+            erased=erased,
+            checks=checks(found, self.level, has_tree=frontier is not None),
+            faults=tuple(found[:FAULTS_MAX]),
+            fault_count=fault_count + len(self.faults),
+            head=head,
+        )
+
+
+class AnchoredTree:
+    """The tree over the lines so far; `false` is the first anchor that it does not reproduce.
+
+    `proven` is the size of the largest that it does.
+    """
+
+    def __init__(self, anchors: Anchors) -> None:
+        self.size = anchors.base
+        self.frontier: tree.Frontier | None = anchors.start.frontier if anchors.start else ()
+        self.proven = 0
+        self.false: Anchor | None = None
+        self.false_root = b""
+        self._roots = anchors.roots
+        self._due = list(reversed(anchors.roots))
+        self._inclusions = anchors.inclusions
+        self._wanted = sorted({each.receipt.index for each in anchors.inclusions}, reverse=True)
+        self._leaves: dict[int, bytes] = {}
+
+    @property
+    def next_anchor(self) -> int | None:
+        """The size of the next anchor; None where there is none."""
+        return self._due[-1].size if self._due else None
+
+    def extend(self, leaves: Sequence[bytes]) -> None:
+        """The next leaves; no anchor is of a size between the first and the last of them."""
+        if self.frontier is None:
+            return
+        start = self.size
+        self.frontier = tree.extend(self.frontier, start, leaves)
+        self.size += len(leaves)
+        while self._wanted and self._wanted[-1] < self.size:
+            index = self._wanted.pop()
+            if index >= start:
+                self._leaves[index] = leaves[index - start]
+        while self._due and self._due[-1].size == self.size:
+            self._judge(self._due.pop(), tree.root(self.frontier))
+
+    def _judge(self, anchor: Anchor, root: bytes) -> None:
+        if self.false is not None and self.false.size < anchor.size:
+            return
+        if anchor.root == root:
+            self.proven = self.size
+        else:
+            self.false, self.false_root = anchor, root
+
+    def lose(self) -> None:
+        """The next leaf is not known, so that nothing after it can be judged."""
+        self.frontier = None
+
+    def fits(self, *seals: str) -> bool:
+        """Whether an anchor tells that these are the next leaves."""
+        if self.frontier is None:
+            return False
+        root = tree.root(tree.extend(self.frontier, self.size, map(bytes.fromhex, seals)))
+        return any(anchor[:2] == (self.size + len(seals), root) for anchor in self._roots)
+
+    def false_receipts(self) -> Iterator[Fault]:
+        """The receipts that are false, though the log reproduces the roots that they lead to."""
+        for name, receipt, checkpoint in self._inclusions:
+            size, root = checkpoint.size, checkpoint.root
+            leaf = self._leaves.get(receipt.index)
+            if leaf is None or self.false is not None or size > self.proven:
+                continue
+            try:
+                proofs.verify_inclusion(receipt.index, size, leaf, receipt.proof, root)
+            except proofs.ProofError:
+                detail = f"Its proof does not lead from record {receipt.index} to its root."
+                yield Fault(None, None, "CHECKPOINT_MALFORMED", f"{name}: {detail}")
+
+
+# -- gathering ---------------------------------------------------------------------------------
+
+
+def gather(**given: Unpack[Evidence]) -> Anchors:
+    """What the evidence comes to. `level` is `strict` unless told otherwise.
+
+    Raises:
+        ValueError: `vkey` is no key.
+    """
+    start = given.get("start")
+    vkey = given.get("vkey")
+    key = VerifierKey.parse(vkey) if isinstance(vkey, str) else vkey
+    notes, inclusions, faults = _read(given.get("checkpoints", ()), given.get("receipts", ()), key)
+    held = {Anchor(*anchor) for anchor in given.get("anchors", ())}
+    held |= {Anchor(checkpoint.size, checkpoint.root) for _, checkpoint in notes}
+    roots = sorted(held, key=lambda anchor: anchor[:2])
+    base, root = (start.size, start.root) if start else (0, tree.EMPTY_ROOT)
+    later = [anchor for anchor in roots if anchor.size > base]
+    earlier = [_is_begun(anchor, base, root) for anchor in roots[: len(roots) - len(later)]]
+    if False in earlier:
+        detail = "The trusted beginning does not continue an older root."
+        faults.append(Fault(base or None, None, "HISTORY_REWRITTEN", detail))
+    policy = given.get("policy")
+    assurance: Assurance = "anchored" if later or True in earlier else "self_consistent"
+    if policy is not None and any(_is_witnessed(text, policy) for text, _ in notes):
+        assurance = "witnessed"
+    return Anchors(
+        level=given.get("level", "strict"),
+        ledger=given.get("ledger") or (start.ledger if start else _ledger_of(notes, key)),
+        start=start,
+        roots=tuple(later),
+        assurance=assurance,
+        faults=tuple(faults),
+        erased=frozenset(given.get("erased", ())),
+        inclusions=tuple(inclusions),
+    )
+
+
+def _ledger_of(notes: Iterable[tuple[str, Checkpoint]], key: VerifierKey | None) -> str | None:
+    """The ledger that the key, or else every checkpoint, names as `<host>/<ledger>`."""
+    names = {key.name} if key else {checkpoint.origin for _, checkpoint in notes}
+    ledgers = {name.rpartition("/")[2] for name in names}
+    ledger = ledgers.pop() if len(ledgers) == 1 else ""
+    return ledger if _LEDGER.fullmatch(ledger) else None
+
+
+def _is_begun(anchor: Anchor, base: int, root: bytes) -> bool | None:
+    """Whether the trusted beginning continues the anchor; None when that cannot be told."""
+    if anchor.proof is None and 0 < anchor.size < base:
+        return None
+    try:
+        proofs.verify_consistency(anchor.size, base, anchor.root, root, anchor.proof or ())
+    except proofs.ProofError:
+        return False
+    return True if anchor.size else None
+
+
+def _is_witnessed(signed: str, policy: Policy) -> bool:
+    try:
+        met = policy.judge(signed)
+    except (PolicyError, NoteError):
+        return False
+    # A policy may ask for nobody; that nobody saw it is no witness.
+    return bool(met.checkpoint.size and met.seen)
+
+
+def _read(
+    checkpoints: Iterable[Text], receipts: Iterable[Text], key: VerifierKey | None
+) -> tuple[list[tuple[str, Checkpoint]], list[Inclusion], list[Fault]]:
+    """The checkpoints that count, as texts and read; what receipts show; what is wrong."""
+    found: list[tuple[str, Checkpoint]] = []
+    inclusions: list[Inclusion] = []
+    faults: list[Fault] = []
+    named = [(f"checkpoint {number}", text) for number, text in enumerate(checkpoints, 1)]
+    named += [(f"receipt {number}", text) for number, text in enumerate(receipts, 1)]
+    for name, raw in named:
+        try:
+            text = raw if isinstance(raw, str) else raw.decode()
+            receipt = Receipt.parse(text) if name.startswith("receipt") else None
+            signed = text if receipt is None else receipt.checkpoint
+            checkpoint = _open(signed, key)
+            if receipt is not None:
+                if receipt.index >= checkpoint.size:
+                    covered = f"its checkpoint covers {checkpoint.size} records"
+                    raise NoteError(f"It is of record {receipt.index}, and {covered}.")
+                inclusions.append(Inclusion(name, receipt, checkpoint))
+            found.append((signed, checkpoint))
+        except _RefusedError as refused:
+            code, reason = refused.args
+            faults.append(Fault(None, None, code, f"{name}: {reason}"))
+        except ValueError as broken:
+            reason = str(broken) if isinstance(broken, NoteError) else "It is no UTF-8."
+            faults.append(Fault(None, None, "CHECKPOINT_MALFORMED", f"{name}: {reason}"))
+    return found, inclusions, faults
+
+
+class _RefusedError(Exception):
+    """A checkpoint can be read but does not count: the code and the reason."""
+
+
+def _open(signed: str, key: VerifierKey | None) -> Checkpoint:
+    if _is_bare(signed):
+        raise _RefusedError("CHECKPOINT_UNSIGNED", "It has no signature.")
+    note = parse(signed)
+    checkpoint = Checkpoint.parse(note.text)
+    if key is None:
+        return checkpoint
+    try:
+        is_signed = signers(note, [key]) or cosigners(note, [key])
+    except NoteError as false:
+        raise _RefusedError("CHECKPOINT_SIGNATURE_INVALID", str(false)) from false
+    if key.name != checkpoint.origin or not is_signed:
+        raise _RefusedError("CHECKPOINT_UNSIGNED", "This log has not signed it.")
+    return checkpoint
+
+
+def _is_bare(text: str) -> bool:
+    """Whether it is a checkpoint's text alone, with or without the line that ends it."""
+    try:
+        Checkpoint.parse(text.rstrip("\n") + "\n")
+    except NoteError:
+        return False
+    return True

@@ -1,0 +1,400 @@
+"""The diagnosing pass: which lines are at fault, and what was done to them.
+
+A line can be judged by three witnesses: the seal its head has, the seal that stands in it, and the
+seal that the next line's head holds. Two that agree convict the third. So each line is settled only
+when the next one was read.
+
+Rule 1: it is a whole verification by itself, slower than the fast pass; it never raises for what a
+        line holds and needs 8 bytes a line, and the register's.
+Rule 2: a line that cannot be trusted says nothing about its place: its neighbours do.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from attrs import define, evolve
+
+from svc_core.ledger.log.seal import genesis
+from svc_core.ledger.verify.anchors import AnchoredTree, Anchors
+from svc_core.ledger.verify.lines import (
+    NO_PAYLOAD,
+    Breach,
+    Head,
+    Line,
+    head_breaches,
+    payload_breach,
+    read,
+)
+from svc_core.ledger.verify.verdict import FAULTS_MAX, Fault, Verdict, in_order
+
+_HASH: Final = re.compile("[0-9a-f]{64}")
+_LOOSE_MAX: Final = 512
+"""Lines in a row that cannot be trusted and whose seals are still kept for the tree."""
+
+
+_RESEALED: Final = "The head was altered and sealed again."
+_SEAL_KEPT: Final = 8
+_RUNS_MAX: Final = 128
+"""Runs kept, since each may be searched for a line; more of them are forgotten."""
+
+
+@define
+class _Gap:
+    """Numbers from `start` to before `stop` did not stand before `line`; `filled` came later."""
+
+    line: int
+    start: int
+    stop: int
+    filled: int = 0
+
+
+class Diagnosis:
+    """Feed it all lines in order, then ask for the verdict by `finish`."""
+
+    def __init__(self, anchors: Anchors) -> None:
+        start = anchors.start
+        self._anchors = anchors
+        self._strict = anchors.level == "strict"
+        self._ledger = anchors.ledger
+        self._lines = anchors.base
+        self._held: Line | None = None
+        # What the next line should be: its number, the seal it holds, and no earlier than this.
+        self._next = anchors.base
+        self._tip = start.seal if start else ""
+        self._time = (start.recorded_at or "").encode() if start else b""
+        # The line of the tip, another seal that claims its number, and whether it was convicted.
+        self._tip_line = 0
+        self._rival = ""
+        self._is_convicted = False
+        # Lines since the tip that cannot be trusted, with the seals they should have had.
+        self._loose = 0
+        self._loose_seals: list[str] = []
+        self._gaps: list[_Gap] = []
+        self._known = KnownSeals()
+        # Grown from the seals that the log itself vouches for. The seal that stands in a line may
+        # be false; the next line's head holds the one that was sealed. As long as every leaf is
+        # known in this way, the tree still shows whether all else is what was signed.
+        self._tree = AnchoredTree(anchors)
+        self._references = anchors.references()
+        self._faults: list[Fault] = []
+        self._count = 0
+
+    def feed(self, lines: Iterable[bytes]) -> bool:
+        """Take in the next lines, without LF; all are wanted."""
+        for raw in lines:
+            self._lines += 1
+            line = read(self._lines, raw)
+            if self._held is not None:
+                self._settle(self._held, line)
+            self._held = line
+        return True
+
+    def finish(self) -> Verdict:
+        """The verdict over all lines that were fed."""
+        if self._held is not None:
+            self._settle(self._held, None)
+        self._push(self._loose_seals if len(self._loose_seals) == self._loose else None)
+        self._close_gaps()
+        self._ask_anchors()
+        for fault in (*self._references.faults(), *self._tree.false_receipts()):
+            self._take(fault)
+        faults = in_order(self._faults)[:FAULTS_MAX]
+        if self._tree.false is None and len({fault.line for fault in faults}) == 1:
+            faults[0] = _told_alone(faults[0], self._tree.proven)
+        return self._anchors.verdict(
+            ledger=self._ledger,
+            size=self._lines,
+            seal=self._tip or None,
+            recorded_at=self._time.decode() or None,
+            frontier=self._tree.frontier,
+            erased=self._references.erased,
+            faults=faults,
+            fault_count=self._count,
+        )
+
+    # -- one line --------------------------------------------------------------------------------
+
+    def _settle(self, line: Line, after: Line | None) -> None:
+        if line.breach is not None:
+            self._tell(line, *line.breach)
+        if self._ledger is None and line.head is not None:
+            self._ledger = line.head.ledger.decode()
+        if not self._tip and self._ledger is not None:
+            self._tip = genesis(self._ledger)
+        if line.head is not None and line.is_sealed:
+            self._place(line, line.head, after)
+        else:
+            self._distrust(line, after)
+
+    def _distrust(self, line: Line, after: Line | None) -> None:
+        """A line whose head is not the one that its seal is of, or that is no record at all."""
+        seal: str | None = None
+        if line.is_cut and line.computed == line.seal:
+            self._tell(line, "MALFORMED", "The head does not follow its grammar.")
+            seal = line.seal
+        elif line.is_cut:
+            breach = self._convict(line, after)
+            is_pinned = after is not None and after.prev == breach.expected
+            self._tell(line, *breach, pinned_by=after if is_pinned else None)
+            seal = breach.expected
+            if breach.code == "SEAL_ALTERED" and line.head is not None:
+                self._judge(line, line.head, self._next + self._loose)
+        if not self._next and not self._loose and line.prev not in ("", self._tip):
+            self._tell(line, *self._no_genesis(line))
+        self._references.lose(line.number, may_erase=line.may_erase)
+        self._loose += 1
+        if seal is not None and len(self._loose_seals) < _LOOSE_MAX:
+            self._loose_seals.append(seal)
+
+    def _convict(self, line: Line, after: Line | None) -> Breach:
+        """Whether the head or the seal was altered, and which seal the line should have."""
+        pinned = after.prev if after is not None else ""
+        is_head_sealed = pinned == line.computed or (
+            after is None and not self._loose and self._tree.fits(*self._pending(), line.computed)
+        )
+        if is_head_sealed or not _HASH.fullmatch(line.seal):
+            detail = "The seal is not the one of its head."
+            return Breach("SEAL_ALTERED", detail, line.computed, line.seal)
+        expected = pinned if after is not None and after.is_sealed else line.seal
+        detail = "The head is not the one that was sealed."
+        return Breach("HEAD_ALTERED", detail, expected, line.computed)
+
+    def _place(self, line: Line, head: Head, after: Line | None) -> None:
+        """A line whose head and seal agree: where does it belong?"""
+        ledger = head.ledger.decode()
+        if ledger != self._ledger:
+            detail = "The line is of another ledger."
+            self._tell(line, "WRONG_LEDGER", detail, self._ledger, ledger)
+        seq, expected = line.seq, self._next
+        tip = line.computed
+        if seq != expected and self._is_renumbered(line, after):
+            tip = self._reseal(line, after.prev if after is not None else None, after)
+            seq = expected
+        elif seq < expected:
+            self._look_back(line, head)
+            return
+        elif seq == expected:
+            tip = self._chain(line, after)
+        elif seq > expected + self._loose:
+            self._open_gap(line, expected + self._loose)
+        self._judge_time(line, head)
+        self._accept(line, seq, tip)
+        self._judge(line, head, seq)
+
+    def _accept(self, line: Line, seq: int, tip: str) -> None:
+        """The line is record `seq`, and its seal was `tip`; all before it is settled."""
+        self._push(self._between(seq - self._next, line.prev))
+        self._loose, self._loose_seals = 0, []
+        self._next, self._tip, self._tip_line, self._rival = seq + 1, tip, line.number, ""
+        self._is_convicted = tip != line.computed
+        self._known.add(seq, line.computed)
+
+    # -- its neighbours --------------------------------------------------------------------------
+
+    def _chain(self, line: Line, after: Line | None) -> str:
+        """Whether the line holds the seal before it; the seal that it had itself."""
+        tip = self._tip
+        if line.prev == tip:
+            return line.computed
+        if self._next == self._anchors.base:
+            self._tell(line, *(self._no_start(line) if self._next else self._no_genesis(line)))
+        elif line.prev == self._rival:
+            self._tip = self._rival
+        elif self._is_rechained(line, after):
+            return self._reseal(line, line.sealed_after(tip), after)
+        else:
+            place = self._tip_line, self._next - 1
+            self._take(Fault(*place, "RESEALED", _RESEALED, line.prev, tip, line.number))
+            self._tip, self._is_convicted = line.prev, True
+        return line.computed
+
+    def _is_rechained(self, line: Line, after: Line | None) -> bool:
+        """Whether it was this line that was sealed again, with another seal before it."""
+        own = line.sealed_after(self._tip)
+        if after is not None:
+            return after.is_sealed and after.prev == own
+        pending = self._pending()
+        return self._tree.fits(*pending) or self._tree.fits(*pending, own)
+
+    def _is_renumbered(self, line: Line, after: Line | None) -> bool:
+        """Whether it holds the seal before it, and nothing after it knows it by its number."""
+        if line.prev != self._tip or self._loose:
+            return False
+        return after is None or not after.is_sealed or after.prev != line.computed
+
+    def _reseal(self, line: Line, seal: str | None, after: Line | None) -> str:
+        """Convict the line of having been sealed again; the seal that it had."""
+        self._tell(line, "RESEALED", _RESEALED, seal, line.computed, pinned_by=after)
+        return line.computed if seal is None else seal
+
+    def _look_back(self, line: Line, head: Head) -> None:
+        """A line whose number has passed already."""
+        seq = line.seq
+        if seq < self._anchors.base or self._known.has(seq, line.computed):
+            detail = f"Record {seq} stands in the log already."
+            self._tell(line, "DUPLICATE_LINE", detail, seq=seq)
+            return
+        if seq in self._known:
+            detail = f"There are two records {seq}; both follow the same history."
+            self._tell(line, "FORKED", detail, None, line.computed, seq=seq)
+            self._rival = line.computed if seq == self._next - 1 else self._rival
+        else:
+            self._fill_gap(line)
+            self._known.add(seq, line.computed)
+        self._judge(line, head, seq)
+
+    def _open_gap(self, line: Line, start: int) -> None:
+        self._references.lose(line.number, may_erase=False)
+        if len(self._gaps) < FAULTS_MAX:
+            self._gaps.append(_Gap(line.number, start, line.seq))
+
+    def _fill_gap(self, line: Line) -> None:
+        for gap in self._gaps:
+            if gap.start <= line.seq < gap.stop:
+                gap.filled += 1
+                return
+        self._tell(line, "REORDERED", "The record stands after later ones.", seq=line.seq)
+
+    def _close_gaps(self) -> None:
+        for gap in self._gaps:
+            missing = gap.stop - gap.start - gap.filled
+            bounds = str(gap.start), str(gap.stop)
+            if gap.filled:
+                detail = f"Record {gap.stop} stands here, and {gap.filled} before it come later."
+                self._take(Fault(gap.line, gap.start, "REORDERED", detail, *bounds))
+            if missing > 0:
+                detail = f"{missing} line(s) are missing before this one."
+                self._take(Fault(gap.line, gap.start, "MISSING_LINES", detail, *bounds))
+                self._references.lose(gap.line, may_erase=True)
+
+    # -- its content -----------------------------------------------------------------------------
+
+    def _judge_time(self, line: Line, head: Head) -> None:
+        if head.recorded_at < self._time and not self._is_convicted:
+            before, now = self._time.decode(), head.recorded_at.decode()
+            detail = "The record time is before that of an earlier line."
+            self._tell(line, "TIME_REGRESSION", detail, before, now)
+        self._time = head.recorded_at
+
+    def _judge(self, line: Line, head: Head, seq: int) -> None:
+        """The payload of record `seq`, and at level `strict` what the head says."""
+        if not line.has_payload:
+            expected = head.payload_hash.decode()
+            detail = "The payload is not the one that was sealed."
+            self._tell(line, "PAYLOAD_ALTERED", detail, expected, line.payload_hash, seq=seq)
+        if self._strict:
+            for breach in head_breaches(head):
+                self._tell(line, *breach, seq=seq)
+            if line.has_payload and (unfit := payload_breach(line.parts.payload)) is not None:
+                self._tell(line, *unfit, seq=seq)
+        self._references.record(line.number, head, is_empty=line.parts.payload == NO_PAYLOAD)
+
+    def _no_genesis(self, line: Line) -> Breach:
+        detail = "The first record does not hold the genesis of the ledger."
+        return Breach("GENESIS_MISMATCH", detail, self._tip, line.prev)
+
+    def _no_start(self, line: Line) -> Breach:
+        detail = "The record does not follow the trusted beginning."
+        return Breach("HISTORY_REWRITTEN", detail, self._tip, line.prev)
+
+    # -- the tree --------------------------------------------------------------------------------
+
+    def _pending(self) -> list[str]:
+        """The seal of the tip, unless the tree has it already."""
+        return [self._tip] if self._tree.size < self._next else []
+
+    def _between(self, count: int, last: str) -> list[str] | None:
+        """The seals of `count` records after the tip, if they are known; the last one is."""
+        if count < 2:
+            return [last] * count
+        if len(self._loose_seals) != count:
+            return None
+        return [*self._loose_seals[:-1], last]
+
+    def _push(self, seals: list[str] | None) -> None:
+        for seal in (*self._pending(), *(seals or ())):
+            self._tree.extend([bytes.fromhex(seal)])
+        if seals is None:
+            self._tree.lose()
+
+    # -- the end ---------------------------------------------------------------------------------
+
+    def _ask_anchors(self) -> None:
+        tree, size = self._tree, self._lines
+        if tree.false is not None:
+            end, root = tree.false[:2]
+            detail = f"Lines {tree.proven + 1} to {end} are not those that were signed."
+            if tree.proven == end:
+                detail = f"Two roots are told for {end} lines, of which one is theirs."
+            roots = root.hex(), tree.false_root.hex()
+            self._take(Fault(end, end - 1, "HISTORY_REWRITTEN", detail, *roots))
+        beyond = [anchor.size for anchor in self._anchors.roots if anchor.size > size]
+        if beyond:
+            detail = f"A signed root covers {beyond[-1]} lines; {size} are here."
+            self._take(Fault(size + 1, size, "TRUNCATED", detail, str(beyond[-1]), str(size)))
+            # A line that was cut off may have been an erasure.
+            self._references.cut(size + 1)
+
+    def _tell(
+        self,
+        line: Line,
+        code: str,
+        detail: str,
+        expected: str | None = None,
+        actual: str | None = None,
+        *,
+        seq: int | None = None,
+        pinned_by: Line | None = None,
+    ) -> None:
+        place = self._next + self._loose if seq is None else seq
+        pin = None if pinned_by is None else pinned_by.number
+        self._take(Fault(line.number, place, code, detail, expected, actual, pin))
+
+    def _take(self, fault: Fault) -> None:
+        self._count += 1
+        self._faults.append(fault)
+        if len(self._faults) > 2 * FAULTS_MAX:
+            self._faults = in_order(self._faults)[:FAULTS_MAX]
+
+
+def _told_alone(fault: Fault, proven: int) -> Fault:
+    if fault.line is None or not fault.line <= proven:
+        return fault
+    detail = f"{fault.detail} All other lines reproduce the root of {proven} lines."
+    return evolve(fault, detail=detail)
+
+
+class KnownSeals:
+    """Which numbers of records the log has shown already, and under which seals.
+
+    8 bytes of a seal are kept for a line: enough to tell a line that stands twice from two records
+    with one number. Lines that follow each other share a run, so that nothing depends on how large
+    a number claims to be.
+    """
+
+    def __init__(self) -> None:
+        self._runs: list[tuple[int, bytearray]] = []
+
+    def add(self, seq: int, seal: str) -> None:
+        """Remember that this number stood in the log."""
+        runs = self._runs
+        if not runs or runs[-1][0] + len(runs[-1][1]) // _SEAL_KEPT != seq:
+            if len(runs) == _RUNS_MAX:
+                return
+            runs.append((seq, bytearray()))
+        runs[-1][1].extend(bytes.fromhex(seal)[:_SEAL_KEPT])
+
+    def __contains__(self, seq: int) -> bool:
+        return self._of(seq) is not None
+
+    def has(self, seq: int, seal: str) -> bool:
+        """Whether this number was seen under this seal."""
+        return self._of(seq) == bytes.fromhex(seal)[:_SEAL_KEPT]
+
+    def _of(self, seq: int) -> bytes | None:
+        for start, seals in self._runs:
+            at = (seq - start) * _SEAL_KEPT
+            if 0 <= at < len(seals):
+                return bytes(seals[at : at + _SEAL_KEPT])
+        return None

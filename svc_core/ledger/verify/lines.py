@@ -1,0 +1,216 @@
+"""One line of a log: its members as bytes, the rules it must keep, and what can be read of it.
+
+Rule 1: a hash proves that nothing changed since it was sealed. `head_breaches` and `payload_breach`
+        find what should not have been sealed; `strict` verification applies them to every line.
+Rule 2: a damaged line is read as far as it can be. One that was only written differently (white
+        space, order of members, CRLF) is put into its canonical form; if that is what was sealed,
+        nothing but the form is wrong.
+"""
+
+from collections.abc import Iterator
+from hashlib import sha256
+from json import JSONDecoder, loads
+from typing import Final, NamedTuple
+
+from svc_core import canonical
+from svc_core.ledger.log.seal import seal_of
+from svc_core.ledger.records import (
+    HEAD,
+    KIND_PREFIX,
+    LINE_BYTES_MAX,
+    Parts,
+    payload_bytes,
+    split,
+)
+from svc_core.problem import Problem
+
+NO_PAYLOAD: Final = b"null"
+ERASES: Final = b'"op":"erase"'
+"""What a head says of an erasure."""
+_PREFIX: Final = {kind.encode(): prefix.encode() for kind, prefix in KIND_PREFIX.items()}
+# `json.loads` guesses the encoding of bytes first, which takes as long as reading them.
+_decode = JSONDecoder().decode
+_WITHOUT_INTERVAL: Final = frozenset({b"verify", b"erase"})
+
+
+class Head(NamedTuple):
+    """The members of a head as bytes, in the order of its grammar's groups."""
+
+    author: bytes
+    id: bytes
+    kind: bytes
+    ledger: bytes
+    op: bytes
+    payload_hash: bytes
+    prev: bytes
+    recorded_at: bytes
+    seq: bytes
+    subject: bytes
+    target: bytes | None
+    valid_from: bytes | None
+    valid_to: bytes | None
+
+
+class Breach(NamedTuple):
+    """A rule that a line breaks."""
+
+    code: str
+    detail: str
+    expected: str | None = None
+    actual: str | None = None
+
+
+def head_breaches(head: Head) -> Iterator[Breach]:
+    """What is wrong with a head that follows its grammar."""
+    id_ = b"%b_%b" % (_PREFIX[head.kind], head.payload_hash[:24])
+    if head.id != id_:
+        yield _differ("ID_MISMATCH", "The id is not made of the payload's hash.", id_, head.id)
+    target = head.target
+    if head.op == b"assert":
+        if target is not None:
+            yield Breach("BAD_TARGET", "An assertion has no target.", None, target.decode())
+        if head.kind == b"subject" and head.subject != head.id:
+            detail = "A subject's own assertion is about itself."
+            yield _differ("ID_MISMATCH", detail, head.id, head.subject)
+    elif target is None:
+        yield Breach("BAD_TARGET", f"An operation {head.op.decode()} has a target.")
+    elif target[:3] != id_[:3]:
+        yield _differ("BAD_TARGET", "The target is of another kind.", id_[:3], target[:3])
+    if head.op in _WITHOUT_INTERVAL:
+        if head.valid_from is not None or head.valid_to is not None:
+            yield Breach("MALFORMED", f"An operation {head.op.decode()} has no valid time.")
+    elif None not in (head.valid_from, head.valid_to) and head.valid_from >= head.valid_to:  # type: ignore[operator]
+        yield Breach("EMPTY_INTERVAL", "validFrom is not before validTo.")
+
+
+def payload_breach(content: bytes) -> Breach | None:
+    """What is wrong with the bytes of a payload, if anything."""
+    if content == NO_PAYLOAD:
+        return None
+    try:
+        value = _decode(content.decode())
+        if type(value) is not dict:
+            return Breach("MALFORMED", "The payload is neither an object nor null.")
+        again = payload_bytes(value)
+    except Problem as refused:
+        return Breach("MALFORMED", refused.detail)
+    except (ValueError, RecursionError):
+        return Breach("MALFORMED", "The payload is no JSON.")
+    if again != content:
+        return Breach("NOT_CANONICAL", "The payload is not in its canonical form (RFC 8785).")
+    return None
+
+
+def _differ(code: str, detail: str, expected: bytes, actual: bytes) -> Breach:
+    return Breach(code, detail, expected.decode(), actual.decode())
+
+
+# -- damaged lines -----------------------------------------------------------------------------
+
+
+_MEMBERS: Final = {"head", "payload", "seal"}
+_ANY_SEAL: Final = b"0" * 64
+_NO_PARTS: Final = Parts(b"", b"", b"")
+
+
+class Line(NamedTuple):
+    """The line with this number, counted from 1, and what it holds.
+
+    `parts` are empty unless `is_cut`; `head` is None when it does not follow the grammar.
+    `computed` is the seal that its head has. `breach` tells of a form that is wrong.
+    """
+
+    number: int
+    is_cut: bool
+    parts: Parts
+    head: Head | None
+    computed: str
+    breach: Breach | None
+
+    @property
+    def seal(self) -> str:
+        """The seal that stands in the line, whatever it is."""
+        return self.parts.seal.decode("ascii", "backslashreplace")
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether the line can be read and its head is the one that its seal is of."""
+        return self.head is not None and self.computed == self.seal
+
+    @property
+    def may_erase(self) -> bool:
+        """Whether it may have been an erasure; a lost line feed leaves one in the line before."""
+        return self.head is None or self.head.op == b"erase" or ERASES in self.parts.payload
+
+    @property
+    def seq(self) -> int:
+        """The number that the head tells; -1 without one."""
+        return int(self.head.seq) if self.head else -1
+
+    @property
+    def prev(self) -> str:
+        """The seal before this one that the head tells; empty without one."""
+        return self.head.prev.decode() if self.head else ""
+
+    @property
+    def has_payload(self) -> bool:
+        """Whether the payload is the one that the head has the hash of; an erased one passes."""
+        expected = self.head.payload_hash.decode() if self.head else ""
+        return self.parts.payload == NO_PAYLOAD or self.payload_hash == expected
+
+    @property
+    def payload_hash(self) -> str:
+        """The hash that the payload has."""
+        return sha256(self.parts.payload).hexdigest()
+
+    def sealed_after(self, prev: str) -> str:
+        """The seal that the head would have if it told `prev` as the seal before."""
+        return seal_of(self.parts.head.replace(self.prev.encode(), prev.encode()))
+
+
+def read(number: int, raw: bytes) -> Line:
+    """The line with this number. It never raises."""
+    if len(raw) > LINE_BYTES_MAX:
+        detail = f"The line is longer than {LINE_BYTES_MAX} bytes."
+        return Line(number, False, _NO_PARTS, None, "", Breach("MALFORMED", detail))
+    plain = _reading(number, raw)
+    if plain.is_sealed and plain.has_payload:
+        return plain
+    form = _canonical(raw)
+    if form is not None and form != raw:
+        again = _reading(number, form)
+        if not plain.is_cut or (again.is_sealed and again.has_payload):
+            detail = "The line is not in its canonical form (RFC 8785)."
+            return again._replace(breach=Breach("NOT_CANONICAL", detail))
+    return plain
+
+
+def _reading(number: int, raw: bytes) -> Line:
+    parts = _parts(raw)
+    if parts is None:
+        detail = "This is no line of a record."
+        code = "MALFORMED" if raw.strip() else "NOT_CANONICAL"
+        return Line(number, False, _NO_PARTS, None, "", Breach(code, detail))
+    found = HEAD.fullmatch(parts.head)
+    head = Head._make(found.groups()) if found else None
+    return Line(number, True, parts, head, seal_of(parts.head), None)
+
+
+def _parts(raw: bytes) -> Parts | None:
+    # A seal that is no longer hexadecimal is a seal all the same, and says which line it is.
+    try:
+        return split(raw[:-66] + _ANY_SEAL + raw[-2:])._replace(seal=raw[-66:-2])
+    except ValueError:
+        return None
+
+
+def _canonical(raw: bytes) -> bytes | None:
+    """The line in its canonical form, if it is a line in another."""
+    try:
+        value = loads(raw)
+        if type(value) is not dict or value.keys() != _MEMBERS:
+            return None
+        form = canonical.dumps(value)
+    except (ValueError, RecursionError):
+        return None
+    return form if _parts(form) else None

@@ -1,0 +1,100 @@
+"""Verification of a log: a fast pass, and a diagnosis when anything is irregular.
+
+Lines are handed over in order and without LF, as sequences of any length. What cannot wait in a
+loop, because its lines come from storage, drives the `PASSES` as `judge` does.
+
+What the levels prove: `integrity` that nothing changed since it was sealed, in this order, with
+record times that do not run backwards, under this ledger's genesis, that payloads are missing only
+where a record erases them, and that every anchor is reproduced. `strict` that besides every line is
+one that may be sealed: grammar, identifiers, targets, intervals, canonical payloads within their
+limits.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import islice
+from typing import Final, Unpack
+
+from svc_core.ledger.records import LINE_BYTES_MAX
+from svc_core.ledger.verify.anchors import Anchors, Evidence, gather
+from svc_core.ledger.verify.diagnosis import Diagnosis
+from svc_core.ledger.verify.sweep import RUN_LINES_MAX, Sweep
+from svc_core.ledger.verify.verdict import Verdict
+
+Chunks = Iterable[list[bytes]]
+
+PASSES: Final[tuple[type[Sweep] | type[Diagnosis], ...]] = (Sweep, Diagnosis)
+"""Each is fed all lines until it returns False; the first verdict that is not None counts."""
+
+_BYTES_MAX: Final = 4 << 20
+_KEPT: Final = LINE_BYTES_MAX + 1
+
+
+def verify(
+    lines: Collection[bytes] | Callable[[], Iterable[bytes]], **given: Unpack[Evidence]
+) -> Verdict:
+    """The verdict over lines without LF, or over those that a function opens anew on each call.
+
+    Whatever lines, checkpoints and receipts hold, the outcome is a verdict.
+
+    Raises:
+        ValueError: `vkey` is no key.
+    """
+    opener = lines if callable(lines) else lambda: lines
+    return judge(gather(**given), lambda: _runs(opener()))
+
+
+def verify_export(blocks: Callable[[], Iterable[bytes]], **given: Unpack[Evidence]) -> Verdict:
+    """The verdict over an export, opened anew on each call as blocks of its bytes.
+
+    The memory it takes does not depend on what is in the file; see `chunks` and `references`.
+
+    Raises:
+        ValueError: `vkey` is no key.
+    """
+    return judge(gather(**given), lambda: chunks(blocks()))
+
+
+def judge(anchors: Anchors, opener: Callable[[], Chunks]) -> Verdict:
+    """The verdict of the first pass that comes to one, over lines that can be opened again."""
+    for make in PASSES:
+        verifier = make(anchors)
+        for lines in opener():
+            if not verifier.feed(lines):
+                break
+        verdict = verifier.finish()
+        if verdict is not None:
+            return verdict
+    raise AssertionError("a diagnosis always comes to a verdict")
+
+
+def _runs(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
+    rest = iter(lines)
+    while run := list(islice(rest, RUN_LINES_MAX)):
+        yield run
+
+
+def chunks(blocks: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """The lines of an export, without their LF, from its bytes in blocks of any size.
+
+    A last line without LF is a line. One that is longer than a record's may be keeps one byte too
+    many, so that it is seen to be too long, and the rest of it is passed over. At most 512 lines,
+    or 4 MiB and one block, are held at a time. Read files in blocks of 64 KiB to 1 MiB, and not
+    line by line: a file need not have line ends.
+    """
+    lines: list[bytes] = []
+    rest, held = b"", 0
+    for block in blocks:
+        first, *others = block.split(b"\n")
+        rest += first[: _KEPT - len(rest)]
+        held += len(block)
+        if others:
+            lines += (rest, *(line[:_KEPT] for line in others[:-1]))
+            rest = others[-1][:_KEPT]
+        while len(lines) >= RUN_LINES_MAX or (lines and held >= _BYTES_MAX):
+            yield lines[:RUN_LINES_MAX]
+            del lines[:RUN_LINES_MAX]
+            held = sum(map(len, lines))
+    if rest:
+        lines.append(rest)
+    if lines:
+        yield lines
