@@ -403,7 +403,8 @@ class Operation(Generic[Req, Res]):
     A path may end in `{+name}`: the rest of the path with its slashes (RFC 6570, 3.2.3).
 
     `unit` says what it runs in: one unit of work that reads, one that writes, or several of its
-    own. `svc GROUP VERB` runs it; one without a verb is run by a command that stands by hand.
+    own. `svc GROUP VERB` runs it, and documents show it under the `tag` of its group; one without a
+    verb is run by a command that stands by hand.
     `columns` are the members of a row that a table shows, as paths with dots.
     A `local` one has no route: the control socket, the command line and the dashboard run it, for
     the operator and for those of its `roles`; its request class is its JSON object itself.
@@ -415,7 +416,6 @@ class Operation(Generic[Req, Res]):
     path: str
     summary: str
     description: str
-    tag: str
     request: type[Req]
     response: Any
     run: Callable[[Context, Req], Awaitable[Res]]
@@ -440,11 +440,16 @@ class Operation(Generic[Req, Res]):
     deprecated: frozenset[str] = frozenset()
     examples: Mapping[str, Any] = field(factory=dict)
     group: str = ""
+    tag: str = field()
     verb: str = ""
     columns: tuple[str, ...] = ()
     local: bool = False
     roles: frozenset[str] = frozenset()
     unit: Literal["read", "write", "several"] = field()
+
+    @tag.default
+    def _of_the_group(self) -> str:
+        return self.group.capitalize()
 
     @unit.default
     def _one_unit(self) -> Literal["read", "write"]:
@@ -514,7 +519,6 @@ def local(
         path="",
         summary=summary,
         description=description,
-        tag=group,
         request=request,
         response=response,
         run=run,

@@ -176,7 +176,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "closes it, with the problem if there is one; reconnect with `Last-Event-ID`, as "
             "browsers do by themselves."
         ),
-        tag="Changes",
         request=ListChanges,
         response=Page[ChangeRow] | Stream,
         run=list_changes,

@@ -492,7 +492,6 @@ def _ledger(
         id=id_,
         method=method,
         path=f"/ledger/{path}",
-        tag="Ledger",
         group="ledger",
         version="2.0",
         scopes=READ if method == "GET" else WRITE,

@@ -172,7 +172,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "filters must all match. Until the first item has been taken in, the answer is 503 "
             "`NEWS_NOT_READY`."
         ),
-        tag="News",
         request=ListNews,
         response=Page[NewsItem],
         run=list_news,
@@ -189,7 +188,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         path="/news/{newsId}",
         summary="Read a news item",
         description="One news item, as the list and the change feed name it.",
-        tag="News",
         request=GetNewsItem,
         response=One[NewsItem],
         run=get_news_item,
@@ -205,7 +203,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         path="/news/feeds",
         summary="List the news topics",
         description="The catalogue of 40 topics, each with its sources and recent activity.",
-        tag="News",
         request=ListTopics,
         response=Page[TopicRow],
         run=list_topics,

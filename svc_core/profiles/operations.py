@@ -197,7 +197,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "The profiles that the caller subscribes to, newest first, each with its subscription, "
             "when its next report is due and when its newest one was made."
         ),
-        tag="Profiles",
         request=ListProfiles,
         response=Page[ProfileRow],
         run=list_profiles,
@@ -216,7 +215,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "`frequency` says, at `scheduleTimeOfDay` in `timezone`; for a manual profile none is "
             "made by itself."
         ),
-        tag="Profiles",
         request=CreateProfile,
         response=Created[Profile],
         run=create_profile,
@@ -232,7 +230,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         path="/profiles/{profileId}",
         summary="Read a profile",
         description="One profile, in the caller's workspace.",
-        tag="Profiles",
         request=OneProfile,
         response=One[Profile],
         run=get_profile,
@@ -250,7 +247,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "Replaces the whole profile: optional members that are left out get their default. "
             "A body that changes nothing writes nothing and keeps the `ETag`."
         ),
-        tag="Profiles",
         request=ReplaceProfile,
         response=One[Profile],
         run=replace_profile,
@@ -270,7 +266,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "optional member to its default, and a list is replaced whole. A patch that changes "
             "nothing writes nothing and keeps the `ETag`."
         ),
-        tag="Profiles",
         request=PatchProfile,
         response=One[Profile],
         run=patch_profile,
@@ -289,7 +284,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "Deletes the profile with its subscription and all its reports; each leaves a "
             "tombstone in the change feed. A second call answers 404."
         ),
-        tag="Profiles",
         request=OneProfile,
         response=Empty,
         run=delete_profile,

@@ -90,7 +90,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         path="/subscriptions",
         summary="List subscriptions",
         description="The caller's subscriptions with their delivery preferences, newest first.",
-        tag="Subscriptions",
         request=ListSubscriptions,
         response=Page[Subscription],
         run=list_subscriptions,
@@ -105,7 +104,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         path="/subscriptions/{subscriptionId}",
         summary="Read a subscription",
         description="One subscription with its delivery preferences.",
-        tag="Subscriptions",
         request=OneSubscription,
         response=One[Subscription],
         run=get_subscription,
@@ -127,7 +125,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "resumed also covers the pause. A patch that changes nothing writes nothing and keeps "
             "the `ETag`."
         ),
-        tag="Subscriptions",
         request=PatchSubscription,
         response=One[Subscription],
         run=patch_subscription,

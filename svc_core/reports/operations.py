@@ -260,7 +260,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "Reports of the profiles that the caller subscribes to, newest first. `profileId` "
             "narrows the list to one profile; for a profile of somebody else it is empty."
         ),
-        tag="Reports",
         request=ListReports,
         response=Page[ReportRow],
         run=list_reports,
@@ -282,7 +281,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "audio. An expansion that was not asked for is absent, one that is unknown is null, "
             "one that is empty is `[]`. `view=agent` gives a compact form for language models."
         ),
-        tag="Reports",
         request=GetReport,
         response=One[ReportDetail] | One[AgentReport],
         run=get_report,
@@ -304,7 +302,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "What happened, to whom, when, where, and how certain that is, the most certain first. "
             "A report that is older than this feature has no signals."
         ),
-        tag="Reports",
         request=GetFacet,
         response=Bare[SignalsFacet],
         run=get_signals,
@@ -325,7 +322,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "the edges between them. For a report that is older than this feature, `graph` is "
             "null and every count is 0."
         ),
-        tag="Reports",
         request=GetFacet,
         response=Bare[GraphFacet],
         run=get_graph,
@@ -343,7 +339,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         path="/reports/{reportId}/text",
         summary="Read a report's text",
         description="The words without markup or citations, with word count and reading time.",
-        tag="Reports",
         request=GetFacet,
         response=Bare[TextFacet],
         run=get_text,
@@ -367,7 +362,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "here again for a new one. A report that is not spoken, or not yet, answers 404 "
             "`AUDIO_NOT_AVAILABLE`; `hasAudio` of its row tells beforehand."
         ),
-        tag="Reports",
         request=GetAudio,
         response=Bare[AudioFacet] | Redirect,
         run=get_audio,
@@ -389,7 +383,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "and an intro and an outro name the report, its period and how many sources it has. "
             "English is prepared in full, other languages as far as that is safe."
         ),
-        tag="Reports",
         request=GetFacet,
         response=Bare[AudioTextFacet],
         run=get_audio_text,

@@ -324,7 +324,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         path="/webhooks",
         summary="List webhooks",
         description="The workspace's webhooks, newest first, without their secrets.",
-        tag="Webhooks",
         request=ListWebhooks,
         response=Page[Webhook],
         run=list_webhooks,
@@ -343,7 +342,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "is made and shown once, in this answer. Verify the signature of every delivery with "
             "it."
         ),
-        tag="Webhooks",
         request=CreateWebhook,
         response=Created[IssuedWebhook],
         run=create_webhook,
@@ -361,7 +359,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         path="/webhooks/{webhookId}",
         summary="Read a webhook",
         description="One webhook, without its secret.",
-        tag="Webhooks",
         request=OneWebhook,
         response=One[Webhook],
         run=get_webhook,
@@ -379,7 +376,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "Replaces address, description and filters; members that are left out get their "
             "default. Status and failure count stay, and so does the secret unless one is sent."
         ),
-        tag="Webhooks",
         request=ReplaceWebhook,
         response=One[Webhook],
         run=change_webhook,
@@ -399,7 +395,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "Changes only the members that are sent (JSON Merge Patch, RFC 7396): null resets an "
             "optional member to its default."
         ),
-        tag="Webhooks",
         request=PatchWebhook,
         response=One[Webhook],
         run=change_webhook,
@@ -416,7 +411,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         path="/webhooks/{webhookId}",
         summary="Delete a webhook",
         description="Deletes the webhook and its secret; what still waits for it is never sent.",
-        tag="Webhooks",
         request=OneWebhook,
         response=Empty,
         run=delete_webhook,
@@ -431,7 +425,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         path="/webhooks/{webhookId}/enable",
         summary="Enable a webhook",
         description="Notifies it of events again and sets its failure count back to 0.",
-        tag="Webhooks",
         request=OneWebhook,
         response=One[Webhook],
         run=enable_webhook,
@@ -449,7 +442,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "Makes a new secret and shows it once. For 24 hours `webhook-signature` holds a "
             "signature by the old secret as well; `X-Svc-Signature` uses the new one at once."
         ),
-        tag="Webhooks",
         request=OneWebhook,
         response=One[IssuedWebhook],
         run=rotate_secret,
@@ -469,7 +461,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             f"Queues an event of the type `{TEST}`: signed, attempted and counted like any other. "
             "`Location` lists its delivery."
         ),
-        tag="Webhooks",
         request=OneWebhook,
         response=Created[Delivery],
         run=send_test,
@@ -486,7 +477,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         path="/webhooks/{webhookId}/deliveries",
         summary="List deliveries",
         description="What became of each event of the last 30 days, with every attempt.",
-        tag="Webhooks",
         request=ListDeliveries,
         response=Page[Delivery],
         run=list_deliveries,
@@ -504,7 +494,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "Queues the same event, body and id, for one new attempt. While a delivery is under "
             "way, or the webhook is disabled, the answer is 409."
         ),
-        tag="Webhooks",
         request=RedeliverEvent,
         response=Created[Delivery],
         run=redeliver,
