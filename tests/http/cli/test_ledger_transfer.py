@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from svc_core.ledger import local as reading
 from svc_core.ledger.append import importing
 from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import Draft
 from svc_http.cli import transfer
-from svc_http.commands import exports, imports
-from svc_http.commands import ledger as commands
+from svc_http.control import lends
+from svc_http.fetch import exports
 
 Svc = Callable[..., Any]
 LEDGER = "led_0123456789abcdef01234567"
@@ -103,8 +104,8 @@ def test_an_export_is_paged_packed_piped_and_cut_to_a_size(
     svc: Svc, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     svc("ledger", "import", log.path)
-    monkeypatch.setattr(commands, "PAGE_BYTES", 1)
-    monkeypatch.setattr(commands, "STEP_LINES", 1)
+    monkeypatch.setattr(reading, "PAGE_BYTES", 1)
+    monkeypatch.setattr(reading, "STEP_LINES", 1)
     content = log.path.read_bytes()
     assert exported(svc, "out.ndjson") == content
     monkeypatch.setattr(transfer, "BAR_FROM", 2)
@@ -131,6 +132,17 @@ def test_a_file_that_cannot_be_written_leaves_nothing(svc: Svc, log: Log) -> Non
     Path("folder").mkdir()
     assert svc("ledger", "export", "folder").code == 2
     assert sorted(Path().glob("*.new")) == []
+
+
+def test_what_is_no_regular_file_is_written_through(svc: Svc, log: Log) -> None:
+    svc("ledger", "import", log.path)
+    Path("real.ndjson").write_bytes(b"before")
+    Path("link.ndjson").symlink_to("real.ndjson")
+    assert exported(svc, "link.ndjson") == log.path.read_bytes()
+    assert Path("link.ndjson").is_symlink()
+    assert Path("real.ndjson").read_bytes() == log.path.read_bytes()
+    assert svc("ledger", "export", "/dev/null").code == 0
+    assert Path("/dev/null").is_char_device()
 
 
 # -- import ------------------------------------------------------------------------------------
@@ -229,7 +241,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
             return lambda: iter([b"".join(line + b"\n" for line in later)])
         return real(path, note, *tell)
 
-    monkeypatch.setattr(imports, "opener", opener)
+    monkeypatch.setattr(lends, "opener", opener)
     refused(svc("ledger", "import", log.path), "changed while it was read")
     assert exported(svc, "out.ndjson") == b""
 
@@ -245,7 +257,7 @@ def test_a_file_that_is_gone_by_then_is_said_so(
     svc: Svc, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone = exports.opener(Path("gone"), "")
-    monkeypatch.setattr(imports, "opener", lambda *_: gone)
+    monkeypatch.setattr(lends, "opener", lambda *_: gone)
     refused(svc("ledger", "import", log.path), "gone cannot be read")
 
 

@@ -10,6 +10,7 @@ import attrs
 import pytest
 from attrs import frozen
 
+from svc_core.host import Progress
 from svc_core.ledger.log.checkpoint import Checkpoint, sign
 from svc_core.ledger.log.note import Ed25519Signer, VerifierKey, to_base64
 from svc_core.ledger.log.seal import TreeHead, seal_batch
@@ -17,8 +18,7 @@ from svc_core.ledger.model import Verification
 from svc_core.ledger.records import Draft
 from svc_core.wire import camel
 from svc_http.cli import verdicts, verify
-from svc_http.commands import exports
-from svc_http.commands.progress import Progress
+from svc_http.fetch import exports
 
 Svc = Callable[..., Any]
 LEDGER = "led_0123456789abcdef01234567"

@@ -23,7 +23,7 @@ from svc_core.ports import SYSTEM, Answer, Transaction
 from svc_http import cli, system
 from svc_http.cli import reach
 from svc_http.cli.serve import _announce, _program
-from svc_http.control import BrokeOff
+from svc_http.control.channel import BrokeOff
 from svc_http.demo.seed import Seeded
 from svc_http.demo.subject import Recorded
 from svc_http.runtime.opening import hands, open_store
@@ -378,7 +378,7 @@ def test_a_defect_is_one_line_with_its_place(svc: Svc, monkeypatch: pytest.Monke
     def broken(*_: object) -> None:
         raise ZeroDivisionError("nought")
 
-    monkeypatch.setattr(reach.control, "ask", broken)
+    monkeypatch.setattr(reach.channel, "ask", broken)
     ran = svc("keys", "list")
     assert (ran.code, ran.err.count("\n")) == (1, 1)
     assert "ZeroDivisionError: nought (test_serve.py:" in ran.err
@@ -412,7 +412,7 @@ def test_a_server_that_dies_within_a_command_is_not_asked_again_elsewhere(
     def dies(*_: object) -> None:
         raise BrokeOff("the server ended before it answered; look before repeating")
 
-    monkeypatch.setattr(reach.control, "ask", dies)
+    monkeypatch.setattr(reach.channel, "ask", dies)
     ran = svc("workspaces", "create", "--name", "acme")
     assert (ran.code, "look before repeating" in ran.err) == (3, True)
     assert list(here.iterdir()) == []
@@ -431,7 +431,7 @@ def test_an_interrupted_command_ends_quietly(svc: Svc, monkeypatch: pytest.Monke
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(reach.control, "ask", interrupted)
+    monkeypatch.setattr(reach.channel, "ask", interrupted)
     ran = svc("keys", "list")
     assert (ran.code, ran.out, ran.err) == (130, "", "")
 
