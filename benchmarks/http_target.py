@@ -59,9 +59,8 @@ def target(name: str, port: int) -> Any:
     return ours(is_cached=name == "cached", port=port)
 
 
-async def on_hypercorn(application: Any, port: int) -> None:
-    """Stock Hypercorn at its best: uvloop, no log, no server field, long-lived connections."""
-    config = Config()
+async def on_hypercorn(application: Any, port: int, config: Config) -> None:
+    """Hypercorn at its best: uvloop, no log, no server field, long-lived connections."""
     config.bind = [f"127.0.0.1:{port}"]
     config.include_server_header = False
     config.keep_alive_max_requests = UNLIMITED
@@ -74,8 +73,8 @@ async def on_ours(application: Any, port: int) -> None:
     if isinstance(application, app.Service):
         await hypercorn.serve(application, hypercorn.listen("127.0.0.1", port))
         return
-    hypercorn.install(f"http://127.0.0.1:{port}")
-    await on_hypercorn(application, port)
+    hypercorn.install()
+    await on_hypercorn(application, port, hypercorn.Listening())
 
 
 def main() -> None:
@@ -86,9 +85,11 @@ def main() -> None:
         uvicorn = importlib.import_module("uvicorn")
         uvicorn.run(application, host="127.0.0.1", port=port, log_level="error", access_log=False)
         return
-    serve = on_ours if kind == "svc" else on_hypercorn
+    work = (
+        on_ours(application, port) if kind == "svc" else on_hypercorn(application, port, Config())
+    )
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(serve(application, port))
+        runner.run(work)
 
 
 if __name__ == "__main__":

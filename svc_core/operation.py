@@ -20,6 +20,8 @@ from svc_core import cursor, problem
 from svc_core.host import Host, Tell
 from svc_core.media import Representation
 from svc_core.ports import (
+    BASE_V1,
+    BASE_V2,
     Change,
     ChangeType,
     Collection,
@@ -30,7 +32,7 @@ from svc_core.ports import (
     Transaction,
 )
 from svc_core.problem import Problem, ProblemType
-from svc_core.result import Page
+from svc_core.result import One, Page
 from svc_core.unset import UNSET, Maybe, Unset
 from svc_core.wire import Fault
 
@@ -40,9 +42,6 @@ Req = TypeVar("Req")
 Res = TypeVar("Res")
 
 _RAW = attrgetter("raw")
-
-BASE_V1 = "/api/v1"
-BASE_V2 = "/api/v2"
 
 JSON = Representation("json", "application/json")
 NDJSON = Representation("ndjson", "application/x-ndjson")
@@ -178,6 +177,19 @@ class Context:
             raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
         return document
 
+    async def value(self, collection: Collection[T], id_: str) -> T:
+        """What the row holds.
+
+        Raises:
+            Problem: NOT_FOUND.
+        """
+        return collection.decode((await self.load(collection, id_)).raw)
+
+    async def find(self, collection: Collection[T], id_: str) -> T | None:
+        """What the row holds; None where it is not there."""
+        document = await self.tx.documents.get(collection, id_)
+        return None if document is None else collection.decode(document.raw)
+
     async def check_all(
         self,
         collection: Collection[Any],
@@ -225,6 +237,17 @@ class Context:
         await self.record(collection, id_, kind, document.version)
         return document
 
+    async def rewrite(self, collection: Collection[T], value: T) -> One[T]:
+        """Give the row that the running mutation is about this value; the same writes nothing.
+
+        Raises:
+            Problem: RESOURCE_CONFLICT when the row was written meanwhile.
+        """
+        document = self.row
+        if collection.decode(document.raw) != value:
+            document = await self.save(collection, document.id, value, expect=document.version)
+        return One(document.raw, document.tag)
+
     async def remove(self, collection: Collection[T], id_: str) -> Document[T]:
         """Delete a row and leave a tombstone in the feed.
 
@@ -259,7 +282,7 @@ class Context:
         self,
         collection: Collection[T],
         *,
-        where: Mapping[str, tuple[str, ...]] | None = None,
+        where: Mapping[str, Maybe[str | tuple[str, ...]]] | None = None,
         start: int | None = None,
         end: int | None = None,
         after: Maybe[str] = UNSET,
@@ -267,13 +290,20 @@ class Context:
     ) -> Page[T]:
         """One page of a list, continued from the cursor `after`, with the cursor to the next.
 
+        A filter in `where` that was not sent filters nothing.
+
         Raises:
             Problem: INVALID_CURSOR when the cursor is not one of this list with these filters.
         """
-        binding = self.list_binding(where, start, end)
+        filters = {
+            name: (value,) if isinstance(value, str) else value
+            for name, value in (where or {}).items()
+            if not isinstance(value, Unset)
+        }
+        binding = self.list_binding(filters, start, end)
         rows = await self.tx.documents.scan(
             collection,
-            where=where,
+            where=filters,
             start=start,
             end=end,
             after=self.open_cursor(after, binding),

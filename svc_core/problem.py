@@ -7,7 +7,6 @@ Rule 4: `detail` never carries exception text, SQL, paths or a secret.
 """
 
 from collections.abc import Mapping
-from functools import lru_cache
 from types import MappingProxyType
 
 from attrs import frozen
@@ -20,12 +19,9 @@ MEDIA_TYPE = "application/problem+json"
 _text = compact.encoder()
 
 
-@frozen(cache_hash=True)  # it is looked up for every refusal
+@frozen
 class ProblemType:
-    """One kind of failure: its stable code, status, title and the safe next step.
-
-    Where another step is the safe one, a refusal is raised with a copy that says so.
-    """
+    """One kind of failure: its stable code, status, title and the safe next step."""
 
     code: str
     status: int
@@ -43,16 +39,24 @@ class Problem(Exception):  # noqa: N818 - the word of RFC 9457, not an error of 
     """A refusal. Raised deep, rendered once at the boundary.
 
     `detail` names the faults for this occurrence; `headers` are the fields that the answer must
-    carry besides the body (`ETag`, `Retry-After`, `Allow`, `WWW-Authenticate` ...).
+    carry besides the body (`ETag`, `Retry-After`, `Allow`, `WWW-Authenticate` ...); `resolution`
+    is the next step of this occurrence.
     """
 
     def __init__(
-        self, type_: ProblemType, detail: str = "", headers: Mapping[str, str] | None = None
+        self,
+        type_: ProblemType,
+        detail: str = "",
+        headers: Mapping[str, str] | None = None,
+        *,
+        resolution: str = "",
     ) -> None:
-        """Refuse with `type_`; an empty `detail` repeats the title."""
+        """Refuse with `type_`; an empty `detail` repeats the title, an empty `resolution` says
+        what helps with every problem of the type."""
         super().__init__(type_.code)
         self.type = type_
         self.detail = detail or f"{type_.title}."
+        self.resolution = resolution or type_.resolution
         self.headers: Mapping[str, str] = MappingProxyType(dict(headers or {}))
 
     def __repr__(self) -> str:
@@ -61,39 +65,18 @@ class Problem(Exception):  # noqa: N818 - the word of RFC 9457, not an error of 
 
 def body(problem: Problem, *, base_url: str, request_id: str) -> bytes:
     """The `application/problem+json` bytes of one occurrence, with the spec's eight members."""
-    around = parts(problem, base_url=base_url)
-    return _text(request_id)[1:-1].encode().join(around)
-
-
-def parts(problem: Problem, *, base_url: str) -> tuple[bytes, bytes, bytes]:
-    """The same bytes before, between and after the two places of the request id.
-
-    A host that refuses alike again and again keeps them: nothing else differs.
-    """
-    before, after, middle, last = _frame(problem.type, base_url)
-    return before + _text(problem.detail).encode() + after, middle, last
-
-
-@lru_cache(maxsize=1024)  # the catalogue under several origins; few of them are ever refused with
-def _frame(kind: ProblemType, base_url: str) -> tuple[bytes, bytes, bytes, bytes]:
-    """The text around `detail` and the two places of the request id."""
+    kind = problem.type
     members = {
         "type": f"{base_url}/problems/{kind.slug}",
         "title": kind.title,
         "status": kind.status,
-        "detail": "",
-        "instance": "urn:request:",
+        "detail": problem.detail,
+        "instance": f"urn:request:{request_id}",
         "code": kind.code,
-        "requestId": "",
-        "resolution": kind.resolution,
+        "requestId": request_id,
+        "resolution": problem.resolution,
     }
-    texts = {name: _text({name: value}).encode()[1:-1] for name, value in members.items()}
-    return (
-        b"{" + b",".join(texts[name] for name in ("type", "title", "status")) + b',"detail":',
-        b"," + texts["instance"][:-1],
-        b'",' + texts["code"] + b"," + texts["requestId"][:-1],
-        b'",' + texts["resolution"] + b"}",
-    )
+    return _text(members).encode()
 
 
 FAULTS_MAX = 10  # enough to mend a form in one go, little enough for one log line
@@ -139,7 +122,7 @@ UNKNOWN_PARAMETER = ProblemType("UNKNOWN_PARAMETER", 400, "Unknown parameter",
 DUPLICATE_PARAMETER = ProblemType("DUPLICATE_PARAMETER", 400, "Repeated parameter",
     "Send it once (comma list where documented).")
 CONFLICTING_PARAMETERS = ProblemType("CONFLICTING_PARAMETERS", 400, "Parameters cannot be combined",
-    "Use datetime or since/until, not both.")
+    "Leave out one of the parameters named in detail.")
 INVALID_CURSOR = ProblemType("INVALID_CURSOR", 400, "Invalid cursor",
     "Restart the listing; pass nextCursor unchanged with the same filters.")
 INVALID_WATERMARK = ProblemType("INVALID_WATERMARK", 400, "Invalid watermark",
@@ -180,7 +163,7 @@ INVALID_API_KEY = ProblemType("INVALID_API_KEY", 401, "API key not recognised",
 API_KEY_REVOKED = ProblemType("API_KEY_REVOKED", 401, "API key revoked", "Use an active key.")
 API_KEY_EXPIRED = ProblemType("API_KEY_EXPIRED", 401, "API key expired", "Regenerate the key.")
 PAYMENT_REQUIRED = ProblemType("PAYMENT_REQUIRED", 402, "Payment required",
-    "Pay as PAYMENT-REQUIRED describes and retry with PAYMENT-SIGNATURE, or use an API key.")
+    "Use an API key, or pay as PAYMENT-REQUIRED describes and retry with PAYMENT-SIGNATURE.")
 PAYMENT_INVALID = ProblemType("PAYMENT_INVALID", 402, "Payment not accepted",
     "Sign a new payment for this resource and amount.")
 PAYMENT_REPLAYED = ProblemType("PAYMENT_REPLAYED", 402, "Payment already used",
@@ -236,7 +219,8 @@ PRECONDITION_FAILED = ProblemType("PRECONDITION_FAILED", 412, "Resource changed"
     "Read it again and retry with the current ETag.")
 BODY_TOO_LARGE = ProblemType("BODY_TOO_LARGE", 413, "Request body too large",
     "Send at most the bytes in detail.")
-URI_TOO_LONG = ProblemType("URI_TOO_LONG", 414, "Request target too long", "Shorten the query.")
+URI_TOO_LONG = ProblemType("URI_TOO_LONG", 414, "Request target too long",
+    "Shorten the path or query.")
 UNSUPPORTED_MEDIA_TYPE = ProblemType("UNSUPPORTED_MEDIA_TYPE", 415,
     "Unsupported media type or coding", "Send application/json without content coding.")
 RANGE_NOT_SATISFIABLE = ProblemType("RANGE_NOT_SATISFIABLE", 416,

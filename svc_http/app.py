@@ -54,7 +54,7 @@ class Service(Starlette):
             resources += MediaPages(runtime, runtime.media).resources()
         self.router = Dispatcher(resources, routes, lifespan=_lifespan)
         # The router's own application: nobody puts middleware between it and the edge.
-        self.edge = Edge(self.router.app, runtime, runtime.journal, runtime.metrics)
+        self.edge = Edge(self.router.app, runtime)
         runtime.metrics.gauge(
             "svc_requests_in_flight",
             "Requests being worked on, this one included.",

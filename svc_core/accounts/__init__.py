@@ -1,11 +1,11 @@
 """Workspaces, people and API keys: managed by local operations, never over HTTP."""
 
+from svc_core.access.creation import KeyWish
 from svc_core.accounts.model import KEYS, MEMBERS, USERS, WORKSPACES, Member, User, Workspace
 from svc_core.accounts.operations import (
     LOCAL_OPERATIONS,
     Admission,
     IssuedKey,
-    KeyWish,
     acting,
     add_member,
     create_key,

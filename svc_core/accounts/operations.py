@@ -14,7 +14,7 @@ from attrs import field, frozen
 from svc_core import problem, wire
 from svc_core.access import creation
 from svc_core.access import keys as key_rules
-from svc_core.access.creation import KeyRequest, Role
+from svc_core.access.creation import KeyWish, Role
 from svc_core.access.keys import ApiKey, KeyState
 from svc_core.access.plans import Plan, PlanTable
 from svc_core.access.scopes import SCOPES
@@ -51,20 +51,6 @@ class IssuedKey:
 
     key: ApiKey
     secret: str = field(repr=False)
-
-
-@frozen
-class KeyWish:
-    """What is asked of a new key. Without a workspace it is a personal key of `user_id`."""
-
-    name: str
-    scopes: tuple[str, ...]
-    workspace_id: str | None = None
-    user_id: str | None = None
-    addresses: tuple[str, ...] = ()
-    expires_at: datetime | None = None
-    per_minute: int | None = None
-    per_day: int | None = None
 
 
 # -- the gate ----------------------------------------------------------------------------------
@@ -123,7 +109,11 @@ async def create_user(
         _check_email(email)
         same = await ctx.tx.documents.scan(USERS, where={"email": (email,)}, limit=1)
         if same.rows:
-            raise Problem(problem.RESOURCE_CONFLICT, "Another user has this email address.")
+            raise Problem(
+                problem.RESOURCE_CONFLICT,
+                "Another user has this email address.",
+                resolution="Give another address, or use that user.",
+            )
     user = User(ctx.ids.new("usr"), name, email, plan, ctx.now)
     await ctx.create(USERS, user.id, user)
     return user
@@ -172,21 +162,12 @@ async def create_key(ctx: Context, wish: KeyWish, *, plans: PlanTable) -> Issued
         Problem: NOT_FOUND, FORBIDDEN, PLAN_INELIGIBLE, VALIDATION_FAILED or RESOURCE_CONFLICT.
     """
     holder = await _holder(ctx, wish)
-    request = KeyRequest(
-        name=wish.name,
-        scopes=wish.scopes,
-        user_id=holder.user_id,
-        workspace_id=wish.workspace_id,
-        addresses=wish.addresses,
-        expires_at=wish.expires_at,
-        per_minute=wish.per_minute,
-        per_day=wish.per_day,
-    )
     existing = await list_keys(ctx, wish.workspace_id or holder.user_id)
     plan = plans.plan(holder.plan)
-    creation.may_create(request, role=holder.role, plan=plan, existing=existing, now=ctx.now)
+    creation.may_create(wish, role=holder.role, plan=plan, existing=existing, now=ctx.now)
     new = key_rules.new_key(ctx.ids.random(key_rules.RANDOM_BYTES))
-    key = creation.create(request, new, id_=ctx.ids.new("key"), now=ctx.now)
+    id_ = ctx.ids.new("key")
+    key = creation.create(wish, new, id_=id_, user_id=holder.user_id, now=ctx.now)
     await ctx.create(KEYS, key.id, key)
     return IssuedKey(key, new.secret)
 

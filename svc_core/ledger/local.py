@@ -15,14 +15,13 @@ import attrs
 from attrs import frozen
 
 from svc_core import problem, wire
-from svc_core.constraints import Arg, Doc, Ge, Le, MaxLen, MinLen, Pattern
+from svc_core.constraints import Arg, Doc, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 from svc_core.host import Tell
-from svc_core.ledger import usecases
-from svc_core.ledger.append.append import append_all
-from svc_core.ledger.append.drafts import drafts
+from svc_core.ledger import operations
+from svc_core.ledger.append.append import append
+from svc_core.ledger.append.drafts import drafts, repeatable_salt
 from svc_core.ledger.append.entries import Entry, SubjectId
 from svc_core.ledger.append.importing import Imported, import_lines
-from svc_core.ledger.append.salts import repeatable
 from svc_core.ledger.log.note import to_base64
 from svc_core.ledger.log.seal import payload_hash, record_id
 from svc_core.ledger.model import LedgerRecord, SealedRow, sealed
@@ -57,12 +56,7 @@ class Exports(Protocol):
 
 # -- requests and rows -------------------------------------------------------------------------
 
-AnyId = Annotated[
-    str,
-    Pattern("(?:sbj|dsg|obs|clm)_[0-9a-f]{24}", "a record id"),
-    Arg(positional=True),
-    Doc("The id of the record."),
-]
+AnyId = Annotated[str, IdOf("clm", "obs", "dsg", "sbj", noun="record"), Arg(positional=True)]
 Size = Annotated[int | None, Ge(0), Doc("As of this many records. Default: all.")]
 Mark = Annotated[str, Pattern("[0-9a-f]{64}", "64 hexadecimal digits in lower case")]
 
@@ -137,8 +131,8 @@ class AppendEntries:
     With `marks`, one for each entry, what was appended under its mark before is passed over.
     """
 
-    entries: Annotated[tuple[Entry, ...], MinLen(1), MaxLen(usecases.BATCH_MAX)]
-    marks: Annotated[tuple[Mark, ...], MaxLen(usecases.BATCH_MAX)] = ()
+    entries: Annotated[tuple[Entry, ...], MinLen(1), MaxLen(operations.BATCH_MAX)]
+    marks: Annotated[tuple[Mark, ...], MaxLen(operations.BATCH_MAX)] = ()
     if_match: str | None = None
 
 
@@ -188,7 +182,7 @@ async def subject_history(ctx: Context, request: SubjectHistory) -> Page[LedgerR
 
 async def read_head(ctx: Context, request: ReadHead) -> One[Head]:
     """The signed head of the ledger, now or at a size."""
-    found = await (head_of(ctx) if request.size is None else prefix(ctx, request.size))
+    found = await prefix(ctx, request.size)
     told = Head(
         ledger=found.ledger,
         size=found.size,
@@ -196,7 +190,7 @@ async def read_head(ctx: Context, request: ReadHead) -> One[Head]:
         head_seal=found.seal,
         tag=found.tag,
         checkpoint=checkpoint_of(ctx, found),
-        vkey=vkey_of(ctx, found.ledger),
+        vkey=vkey_of(ctx, found.ledger).vkey,
     )
     return One(wire.dumps(told))
 
@@ -204,15 +198,15 @@ async def read_head(ctx: Context, request: ReadHead) -> One[Head]:
 async def read_key(ctx: Context, _: ReadHead) -> One[LedgerKey] | Content:
     """The key that verifies the ledger's checkpoints (a C2SP vkey)."""
     ledger = (await head_of(ctx)).ledger
-    vkey = vkey_of(ctx, ledger)
+    key = vkey_of(ctx, ledger)
     if ctx.format == TEXT.format:
-        return Content(UTF8_TEXT, f"{vkey}\n".encode())
-    return One(wire.dumps(LedgerKey(ledger, vkey.partition("+")[0], vkey)))
+        return Content(UTF8_TEXT, f"{key.vkey}\n".encode())
+    return One(wire.dumps(LedgerKey(ledger, key.name, key.vkey)))
 
 
 async def read_lines(ctx: Context, request: ReadLines) -> One[Lines]:
     """Some lines of the log, as many as one answer carries."""
-    head = await (head_of(ctx) if request.size is None else prefix(ctx, request.size))
+    head = await prefix(ctx, request.size)
     taken = bytearray()
     at = request.start
     while at < head.size and len(taken) < PAGE_BYTES:
@@ -236,13 +230,13 @@ async def append_entries(ctx: Context, request: AppendEntries) -> One[Appended]:
     tag = request.if_match
     quoted = tag if tag is None or tag.startswith('"') else f'"{tag}"'
     ctx = attrs.evolve(ctx, if_match=quoted)
-    salts = [repeatable(ctx.keyring, ctx.actor.tenant, mark) for mark in request.marks]
+    salts = [repeatable_salt(ctx.keyring, ctx.actor.tenant, mark) for mark in request.marks]
     known = await _known(ctx, request.entries, salts) if salts else ()
     rest = request.entries[len(known) :]
     if not rest:
         return One(wire.dumps(Appended(known, (), (await head_of(ctx)).tag)))
     try:
-        made = await append_all(ctx, rest, salts=salts[len(known) :] or None)
+        made = await append(ctx, rest, salts=salts[len(known) :] or None)
     except Problem as refused:
         raise _counted(refused, len(known)) from refused
     pairs = zip(made.records, made.receipts, strict=True)
@@ -290,7 +284,7 @@ async def erase_record(ctx: Context, request: EraseRecord) -> Created[SealedRow]
         reason=request.reason,
         legal_basis=UNSET if request.legal_basis is None else request.legal_basis,
     )
-    return await usecases.append_records(ctx, usecases.AppendRecords(entry))
+    return await operations.append_records(ctx, operations.AppendRecords(entry))
 
 
 async def import_ledger(ctx: Context, request: ImportLedger) -> One[ImportedLedger]:

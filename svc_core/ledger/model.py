@@ -1,7 +1,7 @@
 """What the ledger's operations answer with, besides the view of a subject."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from attrs import frozen
 
@@ -40,8 +40,8 @@ Receipt = Annotated[
 
 
 @frozen
-class LedgerRecord:
-    """One sealed record."""
+class RecordHead:
+    """The sealed part of a record but for the version of its grammar."""
 
     id: RecordId
     kind: Annotated[Kind, Doc("What it is."), Example("subject")]
@@ -53,54 +53,30 @@ class LedgerRecord:
     valid_from: ValidFrom
     valid_to: ValidTo
     author: Author
-    payload: Content
     payload_hash: Hex
     prev: Annotated[Hex, Doc("The seal before it, or the genesis of the ledger.")]
-    seal: Annotated[Hex, Doc("SHA-256(0x00 || head), the leaf hash of the tree.")]
     ledger: LedgerId
+
+
+@frozen
+class LedgerRecord(RecordHead):
+    """One sealed record."""
+
+    payload: Content
+    seal: Annotated[Hex, Doc("SHA-256(0x00 || head), the leaf hash of the tree.")]
     receipt: Maybe[Receipt] = UNSET
 
 
 def sealed(record: Record, receipt: Maybe[str] = UNSET) -> LedgerRecord:
     """The public form of a record."""
-    return LedgerRecord(
-        id=record.id,
-        kind=record.kind,
-        op=record.op,
-        subject=record.subject,
-        target=record.target,
-        seq=record.seq,
-        recorded_at=record.recorded_at,
-        valid_from=record.valid_from,
-        valid_to=record.valid_to,
-        author=record.author,
-        payload=record.payload,
-        payload_hash=record.payload_hash,
-        prev=record.prev,
-        seal=record.seal,
-        ledger=record.ledger,
-        receipt=receipt,
-    )
+    return LedgerRecord(**record._asdict(), receipt=receipt)
 
 
 @frozen
-class SealedHead:
+class SealedHead(RecordHead):
     """The sealed part of a line."""
 
-    author: Author
-    id: RecordId
-    kind: Annotated[Kind, Doc("What it is."), Example("subject")]
-    ledger: LedgerId
-    op: Annotated[Op, Doc("What it does."), Example("assert")]
-    payload_hash: Hex
-    prev: Hex
-    recorded_at: RecordedAt
-    seq: Seq
-    subject: SubjectId
-    target: Target
     v: Annotated[Literal[1], Doc("Version of the grammar.")]
-    valid_from: ValidFrom
-    valid_to: ValidTo
 
 
 @frozen
@@ -182,21 +158,18 @@ def verification(
 ) -> Verification:
     """The public form of a verdict."""
     return Verification(
-        ok=verdict.ok,
-        assurance=verdict.assurance,
-        level=verdict.level,
+        **{name: getattr(verdict, name) for name in _AS_JUDGED},
         ledger=ledger,
         origin=origin,
         vkey=vkey,
         from_=verdict.start,
-        size=verdict.size,
-        head_seal=verdict.head_seal,
         root_hash=None if verdict.root is None else to_base64(verdict.root),
         checkpoint=checkpoint,
         consistency=consistency,
-        erased=verdict.erased,
-        checks=verdict.checks,
-        first_fault=verdict.first_fault,
-        faults=verdict.faults,
-        fault_count=verdict.fault_count,
     )
+
+
+_AS_JUDGED: Final = (
+    *("ok", "assurance", "level", "size", "head_seal", "erased", "checks"),
+    *("first_fault", "faults", "fault_count"),
+)

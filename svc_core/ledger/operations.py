@@ -1,70 +1,426 @@
-"""The ledger operations (Spec: Ontology ledger) and what a log offers besides (C2SP tlog)."""
+"""The ledger: its requests, use cases and operations (Spec: Ontology ledger; C2SP tlog)."""
 
-from typing import Any
+from collections.abc import Mapping
+from datetime import datetime
+from hashlib import sha256
+from typing import Annotated, Any, Final, Literal, get_type_hints
 
-from svc_core import problem
-from svc_core.ledger.append.erasure import without_erased
-from svc_core.ledger.examples import APPENDS
-from svc_core.ledger.fold.view import SubjectView
-from svc_core.ledger.model import LedgerRecord, SealedRow, SubjectRow, Verification
-from svc_core.ledger.usecases import (
-    STIX,
-    SVG,
-    AppendRecords,
-    ExportSubject,
-    FoldSubject,
-    GetCheckpoint,
-    GetRecord,
-    GetTile,
-    ListRecords,
-    ListSubjects,
-    OpenSubject,
-    ProveRecord,
-    VerifyLedger,
-    append_records,
-    export_subject,
-    fold_subject,
-    get_checkpoint,
-    get_record,
-    get_tile,
-    list_records,
-    list_subjects,
-    open_subject,
-    prove_record,
-    verify_ledger,
+from attrs import frozen
+
+from svc_core import problem, wire
+from svc_core.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern
+from svc_core.ledger import reading, timestamps
+from svc_core.ledger.append.append import Appended, address_of, append
+from svc_core.ledger.append.entries import (
+    MEMBERS,
+    CitedSource,
+    Entry,
+    Instant,
+    SubjectEntry,
+    SubjectId,
 )
-from svc_core.operation import JSON, NDJSON, OCTETS, TEXT, Operation
-from svc_core.result import Content, Created, One, Page
+from svc_core.ledger.append.erasure import without_erased
+from svc_core.ledger.designators import SCHEMES, normalise
+from svc_core.ledger.fold.view import SubjectView, encode
+from svc_core.ledger.log.note import from_base64, to_base64
+from svc_core.ledger.log.seal import TreeHead
+from svc_core.ledger.model import LedgerRecord, SealedRow, SubjectRow, Verification, sealed
+from svc_core.ledger.reading import Bounds
+from svc_core.ledger.records import Kind, Op, decode
+from svc_core.ledger.stix import AMBER, Tlp
+from svc_core.ledger.stored import Proofs, checkpoint_of, prefix, vkey_of
+from svc_core.ledger.timestamps import canonical_time
+from svc_core.ledger.verify.verdict import Level
+from svc_core.media import Representation
+from svc_core.operation import (
+    BODY,
+    JSON,
+    NDJSON,
+    OCTETS,
+    PATH,
+    QUERY,
+    TEXT,
+    UTF8_TEXT,
+    Context,
+    Operation,
+)
+from svc_core.ports import BASE_V2, Position, SealedLine
+from svc_core.problem import Problem
+from svc_core.resources.members import Cursor, Limit
+from svc_core.result import Content, Created, Fields, One, Page
+from svc_core.unset import UNSET, Maybe, Unset, given
+
+BATCH_MAX = 100
+SVG = Representation("svg", "image/svg+xml")
+RECORDS: Final = f"{BASE_V2}/ledger/records"
+STIX = Representation("stix", "application/stix+json;version=2.1")
+
+RecordTime = Annotated[
+    Maybe[Instant],
+    QUERY,
+    Doc("Consider only what was recorded by then. Default: everything."),
+    Example("2026-01-10T00:00:00Z"),
+]
+ValidTime = Annotated[
+    Maybe[Instant],
+    QUERY,
+    Doc("Show what holds at that time. Default: now."),
+    Example("2026-01-01T00:00:00Z"),
+]
+Size = Annotated[
+    Maybe[int],
+    QUERY,
+    Ge(0),
+    Doc("Only this many records count, the oldest; `basis.size` of an answer repeats it exactly."),
+    Example(8),
+]
+PathSubjectId = Annotated[SubjectId, PATH]
+AnyRecordId = Annotated[
+    str,
+    PATH,
+    IdOf("clm", "obs", "dsg", "sbj", noun="record"),
+    Example("clm_442bced89046c34c77149f59"),
+]
+
+
+# -- requests ----------------------------------------------------------------------------------
+
+
+@frozen
+class ListSubjects:
+    """The subjects of the workspace, newest first."""
+
+    designator: Annotated[
+        Maybe[str],
+        QUERY,
+        MaxLen(2_200),
+        Pattern(
+            rf"(?:{'|'.join(SCHEMES)}):[\s\S]*",
+            f"scheme:value, the scheme one of {', '.join(SCHEMES)}",
+        ),
+        Doc("Only subjects that ever had this designator: `scheme:value`."),
+        Example("lei:5493001KJTIIGC8Y1R12"),
+    ] = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+@frozen
+class OpenSubject:
+    """A subject to open."""
+
+    body: Annotated[SubjectEntry, BODY]
+
+
+@frozen
+class SubjectAsOf:
+    """A subject, as known at a record time and held at a valid time."""
+
+    subject_id: PathSubjectId
+    record_time: RecordTime = UNSET
+    valid_time: ValidTime = UNSET
+    size: Size = UNSET
+
+    def bounds(self, now: datetime) -> Bounds:
+        """What is asked for; `now` is the valid time where none is given."""
+        return Bounds(
+            record_time=_instant(self.record_time, "recordTime"),
+            valid_time=_instant(self.valid_time, "validTime") or timestamps.of(now),
+            size=given(self.size, None),
+        )
+
+
+def _instant(text: Maybe[str], name: str) -> str | None:
+    return None if isinstance(text, Unset) else canonical_time(text, name)
+
+
+@frozen
+class FoldSubject(SubjectAsOf):
+    """A subject, folded at a record time and a valid time."""
+
+    include: Annotated[
+        Maybe[tuple[Literal["history", "segments"], ...]],
+        QUERY,
+        Doc("Comma list: `history` of what was displaced, `segments` of valid time."),
+        Example(["history", "segments"]),
+    ] = UNSET
+
+
+@frozen
+class ExportSubject(SubjectAsOf):
+    """A subject as STIX, at a record time and a valid time."""
+
+    tlp: Annotated[
+        Tlp,
+        QUERY,
+        Doc("Traffic Light Protocol 2.0: how far it may be shared. A plus is sent as `%2B`."),
+    ] = AMBER
+
+
+@frozen
+class ListRecords:
+    """Sealed lines, oldest first."""
+
+    after: Annotated[
+        Maybe[int], QUERY, Ge(0), Doc("Number (`seq`) of the last line you have."), Example(99)
+    ] = UNSET
+    size: Size = UNSET
+    limit: Annotated[int, QUERY, Ge(1), Le(1_000), Doc("Lines in one page."), Example(100)] = 100
+    cursor: Cursor = UNSET
+
+
+@frozen
+class AppendRecords:
+    """One record to append, or up to 100 that are appended together or not at all."""
+
+    body: Annotated[
+        Entry | Annotated[tuple[Entry, ...], MinLen(1), MaxLen(BATCH_MAX)],
+        BODY,
+    ]
+
+
+@frozen
+class GetRecord:
+    """One record."""
+
+    record_id: AnyRecordId
+
+
+@frozen
+class ProveRecord:
+    """One record's place in the tree."""
+
+    record_id: AnyRecordId
+    size: Size = UNSET
+
+
+@frozen
+class GetCheckpoint:
+    """The signed head of the tree."""
+
+    size: Size = UNSET
+
+
+@frozen
+class GetTile:
+    """One tile of the log."""
+
+    tile: Annotated[
+        str,
+        PATH,
+        MaxLen(64),
+        Pattern(r"[a-z0-9./]+", "the path of a tile"),
+        Doc("Level, number and width (C2SP tlog-tiles)."),
+        Example("0/000.p/1"),
+    ]
+
+
+@frozen
+class VerifyLedger:
+    """The whole ledger, to be verified."""
+
+    level: Annotated[
+        Level, QUERY, Doc("`integrity` checks bytes alone, `strict` what they say as well.")
+    ] = "strict"
+    from_size: Annotated[
+        Maybe[int], QUERY, Ge(0), Doc("The size of a tree that you have seen."), Example(5)
+    ] = UNSET
+    from_root_hash: Annotated[
+        Maybe[str],
+        QUERY,
+        # What a plus that was not escaped arrives as, and the two letters of base64url, pass too.
+        Pattern("[A-Za-z0-9+/ _-]{42}[AEIMQUYcgkosw048]=", "the base64 of 32 bytes"),
+        Doc("Its root, base64; needs `fromSize`."),
+        Example("6267Ce8SRLM8d2xbzkcY8YBJMqz8geVSCfxImmA15fE="),
+    ] = UNSET
+    size: Size = UNSET
+
+
+# -- writing -----------------------------------------------------------------------------------
+
+
+async def open_subject(ctx: Context, request: OpenSubject) -> Created[LedgerRecord]:
+    """Open a subject."""
+    appended = await append(ctx, [request.body.entry()], is_batch=False)
+    return _created(appended, address_of(appended.records[0].id))
+
+
+async def append_records(ctx: Context, request: AppendRecords) -> Created[Any]:
+    """Append one record or a batch."""
+    if isinstance(request.body, Entry):
+        appended = await append(ctx, [request.body], is_batch=False)
+        return _created(appended, f"{RECORDS}/{appended.records[0].id}")
+    appended = await append(ctx, request.body)
+    first, count = appended.records[0].seq, len(appended.records)
+    after = f"after={first - 1}&" if first else ""
+    rows = [sealed(*pair) for pair in zip(appended.records, appended.receipts, strict=True)]
+    place = f"{RECORDS}?{after}limit={count}"
+    return Created(wire.dumps(rows), appended.head.tag, place)
+
+
+def _created(appended: Appended, location: str) -> Created[Any]:
+    row = sealed(appended.records[0], appended.receipts[0])
+    return Created(wire.dumps(row), appended.head.tag, location)
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+
+async def list_subjects(ctx: Context, request: ListSubjects) -> Page[SubjectRow]:
+    """The subjects, newest first."""
+    key = _designator(request.designator)
+    binding = ctx.list_binding({} if key is None else {"designator": (key,)}, None, None)
+    position = ctx.open_cursor(request.cursor, binding)
+    opened = await ctx.tx.ledger.opened(
+        before=None if position is None else position.order, key=key, limit=request.limit + 1
+    )
+    found = opened[: request.limit]
+    rows = tuple([wire.dumps(await reading.subject_row(ctx, line)) for line in found])
+    end = Position(found[-1].seq, "") if len(opened) > len(found) else None
+    return Page(rows, ctx.seal_cursor(end, binding))
+
+
+def _designator(text: Maybe[str]) -> str | None:
+    if isinstance(text, Unset):
+        return None
+    scheme, _, value = text.partition(":")
+    return f"{scheme}:{normalise(scheme, value, 'designator')}"
+
+
+async def fold_subject(ctx: Context, request: FoldSubject) -> One[SubjectView] | Content:
+    """The subject as it was known and held at two times, or a picture of all that was."""
+    asked = request.bounds(ctx.now)
+    if ctx.format == SVG.format:
+        marked = not isinstance(request.valid_time, Unset)
+        body = await reading.picture_of(ctx, request.subject_id, asked, marked=marked)
+        return Content(SVG.media_type, body, (sha256(body).hexdigest(),))
+    included = given(request.include, ())
+    view = await reading.view_of(
+        ctx,
+        request.subject_id,
+        asked,
+        history="history" in included,
+        segments="segments" in included,
+    )
+    raw = encode(view)
+    return One(raw, _tag(raw, request.valid_time))
+
+
+def _tag(body: bytes, valid_time: Maybe[str]) -> tuple[str, ...] | None:
+    """Without a valid time an answer tells the time of asking, so no two of them are the same."""
+    return None if isinstance(valid_time, Unset) else (sha256(body).hexdigest(),)
+
+
+async def export_subject(ctx: Context, request: ExportSubject) -> Content:
+    """The subject's fold as a STIX bundle."""
+    asked = request.bounds(ctx.now)
+    body = await reading.bundle_of(ctx, request.subject_id, asked, request.tlp)
+    return Content(STIX.media_type, body, _tag(body, request.valid_time))
+
+
+async def list_records(ctx: Context, request: ListRecords) -> Page[SealedRow]:
+    """Sealed lines as they are stored, byte for byte."""
+    head = await prefix(ctx, given(request.size, None))
+    size = {} if isinstance(request.size, Unset) else {"size": (str(request.size),)}
+    binding = ctx.list_binding(size, None, None)
+    position = ctx.open_cursor(request.cursor, binding)
+    if position is not None and not isinstance(request.after, Unset):
+        raise Problem(
+            problem.CONFLICTING_PARAMETERS,
+            "after: cannot be combined with cursor",
+            resolution="Send after or cursor, not both.",
+        )
+    start = given(request.after, -1) + 1 if position is None else position.order
+    rows = await reading.exported(ctx, start, min(head.size, start + request.limit))
+    end = start + len(rows)
+    more = Position(end, "") if end < head.size else None
+    return Page(rows, ctx.seal_cursor(more, binding), fields=_log_fields(ctx, head))
+
+
+async def get_record(ctx: Context, request: GetRecord) -> One[LedgerRecord]:
+    """One record, as it is now: without its content once that was erased."""
+    raw = wire.dumps(sealed(decode((await _line(ctx, request.record_id)).line)))
+    return One(raw, (sha256(raw).hexdigest(),))
+
+
+async def _line(ctx: Context, id_: str) -> SealedLine:
+    line = await ctx.tx.ledger.get(id_)
+    if line is None:
+        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
+    return line
+
+
+async def prove_record(ctx: Context, request: ProveRecord) -> Content:
+    """The receipt of a record under the checkpoint of a size."""
+    line = await _line(ctx, request.record_id)
+    head = await prefix(ctx, given(request.size, None))
+    if line.seq >= head.size:
+        raise Problem(problem.INVALID_PARAMETER, f"size: the record is number {line.seq}")
+    receipt = await Proofs(ctx).receipt(line.seq, head.size, checkpoint_of(ctx, head))
+    return Content(UTF8_TEXT, receipt.encode(), (head.tag, line.id), _log_fields(ctx, head))
+
+
+async def get_checkpoint(ctx: Context, request: GetCheckpoint) -> Content:
+    """The signed tree head."""
+    head = await prefix(ctx, given(request.size, None))
+    text = checkpoint_of(ctx, head)
+    return Content(UTF8_TEXT, text.encode(), (head.tag, text), _log_fields(ctx, head))
+
+
+async def get_tile(ctx: Context, request: GetTile) -> Content:
+    """A tile of hashes or entries; a full one never changes."""
+    body = await reading.tile_bytes(ctx, request.tile)
+    return Content(OCTETS.media_type, body, (request.tile,))
+
+
+_STANDARD: Final = str.maketrans(" -_", "++/")
+
+
+async def verify_ledger(ctx: Context, request: VerifyLedger) -> One[Verification]:
+    """The verdict; a ledger that is not sound is told in it, not by the status."""
+    hash_, seen = request.from_root_hash, None
+    if not isinstance(request.from_size, Unset):
+        root = None if isinstance(hash_, Unset) else from_base64(hash_.translate(_STANDARD))
+        seen = reading.Trusted(request.from_size, root)
+    elif not isinstance(hash_, Unset):
+        raise Problem(problem.INVALID_PARAMETER, "fromSize: is required with fromRootHash")
+    verdict = await reading.verified(
+        ctx, level=request.level, size=given(request.size, None), seen=seen
+    )
+    return One(wire.dumps(verdict))
+
+
+def _log_fields(ctx: Context, head: TreeHead) -> Fields:
+    return (
+        ("X-Svc-Ledger-Size", str(head.size)),
+        ("X-Svc-Ledger-Root", to_base64(head.root)),
+        ("X-Svc-Ledger-Vkey", vkey_of(ctx, head.ledger).vkey),
+    )
+
+
+# -- declarations ------------------------------------------------------------------------------
 
 READ = frozenset({"ledger:read"})
 WRITE = frozenset({"ledger:write"})
 
-_APPENDING = tuple(
-    problem.CATALOGUE[code]
-    for code in (
-        "TIMESTAMP_INVALID",
-        "TIMESTAMP_LEAP_SECOND",
-        "TIMESTAMP_PRECISION",
-        "INTERVAL_EMPTY",
-        "NUMBER_PRECISION",
-        "RECORD_TOO_LARGE",
-    )
-)
-_JUDGING = tuple(
-    problem.CATALOGUE[code]
-    for code in (
-        "DESIGNATOR_INVALID",
-        "UNKNOWN_SUBJECT",
-        "UNKNOWN_TARGET",
-        "UNKNOWN_EVIDENCE",
-        "FOUR_EYES_REQUIRED",
-        "ERASURE_NOT_ALLOWED",
-        "DUPLICATE_RECORD",
-        "TARGET_NOT_IN_FORCE",
-        "TRANSITION_NOT_ALLOWED",
-    )
-)
 _TIMES = (problem.TIMESTAMP_INVALID, problem.TIMESTAMP_LEAP_SECOND, problem.TIMESTAMP_PRECISION)
+_APPENDING = (
+    *_TIMES,
+    problem.INTERVAL_EMPTY,
+    problem.NUMBER_PRECISION,
+    problem.RECORD_TOO_LARGE,
+)
+_JUDGING = (
+    problem.DESIGNATOR_INVALID,
+    problem.UNKNOWN_SUBJECT,
+    problem.UNKNOWN_TARGET,
+    problem.UNKNOWN_EVIDENCE,
+    problem.FOUR_EYES_REQUIRED,
+    problem.ERASURE_NOT_ALLOWED,
+    problem.DUPLICATE_RECORD,
+    problem.TARGET_NOT_IN_FORCE,
+    problem.TRANSITION_NOT_ALLOWED,
+)
 
 _LOG = ("X-Svc-Ledger-Size", "X-Svc-Ledger-Root", "X-Svc-Ledger-Vkey")
 _TAG = (
@@ -89,23 +445,43 @@ xSnZeJFj5J52Jli0hxOA4XBiSnDSEDqQMUaJPeBIhuM=
 
 {_CHECKPOINT}"""
 _PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1240 100" role="img"></svg>'
-_BUNDLE = {
-    "type": "bundle",
-    "id": "bundle--438e322a-3d78-550d-ae4a-d14028864e6e",
-    "objects": [
-        {
-            "type": "identity",
-            "spec_version": "2.1",
-            "id": "identity--222b2319-94cc-529b-aece-72ed433ca42f",
-            "created_by_ref": "identity--85d1d17b-0d94-56cf-93f3-42c0b8b3c02f",
-            "created": "2026-01-05T09:00:00.000Z",
-            "modified": "2026-02-03T10:00:00.000Z",
-            "object_marking_refs": ["marking-definition--55d920b0-5e8b-4f79-9ee9-91f868d9b421"],
-            "name": "Müller Shipping AG",
-            "identity_class": "organization",
-        }
-    ],
+_BUNDLE = {"type": "bundle", "id": "bundle--438e322a-3d78-550d-ae4a-d14028864e6e"}
+
+
+def _examples(class_: type, *names: str) -> dict[str, Any]:
+    """The example values of these members, as they are sent."""
+    hints = get_type_hints(class_, include_extras=True)
+    return {
+        wire.camel(name): mark.value
+        for name in names
+        for mark in hints[name].__metadata__
+        if isinstance(mark, Example)
+    }
+
+
+def _entry(kind: Kind, op: Op, *optional: str, **instead: Any) -> dict[str, Any]:
+    """An entry of the example values of what it must have, with some of what it may have."""
+    sent = _examples(Entry, *MEMBERS[kind, op].required, *optional)
+    return {"kind": kind, "op": op, **sent, **instead}
+
+
+_SEAT = {"city": "Zug", "country": "CH"}
+_SOURCE = _examples(CitedSource, "url", "publisher", "retrieved_at", "content_sha256")
+_CLAIM = _entry("claim", "assert", "confidence", "evidence", "valid_from", value=_SEAT)
+_DESIGNATOR = _entry("designator", "assert")
+_VERDICT = _entry("claim", "verify", "method", "evidence")
+APPENDS: Final[Mapping[str, Any]] = {
+    "claim": _CLAIM,
+    "designator": _DESIGNATOR,
+    "observation": _entry("observation", "assert", "lang", source=_SOURCE),
+    "amend": _entry("claim", "amend", "valid_from", value="Bern", reason="no-longer-true"),
+    "supersede": _entry("claim", "supersede", "reason", value=_SEAT),
+    "retract": _entry("claim", "retract"),
+    "verify": _VERDICT,
+    "erase": _entry("claim", "erase", "legal_basis", reason="request of 3 March"),
+    "batch": [_DESIGNATOR, _CLAIM, _VERDICT],
 }
+"""What `POST /ledger/records` takes, by what it does: head and payload members side by side."""
 
 
 def _read(id_: str, path: str, **members: Any) -> Operation[Any, Any]:

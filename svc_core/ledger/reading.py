@@ -7,27 +7,35 @@ import attrs
 from attrs import frozen
 
 from svc_core import problem
-from svc_core.ledger import stix, stored, timestamps
+from svc_core.ledger import stix, timestamps
 from svc_core.ledger.append.erasure import erased_later
 from svc_core.ledger.fold.fold import fold
+from svc_core.ledger.fold.rows import text_of
 from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.fold.view import Basis, CollisionView, SubjectView
 from svc_core.ledger.log import tiles
 from svc_core.ledger.log.checkpoint import Checkpoint, open_checkpoint
-from svc_core.ledger.log.note import NoteError, VerifierKey, from_base64, to_base64
+from svc_core.ledger.log.note import NoteError, VerifierKey, to_base64
 from svc_core.ledger.log.note import parse as parse_note
 from svc_core.ledger.log.proofs import ProofError, consistency_ranges, verify_consistency
 from svc_core.ledger.log.seal import TreeHead
 from svc_core.ledger.log.tiles import Tile
-from svc_core.ledger.log.tree import HASH_BYTES
 from svc_core.ledger.model import Consistency, SubjectRow, Verification, verification
 from svc_core.ledger.picture import svg
 from svc_core.ledger.records import Record, decode, split
-from svc_core.ledger.stored import Proofs, head_of, records_of
+from svc_core.ledger.stored import (
+    SUBJECT_RECORDS_MAX,
+    Proofs,
+    checkpoint_of,
+    head_of,
+    prefix,
+    records_of,
+    vkey_of,
+)
 from svc_core.ledger.verify.anchors import Anchor, Anchors, gather
-from svc_core.ledger.verify.diagnosis import Diagnosis
-from svc_core.ledger.verify.sweep import RUN_LINES_MAX, Sweep
+from svc_core.ledger.verify.sweep import RUN_LINES_MAX
 from svc_core.ledger.verify.verdict import Level, Verdict
+from svc_core.ledger.verify.verify import PASSES
 from svc_core.operation import Context
 from svc_core.ports import LEDGER_LEVELS, SealedLine
 from svc_core.problem import Problem
@@ -55,36 +63,43 @@ class Bounds:
 # -- subjects ----------------------------------------------------------------------------------
 
 
-async def subjects(
-    ctx: Context, *, before: int | None, key: str | None, limit: int
-) -> tuple[tuple[SubjectRow, ...], int | None]:
-    """Subjects by when they were opened, newest first, and the number to go on before."""
-    opened = await ctx.tx.ledger.opened(before=before, key=key, limit=limit + 1)
-    rows = [await _row(ctx, line) for line in opened[:limit]]
-    return tuple(rows), opened[limit - 1].seq if len(opened) > limit else None
-
-
-async def _row(ctx: Context, opening: SealedLine) -> SubjectRow:
-    lines = await ctx.tx.ledger.of_subject(opening.subject, limit=stored.SUBJECT_RECORDS_MAX)
+async def subject_row(ctx: Context, opening: SealedLine) -> SubjectRow:
+    """The subject that a record opened, as it is described now."""
+    lines = await ctx.tx.ledger.of_subject(opening.subject, limit=SUBJECT_RECORDS_MAX)
     # Only the records of the subject itself say what it is; the others need not be decoded.
     identity = [decode(line) for line in lines if _SUBJECT_KIND in split(line).head]
-    now = timestamps.of(ctx.now)
-    view = fold(identity, opening.subject, valid_time=now)
+    stated = fold(identity, opening.subject, valid_time=timestamps.of(ctx.now)).identity
     first = decode(opening.line)
-    stated = view.identity
     return SubjectRow(
         id=opening.subject,
-        type=_text(stated and stated.type),
-        label=_text(stated and stated.label),
-        description=_text(stated and stated.description),
+        type=text_of(stated and stated.type),
+        label=text_of(stated and stated.label),
+        description=text_of(stated and stated.description),
         opened_at=first.recorded_at,
         author=first.author,
         seq=first.seq,
     )
 
 
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+async def known_records(
+    ctx: Context, subject: str, asked: Bounds
+) -> tuple[TreeHead, tuple[Record, ...]]:
+    """The prefix that the bounds name, and the records of a subject in it; none if it came later.
+
+    With a record time and a size, the prefix is the smaller of the two.
+
+    Raises:
+        Problem: NOT_FOUND where the ledger holds no such subject at all; INVALID_PARAMETER for a
+            size that the ledger never had.
+    """
+    sizes = [] if asked.size is None else [asked.size]
+    if asked.record_time is not None:
+        sizes.append(await ctx.tx.ledger.size_at(asked.record_time))
+    head = await prefix(ctx, min(sizes, default=None))
+    records = await records_of(ctx, subject, size=head.size)
+    if not records and await ctx.tx.ledger.get(subject) is None:
+        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
+    return head, records
 
 
 async def view_of(
@@ -93,11 +108,9 @@ async def view_of(
     """The fold of a subject, on the prefix that the bounds name.
 
     Raises:
-        Problem: NOT_FOUND where the ledger never held it; INVALID_PARAMETER for a size that the
-            ledger never had.
+        Problem: as `known_records`.
     """
-    head = await asked_head(ctx, asked)
-    records = await known_records(ctx, subject, head)
+    head, records = await known_records(ctx, subject, asked)
     view = fold(
         records,
         subject,
@@ -110,26 +123,6 @@ async def view_of(
     if view.record_time is None or asked.record_time is None:
         view = attrs.evolve(view, record_time=head.recorded_at)
     return attrs.evolve(view, collisions=await _collisions(ctx, view, head))
-
-
-async def known_records(ctx: Context, subject: str, head: TreeHead) -> tuple[Record, ...]:
-    """The records of a subject in a prefix; none of one that was opened later.
-
-    Raises:
-        Problem: NOT_FOUND where the ledger holds no such subject at all.
-    """
-    records = await records_of(ctx, subject, size=head.size)
-    if not records and await ctx.tx.ledger.get(subject) is None:
-        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
-    return records
-
-
-async def asked_head(ctx: Context, asked: Bounds) -> TreeHead:
-    """The head of the prefix that a record time or a size names; with both, of the smaller."""
-    sizes = [] if asked.size is None else [asked.size]
-    if asked.record_time is not None:
-        sizes.append(await ctx.tx.ledger.size_at(asked.record_time))
-    return await stored.prefix(ctx, min(sizes)) if sizes else await head_of(ctx)
 
 
 async def _collisions(ctx: Context, view: SubjectView, head: TreeHead) -> tuple[CollisionView, ...]:
@@ -166,11 +159,11 @@ async def picture_of(ctx: Context, subject: str, asked: Bounds, *, marked: bool)
     """What was recorded of a subject, as SVG; with `marked` the valid time is drawn as a line.
 
     Raises:
-        Problem: as `view_of`.
+        Problem: as `known_records`.
     """
-    head = await asked_head(ctx, asked)
+    head, records = await known_records(ctx, subject, asked)
     drawn = svg(
-        await known_records(ctx, subject, head),
+        records,
         subject,
         record_time=asked.record_time or head.recorded_at,
         valid_time=asked.valid_time if marked else None,
@@ -182,10 +175,9 @@ async def bundle_of(ctx: Context, subject: str, asked: Bounds, tlp: stix.Tlp) ->
     """The fold of a subject as a STIX bundle, with the subjects that its claims lead to.
 
     Raises:
-        Problem: as `view_of`; INVALID_PARAMETER where the claims lead to too many subjects.
+        Problem: as `known_records`; INVALID_PARAMETER where the claims lead to too many subjects.
     """
-    head = await asked_head(ctx, asked)
-    records = await known_records(ctx, subject, head)
+    head, records = await known_records(ctx, subject, asked)
     related = stix.others(
         records, subject, valid_time=asked.valid_time, record_time=asked.record_time
     )
@@ -233,7 +225,11 @@ async def tile_bytes(ctx: Context, path: str) -> bytes:
     Raises:
         Problem: NOT_FOUND where the path names none, or the ledger has not filled it yet.
     """
-    nothing = Problem(problem.NOT_FOUND, "The ledger has no such tile.")
+    nothing = Problem(
+        problem.NOT_FOUND,
+        "The ledger has no such tile.",
+        resolution="Ask for tiles of the size that the checkpoint names.",
+    )
     try:
         tile = Tile.parse(f"tile/{path}")
     except tiles.TileError as unknown:
@@ -243,36 +239,18 @@ async def tile_bytes(ctx: Context, path: str) -> bytes:
     if tile.level is None:
         lines = await ctx.tx.ledger.lines(tile.span.start, tile.span.end)
         return tiles.entry_bytes([split(line).head for line in lines])
-    return tiles.hash_bytes(await ctx.tx.ledger.hashes(*tile.span))
+    return b"".join(await ctx.tx.ledger.hashes(*tile.span))
 
 
 # -- verification ------------------------------------------------------------------------------
 
 
 @frozen
-class Seen:
+class Trusted:
     """The tree that a caller has seen before; `root` is 32 bytes, None where only its size."""
 
     size: int
     root: bytes | None
-
-
-def seen(size: int, root: str | None) -> Seen:
-    """What a caller claims to have seen.
-
-    Raises:
-        Problem: INVALID_PARAMETER for a root that is no base64 of 32 bytes.
-    """
-    if root is None:
-        return Seen(size, None)
-    try:
-        # In a query a plus that was not escaped arrives as a space.
-        hash_ = from_base64(root.replace(" ", "+").replace("-", "+").replace("_", "/"))
-    except NoteError:
-        hash_ = b""
-    if len(hash_) != HASH_BYTES:
-        raise Problem(problem.INVALID_PARAMETER, "fromRootHash: must be the base64 of 32 bytes")
-    return Seen(size, hash_)
 
 
 async def verified(
@@ -280,7 +258,7 @@ async def verified(
     *,
     level: Level,
     size: int | None,
-    trusted: Seen | None,
+    seen: Trusted | None,
     most: int = VERIFIED_MAX,
 ) -> Verification:
     """The verdict over the ledger's first `size` records.
@@ -288,14 +266,14 @@ async def verified(
     Raises:
         Problem: INVALID_PARAMETER for sizes that the ledger never had, or too many records.
     """
-    head = await head_of(ctx) if size is None else await stored.prefix(ctx, size)
-    consistency = None if trusted is None else await _consistency(ctx, trusted, head)
-    start = await _start(ctx, head, trusted, most)
-    vkey = VerifierKey(stored.origin_of(ctx, head.ledger), stored.signer_of(ctx).public)
+    head = await prefix(ctx, size)
+    consistency = None if seen is None else await _consistency(ctx, seen, head)
+    start = await _start(ctx, head, seen, most)
+    vkey = vkey_of(ctx, head.ledger)
     anchors, checkpoints = await _kept(ctx, head, vkey)
-    if trusted is not None and trusted.root is not None:
-        anchors.append(Anchor(trusted.size, trusted.root))
-    evidence = gather(
+    if seen is not None and seen.root is not None:
+        anchors.append(Anchor(seen.size, seen.root))
+    held = gather(
         level=level,
         ledger=head.ledger,
         start=start,
@@ -304,42 +282,40 @@ async def verified(
         anchors=anchors,
         erased=await erased_later(ctx, _runs(ctx, start.size if start else 0, head.size), head),
     )
-    verdict = await _judged(ctx, evidence, head.size)
     return verification(
-        verdict,
+        await _judged(ctx, held, head.size),
         ledger=head.ledger,
         origin=vkey.name,
         vkey=vkey.vkey,
-        checkpoint=stored.checkpoint_of(ctx, head),
+        checkpoint=checkpoint_of(ctx, head),
         consistency=consistency,
     )
 
 
-async def _consistency(ctx: Context, trusted: Seen, head: TreeHead) -> Consistency:
-    if trusted.size > head.size:
+async def _consistency(ctx: Context, seen: Trusted, head: TreeHead) -> Consistency:
+    if seen.size > head.size:
         raise Problem(problem.INVALID_PARAMETER, f"fromSize: the ledger has {head.size} records")
-    own = await stored.prefix(ctx, trusted.size)
-    proof = await Proofs(ctx).hashes(consistency_ranges(trusted.size, head.size))
-    root = own.root if trusted.root is None else trusted.root
+    root = seen.root or (await prefix(ctx, seen.size)).root
+    proof = await Proofs(ctx).hashes(consistency_ranges(seen.size, head.size))
     try:
-        verify_consistency(trusted.size, head.size, root, head.root, proof)
+        verify_consistency(seen.size, head.size, root, head.root, proof)
         holds = True
     except ProofError:
         holds = False
-    return Consistency(trusted.size, to_base64(root), tuple(map(to_base64, proof)), holds)
+    return Consistency(seen.size, to_base64(root), tuple(map(to_base64, proof)), holds)
 
 
-async def _start(ctx: Context, head: TreeHead, trusted: Seen | None, most: int) -> TreeHead | None:
+async def _start(ctx: Context, head: TreeHead, seen: Trusted | None, most: int) -> TreeHead | None:
     """Where verification begins: at the first record, or where a long ledger was seen before."""
     if head.size <= most:
         return None
-    if trusted is None or trusted.root is None or head.size - trusted.size > most:
+    if seen is None or seen.root is None or head.size - seen.size > most:
         raise Problem(
             problem.INVALID_PARAMETER,
             f"size: at most {most} records are verified at once; walk the ledger with "
             "size, then fromSize and fromRootHash of the answer before, or verify an export",
         )
-    return await stored.prefix(ctx, trusted.size)
+    return await prefix(ctx, seen.size)
 
 
 async def _kept(
@@ -349,13 +325,13 @@ async def _kept(
     anchors: list[Anchor] = []
     checkpoints: list[bytes] = []
     for text in await ctx.tx.ledger.checkpoints():
-        earlier = _under_its_own_name(text.decode(), vkey)
-        if earlier is None:
+        own = _under_its_own_name(text.decode(), vkey)
+        if own is not None and own.size > head.size:
+            continue
+        if own is None or own.origin == vkey.name:
             checkpoints.append(text)
-        elif earlier.size <= head.size and earlier.origin != vkey.name:
-            anchors.append(Anchor(earlier.size, earlier.root))
-        elif earlier.size <= head.size:
-            checkpoints.append(text)
+        else:
+            anchors.append(Anchor(own.size, own.root))
     return anchors, checkpoints
 
 
@@ -369,17 +345,15 @@ def _under_its_own_name(text: str, vkey: VerifierKey) -> Checkpoint | None:
 
 
 async def _judged(ctx: Context, held: Anchors, size: int) -> Verdict:
-    sweep = Sweep(held)
-    async for lines in _runs(ctx, held.base, size):
-        if not sweep.feed(lines):
-            break
-    verdict = sweep.finish()
-    if verdict is not None:
-        return verdict
-    diagnosis = Diagnosis(held)
-    async for lines in _runs(ctx, held.base, size):
-        diagnosis.feed(lines)
-    return diagnosis.finish()
+    for make in PASSES:
+        verifier = make(held)
+        async for lines in _runs(ctx, held.base, size):
+            if not verifier.feed(lines):
+                break
+        verdict = verifier.finish()
+        if verdict is not None:
+            return verdict
+    raise AssertionError("a diagnosis always comes to a verdict")
 
 
 async def _runs(ctx: Context, start: int, end: int) -> AsyncIterator[Sequence[bytes]]:

@@ -8,14 +8,22 @@ Rule 4: the payload alone can be erased; head and seal stay, and with them every
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from json import JSONDecoder
+from math import isfinite
 from typing import Any, Final, Literal, NamedTuple, NoReturn
 
 from attrs import frozen
 
 from svc_core import canonical
-from svc_core.problem import NUMBER_PRECISION, RECORD_TOO_LARGE, VALIDATION_FAILED, Problem
+from svc_core.problem import (
+    NUMBER_PRECISION,
+    RECORD_TOO_LARGE,
+    VALIDATION_FAILED,
+    Problem,
+    ProblemType,
+)
+from svc_core.wire.faults import escape
 
 Kind = Literal["subject", "designator", "observation", "claim"]
 Op = Literal["assert", "amend", "supersede", "retract", "verify", "erase"]
@@ -67,6 +75,7 @@ DRAFTED: Final = re.compile(
 )
 """The part of that grammar which drafts fill: subject, target, interval, kind, op and author."""
 
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _PAYLOAD_MARK: Final = b',"payload":'
 _SEAL_MARK: Final = b',"seal":"'
 _LINE_START: Final = b'{"head":'
@@ -123,14 +132,6 @@ class Parts(NamedTuple):
 # -- writing -----------------------------------------------------------------------------------
 
 
-def encode_head(record: Record) -> bytes:
-    """The canonical bytes of a record's head; the members are written as they are.
-
-    `HEAD` tells whether they were fit to be written. Payload and seal are no part of a head.
-    """
-    return head_text(*record[:10], record.payload_hash, record.prev, record.ledger).encode("ascii")
-
-
 def head_text(  # noqa: PLR0917 - a record's members in its order; naming them costs a tenth
     seq: int,
     id: str,
@@ -146,7 +147,10 @@ def head_text(  # noqa: PLR0917 - a record's members in its order; naming them c
     prev: str,
     ledger: str,
 ) -> str:
-    """The text of a head from its members, in the order in which a `Record` has them."""
+    """The canonical text of a head from its members, in the order in which a `Record` has them.
+
+    They are written as they are; `HEAD` tells whether they were fit to be written.
+    """
     to = "null" if target is None else f'"{target}"'
     start = "null" if valid_from is None else f'"{valid_from}"'
     end = "null" if valid_to is None else f'"{valid_to}"'
@@ -167,8 +171,10 @@ def encode_line(head: bytes, payload: bytes | None, seal: str) -> bytes:
     )
 
 
-def payload_bytes(payload: Payload) -> bytes:
+def payload_bytes(payload: Payload, where: str = "") -> bytes:
     """The canonical bytes of a payload that may be sealed: reading them gives the payload back.
+
+    `where` is the JSON Pointer of the payload in the refusal.
 
     Raises:
         Problem: RECORD_TOO_LARGE beyond 60,000 bytes or 16 levels; NUMBER_PRECISION for a number
@@ -178,39 +184,38 @@ def payload_bytes(payload: Payload) -> bytes:
     try:
         content = canonical.plain_bytes(payload, PAYLOAD_DEPTH_MAX) or _checked_bytes(payload)
     except canonical.CanonicalError as broken:
-        raise Problem(VALIDATION_FAILED, f"(body): {broken}") from broken
+        raise Problem(VALIDATION_FAILED, f"{where or '(body)'}: {broken}") from broken
     if len(content) > PAYLOAD_BYTES_MAX:
-        reason = f"The payload has {len(content)} bytes; {PAYLOAD_BYTES_MAX} are kept."
-        raise Problem(RECORD_TOO_LARGE, f"(body): {reason}")
+        reason = f"makes a payload of {len(content)} bytes, beyond {PAYLOAD_BYTES_MAX}"
+        raise Problem(RECORD_TOO_LARGE, f"{where or '(body)'}: {reason}")
     return content
 
 
 def _checked_bytes(payload: Payload) -> bytes:
-    _refuse_depth(payload, PAYLOAD_DEPTH_MAX)
-    _refuse_wide_floats(payload)
+    for type_, where, reason in unfit(payload):
+        raise Problem(type_, f"{where or '(body)'}: {reason}")
     return canonical.dumps(payload)
 
 
-def _refuse_depth(value: object, levels: int) -> None:
-    if not isinstance(value, dict | list | tuple):
-        return
-    if not levels:
-        reason = f"The payload is nested deeper than {PAYLOAD_DEPTH_MAX} levels."
-        raise Problem(RECORD_TOO_LARGE, f"(body): {reason}")
-    for item in value.values() if isinstance(value, dict) else value:
-        _refuse_depth(item, levels - 1)
+def unfit(value: Any, where: str = "", depth: int = 1) -> Iterator[tuple[ProblemType, str, str]]:
+    """What of a value cannot be sealed and read back as it is, each by its JSON Pointer.
 
-
-def _refuse_wide_floats(value: object) -> None:
-    # RFC 8785 writes 2^53 as a float without point or exponent; a reader takes it for an integer
-    # that it then has to refuse. From 1e21 on it has an exponent and stays a float.
-    if isinstance(value, float) and canonical.INTEGER_MAX < abs(value) < 1e21:
-        raise Problem(
-            NUMBER_PRECISION, f"(body): {value} is an integer beyond 2^53-1; send it as text."
-        )
-    if isinstance(value, dict | list | tuple):
-        for item in value.values() if isinstance(value, dict) else value:
-            _refuse_wide_floats(item)
+    RFC 8785 writes 2^53 as a float without point or exponent; a reader takes it for an integer that
+    it then has to refuse. From 1e21 on it has an exponent and stays a float.
+    """
+    match value:
+        case str() if _SURROGATE.search(value):
+            yield VALIDATION_FAILED, where, "must not hold half a surrogate pair"
+        case float() if not isfinite(value) or canonical.INTEGER_MAX < abs(value) < 1e21:
+            yield NUMBER_PRECISION, where, "cannot be kept exactly, so send it as a string"
+        case int() if abs(value) > canonical.INTEGER_MAX:
+            yield NUMBER_PRECISION, where, "lies beyond ±(2^53-1), so send it as a string"
+        case dict() | list() | tuple() if depth > PAYLOAD_DEPTH_MAX:
+            reason = f"nests a payload beyond {PAYLOAD_DEPTH_MAX} levels"
+            yield RECORD_TOO_LARGE, where, reason
+        case dict() | list() | tuple():
+            for name, item in value.items() if isinstance(value, dict) else enumerate(value):
+                yield from unfit(item, f"{where}/{escape(str(name))}", depth + 1)
 
 
 # -- reading -----------------------------------------------------------------------------------

@@ -31,11 +31,6 @@ def ledger_of(tenant: str) -> str:
     return ids.derived_id("led", "ledger", "workspace", tenant)
 
 
-def day_of(head: TreeHead) -> str:
-    """The UTC day of the last record, whose last checkpoint is kept."""
-    return str(head.recorded_at)[:10]
-
-
 async def head_of(ctx: Context) -> TreeHead:
     """The head of the caller's ledger; an empty one before the first append."""
     stored = await ctx.tx.ledger.head()
@@ -55,23 +50,20 @@ def signer_of(ctx: Context) -> Signer:
             problem.SERVICE_UNAVAILABLE,
             "The key that signs ledgers is not at hand; is its master secret still listed?",
             {"Retry-After": str(RETRY_SECONDS)},
+            resolution="Ask the operator to list that master secret again.",
         )
     return ctx.host.signer
 
 
-def origin_of(ctx: Context, ledger: str) -> str:
-    """The name under which a ledger's checkpoints are signed: the service's host and its own id."""
-    return f"{ctx.host.origin.partition('://')[2]}/{ledger}"
-
-
-def vkey_of(ctx: Context, ledger: str) -> str:
-    """The key that verifies the ledger's checkpoints (C2SP signed-note)."""
-    return VerifierKey(origin_of(ctx, ledger), signer_of(ctx).public).vkey
+def vkey_of(ctx: Context, ledger: str) -> VerifierKey:
+    """The key that verifies a ledger's checkpoints, named by the service's host and its own id."""
+    name = f"{ctx.host.origin.partition('://')[2]}/{ledger}"
+    return VerifierKey(name, signer_of(ctx).public)
 
 
 def checkpoint_of(ctx: Context, head: TreeHead) -> str:
     """The signed checkpoint of a head."""
-    origin = origin_of(ctx, head.ledger)
+    origin = vkey_of(ctx, head.ledger).name
     return sign(Checkpoint(origin, head.size, head.root), signer_of(ctx))
 
 
@@ -98,14 +90,14 @@ class Proofs:
         return self._read[span]
 
 
-async def prefix(ctx: Context, size: int) -> TreeHead:
-    """The head that the ledger had at `size`, remade from what is kept.
+async def prefix(ctx: Context, size: int | None) -> TreeHead:
+    """The head that the ledger had at `size`, remade from what is kept; without one, its head.
 
     Raises:
         Problem: INVALID_PARAMETER when it never was that large.
     """
     head = await head_of(ctx)
-    if size == head.size:
+    if size is None or size == head.size:
         return head
     if size > head.size:
         raise Problem(problem.INVALID_PARAMETER, f"size: the ledger has {head.size} records")

@@ -11,7 +11,7 @@ from attrs import frozen
 from svc_core import problem, wire
 from svc_core.constraints import Arg, Doc, Ge, Le, MaxLen, MinLen
 from svc_core.host import Progress, Tell
-from svc_core.news import intake, operations
+from svc_core.news import intake
 from svc_core.news.intake import CADENCE_SECONDS_MAX, CADENCE_SECONDS_MIN, SourceWish
 from svc_core.operation import Context, Operation, local
 from svc_core.ports import SYSTEM
@@ -254,13 +254,13 @@ def _no_source(id_: str) -> Problem:
 
 async def list_sources(ctx: Context, _: ListSources) -> Page[Source]:
     """Every source with its health, by name."""
-    found = await operations.list_sources(ctx, limit=SOURCES_MAX)
+    found = await intake.list_sources(ctx, limit=SOURCES_MAX)
     return Page(tuple(map(_row, sorted(found, key=lambda one: (one.name, one.location)))))
 
 
 async def _sources(ctx: Context) -> Sequence[Source]:
     async def unit(read: Context) -> Sequence[Source]:
-        return await operations.list_sources(read, limit=SOURCES_MAX)
+        return await intake.list_sources(read, limit=SOURCES_MAX)
 
     return await ctx.work.read(SYSTEM, unit)
 

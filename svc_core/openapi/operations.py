@@ -217,10 +217,7 @@ def _price(tier: Tier) -> dict[str, Any]:
         "tier": tier.name,
         "price": {"mode": "fixed", "currency": "USD", "amount": tier.price_usd},
         "asset": "USDC",
-        "networks": {
-            "production": payments.BASE.id,
-            "development": payments.BASE_SEPOLIA.id,
-        },
+        "networks": {"production": payments.BASE.id, "development": payments.BASE_SEPOLIA.id},
         "maxTimeoutSeconds": challenge.TIMEOUT_SECONDS,
         "headers": {"challenge": "PAYMENT-REQUIRED", "payment": "PAYMENT-SIGNATURE"},
     }
@@ -229,10 +226,8 @@ def _price(tier: Tier) -> dict[str, Any]:
 def _security(operation: Operation[Any, Any]) -> list[dict[str, list[str]]]:
     if operation.auth == "public":
         return []
-    payment: list[dict[str, list[str]]] = (
-        [{"x402": []}] if operation.auth == "bearer-or-x402" else []
-    )
-    return [{"bearerAuth": []}, *payment]
+    schemes = ["bearerAuth", "x402"] if operation.auth == "bearer-or-x402" else ["bearerAuth"]
+    return [{scheme: []} for scheme in schemes]
 
 
 def _pagination(operation: Operation[Any, Any]) -> dict[str, Any]:

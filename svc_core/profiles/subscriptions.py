@@ -11,8 +11,7 @@ from attrs import frozen
 
 from svc_core.operation import BODY, PATH, Context, Operation, Target
 from svc_core.profiles import rules
-from svc_core.profiles.operations import READ, WRITE
-from svc_core.profiles.planning import plan
+from svc_core.profiles.operations import READ, WRITE, plan
 from svc_core.resources.members import Cursor, Limit, SubscriptionId
 from svc_core.resources.profile import PROFILES, SUBSCRIPTIONS, Subscription, SubscriptionPatch
 from svc_core.resources.webhook import WEBHOOKS
@@ -68,8 +67,7 @@ async def patch_subscription(ctx: Context, request: PatchSubscription) -> One[Su
     Raises:
         Problem: VALIDATION_FAILED, naming each webhook that is not there.
     """
-    document = ctx.row
-    before = SUBSCRIPTIONS.decode(document.raw)
+    before = SUBSCRIPTIONS.decode(ctx.row.raw)
     after = rules.patch_subscription(before, request.body, ctx.now)
     await ctx.check_all(
         WEBHOOKS,
@@ -77,12 +75,11 @@ async def patch_subscription(ctx: Context, request: PatchSubscription) -> One[Su
         pointer="/delivery/webhookIds",
         known=before.delivery.webhook_ids,
     )
-    if after is not before:
-        document = await ctx.save(SUBSCRIPTIONS, after.id, after, expect=document.version)
+    written = await ctx.rewrite(SUBSCRIPTIONS, after)
     if after.status != before.status:
-        profile = PROFILES.decode((await ctx.load(PROFILES, after.profile_id)).raw)
+        profile = await ctx.value(PROFILES, after.profile_id)
         await plan(ctx, profile, after)
-    return One(document.raw, document.tag)
+    return written
 
 
 # -- declarations ------------------------------------------------------------------------------

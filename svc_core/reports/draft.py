@@ -16,6 +16,7 @@ of up to seven stories that need no more, `sections` tell the best stories under
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from functools import cached_property
 from textwrap import shorten
 
 from attrs import field, frozen
@@ -48,10 +49,15 @@ class Draft:
     cited: tuple[Evidence, ...] = field(repr=False)
     stories: tuple[Story, ...] = field(repr=False)
 
-    @property
+    @cached_property
     def numbers(self) -> dict[str, int]:
         """The number of each cited item by its id."""
         return {item.id: number for number, item in enumerate(self.cited, 1)}
+
+    def citations(self, story: Story) -> tuple[int, ...]:
+        """The numbers of a story's items; those that are not cited have none."""
+        ids, numbers = (member.evidence.id for member in story.members), self.numbers
+        return tuple(sorted(numbers[id_] for id_ in ids if id_ in numbers))
 
 
 def tell(

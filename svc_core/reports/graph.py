@@ -34,8 +34,7 @@ REPORT, INCIDENT, ENTITY, SOURCE = "report", "incident", "entity", "source"
 
 def build(draft: Draft, language: str) -> ReportGraph:
     """The graph of a draft: of the stories that it tells, those with a cited item."""
-    numbers, sources = draft.numbers, draft.words.sources
-    cited = [s for s in draft.stories if any(one.evidence.id in numbers for one in s.members)]
+    cited = [story for story in draft.stories if draft.citations(story)]
     named = {story.key: _named(story, language) for story in cited}
     wanted = [
         _node(REPORT, draft.title, REPORT),
@@ -44,19 +43,17 @@ def build(draft: Draft, language: str) -> ReportGraph:
         *_entities(named),
     ]
     held = {node.id for node in wanted[:NODES_MAX]}
-    drawn = [
-        edge for edge in _edges(cited, named, numbers) if {edge.source_id, edge.target_id} <= held
-    ]
+    drawn = [e for e in _edges(draft, cited, named) if {e.source_id, e.target_id} <= held]
     edges = drawn[:EDGES_MAX]
     degree = Counter(end for edge in edges for end in (edge.source_id, edge.target_id))
     nodes = tuple(evolve(node, degree=degree[node.id]) for node in wanted[:NODES_MAX])
-    anchors = tuple(_anchor(s, numbers) for s in cited if _id(INCIDENT, s.key) in held)
+    anchors = tuple(_anchor(s, draft) for s in cited if _id(INCIDENT, s.key) in held)
     return ReportGraph(
         nodes=nodes,
         edges=tuple(edges),
         incident_anchors=anchors,
-        citations=sources,
-        counts=GraphCounts(len(nodes), len(edges), len(anchors), len(sources)),
+        citations=draft.words.sources,
+        counts=GraphCounts(len(nodes), len(edges), len(anchors), len(draft.cited)),
         truncated=len(wanted) > NODES_MAX or len(drawn) > EDGES_MAX,
     )
 
@@ -71,14 +68,14 @@ def _node(
     return ReportNode(id_, type_, kind, label, country_code, degree=0)
 
 
-def _anchor(story: Story, numbers: Mapping[str, int]) -> IncidentAnchor:
+def _anchor(story: Story, draft: Draft) -> IncidentAnchor:
     return IncidentAnchor(
         node_id=_id(INCIDENT, story.key),
         story_id=story.key,
         title=_headline(story),
         first_reported_at=story.first_at,
         last_reported_at=story.last_at,
-        citations=cited_in(story, numbers),
+        citations=draft.citations(story),
     )
 
 
@@ -106,7 +103,7 @@ def _entities(named: Mapping[str, Sequence[Mention]]) -> list[ReportNode]:
 
 
 def _edges(
-    stories: Sequence[Story], named: Mapping[str, Sequence[Mention]], numbers: Mapping[str, int]
+    draft: Draft, stories: Sequence[Story], named: Mapping[str, Sequence[Mention]]
 ) -> list[ReportEdge]:
     """All edges, the weightiest kinds first."""
     found: list[ReportEdge] = []
@@ -114,9 +111,9 @@ def _edges(
     counts: Counter[tuple[str, str]] = Counter()
     for story in stories:
         anchor = _id(INCIDENT, story.key)
-        shown = cited_in(story, numbers)
+        shown = draft.citations(story)
         found.append(_edge("reports", REPORT, anchor, len(shown), shown))
-        for source_id, held in _by_source(story, numbers).items():
+        for source_id, held in _by_source(story, draft.numbers).items():
             found.append(_edge("reportedBy", anchor, _id(SOURCE, source_id), len(held), held))
         found.extend(
             _edge("mentions", anchor, _id(ENTITY, mention.key), mention.count, shown)
@@ -125,30 +122,19 @@ def _edges(
         for pair in combinations(sorted(mention.key for mention in named[story.key]), 2):
             counts[pair] += 1
             together.setdefault(pair, set()).update(shown)
-    pairs = sorted(
+    tied = sorted(
         (p for p in counts if counts[p] >= CO_MENTIONS_MIN), key=lambda p: (-counts[p], p)
     )
-    return [
-        *found,
-        *(
-            _edge(
-                "coMentioned", _id(ENTITY, a), _id(ENTITY, b), counts[a, b], sorted(together[a, b])
-            )
-            for a, b in pairs
-        ),
-    ]
+    for a, b in tied:
+        ends = _id(ENTITY, a), _id(ENTITY, b)
+        found.append(_edge("coMentioned", *ends, counts[a, b], sorted(together[a, b])))
+    return found
 
 
 def _edge(type_: str, source: str, target: str, weight: int, shown: Sequence[int]) -> ReportEdge:
     directed = type_ != "coMentioned"
     id_ = f"{type_}:{source}>{target}"
     return ReportEdge(id_, type_, source, target, directed, weight, tuple(shown))
-
-
-def cited_in(story: Story, numbers: Mapping[str, int]) -> tuple[int, ...]:
-    """The numbers of a story's items; those that the draft does not cite have none."""
-    ids = (member.evidence.id for member in story.members)
-    return tuple(sorted(numbers[id_] for id_ in ids if id_ in numbers))
 
 
 def _by_source(story: Story, numbers: Mapping[str, int]) -> dict[str, list[int]]:

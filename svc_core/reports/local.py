@@ -14,7 +14,7 @@ from svc_core.constraints import Arg, Doc
 from svc_core.operation import Context, Operation, local
 from svc_core.problem import Problem
 from svc_core.reports.notices import announce
-from svc_core.resources.audio import Audio
+from svc_core.resources.audio import AUDIO, Audio
 from svc_core.resources.members import ProfileId, ReportId, micros
 from svc_core.resources.report import FACETS, REPORTS, ReportRow
 from svc_core.resources.webhook import DELIVERIES, WEBHOOKS_MAX
@@ -116,7 +116,7 @@ async def speak_report(ctx: Context, request: SpeakReport) -> One[Audio]:
     from svc_core.reports import speaking  # noqa: PLC0415 - see above
 
     work, tenant, id_ = ctx.work, ctx.actor.tenant, request.report_id
-    before = await work.read(tenant, lambda unit: speaking.present(unit, id_))
+    before = await work.read(tenant, lambda unit: unit.find(AUDIO, id_))
     if before is not None and not request.again:
         return _told(before, is_new=False)
     speaker = ctx.borrow(Speaker)
@@ -140,8 +140,8 @@ async def trigger_report(ctx: Context, request: TriggerReport) -> One[Triggered]
         Problem: NOT_FOUND.
     """
     id_ = request.report_id or await _newest(ctx)
-    report = REPORTS.decode((await ctx.load(REPORTS, id_)).raw)
-    await announce(ctx, report, FACETS.decode((await ctx.load(FACETS, id_)).raw))
+    report = await ctx.value(REPORTS, id_)
+    await announce(ctx, report, await ctx.value(FACETS, id_))
     # Deliveries are listed by when they were made: these have just been.
     queued = await ctx.tx.documents.scan(DELIVERIES, start=micros(ctx.now), limit=WEBHOOKS_MAX)
     told = [DELIVERIES.decode(found.raw) for found in queued.rows]

@@ -11,7 +11,7 @@ Rule 3: a period that a person names selects by the items' own dates.
 Rule 4: no match makes a short report that says so.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 from urllib.parse import urlsplit
@@ -20,17 +20,15 @@ import attrs
 from attrs import field, frozen
 
 from svc_core import canonical, ids, schedule, wire
-from svc_core.analysis import signals
 from svc_core.analysis.evidence import Evidence
 from svc_core.analysis.grouping import Story
 from svc_core.analysis.query import Query
-from svc_core.analysis.signals import SignalDraft
 from svc_core.operation import Context
 from svc_core.ports import Document
-from svc_core.reports import graph, render, speaking
+from svc_core.recordings import forget_audio
+from svc_core.reports import graph, render, signals, speaking
 from svc_core.reports.draft import Draft, draft, tell
 from svc_core.reports.notices import announce, subscription_to
-from svc_core.resources.audio import forget_audio
 from svc_core.resources.members import micros
 from svc_core.resources.news import NEWS, NEWS_TEXTS, NewsText
 from svc_core.resources.profile import DUE, PROFILES, Due, Profile
@@ -43,10 +41,6 @@ from svc_core.resources.report import (
     ReportFacets,
     ReportLinks,
     ReportRow,
-    ReportSignal,
-    SignalConfidence,
-    SignalParty,
-    SignalPlace,
 )
 
 RETRY_MIN, RETRY_MAX = timedelta(minutes=5), timedelta(hours=24)
@@ -104,7 +98,7 @@ async def gather(ctx: Context, profile_id: str, window: Window | None = None) ->
     Raises:
         Problem: NOT_FOUND.
     """
-    profile = PROFILES.decode((await ctx.load(PROFILES, profile_id)).raw)
+    profile = await ctx.value(PROFILES, profile_id)
     newest = await _newest(ctx, profile_id)
     if window is None:
         start = None if newest is None else schedule.period_start(profile.schedule, ctx.now)
@@ -140,14 +134,13 @@ async def _newest(ctx: Context, profile_id: str) -> ReportFacets | None:
     found = await ctx.tx.documents.scan(REPORTS, where={"profile_id": (profile_id,)}, limit=1)
     if not found.rows:
         return None
-    return FACETS.decode((await ctx.load(FACETS, found.rows[0].id)).raw)
+    return await ctx.value(FACETS, found.rows[0].id)
 
 
 async def _evidence(ctx: Context, document: Document[NewsText]) -> Evidence | None:
-    stored = await ctx.tx.documents.get(NEWS, document.id)
-    if stored is None:
+    item, words = await ctx.find(NEWS, document.id), NEWS_TEXTS.decode(document.raw)
+    if item is None:
         return None
-    item, words = NEWS.decode(stored.raw), NEWS_TEXTS.decode(document.raw)
     return Evidence(
         id=item.id,
         title=item.title,
@@ -209,36 +202,14 @@ def _report_id(profile_id: str, period: Period) -> str:
 
 def _facets(report_id: str, made: Draft, period: Period, language: str) -> ReportFacets:
     title, words = made.title, made.words
-    found = signals.extract(made.stories, period.end, language=language)
     return ReportFacets(
         **attrs.asdict(words, recurse=False),
         report_id=report_id,
         digest=canonical.hex_digest(wire.to_json(words)),
-        signals=tuple(_signal(report_id, one, made.numbers) for one in found),
+        signals=signals.extract(report_id, made, period.end, language),
         graph=graph.build(made, language),
         content=ReportContent(render.page(title, words), render.markdown(title, words)),
         text=render.text(title, words),
-    )
-
-
-def _signal(report_id: str, one: SignalDraft, numbers: Mapping[str, int]) -> ReportSignal:
-    return ReportSignal(
-        id=ids.derived_id("sig", "report-signal", report_id, one.key),
-        type=one.type,
-        title=one.title,
-        summary=one.summary,
-        tags=one.tags,
-        direction=one.direction,
-        entities=tuple(SignalParty(who.name, who.kind) for who in one.entities),
-        places=tuple(SignalPlace(where.name, where.country_code) for where in one.places),
-        occurred_date=None if one.occurred_on is None else one.occurred_on.isoformat(),
-        first_reported_at=one.story.first_at,
-        last_reported_at=one.story.last_at,
-        confidence=one.parts.value,
-        confidence_parts=SignalConfidence(**attrs.asdict(one.parts)),
-        source_count=len(one.story.publishers),
-        story_id=one.story.key,
-        citations=graph.cited_in(one.story, numbers),
     )
 
 
@@ -286,7 +257,7 @@ async def publish(ctx: Context, finished: Finished) -> ReportRow:
     await ctx.load(PROFILES, finished.row.profile_id)
     same = finished.repeats or await _same(ctx, finished)
     if same is not None:
-        return REPORTS.decode((await ctx.load(REPORTS, same)).raw)
+        return await ctx.value(REPORTS, same)
     await forget_audio(ctx, finished.row.id)  # of the words that it had before
     await ctx.save(REPORTS, finished.row.id, finished.row)
     await ctx.save(FACETS, finished.row.id, finished.facets)
@@ -304,16 +275,15 @@ async def _voice(ctx: Context, row: ReportRow) -> None:
 
 
 async def _same(ctx: Context, finished: Finished) -> str | None:
-    stored = await ctx.tx.documents.get(FACETS, finished.row.id)
-    if stored is None or FACETS.decode(stored.raw).digest != finished.facets.digest:
-        return None
-    return finished.row.id
+    stored = await ctx.find(FACETS, finished.row.id)
+    is_same = stored is not None and stored.digest == finished.facets.digest
+    return finished.row.id if is_same else None
 
 
 async def _note(ctx: Context, finished: Finished) -> None:
     """Remember with the profile its newest report, and where the first scheduled one begins."""
     row = finished.row
-    before = DUE.decode((await ctx.load(DUE, row.profile_id)).raw)
+    before = await ctx.value(DUE, row.profile_id)
     after = attrs.evolve(
         before,
         covered_until=before.covered_until or finished.covers,
@@ -332,8 +302,8 @@ async def settle(ctx: Context, finished: Finished, seen: Document[Due]) -> Repor
     if document is None or document.version != seen.version:
         return None
     row = await publish(ctx, attrs.evolve(finished, repeats=None))
-    profile = PROFILES.decode((await ctx.load(PROFILES, row.profile_id)).raw)
-    after = DUE.decode((await ctx.load(DUE, row.profile_id)).raw)
+    profile = await ctx.value(PROFILES, row.profile_id)
+    after = await ctx.value(DUE, row.profile_id)
     # After the report's end, not after now: a run that came up meanwhile has its own report.
     upcoming = schedule.next_run(profile.schedule, finished.row.period.end)
     covered = attrs.evolve(

@@ -10,18 +10,11 @@ Rule 3: the body is bounded and compact: identifiers, counts, links and a short 
 from typing import Any, Final
 
 from svc_core import instants, wire
+from svc_core.events import cloud_event, enabled_webhooks, is_for, publish
 from svc_core.operation import Context
-from svc_core.resources.event import cloud_event
 from svc_core.resources.profile import SUBSCRIPTIONS, Subscription
 from svc_core.resources.report import ReportFacets, ReportRow
-from svc_core.resources.webhook import (
-    REPORT_GENERATED,
-    Event,
-    Webhook,
-    enabled_webhooks,
-    is_for,
-    publish_event,
-)
+from svc_core.resources.webhook import REPORT_GENERATED, Webhook
 from svc_core.sources.text import clip, fold
 
 TITLE_CHARS_MAX: Final = 200
@@ -39,8 +32,8 @@ async def announce(ctx: Context, row: ReportRow, facets: ReportFacets) -> None:
         return
     id_, origin = ctx.ids.new("evt"), ctx.host.origin
     data = notice(row, facets, subscription, origin=origin, aliases=ctx.aliases)
-    body = cloud_event(id_, REPORT_GENERATED, row.id, source=origin, at=ctx.now, data=data)
-    await publish_event(ctx, Event(id_, REPORT_GENERATED, row.id, body, ctx.now), told)
+    event = cloud_event(id_, REPORT_GENERATED, row.id, source=origin, at=ctx.now, data=data)
+    await publish(ctx, event, told)
 
 
 async def subscription_to(ctx: Context, profile_id: str) -> Subscription | None:

@@ -36,7 +36,7 @@ from svc_core.reports.rules import (
     SignalsFacet,
     TextFacet,
 )
-from svc_core.resources.audio import AUDIO, Audio, AudioFacet
+from svc_core.resources.audio import AUDIO, AudioFacet
 from svc_core.resources.members import Cursor, Limit, ProfileId, ReportId
 from svc_core.resources.report import FACETS, REPORTS, ReportDetail, ReportFacets, ReportRow
 from svc_core.result import Bare, Content, One, Page, Redirect
@@ -96,9 +96,7 @@ class GetAudio:
 
 async def list_reports(ctx: Context, request: ListReports) -> Page[ReportRow]:
     """A page of reports; a profile that the caller does not have has none."""
-    where = {}
-    if not isinstance(request.profile_id, Unset):
-        where["profile_id"] = (request.profile_id,)
+    where = {"profile_id": request.profile_id}
     return await ctx.page(REPORTS, where=where, after=request.cursor, limit=request.limit)
 
 
@@ -107,22 +105,20 @@ async def get_report(
 ) -> One[ReportDetail] | One[AgentReport] | Content:
     """One report as compact JSON, as the agent's view, or as Markdown."""
     document = await ctx.load(REPORTS, request.report_id)
-    tag = document.tag
-    if ctx.format == MARKDOWN.format:
-        facets = await _facets(ctx, request.report_id)
-        return Content(_UTF8_MARKDOWN, facets.content.markdown.encode(), tag)
-    if not isinstance(request.view, Unset):
-        view = rules.agent_view(REPORTS.decode(document.raw), await _facets(ctx, request.report_id))
-        return One(wire.dumps(view), (*tag, "agent"))
-    wanted = frozenset(given(request.include, ()))
-    if not wanted:
+    tag, wanted = document.tag, frozenset(given(request.include, ()))
+    is_markdown, is_view = ctx.format == MARKDOWN.format, not isinstance(request.view, Unset)
+    if not (is_markdown or is_view or wanted):
         return One(document.raw, tag)
-    facets = await _facets(ctx, request.report_id)
+    row, facets = REPORTS.decode(document.raw), await ctx.value(FACETS, request.report_id)
+    if is_markdown:
+        return Content(_UTF8_MARKDOWN, facets.content.markdown.encode(), tag)
+    if is_view:
+        return One(wire.dumps(rules.agent_view(row, facets)), (*tag, "agent"))
     audio = await audio_facet(ctx, request.report_id) if "audio" in wanted else None
-    detail = rules.expand(REPORTS.decode(document.raw), facets, wanted, audio)
+    detail = wire.dumps(rules.expand(row, facets, wanted, audio))
     if audio is None:
-        return One(wire.dumps(detail), (*tag, *sorted(wanted)))
-    return One(wire.dumps(detail), (*tag, *sorted(wanted), audio.url), fleeting=True)
+        return One(detail, (*tag, *sorted(wanted)))
+    return One(detail, (*tag, *sorted(wanted), audio.url), fleeting=True)
 
 
 async def get_signals(ctx: Context, request: GetFacet) -> Bare[SignalsFacet]:
@@ -175,11 +171,9 @@ async def get_audio(ctx: Context, request: GetAudio) -> Bare[AudioFacet] | Redir
 
 async def audio_facet(ctx: Context, report_id: str) -> AudioFacet | None:
     """The audio of a report, its file addressed as of now; None where there is none."""
-    stored = await ctx.tx.documents.get(AUDIO, report_id)
-    return None if stored is None else _facet(ctx, AUDIO.decode(stored.raw))
-
-
-def _facet(ctx: Context, audio: Audio) -> AudioFacet:
+    audio = await ctx.find(AUDIO, report_id)
+    if audio is None:
+        return None
     recording = audio.recording
     return AudioFacet(
         id=audio.id,
@@ -205,11 +199,7 @@ def media_address(ctx: Context, name: str) -> str:
 
 async def _with_facets(ctx: Context, request: GetFacet) -> tuple[Document[ReportRow], ReportFacets]:
     document = await ctx.load(REPORTS, request.report_id)
-    return document, await _facets(ctx, request.report_id)
-
-
-async def _facets(ctx: Context, report_id: str) -> ReportFacets:
-    return FACETS.decode((await ctx.load(FACETS, report_id)).raw)
+    return document, await ctx.value(FACETS, request.report_id)
 
 
 # -- declarations ------------------------------------------------------------------------------

@@ -150,27 +150,26 @@ def audio_text(row: ReportRow, facets: ReportFacets) -> AudioTextFacet:
 
     Headings are told as sentences; sources are counted, never listed; citations are left out.
     """
-    from svc_core.analysis import speech  # noqa: PLC0415 - loads the word lists late
+    from svc_core.analysis import speech, wording  # noqa: PLC0415 - loads the word lists late
 
-    sections = (
-        words
-        for section in facets.sections
-        for words in (section.heading, *_texts(section.statements))
+    words = wording.frame(row.language)
+    told = [
+        *_texts(facets.opening),
+        *_listed(words.key_points, facets.key_points),
+        *(text for one in facets.sections for text in (one.heading, *_texts(one.statements))),
+        *_listed(words.briefs, facets.briefs),
+    ]
+    period, sources = row.period, row.counts.sources
+    text = speech.narrate(
+        speech.Script(row.title, period.start, period.end, sources, row.language, tuple(told))
     )
-    script = speech.Script(
-        title=row.title,
-        start=row.period.start,
-        end=row.period.end,
-        sources=row.counts.sources,
-        language=row.language,
-        opening=_texts(facets.opening),
-        key_points=_texts(facets.key_points),
-        sections=tuple(sections),
-        briefs=_texts(facets.briefs),
-    )
-    text = speech.narrate(script)
-    words = word_count(text)
-    return AudioTextFacet(row.id, text, words, speech.seconds(words))
+    count = word_count(text)
+    return AudioTextFacet(row.id, text, count, speech.seconds(count))
+
+
+def _listed(name: str, statements: tuple[Statement, ...]) -> tuple[str, ...]:
+    """The words of a list behind its announcement; of an empty one, nothing."""
+    return (name, *_texts(statements)) if statements else ()
 
 
 def _texts(statements: tuple[Statement, ...]) -> tuple[str, ...]:

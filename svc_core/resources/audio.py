@@ -1,18 +1,14 @@
 """A report's audio: what is known of the recording, and what is still to be spoken.
 
-Rule 1: the recording itself is a file named after its bytes; a row says which report it tells.
-Rule 2: a file is in the books before it exists, with a time to look whether any row still needs
-        it, so that no file is forgotten, whatever was interrupted.
+The recording itself is a file named after its bytes; a row says which report it tells.
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Final
 
 from attrs import frozen
 
-from svc_core import ids
 from svc_core.constraints import Doc, Example, Ge, IdOf
-from svc_core.operation import Context
 from svc_core.ports import Collection
 from svc_core.resources.members import CreatedAt, ReportId, micros
 from svc_core.unset import UNSET, Maybe
@@ -106,26 +102,3 @@ DOUBTS: Collection[Doubt] = Collection(
     name="media_doubts", model=Doubt, prefix="med", order=lambda doubt: micros(doubt.look_at)
 )
 """One row a file that is to be looked after; the sweep reads the earliest."""
-
-
-async def doubt(ctx: Context, name: str, after: timedelta = timedelta(0)) -> None:
-    """Have a file looked after: it goes unless a row names it by then."""
-    id_ = ids.derived_id("med", "media", "", name)
-    before = await ctx.tx.documents.get(DOUBTS, id_)
-    look_at = ctx.now + after
-    if before is not None:
-        look_at = max(look_at, DOUBTS.decode(before.raw).look_at)
-    await ctx.save(DOUBTS, id_, Doubt(name, look_at))
-
-
-async def trust(ctx: Context, name: str) -> None:
-    """Have a file looked after no more: a row names it."""
-    await ctx.tx.documents.delete(DOUBTS, ids.derived_id("med", "media", "", name))
-
-
-async def forget_audio(ctx: Context, report_id: str) -> None:
-    """Forget a report's audio and the wish for it; the file goes soon after."""
-    await ctx.tx.documents.delete(SPEAKING, report_id)
-    gone = await ctx.tx.documents.delete(AUDIO, report_id)
-    if gone is not None:
-        await doubt(ctx, AUDIO.decode(gone.raw).recording.name)

@@ -1,7 +1,9 @@
 """Annotated types that stand in several models, and the sort key of an instant."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
+
+import attrs
 
 from svc_core.constraints import Doc, Example, Ge, IdOf, Le, Pattern
 from svc_core.operation import QUERY
@@ -30,6 +32,15 @@ ONE_LINE = Pattern(
 )
 LANGUAGE_TAG = Pattern("[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}", "a BCP 47 language tag")
 NOT_BLANK = Pattern(r"[\s\S]*\S[\s\S]*", "text that is not blank")
+
+T = TypeVar("T")
+
+
+def changed(row: T, now: datetime, **members: Any) -> T:
+    """The row with these members, updated now; itself where nothing changes."""
+    after: Any = attrs.evolve(row, **members)  # type: ignore[misc]
+    return row if after == row else attrs.evolve(after, updated_at=now)
+
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)

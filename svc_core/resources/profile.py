@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 from attrs import frozen
 
 from svc_core.constraints import Arg, Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
-from svc_core.operation import BASE_V1
 from svc_core.ports import Collection
 from svc_core.resources.members import (
     LANGUAGE_TAG,
@@ -151,21 +150,9 @@ class Due:
 
 
 @frozen
-class ProfileRow:
+class ProfileRow(Profile):
     """A profile as the listing shows it: with its subscription and its last report's time."""
 
-    id: ProfileId
-    name: Name
-    topic: TopicText
-    frequency: Cadence
-    schedule_time_of_day: TimeOfDay | None
-    schedule_day: ScheduleDay | None
-    timezone: TimeZone
-    language: Language
-    keywords: Keywords
-    status: Status
-    created_at: CreatedAt
-    updated_at: UpdatedAt
     next_run_at: Annotated[
         datetime | None,
         Doc("When the next report is due; null for manual and paused ones."),
@@ -193,7 +180,6 @@ PROFILES: Collection[Profile] = Collection(
     prefix="prf",
     order=lambda profile: micros(profile.created_at),
     kind="profile",
-    path=f"{BASE_V1}/profiles/{{id}}",
 )
 
 SUBSCRIPTIONS: Collection[Subscription] = Collection(
@@ -203,7 +189,6 @@ SUBSCRIPTIONS: Collection[Subscription] = Collection(
     order=lambda subscription: micros(subscription.created_at),
     keys={"profile_id": lambda subscription: subscription.profile_id},
     kind="subscription",
-    path=f"{BASE_V1}/subscriptions/{{id}}",
 )
 
 DUE: Collection[Due] = Collection(name="due", model=Due, prefix="prf", order=_no_run)

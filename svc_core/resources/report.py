@@ -6,9 +6,8 @@ from typing import Annotated, Literal
 from attrs import frozen
 
 from svc_core.constraints import Doc, Example, Ge, Le
-from svc_core.operation import BASE_V1, Context
-from svc_core.ports import Collection
-from svc_core.resources.audio import AudioFacet, forget_audio
+from svc_core.ports import BASE_V1, Collection
+from svc_core.resources.audio import AudioFacet
 from svc_core.resources.members import CountryCode, ProfileId, ReportId, micros
 from svc_core.unset import UNSET, Maybe
 
@@ -335,25 +334,8 @@ REPORTS: Collection[ReportRow] = Collection(
     order=lambda report: micros(report.generated_at),
     keys={"profile_id": lambda report: report.profile_id},
     kind="report",
-    path=f"{BASE_V1}/reports/{{id}}",
 )
 
 FACETS: Collection[ReportFacets] = Collection(
     name="report_facets", model=ReportFacets, prefix="rpt", order=lambda _: 0
 )
-
-FORGET_AT_ONCE = 100  # rows read at a time while a profile's reports are removed
-
-
-async def forget(ctx: Context, profile_id: str) -> None:
-    """Remove every report of a profile, each with a tombstone in the change feed."""
-    while True:
-        found = await ctx.tx.documents.scan(
-            REPORTS, where={"profile_id": (profile_id,)}, limit=FORGET_AT_ONCE
-        )
-        for row in found.rows:
-            await ctx.remove(REPORTS, row.id)
-            await ctx.remove(FACETS, row.id)
-            await forget_audio(ctx, row.id)
-        if not found.more:
-            return

@@ -24,7 +24,7 @@ from svc_core.testing import storage_steps as steps
 from svc_core.testing import strategies
 from svc_core.testing.sample import NOTES, NOTICES, SECRETS, Note
 from svc_core.testing.sealing import at
-from svc_core.testing.sync_store import Desk, Run, Store
+from svc_core.testing.sync_store import Run, Store, SyncStore
 
 _sizes = st.none() | st.integers(0, 9) | st.integers(240, 260)
 _bounds = st.none() | st.integers(-3, 3)
@@ -59,27 +59,27 @@ def agreement_machine(
 
     class Agreement(_Agreement):
         def __init__(self) -> None:
-            desks = {name: Desk(make(), run) for name, make in makers.items()}
-            super().__init__(desks, again or {})
+            stores = {name: SyncStore(make(), run) for name, make in makers.items()}
+            super().__init__(stores, again or {})
 
     return Agreement
 
 
 class _Agreement(RuleBasedStateMachine):
     def __init__(
-        self, desks: Mapping[str, Desk], again: Mapping[str, Callable[[Store], Store]]
+        self, stores: Mapping[str, SyncStore], again: Mapping[str, Callable[[Store], Store]]
     ) -> None:
         super().__init__()
-        self.desks = desks
+        self.stores = stores
         self.again = again
 
-    def agree(self, ask: Callable[[Desk], object]) -> Any:
+    def agree(self, ask: Callable[[SyncStore], object]) -> Any:
         """The answer that every store gives to the same question.
 
         Raises:
             AssertionError: two stores answer differently.
         """
-        answers = {name: _outcome(ask, desk) for name, desk in self.desks.items()}
+        answers = {name: _outcome(ask, sync) for name, sync in self.stores.items()}
         model = next(iter(answers.values()))
         for name, answer in answers.items():
             if answer != model:
@@ -96,11 +96,11 @@ class _Agreement(RuleBasedStateMachine):
                 raise Mishap(results)
             return results
 
-        self.agree(lambda desk: desk.write(tenant, work))
+        self.agree(lambda sync: sync.write(tenant, work))
 
     @rule(tenant=steps.tenants, collection=_collections, id_=steps.ids)
     def get(self, tenant: str, collection: Collection[Note], id_: str) -> None:
-        self.agree(lambda desk: desk.get(tenant, collection, id_))
+        self.agree(lambda sync: sync.get(tenant, collection, id_))
 
     @rule(
         tenant=steps.tenants,
@@ -112,7 +112,7 @@ class _Agreement(RuleBasedStateMachine):
         limit=_limits,
     )
     def scan(self, tenant: str, collection: Collection[Note], **how: Any) -> None:
-        self.agree(lambda desk: desk.scan(tenant, collection, **how))
+        self.agree(lambda sync: sync.scan(tenant, collection, **how))
 
     @rule(
         tenant=steps.tenants,
@@ -124,12 +124,12 @@ class _Agreement(RuleBasedStateMachine):
     def search(
         self, tenant: str, collection: Collection[Note], terms: tuple[str, ...], **how: Any
     ) -> None:
-        self.agree(lambda desk: frozenset(desk.search(tenant, collection, terms, **how)))
+        self.agree(lambda sync: frozenset(sync.search(tenant, collection, terms, **how)))
 
     @rule(tenant=steps.tenants, after=_positions, types=_types, limit=_limits)
     def feed(self, tenant: str, after: FeedPosition, **how: Any) -> None:
-        self.agree(lambda desk: desk.feed(tenant, after, **how))
-        self.agree(lambda desk: desk.head(tenant))
+        self.agree(lambda sync: sync.feed(tenant, after, **how))
+        self.agree(lambda sync: sync.head(tenant))
 
     @rule(tenant=steps.tenants, types=_types, limit=_limits)
     def whole_feed(self, tenant: str, types: tuple[str, ...] | None, limit: int) -> None:
@@ -140,21 +140,21 @@ class _Agreement(RuleBasedStateMachine):
     def _next(
         self, tenant: str, after: FeedPosition, types: tuple[str, ...] | None, limit: int
     ) -> FeedPosition | None:
-        _, part = self.agree(lambda desk: desk.feed(tenant, after, types=types, limit=limit))
+        _, part = self.agree(lambda sync: sync.feed(tenant, after, types=types, limit=limit))
         return part.position if part.more else None
 
     @rule(collection=_collections, where=_filters, end=_bounds, limit=_limits)
     def across(self, collection: Collection[Note], **how: Any) -> None:
-        self.agree(lambda desk: desk.across(collection, **how))
+        self.agree(lambda sync: sync.across(collection, **how))
 
     @rule(tenant=steps.tenants, key=st.sampled_from(("k1", "k2")))
     def answer(self, tenant: str, key: str) -> None:
-        self.agree(lambda desk: desk.read(tenant, lambda tx: tx.answers.get("op", key)))
+        self.agree(lambda sync: sync.read(tenant, lambda tx: tx.answers.get("op", key)))
 
     @rule(before=strategies.instants, limit=_limits)
     def purge(self, before: Any, limit: int) -> None:
         self.agree(
-            lambda desk: desk.write(SYSTEM, lambda tx: tx.answers.purge(before, limit=limit))
+            lambda sync: sync.write(SYSTEM, lambda tx: tx.answers.purge(before, limit=limit))
         )
 
     @rule(
@@ -194,22 +194,22 @@ class _Agreement(RuleBasedStateMachine):
         self._ask(tenant, lambda ledger: ledger.hashes(level, start, start + count))
 
     def _ask(self, tenant: str, question: Callable[[Ledger], Awaitable[object]]) -> None:
-        self.agree(lambda desk: desk.read(tenant, lambda tx: question(tx.ledger)))
+        self.agree(lambda sync: sync.read(tenant, lambda tx: question(tx.ledger)))
 
     @rule()
     def restart(self) -> None:
         for name, again in self.again.items():
-            self.desks[name].reopen(again)
+            self.stores[name].reopen(again)
 
     def teardown(self) -> None:
-        for desk in self.desks.values():
-            desk.close()
+        for sync in self.stores.values():
+            sync.close()
 
 
-def _outcome(ask: Callable[[Desk], object], desk: Desk) -> object:
+def _outcome(ask: Callable[[SyncStore], object], sync: SyncStore) -> object:
     """What came of a question: the answer, or the kind of refusal and what it carried."""
     try:
-        return ("said", ask(desk))
+        return ("said", ask(sync))
     except Mishap as mishap:
         return ("undone", mishap.args)
     except AssertionError:

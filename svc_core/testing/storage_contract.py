@@ -15,9 +15,9 @@ from svc_core.testing.promises.lists import ListPromises
 from svc_core.testing.promises.rows import RowPromises
 from svc_core.testing.promises.search import SearchPromises
 from svc_core.testing.promises.units import UnitPromises
-from svc_core.testing.sync_store import Desk, Store
+from svc_core.testing.sync_store import Store, SyncStore
 
-__all__ = ["Desk", "StorageContract", "Store"]
+__all__ = ["StorageContract", "Store", "SyncStore"]
 
 
 class StorageContract(

@@ -1,6 +1,6 @@
 """A store under test, spoken to without `await`."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
@@ -11,7 +11,6 @@ from svc_core.ports import (
     Document,
     FeedPosition,
     Owned,
-    Position,
     Slice,
     Storage,
     Transaction,
@@ -21,7 +20,6 @@ from svc_core.testing.sealing import Growth
 
 T = TypeVar("T")
 R = TypeVar("R")
-Where = Mapping[str, tuple[str, ...]]
 
 
 class Store(Storage, Protocol):
@@ -40,7 +38,7 @@ class Run(Protocol):
         ...
 
 
-class Desk:
+class SyncStore:
     """One store and the way to run it; each method is a unit of work of its own."""
 
     def __init__(self, store: Store, run: Run) -> None:
@@ -61,58 +59,27 @@ class Desk:
         return self.read(tenant, lambda tx: tx.documents.get(collection, id_))
 
     def put(
-        self,
-        tenant: str,
-        collection: Collection[T],
-        id_: str,
-        value: T,
-        *,
-        expect: int | None = None,
+        self, tenant: str, collection: Collection[T], id_: str, value: T, **how: Any
     ) -> Document[T]:
-        """The row as written."""
-        return self.write(
-            tenant, lambda tx: tx.documents.put(collection, id_, value, expect=expect)
-        )
+        """The row as written; keywords are those of the port, as in all methods."""
+        return self.write(tenant, lambda tx: tx.documents.put(collection, id_, value, **how))
 
     def delete(
-        self, tenant: str, collection: Collection[T], id_: str, *, expect: int | None = None
+        self, tenant: str, collection: Collection[T], id_: str, **how: Any
     ) -> Document[T] | None:
         """The row that was."""
-        return self.write(tenant, lambda tx: tx.documents.delete(collection, id_, expect=expect))
+        return self.write(tenant, lambda tx: tx.documents.delete(collection, id_, **how))
 
-    def scan(
-        self,
-        tenant: str,
-        collection: Collection[T],
-        *,
-        where: Where | None = None,
-        start: int | None = None,
-        end: int | None = None,
-        after: Position | None = None,
-        limit: int = 100,
-    ) -> Slice[T]:
+    def scan(self, tenant: str, collection: Collection[T], **how: Any) -> Slice[T]:
         """A run of rows."""
-        return self.read(
-            tenant,
-            lambda tx: tx.documents.scan(
-                collection, where=where, start=start, end=end, after=after, limit=limit
-            ),
-        )
+        return self.read(tenant, lambda tx: tx.documents.scan(collection, **{"limit": 100, **how}))
 
     def search(
-        self,
-        tenant: str,
-        collection: Collection[T],
-        terms: tuple[str, ...],
-        *,
-        start: int | None = None,
-        end: int | None = None,
-        limit: int = 100,
+        self, tenant: str, collection: Collection[T], terms: tuple[str, ...], **how: Any
     ) -> tuple[Document[T], ...]:
         """The rows that hold any of the terms."""
         return self.read(
-            tenant,
-            lambda tx: tx.documents.search(collection, terms, start=start, end=end, limit=limit),
+            tenant, lambda tx: tx.documents.search(collection, terms, **{"limit": 100, **how})
         )
 
     def append(self, tenant: str, change: Change) -> None:
@@ -123,27 +90,18 @@ class Desk:
         self,
         tenant: str,
         after: FeedPosition = FeedPosition(),  # noqa: B008 - a frozen value
-        *,
-        types: tuple[str, ...] | None = None,
-        limit: int = 100,
+        **how: Any,
     ) -> ChangeSlice:
         """A run of changes."""
-        return self.read(tenant, lambda tx: tx.changes.read(after, types=types, limit=limit))
+        return self.read(tenant, lambda tx: tx.changes.read(after, **{"limit": 100, **how}))
 
     def head(self, tenant: str) -> FeedPosition:
         """The end of the feed."""
         return self.read(tenant, lambda tx: tx.changes.head())
 
-    def across(
-        self,
-        collection: Collection[T],
-        *,
-        where: Where | None = None,
-        end: int | None = None,
-        limit: int = 100,
-    ) -> tuple[Owned[T], ...]:
+    def across(self, collection: Collection[T], **how: Any) -> tuple[Owned[T], ...]:
         """Rows of every tenant."""
-        return self._run(self.store.across(collection, where=where, end=end, limit=limit))
+        return self._run(self.store.across(collection, **{"limit": 100, **how}))
 
     def seal(self, tenant: str, growth: Growth) -> None:
         """Append to the ledger."""

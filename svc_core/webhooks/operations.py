@@ -1,40 +1,49 @@
-"""The webhook operations (Spec: Other v1 operations; Events)."""
+"""The webhook operations: registration, signed delivery, repetition (Spec: Other v1 operations)."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from svc_core import problem
-from svc_core.operation import Operation, Target
+import attrs
+from attrs import frozen
+
+from svc_core import problem, wire
+from svc_core.constraints import Arg, Doc, Example, Pattern
+from svc_core.events import enqueue, publish, queue_of
+from svc_core.operation import BODY, PATH, QUERY, Context, Operation, Target
+from svc_core.problem import Problem, describe
+from svc_core.resources.members import Cursor, Limit, WebhookId, changed
+from svc_core.resources.period import When, bounds
+from svc_core.resources.profile import PROFILES
 from svc_core.resources.webhook import (
+    ALL_EVENTS,
+    DELIVERIES,
+    QUEUES,
     REPORT_GENERATED,
     TEST,
+    WEBHOOK_SECRETS,
     WEBHOOKS,
+    WEBHOOKS_MAX,
     Delivery,
+    DeliveryStatus,
+    Description,
+    Event,
+    EventId,
+    Events,
+    ProfileIds,
+    Url,
     Webhook,
+    delivery_id,
 )
 from svc_core.result import Created, Empty, One, Page
-from svc_core.webhooks.requests import (
-    CreateWebhook,
-    IssuedWebhook,
-    ListDeliveries,
-    ListWebhooks,
-    OneWebhook,
-    PatchWebhook,
-    RedeliverEvent,
-    ReplaceWebhook,
+from svc_core.unset import UNSET, Maybe, Unset, named
+from svc_core.webhooks import keys, rules
+from svc_core.webhooks.signing import (
+    SECRET_BYTES,
+    SECRET_PATTERN,
+    SecretError,
+    secret_key,
+    secret_text,
 )
-from svc_core.webhooks.usecases import (
-    create_webhook,
-    delete_webhook,
-    enable_webhook,
-    get_webhook,
-    list_deliveries,
-    list_webhooks,
-    patch_webhook,
-    redeliver,
-    replace_webhook,
-    rotate_secret,
-    send_test,
-)
+from svc_core.wire import Fault
 
 MANAGE = frozenset({"webhooks:manage"})
 
@@ -46,6 +55,268 @@ _EXAMPLE = {
 }
 _WEBHOOK = Target(WEBHOOKS, "webhook_id")
 _URL = (problem.WEBHOOK_URL_NOT_ALLOWED,)
+
+
+# -- requests ----------------------------------------------------------------------------------
+
+PathWebhookId = Annotated[WebhookId, PATH]
+
+Secret = Annotated[
+    str,
+    Doc("`whsec_` and the base64 of 24 to 64 bytes; shown this once."),
+    Example("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
+]
+
+
+OwnSecret = Annotated[
+    Maybe[str],
+    Pattern(SECRET_PATTERN, "whsec_ and the base64 of 24 to 64 bytes"),
+    Doc("Your own secret: `whsec_` and the base64 of 24 to 64 bytes. It is never shown."),
+]
+
+
+@frozen
+class WebhookInput:
+    """A whole webhook as a client sends it; what is left out gets its default.
+
+    Without a secret a new webhook gets one, which its answer shows, and an old one keeps its own.
+    """
+
+    url: Annotated[Url, Arg(positional=True)]
+    description: Description = None
+    events: Events = ALL_EVENTS
+    profile_ids: ProfileIds = ()
+    secret: OwnSecret = UNSET
+
+
+@frozen
+class WebhookPatch:
+    """The members to change; null resets an optional one to its default (RFC 7396)."""
+
+    url: Maybe[Url] = UNSET
+    description: Maybe[Description] = UNSET
+    events: Maybe[Events | None] = UNSET
+    profile_ids: Maybe[ProfileIds | None] = UNSET
+    secret: OwnSecret = UNSET
+
+
+@frozen
+class IssuedWebhook(Webhook):
+    """A webhook with the secret that was made for it."""
+
+    secret: Maybe[Secret] = UNSET
+
+
+@frozen
+class ListWebhooks:
+    """The workspace's webhooks, newest first."""
+
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+@frozen
+class CreateWebhook:
+    """A new webhook."""
+
+    body: Annotated[WebhookInput, BODY]
+
+
+@frozen
+class OneWebhook:
+    """One webhook."""
+
+    webhook_id: PathWebhookId
+
+
+@frozen
+class ReplaceWebhook:
+    """One webhook, replaced whole."""
+
+    webhook_id: PathWebhookId
+    body: Annotated[WebhookInput, BODY]
+
+
+@frozen
+class PatchWebhook:
+    """One webhook, changed in part."""
+
+    webhook_id: PathWebhookId
+    body: Annotated[WebhookPatch, BODY]
+
+
+@frozen
+class ListDeliveries:
+    """The deliveries of a webhook, newest first."""
+
+    webhook_id: PathWebhookId
+    status: Annotated[
+        Maybe[tuple[DeliveryStatus, ...]],
+        QUERY,
+        Doc("Comma list of states."),
+        Example(["failed", "skipped"]),
+    ] = UNSET
+    event_id: Annotated[Maybe[EventId], QUERY, Doc("Only this event.")] = UNSET
+    datetime: When = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+@frozen
+class RedeliverEvent:
+    """One event, to be sent again to one webhook."""
+
+    webhook_id: PathWebhookId
+    event_id: Annotated[EventId, PATH]
+
+
+# -- use cases ---------------------------------------------------------------------------------
+
+
+async def list_webhooks(ctx: Context, request: ListWebhooks) -> Page[Webhook]:
+    """The workspace's webhooks."""
+    return await ctx.page(WEBHOOKS, after=request.cursor, limit=request.limit)
+
+
+async def create_webhook(ctx: Context, request: CreateWebhook) -> Created[IssuedWebhook]:
+    """Register an address; its secret is shown when it was made here."""
+    members = named(request.body, WebhookInput)
+    own = _own_key(members.pop("secret", UNSET))
+    webhook = Webhook(id=ctx.ids.new("whk"), created_at=ctx.now, updated_at=ctx.now, **members)
+    rules.check_url(webhook.url, loopback=ctx.host.is_development)
+    await ctx.check_all(PROFILES, webhook.profile_ids, pointer="/profileIds")
+    held = await ctx.tx.documents.scan(WEBHOOKS, limit=WEBHOOKS_MAX)
+    if len(held.rows) == WEBHOOKS_MAX:
+        raise Problem(
+            problem.RESOURCE_CONFLICT,
+            f"A workspace has at most {WEBHOOKS_MAX}.",
+            resolution="Delete a webhook first.",
+        )
+    key = own or ctx.ids.random(SECRET_BYTES)
+    document = await ctx.create(WEBHOOKS, webhook.id, webhook)
+    await keys.keep(ctx, webhook.id, key)
+    raw = document.raw if own else _issued(webhook, key)
+    return Created(raw, document.tag, str(WEBHOOKS.address(webhook.id)))
+
+
+def _own_key(secret: Maybe[str]) -> bytes | None:
+    if isinstance(secret, Unset):
+        return None
+    try:
+        return secret_key(secret)
+    except SecretError as fault:
+        refused = describe([Fault("/secret", str(fault))])
+        raise Problem(problem.VALIDATION_FAILED, refused) from fault
+
+
+def _issued(webhook: Webhook, key: bytes) -> bytes:
+    members = {name.name: getattr(webhook, name.name) for name in attrs.fields(Webhook)}
+    return wire.dumps(IssuedWebhook(**members, secret=secret_text(key)))
+
+
+async def get_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:
+    """One webhook, without its secret."""
+    document = await ctx.load(WEBHOOKS, request.webhook_id)
+    return One(document.raw, document.tag)
+
+
+async def replace_webhook(ctx: Context, request: ReplaceWebhook) -> One[Webhook]:
+    """Replace address, description and filters; status stays, and the secret unless one is sent."""
+    return await _change(ctx, request.body)
+
+
+async def patch_webhook(ctx: Context, request: PatchWebhook) -> One[Webhook]:
+    """Change the named members."""
+    return await _change(ctx, request.body)
+
+
+async def _change(ctx: Context, sent: WebhookInput | WebhookPatch) -> One[Webhook]:
+    members, before = named(sent, WebhookInput), WEBHOOKS.decode(ctx.row.raw)
+    own = _own_key(members.pop("secret", UNSET))
+    after = changed(before, ctx.now, **members)
+    if own is not None and await keys.replace(ctx, before.id, own):
+        # The row is written, so that its version tells of the new secret, which it does not show.
+        after = attrs.evolve(after, updated_at=ctx.now)
+    if after.url != before.url:
+        rules.check_url(after.url, loopback=ctx.host.is_development)
+    await ctx.check_all(
+        PROFILES, after.profile_ids, pointer="/profileIds", known=before.profile_ids
+    )
+    document = ctx.row
+    if after is not before:
+        document = await ctx.save(WEBHOOKS, after.id, after, expect=document.version)
+    return One(document.raw, document.tag)
+
+
+async def delete_webhook(ctx: Context, request: OneWebhook) -> Empty:
+    """Remove the webhook with its secret; what waits for it is never sent."""
+    await ctx.remove(WEBHOOKS, request.webhook_id)
+    await ctx.remove(WEBHOOK_SECRETS, request.webhook_id)
+    queue = await queue_of(ctx, request.webhook_id)
+    await ctx.save(QUEUES, queue.webhook_id, attrs.evolve(queue, wake_at=ctx.now))
+    return Empty()
+
+
+async def enable_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:  # noqa: ARG001
+    """Tell it of events again, with nothing counted against it."""
+    return await ctx.rewrite(WEBHOOKS, rules.enabled(WEBHOOKS.decode(ctx.row.raw), ctx.now))
+
+
+async def rotate_secret(ctx: Context, request: OneWebhook) -> One[IssuedWebhook]:  # noqa: ARG001
+    """Make a new secret; the one before it signs beside it for a day."""
+    webhook = attrs.evolve(WEBHOOKS.decode(ctx.row.raw), updated_at=ctx.now)
+    document = await ctx.save(WEBHOOKS, webhook.id, webhook, expect=ctx.row.version)
+    key = ctx.ids.random(SECRET_BYTES)
+    await keys.rotate(ctx, webhook.id, key)
+    return One(_issued(webhook, key), document.tag)
+
+
+async def send_test(ctx: Context, request: OneWebhook) -> Created[Delivery]:
+    """Queue a test event, signed and counted like any other."""
+    webhook = await ctx.value(WEBHOOKS, request.webhook_id)
+    if webhook.status == "disabled":
+        raise rules.disabled()
+    event = rules.trial(ctx.ids.new("evt"), webhook, ctx.host.origin, ctx.now)
+    await publish(ctx, event, (webhook,))
+    return await _delivery(ctx, webhook.id, event)
+
+
+async def list_deliveries(ctx: Context, request: ListDeliveries) -> Page[Delivery]:
+    """What became of the events that a webhook was told of."""
+    await ctx.load(WEBHOOKS, request.webhook_id)
+    return await ctx.page(
+        DELIVERIES,
+        where={
+            "webhook_id": request.webhook_id,
+            "status": request.status,
+            "event_id": request.event_id,
+        },
+        **bounds(request.datetime),
+        after=request.cursor,
+        limit=request.limit,
+    )
+
+
+async def redeliver(ctx: Context, request: RedeliverEvent) -> Created[Delivery]:
+    """Send an event again: the same body under the same id, in a new attempt."""
+    webhook = await ctx.value(WEBHOOKS, request.webhook_id)
+    id_ = delivery_id(webhook.id, request.event_id)
+    delivery = await ctx.value(DELIVERIES, id_)
+    rules.check_redeliverable(webhook, delivery)
+    document = await enqueue(ctx, attrs.evolve(delivery, status="pending", updated_at=ctx.now))
+    return Created(document.raw, document.tag, _deliveries(webhook.id, request.event_id))
+
+
+async def _delivery(ctx: Context, webhook_id: str, event: Event) -> Created[Delivery]:
+    document = await ctx.load(DELIVERIES, delivery_id(webhook_id, event.id))
+    return Created(document.raw, document.tag, _deliveries(webhook_id, event.id))
+
+
+def _deliveries(webhook_id: str, event_id: str) -> str:
+    return f"{WEBHOOKS.address(webhook_id)}/deliveries?eventId={event_id}"
+
+
+# -- declarations ------------------------------------------------------------------------------
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     Operation(

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from svc_core.constraints import Doc
-from svc_core.operation import BASE_V1, BASE_V2
+from svc_core.ports import BASE_V1, BASE_V2
 from svc_http import settings
 from svc_http.cli.failures import REFUSED, USAGE, Usage, tell
 from svc_http.cli.options import load

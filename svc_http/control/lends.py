@@ -65,6 +65,7 @@ class Voice:
     studio: Callable[[], Studio]
 
     async def record(self, tenant: str, task: Task) -> Audio | None:
+        """Speak a report and keep its recording."""
         try:
             return await self.studio().record(self.service, tenant, task)
         except SettingsError as mute:

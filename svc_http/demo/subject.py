@@ -13,7 +13,7 @@ from attrs import frozen
 
 from svc_core import instants
 from svc_core.access.keys import ApiKey
-from svc_core.ledger.append.append import append_all
+from svc_core.ledger.append.append import append
 from svc_core.ledger.append.entries import CitedSource, Entry
 from svc_core.operation import Actor, Context
 from svc_http.demo.documents import DemoDocument
@@ -56,7 +56,7 @@ async def _append(
     """The ids of what was appended as if it were `then`."""
 
     async def unit(ctx: Context) -> tuple[str, ...]:
-        made = await append_all(attrs.evolve(ctx, actor=author), entries)
+        made = await append(attrs.evolve(ctx, actor=author), entries)
         return tuple(record.id for record in made.records)
 
     return await attrs.evolve(service, now=lambda: then).write(author.tenant, unit)

@@ -18,12 +18,12 @@ from weakref import WeakValueDictionary
 import anyio
 import anyio.to_thread
 import httpcore2
-from httpx2 import URL, create_ssl_context
+from httpx2 import URL
 
 from svc_core.egress import Network
 from svc_http.fetch import files
 from svc_http.fetch.addresses import checked_url
-from svc_http.fetch.guard import Guard
+from svc_http.fetch.guard import Guard, connections, target
 from svc_http.fetch.model import Fetched, FetchLimits, FetchRefused, NotModified
 
 USER_AGENT = "svc-ingest (feed reader)"
@@ -108,17 +108,6 @@ class Fetcher:
             url = answer
         raise FetchRefused("redirects", f"More than {self.limits.redirects} redirects.")
 
-    def _connections(self) -> httpcore2.AsyncConnectionPool:
-        # Made when it is first needed: reading the root certificates takes about 0.1 s, and a
-        # service that only reads files needs none.
-        if self._pool is None:
-            self._pool = httpcore2.AsyncConnectionPool(
-                ssl_context=self._tls or create_ssl_context(trust_env=False),
-                max_keepalive_connections=0,
-                network_backend=Guard(self._exceptions),
-            )
-        return self._pool
-
     def _headers(self, etag: str | None, last_modified: str | None) -> list[tuple[str, str]]:
         conditions = [("If-None-Match", etag), ("If-Modified-Since", last_modified)]
         return [
@@ -154,13 +143,12 @@ class Fetcher:
     async def _exchange(
         self, url: URL, headers: list[tuple[str, str]]
     ) -> Fetched | NotModified | URL:
-        target = httpcore2.URL(
-            scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
-        )
         host = ("Host", url.netloc.decode("ascii"))
         timeouts = {"connect": self.limits.connect_seconds}
-        async with self._connections().stream(
-            "GET", target, headers=[host, *headers], extensions={"timeout": timeouts}
+        if self._pool is None:
+            self._pool = connections(Guard(self._exceptions), self._tls)
+        async with self._pool.stream(
+            "GET", target(url), headers=[host, *headers], extensions={"timeout": timeouts}
         ) as response:
             fields = {
                 name.decode("latin-1").lower(): value.decode("latin-1")

@@ -13,8 +13,6 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import parse_qsl
 
-from attrs import frozen
-
 from svc_core import etag, passes, problem
 from svc_core.passes import Pass, PassError
 from svc_core.problem import Problem
@@ -27,6 +25,7 @@ from svc_http.runtime.runtime import Runtime
 CHUNK_BYTES: Final = 128 * 1024
 """Read at once, off the loop: two seconds of one voice without compression."""
 
+_ANEW: Final = "Ask for the report's audio again, which has a new address."
 _RANGE: Final = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII | re.IGNORECASE)
 _FIELDS: Final = (
     (b"accept-ranges", b"bytes"),
@@ -34,24 +33,11 @@ _FIELDS: Final = (
 )
 
 
-@frozen
-class Span:
-    """The bytes from `start`, up to `end`."""
-
-    start: int
-    end: int
-
-    @property
-    def size(self) -> int:
-        """How many bytes."""
-        return self.end - self.start
-
-
 class UnreachableError(ValueError):
     """The range lies beyond the end of the file."""
 
 
-def span(text: str | None, size: int) -> Span | None:
+def span(text: str | None, size: int) -> range | None:
     """The range that a Range field asks for; None where it asks for none that is understood.
 
     Raises:
@@ -69,7 +55,7 @@ def span(text: str | None, size: int) -> Span | None:
             return None
     if start >= size:
         raise UnreachableError
-    return Span(start, end)
+    return range(start, end)
 
 
 class MediaPages:
@@ -88,7 +74,7 @@ class MediaPages:
         seconds = self._admit(exchange, name)
         opened = await asyncio.to_thread(self._media.open, name)
         if opened is None:
-            raise Problem(problem.NOT_FOUND, "This file is no longer there.")
+            raise Problem(problem.NOT_FOUND, "This file is no longer there.", resolution=_ANEW)
         try:
             await _answer(exchange, name, opened, seconds)
         finally:
@@ -107,8 +93,8 @@ class MediaPages:
         except PassError as refused:
             raise Problem(
                 problem.FORBIDDEN,
-                "The address does not open this file, or has expired; ask for the report's audio "
-                "again to have a new one.",
+                "The address does not open this file, or has expired.",
+                resolution=_ANEW,
             ) from refused
         if not is_name(name):
             raise AssertionError("passes are for media files alone")
@@ -145,10 +131,10 @@ async def _answer(exchange: Exchange, name: str, opened: Opened, seconds: int) -
         ) from behind
     headers.append((b"content-type", TYPES[name[65:]].encode()))
     if part is not None:
-        place = f"bytes {part.start}-{part.end - 1}/{opened.size}"
+        place = f"bytes {part.start}-{part.stop - 1}/{opened.size}"
         headers.append((b"content-range", place.encode()))
-    whole = part or Span(0, opened.size)
-    headers.append((b"content-length", b"%d" % whole.size))
+    whole = part or range(opened.size)
+    headers.append((b"content-length", b"%d" % len(whole)))
     await _send(exchange, 200 if part is None else 206, headers, opened, whole)
 
 
@@ -158,7 +144,7 @@ def _judge_match(exchange: Exchange, tag: str) -> None:
         raise Problem(problem.PRECONDITION_FAILED, "The file has another ETag.", {"ETag": tag})
 
 
-def _asked(exchange: Exchange, tag: str, size: int) -> Span | None:
+def _asked(exchange: Exchange, tag: str, size: int) -> range | None:
     """The range to be given. HEAD knows none (RFC 9110, 14.2), nor does what is not the same."""
     condition = exchange.header("if-range")
     if exchange.is_head or (condition is not None and condition.strip() != tag):
@@ -167,10 +153,10 @@ def _asked(exchange: Exchange, tag: str, size: int) -> Span | None:
 
 
 async def _send(
-    exchange: Exchange, status: int, headers: list[Header], opened: Opened, part: Span
+    exchange: Exchange, status: int, headers: list[Header], opened: Opened, part: range
 ) -> None:
-    await exchange.relay({"type": "http.response.start", "status": status, "headers": headers})
-    left = 0 if exchange.is_head else part.size
+    await exchange.begin(status, [*exchange.version_headers, exchange.id_header, *headers])
+    left = 0 if exchange.is_head else len(part)
     if left:
         opened.file.seek(part.start)
     while left:
@@ -178,6 +164,5 @@ async def _send(
         if not chunk:
             raise AssertionError("a media file never changes")
         left -= len(chunk)
-        await exchange.relay({"type": "http.response.body", "body": chunk, "more_body": left > 0})
-    if exchange.is_head:
-        await exchange.relay({"type": "http.response.body", "body": b"", "more_body": False})
+        await exchange.part(chunk)
+    await exchange.end()

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import attrs
 
 from svc_core import pipeline, problem
-from svc_core.access.authorize import Grant, OperationAccess
+from svc_core.access.authorize import Facts, Grant, OperationAccess
 from svc_core.inputs import inputs
 from svc_core.operation import Context, Operation
 from svc_core.pipeline import Call, Prepared, Reply, Site
@@ -67,27 +67,23 @@ class Endpoint:
     def __call__(self, exchange: Exchange, values: Mapping[str, str]) -> Awaitable[None]:
         """The answer to one exchange, to be awaited.
 
-        What the gate has judged before is settled here and now: a coroutine between the two would
-        cost as much as finding the kept answer.
+        A key that is known is judged here and now: a coroutine between the two would cost as much
+        as finding the kept answer.
 
         Raises:
             Problem: whatever refuses, now or when it is awaited.
         """
         now = self._runtime.now()
-        known = self._runtime.gate.admit_known(self._access, exchange, now)
-        if known is None:
-            return self._when_admitted(exchange, values, now)
-        if isinstance(known, respond.Again):
-            if self._paywall is not None and known.refusal.type is problem.PAYMENT_REQUIRED:
-                return respond.refuse(exchange, self._paywall.ask(exchange), self._runtime.origin)
-            return respond.refuse_again(exchange, known, self._runtime.origin)
-        return self._answer(exchange, values, known, now)
+        facts = self._runtime.gate.facts(exchange)
+        if facts.principal is None:
+            return self._when_looked_up(exchange, values, facts, now)
+        return self._answer(exchange, values, self._admit(exchange, facts, now), now)
 
-    async def _when_admitted(
-        self, exchange: Exchange, values: Mapping[str, str], now: datetime
+    async def _when_looked_up(
+        self, exchange: Exchange, values: Mapping[str, str], facts: Facts, now: datetime
     ) -> None:
-        grant = await self._admit(exchange, now)
-        await self._answer(exchange, values, grant, now)
+        facts = await self._runtime.gate.looked_up(facts, now)
+        await self._answer(exchange, values, self._admit(exchange, facts, now), now)
 
     def _answer(
         self, exchange: Exchange, values: Mapping[str, str], grant: Grant, now: datetime
@@ -127,7 +123,9 @@ class Endpoint:
             return self._context(tx, case._replace(now=now))
 
         async def still() -> None:
-            await runtime.gate.admit(self._uncounted, exchange, runtime.now())
+            gate, now = runtime.gate, runtime.now()
+            facts = await gate.looked_up(gate.facts(exchange), now)
+            gate.admit(self._uncounted, exchange, facts, now)
 
         flow = Flow(
             exchange=exchange,
@@ -141,9 +139,9 @@ class Endpoint:
             await respond.begin(exchange, answer)
             await flow.run()
 
-    async def _admit(self, exchange: Exchange, now: datetime) -> Grant:
+    def _admit(self, exchange: Exchange, facts: Facts, now: datetime) -> Grant:
         try:
-            return await self._runtime.gate.admit(self._access, exchange, now)
+            return self._runtime.gate.admit(self._access, exchange, facts, now)
         except Problem as refusal:
             if self._paywall is not None and refusal.type is problem.PAYMENT_REQUIRED:
                 raise self._paywall.ask(exchange) from refusal

@@ -16,8 +16,7 @@ from starlette.types import Lifespan, Receive, Scope, Send
 from svc_core import problem
 from svc_core.pipeline import MERGE_PATCH
 from svc_core.problem import Problem
-from svc_http.requests import exchange as exchanges
-from svc_http.requests.exchange import Exchange
+from svc_http.requests.exchange import Exchange, Header
 
 Handler = Callable[[Exchange, Mapping[str, str]], Awaitable[None]]
 """Answers one exchange, given the values of the path."""
@@ -58,7 +57,7 @@ class Resource:
 
     async def __call__(self, scope: Scope, _receive: Receive, _send: Send) -> None:
         """Answer as an ASGI application, for hosts that walk the routes themselves."""
-        await self.serve(exchanges.of(scope), scope.get("path_params", NO_VALUES))
+        await self.serve(scope["svc"], scope.get("path_params", NO_VALUES))
 
     def serve(self, exchange: Exchange, values: Mapping[str, str]) -> Awaitable[None]:
         """The answer of the handler of the method, to be awaited.
@@ -74,7 +73,7 @@ class Resource:
             return exchange.answer(204, [*exchange.version_headers, *self._options(exchange)])
         raise Problem(problem.METHOD_NOT_ALLOWED, headers={"Allow": self.allow, **self._patch})
 
-    def _options(self, exchange: Exchange) -> list[exchanges.Header]:
+    def _options(self, exchange: Exchange) -> list[Header]:
         fields = {"Allow": self.allow, **self._patch}
         if exchange.header("access-control-request-method") is not None:
             fields["Access-Control-Allow-Methods"] = self.allow

@@ -9,19 +9,17 @@ Rule 3: framing and limits come first (400, 413, 414, 417, 431), then overload (
 
 import asyncio
 import re
-from typing import Protocol
 from urllib.parse import unquote_to_bytes
 
 from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from svc_core import problem
 from svc_core.problem import Problem
 from svc_http import system
 from svc_http.requests import authority, respond
-from svc_http.requests.exchange import ABORTED, V1, V2, ClientGoneError, Exchange, is_v2
-from svc_http.runtime.journal import Journal
-from svc_http.runtime.metrics import Metrics
+from svc_http.requests.exchange import ABORTED, ClientGoneError, Exchange
+from svc_http.runtime.runtime import Runtime
 from svc_http.storage.errors import Overloaded, StorageUnavailable
 
 TARGET_BYTES_MAX = 8_192
@@ -46,49 +44,16 @@ ALWAYS_ANSWERED = frozenset({"/livez", "/readyz", "/metrics"})
 """What a supervisor asks, most of all while the server is busy or stopping."""
 
 
-class House(Protocol):
-    """What the edge needs of the service around it."""
-
-    @property
-    def origin(self) -> str:
-        """The public origin for links."""
-        ...
-
-    @property
-    def body_bytes_max(self) -> int:
-        """The largest request body."""
-        ...
-
-    @property
-    def in_flight_max(self) -> int:
-        """How many requests are worked on at once."""
-        ...
-
-    @property
-    def is_started(self) -> bool:
-        """Whether `start` has finished."""
-        ...
-
-    @property
-    def is_draining(self) -> bool:
-        """Whether no new requests are taken."""
-        ...
-
-    async def start(self) -> None:
-        """Start what the host's lifespan did not."""
-        ...
-
-
 class Edge:
     """The ASGI application around the router."""
 
-    def __init__(self, app: ASGIApp, house: House, journal: Journal, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, runtime: Runtime) -> None:
         self._app = app
-        self._house = house
-        self._journal = journal
-        self._metrics = metrics
-        self._bytes_max = house.body_bytes_max
-        self._in_flight_max = house.in_flight_max
+        self._runtime = runtime
+        self._journal = runtime.journal
+        self._metrics = runtime.metrics
+        self._bytes_max = runtime.settings.body_bytes_max
+        self._in_flight_max = runtime.settings.in_flight_max
         self.in_flight = 0
         self._is_quiet: asyncio.Event | None = None
 
@@ -104,7 +69,7 @@ class Edge:
             await self._app(scope, receive, send)
             return
         if scope["type"] == "websocket":
-            self.unread(await _refuse_websocket(scope, receive, send, self._house.origin), 400)
+            self.unread(await _refuse_websocket(scope, receive, send, self._runtime.origin), 400)
             return
         exchange = Exchange(scope, receive, send, self._bytes_max)
         scope["svc"] = exchange
@@ -135,10 +100,10 @@ class Edge:
         """The one place where a refusal becomes an answer."""
         try:
             judge(exchange)
-            if self.in_flight > self._in_flight_max or self._house.is_draining:
+            if self.in_flight > self._in_flight_max or self._runtime.drain.is_set():
                 self._turn_away(exchange)
-            if not self._house.is_started:
-                await self._house.start()
+            if not self._runtime.is_started:
+                await self._runtime.start()
             await self._app(exchange.scope, exchange.receive, exchange.relay)
             return
         except Problem as refusal:
@@ -161,12 +126,12 @@ class Edge:
             exchange.closing = True
         # An answer that has begun cannot be taken back: it ends here, visibly cut short.
         if not exchange.status:
-            await respond.refuse(exchange, refused, self._house.origin)
+            await respond.refuse(exchange, refused, self._runtime.origin)
 
     def _turn_away(self, exchange: Exchange) -> None:
         if exchange.path in ALWAYS_ANSWERED:
             return
-        if self._house.is_draining:
+        if self._runtime.drain.is_set():
             exchange.closing = True
             raise _busy(problem.SHUTTING_DOWN)
         raise _busy(problem.OVERLOADED)
@@ -198,7 +163,11 @@ _FOREIGN = {
 def _of_starlette(foreign: HTTPException) -> Problem:
     """The refusal of a Starlette route that was added beside ours."""
     other = problem.BAD_REQUEST if foreign.status_code < 500 else problem.INTERNAL_ERROR
-    return Problem(_FOREIGN.get(foreign.status_code, other), headers=dict(foreign.headers or {}))
+    return Problem(
+        _FOREIGN.get(foreign.status_code, other),
+        headers=dict(foreign.headers or {}),
+        resolution="Ask who serves this path, which is no part of the interface.",
+    )
 
 
 # What a path and a query may hold without a closer look: visible ASCII but `#`, in a path also
@@ -366,22 +335,14 @@ async def _refuse_websocket(scope: Scope, receive: Receive, send: Send, origin: 
     Our own never does: see `_judge_upgrade`. Gives the id of the request.
     """
     await receive()
-    request_id = system.new_request_id()
     if "websocket.http.response" not in scope.get("extensions", {}):
         await send({"type": "websocket.close", "code": 1008})
-        return request_id
-    body = problem.body(
-        _bad(_NO_WEBSOCKET),
-        base_url=origin,
-        request_id=request_id,
-    )
-    headers = [
-        *(V2 if is_v2(scope["path"]) else V1),
-        (b"content-type", problem.MEDIA_TYPE.encode()),
-        (b"content-length", b"%d" % len(body)),
-        (b"cache-control", b"no-store"),
-        (b"x-request-id", request_id.encode()),
-    ]
-    await send({"type": "websocket.http.response.start", "status": 400, "headers": headers})
-    await send({"type": "websocket.http.response.body", "body": body, "more_body": False})
-    return request_id
+        return system.new_request_id()
+
+    async def say(message: Message) -> None:
+        await send({**message, "type": f"websocket.{message['type']}"})
+
+    whole = {"query_string": b"", "http_version": "1.1", **scope, "method": "GET"}
+    exchange = Exchange(whole, receive, say, 0)
+    await respond.refuse(exchange, _bad(_NO_WEBSOCKET), origin)
+    return exchange.request_id

@@ -8,12 +8,13 @@ Rule 3: an answer that leaves before its request was read lingers: the rest is r
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from starlette.types import Message, Receive, Scope, Send
 
 from svc_core import problem
+from svc_core.access.limits import HEADER_NAMES
 from svc_core.problem import Problem
 from svc_http import system
 
@@ -27,18 +28,10 @@ ABORTED = 499
 """The status in the log when the client left before its answer."""
 
 EXPOSED = (
-    "ETag, Location, Link, Retry-After, X-Request-Id, X-Svc-API-Version, X-Svc-Schema-Version, "
-    "X-Svc-Agent, X-Svc-Agent-Mode, X-Svc-Ledger-Size, X-Svc-Ledger-Root, X-Svc-Ledger-Vkey, "
-    "X-Thread-Id, Accept-Ranges, Content-Range, Idempotency-Key, "
-    "Idempotency-Replayed, PAYMENT-REQUIRED, PAYMENT-RESPONSE, Deprecation, Sunset, "
-    "RateLimit, RateLimit-Policy, X-RateLimit-Limit-Minute, X-RateLimit-Remaining-Minute, "
-    "X-RateLimit-Limit-Day, X-RateLimit-Remaining-Day, X-RateLimit-Limit-User-Minute, "
-    "X-RateLimit-Remaining-User-Minute, X-RateLimit-Limit-User-Day, "
-    "X-RateLimit-Remaining-User-Day, X-RateLimit-Reset-Minute, X-RateLimit-Reset-Day, "
-    "X-Svc-Agent-RateLimit-Limit-Minute, X-Svc-Agent-RateLimit-Remaining-Minute, "
-    "X-Svc-Agent-RateLimit-Limit-Day, X-Svc-Agent-RateLimit-Remaining-Day, "
-    "X-Svc-Agent-RateLimit-Account-Limit-Minute, X-Svc-Agent-RateLimit-Account-Remaining-Minute, "
-    "X-Svc-Agent-RateLimit-Account-Limit-Day, X-Svc-Agent-RateLimit-Account-Remaining-Day"
+    "ETag, Location, Link, X-Request-Id, X-Svc-API-Version, X-Svc-Schema-Version, X-Svc-Agent, "
+    "X-Svc-Agent-Mode, X-Svc-Ledger-Size, X-Svc-Ledger-Root, X-Svc-Ledger-Vkey, X-Thread-Id, "
+    "Accept-Ranges, Content-Range, Idempotency-Key, Idempotency-Replayed, PAYMENT-REQUIRED, "
+    f"PAYMENT-RESPONSE, Deprecation, Sunset, {', '.join(HEADER_NAMES)}"
 )
 """The fields that a page of another origin may read; `*` would not cover Authorization's kin."""
 
@@ -261,9 +254,3 @@ class Exchange:
                     spilt += len(message.get("body", b""))
         except TimeoutError:
             return
-
-
-def of(scope: Mapping[str, Any]) -> Exchange:
-    """The exchange that the edge put into a scope."""
-    exchange: Exchange = scope["svc"]
-    return exchange

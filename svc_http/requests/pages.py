@@ -9,7 +9,7 @@ import asyncio
 import gzip
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -19,8 +19,8 @@ from attrs import field, frozen
 
 from svc_core import etag, media, openapi, problem, reference
 from svc_core.media import Representation
-from svc_core.operation import BASE_V1, BASE_V2, Operation
-from svc_core.ports import SYSTEM, Transaction
+from svc_core.operation import Operation
+from svc_core.ports import BASE_V1, BASE_V2, SYSTEM, Transaction
 from svc_core.problem import CATALOGUE, Problem, ProblemType
 from svc_http.requests.dispatcher import Handler, Resource
 from svc_http.requests.exchange import V1, Exchange, Header
@@ -37,9 +37,6 @@ STATIC = Path(__file__).parent.parent / "static"
 MEDIA_TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".json": "application/json",
 }
 """The files that are served; others beside them (licences, lists) are not."""
 
@@ -279,7 +276,11 @@ class Pages:
     async def _problem(self, exchange: Exchange, values: Mapping[str, str]) -> None:
         kind = self._slugs.get(values["slug"])
         if kind is None:
-            raise Problem(problem.NOT_FOUND, "There is no problem type of this name.")
+            raise Problem(
+                problem.NOT_FOUND,
+                "There is no problem type of this name.",
+                resolution="Take the address from the type of a problem.",
+            )
         chosen = _choose(exchange, (HTML, JSON))
         forms = self._problems.setdefault(kind.slug, {})
         if chosen.format not in forms:
@@ -306,7 +307,7 @@ class Pages:
         await _state(exchange, JSON.media_type, b'{"status":"live"}')
 
     async def _readyz(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
-        if self._runtime.is_draining:
+        if self._runtime.drain.is_set():
             raise Problem(problem.SHUTTING_DOWN, headers={"Retry-After": "1"})
         await self._runtime.storage.read(SYSTEM, _touch)
         await _state(exchange, JSON.media_type, b'{"status":"ready"}')
@@ -343,17 +344,14 @@ def files(folder: Path) -> list[Resource]:
     ]
 
 
+@cache
 def _read(path: Path) -> Page:
     return Page(MEDIA_TYPES[path.suffix], path.read_bytes())
 
 
 def _file(path: Path) -> Handler:
-    page: list[Page] = []
-
     async def handler(exchange: Exchange, _values: Mapping[str, str]) -> None:
-        if not page:
-            # Off the loop, because reading and compressing a large file takes long.
-            page.append(await asyncio.to_thread(_read, path))
-        await give(exchange, page[0])
+        # Off the loop, because reading and compressing a large file for the first time takes long.
+        await give(exchange, await asyncio.to_thread(_read, path))
 
     return handler

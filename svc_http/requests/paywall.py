@@ -14,7 +14,6 @@ from svc_core.problem import Problem
 from svc_http.requests.exchange import Exchange
 from svc_http.settings import Settings
 
-_UNSETTLED = f"{payments.ERROR_UNSETTLED} Send an API key instead."
 _PATH = "/:@!$&'()*+,;=-._~"
 _QUERY = f"{_PATH}?%"
 
@@ -43,8 +42,12 @@ class Paywall:
         paid = b"payment-signature" in exchange.fields
         error = payments.ERROR_UNSETTLED if paid else payments.ERROR_UNPAID
         challenge = self._offer.header(self._url(exchange), error)
-        detail = _UNSETTLED if paid else ""
-        return Problem(problem.PAYMENT_REQUIRED, detail, {"PAYMENT-REQUIRED": challenge})
+        return Problem(
+            problem.PAYMENT_REQUIRED,
+            payments.ERROR_UNSETTLED if paid else "",
+            {"PAYMENT-REQUIRED": challenge},
+            resolution="Send an API key instead." if paid else "",
+        )
 
     def _url(self, exchange: Exchange) -> str:
         path = self._origin + quote(exchange.path, safe=_PATH)

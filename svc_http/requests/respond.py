@@ -12,7 +12,6 @@ from svc_core.operation import Operation
 from svc_core.pipeline import Reply
 from svc_core.problem import Problem
 from svc_core.stream import Stream
-from svc_http import system
 from svc_http.requests.exchange import BODILESS, V1, V2, Exchange, Header, length
 
 _PROBLEM_TYPE = (b"content-type", problem.MEDIA_TYPE.encode())
@@ -21,7 +20,6 @@ _PRIVATE_NO_STORE = (b"cache-control", b"private, no-store")
 _PRIVATE_NO_CACHE = (b"cache-control", b"private, no-cache")
 _PUBLIC = (b"cache-control", b"public, max-age=300")
 _VARY = (b"vary", b"Authorization, Accept")
-_ID_LENGTH = len(system.new_request_id())
 
 
 @frozen
@@ -115,67 +113,19 @@ def begin(exchange: Exchange, answer: Ready) -> Awaitable[None]:
     return exchange.begin(answer.status, headers)
 
 
-@frozen
-class Refused:
-    """A refusal with everything that does not change between two requests for it.
-
-    `around` is the body before, between and after the two places of the request id.
-    """
-
-    status: int
-    headers: tuple[Header, ...]
-    around: tuple[bytes, bytes, bytes]
-
-
-def refused(refusal: Problem, origin: str, is_v2: bool) -> Refused:
-    """A refusal with its constant fields; all request ids are of one length."""
-    around = problem.parts(refusal, base_url=origin)
-    size = len(b"".join(around)) + 2 * _ID_LENGTH
+def refuse(exchange: Exchange, refusal: Problem, origin: str) -> Awaitable[None]:
+    """Send a refusal as problem+json."""
+    body = problem.body(refusal, base_url=origin, request_id=exchange.request_id)
     headers = [
-        *(V2 if is_v2 else V1),
+        *exchange.version_headers,
         _PROBLEM_TYPE,
         _NO_STORE,
-        (b"content-length", b"%d" % size),
+        length(body),
         *encoded(refusal.headers.items()),
     ]
     if refusal.type is problem.NOT_ACCEPTABLE:
         headers.append(_VARY)
-    return Refused(refusal.type.status, tuple(headers), around)
-
-
-class Again:
-    """A refusal that one resource gives again and again; its bytes are made when it first does.
-
-    `refusal` is one that nobody raises, so that it holds no frames. What an exchange tells of
-    limits is told beside it.
-    """
-
-    __slots__ = ("refusal", "rendered")
-
-    def __init__(self, refusal: Problem) -> None:
-        self.refusal = refusal
-        self.rendered: Refused | None = None
-
-
-def refuse(exchange: Exchange, refusal: Problem, origin: str) -> Awaitable[None]:
-    """Send a refusal as problem+json."""
-    answer = refused(refusal, origin, exchange.is_v2)
-    limits = exchange.limit_headers
-    if limits:
-        said = {name for name, _ in answer.headers}
-        limits = [pair for pair in limits if pair[0] not in said]
-    return _send_refused(exchange, answer, limits)
-
-
-def refuse_again(exchange: Exchange, again: Again, origin: str) -> Awaitable[None]:
-    """Send a refusal that was kept."""
-    answer = again.rendered
-    if answer is None:
-        answer = again.rendered = refused(again.refusal, origin, exchange.is_v2)
-    return _send_refused(exchange, answer, exchange.limit_headers)
-
-
-def _send_refused(exchange: Exchange, answer: Refused, limits: Iterable[Header]) -> Awaitable[None]:
-    id_header = exchange.id_header
-    headers = [*answer.headers, *limits, id_header]
-    return exchange.finish(answer.status, headers, id_header[1].join(answer.around))
+    said = {name for name, _ in headers}
+    headers += [pair for pair in exchange.limit_headers if pair[0] not in said]
+    headers.append(exchange.id_header)
+    return exchange.finish(refusal.type.status, headers, body)

@@ -72,6 +72,7 @@ class Open:
                 problem.OVERLOADED,
                 f"At most {self._of_one} streams of one key are open at once.",
                 {"Retry-After": str(RETRY_SECONDS)},
+                resolution="Close a stream, or retry after Retry-After seconds.",
             )
         self._count[caller] += 1
         try:

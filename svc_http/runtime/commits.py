@@ -7,7 +7,9 @@ Rule 3: a store that other processes write as well tells of them through its ver
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from typing import NoReturn
 
 from svc_core.ports import Storage
 
@@ -40,6 +42,19 @@ class Commits:
         finally:
             self._waiting.discard(called)
         return self._storage.version != version
+
+    async def rounds(
+        self, work: Callable[[], Awaitable[object]], *, look_seconds: float, gather_seconds: float
+    ) -> NoReturn:
+        """Do the work, and again soon after a commit, or after a while without one; for ever.
+
+        Commits are gathered before one look, so that a busy store is not asked at each.
+        """
+        while True:
+            version = self.version
+            await work()
+            if await self.after(version, look_seconds):
+                await asyncio.sleep(gather_seconds)
 
     def _called_in(self, loop: asyncio.AbstractEventLoop) -> "asyncio.Future[None]":
         if loop is not self._loop:

@@ -33,7 +33,7 @@ from svc_http.settings import Settings
 RESTART_SECONDS = 5.0
 """A worker that failed starts again after this, so that a broken source cannot spin."""
 
-Worker = Callable[["Runtime"], Awaitable[None]]
+Worker = Callable[["Runtime"], Awaitable[object]]
 """A background loop. It ends when `runtime.drain` is set, or is cancelled soon after."""
 
 Closing = Callable[[], Awaitable[None]]
@@ -97,21 +97,6 @@ class Runtime:
     def origin(self) -> str:
         """The public origin for links."""
         return self.settings.origin
-
-    @property
-    def body_bytes_max(self) -> int:
-        """The largest request body."""
-        return self.settings.body_bytes_max
-
-    @property
-    def in_flight_max(self) -> int:
-        """How many requests are worked on at once."""
-        return self.settings.in_flight_max
-
-    @property
-    def is_draining(self) -> bool:
-        """Whether no new requests are taken."""
-        return self.drain.is_set()
 
     def site(self, now: datetime) -> Site:
         """What answers say at `now`: a compatibility window may have ended since the start."""

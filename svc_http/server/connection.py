@@ -12,10 +12,11 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import h11
+from hypercorn.asyncio.tcp_server import TCPServer
 from hypercorn.config import Config
 from hypercorn.events import Closed, RawData, Updated
 from hypercorn.protocol.events import Body, EndBody, Event, Request, Response
@@ -27,6 +28,8 @@ from svc_core import problem
 from svc_core.problem import Problem
 from svc_http import system
 from svc_http.requests.exchange import LINGER_BYTES, LINGER_SECONDS, V1, Header
+from svc_http.server import internals
+from svc_http.server.hypercorn import Listening
 
 _REFUSALS = {
     400: problem.BAD_REQUEST,
@@ -36,7 +39,7 @@ _REFUSALS = {
 }
 
 
-class Room:
+class Waiting:
     """The connections of one server that wait: for their next request, or for their client to go.
 
     Hypercorn gives each of them a task with a timer of its own, cancelled and made again around
@@ -49,42 +52,34 @@ class Room:
         self._patience = patience_seconds
         self._clock = asyncio.get_running_loop().time
         # Everybody waits equally long, so the order of coming is that of the deadlines.
-        self._deadlines: dict[_Guest, float] = {}
+        self._deadlines: dict[Protocol, float] = {}
         self._task = asyncio.create_task(self._watch())
 
     def __len__(self) -> int:
         return len(self._deadlines)
 
-    def enter(self, guest: "_Guest") -> None:
+    def add(self, connection: "Protocol") -> None:
         """A connection has nothing else to do from now on."""
-        self._deadlines[guest] = self._clock() + self._patience
+        self._deadlines[connection] = self._clock() + self._patience
 
-    def leave(self, guest: "_Guest") -> None:
+    def discard(self, connection: "Protocol") -> None:
         """A connection has something to do, or is gone."""
-        self._deadlines.pop(guest, None)
+        self._deadlines.pop(connection, None)
 
     async def _watch(self) -> None:
         while not self._context.terminated.is_set():
-            # Who enters while this waits has a later deadline, so nobody is overlooked.
+            # Who comes while this waits has a later deadline, so nobody is overlooked.
             until = next(iter(self._deadlines.values()), self._clock() + self._patience)
             with suppress(TimeoutError):
                 async with asyncio.timeout_at(until):
                     await self._context.terminated.wait()
-            self._dismiss(self._clock())
-        self._dismiss(math.inf)
+            self._close(self._clock())
+        self._close(math.inf)
 
-    def _dismiss(self, now: float) -> None:
-        for guest in [one for one, deadline in self._deadlines.items() if deadline <= now]:
-            del self._deadlines[guest]
-            guest.dismiss()
-
-
-class _Guest(Protocol):
-    """What a room asks of a connection."""
-
-    def dismiss(self) -> None:
-        """Close the connection soon."""
-        ...
+    def _close(self, now: float) -> None:
+        for connection in [one for one, until in self._deadlines.items() if until <= now]:
+            del self._deadlines[connection]
+            connection.close_soon()
 
 
 class Requests(h11.Connection):
@@ -110,7 +105,7 @@ class Requests(h11.Connection):
             return h11.NEED_DATA
         if self.their_state is not h11.IDLE:
             return super().next_event()
-        buffer = self._receive_buffer
+        buffer = internals.received(self)
         before = bytes(buffer)
         while before.startswith(b"\r\n"):
             buffer.maybe_extract_at_most(2)
@@ -192,190 +187,189 @@ EXAMINED_MAX = 200
 """Names of fields remembered: this service has some fifty, the rest is for a host's own."""
 
 
-class Listening(Config):
-    """Hypercorn's settings for one server, and who hears of what no application gets to see.
+_waiting: WeakKeyDictionary[WorkerContext, tuple[Waiting, Waiting]] = WeakKeyDictionary()
+"""The idle connections of each server in this process, and those that are at their end."""
 
-    Settings carry it, because all servers of a process share one protocol.
+
+class Protocol(H11Protocol):
+    """One connection.
+
+    It ends in two steps (RFC 9112 9.6): its own half at once, the whole of it when the client
+    has ended as well, or has had its time. A socket that is closed over bytes which nobody
+    read resets the connection, and the client may lose the answer that it was sent.
     """
 
-    unread: Callable[[str, int], None] = staticmethod(lambda _id, _status: None)
-    """Told the id of the request and the status of its refusal."""
+    config: Listening
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.connection = Requests(
+            h11.SERVER, max_incomplete_event_size=self.config.h11_max_incomplete_size
+        )
+        self._head = b""
+        self._heads = Head(self._encode)
+        self._pass_on = self.send
+        self.send = self._send
+        self._writer = internals.writer(self._pass_on)
+        self._is_new = True
+        self._is_parting = False
+        self._is_left = False
+        self._spilt = 0
+        if self.context not in _waiting:
+            _waiting[self.context] = (
+                Waiting(self.context, self.config.keep_alive_timeout),
+                Waiting(self.context, LINGER_SECONDS),
+            )
+        self._idle, self._ending = _waiting[self.context]
 
-def protocol(origin: str) -> type[H11Protocol]:
-    """Hypercorn's HTTP/1 protocol with our refusals, one write for each answer and one timer."""
-    rooms: WeakKeyDictionary[Any, tuple[Room, Room]] = WeakKeyDictionary()
+    async def _send(self, event: Any) -> None:
+        """Pass on an event, but for the beginnings and ends of idleness and the end of all.
 
-    class Protocol(H11Protocol):
-        """One connection.
-
-        It ends in two steps (RFC 9112 9.6): its own half at once, the whole of it when the client
-        has ended as well, or has had its time. A socket that is closed over bytes which nobody
-        read resets the connection, and the client may lose the answer that it was sent.
+        The very first idleness is Hypercorn's own affair: it has begun before the protocol.
         """
+        if isinstance(event, Closed):
+            await self._part()
+        elif not isinstance(event, Updated):
+            await self._pass_on(event)
+        elif event.idle:
+            if not self._is_left:  # its answer was the last thing that went on
+                self._idle.add(self)
+        elif self._is_new:
+            self._is_new = False
+            await self._pass_on(event)
+        else:
+            self._idle.discard(self)
 
-        def __init__(self, *args: Any, **kwargs: Any) -> None:
-            super().__init__(*args, **kwargs)
-            self.connection = Requests(
-                h11.SERVER, max_incomplete_event_size=self.config.h11_max_incomplete_size
-            )
-            self._head = b""
-            self._heads = Head(self._encode)
-            self._pass_on = self.send
-            self.send = self._send
-            # Hypercorn hands in the method of an object that has the socket.
-            self._writer: Any = getattr(getattr(self._pass_on, "__self__", None), "writer", None)
-            self._is_new = True
-            self._is_parting = False
-            self._is_left = False
-            self._spilt = 0
-            if self.context not in rooms:
-                patience = self.config.keep_alive_timeout
-                rooms[self.context] = (
-                    Room(self.context, patience),
-                    Room(self.context, LINGER_SECONDS),
-                )
-            self._room, self._porch = rooms[self.context]
+    async def _part(self) -> None:
+        """End our half of the connection, and all of it where that is all there is."""
+        self._idle.discard(self)
+        is_over = self._is_left or self.context.terminated.is_set()
+        if is_over or self._writer is None or not self._writer.can_write_eof():
+            await self._pass_on(Closed())
+        elif not self._is_parting:
+            self._is_parting = True
+            self._ending.add(self)
+            with suppress(OSError, RuntimeError):  # the client has ended it already
+                self._writer.write_eof()
 
-        async def _send(self, event: Any) -> None:
-            """Pass on an event, but for the beginnings and ends of idleness and the end of all.
+    def close_soon(self) -> None:
+        """Close the connection, which has waited long enough."""
+        closing: Any = self._pass_on(Closed())
+        try:
+            self.task_group.spawn(lambda: closing)
+        except RuntimeError:  # it has just ended by itself
+            closing.close()
 
-            The very first idleness is Hypercorn's own affair: it has begun before the protocol.
-            """
-            if isinstance(event, Closed):
-                await self._part()
-            elif not isinstance(event, Updated):
-                await self._pass_on(event)
-            elif event.idle:
-                if not self._is_left:  # its answer was the last thing that went on
-                    self._room.enter(self)
-            elif self._is_new:
-                self._is_new = False
-                await self._pass_on(event)
-            else:
-                self._room.leave(self)
-
-        async def _part(self) -> None:
-            """End our half of the connection, and all of it where that is all there is."""
-            self._room.leave(self)
-            is_over = self._is_left or self.context.terminated.is_set()
-            if is_over or self._writer is None or not self._writer.can_write_eof():
+    async def handle(self, event: Any) -> None:
+        """Take bytes or the end of the connection."""
+        if isinstance(event, Closed):
+            self._is_left = True
+            self._idle.discard(self)
+            self._ending.discard(self)
+        elif self._is_parting:
+            self._spilt += len(event.data)
+            if self._spilt > LINGER_BYTES:
+                self._ending.discard(self)
                 await self._pass_on(Closed())
-            elif not self._is_parting:
-                self._is_parting = True
-                self._porch.enter(self)
-                with suppress(OSError, RuntimeError):  # the client has ended it already
-                    self._writer.write_eof()
+            return
+        await super().handle(event)
 
-        def dismiss(self) -> None:
-            """Close the connection, which has waited long enough."""
-            closing: Any = self._pass_on(Closed())
-            try:
-                self.task_group.spawn(lambda: closing)
-            except RuntimeError:  # it has just ended by itself
-                closing.close()
+    async def _check_protocol(self, event: h11.Request) -> None:
+        """No upgrade is made: the answer is HTTP/1.1, whatever it says."""
 
-        async def handle(self, event: Any) -> None:
-            """Take bytes or the end of the connection."""
-            if isinstance(event, Closed):
-                self._is_left = True
-                self._room.leave(self)
-                self._porch.leave(self)
-            elif self._is_parting:
-                self._spilt += len(event.data)
-                if self._spilt > LINGER_BYTES:
-                    self._porch.leave(self)
-                    await self._pass_on(Closed())
-                return
-            await super().handle(event)
-
-        async def _check_protocol(self, event: h11.Request) -> None:
-            """No upgrade is made: the answer is HTTP/1.1, whatever it says."""
-
-        async def _create_stream(self, request: h11.Request) -> None:
-            if request.http_version not in {b"1.1", b"1.0"}:
-                await self._send_error_response(505)
-                await self.send(Closed())
-                return
-            headers = list(request.headers)
-            stream = self.stream = _Stream(
-                self.app,
-                self.config,
-                self.context,
-                self.task_group,
-                self.ssl,
-                self.client,
-                self.server,
-                self.stream_send,
-                STREAM_ID,
+    async def _create_stream(self, request: h11.Request) -> None:
+        if request.http_version not in {b"1.1", b"1.0"}:
+            await self._send_error_response(505)
+            await self.send(Closed())
+            return
+        headers = list(request.headers)
+        stream = self.stream = _Stream(
+            self.app,
+            self.config,
+            self.context,
+            self.task_group,
+            self.ssl,
+            self.client,
+            self.server,
+            self.stream_send,
+            STREAM_ID,
+        )
+        await stream.handle(
+            Request(
+                stream_id=STREAM_ID,
+                headers=headers,
+                http_version=request.http_version.decode(),
+                method=request.method.decode("ascii").upper(),
+                raw_path=request.target,
+                state=self.connection_state,
             )
-            await stream.handle(
-                Request(
-                    stream_id=STREAM_ID,
-                    headers=headers,
-                    http_version=request.http_version.decode(),
-                    method=request.method.decode("ascii").upper(),
-                    raw_path=request.target,
-                    state=self.connection_state,
-                )
-            )
-            self.keep_alive_requests += 1
-            await self.context.mark_request()
+        )
+        self.keep_alive_requests += 1
+        await self.context.mark_request()
 
-        async def stream_send(self, event: Event) -> None:
-            """Hold the head back until the first part of the body, as ASGI has it.
+    async def stream_send(self, event: Event) -> None:
+        """Hold the head back until the first part of the body, as ASGI has it.
 
-            One write instead of three for the usual answer.
-            """
-            if isinstance(event, Response) and event.status_code >= 200:
-                headers = [*event.headers, *self._own_headers()]
-                self._head = self._heads.encode(event.status_code, headers)
-            elif isinstance(event, Body):
-                await self._write(self._encode(h11.Data(data=event.data)))
-            elif isinstance(event, EndBody):
-                await self._write(self._encode(h11.EndOfMessage()))
-            else:
-                await super().stream_send(event)
-
-        def _own_headers(self) -> list[Header]:
-            own = _own_fields(self.config, int(system.timestamp()))
-            if self.keep_alive_requests >= self.config.keep_alive_max_requests:
-                return [*own, (b"connection", b"close")]
-            return own
-
-        def _encode(self, event: Any) -> bytes:
-            try:
-                return self.connection.send(event) or b""
-            except h11.LocalProtocolError:
-                if self.connection.their_state is not h11.ERROR:
-                    raise
-                return b""
-
-        async def _write(self, data: bytes) -> None:
-            data, self._head = self._head + data, b""
-            if data:
-                await self._pass_on(RawData(data=data))
-
-        async def _send_error_response(self, status_code: int) -> None:
-            request_id = system.new_request_id()
-            kind = _REFUSALS.get(status_code, problem.BAD_REQUEST)
-            if isinstance(self.config, Listening):
-                self.config.unread(request_id, kind.status)
-            body = problem.body(Problem(kind), base_url=origin, request_id=request_id)
-            headers = [
-                *V1,
-                (b"content-type", problem.MEDIA_TYPE.encode()),
-                (b"content-length", b"%d" % len(body)),
-                (b"cache-control", b"no-store"),
-                (b"x-request-id", request_id.encode()),
-                (b"connection", b"close"),
-                *self.config.response_headers("h11"),
-            ]
-            self._head = self._encode(h11.Response(status_code=kind.status, headers=headers))
-            await self._write(self._encode(h11.Data(data=body)))
+        One write instead of three for the usual answer.
+        """
+        if isinstance(event, Response) and event.status_code >= 200:
+            headers = [*event.headers, *self._own_headers()]
+            self._head = self._heads.encode(event.status_code, headers)
+        elif isinstance(event, Body):
+            await self._write(self._encode(h11.Data(data=event.data)))
+        elif isinstance(event, EndBody):
             await self._write(self._encode(h11.EndOfMessage()))
+        else:
+            await super().stream_send(event)
 
-    return Protocol
+    def _own_headers(self) -> list[Header]:
+        own = _own_fields(self.config, int(system.timestamp()))
+        if self.keep_alive_requests >= self.config.keep_alive_max_requests:
+            return [*own, (b"connection", b"close")]
+        return own
+
+    def _encode(self, event: Any) -> bytes:
+        try:
+            return self.connection.send(event) or b""
+        except h11.LocalProtocolError:
+            if self.connection.their_state is not h11.ERROR:
+                raise
+            return b""
+
+    async def _write(self, data: bytes) -> None:
+        data, self._head = self._head + data, b""
+        if data:
+            await self._pass_on(RawData(data=data))
+
+    async def _send_error_response(self, status_code: int) -> None:
+        request_id = system.new_request_id()
+        kind = _REFUSALS.get(status_code, problem.BAD_REQUEST)
+        self.config.unread(request_id, kind.status)
+        body = problem.body(Problem(kind), base_url=self.config.origin, request_id=request_id)
+        headers = [
+            *V1,
+            (b"content-type", problem.MEDIA_TYPE.encode()),
+            (b"content-length", b"%d" % len(body)),
+            (b"cache-control", b"no-store"),
+            (b"x-request-id", request_id.encode()),
+            (b"connection", b"close"),
+            *self.config.response_headers("h11"),
+        ]
+        self._head = self._encode(h11.Response(status_code=kind.status, headers=headers))
+        await self._write(self._encode(h11.Data(data=body)))
+        await self._write(self._encode(h11.EndOfMessage()))
+
+
+class Socket(TCPServer):
+    """One connection as bytes, whose end is an end whatever the client did before.
+
+    A socket that is closed after its client has reset it fails, in words of the operating system
+    that Hypercorn does not expect; a server that ends at that moment would fail with it.
+    """
+
+    async def _close(self) -> None:
+        with suppress(OSError):
+            await super()._close()
 
 
 @lru_cache(maxsize=4)

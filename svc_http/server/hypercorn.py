@@ -16,10 +16,9 @@ from contextlib import suppress
 import hypercorn.asyncio.run
 import hypercorn.protocol
 from hypercorn.asyncio import serve as hypercorn_serve
-from hypercorn.asyncio.tcp_server import TCPServer
+from hypercorn.config import Config
 
 from svc_http.app import Service
-from svc_http.server import connection
 
 HEAD_BYTES_MAX = 40_960
 """The request line and fields that are read before 431: our 32 KiB and a target."""
@@ -45,27 +44,41 @@ class PortBusy(Exception):  # noqa: N818 - said as the state that it is
         super().__init__(f"port {port} on {host} is in use; try --port {port + 1}")
 
 
-class Socket(TCPServer):
-    """One connection as bytes, whose end is an end whatever the client did before.
+class Listening(Config):
+    """Hypercorn's settings for one server, and what our protocol needs to know of it.
 
-    A socket that is closed after its client has reset it fails, in words of the operating system
-    that Hypercorn does not expect; a server that ends at that moment would fail with it.
+    Settings carry it, because all servers of a process share one protocol.
     """
 
-    async def _close(self) -> None:
-        with suppress(OSError):
-            await super()._close()
+    origin = ""
+    """Where links begin."""
+
+    unread: Callable[[str, int], None] = staticmethod(lambda _id, _status: None)
+    """Hears of what no application gets to see: a request's id and the status of its refusal."""
 
 
-def install(origin: str) -> None:
-    """Make Hypercorn speak with our protocol in this process; links are under `origin`."""
-    hypercorn.protocol.H11Protocol = connection.protocol(origin)  # type: ignore[attr-defined]
-    hypercorn.asyncio.run.TCPServer = Socket  # type: ignore[attr-defined]
+def install() -> list[str]:
+    """Make Hypercorn speak with our protocol in this process.
+
+    What our protocol misses in the installed versions of Hypercorn and h11: where that is
+    anything, Hypercorn's own protocol stays.
+    """
+    try:
+        # What they import may be missing as well.
+        from svc_http.server import connection, internals  # noqa: PLC0415
+
+        missing = internals.missing()
+    except ImportError as gone:
+        return [str(gone)]
+    if not missing:
+        hypercorn.protocol.H11Protocol = connection.Protocol  # type: ignore[attr-defined]
+        hypercorn.asyncio.run.TCPServer = connection.Socket  # type: ignore[attr-defined]
+    return missing
 
 
-def config(descriptor: int, graceful_seconds: int) -> connection.Listening:
+def config(descriptor: int, graceful_seconds: int) -> Listening:
     """Hypercorn's settings; each differs from its default for a reason given above."""
-    made = connection.Listening()
+    made = Listening()
     made.bind = [f"fd://{descriptor}"]
     made.include_server_header = False
     made.h11_max_incomplete_size = HEAD_BYTES_MAX
@@ -116,7 +129,8 @@ async def serve(
     where another part of the process handles them.
     """
     settings = service.runtime.settings
-    install(settings.origin)
+    if missing := install():
+        service.runtime.journal.note("warning", "stock protocol", missing=missing)
     if signals:
         _on_signals(service)
 
@@ -132,7 +146,7 @@ async def serve(
 
     # Detached, because Hypercorn owns and closes it from here on.
     made = config(listening.detach(), settings.graceful_seconds)
-    made.unread = service.edge.unread
+    made.origin, made.unread = settings.origin, service.edge.unread
     await hypercorn_serve(service, made, shutdown_trigger=until_drained)  # type: ignore[arg-type]
 
 

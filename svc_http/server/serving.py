@@ -199,12 +199,6 @@ async def _own_store(given: Settings) -> Store:
 
 
 def _workers(reader: Fetcher, sender: Poster) -> tuple[Worker, ...]:
-    async def ingest(runtime: Runtime) -> None:
-        await ingest_loop(hands(runtime), reader)
-
-    async def schedule(runtime: Runtime) -> None:
-        await schedule_loop(hands(runtime))
-
     async def deliver(runtime: Runtime) -> None:
         failed = partial(runtime.journal.failure, "webhook")
         await take_over(hands(runtime), failed)
@@ -217,14 +211,16 @@ def _workers(reader: Fetcher, sender: Poster) -> tuple[Worker, ...]:
             if answers < PURGE_ROWS_MAX and deliveries < PURGE_DELIVERIES_MAX:
                 await asyncio.sleep(PURGE_SECONDS)
 
-    async def renew(runtime: Runtime) -> None:
-        failed = partial(runtime.journal.failure, "webhook secrets")
-        await renew_secrets(hands(runtime), failed)
-
-    async def note(runtime: Runtime) -> None:
-        await uses_loop(hands(runtime), runtime.gate.uses)
-
-    return ingest, schedule, deliver, purge, renew, note
+    return (
+        lambda runtime: ingest_loop(hands(runtime), reader),
+        lambda runtime: schedule_loop(hands(runtime)),
+        deliver,
+        purge,
+        lambda runtime: renew_secrets(
+            hands(runtime), partial(runtime.journal.failure, "webhook secrets")
+        ),
+        lambda runtime: uses_loop(hands(runtime), runtime.gate.uses),
+    )
 
 
 def _speakers(voice: Speech | None) -> tuple[Worker, ...]:

@@ -33,7 +33,6 @@ LOOK_SECONDS: Final = 1.0
 """How often the queues are looked at when nothing was heard: what other processes queued, and
 attempts whose worker died."""
 GATHER_SECONDS: Final = 0.01
-"""How long commits are gathered before one look, so that a busy store is not asked at each."""
 WEBHOOKS_AT_ONCE: Final = 32
 """Webhooks being told; each has at most five attempts under way, so 160 connections."""
 HOST_WEBHOOKS_AT_ONCE: Final = 4
@@ -116,11 +115,9 @@ class _Rounds:
 
     async def run(self) -> None:
         try:
-            while True:
-                version = self._commits.version
-                await self._attend_due()
-                if await self._commits.after(version, LOOK_SECONDS):
-                    await asyncio.sleep(GATHER_SECONDS)
+            await self._commits.rounds(
+                self._attend_due, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS
+            )
         finally:
             tasks = tuple(self._attended.values())
             for task in tasks:

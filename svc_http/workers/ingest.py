@@ -16,7 +16,7 @@ import anyio
 import anyio.to_thread
 from attrs import field, frozen
 
-from svc_core.news import intake, operations, rules
+from svc_core.news import intake, rules
 from svc_core.news.sources import Outcome
 from svc_core.operation import Context
 from svc_core.ports import SYSTEM, Document
@@ -101,7 +101,7 @@ async def _take(service: Service, source: Source, answer: Fetched) -> Outcome:
     if digest == source.digest:
         return await _unchanged(service, source)
     reading = await anyio.to_thread.run_sync(_read, service, source, answer)
-    new = await service.read(SYSTEM, lambda ctx: operations.unseen(ctx, reading.rows))
+    new = await service.read(SYSTEM, lambda ctx: intake.unseen(ctx, reading.rows))
     batch = await anyio.to_thread.run_sync(intake.prepared, new)
     copy = intake.Copy(answer.etag, answer.last_modified, digest)
     taken, after = await service.system(partial(_write, source.id, reading.parsed, batch, copy))
@@ -118,9 +118,9 @@ def _read(service: Service, source: Source, answer: Fetched) -> _Reading:
 
 async def _write(
     id_: str, parsed: ParsedFeed, batch: intake.Batch, copy: intake.Copy, ctx: Context
-) -> tuple[operations.Taken | None, Source | None]:
+) -> tuple[intake.Taken | None, Source | None]:
     taken = await intake.take_document(ctx, id_, parsed, batch, copy)
-    return taken, await operations.find_source(ctx, id_)
+    return taken, await ctx.find(SOURCES, id_)
 
 
 async def _unchanged(service: Service, source: Source) -> Outcome:

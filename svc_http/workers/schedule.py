@@ -15,7 +15,7 @@ import anyio
 from svc_core import problem
 from svc_core.ports import Owned
 from svc_core.problem import Problem
-from svc_core.profiles.planning import pass_over, run_end
+from svc_core.profiles.operations import pass_over, run_end
 from svc_core.reports import Window
 from svc_core.reports.making import SETTLING, postpone, settle
 from svc_core.resources.members import micros

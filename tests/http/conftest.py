@@ -77,7 +77,6 @@ NOTES: Collection[Note] = Collection(
     order=lambda note: note.made,
     keys={"topic": lambda note: note.topic},
     kind="note",
-    path="/api/v1/notes/{id}",
 )
 
 

@@ -18,7 +18,7 @@ from svc_core.drive import Suspended
 from svc_core.ports import Answer, FeedPosition, Position, Transaction
 from svc_core.testing.clock import START
 from svc_core.testing.sample import NOTES, SAMPLES, Note
-from svc_core.testing.sync_store import Desk, a_change
+from svc_core.testing.sync_store import SyncStore, a_change
 from svc_http.storage import Overloaded, SqliteStorage, StorageUnavailable, StoreBusy
 from svc_http.storage.sqlite.threads import UNITS_PER_SNAPSHOT
 
@@ -77,7 +77,7 @@ asyncio.run(main())
 CREATE = """
 from svc_core.ports import Answer
 from svc_core.testing.clock import START
-from svc_core.testing.desk import a_change
+from svc_core.testing.sync_store import a_change
 from svc_core.testing.sample import NOTES, Note
 
 def create(id_):
@@ -109,17 +109,17 @@ def test_nothing_acknowledged_is_lost_and_nothing_is_torn(
     acknowledged = [id_ for life in range(KILLS) for id_ in killed(path, life)]
     assert len(acknowledged) >= KILLS * ACKNOWLEDGED_BEFORE_KILL
     with opened(runner, path) as store:
-        desk = Desk(store, runner.run)
-        stored = desk.scan("ann", NOTES, limit=1_000_000).rows
-        feed = desk.feed("ann", limit=1_000_000)
+        sync = SyncStore(store, runner.run)
+        stored = sync.scan("ann", NOTES, limit=1_000_000).rows
+        feed = sync.feed("ann", limit=1_000_000)
         ids = {row.id for row in stored}
         assert ids >= set(acknowledged)
         assert {change.id for change in feed.changes} == ids
         assert len(feed.changes) == feed.position.own == len(ids)
-        found = desk.search("ann", NOTES, tuple(f"word{id_}" for id_ in acknowledged[:50]))
+        found = sync.search("ann", NOTES, tuple(f"word{id_}" for id_ in acknowledged[:50]))
         assert {row.id for row in found} == set(acknowledged[:50])
         for id_ in ids:
-            answer = desk.read("ann", lambda tx, id_=id_: tx.answers.get("op", id_))
+            answer = sync.read("ann", lambda tx, id_=id_: tx.answers.get("op", id_))
             assert answer is not None
     with sqlite3.connect(path) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -136,7 +136,7 @@ def test_units_that_wait_together_are_committed_together(
     with opened(runner, tmp_path / "svc.db") as store:
         runner.run(_all(store.write("ann", create(f"n{number}")) for number in range(640)))
         assert 10 <= store.version <= 40
-        assert len(Desk(store, runner.run).scan("ann", NOTES, limit=999).rows) == 640
+        assert len(SyncStore(store, runner.run).scan("ann", NOTES, limit=999).rows) == 640
 
 
 def test_a_failing_unit_takes_back_its_own_work_alone(
@@ -153,9 +153,9 @@ def test_a_failing_unit_takes_back_its_own_work_alone(
         units = [fail if number % 3 == 0 else create(f"n{number}") for number in range(60)]
         outcomes = runner.run(_settled(store.write("ann", unit) for unit in units))
         assert [type(outcome) for outcome in outcomes] == [Mishap, type(None), type(None)] * 20
-        desk = Desk(store, runner.run)
-        assert len(desk.scan("ann", NOTES, limit=99).rows) == 40
-        assert desk.head("ann") == FeedPosition(0, 40)
+        sync = SyncStore(store, runner.run)
+        assert len(sync.scan("ann", NOTES, limit=99).rows) == 40
+        assert sync.head("ann") == FeedPosition(0, 40)
 
 
 @pytest.mark.parametrize(("writes", "runs"), [(False, 1), (True, 2)], ids=["early", "late"])
@@ -195,10 +195,10 @@ def test_a_unit_runs_again_only_when_one_of_its_commit_fails_after_it_has_writte
         assert [type(outcome) for outcome in outcomes] == [type(None), Mishap, type(None)]
         assert ran.count("a") == runs
         assert ran.count("b") == 1
-        desk = Desk(store, runner.run)
-        assert [row.id for row in desk.scan("ann", NOTES).rows] == ["b", "a"]
-        assert [change.id for change in desk.feed("ann").changes] == ["a", "b"]
-        assert {row.id for row in desk.search("ann", NOTES, ("worda", "wordb", "wordlost"))} == {
+        sync = SyncStore(store, runner.run)
+        assert [row.id for row in sync.scan("ann", NOTES).rows] == ["b", "a"]
+        assert [change.id for change in sync.feed("ann").changes] == ["a", "b"]
+        assert {row.id for row in sync.search("ann", NOTES, ("worda", "wordb", "wordlost"))} == {
             "a",
             "b",
         }
@@ -217,11 +217,11 @@ def test_a_unit_that_waits_for_something_else_is_refused_and_undone(
         await Pause()
 
     with opened(runner, tmp_path / "svc.db") as store:
-        desk = Desk(store, runner.run)
+        sync = SyncStore(store, runner.run)
         with pytest.raises(Suspended):
-            desk.write("ann", waits)
-        assert desk.get("ann", NOTES, "lost") is None
-        desk.write("ann", create("kept"))
+            sync.write("ann", waits)
+        assert sync.get("ann", NOTES, "lost") is None
+        sync.write("ann", create("kept"))
 
 
 def test_a_reader_sees_one_snapshot_however_much_is_written_meanwhile(
@@ -245,7 +245,7 @@ def test_a_reader_sees_one_snapshot_however_much_is_written_meanwhile(
 
     with opened(runner, tmp_path / "svc.db") as store:
         assert runner.run(both(store)) == (0, 0)
-        assert len(Desk(store, runner.run).scan("ann", NOTES).rows) == 1
+        assert len(SyncStore(store, runner.run).scan("ann", NOTES).rows) == 1
 
 
 # -- waiters that go away, queues that are full ------------------------------------------------
@@ -262,9 +262,9 @@ def test_cancelled_waiters_leave_the_store_usable(runner: asyncio.Runner, tmp_pa
 
     with opened(runner, tmp_path / "svc.db") as store:
         runner.run(cancel(store))
-        desk = Desk(store, runner.run)
-        desk.write("ann", create("last"))
-        rows, feed = desk.scan("ann", NOTES, limit=999).rows, desk.feed("ann", limit=999)
+        sync = SyncStore(store, runner.run)
+        sync.write("ann", create("last"))
+        rows, feed = sync.scan("ann", NOTES, limit=999).rows, sync.feed("ann", limit=999)
         assert {change.id for change in feed.changes} == {row.id for row in rows}
         assert len(feed.changes) == feed.position.own
 
@@ -326,7 +326,7 @@ def test_a_full_queue_refuses_at_once(runner: asyncio.Runner, tmp_path: Path) ->
         waiting, refusal = runner.run(crowd(store))
         assert waiting in (4, 5)
         assert isinstance(refusal, Overloaded)
-        rows = Desk(store, runner.run).scan("ann", NOTES, limit=99).rows
+        rows = SyncStore(store, runner.run).scan("ann", NOTES, limit=99).rows
         assert len(rows) == waiting
 
 
@@ -342,7 +342,7 @@ def test_a_wait_that_is_too_long_ends(runner: asyncio.Runner, tmp_path: Path) ->
 
     with opened(runner, tmp_path / "svc.db", wait_seconds=0.5, units_per_commit=1) as store:
         runner.run(wait(store))
-        assert [row.id for row in Desk(store, runner.run).scan("ann", NOTES).rows] == ["later"]
+        assert [row.id for row in SyncStore(store, runner.run).scan("ann", NOTES).rows] == ["later"]
 
 
 def test_a_closed_store_refuses_and_an_abandoned_loop_harms_nobody(
@@ -372,8 +372,8 @@ def test_a_second_owner_is_told_who_the_first_is(runner: asyncio.Runner, tmp_pat
 
 def test_a_full_disk_refuses_writes_and_reads_go_on(runner: asyncio.Runner, tmp_path: Path) -> None:
     with opened(runner, tmp_path / "svc.db") as store:
-        desk = Desk(store, runner.run)
-        desk.write("ann", create("first"))
+        sync = SyncStore(store, runner.run)
+        sync.write("ann", create("first"))
         full = store._writer.connection.execute("PRAGMA page_count").fetchone()[0]
         store._writer.connection.execute(f"PRAGMA max_page_count={full}")
         outcomes = runner.run(
@@ -382,12 +382,12 @@ def test_a_full_disk_refuses_writes_and_reads_go_on(runner: asyncio.Runner, tmp_
         refused = [outcome for outcome in outcomes if outcome is not None]
         assert refused
         assert {type(outcome) for outcome in refused} == {StorageUnavailable}
-        rows = desk.scan("ann", NOTES, limit=999).rows
+        rows = sync.scan("ann", NOTES, limit=999).rows
         assert len(rows) == 1 + len(outcomes) - len(refused)
-        assert desk.head("ann").own == len(rows)
+        assert sync.head("ann").own == len(rows)
         store._writer.connection.execute("PRAGMA max_page_count=1000000")
-        desk.write("ann", create("room again"))
-        assert desk.get("ann", NOTES, "room again") is not None
+        sync.write("ann", create("room again"))
+        assert sync.get("ann", NOTES, "room again") is not None
 
 
 def test_a_failing_commit_fails_every_unit_of_it(runner: asyncio.Runner, tmp_path: Path) -> None:
@@ -404,12 +404,12 @@ def test_a_failing_commit_fails_every_unit_of_it(runner: asyncio.Runner, tmp_pat
         units = [create("a"), orphan, create("b")]
         outcomes = runner.run(_settled(store.write("ann", unit) for unit in units))
         failed = [outcome for outcome in outcomes if outcome is not None]
-        desk = Desk(store, runner.run)
-        kept = len(desk.scan("ann", NOTES).rows)
+        sync = SyncStore(store, runner.run)
+        kept = len(sync.scan("ann", NOTES).rows)
         assert len(failed) + kept == 3
         assert failed
         assert all(isinstance(outcome, sqlite3.IntegrityError) for outcome in failed)
-        desk.write("ann", create("c"))
+        sync.write("ann", create("c"))
 
 
 def test_a_lost_snapshot_fails_its_reads_and_later_ones_go_on(
@@ -420,10 +420,10 @@ def test_a_lost_snapshot_fails_its_reads_and_later_ones_go_on(
         async def lose(_: Transaction) -> None:
             store._readers[0].connection.execute("ROLLBACK")
 
-        desk = Desk(store, runner.run)
+        sync = SyncStore(store, runner.run)
         with pytest.raises(sqlite3.OperationalError):
-            desk.read("ann", lose)
-        assert desk.scan("ann", NOTES).rows == ()
+            sync.read("ann", lose)
+        assert sync.scan("ann", NOTES).rows == ()
 
 
 def test_a_page_walk_repeats_and_loses_nothing_while_rows_are_inserted(

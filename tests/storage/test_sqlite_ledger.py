@@ -15,7 +15,7 @@ import pytest
 from svc_core.ports import LedgerNode, SealedLine
 from svc_core.testing.sample import SAMPLES
 from svc_core.testing.sealing import a_line, growth, plain
-from svc_core.testing.sync_store import Desk
+from svc_core.testing.sync_store import SyncStore
 from svc_http.storage import SqliteStorage, snapshots
 from svc_http.storage.sqlite import migrate, status
 from svc_http.storage.sqlite.connection import connect_reader, connect_writer
@@ -36,8 +36,8 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "svc.db"
 
 
-def at_desk(runner: asyncio.Runner, path: Path) -> Desk:
-    return Desk(SqliteStorage.open(path, SAMPLES, epoch=bytes(8)), runner.run)
+def at_desk(runner: asyncio.Runner, path: Path) -> SyncStore:
+    return SyncStore(SqliteStorage.open(path, SAMPLES, epoch=bytes(8)), runner.run)
 
 
 def files(path: Path) -> bytes:
@@ -54,7 +54,7 @@ def marked(seq: int, mark: str, length: int) -> SealedLine:
 def test_the_bytes_of_an_erased_record_leave_every_file(runner: asyncio.Runner, path: Path) -> None:
     # Rows of all sizes in several ledgers, in turn: what SQLite moves about, it moves here.
     chosen, sizes, marks = random.Random(7), dict.fromkeys(range(TENANTS), 0), []
-    desk = at_desk(runner, path)
+    sync = at_desk(runner, path)
     for _ in range(100):
         tenant, count = chosen.randrange(TENANTS), chosen.choice((1, 2, 20))
         lines = []
@@ -62,7 +62,7 @@ def test_the_bytes_of_an_erased_record_leave_every_file(runner: asyncio.Runner, 
             mark = f"<{chosen.getrandbits(64):016x}>"
             lines.append(marked(seq, mark, chosen.choice((30, 400, 900, 3000, 9000))))
             marks.append((f"t{tenant}", mark))
-        desk.seal(f"t{tenant}", growth(sizes[tenant], lines))
+        sync.seal(f"t{tenant}", growth(sizes[tenant], lines))
         sizes[tenant] += count
     before = files(path)
     gone = [*marks[:3], *chosen.sample(marks, 20)]
@@ -72,35 +72,35 @@ def test_the_bytes_of_an_erased_record_leave_every_file(runner: asyncio.Runner, 
         async def unit(tx: Any, mark: str = mark) -> None:
             await tx.ledger.erase(f"r{mark}", BLANK)
 
-        desk.write(tenant, unit)
+        sync.write(tenant, unit)
         # The identifier is part of the head and stays; it is told from the rest by its letter.
         assert files(path).replace(f"r{mark}".encode(), b"").count(mark.encode()) == 0
-        assert desk.read(tenant, lambda tx, m=mark: tx.ledger.get(f"r{m}")).line == BLANK
-    desk.close()
-    desk = at_desk(runner, path)
+        assert sync.read(tenant, lambda tx, m=mark: tx.ledger.get(f"r{m}")).line == BLANK
+    sync.close()
+    sync = at_desk(runner, path)
     kept = set(marks) - set(gone)
     assert all(
-        desk.read(tenant, lambda tx, m=mark: tx.ledger.get(f"r{m}")).line.startswith(mark.encode())
+        sync.read(tenant, lambda tx, m=mark: tx.ledger.get(f"r{m}")).line.startswith(mark.encode())
         for tenant, mark in kept
     )
-    desk.close()
+    sync.close()
 
 
 def test_content_goes_when_the_reader_in_the_way_has_gone(
     runner: asyncio.Runner, path: Path
 ) -> None:
-    desk = at_desk(runner, path)
-    desk.seal("ann", plain(0, "a")._replace(lines=(marked(0, "<secret>", 900),)))
+    sync = at_desk(runner, path)
+    sync.seal("ann", plain(0, "a")._replace(lines=(marked(0, "<secret>", 900),)))
     with closing(connect_reader(path)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM ledger_lines").fetchone()
-        desk.write("ann", lambda tx: tx.ledger.erase("r<secret>", BLANK))
+        sync.write("ann", lambda tx: tx.ledger.erase("r<secret>", BLANK))
         assert b"<secret><secret>" in files(path)
         # Nobody waits for it, and others go on writing.
-        desk.seal("bob", plain(0, "a"))
+        sync.seal("bob", plain(0, "a"))
         reader.execute("COMMIT")
         assert until_gone(path, b"<secret><secret>")
-    desk.close()
+    sync.close()
 
 
 def until_gone(path: Path, mark: bytes) -> bool:
@@ -121,9 +121,9 @@ def test_a_process_that_died_before_it_could_clear_leaves_it_to_the_next(
         for part in ("", "-wal"):
             shutil.copy(f"{path}{part}", f"{fallen}{part}")
     assert b"<secret>" in files(fallen)
-    desk = at_desk(runner, fallen)
+    sync = at_desk(runner, fallen)
     assert until_gone(fallen, b"<secret>")
-    desk.close()
+    sync.close()
 
 
 def test_a_log_that_cannot_be_cut_off_is_tried_again(path: Path) -> None:
@@ -138,16 +138,16 @@ def test_a_log_that_cannot_be_cut_off_is_tried_again(path: Path) -> None:
 
 
 def test_nodes_above_the_tiles_are_kept(runner: asyncio.Runner, path: Path) -> None:
-    desk, size = at_desk(runner, path), 2**16
+    sync, size = at_desk(runner, path), 2**16
     made = growth(0, (a_line(seq, f"{seq}") for seq in range(size)))
-    desk.seal("ann", made)
+    sync.seal("ann", made)
     assert [node.level for node in made.nodes] == [8] * 256 + [16]
     for level, start in ((8, 255), (16, 0)):
         expected = LedgerNode(level, start, made.nodes[start if level == 8 else -1].hash)
-        found = desk.read("ann", lambda tx, at=expected: tx.ledger.hashes(at.level, at.number, 999))
+        found = sync.read("ann", lambda tx, at=expected: tx.ledger.hashes(at.level, at.number, 999))
         assert found == (expected.hash,)
-    assert desk.read("ann", lambda tx: tx.ledger.size_at("9999")) == size
-    desk.close()
+    assert sync.read("ann", lambda tx: tx.ledger.size_at("9999")) == size
+    sync.close()
 
 
 def test_a_file_made_before_there_were_ledgers_gets_them(
@@ -162,9 +162,9 @@ def test_a_file_made_before_there_were_ledgers_gets_them(
         old.execute("DELETE FROM schema_migrations WHERE step = 'ledger'")
         old.commit()
     assert status(path, SAMPLES).pending == ("ledger",)
-    desk = at_desk(runner, path)
-    desk.seal("ann", plain(0, "a"))
-    desk.close()
+    sync = at_desk(runner, path)
+    sync.seal("ann", plain(0, "a"))
+    sync.close()
     assert status(path, SAMPLES).pending == ()
 
 
@@ -183,21 +183,21 @@ def test_a_ledger_comes_back_from_a_copy_byte_for_byte(
             await ledger.checkpoints(),
         )
 
-    desk = at_desk(runner, path)
+    sync = at_desk(runner, path)
     lines = [a_line(0, "s", "s", opens=True), marked(1, "<b>", 900), marked(2, "<c>", 9000)]
-    desk.seal("ann", growth(0, lines))
-    desk.seal("ann", growth(3, (a_line(seq, f"{seq}") for seq in range(3, 300))))
-    desk.write("ann", lambda tx: tx.ledger.erase("r<c>", BLANK))
-    desk.write("ann", lambda tx: tx.ledger.keep_checkpoint("2026-01-01", 300, b"note"))
-    was, epoch = desk.read("ann", everything), desk.read("ann", lambda tx: tx.changes.epoch())
+    sync.seal("ann", growth(0, lines))
+    sync.seal("ann", growth(3, (a_line(seq, f"{seq}") for seq in range(3, 300))))
+    sync.write("ann", lambda tx: tx.ledger.erase("r<c>", BLANK))
+    sync.write("ann", lambda tx: tx.ledger.keep_checkpoint("2026-01-01", 300, b"note"))
+    was, epoch = sync.read("ann", everything), sync.read("ann", lambda tx: tx.changes.epoch())
     copy = tmp_path / "copy.db"
     snapshots.backup(path, copy)
-    desk.seal("ann", plain(300, "later"))
-    desk.close()
+    sync.seal("ann", plain(300, "later"))
+    sync.close()
     snapshots.restore(copy, path)
-    desk = at_desk(runner, path)
-    assert desk.read("ann", everything) == was
-    assert desk.read("ann", lambda tx: tx.changes.epoch()) != epoch
-    desk.seal("ann", plain(300, "later"))
+    sync = at_desk(runner, path)
+    assert sync.read("ann", everything) == was
+    assert sync.read("ann", lambda tx: tx.changes.epoch()) != epoch
+    sync.seal("ann", plain(300, "later"))
     assert b"<c><c>" not in files(path) + copy.read_bytes()
-    desk.close()
+    sync.close()

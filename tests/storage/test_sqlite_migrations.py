@@ -11,7 +11,7 @@ from attrs import evolve
 
 from svc_core.ports import Collection
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, Note
-from svc_core.testing.sync_store import Desk
+from svc_core.testing.sync_store import SyncStore
 from svc_http.storage import SqliteStorage, StoreBusy
 from svc_http.storage.sqlite import migrate, renew_epoch, status
 
@@ -45,8 +45,8 @@ def filled(runner: asyncio.Runner, path: Path, collection: Collection[Note]) -> 
     runner.run(store.close())
 
 
-def at_desk(runner: asyncio.Runner, path: Path, *collections: Collection[Note]) -> Desk:
-    return Desk(SqliteStorage.open(path, collections, epoch=b"another."), runner.run)
+def at_desk(runner: asyncio.Runner, path: Path, *collections: Collection[Note]) -> SyncStore:
+    return SyncStore(SqliteStorage.open(path, collections, epoch=b"another."), runner.run)
 
 
 def test_a_missing_file_lacks_every_step_and_is_not_made_by_asking(tmp_path: Path) -> None:
@@ -90,16 +90,16 @@ def test_a_new_filter_is_filled_from_stored_rows(runner: asyncio.Runner, tmp_pat
     assert status(path, [NOTES]).pending == (
         "collection sample_notes: +author +status +topic text index",
     )
-    desk = at_desk(runner, path, NOTES)
-    assert len(desk.scan("ann", NOTES, where={"status": ("open",)}, limit=9999).rows) == 600
-    assert len(desk.scan("ann", NOTES, where={"topic": ("t",)}, limit=9999).rows) == 400
-    found = desk.search("ann", NOTES, ("word1199",))
+    sync = at_desk(runner, path, NOTES)
+    assert len(sync.scan("ann", NOTES, where={"status": ("open",)}, limit=9999).rows) == 600
+    assert len(sync.scan("ann", NOTES, where={"topic": ("t",)}, limit=9999).rows) == 400
+    found = sync.search("ann", NOTES, ("word1199",))
     assert [(row.id, row.version) for row in found] == [("n1199", 1)]
-    desk.delete("ann", NOTES, "n1199")
-    desk.put("ann", NOTES, "n0003", Note("n0003", "", status="done"))
-    assert len(desk.scan("ann", NOTES, where={"status": ("open",)}, limit=9999).rows) == 598
-    assert desk.search("ann", NOTES, ("word1199", "word3")) == ()
-    desk.close()
+    sync.delete("ann", NOTES, "n1199")
+    sync.put("ann", NOTES, "n0003", Note("n0003", "", status="done"))
+    assert len(sync.scan("ann", NOTES, where={"status": ("open",)}, limit=9999).rows) == 598
+    assert sync.search("ann", NOTES, ("word1199", "word3")) == ()
+    sync.close()
 
 
 def test_stored_bytes_and_versions_do_not_change(runner: asyncio.Runner, tmp_path: Path) -> None:
@@ -109,12 +109,12 @@ def test_stored_bytes_and_versions_do_not_change(runner: asyncio.Runner, tmp_pat
         spaced = b'{"id": "n0001", "text": "spaced out", "written": 1}'
         connection.execute("UPDATE c_sample_notes SET body = ? WHERE id = 'n0001'", (spaced,))
     connection.close()
-    desk = at_desk(runner, path, NOTES)
-    row = desk.get("ann", NOTES, "n0001")
+    sync = at_desk(runner, path, NOTES)
+    row = sync.get("ann", NOTES, "n0001")
     assert row is not None
     assert (row.raw, row.version) == (spaced, 1)
-    assert [each.id for each in desk.search("ann", NOTES, ("spaced",))] == ["n0001"]
-    desk.close()
+    assert [each.id for each in sync.search("ann", NOTES, ("spaced",))] == ["n0001"]
+    sync.close()
 
 
 def test_a_filter_that_went_and_came_back_is_filled_again(
@@ -122,18 +122,18 @@ def test_a_filter_that_went_and_came_back_is_filled_again(
 ) -> None:
     path = tmp_path / "svc.db"
     filled(runner, path, NOTES)
-    desk = at_desk(runner, path, BARE)
-    desk.put("ann", BARE, "n0001", Note("n0001", "new words", 5000, "done", topics=("t",)))
-    desk.close()
+    sync = at_desk(runner, path, BARE)
+    sync.put("ann", BARE, "n0001", Note("n0001", "new words", 5000, "done", topics=("t",)))
+    sync.close()
     assert status(path, [NOTES]).applied[-1].step == (
         "collection sample_notes: -author -status -topic text index"
     )
-    desk = at_desk(runner, path, NOTES)
+    sync = at_desk(runner, path, NOTES)
     where = {"status": ("done",), "topic": ("t",)}
-    assert desk.scan("ann", NOTES, where=where, limit=1).rows[0].id == "n0001"
-    assert desk.search("ann", NOTES, ("word1",)) == ()
-    assert len(desk.search("ann", NOTES, ("words",))) == 1
-    desk.close()
+    assert sync.scan("ann", NOTES, where=where, limit=1).rows[0].id == "n0001"
+    assert sync.search("ann", NOTES, ("word1",)) == ()
+    assert len(sync.search("ann", NOTES, ("words",))) == 1
+    sync.close()
 
 
 def test_a_step_that_fails_leaves_the_file_as_it_was(
@@ -150,9 +150,9 @@ def test_a_step_that_fails_leaves_the_file_as_it_was(
     with pytest.raises(ZeroDivisionError):
         SqliteStorage.open(path, [NOTICES, broken], epoch=EPOCH)
     assert status(path, [BARE]) == before
-    desk = at_desk(runner, path, BARE)
-    assert len(desk.scan("ann", BARE, limit=9999).rows) == 1200
-    desk.close()
+    sync = at_desk(runner, path, BARE)
+    assert len(sync.scan("ann", BARE, limit=9999).rows) == 1200
+    sync.close()
 
 
 def test_a_path_that_cannot_be_opened_is_let_go(tmp_path: Path) -> None:
@@ -168,11 +168,11 @@ def test_the_epoch_stays_until_it_is_renewed(runner: asyncio.Runner, tmp_path: P
     filled(runner, path, NOTES)
 
     def epoch() -> bytes:
-        desk = at_desk(runner, path, NOTES)
+        sync = at_desk(runner, path, NOTES)
         try:
-            return desk.read("ann", lambda tx: tx.changes.epoch())
+            return sync.read("ann", lambda tx: tx.changes.epoch())
         finally:
-            desk.close()
+            sync.close()
 
     assert epoch() == EPOCH
     renew_epoch(path, b"restored")
@@ -183,7 +183,7 @@ def test_a_file_in_use_is_looked_at_but_not_migrated(
     runner: asyncio.Runner, tmp_path: Path
 ) -> None:
     path = tmp_path / "svc.db"
-    desk = at_desk(runner, path, NOTES)
+    sync = at_desk(runner, path, NOTES)
     assert status(path, SAMPLES).pending == (
         "collection sample_notices",
         "collection sample_secrets",
@@ -192,7 +192,7 @@ def test_a_file_in_use_is_looked_at_but_not_migrated(
         migrate(path, SAMPLES, epoch=EPOCH)
     with pytest.raises(StoreBusy):
         renew_epoch(path, EPOCH)
-    desk.close()
+    sync.close()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, Note
-from svc_core.testing.sync_store import Desk
+from svc_core.testing.sync_store import SyncStore
 from svc_http.storage import SqliteStorage
 from svc_http.storage.sqlite import has_wal_reset_fault, ledger, migrate
 from svc_http.storage.sqlite.changes import _APPEND, _HEAD, _READ, _READ_TYPE
@@ -117,16 +117,18 @@ def test_the_text_index_keeps_every_letter_and_digit_of_unicode_whole(tmp_path: 
     connection.close()
     rows = [letters[at : at + 1000] for at in range(0, len(letters), 1000)]
     with asyncio.Runner() as runner:
-        desk = Desk(SqliteStorage.open(tmp_path / "svc.db", SAMPLES, epoch=bytes(8)), runner.run)
+        sync = SyncStore(
+            SqliteStorage.open(tmp_path / "svc.db", SAMPLES, epoch=bytes(8)), runner.run
+        )
         for number, row in enumerate(rows):
             text = " ".join(f"a{letter}b" for letter in row)
-            desk.put("ann", NOTES, f"n{number}", Note(f"n{number}", text))
+            sync.put("ann", NOTES, f"n{number}", Note(f"n{number}", text))
         for number, row in enumerate(rows):
             for letter in row[::50]:
-                found = desk.search("ann", NOTES, (f"a{letter}b",))
+                found = sync.search("ann", NOTES, (f"a{letter}b",))
                 assert [each.id for each in found] == [f"n{number}"], hex(ord(letter))
-        assert desk.search("ann", NOTES, ("a", "b")) == ()
-        desk.close()
+        assert sync.search("ann", NOTES, ("a", "b")) == ()
+        sync.close()
 
 
 def test_the_version_with_the_fault_is_known() -> None:

@@ -48,13 +48,12 @@ def say_addresses(text: str, dot: str = " dot ", at: str = " at ") -> str:
 def say_codes(text: str) -> str:
     """Hashtags, handles, CVE ids, versions, network addresses and tickers in English."""
     if "#" in text:
-        text = _HASHTAG.sub(lambda found: f"hashtag {_words(found[1])}", text)
+        text = _HASHTAG.sub(lambda found: f"hashtag {_CAMEL.sub(' ', found[1])}", text)
     if "@" in text:
-        text = _HANDLE.sub(lambda found: f"at {found[1].replace('_', ' ')}", text)
+        text = _HANDLE.sub(r"at \1", text)
     text = _CVE.sub(lambda found: f"{found[1].upper()} {found[2]}, {' '.join(found[3])}", text)
     text = _GROUPS_IN_DOTS.sub(lambda found: found[0].replace(".", ","), text)
-    text = _VERSION.sub(lambda found: f"version {_pointed(found[1])}", text)
-    text = _PARTED.sub(_parted, text)
+    text = _PARTED.sub(_parted, _VERSION.sub(r"version \1", text))
     text = _EXCHANGE.sub(lambda found: f"{found[1]}, ticker {'-'.join(found[2])}", text)
     text = _INSTRUMENT.sub(lambda found: f"(ticker {'-'.join(found[1])})", text)
     return _CASHTAG.sub(lambda found: f"ticker {'-'.join(found[1])}", text)
@@ -72,14 +71,6 @@ def _host(address: str, dot: str) -> str:
 
 def _dotted(name: str, dot: str) -> str:
     return name.strip(".").replace(".", dot).replace("_", " ")
-
-
-def _words(tag: str) -> str:
-    return _CAMEL.sub(" ", tag).replace("_", " ")
-
-
-def _pointed(version: str) -> str:
-    return version.replace(".", " point ") if version.count(".") > 1 else version
 
 
 def _parted(found: re.Match[str]) -> str:

@@ -21,8 +21,7 @@ _TITLE_CHARS_MAX = 500  # a name of 120 characters and its days, however many of
 class Script:
     """What is told: `start` inclusive, `end` exclusive; `sources` is how many publishers.
 
-    Every text is as it was written and may hold HTML or Markdown. `key_points` and `briefs` are
-    announced; each of their paragraphs is one item.
+    What is `told` between intro and outro is as it was written and may hold HTML or Markdown.
     """
 
     title: str
@@ -30,10 +29,7 @@ class Script:
     end: datetime
     sources: int
     language: str = "en"
-    opening: tuple[str, ...] = field(default=(), repr=False)
-    key_points: tuple[str, ...] = field(default=(), repr=False)
-    sections: tuple[str, ...] = field(default=(), repr=False)
-    briefs: tuple[str, ...] = field(default=(), repr=False)
+    told: tuple[str, ...] = field(default=(), repr=False)
 
 
 def narrate(script: Script) -> str:
@@ -46,8 +42,9 @@ def narrate(script: Script) -> str:
     facts = _covered(script, words), _drawn(script.sources, words)
     intro = " ".join(part for part in (title, *facts) if part)
     outro = tidy(words.outro.format(title=title.rstrip(".")))
+    told = (part for text in script.told for part in spoken(text, script.language).split("\n\n"))
     room = CHARS_MAX - len(intro) - len(outro) - len("\n\n\n")
-    return "\n\n".join([intro, *_bounded(_told(script, words), room), outro]) + "\n"
+    return "\n\n".join([intro, *_bounded(told, room), outro]) + "\n"
 
 
 def seconds(word_count: int) -> int:
@@ -71,26 +68,7 @@ def _drawn(sources: int, words: Wording) -> str:
     return words.source if sources == 1 else words.sources.format(count=sources)
 
 
-def _told(script: Script, words: Wording) -> Iterator[str]:
-    """Every paragraph in order; a list that has items comes behind its announcement."""
-    lists = (
-        ("", script.opening),
-        (words.key_points, script.key_points),
-        ("", script.sections),
-        (words.briefs, script.briefs),
-    )
-    for announced, texts in lists:
-        if announced and texts:
-            yield announced
-        yield from _spoken(texts, script.language)
-
-
-def _spoken(texts: Iterable[str], language: str) -> Iterator[str]:
-    for text in texts:
-        yield from spoken(text, language).split("\n\n")
-
-
-def _bounded(told: Iterator[str], room: int) -> Iterator[str]:
+def _bounded(told: Iterable[str], room: int) -> Iterator[str]:
     """The paragraphs that fit, and no part of one that does not."""
     for paragraph in told:
         room -= len(paragraph) + len("\n\n")

@@ -8,14 +8,14 @@ Rule 3: an erasure takes the content out of the line and the indexes; heads, sea
         is given only to a client that sends the same content again.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from attrs import field, frozen
 
 from svc_core import etag, problem
 from svc_core.ledger import timestamps
-from svc_core.ledger.append.drafts import SALT_BYTES, draft, drafts
+from svc_core.ledger.append.drafts import SALT_BYTES, drafts
 from svc_core.ledger.append.entries import Entry
 from svc_core.ledger.append.erasure import erase_content, may_erase
 from svc_core.ledger.append.rules import Known, admit, check_new, cited
@@ -26,12 +26,12 @@ from svc_core.ledger.stored import (
     SUBJECT_RECORDS_MAX,
     Proofs,
     checkpoint_of,
-    day_of,
     head_of,
     records_of,
 )
-from svc_core.operation import BASE_V2, Context
+from svc_core.operation import Context
 from svc_core.ports import (
+    BASE_V2,
     Change,
     ChangeType,
     DuplicateRecordError,
@@ -54,20 +54,16 @@ class Appended:
     head: TreeHead = field(repr=False)
 
 
-async def append_one(ctx: Context, entry: Entry) -> Appended:
-    """Append one record.
-
-    Raises:
-        Problem: as `append_all`.
-    """
-    made = draft(entry, author=author_of(ctx), salt=ctx.ids.random(SALT_BYTES))
-    return await _append(ctx, (made,), is_batch=False)
-
-
-async def append_all(
-    ctx: Context, entries: Sequence[Entry], *, salts: Sequence[bytes] | None = None
+async def append(
+    ctx: Context,
+    entries: Sequence[Entry],
+    *,
+    is_batch: bool = True,
+    salts: Sequence[bytes] | None = None,
 ) -> Appended:
-    """Append a batch, all or nothing; the salts are drawn unless they are given.
+    """Append entries, all or nothing; the salts are drawn unless they are given.
+
+    In a batch refusals name the number of the entry.
 
     Raises:
         Problem: PRECONDITION_FAILED where the ledger is not at `If-Match`; what makes an entry
@@ -75,16 +71,9 @@ async def append_all(
             first; DUPLICATE_RECORD.
     """
     drawn = [ctx.ids.random(SALT_BYTES) for _ in entries] if salts is None else salts
-    made = drafts(entries, author=author_of(ctx), salts=drawn)
-    return await _append(ctx, made, is_batch=True)
-
-
-def author_of(ctx: Context) -> str:
-    """The principal that a record names: opaque, because heads cannot be erased."""
-    return ctx.actor.key_id or ctx.actor.user_id or "system"
-
-
-async def _append(ctx: Context, made: Sequence[Draft], *, is_batch: bool) -> Appended:
+    # Opaque, because heads cannot be erased.
+    author = ctx.actor.key_id or ctx.actor.user_id or "system"
+    made = drafts(entries, author=author, salts=drawn, is_batch=is_batch)
     head = await head_of(ctx)
     _check_precondition(ctx, head)
     batch = seal_batch(head, made, timestamps.of(ctx.now))
@@ -96,16 +85,15 @@ async def _append(ctx: Context, made: Sequence[Draft], *, is_batch: bool) -> App
         except Problem as refused:
             if not is_batch or not refused.detail.startswith("/"):
                 raise
-            raise Problem(refused.type, f"/{number}{refused.detail}") from refused
+            detail, step = f"/{number}{refused.detail}", refused.resolution
+            raise Problem(refused.type, detail, resolution=step) from refused
     await _store(ctx, head, batch)
     for record in batch.records:
         if record.op == "erase":
             await erase_content(ctx, str(record.target))
-    checkpoint = checkpoint_of(ctx, batch.head)
-    await ctx.tx.ledger.keep_checkpoint(day_of(batch.head), batch.head.size, checkpoint.encode())
     opened = {record.subject for record in batch.records if record.id == record.subject}
     subjects = dict.fromkeys(record.subject for record in batch.records)
-    await publish(ctx, subjects, opened, batch.head.size)
+    checkpoint = await vouch(ctx, batch.head, subjects, opened)
     proofs = Proofs(ctx)
     receipts = [
         await proofs.receipt(record.seq, batch.head.size, checkpoint) for record in batch.records
@@ -143,17 +131,15 @@ class _Judge:
         """
         records = await self._records(made)
         await self._check_room(record.subject)
-        in_force: frozenset[str] = frozenset()
-        states: Mapping[str, object] = {}
-        if made.op != "assert":
-            standing = Standing.of(records.values(), record.subject)
-            in_force, states = standing.in_force, standing.states
+        # An assertion acts on nothing.
+        judged = () if made.op == "assert" else records.values()
+        standing = Standing.of(judged, record.subject)
         admit(
             made,
             Known(
                 records=records,
-                in_force=in_force,
-                states=states,  # type: ignore[arg-type]  # an empty one, or the standing's
+                in_force=standing.in_force,
+                states=standing.states,
                 evidence=await self._evidence(made),
                 allow_erasure=may_erase(self.ctx),
             ),
@@ -182,7 +168,9 @@ class _Judge:
             self._counts[subject] = await self.ctx.tx.ledger.count_of(subject)
         if self._counts[subject] >= SUBJECT_RECORDS_MAX:
             raise Problem(
-                problem.RESOURCE_CONFLICT, f"/subject: it has {SUBJECT_RECORDS_MAX} records already"
+                problem.RESOURCE_CONFLICT,
+                f"/subject: it has {SUBJECT_RECORDS_MAX} records already",
+                resolution="Open another subject and append to that.",
             )
 
     async def _evidence(self, made: Draft) -> dict[str, Record]:
@@ -203,7 +191,11 @@ async def _store(ctx: Context, head: TreeHead, batch: Batch) -> None:
     try:
         await ctx.tx.ledger.append(lines, batch.nodes, after, expect=head.size)
     except StaleVersionError as stale:
-        raise Problem(problem.RESOURCE_CONFLICT, "Another append was first; try again.") from stale
+        raise Problem(
+            problem.RESOURCE_CONFLICT,
+            "Another append was first.",
+            resolution="Send the same request again.",
+        ) from stale
     except DuplicateRecordError as twice:
         raise Problem(problem.DUPLICATE_RECORD, f"{twice.id} is already in the ledger.") from twice
 
@@ -229,10 +221,15 @@ def _keys(record: Record) -> tuple[str, ...]:
     return (f"{payload['scheme']}:{payload['value']}",)
 
 
-async def publish(
-    ctx: Context, subjects: Iterable[str], opened: Collection[str], size: int
-) -> None:
-    """One change for each subject that was appended to; its version is the ledger's size."""
+async def vouch(
+    ctx: Context, head: TreeHead, subjects: Iterable[str], opened: Collection[str]
+) -> str:
+    """Sign the head, keep it as the checkpoint of its day, and publish what was appended to.
+
+    One change for each subject; its version is the ledger's size.
+    """
+    checkpoint = checkpoint_of(ctx, head)
+    await ctx.tx.ledger.keep_checkpoint(str(head.recorded_at)[:10], head.size, checkpoint.encode())
     for subject in subjects:
         change_type: ChangeType = "created" if subject in opened else "updated"
         await ctx.tx.changes.append(
@@ -241,12 +238,13 @@ async def publish(
                 change_type=change_type,
                 resource_type=SUBJECT,
                 resource_id=subject,
-                version=size,
+                version=head.size,
                 occurred_at=ctx.now,
                 path=address_of(subject),
                 everybody=False,
             )
         )
+    return checkpoint
 
 
 def address_of(subject: str) -> str:

@@ -4,42 +4,43 @@ Rule 1: all faults of an entry, and of all entries of a batch, come together by 
         of one kind keep its code; several kinds come as VALIDATION_FAILED.
 Rule 2: what is kept is what was sent, but for the one form of instants and designators; the
         spelling of a designator that changed is kept beside it as `raw`.
-Rule 3: a payload reads back as what it was written from. RFC 8785 writes a float such as 2^53
-        with an integer's digits, which its own reader refuses, so those are refused here.
+Rule 3: a salt keeps people from finding an erased payload by hashing guesses. One that comes again
+        when the same input is appended again takes the master secret to make: what was appended
+        does not suffice.
 """
 
-import re
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
-from math import isfinite
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import attrs
 from attrs import define, field
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from svc_core import canonical, problem, wire
-from svc_core.canonical import INTEGER_MAX
+from svc_core import problem, wire
+from svc_core.cursor import Keyring
 from svc_core.ledger import predicates
 from svc_core.ledger.append.entries import MEMBERS, REASONS, CitedSource, Entry, Members
 from svc_core.ledger.designators import normalise
-from svc_core.ledger.records import PAYLOAD_BYTES_MAX, PAYLOAD_DEPTH_MAX, Draft
+from svc_core.ledger.records import Draft, payload_bytes, unfit
 from svc_core.ledger.timestamps import canonical_time, check_interval
 from svc_core.problem import FAULTS_MAX, Problem, ProblemType
 from svc_core.unset import UNSET, given
-from svc_core.wire.faults import FAULTS_KEPT_MAX, escape
+from svc_core.wire.faults import FAULTS_KEPT_MAX
 
 SALT_BYTES: Final = 16
 """128 bits, so that nobody finds an erased payload by hashing guesses."""
 
-_EXPONENT_FROM: Final = 1e21  # ECMA-262, Number::toString: from here on with an exponent
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
-
 Payload = dict[str, Any]
+T = TypeVar("T")
 
 
-def draft(entry: Entry, *, author: str, salt: bytes) -> Draft:
-    """The draft of one entry; pointers begin at its members.
+def drafts(
+    entries: Sequence[Entry], *, author: str, salts: Sequence[bytes], is_batch: bool = True
+) -> tuple[Draft, ...]:
+    """The drafts of entries, each with its own salt; in a batch pointers begin at their numbers.
 
     Raises:
         Problem: VALIDATION_FAILED for members that are missing, foreign or unfit;
@@ -48,20 +49,8 @@ def draft(entry: Entry, *, author: str, salt: bytes) -> Draft:
             RECORD_TOO_LARGE.
     """
     faults = _Faults()
-    made = _Reader(entry, "", faults).draft(author, salt)
-    faults.raise_any()
-    return made
-
-
-def drafts(entries: Sequence[Entry], *, author: str, salts: Sequence[bytes]) -> tuple[Draft, ...]:
-    """The drafts of a batch, each with its own salt; pointers begin at the number of the entry.
-
-    Raises:
-        Problem: as `draft`, for all entries together.
-    """
-    faults = _Faults()
     made = tuple(
-        _Reader(entry, f"/{number}", faults).draft(author, salt)
+        _Reader(entry, f"/{number}" if is_batch else "", faults).draft(author, salt)
         for number, (entry, salt) in enumerate(zip(entries, salts, strict=True))
     )
     faults.raise_any()
@@ -80,7 +69,7 @@ class _Faults:
     def add(self, where: str, reason: str, type_: ProblemType = problem.VALIDATION_FAILED) -> None:
         self._found.append((type_, f"{where or '(body)'}: {reason}"))
 
-    def keep(self, check: Callable[..., str | None], *arguments: Any) -> str | None:
+    def keep(self, check: Callable[..., T], *arguments: Any) -> T | None:
         """What `check` gives, or None where it refuses."""
         try:
             return check(*arguments)
@@ -122,7 +111,7 @@ class _Reader:
             self._check_meaning(payload, is_sealable=len(self._faults) == known)
         payload["salt"] = _salt(salt)
         if len(self._faults) == before:
-            self._check_size(payload)
+            self._faults.keep(payload_bytes, payload, self._where)
         start, end = self._instant("valid_from"), self._instant("valid_to")
         self._faults.keep(check_interval, start, end, f"{self._where}/validTo")
         subject, target = given(entry.subject, None), given(entry.target, None)
@@ -155,8 +144,7 @@ class _Reader:
         return payload
 
     def _check_values(self, payload: Payload) -> None:
-        found = (fault for name in payload for fault in _unfit(payload[name], f"/{name}", 2))
-        for type_, place, reason in islice(found, FAULTS_KEPT_MAX):
+        for type_, place, reason in islice(unfit(payload), FAULTS_KEPT_MAX):
             self._faults.add(f"{self._where}{place}", reason, type_)
 
     # -- what the members mean --------------------------------------------------------------------
@@ -211,12 +199,6 @@ class _Reader:
 
     # -- parts ------------------------------------------------------------------------------------
 
-    def _check_size(self, payload: Payload) -> None:
-        size = len(canonical.dumps(payload))
-        if size > PAYLOAD_BYTES_MAX:
-            reason = f"makes a payload of {size} bytes, beyond {PAYLOAD_BYTES_MAX}"
-            self._faults.add(self._where, reason, problem.RECORD_TOO_LARGE)
-
     def _instant(self, name: str) -> str | None:
         sent = getattr(self._entry, name)
         if sent is UNSET or sent is None:
@@ -237,6 +219,16 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
+def repeatable_salt(keyring: Keyring, tenant: str, mark: str) -> bytes:
+    """The salt of the place `mark` in an input to a tenant; another after the secret was changed.
+
+    The same record under the same salt has the same identifier, so an append that is repeated finds
+    what it did before.
+    """
+    info = f"svc ledger salt\n{tenant}\n{mark}".encode()
+    return HKDF(SHA256(), SALT_BYTES, salt=None, info=info).derive(keyring.keys[keyring.current])
+
+
 def _salt(salt: bytes) -> str:
     """22 characters of base64url.
 
@@ -246,32 +238,3 @@ def _salt(salt: bytes) -> str:
     if len(salt) != SALT_BYTES:
         raise ValueError(f"A salt has {SALT_BYTES} bytes.")
     return urlsafe_b64encode(salt).rstrip(b"=").decode()
-
-
-def _unfit(value: Any, where: str, depth: int) -> Iterator[tuple[ProblemType, str, str]]:
-    """What of a value cannot be sealed and read back as it is. The payload itself has depth 1."""
-    if isinstance(value, str):
-        if _SURROGATE.search(value):
-            yield problem.VALIDATION_FAILED, where, "must not hold half a surrogate pair"
-    elif isinstance(value, float):
-        if not isfinite(value) or (
-            value.is_integer() and INTEGER_MAX < abs(value) < _EXPONENT_FROM
-        ):
-            yield problem.NUMBER_PRECISION, where, "cannot be kept exactly, so send it as a string"
-    elif isinstance(value, int):
-        if abs(value) > INTEGER_MAX:
-            yield problem.NUMBER_PRECISION, where, "lies beyond ±(2^53-1), so send it as a string"
-    elif isinstance(value, dict | list):
-        if depth > PAYLOAD_DEPTH_MAX:
-            yield (
-                problem.RECORD_TOO_LARGE,
-                where,
-                f"nests a payload beyond {PAYLOAD_DEPTH_MAX} levels",
-            )
-            return
-        for name, item in _items(value):
-            yield from _unfit(item, f"{where}/{escape(str(name))}", depth + 1)
-
-
-def _items(value: Any) -> Iterable[tuple[str | int, Any]]:
-    return value.items() if isinstance(value, dict) else enumerate(value)

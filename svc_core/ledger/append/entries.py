@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, get_args
 
+import attrs
 from attrs import frozen
 
 from svc_core import wire
@@ -27,31 +28,13 @@ URL_MAX: Final = VALUE_MAX
 INSTANT_MAX: Final = 64  # room for an offset and the 32 digits of a second that are looked at
 
 SubjectType = Literal[
-    "organization",
-    "person",
-    "group",
-    "threat-actor",
-    "intrusion-set",
-    "campaign",
-    "malware",
-    "tool",
-    "infrastructure",
-    "vulnerability",
-    "vessel",
-    "wallet",
-    "location",
-    "event",
-    "topic",
+    "organization", "person", "group", "threat-actor", "intrusion-set", "campaign", "malware",
+    "tool", "infrastructure", "vulnerability", "vessel", "wallet", "location", "event", "topic",
     "other",
-]
+]  # fmt: skip
 REASONS: Final = (
-    "incorrect",
-    "clerical",
-    "source-withdrawn",
-    "no-longer-true",
-    "duplicate",
-    "other",
-)
+    "incorrect", "clerical", "source-withdrawn", "no-longer-true", "duplicate", "other"
+)  # fmt: skip
 """Why a statement was changed or withdrawn. An erasure gives its own words."""
 
 SubjectId = Annotated[str, IdOf("sbj"), Example("sbj_a9b3c182b699604db136482f")]
@@ -222,14 +205,7 @@ class SubjectEntry:
 
     def entry(self) -> Entry:
         """The record that opens the subject."""
-        return Entry(
-            "subject",
-            type=self.type,
-            label=self.label,
-            description=self.description,
-            valid_from=self.valid_from,
-            valid_to=self.valid_to,
-        )
+        return Entry("subject", **attrs.asdict(self))
 
 
 # -- which members belong to which record --------------------------------------------------------

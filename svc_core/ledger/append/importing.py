@@ -16,12 +16,12 @@ from attrs import define, field, frozen
 
 from svc_core import problem
 from svc_core.ledger import timestamps
-from svc_core.ledger.append.append import publish, stored_line
+from svc_core.ledger.append.append import stored_line, vouch
 from svc_core.ledger.append.erasure import erase_content, may_erase
 from svc_core.ledger.log import tree
 from svc_core.ledger.log.seal import TreeHead
 from svc_core.ledger.records import Record, decode, split
-from svc_core.ledger.stored import SUBJECT_RECORDS_MAX, checkpoint_of, day_of, head_of
+from svc_core.ledger.stored import SUBJECT_RECORDS_MAX, head_of
 from svc_core.ledger.verify.anchors import gather
 from svc_core.ledger.verify.lines import NO_PAYLOAD
 from svc_core.ledger.verify.sweep import Sweep
@@ -102,7 +102,11 @@ async def import_lines(
 
 
 def _refused(reason: str) -> Problem:
-    return Problem(problem.RESOURCE_CONFLICT, f"Nothing was imported: {reason}.")
+    return Problem(
+        problem.RESOURCE_CONFLICT,
+        f"Nothing was imported: {reason}.",
+        resolution="Import an export that goes on where this ledger ends.",
+    )
 
 
 @define
@@ -169,9 +173,7 @@ class _Taking:
             await self._honour(target)
         ctx, head = self._ctx, self._head
         if head.size > self._before.size:
-            note = checkpoint_of(ctx, head).encode()
-            await ctx.tx.ledger.keep_checkpoint(day_of(head), head.size, note)
-            await publish(ctx, self._subjects, self._opened, head.size)
+            await vouch(ctx, head, self._subjects, self._opened)
         return Imported(self._before.size, head, len(self._subjects))
 
     async def _check_room(self) -> None:

@@ -8,11 +8,11 @@ Rule 3: nothing is looked up: a value that is well formed may still name nothing
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from svc_core import problem
 from svc_core.ledger.designators import finance, names, network, security, transport
-from svc_core.ledger.designators.scheme import Scheme, SchemeName
+from svc_core.ledger.designators.scheme import Scheme
 from svc_core.problem import Problem
 
 __all__ = ["SCHEMES", "VALUE_MAX", "Scheme", "SchemeName", "normalise"]
@@ -28,6 +28,11 @@ SCHEMES: Final[Mapping[str, Scheme]] = MappingProxyType(
     }
 )
 """Every scheme by its name, in the order of their families."""
+
+if TYPE_CHECKING:
+    SchemeName = str
+else:
+    SchemeName = Literal[tuple(SCHEMES)]
 
 _UNSTORABLE: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 

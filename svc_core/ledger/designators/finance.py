@@ -18,6 +18,7 @@ _cik_text = matching("[0-9]{1,10}", "must have one to ten digits")
 _ticker_text = matching(
     "[A-Z0-9]{4}:[A-Z0-9](?:[A-Z0-9.+=/^-]{0,18}[A-Z0-9+^])?",
     "must be an ISO 10383 market code and a symbol, such as XNAS:AAPL",
+    str.upper,
 )
 _figi_text = matching(
     "[B-DF-HJ-NP-TV-Z]{2}G[B-DF-HJ-NP-TV-Z0-9]{8}[0-9]",
@@ -48,10 +49,6 @@ def _cik(text: str) -> str:
     return cik
 
 
-def _ticker(text: str) -> str:
-    return _ticker_text(text.upper())
-
-
 def _figi(text: str) -> str:
     figi = _figi_text(text.upper())
     if figi[:2] in _FIGI_PREFIXES_NOT_USED:
@@ -65,6 +62,6 @@ SCHEMES: Final = (
     Scheme("lei", "Legal entity identifier (ISO 17442).", "5493001KJTIIGC8Y1R12", _lei),
     Scheme("isin", "Security (ISO 6166).", "US0378331005", _isin),
     Scheme("cik", "Filer at the SEC, ten digits.", "0000320193", _cik),
-    Scheme("ticker", "Market code (ISO 10383) and symbol.", "XNAS:AAPL", _ticker),
+    Scheme("ticker", "Market code (ISO 10383) and symbol.", "XNAS:AAPL", _ticker_text),
     Scheme("figi", "Financial instrument (OMG FIGI).", "BBG000B9XRY4", _figi),
 )

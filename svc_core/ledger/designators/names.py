@@ -13,7 +13,9 @@ _wallet_text = matching(
 _eip155_text = matching(
     "eip155:[1-9][0-9]{0,31}:0x[0-9a-f]{40}", "must have a chain number and 0x with 40 digits"
 )
-_wikidata_text = matching("Q[1-9][0-9]{0,11}", "must be Q and a number without leading zeros")
+_wikidata_text = matching(
+    "Q[1-9][0-9]{0,11}", "must be Q and a number without leading zeros", str.upper
+)
 _opensanctions_text = matching(
     "[A-Za-z0-9][A-Za-z0-9._-]{1,254}", "must be letters, digits, dots and hyphens"
 )
@@ -32,10 +34,6 @@ def _wallet(text: str) -> str:
     namespace, _, rest = _wallet_text(text).partition(":")
     # EIP-55 puts a checksum into the case of the digits; the address is the digits alone.
     return _eip155_text(text.lower()) if namespace == "eip155" else f"{namespace}:{rest}"
-
-
-def _wikidata(text: str) -> str:
-    return _wikidata_text(text.upper())
 
 
 def _phone(text: str) -> str:
@@ -72,7 +70,7 @@ SCHEMES: Final = (
         "eip155:1:0x52908400098527886e0f7030069857d2e4169ee7",
         _wallet,
     ),
-    Scheme("wikidata", "Item of Wikidata.", "Q42", _wikidata),
+    Scheme("wikidata", "Item of Wikidata.", "Q42", _wikidata_text),
     Scheme(
         "opensanctions",
         "Entity of OpenSanctions.",

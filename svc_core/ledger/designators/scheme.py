@@ -2,39 +2,8 @@
 
 import re
 from collections.abc import Callable
-from typing import Literal
 
 from attrs import frozen
-
-SchemeName = Literal[
-    "lei",
-    "isin",
-    "cik",
-    "ticker",
-    "figi",
-    "cve",
-    "cwe",
-    "cpe",
-    "attack",
-    "purl",
-    "sha256",
-    "x509",
-    "domain",
-    "url",
-    "ipv4",
-    "ipv6",
-    "asn",
-    "email",
-    "imo",
-    "mmsi",
-    "icao24",
-    "wallet",
-    "wikidata",
-    "opensanctions",
-    "phone",
-    "handle",
-    "name",
-]
 
 
 @frozen
@@ -45,19 +14,20 @@ class Scheme:
     It raises `ValueError` with the reason in words, and nothing else.
     """
 
-    name: SchemeName
+    name: str
     doc: str
     example: str
     read: Callable[[str], str]
 
 
-def matching(pattern: str, reason: str) -> Callable[[str], str]:
-    """A reader that passes the texts which match as a whole."""
+def matching(pattern: str, reason: str, fold: Callable[[str], str] = str) -> Callable[[str], str]:
+    """A reader that passes the texts which match as a whole after they were folded."""
     compiled = re.compile(pattern, re.ASCII)
 
     def read(text: str) -> str:
-        if compiled.fullmatch(text) is None:
+        folded = fold(text)
+        if compiled.fullmatch(folded) is None:
             raise ValueError(reason)
-        return text
+        return folded
 
     return read

@@ -13,7 +13,9 @@ _mmsi_text = matching(
     "must have nine digits with a country in the place of its kind of station",
 )
 _icao24_text = matching(
-    "(?!000000|ffffff)[0-9a-f]{6}", "must have six hexadecimal digits, neither all 0 nor all f"
+    "(?!000000|ffffff)[0-9a-f]{6}",
+    "must have six hexadecimal digits, neither all 0 nor all f",
+    str.lower,
 )
 
 
@@ -24,12 +26,8 @@ def _imo(text: str) -> str:
     return imo
 
 
-def _icao24(text: str) -> str:
-    return _icao24_text(text.lower())
-
-
 SCHEMES: Final = (
     Scheme("imo", "Ship, by its IMO number.", "9074729", _imo),
     Scheme("mmsi", "Radio station of a ship (ITU-R M.585).", "211331640", _mmsi_text),
-    Scheme("icao24", "Aircraft, by its transponder address.", "3c6444", _icao24),
+    Scheme("icao24", "Aircraft, by its transponder address.", "3c6444", _icao24_text),
 )

@@ -8,8 +8,9 @@ Rule 3: it is total. It enforces none of the guards of appending, and no set of 
 """
 
 from collections.abc import Iterable
+from typing import Any, Final, TypeVar
 
-from attrs import Factory, define
+from attrs import Factory, define, fields
 
 from svc_core.ledger.fold.claims import Groups, add, ranked
 from svc_core.ledger.fold.recordset import RecordSet
@@ -35,6 +36,9 @@ from svc_core.ledger.fold.view import (
 )
 from svc_core.ledger.records import Record
 from svc_core.unset import UNSET
+from svc_core.wire import camel
+
+R = TypeVar("R", IdentityView, DesignatorView, ObservationView)
 
 
 def fold(
@@ -104,44 +108,26 @@ def _sort(standing: Standing, valid_time: str) -> _Found:
             if not add(found.claims, record, judged):
                 found.unreadable.append(UnreadableView(*head_of(record), judged))
         elif record.kind == "subject":
-            found.identities.append(_identity(record, judged))
+            found.identities.append(_row(IdentityView, record, judged))
         elif refuted:
             continue
         elif record.kind == "designator":
-            found.designators.append(_designator(record, judged))
+            found.designators.append(_row(DesignatorView, record, judged))
         else:
-            found.observations.append(_observation(record, judged))
+            found.observations.append(_row(ObservationView, record, judged))
     return found
 
 
-def _identity(record: Record, judged: VerificationView) -> IdentityView:
-    say = (record.payload or {}).get
-    return IdentityView(*head_of(record), judged, say("type"), say("label"), say("description"))
-
-
-def _designator(record: Record, judged: VerificationView) -> DesignatorView:
+def _row(class_: type[R], record: Record, judged: VerificationView) -> R:
+    """A record in force as a row that shows its payload by the names of its members."""
     payload = record.payload or {}
-    say = payload.get
-    return DesignatorView(
-        *head_of(record),
-        judged,
-        say("scheme"),
-        say("value"),
-        say("raw"),
-        confidence_of(payload),
-        say("source"),
-    )
+    said: dict[str, Any] = {name: payload.get(wire) for name, wire in _SAID[class_]}
+    if "confidence" in said:
+        said["confidence"] = confidence_of(payload)
+    return class_(*head_of(record), judged, **said)
 
 
-def _observation(record: Record, judged: VerificationView) -> ObservationView:
-    say = (record.payload or {}).get
-    return ObservationView(
-        *head_of(record),
-        judged,
-        say("observedAt"),
-        say("text"),
-        say("lang"),
-        say("visibility"),
-        say("source"),
-        say("extracted"),
-    )
+_SAID: Final = {
+    class_: [(each.name, camel(each.name)) for each in fields(class_) if not each.inherited]
+    for class_ in (IdentityView, DesignatorView, ObservationView)
+}

@@ -7,7 +7,7 @@ Rule 3: names are octets, compared as such; nothing is normalised.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple, Self
 
 from attrs import frozen
@@ -130,30 +130,30 @@ class _Reader:
         self._members: set[str] = set()
 
     def read(self, words: list[str]) -> None:
-        if not words or words[0].startswith("#"):
-            return
-        word, *rest = words
-        action = _ACTIONS.get(word)
-        if action is None:
-            raise PolicyError("A line defines a log, a witness, a group or the quorum.")
-        counts, define = action
-        if len(rest) not in counts:
-            raise PolicyError(f"A {word} line has another number of words.")
-        define(self, rest)
+        match words:
+            case []:
+                pass
+            case [word, *_] if word.startswith("#"):
+                pass
+            case ["log", vkey] | ["log", vkey, _]:
+                key = _key(vkey, ED25519)
+                _refuse_twin(key, self.logs)
+                self.logs.append(key)
+            case ["witness", name, vkey] | ["witness", name, vkey, _]:
+                key = _key(vkey, ED25519_COSIGNATURE)
+                _refuse_twin(key, self.witnesses.values())
+                self._refuse_taken(name)
+                self.witnesses[name] = key
+            case ["group", name, count, member, *members]:
+                self._group(name, count, (member, *members))
+            case ["quorum", name]:
+                self._set_quorum(name)
+            case [("log" | "witness" | "group" | "quorum") as word, *_]:
+                raise PolicyError(f"A {word} line has another number of words.")
+            case _:
+                raise PolicyError("A line defines a log, a witness, a group or the quorum.")
 
-    def log(self, words: list[str]) -> None:
-        key = _key(words[0], ED25519)
-        _refuse_twin(key, self.logs)
-        self.logs.append(key)
-
-    def witness(self, words: list[str]) -> None:
-        key = _key(words[1], ED25519_COSIGNATURE)
-        _refuse_twin(key, self.witnesses.values())
-        self._refuse_taken(words[0])
-        self.witnesses[words[0]] = key
-
-    def group(self, words: list[str]) -> None:
-        name, count, *members = words
+    def _group(self, name: str, count: str, members: tuple[str, ...]) -> None:
         self._refuse_taken(name)
         for member in members:
             if not self._is_defined(member):
@@ -161,14 +161,14 @@ class _Reader:
             if member in self._members:
                 raise PolicyError("A name is a member once.")
             self._members.add(member)
-        self.groups[name] = Group(_threshold(count, len(members)), tuple(members))
+        self.groups[name] = Group(_threshold(count, len(members)), members)
 
-    def set_quorum(self, words: list[str]) -> None:
+    def _set_quorum(self, name: str) -> None:
         if self.quorum is not None:
             raise PolicyError("A policy has one quorum line.")
-        if words[0] != NONE and not self._is_defined(words[0]):
+        if name != NONE and not self._is_defined(name):
             raise PolicyError("The quorum is defined on an earlier line.")
-        self.quorum = words[0]
+        self.quorum = name
 
     def _is_defined(self, name: str) -> bool:
         return name in self.witnesses or name in self.groups
@@ -176,14 +176,6 @@ class _Reader:
     def _refuse_taken(self, name: str) -> None:
         if name == NONE or self._is_defined(name):
             raise PolicyError("A name is defined once.")
-
-
-_ACTIONS: Final[Mapping[str, tuple[range, Callable[[_Reader, list[str]], None]]]] = {
-    "log": (range(1, 3), _Reader.log),
-    "witness": (range(2, 4), _Reader.witness),
-    "group": (range(3, POLICY_BYTES_MAX), _Reader.group),
-    "quorum": (range(1, 2), _Reader.set_quorum),
-}
 
 
 def _key(vkey: str, algorithm: int) -> VerifierKey:

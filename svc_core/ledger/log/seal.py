@@ -163,29 +163,13 @@ def seal_batch(head: TreeHead, drafts: Iterable[Draft], now: str) -> Batch:
         # of it but these members is written here.
         if not DRAFTED.fullmatch(f"{subject} {target} {start} {end} {kind} {op} {author}"):
             raise ValueError(f"Draft {seq - head.size} does not make a head of the grammar.")
-        text = head_text(
-            seq,
-            id_,
-            kind,
-            op,
-            subject,
-            target,
-            recorded_at,
-            start,
-            end,
-            author,
-            digest,
-            prev,
-            ledger,
-        ).encode("ascii")
+        members = (seq, id_, kind, op, subject, target, recorded_at, start, end, author)
+        text = head_text(*members, digest, prev, ledger).encode("ascii")
         leaf = sha256(b"\x00" + text).digest()
         seal = leaf.hex()
         lines.append(encode_line(text, payload, seal))
         seals.append(leaf)
-        records.append(
-            _record((seq, id_, kind, op, subject, target, recorded_at, start, end, author,
-                     content, digest, prev, ledger, seal))
-        )  # fmt: skip
+        records.append(_record((*members, content, digest, prev, ledger, seal)))
         prev = seal
     if not records:
         return Batch((), (), (), (), head)

@@ -13,7 +13,6 @@ from typing import Final, Self
 from attrs import frozen
 
 from svc_core.ledger.log.proofs import Span
-from svc_core.ledger.log.tree import Hash
 
 WIDTH: Final = 256
 HEIGHT: Final = 8
@@ -87,11 +86,6 @@ class Tile:
     def is_in(self, size: int) -> bool:
         """Whether a tree of `size` leaves has all of the tile."""
         return self.span.end <= size >> self.span.level
-
-
-def hash_bytes(hashes: Sequence[Hash]) -> bytes:
-    """The bytes of a tile of hashes."""
-    return b"".join(hashes)
 
 
 def entry_bytes(entries: Sequence[bytes]) -> bytes:

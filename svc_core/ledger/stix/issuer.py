@@ -25,6 +25,10 @@ EXTENSION_ID: Final = object_id("extension-definition", "svc", "ledger-record", 
 """The extension that carries the proof of origin."""
 
 _TEXT: Final = {"type": "string"}
+_TEXTS: Final = (
+    *("recorded_at", "valid_from", "valid_to", "verification_state", "statement"),
+    *("record_time", "valid_time"),
+)
 _SCHEMA: Final = canonical.dumps(
     {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -37,18 +41,15 @@ _SCHEMA: Final = canonical.dumps(
             "seq": {"type": "integer", "minimum": 0},
             "seal": {**_TEXT, "pattern": "^[0-9a-f]{64}$"},
             "kind": {"enum": ["subject", "designator", "observation", "claim"]},
-            "recorded_at": _TEXT,
-            "valid_from": _TEXT,
-            "valid_to": _TEXT,
-            "verification_state": _TEXT,
             "evidence": {"type": "array", "items": _TEXT},
-            "statement": _TEXT,
-            "record_time": _TEXT,
-            "valid_time": _TEXT,
             "size": {"type": "integer", "minimum": 0},
+            **dict.fromkeys(_TEXTS, _TEXT),
         },
     }
 ).decode()
+
+
+_OF_RECORD: Final = ("seq", "seal", "kind", "recorded_at", "valid_from", "valid_to")
 
 
 @frozen
@@ -85,20 +86,14 @@ class Issuer:
 
     def origin(self, record: Record, state: State) -> Object:
         """The proof of origin of what a record became."""
-        payload = said(record) or {}
-        statement = text(payload.get("statement"))
+        payload = said(record)
         evidence = list(texts_of(payload.get("evidence")))
         return self.proof(
             record=record.id,
-            seq=record.seq,
-            seal=record.seal,
-            kind=record.kind,
-            recorded_at=record.recorded_at,
-            valid_from=record.valid_from,
-            valid_to=record.valid_to,
+            **{name: getattr(record, name) for name in _OF_RECORD},
             verification_state=state,
             evidence=evidence or None,
-            statement=statement,
+            statement=text(payload.get("statement")),
         )
 
     def proof(self, **members: Any) -> Object:

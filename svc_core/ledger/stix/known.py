@@ -12,15 +12,17 @@ from attrs import frozen
 
 from svc_core.ledger.fold.recordset import readable
 from svc_core.ledger.fold.standing import Standing
-from svc_core.ledger.records import STATEMENTS, Record
+from svc_core.ledger.records import STATEMENTS, Kind, Payload, Record
 
 Object = dict[str, Any]
 """A STIX object as JSON."""
 
 
-def said(record: Record) -> Mapping[str, Any] | None:
-    """What a record says; None where that was erased or has no canonical form."""
-    return None if record.payload is None or readable(record.payload) is None else record.payload
+def said(record: Record | None, kind: Kind | None = None) -> Payload:
+    """What a record, of this kind, says; nothing where that was erased or has no canonical form."""
+    if record is None or (kind is not None and record.kind != kind):
+        return {}
+    return (record.payload or {}) if readable(record.payload) else {}
 
 
 def text(value: Any) -> str | None:
@@ -71,7 +73,7 @@ class Known:
     @cached_property
     def identity(self) -> Record | None:
         """The newest standing record that says what the subject is."""
-        found = [each for each in self.standing_statements if each.kind == "subject" and said(each)]
+        found = [each for each in self.standing_statements if said(each, "subject")]
         return found[-1] if found else None
 
     @cached_property
@@ -81,7 +83,7 @@ class Known:
         Every object about the subject refers to it by an identifier in which that type stands.
         """
         kinds = {"subject"}
-        if any((said(each) or {}).get("type") == "location" for each in self.records):
+        if any(said(each).get("type") == "location" for each in self.records):
             kinds.add("claim")
         return max([each.recorded_at for each in self.records if each.kind in kinds], default="")
 

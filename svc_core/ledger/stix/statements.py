@@ -53,7 +53,7 @@ class Maker:
     def made(self, record: Record, other: Known | None) -> Made:
         """What a statement becomes; `other` is the subject that a claim leads to, if it does."""
         payload = said(record)
-        if payload is None:
+        if not payload:
             return self._unreadable(record)
         match record.kind:
             case "designator":
@@ -207,7 +207,7 @@ class Maker:
         )
 
     def _opinion(self, verdict: Record, about: tuple[str, ...]) -> Object:
-        payload = said(verdict) or {}
+        payload = said(verdict)
         state = payload.get("state")
         method, note = text(payload.get("method")), text(payload.get("note"))
         return self._of(
@@ -232,7 +232,7 @@ class Maker:
             found = [
                 observable(payload.get("scheme"), payload.get("value"))
                 for each in self.known.standing_statements
-                if each.kind == "designator" and (payload := said(each)) and _overlap(each, record)
+                if (payload := said(each, "designator")) and _overlap(each, record)
             ]
         else:
             found = []
@@ -272,7 +272,7 @@ _OPINIONS: Final = {
 
 def other_subject(record: Record) -> str | None:
     """The subject that a claim leads to; None for any other record."""
-    payload = (said(record) or {}) if record.kind == "claim" else {}
+    payload = said(record, "claim")
     return edge(payload.get("value")) if text(payload.get("predicate")) else None
 
 

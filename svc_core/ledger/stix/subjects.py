@@ -58,7 +58,7 @@ def subject_object(issuer: Issuer, known: Known) -> Object:
 
 
 def _payload(known: Known) -> Mapping[str, Any]:
-    return {} if known.identity is None else said(known.identity) or {}
+    return said(known.identity)
 
 
 def _shape(known: Known) -> tuple[str, dict[str, Any]]:
@@ -79,7 +79,7 @@ def _shape(known: Known) -> tuple[str, dict[str, Any]]:
 def _country(known: Known) -> str | None:
     """The country that the newest standing claim puts a location in."""
     for each in reversed(known.standing_statements):
-        payload = (said(each) or {}) if each.kind == "claim" else {}
+        payload = said(each, "claim")
         value = payload.get("value")
         if isinstance(value, dict):
             value = value.get("country")
@@ -94,7 +94,7 @@ def _country(known: Known) -> str | None:
 def _references(known: Known) -> list[Object]:
     names = set()
     for each in known.standing_statements:
-        payload = (said(each) or {}) if each.kind == "designator" else {}
+        payload = said(each, "designator")
         scheme, value = text(payload.get("scheme")), text(payload.get("value"))
         if scheme and value and observable(scheme, value) is None:
             names.add((scheme, value))

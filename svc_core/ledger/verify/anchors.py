@@ -48,16 +48,11 @@ class Anchor(NamedTuple):
 
 
 class Inclusion(NamedTuple):
-    """What a receipt shows: leaf `number` is in the tree of `size` leaves with this root.
-
-    `name` is how faults name the receipt.
-    """
+    """A receipt that counts, with its checkpoint; `name` is how faults name it."""
 
     name: str
-    number: int
-    size: int
-    root: bytes
-    proof: tuple[bytes, ...]
+    receipt: Receipt
+    checkpoint: Checkpoint
 
 
 class Evidence(TypedDict, total=False):
@@ -165,7 +160,7 @@ class AnchoredTree:
         self._roots = anchors.roots
         self._due = list(reversed(anchors.roots))
         self._inclusions = anchors.inclusions
-        self._wanted = sorted({each.number for each in anchors.inclusions}, reverse=True)
+        self._wanted = sorted({each.receipt.index for each in anchors.inclusions}, reverse=True)
         self._leaves: dict[int, bytes] = {}
 
     @property
@@ -208,15 +203,16 @@ class AnchoredTree:
 
     def false_receipts(self) -> Iterator[Fault]:
         """The receipts that are false, though the log reproduces the roots that they lead to."""
-        for each in self._inclusions:
-            leaf = self._leaves.get(each.number)
-            if leaf is None or self.false is not None or each.size > self.proven:
+        for name, receipt, checkpoint in self._inclusions:
+            size, root = checkpoint.size, checkpoint.root
+            leaf = self._leaves.get(receipt.index)
+            if leaf is None or self.false is not None or size > self.proven:
                 continue
             try:
-                proofs.verify_inclusion(each.number, each.size, leaf, each.proof, each.root)
+                proofs.verify_inclusion(receipt.index, size, leaf, receipt.proof, root)
             except proofs.ProofError:
-                detail = f"Its proof does not lead from record {each.number} to its root."
-                yield Fault(None, None, "CHECKPOINT_MALFORMED", f"{each.name}: {detail}")
+                detail = f"Its proof does not lead from record {receipt.index} to its root."
+                yield Fault(None, None, "CHECKPOINT_MALFORMED", f"{name}: {detail}")
 
 
 # -- gathering ---------------------------------------------------------------------------------
@@ -301,7 +297,10 @@ def _read(
             signed = text if receipt is None else receipt.checkpoint
             checkpoint = _open(signed, key)
             if receipt is not None:
-                inclusions.append(_inclusion(name, receipt, checkpoint))
+                if receipt.index >= checkpoint.size:
+                    covered = f"its checkpoint covers {checkpoint.size} records"
+                    raise NoteError(f"It is of record {receipt.index}, and {covered}.")
+                inclusions.append(Inclusion(name, receipt, checkpoint))
             found.append((signed, checkpoint))
         except _RefusedError as refused:
             code, reason = refused.args
@@ -310,13 +309,6 @@ def _read(
             reason = str(broken) if isinstance(broken, NoteError) else "It is no UTF-8."
             faults.append(Fault(None, None, "CHECKPOINT_MALFORMED", f"{name}: {reason}"))
     return found, inclusions, faults
-
-
-def _inclusion(name: str, receipt: Receipt, checkpoint: Checkpoint) -> Inclusion:
-    index, size = receipt.index, checkpoint.size
-    if index >= size:
-        raise NoteError(f"It is of record {index}, and its checkpoint covers {size} records.")
-    return Inclusion(name, index, size, checkpoint.root, receipt.proof)
 
 
 class _RefusedError(Exception):

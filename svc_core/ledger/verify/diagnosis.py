@@ -80,14 +80,15 @@ class Diagnosis:
         self._faults: list[Fault] = []
         self._count = 0
 
-    def feed(self, lines: Iterable[bytes]) -> None:
-        """Take in the next lines, without LF."""
+    def feed(self, lines: Iterable[bytes]) -> bool:
+        """Take in the next lines, without LF; all are wanted."""
         for raw in lines:
             self._lines += 1
             line = read(self._lines, raw)
             if self._held is not None:
                 self._settle(self._held, line)
             self._held = line
+        return True
 
     def finish(self) -> Verdict:
         """The verdict over all lines that were fed."""

@@ -93,7 +93,7 @@ def payload_breach(content: bytes) -> Breach | None:
             return Breach("MALFORMED", "The payload is neither an object nor null.")
         again = payload_bytes(value)
     except Problem as refused:
-        return Breach("MALFORMED", refused.detail.removeprefix("#: "))
+        return Breach("MALFORMED", refused.detail)
     except (ValueError, RecursionError):
         return Breach("MALFORMED", "The payload is no JSON.")
     if again != content:

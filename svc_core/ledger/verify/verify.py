@@ -1,12 +1,7 @@
 """Verification of a log: a fast pass, and a diagnosis when anything is irregular.
 
 Lines are handed over in order and without LF, as sequences of any length. What cannot wait in a
-loop, because its lines come from storage, drives `Sweep` and `Diagnosis` by itself:
-
-    sweep = Sweep(anchors)                     # anchors = gather(...)
-    feed it chunks until it returns False or there are no more
-    verdict = sweep.finish()                   # None: feed all chunks to Diagnosis(anchors) and
-    verdict = diagnosis.finish()               # ask that one
+loop, because its lines come from storage, drives the `PASSES` as `judge` does.
 
 What the levels prove: `integrity` that nothing changed since it was sealed, in this order, with
 record times that do not run backwards, under this ledger's genesis, that payloads are missing only
@@ -26,6 +21,9 @@ from svc_core.ledger.verify.sweep import RUN_LINES_MAX, Sweep
 from svc_core.ledger.verify.verdict import Verdict
 
 Chunks = Iterable[list[bytes]]
+
+PASSES: Final[tuple[type[Sweep] | type[Diagnosis], ...]] = (Sweep, Diagnosis)
+"""Each is fed all lines until it returns False; the first verdict that is not None counts."""
 
 _BYTES_MAX: Final = 4 << 20
 _KEPT: Final = LINE_BYTES_MAX + 1
@@ -57,18 +55,16 @@ def verify_export(blocks: Callable[[], Iterable[bytes]], **given: Unpack[Evidenc
 
 
 def judge(anchors: Anchors, opener: Callable[[], Chunks]) -> Verdict:
-    """Both passes over lines that can be opened again."""
-    sweep = Sweep(anchors)
-    for lines in opener():
-        if not sweep.feed(lines):
-            break
-    verdict = sweep.finish()
-    if verdict is not None:
-        return verdict
-    diagnosis = Diagnosis(anchors)
-    for lines in opener():
-        diagnosis.feed(lines)
-    return diagnosis.finish()
+    """The verdict of the first pass that comes to one, over lines that can be opened again."""
+    for make in PASSES:
+        verifier = make(anchors)
+        for lines in opener():
+            if not verifier.feed(lines):
+                break
+        verdict = verifier.finish()
+        if verdict is not None:
+            return verdict
+    raise AssertionError("a diagnosis always comes to a verdict")
 
 
 def _runs(lines: Iterable[bytes]) -> Iterator[list[bytes]]:

@@ -1,4 +1,4 @@
-"""The laws of a sealed log, P19 to P30, for any functions that verify, prove and export.
+"""The laws of a sealed log, P19 to P22, P26, P29 and P30, for any functions that verify and export.
 
     @given(histories.histories())
     def test_my_verifier_accepts_what_was_sealed(history):
@@ -9,16 +9,14 @@ verifier is called as `svc_core.ledger.verify.verify` is. Each check raises Asse
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime, timedelta, timezone
-from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from attrs import evolve
 
 from svc_core.ledger.log.note import VerifierKey
-from svc_core.ledger.log.proofs import ProofError, consistency_ranges, inclusion_ranges, plan
+from svc_core.ledger.log.proofs import consistency_ranges, inclusion_ranges, plan
 from svc_core.ledger.log.receipt import Receipt
-from svc_core.ledger.log.tree import Frontier, grow
+from svc_core.ledger.log.tree import grow
 from svc_core.ledger.records import Record
 from svc_core.ledger.verify.verdict import Verdict
 from svc_core.testing.ledger.edits import Edit
@@ -27,11 +25,9 @@ from svc_core.testing.ledger.histories import History
 from svc_core.testing.ledger.questions import Question, holds, questions
 
 Verify: TypeAlias = Callable[..., Verdict]
-Inclusion: TypeAlias = Callable[[int, int, Sequence[bytes]], tuple[bytes, ...]]
-Consistency: TypeAlias = Callable[[int, int, Sequence[bytes]], tuple[bytes, ...]]
 
 
-# -- P19 to P22: verification ----------------------------------------------------------------------
+# -- P19 to P22: verification --------------------------------------------------------------------
 
 
 def check_sealed_verifies(verify: Verify, history: History) -> None:
@@ -76,17 +72,7 @@ def _anchors(history: History) -> list[tuple[int, bytes]]:
     return [(head.size, head.root) for head in history.heads if head.size]
 
 
-# -- P23 to P26: the tree --------------------------------------------------------------------------
-
-
-def tree_hash(leaves: Sequence[bytes]) -> bytes:
-    """The Merkle tree hash as RFC 9162, 2.1.1 defines it, by recursion."""
-    if not leaves:
-        return sha256(b"").digest()
-    if len(leaves) == 1:
-        return leaves[0]
-    split = 1 << (len(leaves) - 1).bit_length() - 1
-    return sha256(b"\x01" + tree_hash(leaves[:split]) + tree_hash(leaves[split:])).digest()
+# -- P26: proofs, erasure --------------------------------------------------------------------
 
 
 def inclusion(index: int, size: int, leaves: Sequence[bytes]) -> tuple[bytes, ...]:
@@ -115,50 +101,6 @@ def _made(ranges: Iterable[tuple[int, int]], leaves: Sequence[bytes]) -> tuple[b
     return made.combine([rows[level][start:end] for level, start, end in made.spans])
 
 
-def check_frontier(
-    extend: Callable[[Frontier, int, Iterable[bytes]], Frontier],
-    root: Callable[[Frontier], bytes],
-    leaves: Sequence[bytes],
-    cuts: Iterable[int],
-) -> None:
-    """P23: a frontier has the root of the definition, made leaf by leaf, in parts, or at once."""
-    single: Frontier = ()
-    for size, leaf in enumerate(leaves):
-        holds(root(single) == tree_hash(leaves[:size]), size)
-        single = extend(single, size, [leaf])
-    parts, size = extend((), 0, ()), 0
-    for cut in sorted({min(cut, len(leaves)) for cut in cuts}):
-        parts, size = extend(parts, size, leaves[size:cut]), cut
-    parts = extend(parts, size, leaves[size:])
-    holds(single == parts == extend((), 0, leaves), len(leaves))
-    holds(root(single) == tree_hash(leaves), len(leaves))
-
-
-def check_inclusion(
-    inclusion: Inclusion, verify: Callable[..., None], leaves: Sequence[bytes]
-) -> None:
-    """P24: an inclusion proof shows one leaf at one place and no other."""
-    size, root = len(leaves), tree_hash(leaves)
-    for index, leaf in enumerate(leaves):
-        proof = inclusion(index, size, leaves)
-        for other in range(size):
-            shown = _shows(verify, other, size, leaf, proof, root)
-            holds(shown is (other == index), index, other, size)
-        holds(not _shows(verify, index, size, sha256(leaf).digest(), proof, root), index, size)
-
-
-def check_consistency(
-    consistency: Consistency, verify: Callable[..., None], leaves: Sequence[bytes]
-) -> None:
-    """P25: a tree extends each of its beginnings, and no beginning that was altered."""
-    size, root = len(leaves), tree_hash(leaves)
-    for old in range(1, size + 1):
-        proof = consistency(old, size, leaves)
-        holds(_shows(verify, old, size, tree_hash(leaves[:old]), root, proof), old, size)
-        altered = tree_hash([sha256(leaves[0]).digest(), *leaves[1:old]])
-        holds(not _shows(verify, old, size, altered, root, proof), old, size)
-
-
 def check_lawful_erasure(
     verify: Verify, history: History, receipts: Sequence[Receipt], vkey: VerifierKey
 ) -> None:
@@ -179,39 +121,7 @@ def check_lawful_erasure(
         holds(verdict.ok and verdict.erased > 0, target.id, verdict)
 
 
-def _shows(verify: Callable[..., None], *proof: Any) -> bool:
-    try:
-        verify(*proof)
-    except ProofError:
-        return False
-    return True
-
-
-# -- P27 to P30: bytes -----------------------------------------------------------------------------
-
-
-def check_canonical(
-    fast: Callable[[object], bytes],
-    slow: Callable[[object], bytes],
-    read: Callable[[bytes], object],
-    value: object,
-) -> None:
-    """P27: the fast canonical bytes are the slow ones, and reading them gives them again."""
-    content = fast(value)
-    holds(content == slow(value), value)
-    holds(fast(read(content)) == content, value)
-
-
-def check_timestamps(
-    canonical_time: Callable[[str], str], one: datetime, other: datetime, offset_minutes: int
-) -> None:
-    """P28: canonical instants keep their order, are stable, and do not depend on the offset."""
-    first, second = (canonical_time(each.isoformat()) for each in (one, other))
-    holds((first < second) is (one < other), one, other)
-    holds((first == second) is (one == other), one, other)
-    holds(canonical_time(first) == first and len(first) == 27, first)
-    local = one.astimezone(timezone(timedelta(minutes=offset_minutes)))
-    holds(canonical_time(local.isoformat()) == first, one, offset_minutes)
+# -- P29, P30: bytes --------------------------------------------------------------------
 
 
 def check_round_trip(

@@ -20,6 +20,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from svc_core.ledger.append.append import stored_line
 from svc_core.ledger.fold.fold import fold
 from svc_core.ledger.fold.view import encode
 from svc_core.ledger.log.seal import seal_batch
@@ -27,7 +28,6 @@ from svc_core.ledger.records import Draft, Record, decode
 from svc_core.ports import (
     DuplicateRecordError,
     LedgerHead,
-    SealedLine,
     StaleVersionError,
     Transaction,
 )
@@ -48,22 +48,6 @@ LINES_MAX = 1_000
 """Lines asked of a store at once: more than a machine appends."""
 
 Work = Callable[[Transaction], Awaitable[Any]]
-
-
-def sealed_line(record: Record, line: bytes) -> SealedLine:
-    """A record as a store takes it."""
-    said = record.payload or {}
-    keys = (f"{said['scheme']}:{said['value']}",) if "scheme" in said else ()
-    return SealedLine(
-        record.seq,
-        record.id,
-        record.subject,
-        record.kind == "subject" and record.op == "assert",
-        record.recorded_at,
-        keys,
-        bytes.fromhex(record.seal),
-        line,
-    )
 
 
 class LedgerMachine(RuleBasedStateMachine):
@@ -159,10 +143,7 @@ class LedgerMachine(RuleBasedStateMachine):
 
     def _work(self, before: History, drafts: list[Draft], now: str) -> Work:
         batch = seal_batch(before.head, drafts, now)
-        lines = [
-            sealed_line(record, line)
-            for record, line in zip(batch.records, batch.lines, strict=True)
-        ]
+        lines = list(map(stored_line, batch.records, batch.seals, batch.lines))
         targets = {record.target for record in batch.records if record.op == "erase"}
 
         async def work(tx: Transaction) -> None:

@@ -16,15 +16,15 @@ class AnswerPromises(Bench):
     def test_an_answer_is_found_by_tenant_operation_and_key(self) -> None:
         answer = an_answer(b"body")
         self._keep(ANN, "key", answer)
-        assert self.desk.read(ANN, lambda tx: tx.answers.get("op", "key")) == answer
-        assert self.desk.read(BOB, lambda tx: tx.answers.get("op", "key")) is None
-        assert self.desk.read(ANN, lambda tx: tx.answers.get("op", "other")) is None
-        assert self.desk.read(ANN, lambda tx: tx.answers.get("other", "key")) is None
+        assert self.sync.read(ANN, lambda tx: tx.answers.get("op", "key")) == answer
+        assert self.sync.read(BOB, lambda tx: tx.answers.get("op", "key")) is None
+        assert self.sync.read(ANN, lambda tx: tx.answers.get("op", "other")) is None
+        assert self.sync.read(ANN, lambda tx: tx.answers.get("other", "key")) is None
 
     def test_a_newer_answer_replaces_the_older(self) -> None:
         for body in (b"old", b"new"):
             self._keep(ANN, "key", an_answer(body))
-        assert self.desk.read(ANN, lambda tx: tx.answers.get("op", "key")) == an_answer(b"new")
+        assert self.sync.read(ANN, lambda tx: tx.answers.get("op", "key")) == an_answer(b"new")
 
     def test_old_answers_of_every_tenant_are_forgotten_oldest_first(self) -> None:
         for minutes, tenant in ((3, ANN), (1, BOB), (2, ANN), (4, BOB)):
@@ -32,11 +32,11 @@ class AnswerPromises(Bench):
             self._keep(tenant, str(minutes), answer)
         before = START + timedelta(minutes=4)
         assert self._purged(before, 1) == 1
-        assert self.desk.read(BOB, lambda tx: tx.answers.get("op", "1")) is None
-        assert self.desk.read(ANN, lambda tx: tx.answers.get("op", "2")) is not None
+        assert self.sync.read(BOB, lambda tx: tx.answers.get("op", "1")) is None
+        assert self.sync.read(ANN, lambda tx: tx.answers.get("op", "2")) is not None
         assert self._purged(before, 9) == 2
         assert self._purged(before, 9) == 0
-        assert self.desk.read(BOB, lambda tx: tx.answers.get("op", "4")) is not None
+        assert self.sync.read(BOB, lambda tx: tx.answers.get("op", "4")) is not None
 
     def test_a_failed_purge_forgets_nothing(self) -> None:
         self._keep(ANN, "key", an_answer(b""))
@@ -46,15 +46,15 @@ class AnswerPromises(Bench):
             raise Mishap
 
         with refused(Mishap):
-            self.desk.write(SYSTEM, unit)
-        assert self.desk.read(ANN, lambda tx: tx.answers.get("op", "key")) is not None
+            self.sync.write(SYSTEM, unit)
+        assert self.sync.read(ANN, lambda tx: tx.answers.get("op", "key")) is not None
 
     def _purged(self, before: Any, limit: int) -> int:
-        return self.desk.write(SYSTEM, lambda tx: tx.answers.purge(before, limit=limit))
+        return self.sync.write(SYSTEM, lambda tx: tx.answers.purge(before, limit=limit))
 
     def test_a_tenant_forgets_nothing_of_others(self) -> None:
         with refused(AssertionError):
-            self.desk.write(ANN, lambda tx: tx.answers.purge(START, limit=1))
+            self.sync.write(ANN, lambda tx: tx.answers.purge(START, limit=1))
 
     def _keep(self, tenant: str, key: str, answer: Answer) -> None:
-        self.desk.write(tenant, lambda tx: tx.answers.put("op", key, answer))
+        self.sync.write(tenant, lambda tx: tx.answers.put("op", key, answer))

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from svc_core.ports import Answer, Transaction
 from svc_core.testing.clock import START
 from svc_core.testing.sample import NOTES, Note
-from svc_core.testing.sync_store import Desk, Store, a_change
+from svc_core.testing.sync_store import Store, SyncStore, a_change
 
 R = TypeVar("R")
 
@@ -22,7 +22,7 @@ class Mishap(Exception):  # noqa: N818 - what a unit of work raises to be undone
 class Bench:
     """Opens a store before a test and gives it back after it."""
 
-    desk: Desk
+    sync: SyncStore
 
     def make_store(self) -> Store:
         """An empty store, opened for `SAMPLES`."""
@@ -34,23 +34,23 @@ class Bench:
 
     def setup_method(self) -> None:
         """Open the store."""
-        self.desk = Desk(self.make_store(), self.run)
+        self.sync = SyncStore(self.make_store(), self.run)
 
     def teardown_method(self) -> None:
         """Give the store back."""
-        self.desk.close()
+        self.sync.close()
 
     def note(self, id_: str, written: int = 0, **more: Any) -> None:
         """Keep a note of ANN's."""
-        self.desk.put(ANN, NOTES, id_, Note(id_, **{"text": "", "written": written, **more}))
+        self.sync.put(ANN, NOTES, id_, Note(id_, **{"text": "", "written": written, **more}))
 
     def listed(self, **how: Any) -> list[str]:
         """The identifiers of ANN's notes, in list order."""
-        return [row.id for row in self.desk.scan(ANN, NOTES, **how).rows]
+        return [row.id for row in self.sync.scan(ANN, NOTES, **how).rows]
 
     def found(self, *terms: str, **how: Any) -> set[str]:
         """The identifiers of ANN's notes that hold any of `terms`."""
-        return {row.id for row in self.desk.search(ANN, NOTES, terms, **how)}
+        return {row.id for row in self.sync.search(ANN, NOTES, terms, **how)}
 
 
 async def do_all_and_fail(tx: Transaction) -> None:

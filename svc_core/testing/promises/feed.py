@@ -18,11 +18,11 @@ class FeedPromises(Bench):
     def test_changes_come_in_commit_order_and_pages_join(self) -> None:
         for number in range(6):
             tenant = SYSTEM if number % 3 == 0 else ANN
-            self.desk.append(tenant, a_change(str(number), everybody=tenant == SYSTEM))
-        assert [change.id for change in self.desk.feed(ANN).changes] == list("012345")
+            self.sync.append(tenant, a_change(str(number), everybody=tenant == SYSTEM))
+        assert [change.id for change in self.sync.feed(ANN).changes] == list("012345")
         for limit in (1, 2, 4, 6):
             assert self._read_through(limit) == list("012345")
-        assert self.desk.feed(BOB).changes == (
+        assert self.sync.feed(BOB).changes == (
             a_change("0", everybody=True),
             a_change("3", everybody=True),
         )
@@ -31,39 +31,39 @@ class FeedPromises(Bench):
         ids: list[str] = []
         position, more = FeedPosition(), True
         while more:
-            part = self.desk.feed(ANN, position, limit=limit, **how)
+            part = self.sync.feed(ANN, position, limit=limit, **how)
             ids += [change.id for change in part.changes]
             assert part.position != position
             position, more = part.position, part.more
-        assert position == self.desk.head(ANN)
+        assert position == self.sync.head(ANN)
         return ids
 
     def test_positions_tell_nothing_of_other_tenants(self) -> None:
-        self.desk.append(ANN, a_change("a"))
+        self.sync.append(ANN, a_change("a"))
         for number in range(5):
-            self.desk.append(BOB, a_change(f"b{number}"))
-        self.desk.append(ANN, a_change("c"))
-        assert self.desk.head(ANN) == FeedPosition(everybody=0, own=2)
-        assert self.desk.head(BOB) == FeedPosition(everybody=0, own=5)
+            self.sync.append(BOB, a_change(f"b{number}"))
+        self.sync.append(ANN, a_change("c"))
+        assert self.sync.head(ANN) == FeedPosition(everybody=0, own=2)
+        assert self.sync.head(BOB) == FeedPosition(everybody=0, own=5)
 
     def test_skipped_types_still_advance_the_position(self) -> None:
-        self.desk.append(ANN, a_change("a", kind="note"))
-        self.desk.append(ANN, a_change("b", kind="file"))
-        self.desk.append(SYSTEM, a_change("c", kind="notice", everybody=True))
-        part = self.desk.feed(ANN, types=("note",))
+        self.sync.append(ANN, a_change("a", kind="note"))
+        self.sync.append(ANN, a_change("b", kind="file"))
+        self.sync.append(SYSTEM, a_change("c", kind="notice", everybody=True))
+        part = self.sync.feed(ANN, types=("note",))
         assert [change.id for change in part.changes] == ["a"]
-        assert part.position == self.desk.head(ANN) == FeedPosition(1, 2)
+        assert part.position == self.sync.head(ANN) == FeedPosition(1, 2)
         assert self._read_through(1, types=("note", "file", "notice")) == ["a", "b", "c"]
         assert self._read_through(1, types=("file", "notice")) == ["b", "c"]
-        assert self.desk.feed(ANN, types=()).changes == ()
+        assert self.sync.feed(ANN, types=()).changes == ()
 
     def test_a_failed_unit_leaves_no_gap(self) -> None:
-        self.desk.append(ANN, a_change("a"))
+        self.sync.append(ANN, a_change("a"))
         with refused(Mishap):
-            self.desk.write(ANN, do_all_and_fail)
-        self.desk.append(ANN, a_change("b"))
-        assert self.desk.head(ANN) == FeedPosition(0, 2)
-        assert [change.id for change in self.desk.feed(ANN, FeedPosition(0, 1)).changes] == ["b"]
+            self.sync.write(ANN, do_all_and_fail)
+        self.sync.append(ANN, a_change("b"))
+        assert self.sync.head(ANN) == FeedPosition(0, 2)
+        assert [change.id for change in self.sync.feed(ANN, FeedPosition(0, 1)).changes] == ["b"]
 
     def test_a_change_comes_back_as_it_was(self) -> None:
         change = evolve(
@@ -71,21 +71,21 @@ class FeedPromises(Bench):
             change_type="deleted",
             occurred_at=START + timedelta(microseconds=1),
         )
-        self.desk.append(ANN, change)
-        assert self.desk.feed(ANN).changes == (change,)
+        self.sync.append(ANN, change)
+        assert self.sync.feed(ANN).changes == (change,)
 
     def test_a_position_at_or_beyond_the_head_gives_nothing_and_stays(self) -> None:
-        self.desk.append(ANN, a_change("a"))
+        self.sync.append(ANN, a_change("a"))
         for position in (FeedPosition(0, 1), FeedPosition(7, 7)):
-            part = self.desk.feed(ANN, position)
+            part = self.sync.feed(ANN, position)
             assert (part.changes, part.position, part.more) == ((), position, False)
 
     def test_only_the_system_tells_everybody(self) -> None:
         with refused(AssertionError):
-            self.desk.append(ANN, a_change("a", everybody=True))
+            self.sync.append(ANN, a_change("a", everybody=True))
 
     def test_the_epoch_is_eight_bytes_and_stays(self) -> None:
-        epoch = self.desk.read(ANN, lambda tx: tx.changes.epoch())
+        epoch = self.sync.read(ANN, lambda tx: tx.changes.epoch())
         assert len(epoch) == 8
-        self.desk.append(ANN, a_change("a"))
-        assert self.desk.read(BOB, lambda tx: tx.changes.epoch()) == epoch
+        self.sync.append(ANN, a_change("a"))
+        assert self.sync.read(BOB, lambda tx: tx.changes.epoch()) == epoch

@@ -19,19 +19,19 @@ class LedgerBench(Bench):
 
     def head(self, tenant: str = ANN) -> LedgerHead | None:
         """The newest head."""
-        return self.desk.read(tenant, lambda tx: tx.ledger.head())
+        return self.sync.read(tenant, lambda tx: tx.ledger.head())
 
     def line(self, id_: str, tenant: str = ANN) -> SealedLine | None:
         """The line of a record."""
-        return self.desk.read(tenant, lambda tx: tx.ledger.get(id_))
+        return self.sync.read(tenant, lambda tx: tx.ledger.get(id_))
 
     def lines(self, start: int = 0, end: int = 999, tenant: str = ANN) -> tuple[bytes, ...]:
         """The lines of a range."""
-        return self.desk.read(tenant, lambda tx: tx.ledger.lines(start, end))
+        return self.sync.read(tenant, lambda tx: tx.ledger.lines(start, end))
 
     def about(self, subject: str, size: int | None = None, limit: int = 99) -> tuple[bytes, ...]:
         """The lines about a subject of ANN's."""
-        return self.desk.read(ANN, lambda tx: tx.ledger.of_subject(subject, size=size, limit=limit))
+        return self.sync.read(ANN, lambda tx: tx.ledger.of_subject(subject, size=size, limit=limit))
 
     def opened(
         self,
@@ -43,7 +43,7 @@ class LedgerBench(Bench):
         tenant: str = ANN,
     ) -> list[str]:
         """The identifiers of the lines that open a subject."""
-        found = self.desk.read(
+        found = self.sync.read(
             tenant, lambda tx: tx.ledger.opened(before=before, size=size, key=key, limit=limit)
         )
         return [line.id for line in found]
@@ -52,29 +52,29 @@ class LedgerBench(Bench):
         self, key: str, *, size: int | None = None, limit: int = 99, tenant: str = ANN
     ) -> tuple[str, ...]:
         """The subjects that hold a designator."""
-        return self.desk.read(tenant, lambda tx: tx.ledger.holders(key, size=size, limit=limit))
+        return self.sync.read(tenant, lambda tx: tx.ledger.holders(key, size=size, limit=limit))
 
     def size_at(self, time: str, tenant: str = ANN) -> int:
         """How many lines were recorded by then."""
-        return self.desk.read(tenant, lambda tx: tx.ledger.size_at(time))
+        return self.sync.read(tenant, lambda tx: tx.ledger.size_at(time))
 
     def hashes(
         self, level: int, start: int = 0, end: int = 999, tenant: str = ANN
     ) -> tuple[bytes, ...]:
         """The hashes of a range of one level."""
-        return self.desk.read(tenant, lambda tx: tx.ledger.hashes(level, start, end))
+        return self.sync.read(tenant, lambda tx: tx.ledger.hashes(level, start, end))
 
     def keep(self, day: str, size: int, text: bytes, tenant: str = ANN) -> None:
         """Keep a checkpoint."""
-        self.desk.write(tenant, lambda tx: tx.ledger.keep_checkpoint(day, size, text))
+        self.sync.write(tenant, lambda tx: tx.ledger.keep_checkpoint(day, size, text))
 
     def kept(self, tenant: str = ANN) -> tuple[bytes, ...]:
         """The checkpoints that are kept."""
-        return self.desk.read(tenant, lambda tx: tx.ledger.checkpoints())
+        return self.sync.read(tenant, lambda tx: tx.ledger.checkpoints())
 
     def erase(self, id_: str, line: bytes = b"erased", tenant: str = ANN) -> None:
         """Erase a record."""
-        self.desk.write(tenant, lambda tx: tx.ledger.erase(id_, line))
+        self.sync.write(tenant, lambda tx: tx.ledger.erase(id_, line))
 
 
 class LedgerPromises(LedgerBench):
@@ -94,37 +94,37 @@ class LedgerPromises(LedgerBench):
             a_line(0, "a", opens=True, keys=("lei:é", 'x:"')),
             a_line(1, "b", "t", keys=(), time=1),
         )
-        self.desk.seal(ANN, growth(0, lines))
+        self.sync.seal(ANN, growth(0, lines))
         assert (self.line("a"), self.line("b")) == lines
         assert self.lines() == (lines[0].line, lines[1].line)
         assert self.head() == LedgerHead(2, b"state 2")
 
     def test_a_ledger_may_begin_before_its_first_line(self) -> None:
-        self.desk.seal(ANN, growth(0, ()))
+        self.sync.seal(ANN, growth(0, ()))
         assert self.head() == LedgerHead(0, b"state 0")
-        self.desk.seal(ANN, plain(0, "a"))
+        self.sync.seal(ANN, plain(0, "a"))
         assert self.head() == LedgerHead(1, b"state 1")
 
     def test_a_stale_size_never_appends(self) -> None:
-        self.desk.seal(ANN, plain(0, "a", "b"))
+        self.sync.seal(ANN, plain(0, "a", "b"))
         for expect in (0, 1, 3):
             with refused(StaleVersionError, current=2):
-                self.desk.seal(ANN, plain(expect, "c"))
+                self.sync.seal(ANN, plain(expect, "c"))
         with refused(StaleVersionError, current=0):
-            self.desk.seal(BOB, plain(1, "c"))
+            self.sync.seal(BOB, plain(1, "c"))
         assert len(self.lines()) == 2
         assert self.head() == LedgerHead(2, b"state 2")
         assert self.head(BOB) is None
 
     def test_an_identifier_is_given_once(self) -> None:
-        self.desk.seal(ANN, plain(0, "a", "b"))
+        self.sync.seal(ANN, plain(0, "a", "b"))
         for ids, taken in (("ca", "a"), ("cdc", "c"), ("cddb", "d"), ("ab", "a")):
             with refused(DuplicateRecordError, id=taken):
-                self.desk.seal(ANN, plain(2, *ids))
+                self.sync.seal(ANN, plain(2, *ids))
             assert len(self.lines()) == 2
             assert self.line("c") is None
         with refused(DuplicateRecordError, id="a"):
-            self.desk.seal(BOB, plain(0, "a", "a"))
+            self.sync.seal(BOB, plain(0, "a", "a"))
         assert self.head(BOB) is None
 
     def test_a_refused_append_leaves_nothing_when_it_is_caught(self) -> None:
@@ -137,8 +137,8 @@ class LedgerPromises(LedgerBench):
             except DuplicateRecordError:
                 await tx.ledger.append(*after[:3], expect=2)
 
-        self.desk.seal(ANN, plain(0, "a", "b"))
-        self.desk.write(ANN, unit)
+        self.sync.seal(ANN, plain(0, "a", "b"))
+        self.sync.write(ANN, unit)
         assert self.lines()[2:] == tuple(line.line for line in after.lines)
         assert self.holders("k") == ()
         assert self.opened() == []
@@ -155,16 +155,16 @@ class LedgerPromises(LedgerBench):
 
         first = growth(0, [a_line(0, "a", opens=True, keys=("k",))])
         more = growth(1, [a_line(1, "b", "t", opens=True, keys=("l",))])
-        self.desk.seal(ANN, first)
+        self.sync.seal(ANN, first)
         self.keep("2026-01-01", 1, b"one")
         with refused(Mishap):
-            self.desk.write(ANN, unit)
+            self.sync.write(ANN, unit)
         assert self.head() == first.head
         assert self.line("a") == first.lines[0]
         assert self.line("b") is None
         assert (self.holders("k"), self.holders("l")) == (("s",), ())
         assert self.kept() == (b"one",)
-        self.desk.seal(ANN, more)
+        self.sync.seal(ANN, more)
         assert self.line("b") == more.lines[0]
 
     def test_a_first_append_that_is_undone_leaves_no_ledger(self) -> None:
@@ -173,10 +173,10 @@ class LedgerPromises(LedgerBench):
             raise Mishap
 
         with refused(Mishap):
-            self.desk.write(ANN, unit)
+            self.sync.write(ANN, unit)
         assert self.head() is None
-        self.desk.seal(BOB, plain(0, "a"))
-        self.desk.seal(ANN, plain(0, "a"))
+        self.sync.seal(BOB, plain(0, "a"))
+        self.sync.seal(ANN, plain(0, "a"))
 
     def test_a_unit_sees_its_own_lines(self) -> None:
         async def unit(tx: Transaction) -> tuple[int, tuple[bytes, ...]]:
@@ -186,11 +186,11 @@ class LedgerPromises(LedgerBench):
             assert head is not None
             return head.size, await tx.ledger.of_subject("s", limit=9)
 
-        size, lines = self.desk.write(ANN, unit)
+        size, lines = self.sync.write(ANN, unit)
         assert (size, len(lines)) == (3, 3)
 
     def test_an_append_that_does_not_fit_together_is_refused(self) -> None:
-        self.desk.seal(ANN, plain(0, "a", time=5))
+        self.sync.seal(ANN, plain(0, "a", time=5))
         good = plain(1, "b", "c", time=5)
         gap = good._replace(lines=(a_line(1, "b", time=5), a_line(3, "c", time=5)))
         falling = good._replace(lines=(a_line(1, "b", time=6), a_line(2, "c", time=5)))
@@ -202,13 +202,13 @@ class LedgerPromises(LedgerBench):
             good._replace(nodes=(LedgerNode(8, 0, bytes(32)),)),
         ):
             with refused(AssertionError):
-                self.desk.seal(ANN, wrong)
+                self.sync.seal(ANN, wrong)
         assert len(self.lines()) == 1
-        self.desk.seal(ANN, good)
+        self.sync.seal(ANN, good)
 
     def test_ledgers_are_invisible_to_each_other(self) -> None:
         keyed = growth(0, [a_line(0, "a", opens=True, keys=("k",)), a_line(1, "b", time=1)])
-        self.desk.seal(ANN, keyed)
+        self.sync.seal(ANN, keyed)
         self.keep("2026-01-01", 2, b"two")
         assert self.head(BOB) is None
         assert self.line("a", BOB) is None
@@ -218,7 +218,7 @@ class LedgerPromises(LedgerBench):
         assert self.kept(BOB) == ()
         assert self.size_at(at(1), BOB) == 0
         other = growth(0, [a_line(0, "a", "t", opens=True, keys=("k",), time=2)])
-        self.desk.seal(BOB, other)
+        self.sync.seal(BOB, other)
         self.erase("a", tenant=BOB)
         assert self.line("a") == keyed.lines[0]
         assert (self.holders("k"), self.opened(key="k")) == (("s",), ["a"])
@@ -226,7 +226,7 @@ class LedgerPromises(LedgerBench):
         assert self.lines(tenant=BOB) == (b"erased",)
 
     def test_a_reading_unit_never_writes_to_a_ledger(self) -> None:
-        self.desk.seal(ANN, plain(0, "a"))
+        self.sync.seal(ANN, plain(0, "a"))
         more = plain(1, "b")
         for writing in (
             lambda tx: tx.ledger.append(*more[:3], expect=1),
@@ -234,7 +234,7 @@ class LedgerPromises(LedgerBench):
             lambda tx: tx.ledger.keep_checkpoint("2026-01-01", 1, b""),
         ):
             with refused(AssertionError):
-                self.desk.read(ANN, writing)
+                self.sync.read(ANN, writing)
 
     def test_the_version_grows_with_a_ledger(self) -> None:
         for writing in (
@@ -242,9 +242,9 @@ class LedgerPromises(LedgerBench):
             lambda tx: tx.ledger.erase("a", b""),
             lambda tx: tx.ledger.keep_checkpoint("2026-01-01", 1, b""),
         ):
-            seen = self.desk.store.version
-            self.desk.write(ANN, writing)
-            assert self.desk.store.version > seen
+            seen = self.sync.store.version
+            self.sync.write(ANN, writing)
+            assert self.sync.store.version > seen
 
 
 class LedgerReadingPromises(LedgerBench):
@@ -252,8 +252,8 @@ class LedgerReadingPromises(LedgerBench):
 
     def test_a_range_ends_before_its_end_and_with_the_ledger(self) -> None:
         made = plain(0, "a", "b", "c")
-        self.desk.seal(ANN, made)
-        self.desk.seal(BOB, plain(0, "a", "b"))
+        self.sync.seal(ANN, made)
+        self.sync.seal(BOB, plain(0, "a", "b"))
         raw = tuple(line.line for line in made.lines)
         for start, end in ((0, 3), (1, 2), (2, 9), (0, 2**60), (3, 9), (1, 1), (2, 1)):
             assert self.lines(start, end) == raw[start:end]
@@ -268,11 +268,11 @@ class LedgerReadingPromises(LedgerBench):
 
     def test_the_lines_of_a_subject_are_counted(self) -> None:
         def count(subject: str, tenant: str = ANN) -> int:
-            return self.desk.read(tenant, lambda tx: tx.ledger.count_of(subject))
+            return self.sync.read(tenant, lambda tx: tx.ledger.count_of(subject))
 
         assert count("s") == 0
         self._two_subjects()
-        self.desk.seal(ANN, growth(6, [a_line(6, "s3", "s")]))
+        self.sync.seal(ANN, growth(6, [a_line(6, "s3", "s")]))
         self.erase("s1")
         assert (count("s"), count("t"), count("u"), count("s", BOB)) == (4, 3, 0, 0)
 
@@ -296,18 +296,18 @@ class LedgerReadingPromises(LedgerBench):
         assert self.opened(key="other") == []
 
     def test_a_time_names_the_lines_recorded_by_then(self) -> None:
-        self.desk.seal(ANN, plain(0, "a", time=2))
-        self.desk.seal(ANN, plain(1, "b", "c", time=4))
-        self.desk.seal(ANN, plain(3, "d", time=4))
+        self.sync.seal(ANN, plain(0, "a", time=2))
+        self.sync.seal(ANN, plain(1, "b", "c", time=4))
+        self.sync.seal(ANN, plain(3, "d", time=4))
         for time, size in ((0, 0), (1, 0), (2, 1), (3, 1), (4, 4), (5, 4)):
             assert self.size_at(at(time)) == size
 
     def test_hashes_are_read_level_by_level(self) -> None:
         first = growth(0, (a_line(seq, f"{seq}") for seq in range(255)))
         more = growth(255, (a_line(seq, f"{seq}") for seq in range(255, 513)))
-        self.desk.seal(ANN, first)
+        self.sync.seal(ANN, first)
         assert self.hashes(8) == ()
-        self.desk.seal(ANN, more)
+        self.sync.seal(ANN, more)
         seals = tuple(line.seal for line in (*first.lines, *more.lines))
         assert self.hashes(0, 250, 300) == seals[250:300]
         assert self.hashes(0, 510, 999) == seals[510:]
@@ -327,11 +327,11 @@ class LedgerReadingPromises(LedgerBench):
 
         made = growth(0, (a_line(seq, f"{seq}") for seq in range(256)))
         with refused(Mishap):
-            self.desk.write(ANN, unit)
+            self.sync.write(ANN, unit)
         assert self.hashes(8) == self.hashes(0) == ()
-        self.desk.seal(ANN, plain(0, "a"))
+        self.sync.seal(ANN, plain(0, "a"))
         assert self.hashes(8) == ()
-        self.desk.seal(ANN, growth(1, (a_line(seq, f"{seq}") for seq in range(1, 256))))
+        self.sync.seal(ANN, growth(1, (a_line(seq, f"{seq}") for seq in range(1, 256))))
         assert self.hashes(8) == (made.nodes[0].hash,)
 
     def test_an_erased_line_keeps_its_place_and_its_seal(self) -> None:
@@ -376,5 +376,5 @@ class LedgerReadingPromises(LedgerBench):
             a_line(5, "t2", "t", keys=("k",)),
         )
         made = growth(0, lines)
-        self.desk.seal(ANN, made)
+        self.sync.seal(ANN, made)
         return made

@@ -35,7 +35,7 @@ class ListPromises(Bench):
         ids: list[str] = []
         after: Position | None = None
         for turn in range(100):
-            page = self.desk.scan(ANN, NOTES, after=after, limit=limit)
+            page = self.sync.scan(ANN, NOTES, after=after, limit=limit)
             assert len(page.rows) <= limit
             ids += [row.id for row in page.rows]
             after = page.end
@@ -49,9 +49,9 @@ class ListPromises(Bench):
     def test_more_is_said_exactly_when_a_row_follows(self) -> None:
         self.note("a", 1)
         self.note("b", 2)
-        assert self.desk.scan(ANN, NOTES, limit=1).more
-        assert not self.desk.scan(ANN, NOTES, limit=2).more
-        assert not self.desk.scan(ANN, NOTES, where={"status": ("none",)}, limit=1).more
+        assert self.sync.scan(ANN, NOTES, limit=1).more
+        assert not self.sync.scan(ANN, NOTES, limit=2).more
+        assert not self.sync.scan(ANN, NOTES, where={"status": ("none",)}, limit=1).more
 
     def test_both_bounds_belong_to_the_range(self) -> None:
         for number in range(5):
@@ -108,7 +108,7 @@ class ListPromises(Bench):
             ids: list[str] = []
             after: Position | None = None
             while True:
-                page = self.desk.scan(ANN, NOTES, where=where, start=1, end=4, after=after, limit=2)
+                page = self.sync.scan(ANN, NOTES, where=where, start=1, end=4, after=after, limit=2)
                 ids += [row.id for row in page.rows]
                 after = page.end
                 if after is None:
@@ -119,7 +119,7 @@ class ListPromises(Bench):
         with refused(AssertionError):
             self.listed(where={"colour": ("red",)})
         with refused(AssertionError):
-            self.desk.across(NOTES, where={"colour": ("red",)})
+            self.sync.across(NOTES, where={"colour": ("red",)})
 
     def test_a_changed_row_stands_where_it_now_belongs(self) -> None:
         self.note("a", 1, status="open", topics=("t",))
@@ -137,17 +137,17 @@ class ListPromises(Bench):
         assert self.listed(where={"topic": ("t", "u")}) == ["b"]
 
     def test_the_workers_view_has_every_tenant_lowest_first(self) -> None:
-        self.desk.put(ANN, NOTES, "x", Note("x", "", 5, "open"))
-        self.desk.put(BOB, NOTES, "x", Note("x", "", 5, "done"))
-        self.desk.put(BOB, NOTES, "a", Note("a", "", 5, "open", topics=("t",)))
-        self.desk.put(BOB, NOTES, "z", Note("z", "", 1, "open"))
+        self.sync.put(ANN, NOTES, "x", Note("x", "", 5, "open"))
+        self.sync.put(BOB, NOTES, "x", Note("x", "", 5, "done"))
+        self.sync.put(BOB, NOTES, "a", Note("a", "", 5, "open", topics=("t",)))
+        self.sync.put(BOB, NOTES, "z", Note("z", "", 1, "open"))
         assert self._owned() == [(BOB, "z"), (ANN, "x"), (BOB, "a"), (BOB, "x")]
         assert self._owned(limit=2) == [(BOB, "z"), (ANN, "x")]
         assert self._owned(end=1) == [(BOB, "z")]
         assert self._owned(where={"status": ("open",)}) == [(BOB, "z"), (ANN, "x"), (BOB, "a")]
         assert self._owned(where={"topic": ("t",), "status": ("open",)}) == [(BOB, "a")]
-        self.desk.put(SYSTEM, NOTICES, "n", Note("n", ""))
-        assert [owned.tenant for owned in self.desk.across(NOTICES)] == [SYSTEM]
+        self.sync.put(SYSTEM, NOTICES, "n", Note("n", ""))
+        assert [owned.tenant for owned in self.sync.across(NOTICES)] == [SYSTEM]
 
     def _owned(self, **how: Any) -> list[tuple[str, str]]:
-        return [(owned.tenant, owned.document.id) for owned in self.desk.across(NOTES, **how)]
+        return [(owned.tenant, owned.document.id) for owned in self.sync.across(NOTES, **how)]

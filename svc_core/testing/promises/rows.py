@@ -14,99 +14,99 @@ class RowPromises(Bench):
 
     def test_a_new_row_has_version_one_and_its_wire_bytes(self) -> None:
         note = Note("a", "words", 7)
-        written = self.desk.put(ANN, NOTES, "a", note)
+        written = self.sync.put(ANN, NOTES, "a", note)
         assert (written.version, written.order) == (1, 7)
         assert NOTES.decode(written.raw) == note
-        assert self.desk.get(ANN, NOTES, "a") == written
+        assert self.sync.get(ANN, NOTES, "a") == written
 
     def test_each_write_counts_the_version_up(self) -> None:
         for version in (1, 2, 3):
-            assert self.desk.put(ANN, NOTES, "a", Note("a", str(version))).version == version
-        kept = self.desk.get(ANN, NOTES, "a")
+            assert self.sync.put(ANN, NOTES, "a", Note("a", str(version))).version == version
+        kept = self.sync.get(ANN, NOTES, "a")
         assert kept is not None
         assert (kept.version, NOTES.decode(kept.raw).text) == (3, "3")
 
     def test_an_absent_row_is_none(self) -> None:
-        assert self.desk.get(ANN, NOTES, "a") is None
-        assert self.desk.delete(ANN, NOTES, "a") is None
+        assert self.sync.get(ANN, NOTES, "a") is None
+        assert self.sync.delete(ANN, NOTES, "a") is None
 
     def test_a_stale_version_never_writes_or_deletes(self) -> None:
         self.note("a", text="first")
         for expect in (0, 2):
             with refused(StaleVersionError, current=1):
-                self.desk.put(ANN, NOTES, "a", Note("a", "other"), expect=expect)
+                self.sync.put(ANN, NOTES, "a", Note("a", "other"), expect=expect)
             with refused(StaleVersionError, current=1):
-                self.desk.delete(ANN, NOTES, "a", expect=expect)
-        kept = self.desk.get(ANN, NOTES, "a")
+                self.sync.delete(ANN, NOTES, "a", expect=expect)
+        kept = self.sync.get(ANN, NOTES, "a")
         assert kept is not None
         assert (kept.version, NOTES.decode(kept.raw).text) == (1, "first")
 
     def test_the_expected_version_writes_and_deletes(self) -> None:
-        assert self.desk.put(ANN, NOTES, "a", Note("a", ""), expect=0).version == 1
-        assert self.desk.put(ANN, NOTES, "a", Note("a", ""), expect=1).version == 2
-        gone = self.desk.delete(ANN, NOTES, "a", expect=2)
+        assert self.sync.put(ANN, NOTES, "a", Note("a", ""), expect=0).version == 1
+        assert self.sync.put(ANN, NOTES, "a", Note("a", ""), expect=1).version == 2
+        gone = self.sync.delete(ANN, NOTES, "a", expect=2)
         assert gone is not None
         assert gone.version == 2
 
     def test_an_absent_row_has_version_zero_for_those_who_expect(self) -> None:
-        assert self.desk.delete(ANN, NOTES, "a", expect=0) is None
+        assert self.sync.delete(ANN, NOTES, "a", expect=0) is None
         with refused(StaleVersionError):
-            self.desk.delete(ANN, NOTES, "a", expect=1)
+            self.sync.delete(ANN, NOTES, "a", expect=1)
         with refused(StaleVersionError):
-            self.desk.put(ANN, NOTES, "a", Note("a", ""), expect=1)
+            self.sync.put(ANN, NOTES, "a", Note("a", ""), expect=1)
 
     def test_a_deleted_row_is_gone_from_everywhere_and_may_come_again(self) -> None:
         self.note("a", text="word", topics=("t",), status="open")
-        assert self.desk.delete(ANN, NOTES, "a") is not None
-        assert self.desk.get(ANN, NOTES, "a") is None
+        assert self.sync.delete(ANN, NOTES, "a") is not None
+        assert self.sync.get(ANN, NOTES, "a") is None
         assert self.listed() == []
         assert self.listed(where={"topic": ("t",)}) == []
         assert self.listed(where={"status": ("open",)}) == []
         assert self.found("word") == set()
-        assert self.desk.put(ANN, NOTES, "a", Note("a", ""), expect=0).version == 1
+        assert self.sync.put(ANN, NOTES, "a", Note("a", ""), expect=0).version == 1
 
     def test_tenants_are_invisible_to_each_other(self) -> None:
         self.note("a", 1, text="word", topics=("t",), status="open")
-        assert self.desk.get(BOB, NOTES, "a") is None
-        assert self.desk.delete(BOB, NOTES, "a") is None
-        assert self.desk.scan(BOB, NOTES).rows == ()
-        assert self.desk.scan(BOB, NOTES, where={"topic": ("t",)}).rows == ()
-        assert self.desk.scan(BOB, NOTES, where={"status": ("open",)}).rows == ()
-        assert self.desk.search(BOB, NOTES, ("word",)) == ()
-        assert self.desk.put(BOB, NOTES, "a", Note("a", "bob's")).version == 1
+        assert self.sync.get(BOB, NOTES, "a") is None
+        assert self.sync.delete(BOB, NOTES, "a") is None
+        assert self.sync.scan(BOB, NOTES).rows == ()
+        assert self.sync.scan(BOB, NOTES, where={"topic": ("t",)}).rows == ()
+        assert self.sync.scan(BOB, NOTES, where={"status": ("open",)}).rows == ()
+        assert self.sync.search(BOB, NOTES, ("word",)) == ()
+        assert self.sync.put(BOB, NOTES, "a", Note("a", "bob's")).version == 1
         assert self.listed() == ["a"]
 
     def test_global_rows_are_read_by_everybody_and_written_by_the_system(self) -> None:
-        self.desk.put(SYSTEM, NOTICES, "n", Note("n", "hear", 1, topics=("t",)))
+        self.sync.put(SYSTEM, NOTICES, "n", Note("n", "hear", 1, topics=("t",)))
         for tenant in (ANN, BOB, SYSTEM):
-            assert self.desk.get(tenant, NOTICES, "n") is not None
-            assert len(self.desk.scan(tenant, NOTICES, where={"topic": ("t",)}).rows) == 1
-            assert len(self.desk.search(tenant, NOTICES, ("hear",))) == 1
+            assert self.sync.get(tenant, NOTICES, "n") is not None
+            assert len(self.sync.scan(tenant, NOTICES, where={"topic": ("t",)}).rows) == 1
+            assert len(self.sync.search(tenant, NOTICES, ("hear",))) == 1
         with refused(AssertionError):
-            self.desk.put(ANN, NOTICES, "n", Note("n", ""))
+            self.sync.put(ANN, NOTICES, "n", Note("n", ""))
         with refused(AssertionError):
-            self.desk.delete(ANN, NOTICES, "n")
+            self.sync.delete(ANN, NOTICES, "n")
 
     def test_system_rows_are_the_systems_alone(self) -> None:
-        self.desk.put(SYSTEM, SECRETS, "s", Note("s", "hush"))
-        assert self.desk.get(SYSTEM, SECRETS, "s") is not None
+        self.sync.put(SYSTEM, SECRETS, "s", Note("s", "hush"))
+        assert self.sync.get(SYSTEM, SECRETS, "s") is not None
         with refused(AssertionError):
-            self.desk.get(ANN, SECRETS, "s")
+            self.sync.get(ANN, SECRETS, "s")
         with refused(AssertionError):
-            self.desk.scan(ANN, SECRETS)
+            self.sync.scan(ANN, SECRETS)
         with refused(AssertionError):
-            self.desk.search(ANN, SECRETS, ("hush",))
+            self.sync.search(ANN, SECRETS, ("hush",))
         with refused(AssertionError):
-            self.desk.put(ANN, SECRETS, "s", Note("s", ""))
+            self.sync.put(ANN, SECRETS, "s", Note("s", ""))
 
     def test_the_system_writes_no_row_of_a_tenant(self) -> None:
         with refused(AssertionError):
-            self.desk.put(SYSTEM, NOTES, "a", Note("a", ""))
-        assert self.desk.scan(SYSTEM, NOTES).rows == ()
+            self.sync.put(SYSTEM, NOTES, "a", Note("a", ""))
+        assert self.sync.scan(SYSTEM, NOTES).rows == ()
 
     def test_an_undeclared_collection_is_refused(self) -> None:
         unknown: Collection[Note] = evolve(NOTES, name="unknown")
         with refused(AssertionError):
-            self.desk.get(ANN, unknown, "a")
+            self.sync.get(ANN, unknown, "a")
         with refused(AssertionError):
-            self.desk.put(ANN, unknown, "a", Note("a", ""))
+            self.sync.put(ANN, unknown, "a", Note("a", ""))

@@ -22,7 +22,7 @@ class SearchPromises(Bench):
         self.note("b", text="two three")
         self.note("c", text="four")
         assert self.found("one", "three", "absent") == {"a", "b"}
-        assert len(self.desk.search(ANN, NOTES, ("one", "two", "two"))) == 2
+        assert len(self.sync.search(ANN, NOTES, ("one", "two", "two"))) == 2
         assert self.found() == set()
 
     def test_query_syntax_in_a_term_is_only_text(self) -> None:
@@ -46,7 +46,7 @@ class SearchPromises(Bench):
         for number in range(8):
             self.note(f"n{number}", text=f"common filler{number} words")
         self.note("best", text="common rare words")
-        rows = self.desk.search(ANN, NOTES, ("common", "rare"), limit=3)
+        rows = self.sync.search(ANN, NOTES, ("common", "rare"), limit=3)
         assert rows[0].id == "best"
         assert len(rows) == 3
 

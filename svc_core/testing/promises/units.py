@@ -21,19 +21,19 @@ class UnitPromises(Bench):
     def test_an_exception_undoes_everything(self) -> None:
         self.note("kept", text="before", topics=("t",), status="open")
         self.note("other")
-        self.desk.write(ANN, lambda tx: tx.answers.put("op", "old", an_answer(b"old")))
+        self.sync.write(ANN, lambda tx: tx.answers.put("op", "old", an_answer(b"old")))
         with refused(Mishap):
-            self.desk.write(ANN, do_all_and_fail)
-        kept = self.desk.get(ANN, NOTES, "kept")
+            self.sync.write(ANN, do_all_and_fail)
+        kept = self.sync.get(ANN, NOTES, "kept")
         assert kept is not None
         assert (kept.version, NOTES.decode(kept.raw).text) == (1, "before")
         assert self.listed() == ["other", "kept"]
         assert self.listed(where={"topic": ("t",), "status": ("open",)}) == ["kept"]
         assert self.found("before", "after") == {"kept"}
-        assert self.desk.feed(ANN).changes == ()
-        old = self.desk.read(ANN, lambda tx: tx.answers.get("op", "old"))
+        assert self.sync.feed(ANN).changes == ()
+        old = self.sync.read(ANN, lambda tx: tx.answers.get("op", "old"))
         assert old == an_answer(b"old")
-        assert self.desk.read(ANN, lambda tx: tx.answers.get("op", "new")) is None
+        assert self.sync.read(ANN, lambda tx: tx.answers.get("op", "new")) is None
 
     def test_a_unit_sees_what_it_wrote(self) -> None:
         async def unit(tx: Transaction) -> tuple[int, int, int]:
@@ -44,7 +44,7 @@ class UnitPromises(Bench):
             changes = await tx.changes.read(FeedPosition(), limit=9)
             return len(rows.rows), len(found), len(changes.changes)
 
-        assert self.desk.write(ANN, unit) == (1, 1, 1)
+        assert self.sync.write(ANN, unit) == (1, 1, 1)
 
     def test_a_caught_refusal_keeps_the_rest_of_the_unit(self) -> None:
         async def unit(tx: Transaction) -> None:
@@ -54,7 +54,7 @@ class UnitPromises(Bench):
             except StaleVersionError:
                 await tx.documents.put(NOTES, "b", Note("b", ""))
 
-        self.desk.write(ANN, unit)
+        self.sync.write(ANN, unit)
         assert self.listed() == ["b", "a"]
 
     def test_a_reading_unit_never_writes(self) -> None:
@@ -65,20 +65,20 @@ class UnitPromises(Bench):
             lambda tx: tx.answers.put("op", "key", an_answer(b"")),
         ):
             with refused(AssertionError):
-                self.desk.read(ANN, writing)
+                self.sync.read(ANN, writing)
         with refused(AssertionError):
-            self.desk.read(SYSTEM, lambda tx: tx.answers.purge(START, limit=1))
+            self.sync.read(SYSTEM, lambda tx: tx.answers.purge(START, limit=1))
 
     def test_a_transaction_knows_its_tenant(self) -> None:
-        assert self.desk.read(ANN, tenant_of) == ANN
-        assert self.desk.write(SYSTEM, tenant_of) == SYSTEM
+        assert self.sync.read(ANN, tenant_of) == ANN
+        assert self.sync.write(SYSTEM, tenant_of) == SYSTEM
 
     def test_the_version_grows_when_an_answer_may_have_changed(self) -> None:
-        seen = self.desk.store.version
+        seen = self.sync.store.version
         self.note("a")
-        assert self.desk.store.version > seen
-        seen = self.desk.store.version
+        assert self.sync.store.version > seen
+        seen = self.sync.store.version
         self.listed()
-        assert self.desk.store.version == seen
-        self.desk.delete(ANN, NOTES, "a")
-        assert self.desk.store.version > seen
+        assert self.sync.store.version == seen
+        self.sync.delete(ANN, NOTES, "a")
+        assert self.sync.store.version > seen

@@ -7,9 +7,9 @@ import pytest
 
 from svc_core import wire
 from svc_core.catalog import OPERATIONS
-from svc_core.ledger.append.drafts import draft
+from svc_core.ledger.append.drafts import drafts
 from svc_core.ledger.append.entries import Entry
-from svc_core.ledger.examples import APPENDS
+from svc_core.ledger.operations import APPENDS
 from svc_core.ledger.records import Op
 from svc_core.openapi import document
 
@@ -40,5 +40,5 @@ def test_every_operation_and_what_it_is_done_to_is_shown() -> None:
 @pytest.mark.parametrize("name", SINGLE)
 def test_a_shown_body_makes_a_draft(name: str) -> None:
     entry = wire.structure(Entry, APPENDS[name])
-    made = draft(entry, author="key_ann", salt=bytes(16))
+    (made,) = drafts([entry], author="key_ann", salts=[bytes(16)])
     assert (made.kind, made.op) == (entry.kind, entry.op)

@@ -354,9 +354,3 @@ def test_expansions_come_together_and_in_any_order(house: Any, report: Any) -> N
 def test_an_expansion_that_does_not_exist_is_refused(house: Any, report: Any, query: str) -> None:
     refused = house.refused("getReport", path={"reportId": report.id}, query=query)
     assert refused.type.code == "INVALID_PARAMETER"
-
-
-@pytest.mark.parametrize("query", ["view=person", "view=", "format=html"])
-def test_a_form_that_does_not_exist_is_refused(house: Any, report: Any, query: str) -> None:
-    refused = house.refused("getReport", path={"reportId": report.id}, query=query)
-    assert refused.type.code == "INVALID_PARAMETER"

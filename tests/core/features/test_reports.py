@@ -9,16 +9,16 @@ import attrs
 import pytest
 
 from svc_core import reports
-from svc_core.news import operations as news
+from svc_core.news import intake as news
 from svc_core.news import rules as news_rules
 from svc_core.ports import SYSTEM
 from svc_core.problem import Problem
+from svc_core.recordings import FORGET_AT_ONCE
 from svc_core.reports import Window, render
 from svc_core.resources.news import Source
 from svc_core.resources.profile import DUE
 from svc_core.resources.report import (
     FACETS,
-    FORGET_AT_ONCE,
     REPORTS,
     ReportSource,
     ReportWords,
@@ -390,14 +390,6 @@ def test_the_listing_shows_the_row_and_the_profile_its_newest_report(
         assert len(json.loads(house.send("listReports", query=query).body)["data"]) == count
 
 
-def test_ndjson_is_the_rows_one_a_line(house: Any, profile: Any) -> None:
-    make(house, profile["id"])
-    make(house, profile["id"], Window(house.clock.now(), None, by="published"))
-    reply = house.send("listReports", query="format=ndjson&limit=1")
-    assert reply.body.endswith(b"\n")
-    assert [json.loads(line)["status"] for line in reply.body.splitlines()] == ["ready"]
-
-
 @pytest.mark.parametrize("expansion", ["content", "sources", "signals", "graph", "audio"])
 def test_an_expansion_is_there_only_when_asked_for(
     house: Any, profile: Any, expansion: str
@@ -480,14 +472,6 @@ def test_a_report_older_than_signals_and_graphs_says_so(house: Any, profile: Any
     assert set(graph["counts"].values()) == {0}
     detail = read(house, row.id, "include=signals,graph")
     assert (detail["signals"], detail["graph"]) == ([], None)
-
-
-def test_another_tenants_report_looks_like_none(house: Any, profile: Any) -> None:
-    path = {"reportId": make(house, profile["id"]).id}
-    for operation in ("getReport", "getReportSignals", "getReportGraph", "getReportText"):
-        refused = house.refused(operation, tenant="wsp_b", path=path)
-        assert refused.type.code == "NOT_FOUND"
-    assert json.loads(house.send("listReports", tenant="wsp_b").body)["data"] == []
 
 
 # -- words as markup ---------------------------------------------------------------------------

@@ -39,9 +39,8 @@ from svc_core.resources.webhook import QUEUES, WEBHOOKS, WEBHOOKS_MAX
 from svc_core.result import Created
 from svc_core.sources import parse_feed
 from svc_core.webhooks import delivering
-from svc_core.webhooks.requests import OneWebhook
+from svc_core.webhooks.operations import OneWebhook, delete_webhook
 from svc_core.webhooks.rules import outcome
-from svc_core.webhooks.usecases import delete_webhook
 from svc_http import app as service_app
 from svc_http.runtime.service import Service as Hands
 from svc_http.settings import Settings
@@ -103,6 +102,9 @@ class Contract:
         self._addresses = [
             (op, re.compile(re.sub(r"\{\w+\}", "[^/]+", op.address))) for op in operations
         ]
+        self._parameters = {
+            item.name for op in operations for item in inputs(op.request) if item.place == "query"
+        }
         self._validators: dict[str, Any] = {}
         self.codes: set[str] = set()
 
@@ -124,7 +126,7 @@ class Contract:
         request = response.request
         operation = self.operation_at(request.method, request.url.path)
         if response.status_code >= 400:
-            self._check_problem(response, is_head=request.method == "HEAD")
+            self._check_problem(response, operation, is_head=request.method == "HEAD")
         if operation is None:
             return
         responses = self.described(operation)["responses"]
@@ -150,7 +152,9 @@ class Contract:
         code: str = response.json()["code"]
         return code
 
-    def _check_problem(self, response: httpx2.Response, *, is_head: bool) -> None:
+    def _check_problem(
+        self, response: httpx2.Response, operation: Operation[Any, Any] | None, *, is_head: bool
+    ) -> None:
         assert response.headers["content-type"] == problem.MEDIA_TYPE
         assert response.headers["cache-control"] == "no-store"
         assert response.headers["access-control-allow-origin"] == "*"
@@ -163,13 +167,22 @@ class Contract:
         self.codes.add(kind.code)
         assert response.status_code == body["status"] == kind.status, body
         assert body["title"] == kind.title
-        # Which parameters cannot be combined is a matter of the operation.
-        assert body["resolution"] == kind.resolution or kind is problem.CONFLICTING_PARAMETERS
+        self._check_resolution(body, operation)
         assert body["type"] == f"{ORIGIN}/problems/{kind.slug}"
         assert re.fullmatch("req_[0-9a-f]{24}", body["requestId"])
         assert response.headers["x-request-id"] == body["requestId"]
         assert body["instance"] == f"urn:request:{body['requestId']}"
         assert body["detail"]
+
+    def _check_resolution(
+        self, body: dict[str, Any], operation: Operation[Any, Any] | None
+    ) -> None:
+        """The next step is one sentence, and of parameters names those of the operation alone."""
+        step = body["resolution"]
+        assert re.fullmatch(r"[A-Z].*\.", step)
+        if operation is not None and "PARAMETER" in body["code"]:
+            foreign = self._parameters - {item.name for item in inputs(operation.request)}
+            assert not foreign & set(re.findall(r"\w+", step)), f"{operation.id}: {step}"
 
     def _check_headers(
         self, operation: Operation[Any, Any], described: Any, response: httpx2.Response

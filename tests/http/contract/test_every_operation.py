@@ -49,10 +49,13 @@ def ids_of(operation, place="path"):
     return [item for item in inputs(operation.request) if item.id_of and item.place == place]
 
 
+EVERYBODYS = {each.prefix for each in catalog.COLLECTIONS if each.scope != "tenant"}
+"""The prefixes of rows that belong to no tenant."""
+
+
 def is_owned(id_of):
     """Whether what an identifier names belongs to one tenant."""
-    scopes = {collection.prefix: collection.scope for collection in catalog.COLLECTIONS}
-    return any(scopes.get(prefix, "tenant") == "tenant" for prefix in id_of.prefixes)
+    return not EVERYBODYS.issuperset(id_of.prefixes)
 
 
 def is_private(operation):
@@ -520,7 +523,7 @@ def test_a_limit_is_a_plain_number_within_its_bounds(shared, operation, refused)
 @where(named("cursor"))
 def test_a_cursor_of_nobodys_making_is_refused(shared, operation, refused):
     ask = shared.ask_of(operation)
-    for value in ("x", "A" * 64, "%00", "\u00e9", "A" * 4000):
+    for value in ("", "x", "A" * 64, "%00", "\u00e9", "A" * 4000):
         refused(shared.send(ask.asking(("cursor", value))), problem.INVALID_CURSOR)
 
 
@@ -556,6 +559,7 @@ def test_another_content_type_or_coding_is_refused(shared, operation, refused, f
     else:
         offered = "accept-patch" if operation.method == "PATCH" else "accept"
         assert "application/json" in answer.headers[offered]
+        assert (MERGE_PATCH in answer.headers[offered]) == (operation.method == "PATCH")
 
 
 @where(has("body"))
@@ -735,3 +739,13 @@ def test_a_page_says_its_row_count_and_where_to_go_on(shared, operation):
     assert (body["links"]["next"] is None) == (body["meta"]["page"]["nextCursor"] is None)
     assert ("link" in answer.headers) == (body["links"]["next"] is not None)
     assert "totalCount" not in body
+
+
+@where(is_page)
+def test_a_list_names_nothing_that_belongs_to_another_tenant(shared, operation):
+    named = []
+    for key in ("a", "b"):
+        ask = shared.ask_of(operation, key).having(accept="application/json")
+        named.append(set(re.findall('"([a-z]{3}_[0-9a-f]{24})"', shared.send(ask, key).text)))
+    # What happened to everybody's rows is one change for all.
+    assert {id_.partition("_")[0] for id_ in named[0] & named[1]} <= EVERYBODYS | {"chg"}

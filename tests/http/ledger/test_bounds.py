@@ -7,11 +7,11 @@ import pytest
 
 from svc_core import problem
 from svc_core.ledger import reading, stored, timestamps
-from svc_core.ledger.append.append import append_all, stored_line
+from svc_core.ledger.append.append import append, stored_line
 from svc_core.ledger.append.drafts import drafts
 from svc_core.ledger.append.entries import Entry
 from svc_core.ledger.log.seal import seal_batch
-from svc_core.ledger.reading import Seen
+from svc_core.ledger.reading import Trusted
 from svc_core.operation import Actor, Context
 from svc_core.ports import LedgerHead
 from svc_core.problem import Problem
@@ -38,7 +38,7 @@ def filled(town, count):
 
 
 def verified(town, **asked):
-    known = {"level": "strict", "size": None, "trusted": None, **asked}
+    known = {"level": "strict", "size": None, "seen": None, **asked}
     return within(town, lambda ctx: reading.verified(ctx, **known))
 
 
@@ -66,14 +66,14 @@ def test_a_ledger_that_is_too_long_is_walked_from_what_was_verified_before(town)
     )
     first = verified(town, most=4, size=4)
     assert (first.ok, first.from_, first.size) == (True, 0, 4)
-    seen = Seen(4, b64decode(first.root_hash))
-    rest = verified(town, most=4, trusted=seen)
+    seen = Trusted(4, b64decode(first.root_hash))
+    rest = verified(town, most=4, seen=seen)
     assert (rest.ok, rest.from_, rest.size, rest.consistency.ok) == (True, 4, 7, True)
     assert verified(town, most=7).from_ == 0
-    for trusted in (Seen(4, None), Seen(2, seen.root)):
+    for tree in (Trusted(4, None), Trusted(2, seen.root)):
         with pytest.raises(Problem):
-            verified(town, most=4, trusted=trusted)
-    other = verified(town, most=4, trusted=Seen(4, bytes(32)))
+            verified(town, most=4, seen=tree)
+    other = verified(town, most=4, seen=Trusted(4, bytes(32)))
     assert (other.ok, other.consistency.ok) == (False, False)
 
 
@@ -93,7 +93,7 @@ def test_checkpoints_that_were_signed_under_an_earlier_address_still_count(town)
     filled(town, 3)
     moved = within(
         town,
-        lambda ctx: reading.verified(ctx, level="strict", size=None, trusted=None),
+        lambda ctx: reading.verified(ctx, level="strict", size=None, seen=None),
         origin="https://elsewhere.example",
     )
     assert (moved.ok, moved.assurance) == (True, "anchored")
@@ -152,13 +152,13 @@ def test_a_subject_that_is_full_takes_no_more(town):
 def test_a_record_that_is_there_already_is_refused_by_name(town):
     subject = town.subject()
 
-    def append(ctx):
-        return append_all(ctx, [claim(subject)], salts=[b"s" * 16])
+    def again(ctx):
+        return append(ctx, [claim(subject)], salts=[b"s" * 16])
 
-    first = within(town, append).records[0]
+    first = within(town, again).records[0]
     assert first.author == "system"
     with pytest.raises(Problem) as refused:
-        within(town, append)
+        within(town, again)
     assert refused.value.type is problem.DUPLICATE_RECORD
     assert first.id in refused.value.detail
 
@@ -182,9 +182,9 @@ def test_an_append_that_another_overtook_is_a_conflict(town):
     town.subject()
     opening = Entry("subject", type="topic", label="Ports")
     with pytest.raises(Problem) as refused:
-        within(town, lambda ctx: append_all(attrs.evolve(ctx, tx=Behind(ctx.tx)), [opening]))
+        within(town, lambda ctx: append(attrs.evolve(ctx, tx=Behind(ctx.tx)), [opening]))
     assert refused.value.type is problem.RESOURCE_CONFLICT
-    assert refused.value.detail == "Another append was first; try again."
+    assert refused.value.resolution == "Send the same request again."
 
 
 async def vkey(ctx):

@@ -6,7 +6,7 @@ from base64 import b64decode, b64encode
 import pytest
 
 from svc_core import catalog, payments, problem
-from svc_core.operation import BASE_V2
+from svc_core.ports import BASE_V2
 from svc_http.requests.paywall import Paywall, terms
 from svc_http.settings import SettingsError, load
 from svc_http.storage import MemoryStorage
@@ -92,7 +92,7 @@ def test_a_payment_is_not_taken_and_the_payer_is_told_so(priced, refused, method
         if method == "GET":
             told = refused(answer, problem.PAYMENT_REQUIRED)
             assert "nothing was charged" in told["detail"]
-            assert "API key" in told["detail"]
+            assert "API key" in told["resolution"]
 
 
 def test_a_key_is_never_offered_payment_however_it_fails(priced, refused):

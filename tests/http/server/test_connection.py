@@ -12,13 +12,13 @@ import h11
 import pytest
 from hypercorn.asyncio.task_group import TaskGroup
 from hypercorn.asyncio.worker_context import WorkerContext
-from hypercorn.config import Config
 from hypercorn.events import Closed, Updated
 from hypercorn.typing import ConnectionState
 from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_http.server import connection, hypercorn
+from svc_http.server.hypercorn import Listening
 
 GET = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
 LENGTH = (b"content-length", b"2")
@@ -306,10 +306,9 @@ def ended():
         group = TaskGroup(asyncio.get_running_loop())
         async with group:
             pass
-        spoken = connection.protocol("https://api.example.org")
         state = ConnectionState({})
-        places = (None, Config(), WorkerContext(None), group, state, False, None, None)
-        made = spoken(*places, send)
+        places = (None, Listening(), WorkerContext(None), group, state, False, None, None)
+        made = connection.Protocol(*places, send)
         await made.handle(Closed())
         return made
 
@@ -320,15 +319,15 @@ def ended():
 def test_a_connection_that_has_ended_waits_for_nothing(ended):
     runner, made, told = ended
     runner.run(made.send(Updated(idle=True)))
-    assert len(made._room) == 0
+    assert len(made._idle) == 0
     runner.run(made.send(Closed()))
-    assert (len(made._porch), told) == (0, [Closed()])
+    assert (len(made._ending), told) == (0, [Closed()])
 
 
 def test_a_connection_that_has_just_ended_is_closed_without_a_trace(ended):
     _, made, told = ended
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        made.dismiss()
+        made.close_soon()
         gc.collect()
     assert (warned, told) == ([], [])

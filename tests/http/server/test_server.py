@@ -2,6 +2,8 @@
 
 import asyncio
 import errno
+import http.client
+import inspect
 import json
 import os
 import re
@@ -17,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from svc_core import problem
-from svc_http.server import connection, hypercorn
+from svc_http.server import connection, hypercorn, internals
 
 GET = b"GET /livez HTTP/1.1\r\nHost: a\r\n"
 ROOT = Path(__file__).parents[3]
@@ -258,7 +260,7 @@ class Reset:
 
 
 def test_a_connection_that_was_reset_ends_as_any_other():
-    closing = hypercorn.Socket(*[None] * 6, Reset())._close()
+    closing = connection.Socket(*[None] * 6, Reset())._close()
     assert asyncio.run(closing) is None
 
 
@@ -316,16 +318,20 @@ print("ended", flush=True)
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_the_service_in_order(number):
+def started(program):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}  # noqa: TID251
-    with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM],
+    return subprocess.Popen(
+        [sys.executable, "-c", program],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment,
         text=True,
-    ) as process:
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_service_in_order(number):
+    with started(PROGRAM) as process:
         port = int(process.stdout.readline())
         with closing(socket.create_connection(("127.0.0.1", port), 5)) as connection:
             connection.sendall(GET + b"\r\n")
@@ -342,12 +348,58 @@ def test_without_uvloop_the_standard_loop_serves(monkeypatch):
     assert hypercorn.loop_factory() is None
 
 
-def test_the_reference_server_is_the_one_whose_protocol_is_replaced():
-    made = connection.protocol("https://api.example.org")
-    assert re.fullmatch(
-        r"0\.(17|18)\..*", __import__("importlib.metadata").metadata.version("hypercorn")
-    )
-    assert asyncio.iscoroutinefunction(hypercorn.TCPServer._close)
-    for name in ("_check_protocol", "_create_stream", "_send_error_response", "stream_send"):
-        assert asyncio.iscoroutinefunction(getattr(made, name))
-        assert getattr(made, name) is not getattr(made.__mro__[1], name)
+# -- what is no promise of Hypercorn and h11 ----------------------------------------------------
+
+
+def test_the_installed_versions_have_all_that_our_protocol_needs():
+    assert internals.missing() == []
+
+
+BASES = [
+    (connection.Requests, "h11.Connection", lambda name: name.startswith("_")),
+    (connection._Stream, "HTTPStream", lambda name: True),
+    (connection.Protocol, "H11Protocol", lambda name: True),
+    (connection.Socket, "TCPServer", lambda name: True),
+]
+
+
+@pytest.mark.parametrize(("ours", "owner", "is_theirs_alone"), BASES)
+def test_all_that_our_protocol_uses_of_theirs_is_looked_for(ours, owner, is_theirs_alone):
+    theirs = internals._owners()[owner]
+    named = {*vars(ours), *re.findall(r"self\.(\w+)", inspect.getsource(ours))}
+    used = {name for name in named if hasattr(theirs, name) and not name.startswith("__")}
+    listed = {name.split(".")[0] for name in internals.NEEDED[owner]}
+    assert {name for name in used if is_theirs_alone(name)} <= listed
+
+
+GONE = {
+    "an attribute": """
+from svc_http.server import internals
+internals.NEEDED = {**internals.NEEDED, "h11.Connection": ("_receive_buffer", "_gone.now")}""",
+    "a constructor": """
+from svc_http.server import internals
+internals.H11Protocol = lambda: None""",
+    "an import": """
+import hypercorn.asyncio.run, hypercorn.typing
+del hypercorn.typing.WorkerContext""",
+}
+
+
+@pytest.mark.parametrize("gone", GONE)
+def test_where_anything_is_missing_the_stock_protocol_serves_and_the_log_says_so(gone):
+    process = started(f"import sys\n{GONE[gone]}\n{PROGRAM}")
+    port = int(process.stdout.readline())
+    statuses = []
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as client:
+        for method, path in ("GET", "/openapi.json"), ("GET", "/no"), ("POST", "/api/v1/profiles"):
+            client.request(method, path, b"{}" if method == "POST" else None)
+            answer = client.getresponse()
+            assert json.loads(answer.read())
+            statuses.append(answer.status)
+    process.send_signal(signal.SIGTERM)
+    _, wrong = process.communicate(timeout=60)
+    lines = [json.loads(line) for line in wrong.splitlines()]
+    assert (process.returncode, statuses) == (0, [200, 404, 401])
+    assert [line["event"] for line in lines] == ["stock protocol", *["request"] * 3]
+    assert lines[0]["level"] == "warning"
+    assert lines[0]["missing"]

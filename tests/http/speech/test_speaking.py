@@ -21,12 +21,13 @@ from svc_core.host import Host, silent
 from svc_core.operation import Context
 from svc_core.pipeline import Site
 from svc_core.profiles import operations as profiles
+from svc_core.recordings import forget_reports
 from svc_core.reports import speaking
 from svc_core.reports.local import Speaker
 from svc_core.resources.audio import AUDIO, DOUBTS, SPEAKING
 from svc_core.resources.members import micros
 from svc_core.resources.profile import SUBSCRIPTIONS, ProfileInput
-from svc_core.resources.report import REPORTS, forget
+from svc_core.resources.report import REPORTS
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_http.control import channel
 from svc_http.control.lends import Voice as Voiced
@@ -110,7 +111,7 @@ class House:
         return REPORTS.decode(stored.raw)
 
     async def forget(self) -> None:
-        await self.service.write(self.tenant, lambda ctx: forget(ctx, self.profile_id))
+        await self.service.write(self.tenant, lambda ctx: forget_reports(ctx, self.profile_id))
 
     def files(self) -> list[str]:
         return sorted(path.name for path in self.media.folder.rglob("*") if path.is_file())
@@ -376,9 +377,7 @@ async def test_a_kill_leaves_no_audio_or_a_whole_one(tmp_path: Path, sounds: Any
 async def _whole_or_silent(house: House, at: str) -> None:
     is_whole = at == "adopted"
     assert (await house.row()).has_audio == is_whole
-    audio = await house.service.read(
-        house.tenant, lambda ctx: speaking.present(ctx, house.report_id)
-    )
+    audio = await house.service.read(house.tenant, lambda ctx: ctx.find(AUDIO, house.report_id))
     assert (audio is not None) == is_whole
     house.clock.advance(CLAIM.total_seconds())
     made = await house.speak()

@@ -113,10 +113,6 @@ async def furnish(house: Any, number: int = PROFILES) -> list[str]:
         description=None,
         events=ALL_EVENTS,
         profile_ids=(),
-        status="enabled",
-        consecutive_failures=0,
-        disabled_at=None,
-        last_delivery=None,
         created_at=now,
         updated_at=now,
     )

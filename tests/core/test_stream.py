@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import sse
+from svc_core import stream
 
 
 def parsed(stream: bytes) -> list[dict[str, str]]:
@@ -26,20 +26,20 @@ def parsed(stream: bytes) -> list[dict[str, str]]:
 
 
 def test_an_event_is_its_id_its_name_and_its_data() -> None:
-    frame = sse.event("change", b'{"a":1}', "w1.abc")
+    frame = stream.event("change", b'{"a":1}', "w1.abc")
     assert frame == b'id: w1.abc\nevent: change\ndata: {"a":1}\n\n'
-    assert sse.event("end", b"") == b"event: end\ndata: \n\n"
-    assert sse.event("x", b"one\ntwo") == b"event: x\ndata: one\ndata: two\n\n"
-    assert sse.retry(1_000) == b"retry: 1000\n\n"
+    assert stream.event("end", b"") == b"event: end\ndata: \n\n"
+    assert stream.event("x", b"one\ntwo") == b"event: x\ndata: one\ndata: two\n\n"
+    assert stream.retry(1_000) == b"retry: 1000\n\n"
 
 
 def test_a_heartbeat_says_nothing() -> None:
-    assert parsed(sse.HEARTBEAT + sse.retry(5) + sse.HEARTBEAT) == []
+    assert parsed(stream.HEARTBEAT + stream.retry(5) + stream.HEARTBEAT) == []
 
 
 @given(name=st.text(min_size=1), data=st.text(), id_=st.text())
 def test_nothing_in_an_event_makes_another_one(name: str, data: str, id_: str) -> None:
-    [read] = parsed(sse.event(name, data.encode(), id_))
+    [read] = parsed(stream.event(name, data.encode(), id_))
     plain = str.maketrans("", "", "\r\n\0")
     assert read["event"] == name.translate(plain)
     assert read["id"] == id_.translate(plain)
