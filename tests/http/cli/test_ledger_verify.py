@@ -17,7 +17,7 @@ from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.model import Verification
 from svc_core.ledger.records import Draft
 from svc_core.wire import camel
-from svc_http.cli import verdicts, verify
+from svc_http.cli import verify
 from svc_http.fetch import exports
 
 Svc = Callable[..., Any]
@@ -184,10 +184,11 @@ def test_a_line_that_was_sealed_again_is_pinned_by_the_next(svc: Svc, log: Log) 
 
 
 def test_every_code_has_a_next_step() -> None:
+    from svc_core.ledger.verify import words  # noqa: PLC0415
     from svc_core.ledger.verify.verdict import CODES  # noqa: PLC0415
 
-    assert set(verdicts._NEXT) < set(CODES)
-    assert all(text.endswith(".") for text in verdicts._NEXT.values())
+    assert set(words._NEXT) < set(CODES)
+    assert all(text.endswith(".") for text in words._NEXT.values())
 
 
 def test_integrity_looks_at_bytes_alone(svc: Svc, log: Log) -> None:

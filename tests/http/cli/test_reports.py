@@ -111,7 +111,7 @@ def test_a_report_is_shown_in_every_form(svc: Svc, report_id: str, here: Path) -
     whole = svc("reports", "show", report_id, *wanted, "--json").json
     assert whole["sources"]
     assert svc("reports", "text", report_id).out.startswith(whole["title"])
-    assert svc("reports", "show", report_id, *wanted, "--format", "json").json == whole
+    assert svc("reports", "show", report_id, *wanted, "--format", "json", "--json").json == whole
     assert whole["content"]["markdown"].rstrip("\n") == markdown.rstrip("\n")
     worded = svc("reports", "show", report_id, "--format", "markdown", "--json").json
     assert worded == {"mediaType": "text/markdown", "text": whole["content"]["markdown"]}

