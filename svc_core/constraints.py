@@ -71,7 +71,7 @@ class IdOf(Pattern):
     @property
     def example(self) -> str:
         """An identifier of the first kind."""
-        return f"{self.prefixes[0]}_65f1c0de8badf00d12345678"
+        return f"{self.prefixes[0]}_{ids.EXAMPLE_DIGITS}"
 
     @property
     def takes_legacy(self) -> bool:

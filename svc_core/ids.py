@@ -56,6 +56,9 @@ LEGACY_PREFIXES = frozenset({"rpt", "prf", "sub", "whk"})
 LEGACY_ID = "[a-f0-9]{24}"
 """The digits of every identifier; once the whole of one."""
 
+EXAMPLE_DIGITS = "65f1c0de8badf00d12345678"
+"""Of the identifiers that documents show."""
+
 SECONDS_MAX = 2**32 - 1
 """Four bytes of Unix time reach to the year 2106."""
 RANDOM_BYTES = 8

@@ -9,6 +9,7 @@ from html import escape
 from typing import Any
 
 from svc_core import problem, wire
+from svc_core.constraints import IdOf
 from svc_core.inputs import Input, inputs
 from svc_core.openapi import failures
 from svc_core.operation import Operation
@@ -17,7 +18,7 @@ from svc_core.schema import Schemas
 from svc_core.unset import UNSET
 
 EXAMPLE_ORIGIN = "https://api.example.com"
-EXAMPLE_REQUEST_ID = "req_65f1c0de8badf00d12345678"
+EXAMPLE_REQUEST_ID = IdOf("req").example
 
 _ACCESS = {
     "bearer": "API key",

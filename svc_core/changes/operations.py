@@ -9,6 +9,7 @@ from attrs import frozen
 from svc_core import cursor, envelope, problem, stream, wire
 from svc_core.changes.render import ChangeRow, Place, ResourceType, dumps, tail
 from svc_core.constraints import Doc, Example, MaxLen
+from svc_core.ids import EXAMPLE_DIGITS
 from svc_core.operation import (
     JSON,
     QUERY,
@@ -136,18 +137,17 @@ async def _start(ctx: Context, token: Maybe[str], epoch: bytes) -> FeedPosition:
     return position
 
 
-_ID = "65f1c0de8badf00d12345678"
 _NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
 
 def _shown(kind: ChangeType, noun: str, id_: str, version: int) -> bytes:
-    own, path = f"chg_{_ID[:-1]}{version}", f"{BASE_V1}/{noun}s/{id_}"
+    own, path = f"chg_{EXAMPLE_DIGITS[:-1]}{version}", f"{BASE_V1}/{noun}s/{id_}"
     return dumps(Change(own, kind, noun, id_, version, _NOON, path, everybody=False))
 
 
 _ROWS = (
-    _shown("created", "profile", f"prf_{_ID}", 1),
-    _shown("deleted", "report", f"rpt_{_ID}", 2),
+    _shown("created", "profile", f"prf_{EXAMPLE_DIGITS}", 1),
+    _shown("deleted", "report", f"rpt_{EXAMPLE_DIGITS}", 2),
 )
 _PAGE = Page[object](_ROWS, meta={"watermark": _WATERMARK})
 _EXAMPLES = {

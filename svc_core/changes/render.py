@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal
 from attrs import evolve, frozen
 
 from svc_core import compact, cursor, instants, stream
-from svc_core.constraints import Doc, Example
+from svc_core.constraints import Doc, Example, IdOf
 from svc_core.operation import SSE, Context
 from svc_core.ports import Change, ChangeType, FeedPosition
 from svc_core.stream import Stream, Watch
@@ -39,7 +39,7 @@ class ChangeLinks:
 class ChangeRow:
     """One change of one resource."""
 
-    id: Annotated[str, Doc("Change identifier."), Example("chg_65f1c0de8badf00d12345678")]
+    id: Annotated[str, IdOf("chg")]
     change_type: Annotated[ChangeType, Doc("What happened to it."), Example("created")]
     resource_type: Annotated[ResourceType, Doc("What it is."), Example("profile")]
     resource_id: Annotated[

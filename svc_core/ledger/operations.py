@@ -484,19 +484,25 @@ APPENDS: Final[Mapping[str, Any]] = {
 """What `POST /ledger/records` takes, by what it does: head and payload members side by side."""
 
 
-def _read(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
-    """What all reading operations of the ledger have in common."""
+def _ledger(
+    id_: str, method: Literal["GET", "POST"], path: str, **members: Any
+) -> Operation[Any, Any]:
+    """What all operations of the ledger have in common."""
     return Operation(
         id=id_,
-        method="GET",
+        method=method,
         path=f"/ledger/{path}",
         tag="Ledger",
         group="ledger",
         version="2.0",
-        scopes=READ,
+        scopes=READ if method == "GET" else WRITE,
         binding="workspace",
         **members,
     )
+
+
+def _read(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
+    return _ledger(id_, "GET", path, **members)
 
 
 def _checkpoint(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
@@ -518,15 +524,10 @@ def _checkpoint(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
 
 def _append(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
     """What both appending operations have in common."""
-    return Operation(
-        id=id_,
-        method="POST",
-        path=f"/ledger/{path}",
-        tag="Ledger",
-        group="ledger",
-        version="2.0",
-        scopes=WRITE,
-        binding="workspace",
+    return _ledger(
+        id_,
+        "POST",
+        path,
         success=201,
         idempotency="optional",
         # A kept answer holds content that may have to be erased.

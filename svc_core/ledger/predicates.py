@@ -9,7 +9,6 @@ Rule 3: amounts are decimal texts, because no two readers of JSON agree on fract
 import re
 from collections.abc import Mapping
 from datetime import date
-from types import MappingProxyType
 from typing import Annotated, Any, Final
 
 from attrs import frozen
@@ -129,11 +128,9 @@ _MULTIPLE: Final = (
     ("capacity", Quantity, "How much it can produce, hold or carry."),
 )
 
-PREDICATES: Final[Mapping[str, Predicate]] = MappingProxyType(
-    {
-        name: Predicate(name, single, type_, doc)
-        for single, rows in ((True, _SINGLE), (False, _MULTIPLE))
-        for name, type_, doc in rows
-    }
-)
+PREDICATES: Final[Mapping[str, Predicate]] = {
+    name: Predicate(name, single, type_, doc)
+    for single, rows in ((True, _SINGLE), (False, _MULTIPLE))
+    for name, type_, doc in rows
+}
 """Every known predicate by its name."""

@@ -26,16 +26,11 @@ SUBJECT_RECORDS_MAX: Final = 20_000
 RETRY_SECONDS: Final = 5
 
 
-def ledger_of(tenant: str) -> str:
-    """The identifier of a workspace's ledger."""
-    return ids.derived_id("led", "ledger", "workspace", tenant)
-
-
 async def head_of(ctx: Context) -> TreeHead:
     """The head of the caller's ledger; an empty one before the first append."""
     stored = await ctx.tx.ledger.head()
     if stored is None:
-        return TreeHead.empty(ledger_of(ctx.actor.tenant))
+        return TreeHead.empty(ids.derived_id("led", "ledger", "workspace", ctx.actor.tenant))
     return TreeHead.decode(stored.state)
 
 

@@ -9,10 +9,10 @@ from svc_core import problem, wire
 from svc_core.analysis.topics import TOPICS, Topic
 from svc_core.constraints import Doc, Example, Pattern
 from svc_core.news import rules
-from svc_core.operation import JSON, NDJSON, QUERY, Context, Operation
+from svc_core.operation import JSON, NDJSON, PATH, QUERY, Context, Operation
 from svc_core.ports import BASE_V1
 from svc_core.problem import Problem
-from svc_core.resources.members import LANGUAGE_TAG, Cursor, Limit, SourceId
+from svc_core.resources.members import LANGUAGE_TAG, Cursor, Limit, ObservationId, SourceId
 from svc_core.resources.news import (
     NEWS,
     TOPIC_ACTIVITY,
@@ -20,7 +20,7 @@ from svc_core.resources.news import (
     TopicActivity,
 )
 from svc_core.resources.period import When, bounds
-from svc_core.result import Page
+from svc_core.result import One, Page
 from svc_core.unset import UNSET, Maybe, Unset
 
 READ = frozenset({"news:read"})
@@ -58,6 +58,13 @@ class ListNews:
     datetime: When = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
+
+
+@frozen
+class GetNewsItem:
+    """One news item."""
+
+    news_id: Annotated[ObservationId, PATH]
 
 
 @frozen
@@ -108,6 +115,16 @@ async def list_news(ctx: Context, request: ListNews) -> Page[NewsItem]:
         after=request.cursor,
         limit=request.limit,
     )
+
+
+async def get_news_item(ctx: Context, request: GetNewsItem) -> One[NewsItem]:
+    """One news item.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    document = await ctx.load(NEWS, request.news_id)
+    return One(document.raw, document.tag)
 
 
 async def _ready(ctx: Context) -> None:
@@ -162,6 +179,21 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         scopes=READ,
         media=(JSON, NDJSON),
         fails=(problem.NEWS_NOT_READY,),
+        timeless=True,
+    ),
+    Operation(
+        id="getNewsItem",
+        group="news",
+        verb="show",
+        method="GET",
+        path="/news/{newsId}",
+        summary="Read a news item",
+        description="One news item, as the list and the change feed name it.",
+        tag="News",
+        request=GetNewsItem,
+        response=One[NewsItem],
+        run=get_news_item,
+        scopes=READ,
         timeless=True,
     ),
     Operation(

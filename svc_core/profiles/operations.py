@@ -28,7 +28,6 @@ from svc_core.unset import UNSET
 
 READ = frozenset({"profiles:read"})
 WRITE = frozenset({"profiles:write"})
-PathProfileId = Annotated[ProfileId, PATH]
 
 
 # -- requests ----------------------------------------------------------------------------------
@@ -50,33 +49,24 @@ class CreateProfile:
 
 
 @frozen
-class GetProfile:
+class OneProfile:
     """One profile."""
 
-    profile_id: PathProfileId
+    profile_id: Annotated[ProfileId, PATH]
 
 
 @frozen
-class ReplaceProfile:
+class ReplaceProfile(OneProfile):
     """One profile, replaced whole."""
 
-    profile_id: PathProfileId
     body: Annotated[ProfileInput, BODY]
 
 
 @frozen
-class PatchProfile:
+class PatchProfile(OneProfile):
     """One profile, changed in part."""
 
-    profile_id: PathProfileId
     body: Annotated[ProfilePatch, BODY]
-
-
-@frozen
-class DeleteProfile:
-    """One profile, to be removed with its subscription and reports."""
-
-    profile_id: PathProfileId
 
 
 # -- use cases ---------------------------------------------------------------------------------
@@ -105,7 +95,7 @@ async def create_profile(ctx: Context, request: CreateProfile) -> Created[Profil
     return Created(document.raw, document.tag, str(PROFILES.address(profile.id)))
 
 
-async def get_profile(ctx: Context, request: GetProfile) -> One[Profile]:
+async def get_profile(ctx: Context, request: OneProfile) -> One[Profile]:
     """One profile."""
     document = await ctx.load(PROFILES, request.profile_id)
     return One(document.raw, document.tag)
@@ -130,7 +120,7 @@ async def _write(ctx: Context, before: Profile, after: Profile) -> One[Profile]:
     return written
 
 
-async def delete_profile(ctx: Context, request: DeleteProfile) -> Empty:
+async def delete_profile(ctx: Context, request: OneProfile) -> Empty:
     """Remove the profile, its subscription and its reports, each with a tombstone."""
     subscription = await subscription_of(ctx, request.profile_id)
     await forget_reports(ctx, request.profile_id)
@@ -244,7 +234,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="Read a profile",
         description="One profile, in the caller's workspace.",
         tag="Profiles",
-        request=GetProfile,
+        request=OneProfile,
         response=One[Profile],
         run=get_profile,
         scopes=READ,
@@ -301,7 +291,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "tombstone in the change feed. A second call answers 404."
         ),
         tag="Profiles",
-        request=DeleteProfile,
+        request=OneProfile,
         response=Empty,
         run=delete_profile,
         scopes=WRITE,

@@ -18,9 +18,6 @@ from svc_core.resources.webhook import WEBHOOKS
 from svc_core.result import One, Page
 from svc_core.unset import UNSET
 
-PathSubscriptionId = Annotated[SubscriptionId, PATH]
-
-
 # -- requests ----------------------------------------------------------------------------------
 
 
@@ -33,17 +30,16 @@ class ListSubscriptions:
 
 
 @frozen
-class GetSubscription:
+class OneSubscription:
     """One subscription."""
 
-    subscription_id: PathSubscriptionId
+    subscription_id: Annotated[SubscriptionId, PATH]
 
 
 @frozen
-class PatchSubscription:
+class PatchSubscription(OneSubscription):
     """One subscription, changed in part."""
 
-    subscription_id: PathSubscriptionId
     body: Annotated[SubscriptionPatch, BODY]
 
 
@@ -55,7 +51,7 @@ async def list_subscriptions(ctx: Context, request: ListSubscriptions) -> Page[S
     return await ctx.page(SUBSCRIPTIONS, after=request.cursor, limit=request.limit)
 
 
-async def get_subscription(ctx: Context, request: GetSubscription) -> One[Subscription]:
+async def get_subscription(ctx: Context, request: OneSubscription) -> One[Subscription]:
     """One subscription."""
     document = await ctx.load(SUBSCRIPTIONS, request.subscription_id)
     return One(document.raw, document.tag)
@@ -110,7 +106,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="Read a subscription",
         description="One subscription with its delivery preferences.",
         tag="Subscriptions",
-        request=GetSubscription,
+        request=OneSubscription,
         response=One[Subscription],
         run=get_subscription,
         scopes=READ,

@@ -59,7 +59,6 @@ _URL = (problem.WEBHOOK_URL_NOT_ALLOWED,)
 
 # -- requests ----------------------------------------------------------------------------------
 
-PathWebhookId = Annotated[WebhookId, PATH]
 
 Secret = Annotated[
     str,
@@ -126,30 +125,27 @@ class CreateWebhook:
 class OneWebhook:
     """One webhook."""
 
-    webhook_id: PathWebhookId
+    webhook_id: Annotated[WebhookId, PATH]
 
 
 @frozen
-class ReplaceWebhook:
+class ReplaceWebhook(OneWebhook):
     """One webhook, replaced whole."""
 
-    webhook_id: PathWebhookId
     body: Annotated[WebhookInput, BODY]
 
 
 @frozen
-class PatchWebhook:
+class PatchWebhook(OneWebhook):
     """One webhook, changed in part."""
 
-    webhook_id: PathWebhookId
     body: Annotated[WebhookPatch, BODY]
 
 
 @frozen
-class ListDeliveries:
+class ListDeliveries(OneWebhook):
     """The deliveries of a webhook, newest first."""
 
-    webhook_id: PathWebhookId
     status: Annotated[
         Maybe[tuple[DeliveryStatus, ...]],
         QUERY,
@@ -163,10 +159,9 @@ class ListDeliveries:
 
 
 @frozen
-class RedeliverEvent:
+class RedeliverEvent(OneWebhook):
     """One event, to be sent again to one webhook."""
 
-    webhook_id: PathWebhookId
     event_id: Annotated[EventId, PATH]
 
 
@@ -220,18 +215,12 @@ async def get_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:
     return One(document.raw, document.tag)
 
 
-async def replace_webhook(ctx: Context, request: ReplaceWebhook) -> One[Webhook]:
-    """Replace address, description and filters; status stays, and the secret unless one is sent."""
-    return await _change(ctx, request.body)
+async def change_webhook(ctx: Context, request: ReplaceWebhook | PatchWebhook) -> One[Webhook]:
+    """Change the members that are sent; a replacement sends its defaults too.
 
-
-async def patch_webhook(ctx: Context, request: PatchWebhook) -> One[Webhook]:
-    """Change the named members."""
-    return await _change(ctx, request.body)
-
-
-async def _change(ctx: Context, sent: WebhookInput | WebhookPatch) -> One[Webhook]:
-    members, before = named(sent, WebhookInput), WEBHOOKS.decode(ctx.row.raw)
+    Status stays, and so does the secret unless one is sent.
+    """
+    members, before = named(request.body, WebhookInput), WEBHOOKS.decode(ctx.row.raw)
     own = _own_key(members.pop("secret", UNSET))
     after = changed(before, ctx.now, **members)
     if own is not None and await keys.replace(ctx, before.id, own):
@@ -394,7 +383,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         tag="Webhooks",
         request=ReplaceWebhook,
         response=One[Webhook],
-        run=replace_webhook,
+        run=change_webhook,
         scopes=MANAGE,
         target=_WEBHOOK,
         fails=_URL,
@@ -414,7 +403,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         tag="Webhooks",
         request=PatchWebhook,
         response=One[Webhook],
-        run=patch_webhook,
+        run=change_webhook,
         scopes=MANAGE,
         target=_WEBHOOK,
         fails=_URL,

@@ -117,7 +117,7 @@ class Operator:
 
     async def _actor(self, operation: Operation[Any, Any], asked: Asked) -> Actor:
         if operation.binding == "system":
-            return Actor(SYSTEM)
+            return Actor(SYSTEM, roles=accounts.OPERATOR)
         account = asked.account or await self._owner(operation, asked)
 
         async def unit(ctx: Context) -> Actor:

@@ -11,7 +11,6 @@ import ssl
 import zlib
 from contextlib import aclosing
 from http import HTTPStatus
-from types import TracebackType
 from typing import Self
 from weakref import WeakValueDictionary
 
@@ -61,12 +60,7 @@ class Fetcher:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_failure: object) -> None:
         await self.aclose()
 
     async def aclose(self) -> None:
@@ -175,19 +169,19 @@ class Fetcher:
         return checked_url(str(url.join(target)), self._exceptions)
 
     async def _body(self, response: httpcore2.Response, encoding: str) -> bytes:
-        unfold = _unfolding(encoding)
+        content = _Content(encoding)
         body = bytearray()
         arrived = 0
         async with aclosing(response.aiter_stream()) as chunks:
             async for chunk in chunks:
                 arrived += len(chunk)
-                body += unfold.take(chunk, self.limits.body_bytes + 1 - len(body))
+                body += content.take(chunk, self.limits.body_bytes + 1 - len(body))
                 if max(arrived, len(body)) > self.limits.body_bytes:
                     raise FetchRefused(
                         "tooLarge",
                         f"The document is larger than {self.limits.body_bytes} bytes.",
                     )
-        unfold.finish()
+        content.finish()
         return bytes(body)
 
 
@@ -204,38 +198,28 @@ def _status(status: int) -> str:
 # -- content encodings -------------------------------------------------------------------------
 
 
-class _Plain:
-    """A body that is sent as it is."""
+class _Content:
+    """The bytes of a body, unfolded no further than asked where they are compressed."""
 
-    def take(self, chunk: bytes, _bytes_max: int) -> bytes:
-        return chunk
-
-    def finish(self) -> None:
-        """Nothing can be missing: the framing of HTTP has been checked."""
-
-
-class _Gzip:
-    """A compressed body, unfolded no further than asked."""
-
-    def __init__(self) -> None:
-        self._unfolding = zlib.decompressobj(_GZIP)
+    def __init__(self, encoding: str) -> None:
+        name = encoding.strip().lower()
+        if name not in {"", "identity", "gzip", "x-gzip"}:
+            raise FetchRefused(
+                "encoding", "The answer is compressed in a way that was not asked for."
+            )
+        self._unfolding = zlib.decompressobj(_GZIP) if "gzip" in name else None
 
     def take(self, chunk: bytes, bytes_max: int) -> bytes:
-        """At most `bytes_max` more bytes; what is beyond them is never unfolded."""
+        """At most `bytes_max` more bytes of a compressed body; what is beyond is never unfolded."""
+        if self._unfolding is None:
+            return chunk
         try:
             return self._unfolding.decompress(chunk, bytes_max)
         except zlib.error as fault:
             raise FetchRefused("encoding", "The compressed answer is damaged.") from fault
 
     def finish(self) -> None:
-        if not self._unfolding.eof or self._unfolding.unused_data:
+        """Only a compressed body can lack something: the framing of HTTP has been checked."""
+        unfolding = self._unfolding
+        if unfolding is not None and (not unfolding.eof or unfolding.unused_data):
             raise FetchRefused("encoding", "The compressed answer is not whole.")
-
-
-def _unfolding(encoding: str) -> _Plain | _Gzip:
-    name = encoding.strip().lower()
-    if name in {"", "identity"}:
-        return _Plain()
-    if name in {"gzip", "x-gzip"}:
-        return _Gzip()
-    raise FetchRefused("encoding", "The answer is compressed in a way that was not asked for.")

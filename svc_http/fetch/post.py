@@ -12,7 +12,7 @@ import math
 import ssl
 from collections.abc import Mapping
 from contextlib import aclosing, suppress
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 import anyio
 import httpcore2
@@ -42,11 +42,6 @@ Word = Literal[
     "unknownHost",
     "unreachable",
 ]
-_BY_GUARD: Final[Mapping[str, Word]] = {
-    "deniedAddress": "deniedAddress",
-    "timeout": "timeout",
-    "unknownHost": "unknownHost",
-}
 
 
 class Undelivered(Exception):  # noqa: N818 - said as what happened
@@ -96,7 +91,8 @@ class Poster:
             with anyio.fail_after(self._total_seconds) as scope:
                 return await self._exchange(pool, URL(address), fields, body, scope)
         except FetchRefused as refused:
-            raise Undelivered(_BY_GUARD.get(refused.code, "unreachable")) from refused
+            # The guard refuses in words of this list.
+            raise Undelivered(cast("Word", refused.code)) from refused
         except (TimeoutError, httpcore2.TimeoutException) as late:
             raise Undelivered("timeout") from late
         except httpcore2.ConnectError as failed:

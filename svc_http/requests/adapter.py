@@ -22,7 +22,7 @@ from svc_http.requests import respond
 from svc_http.requests.dispatcher import Resource
 from svc_http.requests.exchange import Exchange, Header
 from svc_http.requests.paywall import Paywall
-from svc_http.requests.respond import Deprecation, Ready
+from svc_http.requests.respond import Ready
 from svc_http.requests.streams import Flow, Following
 from svc_http.runtime.runtime import Runtime
 
@@ -60,9 +60,7 @@ class Endpoint:
             b"if-none-match",
             *(item.name.lower().encode() for item in declared if item.place == "header"),
         )
-        self._deprecation = Deprecation(
-            settings.origin, settings.deprecated_at, settings.sunset_at
-        ).headers
+        self._deprecation = respond.deprecation(settings)
 
     def __call__(self, exchange: Exchange, values: Mapping[str, str]) -> Awaitable[None]:
         """The answer to one exchange, to be awaited.

@@ -21,15 +21,10 @@ class PageCache:
         self._entries_max = entries_max
         self._bytes_max = bytes_max
         self._kept: OrderedDict[Hashable, tuple[int, Ready, int]] = OrderedDict()
-        self._bytes = 0
+        self.size = 0
 
     def __len__(self) -> int:
         return len(self._kept)
-
-    @property
-    def size(self) -> int:
-        """Bytes that the kept answers take."""
-        return self._bytes
 
     def get(self, key: Hashable, version: int) -> Ready | None:
         """The answer made under this version of the store."""
@@ -43,15 +38,15 @@ class PageCache:
         """Keep an answer; `version` was read before the answer was made."""
         old = self._kept.pop(key, None)
         if old is not None:
-            self._bytes -= old[2]
+            self.size -= old[2]
         size = answer.size
         self._kept[key] = (version, answer, size)
-        self._bytes += size
-        while len(self._kept) > self._entries_max or self._bytes > self._bytes_max:
+        self.size += size
+        while len(self._kept) > self._entries_max or self.size > self._bytes_max:
             _, (_, _, freed) = self._kept.popitem(last=False)
-            self._bytes -= freed
+            self.size -= freed
 
     def clear(self) -> None:
         """Forget everything."""
         self._kept.clear()
-        self._bytes = 0
+        self.size = 0

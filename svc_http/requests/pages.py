@@ -132,11 +132,11 @@ class Pages:
     def resources(self) -> list[Resource]:
         """Every page at its path."""
         made: Mapping[str, Callable[[], Page]] = {
-            "/openapi.json": lambda: self._openapi,
-            "/openapi.flat.json": lambda: self._flat,
-            "/docs": lambda: self._docs,
-            "/docs/deprecations": lambda: self._deprecations,
-            "/llms.txt": lambda: self._llms,
+            "/openapi.json": lambda: self._document(flat=False),
+            "/openapi.flat.json": lambda: self._document(flat=True),
+            "/docs": self._docs,
+            "/docs/deprecations": self._deprecations,
+            "/llms.txt": self._llms,
         }
         answered: Mapping[str, Handler] = {
             "/": self._index,
@@ -196,25 +196,13 @@ class Pages:
 
     # -- documents -----------------------------------------------------------------------------
 
-    @cached_property
-    def _openapi(self) -> Page:
-        return self._document(flat=False)
-
-    @cached_property
-    def _flat(self) -> Page:
-        return self._document(flat=True)
-
     def _document(self, *, flat: bool) -> Page:
-        settings = self._runtime.settings
+        data_url = self._runtime.settings.data_url
         described = openapi.document(
-            self._operations,
-            base_url=self._origin,
-            data_url=settings.data_url,
-            flat=flat,
+            self._operations, base_url=self._origin, data_url=data_url, flat=flat
         )
         return Page(JSON.media_type, _json(described))
 
-    @cached_property
     def _docs(self) -> Page:
         main = (
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -234,7 +222,6 @@ class Pages:
         )
         return Page(HTML.media_type, main.encode(), policy.encode())
 
-    @cached_property
     def _deprecations(self) -> Page:
         rows = "\n".join(
             f"<tr><td>{escape(operation.method)} {escape(operation.address)}</td>"
@@ -252,7 +239,6 @@ class Pages:
         )
         return Page(HTML.media_type, _html("Deprecations", main))
 
-    @cached_property
     def _llms(self) -> Page:
         lines = [
             f"# {openapi.TITLE}",
@@ -329,8 +315,10 @@ def _choose(exchange: Exchange, offers: tuple[Representation, ...]) -> Represent
 
 
 def _kept(make: Callable[[], Page]) -> Handler:
+    made = cache(make)
+
     async def handler(exchange: Exchange, _values: Mapping[str, str]) -> None:
-        await give(exchange, make())
+        await give(exchange, made())
 
     return handler
 

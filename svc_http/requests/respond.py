@@ -1,7 +1,6 @@
 """Answers as bytes: replies of operations and refusals, with the fields that belong to them."""
 
 from collections.abc import Awaitable, Iterable
-from datetime import datetime
 from email.utils import format_datetime
 from functools import lru_cache
 
@@ -13,6 +12,7 @@ from svc_core.pipeline import Reply
 from svc_core.problem import Problem
 from svc_core.stream import Stream
 from svc_http.requests.exchange import BODILESS, V1, V2, Exchange, Header, length
+from svc_http.settings import Settings
 
 _PROBLEM_TYPE = (b"content-type", problem.MEDIA_TYPE.encode())
 _NO_STORE = (b"cache-control", b"no-store")
@@ -42,25 +42,17 @@ class Ready:
         return len(self.body) + len(b"".join(map(b"".join, self.headers)))
 
 
-@frozen
-class Deprecation:
-    """What answers to deprecated inputs say (RFC 9745, RFC 8594)."""
-
-    origin: str
-    since: datetime
-    sunset: datetime | None
-
-    @property
-    def headers(self) -> tuple[Header, ...]:
-        """`Deprecation`, the link to the explanation, and `Sunset` where a date is set."""
-        link = f'<{self.origin}/docs/deprecations>; rel="deprecation"; type="text/html"'
-        said = [
-            (b"deprecation", b"@%d" % int(self.since.timestamp())),
-            (b"link", link.encode()),
-        ]
-        if self.sunset is not None:
-            said.append((b"sunset", format_datetime(self.sunset, usegmt=True).encode()))
-        return tuple(said)
+def deprecation(settings: Settings) -> tuple[Header, ...]:
+    """What answers to deprecated inputs say (RFC 9745, RFC 8594): since when, where that is
+    explained, and until when, where that is set."""
+    link = f'<{settings.origin}/docs/deprecations>; rel="deprecation"; type="text/html"'
+    said = (
+        (b"deprecation", b"@%d" % int(settings.deprecated_at.timestamp())),
+        (b"link", link.encode()),
+    )
+    if settings.sunset_at is None:
+        return said
+    return *said, (b"sunset", format_datetime(settings.sunset_at, usegmt=True).encode())
 
 
 def encoded(headers: Iterable[tuple[str, str]]) -> list[Header]:

@@ -13,7 +13,7 @@ from contextlib import aclosing, contextmanager, suppress
 from datetime import datetime
 from typing import Final, TypeVar
 
-from attrs import frozen
+from attrs import define, field, frozen
 
 from svc_core import problem
 from svc_core.operation import Context
@@ -117,22 +117,21 @@ class Following:
             await asyncio.sleep(GATHER_SECONDS)
 
 
-@frozen
+@frozen(eq=False)
 class End:
     """How a stream ended. One that `is_told` has a last part, about the problem if any."""
 
     is_told: bool = False
     problem: Problem | None = None
-    is_whole: bool = True
 
 
-LEFT: Final = End(is_whole=False)
+LEFT: Final = End()
 """The client is gone or does not read: there is nobody to tell."""
 DONE: Final = End()
 TIME: Final = End(is_told=True)
 
 
-@frozen(eq=False)
+@define(eq=False)
 class Flow:
     """One stream on its way to one client.
 
@@ -150,11 +149,12 @@ class Flow:
     recheck_seconds: float = RECHECK_SECONDS
     heartbeat_seconds: float = HEARTBEAT_SECONDS
     slow_seconds: float = SLOW_SECONDS
+    _turn: asyncio.Lock = field(factory=asyncio.Lock, init=False)
+    _sent_at: float = field(factory=system.monotonic, init=False)
 
     async def run(self) -> None:
         """Send every part, and the last one when it is time; the head has been sent."""
-        line = _Line(self.exchange, self.slow_seconds)
-        end = await self._ended(line)
+        end = await self._ended()
         if end is LEFT:
             return  # what was begun stays visibly cut short
         with suppress(TimeoutError):
@@ -163,10 +163,10 @@ class Flow:
                     await self.exchange.part(self.stream.farewell(self._told(end.problem)))
                 await self.exchange.end()
 
-    async def _ended(self, line: "_Line") -> End:
+    async def _ended(self) -> End:
         works = (
-            self._pour(line),
-            self._beat(line),
+            self._pour(),
+            self._beat(),
             self._recheck(),
             self._until_drained(),
             self._until_left(),
@@ -183,13 +183,13 @@ class Flow:
             await asyncio.gather(*tasks, return_exceptions=True)
         return LEFT if LEFT in ends else next(iter(ends), TIME)
 
-    async def _pour(self, line: "_Line") -> End:
+    async def _pour(self) -> End:
         try:
             # The host's generator is closed here and now, so that what it holds is given back.
             async with aclosing(self.stream.parts(self.watch)) as parts:  # type: ignore[type-var]
                 async for part in parts:
                     await self.still()  # what was written since is not for a key that is gone
-                    await line.send(part)
+                    await self._send(part)
         except TimeoutError:
             return LEFT
         except Problem as refusal:
@@ -200,14 +200,14 @@ class Flow:
             return End(is_told=True, problem=Problem(problem.OVERLOADED))
         return DONE
 
-    async def _beat(self, line: "_Line") -> End:
+    async def _beat(self) -> End:
         try:
             while True:
-                left = line.sent_at + self.heartbeat_seconds - system.monotonic()
+                left = self._sent_at + self.heartbeat_seconds - system.monotonic()
                 if left > 0:
                     await asyncio.sleep(left)
                 else:
-                    await line.send(self.stream.heartbeat)
+                    await self._send(self.stream.heartbeat)
         except TimeoutError:
             return LEFT
 
@@ -227,27 +227,17 @@ class Flow:
         await self.exchange.left()
         return LEFT
 
-    def _told(self, ended: Problem | None) -> bytes | None:
-        if ended is None:
-            return None
-        return problem.body(ended, base_url=self.origin, request_id=self.exchange.request_id)
-
-
-class _Line:
-    """The way to the client, one part at a time."""
-
-    def __init__(self, exchange: Exchange, slow_seconds: float) -> None:
-        self._exchange = exchange
-        self._slow_seconds = slow_seconds
-        self._turn = asyncio.Lock()
-        self.sent_at = system.monotonic()
-
-    async def send(self, part: bytes) -> None:
+    async def _send(self, part: bytes) -> None:
         """Send one part, once the one before it was taken.
 
         Raises:
             TimeoutError: the client does not read.
         """
-        async with asyncio.timeout(self._slow_seconds), self._turn:
-            await self._exchange.part(part)
-            self.sent_at = system.monotonic()
+        async with asyncio.timeout(self.slow_seconds), self._turn:
+            await self.exchange.part(part)
+            self._sent_at = system.monotonic()
+
+    def _told(self, ended: Problem | None) -> bytes | None:
+        if ended is None:
+            return None
+        return problem.body(ended, base_url=self.origin, request_id=self.exchange.request_id)

@@ -31,7 +31,10 @@ class Commits:
 
     async def after(self, version: int, seconds: float) -> bool:
         """Wait until the store is past `version`; False when it was not within `seconds`."""
-        called = self._called_in(asyncio.get_running_loop())
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self._loop, self._is_called = loop, False
+        called: asyncio.Future[None] = loop.create_future()
         self._waiting.add(called)
         try:
             # Only now that a commit would be heard can the version be believed.
@@ -55,11 +58,6 @@ class Commits:
             await work()
             if await self.after(version, look_seconds):
                 await asyncio.sleep(gather_seconds)
-
-    def _called_in(self, loop: asyncio.AbstractEventLoop) -> "asyncio.Future[None]":
-        if loop is not self._loop:
-            self._loop, self._is_called = loop, False
-        return loop.create_future()
 
     def _heard(self) -> None:
         """A commit, told on the thread that made it; many of them are one call."""

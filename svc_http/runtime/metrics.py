@@ -5,7 +5,7 @@ when somebody asks.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 from prometheus_client.core import (
@@ -34,8 +34,8 @@ class _Series:
 class Metrics(Collector):
     """The counts of one process. Labels are route templates, never paths, so they are few."""
 
-    def __init__(self, gauges: Mapping[str, tuple[str, Callable[[], float]]] | None = None) -> None:
-        self._gauges = dict(gauges or {})
+    def __init__(self) -> None:
+        self._gauges: dict[str, tuple[str, Callable[[], float]]] = {}
         self._series: dict[tuple[str, str, int], _Series] = {}
         self._registry = CollectorRegistry()
         self._registry.register(self)

@@ -20,6 +20,9 @@ from svc_core.ports import SYSTEM, Ids, Storage, Transaction
 
 R = TypeVar("R")
 
+Failed = Callable[[BaseException], None]
+"""Hears of a failure that must not stop what goes on."""
+
 
 @frozen
 class Service:

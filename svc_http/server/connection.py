@@ -146,8 +146,8 @@ class _Stream(HTTPStream):
         self.state = ASGIHTTPState.RESPONSE
 
 
-class Head:
-    """Heads of answers as bytes.
+def head(encode: Callable[[Any], bytes], status: int, headers: list[Header]) -> bytes:
+    """The head of an answer; `headers` are those of the application and of the server.
 
     h11 examines every field of every answer by a regular expression, which costs more than all
     of this service's own work. So it is shown the one field that framing depends on, and writes
@@ -155,29 +155,23 @@ class Head:
     have passed h11 before, and all of their values together hold no CR, LF or NUL (RFC 9112 2.2:
     what would split an answer in two). Any other answer takes h11's way as a whole.
     """
-
-    def __init__(self, encode: Callable[[Any], bytes]) -> None:
-        self._encode = encode
-
-    def encode(self, status: int, headers: list[Header]) -> bytes:
-        """The head of an answer; `headers` are those of the application and of the server."""
-        framing = [pair for pair in headers if pair[0] in _FRAMING]
-        others = [pair for pair in headers if pair[0] not in _FRAMING]
-        names = {name for name, _ in others}
-        if len(framing) == 1 and framing[0][0] == b"content-length" and names <= _examined:
-            lines = b"\r\n".join(map(b": ".join, others))
-            breaks = max(len(others) - 1, 0)
-            if (
-                lines.count(b"\r\n") == lines.count(b"\n") == lines.count(b"\r") == breaks
-                and b"\0" not in lines
-            ):
-                head = self._encode(h11.Response(headers=framing, status_code=status))
-                # It ends in an empty line, unless the connection is beyond answering.
-                return b"%b%b\r\n\r\n" % (head[:-2], lines) if head and lines else head
-        head = self._encode(h11.Response(headers=headers, status_code=status))
-        if len(_examined) < EXAMINED_MAX:
-            _examined.update(name for name in names if name == name.lower())
-        return head
+    framing = [pair for pair in headers if pair[0] in _FRAMING]
+    others = [pair for pair in headers if pair[0] not in _FRAMING]
+    names = {name for name, _ in others}
+    if len(framing) == 1 and framing[0][0] == b"content-length" and names <= _examined:
+        lines = b"\r\n".join(map(b": ".join, others))
+        breaks = max(len(others) - 1, 0)
+        if (
+            lines.count(b"\r\n") == lines.count(b"\n") == lines.count(b"\r") == breaks
+            and b"\0" not in lines
+        ):
+            begun = encode(h11.Response(headers=framing, status_code=status))
+            # It ends in an empty line, unless the connection is beyond answering.
+            return b"%b%b\r\n\r\n" % (begun[:-2], lines) if begun and lines else begun
+    whole = encode(h11.Response(headers=headers, status_code=status))
+    if len(_examined) < EXAMINED_MAX:
+        _examined.update(name for name in names if name == name.lower())
+    return whole
 
 
 _FRAMING = frozenset({b"content-length", b"transfer-encoding", b"connection"})
@@ -207,7 +201,6 @@ class Protocol(H11Protocol):
             h11.SERVER, max_incomplete_event_size=self.config.h11_max_incomplete_size
         )
         self._head = b""
-        self._heads = Head(self._encode)
         self._pass_on = self.send
         self.send = self._send
         self._writer = internals.writer(self._pass_on)
@@ -314,7 +307,7 @@ class Protocol(H11Protocol):
         """
         if isinstance(event, Response) and event.status_code >= 200:
             headers = [*event.headers, *self._own_headers()]
-            self._head = self._heads.encode(event.status_code, headers)
+            self._head = head(self._encode, event.status_code, headers)
         elif isinstance(event, Body):
             await self._write(self._encode(h11.Data(data=event.data)))
         elif isinstance(event, EndBody):

@@ -20,17 +20,6 @@ from hypercorn.config import Config
 
 from svc_http.app import Service
 
-HEAD_BYTES_MAX = 40_960
-"""The request line and fields that are read before 431: our 32 KiB and a target."""
-
-KEEP_ALIVE_SECONDS = 5
-KEEP_ALIVE_REQUESTS_MAX = 1_000_000  # reconnecting costs more than it frees
-STREAMS_MAX = 100
-QUEUE_MAX = 10
-"""Parts of a body that wait for the application: 10 of 64 KiB hold a slow reader's sender back."""
-
-BACKLOG = 1_024
-
 OnReady = Callable[[str, int], None]
 """Told the address once connections are answered."""
 
@@ -50,9 +39,22 @@ class Listening(Config):
     Settings carry it, because all servers of a process share one protocol.
     """
 
+    h11_max_incomplete_size = 40_960
+    """The request line and fields that are read before 431: our 32 KiB and a target."""
+    keep_alive_timeout = 5.0
+    keep_alive_max_requests = 1_000_000  # reconnecting costs more than it frees
+    read_timeout = None  # it would cut quiet streams; bodies have their own deadline
+    h2_max_concurrent_streams = 100
+    max_app_queue_size = 10
+    """Parts of a body that wait for the application: 10 of 64 KiB hold a slow reader's sender
+    back."""
+    backlog = 1_024
+    include_server_header = False
+    accesslog = None
+    loglevel = "WARNING"
+
     origin = ""
     """Where links begin."""
-
     unread: Callable[[str, int], None] = staticmethod(lambda _id, _status: None)
     """Hears of what no application gets to see: a request's id and the status of its refusal."""
 
@@ -76,24 +78,6 @@ def install() -> list[str]:
     return missing
 
 
-def config(descriptor: int, graceful_seconds: int) -> Listening:
-    """Hypercorn's settings; each differs from its default for a reason given above."""
-    made = Listening()
-    made.bind = [f"fd://{descriptor}"]
-    made.include_server_header = False
-    made.h11_max_incomplete_size = HEAD_BYTES_MAX
-    made.keep_alive_timeout = KEEP_ALIVE_SECONDS
-    made.keep_alive_max_requests = KEEP_ALIVE_REQUESTS_MAX
-    made.read_timeout = None  # it would cut quiet streams; bodies have their own deadline
-    made.graceful_timeout = graceful_seconds
-    made.h2_max_concurrent_streams = STREAMS_MAX
-    made.max_app_queue_size = QUEUE_MAX
-    made.backlog = BACKLOG
-    made.accesslog = None
-    made.loglevel = "WARNING"
-    return made
-
-
 def listen(host: str, port: int) -> socket.socket:
     """A listening socket; port 0 takes any that is free.
 
@@ -106,7 +90,7 @@ def listen(host: str, port: int) -> socket.socket:
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     try:
         listening.bind((host, port))
-        listening.listen(BACKLOG)
+        listening.listen(Listening.backlog)
     except OSError as refused:
         listening.close()
         if refused.errno == errno.EADDRINUSE:
@@ -145,7 +129,9 @@ async def serve(
             await asyncio.wait_for(service.edge.quiet(), settings.graceful_seconds)
 
     # Detached, because Hypercorn owns and closes it from here on.
-    made = config(listening.detach(), settings.graceful_seconds)
+    made = Listening()
+    made.bind = [f"fd://{listening.detach()}"]
+    made.graceful_timeout = settings.graceful_seconds
     made.origin, made.unread = settings.origin, service.edge.unread
     await hypercorn_serve(service, made, shutdown_trigger=until_drained)  # type: ignore[arg-type]
 

@@ -10,7 +10,6 @@ Rule 3: nobody waits for somebody else's address: a few webhooks of one host at 
 """
 
 import asyncio
-from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from typing import Final, Protocol
@@ -27,7 +26,7 @@ from svc_core.webhooks.rules import Outcome
 from svc_http import system
 from svc_http.fetch.post import Undelivered
 from svc_http.runtime.commits import Commits
-from svc_http.runtime.service import Service
+from svc_http.runtime.service import Failed, Service
 
 LOOK_SECONDS: Final = 1.0
 """How often the queues are looked at when nothing was heard: what other processes queued, and
@@ -50,7 +49,6 @@ PURGE_ROWS_MAX: Final = 500
 
 Key = tuple[str, str]
 """A webhook: its tenant and its id."""
-Failed = Callable[[BaseException], None]
 
 
 class Sender(Protocol):

@@ -7,7 +7,6 @@ Rule 3: a file goes only while no row of any tenant names it, and not while one 
 """
 
 import asyncio
-from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from typing import Final
@@ -25,7 +24,7 @@ from svc_http.media.files import Media
 from svc_http.providers.sound import NoSound
 from svc_http.providers.speech import SECONDS_MAX, Speech, SpeechFailed, Words
 from svc_http.runtime.commits import Commits
-from svc_http.runtime.service import Service
+from svc_http.runtime.service import Failed, Service
 
 CLAIM: Final = timedelta(seconds=SECONDS_MAX + 60)
 """How long a report belongs to the worker that speaks it: its bound, and a minute for the disk."""
@@ -34,8 +33,6 @@ LOOK_SECONDS: Final = 30.0
 GATHER_SECONDS: Final = 0.25
 ROUND_MAX: Final = 16
 """Rows read in one round."""
-
-Failed = Callable[[BaseException], None]
 
 
 @frozen

@@ -6,7 +6,6 @@ Rule 2: instants are texts here, for the ledger refuses what other readers would
 """
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, get_args
 
 import attrs
@@ -252,13 +251,11 @@ def _members(kind: Kind, op: Op) -> Members:
     return Members((*head, *own.required), (*own.optional, *why, *interval))
 
 
-MEMBERS: Final[Mapping[tuple[Kind, Op], Members]] = MappingProxyType(
-    {
-        (kind, op): _members(kind, op)
-        for kind in KIND_PREFIX
-        for op in get_args(Op)
-        # A verdict says whether a source or an author is right; a subject is no assertion.
-        if (kind, op) != ("subject", "verify")
-    }
-)
+MEMBERS: Final[Mapping[tuple[Kind, Op], Members]] = {
+    (kind, op): _members(kind, op)
+    for kind in KIND_PREFIX
+    for op in get_args(Op)
+    # A verdict says whether a source or an author is right; a subject is no assertion.
+    if (kind, op) != ("subject", "verify")
+}
 """The members of each record that exists, by kind and operation."""

@@ -20,7 +20,7 @@ from svc_core.ledger.append.append import stored_line, vouch
 from svc_core.ledger.append.erasure import erase_content, may_erase
 from svc_core.ledger.log import tree
 from svc_core.ledger.log.seal import TreeHead
-from svc_core.ledger.records import Record, decode, split
+from svc_core.ledger.records import decode, split
 from svc_core.ledger.stored import SUBJECT_RECORDS_MAX, head_of
 from svc_core.ledger.verify.anchors import gather
 from svc_core.ledger.verify.lines import NO_PAYLOAD
@@ -156,9 +156,6 @@ class _Taking:
             expect=size,
         )
         self._head = head
-        self._note(records)
-
-    def _note(self, records: Sequence[Record]) -> None:
         for record in records:
             self._subjects[record.subject] += 1
             if record.id == record.subject:

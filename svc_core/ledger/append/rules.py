@@ -14,7 +14,6 @@ records stay, with who made them.
 
 import re
 from collections.abc import Container, Iterable, Mapping
-from types import MappingProxyType
 from typing import Final
 
 from attrs import frozen
@@ -24,19 +23,17 @@ from svc_core.ledger.fold.states import FOUR_EYES, TRANSITIONS, UNVERIFIED, Stat
 from svc_core.ledger.records import STATEMENTS, Draft, Op, Record
 from svc_core.problem import Problem
 
-ACTS_ON: Final[Mapping[Op, frozenset[str]]] = MappingProxyType(
-    {
-        "assert": frozenset(),
-        # They state something in the place of what they act on, so that is a statement.
-        "amend": STATEMENTS,
-        "supersede": STATEMENTS,
-        # A retracted retraction restores its target, a retracted verdict the one before it.
-        "retract": STATEMENTS | {"retract", "verify"},
-        "verify": STATEMENTS,
-        # Reasons, notes and methods are words of people, too.
-        "erase": STATEMENTS | {"retract", "verify"},
-    }
-)
+ACTS_ON: Final[Mapping[Op, frozenset[str]]] = {
+    "assert": frozenset(),
+    # They state something in the place of what they act on, so that is a statement.
+    "amend": STATEMENTS,
+    "supersede": STATEMENTS,
+    # A retracted retraction restores its target, a retracted verdict the one before it.
+    "retract": STATEMENTS | {"retract", "verify"},
+    "verify": STATEMENTS,
+    # Reasons, notes and methods are words of people, too.
+    "erase": STATEMENTS | {"retract", "verify"},
+}
 """The operations of the records that each operation may have as its target."""
 
 _HOST: Final = re.compile("https?://([^/?#]+)")
@@ -53,8 +50,8 @@ class Known:
 
     records: Mapping[str, Record]
     in_force: Container[str] = frozenset()
-    states: Mapping[str, State] = MappingProxyType({})
-    evidence: Mapping[str, Record] = MappingProxyType({})
+    states: Mapping[str, State] = {}
+    evidence: Mapping[str, Record] = {}
     allow_erasure: bool = False
 
 

@@ -7,7 +7,6 @@ Rule 3: nothing is looked up: a value that is well formed may still name nothing
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
 from svc_core import problem
@@ -20,13 +19,11 @@ __all__ = ["SCHEMES", "VALUE_MAX", "Scheme", "SchemeName", "normalise"]
 VALUE_MAX: Final = 2_048
 """Characters of a designator, before and after: what web servers and browsers take as a URL."""
 
-SCHEMES: Final[Mapping[str, Scheme]] = MappingProxyType(
-    {
-        scheme.name: scheme
-        for family in (finance, security, network, transport, names)
-        for scheme in family.SCHEMES
-    }
-)
+SCHEMES: Final[Mapping[str, Scheme]] = {
+    scheme.name: scheme
+    for family in (finance, security, network, transport, names)
+    for scheme in family.SCHEMES
+}
 """Every scheme by its name, in the order of their families."""
 
 if TYPE_CHECKING:

@@ -1,5 +1,7 @@
 """Records as rows of a view: head, verification, content, and what displaces them."""
 
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
 from svc_core.ledger.fold.standing import Displacement, Standing, Verdicts
@@ -7,20 +9,16 @@ from svc_core.ledger.fold.states import CREDIBILITY, UNVERIFIED
 from svc_core.ledger.fold.view import DisplacerView, HistoryView, VerdictView, VerificationView
 from svc_core.ledger.records import Payload, Record
 
-Head: TypeAlias = tuple[str, int, str, str, str | None, str | None, bool]
+Members: TypeAlias = tuple[str, int, str, str, str | None, str | None]
+
+_head: Callable[[Record], Members] = attrgetter(
+    "id", "seq", "author", "recorded_at", "valid_from", "valid_to"
+)
 
 
-def head_of(record: Record) -> Head:
-    """What every row begins with."""
-    return (
-        record.id,
-        record.seq,
-        record.author,
-        record.recorded_at,
-        record.valid_from,
-        record.valid_to,
-        record.payload is None,
-    )
+def head_of(record: Record) -> tuple[*Members, bool]:
+    """What every row begins with, in the order of `RecordView`."""
+    return (*_head(record), record.payload is None)
 
 
 def content(record: Record) -> dict[str, Any] | None:
@@ -74,10 +72,7 @@ def _dissent(found: Verdicts) -> tuple[VerdictView, ...]:
 def _verdict(record: Record, *, counts: bool) -> VerdictView:
     payload = record.payload or {}
     return VerdictView(
-        record.id,
-        record.seq,
-        record.author,
-        record.recorded_at,
+        *_head(record)[:4],
         text_of(payload.get("state")),
         payload.get("method"),
         texts_of(payload.get("evidence")),
@@ -115,12 +110,5 @@ def _displaced(record: Record, displacement: Displacement) -> HistoryView:
 
 
 def _displacer(record: Record) -> DisplacerView:
-    return DisplacerView(
-        record.id,
-        record.op,
-        record.author,
-        record.recorded_at,
-        record.valid_from,
-        record.valid_to,
-        (record.payload or {}).get("reason"),
-    )
+    reason = (record.payload or {}).get("reason")
+    return DisplacerView(record.id, record.op, *_head(record)[2:], reason)

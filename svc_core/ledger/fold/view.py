@@ -319,7 +319,7 @@ def encode(view: SubjectView) -> bytes:
     What has no canonical form, which no ledger that verifies holds, is shown as null.
     """
     try:
-        return canonical.dumps(_plain(view, _as_it_is))
+        return canonical.dumps(_plain(view, lambda value: value))
     except canonical.CanonicalError:
         return canonical.dumps(_plain(view, _showable))
 
@@ -339,10 +339,6 @@ def _plain(value: Any, leaf: Callable[[Any], Any]) -> Any:
     if type(value) is dict and value and type(next(iter(value.values()))) is ClaimView:
         return {name: _plain(item, leaf) for name, item in value.items()}
     return leaf(value)
-
-
-def _as_it_is(value: Any) -> Any:
-    return value
 
 
 def _showable(value: Any) -> Any:

@@ -127,10 +127,6 @@ class Signature:
         """The line, with its LF."""
         return f"{_DASH}{self.name} {to_base64(self.key_id + self.blob)}\n"
 
-    def is_by(self, key: VerifierKey) -> bool:
-        """Whether name and key id are those of `key`. It does not say that it verifies."""
-        return self.name == key.name and self.key_id == key.id
-
 
 @frozen
 class Note:
@@ -144,8 +140,9 @@ class Note:
         return f"{self.text}\n{''.join(signature.line for signature in self.signatures)}"
 
     def of(self, key: VerifierKey) -> tuple[Signature, ...]:
-        """The signatures that bear the name and the id of `key`."""
-        return tuple(signature for signature in self.signatures if signature.is_by(key))
+        """The signatures that bear the name and the id of `key`; whether they verify is open."""
+        own = key.name, key.id
+        return tuple(each for each in self.signatures if (each.name, each.key_id) == own)
 
 
 # -- reading -----------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from hashlib import sha256
 from json import loads
 from typing import Final, NamedTuple, Self
 
-from attrs import field, frozen
+from attrs import asdict, field, frozen
 
 from svc_core import canonical
 from svc_core.ledger.log import tree
@@ -86,15 +86,8 @@ class TreeHead:
 
     def encode(self) -> bytes:
         """The head as bytes to be stored; `decode` gives it back."""
-        return canonical.dumps(
-            {
-                "ledger": self.ledger,
-                "size": self.size,
-                "seal": self.seal,
-                "recordedAt": self.recorded_at,
-                "frontier": [hash_.hex() for hash_ in self.frontier],
-            }
-        )
+        frontier = [hash_.hex() for hash_ in self.frontier]
+        return canonical.dumps({**asdict(self), "frontier": frontier})
 
     @classmethod
     def decode(cls, data: bytes) -> Self:
@@ -106,9 +99,7 @@ class TreeHead:
         try:
             stored = loads(data)
             frontier = tuple(bytes.fromhex(digits) for digits in stored["frontier"])
-            head = cls(
-                stored["ledger"], stored["size"], stored["seal"], stored["recordedAt"], frontier
-            )
+            head = cls(**{**stored, "frontier": frontier})
         except (KeyError, TypeError) as broken:
             raise ValueError("These are no bytes of a ledger's head.") from broken
         if len(frontier) != head.size.bit_count():

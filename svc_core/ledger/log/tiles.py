@@ -17,8 +17,6 @@ from svc_core.ledger.log.proofs import Span
 WIDTH: Final = 256
 HEIGHT: Final = 8
 LEVEL_MAX: Final = 63
-ENTRY_BYTES_MAX: Final = 65_535
-_LENGTH_BYTES: Final = 2
 
 _PATH = re.compile(
     r"tile/(entries|0|[1-9][0-9]?)/((?:x[0-9]{3}/){0,6}[0-9]{3})(?:\.p/([1-9][0-9]{0,2}))?"
@@ -91,9 +89,6 @@ class Tile:
 def entry_bytes(entries: Sequence[bytes]) -> bytes:
     """The bytes of a tile of entries: each after its length as uint16, big-endian.
 
-    Raises:
-        TileError: an entry is longer than 65,535 bytes.
+    The head of a record has less than a kibibyte, so two bytes always do.
     """
-    if any(len(entry) > ENTRY_BYTES_MAX for entry in entries):
-        raise TileError(f"An entry has at most {ENTRY_BYTES_MAX} bytes.")
-    return b"".join(len(entry).to_bytes(_LENGTH_BYTES, "big") + entry for entry in entries)
+    return b"".join(len(entry).to_bytes(2, "big") + entry for entry in entries)

@@ -42,7 +42,8 @@ def grow(frontier: Frontier, size: int, leaves: Iterable[Hash]) -> Growth:
     Raises:
         ValueError: the frontier is not one of that size.
     """
-    _check(frontier, size)
+    if size < 0 or len(frontier) != size.bit_count():
+        raise ValueError(f"A tree of {size} leaves has a frontier of {size.bit_count()} hashes.")
     row = list(leaves)
     total = size + len(row)
     edge: list[Hash] = []
@@ -79,8 +80,3 @@ def root(frontier: Frontier) -> Hash:
     for left in frontier[-2::-1]:
         value = node(left, value)
     return value
-
-
-def _check(frontier: Frontier, size: int) -> None:
-    if size < 0 or len(frontier) != size.bit_count():
-        raise ValueError(f"A tree of {size} leaves has a frontier of {size.bit_count()} hashes.")

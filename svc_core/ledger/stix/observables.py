@@ -5,7 +5,6 @@ Rule 2: a pattern quotes its text: nothing in a designator can end the quotation
 """
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any, Final
 
 from attrs import frozen
@@ -81,16 +80,14 @@ def _account(value: str) -> Observable:
     return Observable("user-account", {"user_id": value, "account_login": name})
 
 
-_MAKERS: Final[Mapping[str, Callable[[str], Observable | None]]] = MappingProxyType(
-    {
-        "domain": _valued("domain-name"),
-        "ipv4": _valued("ipv4-addr"),
-        "ipv6": _valued("ipv6-addr"),
-        "url": _valued("url"),
-        "email": _valued("email-addr"),
-        "asn": _system,
-        "sha256": _hashed("file"),
-        "handle": _account,
-        "x509": _hashed("x509-certificate"),
-    }
-)
+_MAKERS: Final[Mapping[str, Callable[[str], Observable | None]]] = {
+    "domain": _valued("domain-name"),
+    "ipv4": _valued("ipv4-addr"),
+    "ipv6": _valued("ipv6-addr"),
+    "url": _valued("url"),
+    "email": _valued("email-addr"),
+    "asn": _system,
+    "sha256": _hashed("file"),
+    "handle": _account,
+    "x509": _hashed("x509-certificate"),
+}

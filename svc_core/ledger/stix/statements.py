@@ -37,6 +37,10 @@ class Made(NamedTuple):
 NOTHING: Final = Made((), ())
 
 
+def _alone(made: Object) -> Made:
+    return Made((made,), (made["id"],))
+
+
 def kebab(predicate: str) -> str:
     """A predicate as a relationship type (STIX 2.1, 5.1: lower case, digits and hyphens)."""
     words = _UPPER.sub("-", predicate).lower()
@@ -84,8 +88,7 @@ class Maker:
             return NOTHING  # an external reference of the subject
         # A verdict on a name is none on the subject, so the name needs an object of its own.
         words = {"abstract": scheme, "content": f"{scheme}:{value}"}
-        note = self._note(record, payload, [self._subject], **words)
-        return Made((note,), (note["id"],))
+        return _alone(self._note(record, payload, [self._subject], **words))
 
     def _observation(self, record: Record, payload: Payload) -> Made:
         source = payload.get("source")
@@ -120,14 +123,11 @@ class Maker:
         if predicate is None or value_words is None:
             return self._unreadable(record)
         if other is not None:
-            link = self._relationship(
-                record, payload, kebab(predicate), subject_id(self.issuer, other), other
-            )
-            return Made((link,), (link["id"],))
+            target = subject_id(self.issuer, other)
+            return _alone(self._relationship(record, payload, kebab(predicate), target, other))
         found = self._sought(record, value) if predicate == MALICIOUS else []
         if found:
-            indicator = self._indicator(record, payload, found)
-            return Made((indicator,), (indicator["id"],))
+            return _alone(self._indicator(record, payload, found))
         source = payload.get("source")
         note = self._note(
             record,
@@ -137,15 +137,15 @@ class Maker:
             content=f"{predicate} = {value_words}",
             external_references=_sources(source) if isinstance(source, dict) else None,
         )
-        return Made((note,), (note["id"],))
+        return _alone(note)
 
     def _unreadable(self, record: Record) -> Made:
         if record.kind == "subject":
             return NOTHING
         was = "was erased" if record.payload is None else "cannot be read"
         words = f"The content of {record.kind} {record.id} {was}."
-        note = self._note(record, {}, [self._subject], abstract=record.kind, content=words)
-        return Made((note,), (note["id"],))
+        about = [self._subject]
+        return _alone(self._note(record, {}, about, abstract=record.kind, content=words))
 
     # -- objects -----------------------------------------------------------------------------------
 

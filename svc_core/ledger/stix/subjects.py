@@ -5,7 +5,6 @@ Rule 1: the object is the same whichever export it is in, its own or one that re
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, Final
 
 from svc_core.ledger.stix.ids import FIXED_TIME
@@ -13,9 +12,7 @@ from svc_core.ledger.stix.issuer import Issuer
 from svc_core.ledger.stix.known import Known, Object, said, text
 from svc_core.ledger.stix.observables import observable
 
-_CLASSES: Final = MappingProxyType(
-    {"organization": "organization", "person": "individual", "group": "group"}
-)
+_CLASSES: Final = {"organization": "organization", "person": "individual", "group": "group"}
 _DOMAIN_TYPES: Final = frozenset(
     {"threat-actor", "intrusion-set", "campaign", "malware", "tool", "infrastructure"}
     | {"vulnerability"}

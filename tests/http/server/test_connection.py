@@ -7,6 +7,7 @@ import time
 import warnings
 from collections import deque
 from contextlib import closing, suppress
+from functools import partial
 
 import h11
 import pytest
@@ -17,7 +18,7 @@ from hypercorn.typing import ConnectionState
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_http.server import connection, hypercorn
+from svc_http.server import connection
 from svc_http.server.hypercorn import Listening
 
 GET = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -32,7 +33,7 @@ def exchange():
     server_side = h11.Connection(h11.SERVER)
     server_side.receive_data(GET)
     server_side.next_event()
-    return connection.Head(lambda event: server_side.send(event) or b"")
+    return partial(connection.head, lambda event: server_side.send(event) or b"")
 
 
 def fields(head):
@@ -60,11 +61,11 @@ def test_a_head_says_what_h11_alone_would_say(others, framing, status):
     headers = [*others, *framing]
     connection._examined.clear()
     try:
-        slow = exchange().encode(status, headers)
+        slow = exchange()(status, headers)
     except h11.LocalProtocolError:
         return
     assert connection._examined == {name for name, _ in others}
-    assert fields(exchange().encode(status, headers)) == fields(slow)
+    assert fields(exchange()(status, headers)) == fields(slow)
     assert slow.count(b"\r\n\r\n") == 1
 
 
@@ -73,22 +74,22 @@ def test_a_head_says_what_h11_alone_would_say(others, framing, status):
 )
 @pytest.mark.parametrize("name", [b"x-a", b"x-new"])
 def test_no_value_splits_an_answer(name, value):
-    exchange().encode(200, [(b"x-a", b"fine"), LENGTH])
+    exchange()(200, [(b"x-a", b"fine"), LENGTH])
     with pytest.raises(h11.LocalProtocolError):
-        exchange().encode(200, [(name, value), (b"x-a", b"fine"), LENGTH])
+        exchange()(200, [(name, value), (b"x-a", b"fine"), LENGTH])
 
 
 @pytest.mark.parametrize("name", [b"x a", b"x:a", b"x\r\na", b"", b":status"])
 def test_a_name_is_examined_before_it_is_written(name):
     for _ in range(2):
         with pytest.raises(h11.LocalProtocolError):
-            exchange().encode(200, [(name, b"a"), LENGTH])
+            exchange()(200, [(name, b"a"), LENGTH])
 
 
 def test_only_so_many_names_are_remembered(monkeypatch):
     monkeypatch.setattr(connection, "EXAMINED_MAX", 1)
     for name in (b"x-a", b"x-b", b"x-c"):
-        assert name in exchange().encode(200, [(name, b"a"), LENGTH])
+        assert name in exchange()(200, [(name, b"a"), LENGTH])
     assert connection._examined == {b"x-a"}
 
 
@@ -153,7 +154,7 @@ PATIENCE_SECONDS = 0.3
 @pytest.fixture
 def impatient(wire_server, monkeypatch):
     """A server that closes a connection after a short while without a request."""
-    monkeypatch.setattr(hypercorn, "KEEP_ALIVE_SECONDS", PATIENCE_SECONDS)
+    monkeypatch.setattr(Listening, "keep_alive_timeout", PATIENCE_SECONDS)
     made = type(wire_server)()
     made.start()
     yield made
@@ -208,9 +209,8 @@ def test_each_idle_connection_has_its_own_time(impatient):
 
 
 def test_a_server_that_ends_closes_idle_connections_at_once(wire_server, monkeypatch):
-    monkeypatch.setattr(
-        hypercorn, "KEEP_ALIVE_SECONDS", 3_600
-    )  # far longer than anybody waits here
+    # Far longer than anybody waits here.
+    monkeypatch.setattr(Listening, "keep_alive_timeout", 3_600)
     made = type(wire_server)()
     made.start()
     with connect(made.port) as client:
@@ -220,7 +220,7 @@ def test_a_server_that_ends_closes_idle_connections_at_once(wire_server, monkeyp
 
 
 def test_a_connection_is_closed_after_so_many_requests(wire_server, monkeypatch):
-    monkeypatch.setattr(hypercorn, "KEEP_ALIVE_REQUESTS_MAX", 2)
+    monkeypatch.setattr(Listening, "keep_alive_max_requests", 2)
     made = type(wire_server)()
     made.start()
     with connect(made.port) as client:

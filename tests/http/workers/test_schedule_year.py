@@ -100,7 +100,7 @@ class Town:
 
     async def delete(self, id_: str) -> None:
         await self.service.write(
-            TENANT, lambda ctx: profiles.delete_profile(ctx, profiles.DeleteProfile(id_))
+            TENANT, lambda ctx: profiles.delete_profile(ctx, profiles.OneProfile(id_))
         )
 
     # -- the scheduler -------------------------------------------------------------------------
