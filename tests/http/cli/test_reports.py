@@ -114,7 +114,10 @@ def test_a_report_is_shown_in_every_form(svc: Svc, report_id: str, here: Path) -
     assert svc("reports", "show", report_id, *wanted, "--format", "json", "--json").json == whole
     assert whole["content"]["markdown"].rstrip("\n") == markdown.rstrip("\n")
     worded = svc("reports", "show", report_id, "--format", "markdown", "--json").json
-    assert worded == {"mediaType": "text/markdown; charset=utf-8", "text": whole["content"]["markdown"]}
+    assert worded == {
+        "mediaType": "text/markdown; charset=utf-8",
+        "text": whole["content"]["markdown"],
+    }
     assert svc("reports", "show", report_id, "--out", "report.md").code == 0
     assert (here / "report.md").read_text().rstrip("\n") == markdown.rstrip("\n")
     lost = svc("reports", "show", report_id, "--out", "none/report.md")
