@@ -18,7 +18,7 @@ from svc_core import problem
 from svc_core.problem import Problem
 from svc_http import system
 from svc_http.requests import authority, respond
-from svc_http.requests.exchange import ABORTED, ClientGoneError, Exchange
+from svc_http.requests.exchange import ABORTED, ClientGoneError, Exchange, busy
 from svc_http.runtime.runtime import Runtime
 from svc_http.storage.errors import Overloaded, StorageUnavailable
 
@@ -27,9 +27,6 @@ TARGET_BYTES_MAX = 8_192
 
 FIELDS_MAX = 100
 FIELD_BYTES_MAX = 32 * 1024
-
-RETRY_SECONDS = 1
-"""What a client is told to wait when the server is busy: the load changes within a second."""
 
 SINGLETONS = frozenset(
     {b"authorization", b"content-type", b"content-length", b"idempotency-key", b"host"}
@@ -112,9 +109,9 @@ class Edge:
             return
         except StorageUnavailable as failure:
             self._journal.failure("storage", failure, exchange.request_id)
-            refused = _busy(problem.STORAGE_UNAVAILABLE)
+            refused = busy(problem.STORAGE_UNAVAILABLE)
         except Overloaded:
-            refused = _busy(problem.OVERLOADED)
+            refused = busy(problem.OVERLOADED)
         except HTTPException as foreign:
             refused = _of_starlette(foreign)
         except Exception as failure:  # The last resort: whatever escaped is a defect of ours.
@@ -133,12 +130,8 @@ class Edge:
             return
         if self._runtime.drain.is_set():
             exchange.closing = True
-            raise _busy(problem.SHUTTING_DOWN)
-        raise _busy(problem.OVERLOADED)
-
-
-def _busy(kind: problem.ProblemType) -> Problem:
-    return Problem(kind, headers={"Retry-After": str(RETRY_SECONDS)})
+            raise busy(problem.SHUTTING_DOWN)
+        raise busy(problem.OVERLOADED)
 
 
 _FOREIGN = {

@@ -15,7 +15,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from svc_core import problem
 from svc_core.access.limits import HEADER_NAMES
-from svc_core.problem import Problem
+from svc_core.problem import Problem, ProblemType
 from svc_http import system
 
 Header = tuple[bytes, bytes]
@@ -50,6 +50,15 @@ V1 = (
 )
 V2 = ((b"x-svc-api-version", b"2.0"), _ORIGIN, _NOSNIFF, _LOCKED_DOWN)
 """What every answer of a version carries; a page may bring its own policy."""
+
+
+RETRY_SECONDS = 1
+"""What a client is told to wait when the server is busy: the load changes within a second."""
+
+
+def busy(kind: ProblemType) -> Problem:
+    """The refusal of what may be asked again soon."""
+    return Problem(kind, headers={"Retry-After": str(RETRY_SECONDS)})
 
 
 BODILESS = frozenset({204, 304})

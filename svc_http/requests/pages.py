@@ -9,7 +9,7 @@ import asyncio
 import gzip
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -23,7 +23,7 @@ from svc_core.operation import Operation
 from svc_core.ports import BASE_V1, BASE_V2, SYSTEM, Transaction
 from svc_core.problem import CATALOGUE, Problem, ProblemType
 from svc_http.requests.dispatcher import Handler, Resource
-from svc_http.requests.exchange import V1, Exchange, Header
+from svc_http.requests.exchange import V1, Exchange, Header, busy
 from svc_http.runtime import metrics
 from svc_http.runtime.runtime import Runtime
 
@@ -126,7 +126,8 @@ class Pages:
         self._operations = operations
         self._runtime = runtime
         self._origin = runtime.origin
-        self._problems: dict[str, dict[str, Page]] = {}
+        self._index_page = cache(self._made_index)
+        self._problem_page = cache(self._made_problem)
         self._slugs = {kind.slug: kind for kind in CATALOGUE.values()}
 
     def resources(self) -> list[Resource]:
@@ -154,11 +155,9 @@ class Pages:
     # -- index ---------------------------------------------------------------------------------
 
     async def _index(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
-        chosen = _choose(exchange, (JSON, HTML))
-        await give(exchange, self._index_html if chosen is HTML else self._index_json)
+        await give(exchange, self._index_page(_choose(exchange, (JSON, HTML))))
 
-    @cached_property
-    def _links(self) -> dict[str, str]:
+    def _made_index(self, form: Representation) -> Page:
         paths = {
             "v1": BASE_V1,
             "v2": BASE_V2,
@@ -169,30 +168,20 @@ class Pages:
             "live": "/livez",
             "ready": "/readyz",
         }
-        return {name: self._origin + path for name, path in paths.items()}
-
-    @cached_property
-    def _described(self) -> tuple[Header, ...]:
+        links = {name: self._origin + path for name, path in paths.items()}
+        if form is HTML:
+            rows = "\n".join(
+                f'<dt>{escape(name)}</dt><dd><a href="{escape(url)}">{escape(url)}</a></dd>'
+                for name, url in links.items()
+            )
+            body = _html(openapi.TITLE, f"<dl>\n{rows}\n</dl>")
+        else:
+            body = _json({"name": openapi.TITLE, "version": service_version(), "links": links})
         # RFC 8631: where machines and people find the description of this service.
-        link = (
-            f'<{self._origin}/openapi.json>; rel="service-desc", '
-            f'<{self._origin}/docs>; rel="service-doc"'
+        described = (
+            f'<{links["openapi"]}>; rel="service-desc", <{links["docs"]}>; rel="service-doc"'
         )
-        return ((b"link", link.encode()),)
-
-    @cached_property
-    def _index_json(self) -> Page:
-        body = {"name": openapi.TITLE, "version": service_version(), "links": self._links}
-        return Page(JSON.media_type, _json(body), extra=self._described)
-
-    @cached_property
-    def _index_html(self) -> Page:
-        rows = "\n".join(
-            f'<dt>{escape(name)}</dt><dd><a href="{escape(url)}">{escape(url)}</a></dd>'
-            for name, url in self._links.items()
-        )
-        body = _html(openapi.TITLE, f"<dl>\n{rows}\n</dl>")
-        return Page(HTML.media_type, body, extra=self._described)
+        return Page(form.media_type, body, extra=((b"link", described.encode()),))
 
     # -- documents -----------------------------------------------------------------------------
 
@@ -267,13 +256,9 @@ class Pages:
                 "There is no problem type of this name.",
                 resolution="Take the address from the type of a problem.",
             )
-        chosen = _choose(exchange, (HTML, JSON))
-        forms = self._problems.setdefault(kind.slug, {})
-        if chosen.format not in forms:
-            forms[chosen.format] = self._problem_page(kind, chosen)
-        await give(exchange, forms[chosen.format])
+        await give(exchange, self._problem_page(kind, _choose(exchange, (HTML, JSON))))
 
-    def _problem_page(self, kind: ProblemType, form: Representation) -> Page:
+    def _made_problem(self, kind: ProblemType, form: Representation) -> Page:
         if form is HTML:
             html = reference.problem_page(kind, base_url=self._origin)
             return Page(HTML.media_type, html.encode())
@@ -294,7 +279,7 @@ class Pages:
 
     async def _readyz(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
         if self._runtime.drain.is_set():
-            raise Problem(problem.SHUTTING_DOWN, headers={"Retry-After": "1"})
+            raise busy(problem.SHUTTING_DOWN)
         await self._runtime.storage.read(SYSTEM, _touch)
         await _state(exchange, JSON.media_type, b'{"status":"ready"}')
 

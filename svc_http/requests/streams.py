@@ -21,7 +21,7 @@ from svc_core.ports import Storage, Transaction
 from svc_core.problem import Problem
 from svc_core.stream import Stream
 from svc_http import system
-from svc_http.requests.exchange import Exchange
+from svc_http.requests.exchange import RETRY_SECONDS, Exchange
 from svc_http.runtime.commits import Commits
 from svc_http.storage.errors import Overloaded, StorageUnavailable
 
@@ -45,8 +45,6 @@ NEWS_SECONDS: Final = 5.0
 """How often the store is looked at when nothing was heard: what other processes wrote."""
 GATHER_SECONDS: Final = 0.02
 """How long commits are gathered before one look, so that a busy store is not asked at each."""
-RETRY_SECONDS: Final = 1
-"""What is told to whoever finds too many streams open."""
 
 
 class Open:

@@ -11,12 +11,10 @@ from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
 
 from svc_core import problem
-from svc_core.problem import Problem
+from svc_http.requests.exchange import busy
 
 WAIT_SECONDS_MAX = 5.0
 """How long a request waits for another with its key; clients give up not much later."""
-
-RETRY_AFTER_SECONDS = 1
 
 
 class Turns:
@@ -37,10 +35,7 @@ class Turns:
             async with asyncio.timeout(WAIT_SECONDS_MAX):
                 await lock.acquire()
         except TimeoutError as late:
-            raise Problem(
-                problem.IDEMPOTENCY_IN_PROGRESS,
-                headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
-            ) from late
+            raise busy(problem.IDEMPOTENCY_IN_PROGRESS) from late
         try:
             yield
         finally:
