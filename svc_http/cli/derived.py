@@ -200,7 +200,7 @@ class Command:
         operation = self.operation
         if operation.method == "PATCH":
             text = "What to reset to nothing; repeatable."
-            says = Parameter(help=text, negative=())
+            says = Parameter(help=text, negative=(), show_default=False)
             elsewhere = {"path", "query", "headers"}
             members = (flag for flag in self.flags if flag.item.place not in elsewhere)
             names: Any = Literal[tuple(flag.name[2:] for flag in members)]
