@@ -11,9 +11,11 @@ from shlex import join
 
 import pytest
 
-from svc_core import catalog, problem
+from svc_core import catalog, pipeline, problem
 from svc_core.constraints import Ge, Le, MaxLen, Pattern
 from svc_core.openapi import envelopes
+from svc_core.operation import Actor
+from svc_core.problem import Problem
 from svc_core.result import Page
 from svc_core.wire import shapes
 from svc_http.cli import main
@@ -53,6 +55,15 @@ def named(operation):
         for flag in flags_of(operation)
         if flag.is_positional and re.search("Ids?$", flag.item.name)
     ]
+
+
+SHARED = {one.prefix for one in catalog.COLLECTIONS if one.scope == "global"}
+
+
+def is_owned(operation):
+    """Whether it names a resource of a tenant."""
+    ids = [flag.item.id_of for flag in named(operation) if flag.item.id_of]
+    return operation.binding != "system" and any(SHARED.isdisjoint(id_.prefixes) for id_ in ids)
 
 
 def is_page(operation):
@@ -288,7 +299,8 @@ def test_people_are_shown_a_table_or_an_outline(desk, operation):
         for column in operation.columns:
             assert all(column.partition(".")[0] in row for row in rows), column
         for row in rows[:5]:
-            assert str(at(row, operation.columns[0].split("."))) in shown.out
+            first = at(row, operation.columns[0].split("."))
+            assert ("-" if first is None else str(first)) in shown.out
 
 
 # -- what is refused ---------------------------------------------------------------------------
@@ -312,7 +324,7 @@ def test_what_is_not_there_is_refused_and_changes_nothing(desk, operation):
     assert desk.world.storage.version == before
 
 
-@where(lambda op: named(op) and op.binding != "system")
+@where(is_owned)
 def test_another_workspaces_is_as_good_as_none(desk, operation):
     pairs, _ = desk.line(operation)
     line = command(operation, pairs)
@@ -386,6 +398,18 @@ def test_what_is_local_is_local_everywhere(contract):
     commands = [(op.group, op.verb) for op in EVERY if op.verb]
     assert len(set(commands)) == len(commands)
     assert len({op.id for op in EVERY}) == len(EVERY)
+
+
+@where(lambda op: op.local)
+@pytest.mark.parametrize("role", ["operator", "owner", "admin", "member", "none"])
+def test_it_is_refused_to_a_role_that_it_does_not_name(operation, role):
+    actor = Actor("wsp_1", roles=frozenset({role}))
+    if role in operation.roles:
+        pipeline.check_role(operation, actor)
+        return
+    with pytest.raises(Problem) as refused:
+        pipeline.check_role(operation, actor)
+    assert refused.value.type is problem.FORBIDDEN
 
 
 @where(lambda op: op.local)
