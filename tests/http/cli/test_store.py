@@ -159,7 +159,7 @@ def test_the_documents_are_printed(svc: Svc) -> None:
     assert "/reports" in spec["paths"]
     assert "/api/v1/reports" in flat["paths"]
     assert list(svc("version", "--json").json) == ["version", "python", "sqlite"]
-    assert svc("version").out.startswith("svc ")
+    assert svc("version").out.startswith("version ")
     assert svc("--version").out.startswith("svc ")
 
 
