@@ -39,7 +39,7 @@ CODE_LINES: dict[str, int] = {
     "svc_http.providers": 320,
     "svc_http.requests": 1327,
     "svc_http.runtime": 507,
-    "svc_http.server": 510,  # what it needs of h11 and Hypercorn is named and looked for
+    "svc_http.server": 511,  # what it needs of h11 and Hypercorn is named and looked for
     "svc_http.storage": 1901,
     "svc_http.workers": 371,
 }
