@@ -81,13 +81,17 @@ def header(name: str) -> In:
 
 @frozen
 class Actor:
-    """Who calls. `tenant` is the workspace, the user of a personal key, or "" for nobody."""
+    """Who calls. `tenant` is the workspace, the user of a personal key, or "" for nobody.
+
+    `roles` are what a person is in the workspace, or `operator`; a key has none.
+    """
 
     tenant: str
     workspace_id: str | None = None
     user_id: str | None = None
     key_id: str | None = None
     scopes: frozenset[str] = frozenset()
+    roles: frozenset[str] = frozenset()
 
 
 class Units(Protocol):

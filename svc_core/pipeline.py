@@ -20,7 +20,7 @@ from attrs import frozen
 
 from svc_core import cursor, envelope, etag, idempotency, problem, vault, wire
 from svc_core.media import Representation
-from svc_core.operation import JSON, NDJSON, Context, Operation, Target
+from svc_core.operation import JSON, NDJSON, Actor, Context, Operation, Target
 from svc_core.ports import Answer
 from svc_core.problem import Problem, describe
 from svc_core.reading import MERGE_PATCH, Call, Prepared, Site, prepare
@@ -70,11 +70,24 @@ async def perform(
     Raises:
         Problem: whatever refuses; the host then undoes the unit of work.
     """
+    if operation.local:
+        check_role(operation, context.actor)
     if operation.target is not None:
         context = await examined(operation, prepared, context)
     if prepared.key is not None:
         return await _once(operation, prepared, prepared.key, context, site)
     return await _run(operation, prepared, context, site, _json_body(operation, prepared))
+
+
+def check_role(operation: Operation[Any, Any], actor: Actor) -> None:
+    """Pass who may run a local operation.
+
+    Raises:
+        Problem: FORBIDDEN.
+    """
+    if operation.roles.isdisjoint(actor.roles):
+        allowed = ", ".join(sorted(operation.roles))
+        raise Problem(problem.FORBIDDEN, f"This is for: {allowed}.")
 
 
 async def examined(operation: Operation[Any, Any], prepared: Prepared, context: Context) -> Context:

@@ -34,6 +34,8 @@ from svc_core.ports import Collection, Position, T, Transaction
 from svc_core.problem import Problem
 from svc_core.result import One, Page
 
+OPERATOR = frozenset({"operator"})
+
 PAGE_ROWS = 1_000  # read at a time: most installations have fewer rows altogether
 
 
@@ -339,17 +341,17 @@ async def find_workspace(ctx: Context, given: str | None) -> Workspace:
 
 
 async def acting(ctx: Context, account: str | None, author: str | None) -> Actor:
-    """Who acts in a workspace or for a person (`account`): the operator, or `author` if given.
+    """The operator in a workspace or for a person (`account`), in the name of `author` if given.
 
     Raises:
         Problem: NOT_FOUND or VALIDATION_FAILED, as `find_workspace`; NOT_FOUND for the author.
     """
     if account is not None and account.startswith("usr_"):
         user = await _user(ctx, account)
-        actor = Actor(user.id, user_id=user.id, scopes=frozenset(SCOPES))
+        actor = Actor(user.id, user_id=user.id, scopes=frozenset(SCOPES), roles=OPERATOR)
     else:
         home = (await find_workspace(ctx, account)).id
-        actor = Actor(home, workspace_id=home, scopes=frozenset(SCOPES))
+        actor = Actor(home, workspace_id=home, scopes=frozenset(SCOPES), roles=OPERATOR)
     if author is None:
         return actor
     if await ctx.tx.documents.get(KEYS, author) is not None:
@@ -368,7 +370,6 @@ DEFAULT_NAME = "default"
 DEFAULT_PLAN = "elite"
 """The largest plan: whoever runs the service sells it to nobody until they choose to."""
 
-OPERATOR = frozenset({"operator"})
 MANAGERS = frozenset({"operator", "owner", "admin"})
 
 Name = Annotated[str, Doc("Display name.")]

@@ -19,11 +19,10 @@ def status(
 ) -> None:
     """Show which migrations were applied and which are pending."""
     found = describe(_file(common))
-    if common.json:
-        show.as_json(found)
-        return
-    pending = ", ".join(found["pending"]) or "none"
-    show.outline({**found, "applied": len(found["applied"]), "pending": pending})
+    if not common.json:
+        pending = ", ".join(found["pending"]) or "none"
+        found |= {"applied": len(found["applied"]), "pending": pending}
+    _print(common, found)
 
 
 @app.command
@@ -42,13 +41,13 @@ def migrate(
     path = _file(common)
     if dry_run:
         pending = describe(path)["pending"]
-        _told(common, path, pending)
+        _print(common, {"db": str(path), "steps": pending})
         return REFUSED if pending else 0
     if not path.parent.is_dir():
         return tell(f"there is no folder {path.parent}; choose another file with --db", REFUSED)
     epoch = system.SystemIds().random(cursor.EPOCH_BYTES)
     taken = take(path, catalog.COLLECTIONS, epoch=epoch)
-    _told(common, path, [step.step for step in taken])
+    _print(common, {"db": str(path), "steps": [step.step for step in taken]})
     return 0
 
 
@@ -89,17 +88,7 @@ def restore(
 
 
 def _print(common: Common, found: dict[str, Any]) -> None:
-    if common.json:
-        show.as_json(found)
-    else:
-        show.outline(found)
-
-
-def _told(common: Common, path: Path, steps: list[str]) -> None:
-    if common.json:
-        show.as_json({"db": str(path), "steps": steps})
-        return
-    show.lines(*steps, f"{path}: {len(steps)} steps.")
+    (show.as_json if common.json else show.outline)(found)
 
 
 def _file(common: Common) -> Path:

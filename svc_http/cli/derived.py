@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from attrs import frozen
 from cyclopts import Parameter
@@ -27,7 +27,7 @@ from svc_core.wire import shapes
 from svc_http.cli import moments, show
 from svc_http.cli.failures import REFUSED, Usage
 from svc_http.cli.files import write_whole
-from svc_http.cli.options import Author, Common, Workspace
+from svc_http.cli.options import Author, Common, Workspace, parameter
 from svc_http.cli.reach import ask
 from svc_http.control.channel import Refused
 
@@ -67,7 +67,7 @@ class Flag:
         if isinstance(default, str | int) and default not in ("", False, True):
             text += f" Default: {default}."
         negative = self.kind is bool and default is not False
-        return _parameter(
+        return parameter(
             self.key,
             self.kind,
             Parameter(
@@ -79,15 +79,6 @@ class Flag:
             inspect.Parameter.POSITIONAL_ONLY if self.is_positional else _KEYWORD,
             is_required=self.item.required and len(self.path) == 1,
         )
-
-
-def _parameter(
-    name: str, kind: Any, says: Parameter, place: Any = _KEYWORD, *, is_required: bool = False
-) -> inspect.Parameter:
-    is_list = shapes.is_tuple(kind)
-    default: Any = inspect.Parameter.empty if is_required else (() if is_list else None)
-    wanted: Any = kind if is_list else kind | None
-    return inspect.Parameter(name, place, default=default, annotation=Annotated[wanted, says])
 
 
 def _flags(items: Iterable[Input], within: tuple[str, ...] = ()) -> Iterator[Flag]:
@@ -209,10 +200,10 @@ class Command:
         operation = self.operation
         if operation.method == "PATCH":
             says = Parameter(help="A member to reset (null); repeatable.", negative=())
-            yield _parameter("clear", tuple[str, ...], says)
+            yield parameter("clear", tuple[str, ...], says)
         if set(operation.media) != {JSON}:
             says = Parameter(help="The file to write the answer to. Default: stdout.")
-            yield _parameter("out", Path, says)
+            yield parameter("out", Path, says)
         if operation.binding != "system":
             yield inspect.Parameter("workspace", _KEYWORD, annotation=Workspace, default=None)
             if operation.unit != "read":

@@ -1,7 +1,6 @@
 """`svc doctor`: is everything here that the server needs?"""
 
 import platform
-import socket
 import sqlite3
 import sys
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from svc_http.cli.database import describe
 from svc_http.cli.failures import REFUSED
 from svc_http.cli.options import Common
 from svc_http.control import channel
+from svc_http.server.hypercorn import PortBusy, listen
 from svc_http.settings import MEMORY, Settings, SettingsError
 from svc_http.storage.sqlite import has_wal_reset_fault
 
@@ -130,11 +130,8 @@ def _answers(socket_path: Path) -> bool:
 
 def _port(settings: Settings) -> Check:
     name = f"port {settings.port} on {settings.host}"
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((settings.host, settings.port))
-        except OSError as refused:
-            return Check(name, False, f"{refused.strerror}; choose another with --port")
+    try:
+        listen(settings.host, settings.port).close()
+    except (OSError, PortBusy) as refused:
+        return Check(name, False, str(refused))
     return Check(name, True, "free")

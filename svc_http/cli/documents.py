@@ -43,7 +43,4 @@ def version(*, answer: Answer = Answer()) -> None:  # noqa: B008 - frozen
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,
     }
-    if answer.json:
-        show.as_json(found)
-        return
-    show.lines(f"svc {found['version']} (Python {found['python']}, SQLite {found['sqlite']})")
+    (show.as_json if answer.json else show.outline)(found)

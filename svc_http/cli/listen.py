@@ -6,9 +6,7 @@ Rule 2: what is passed on is passed on byte for byte, with its fields; the answe
 Rule 3: the webhook is there only while this runs.
 """
 
-import socket
 import sys
-from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Annotated, Any
 
@@ -26,7 +24,6 @@ from svc_http.system import sigterm_interrupts
 DESCRIPTION = "svc webhooks listen"
 BODY_BYTES_MAX = 1024 * 1024
 """Of one delivery; an event has a few kilobytes."""
-READ_BYTES = 64 * 1024
 FORWARD_SECONDS = 9.0
 """How long whoever it is passed on to may take: a little less than the sender waits."""
 
@@ -155,18 +152,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         length = self.headers.get("Content-Length", "")
         if not length.isdigit() or int(length) > BODY_BYTES_MAX:
-            self._refuse()
+            self._answer(413)
             return
         self._answer(self.server.receive(dict(self.headers.items()), self.rfile.read(int(length))))
-
-    def _refuse(self) -> None:
-        """Answer, then read what is still being sent: closed at once, the answer might be lost."""
-        self._answer(413)
-        left = BODY_BYTES_MAX
-        with suppress(OSError):
-            self.connection.shutdown(socket.SHUT_WR)
-            while left > 0 and (taken := self.rfile.read1(min(left, READ_BYTES))):
-                left -= len(taken)
 
     def _answer(self, status: int) -> None:
         self.send_response(status)

@@ -1,8 +1,9 @@
 """What every command takes: how to answer, and which store it is about."""
 
+import inspect
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_origin
 
 from attrs import frozen
 from cyclopts import Parameter
@@ -69,6 +70,21 @@ class Common(Answer):
             SettingsError: a value is wrong.
         """
         return load(self.config, {"db": self.db})
+
+
+def parameter(
+    name: str,
+    kind: Any,
+    says: Parameter,
+    place: Any = inspect.Parameter.KEYWORD_ONLY,
+    *,
+    is_required: bool = False,
+) -> inspect.Parameter:
+    """A parameter of a function whose signature is made: what is not given is None, or ()."""
+    is_list = get_origin(kind) is tuple
+    default: Any = inspect.Parameter.empty if is_required else (() if is_list else None)
+    wanted: Any = kind if is_list else kind | None
+    return inspect.Parameter(name, place, default=default, annotation=Annotated[wanted, says])
 
 
 def load(config: str | None, given: dict[str, object]) -> "Settings":

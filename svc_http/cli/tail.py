@@ -62,11 +62,10 @@ def changes(
         mark = page["meta"]["watermark"]
         if state is not None:
             write_whole(state, [f"{mark}\n".encode()])
-        if page["links"]["next"]:
-            continue
-        if not follow:
-            return 0
-        time.sleep(FOLLOW_SECONDS)
+        if not page["links"]["next"]:
+            if not follow:
+                return 0
+            time.sleep(FOLLOW_SECONDS)
 
 
 def _kept(state: Path | None) -> str | None:
@@ -90,8 +89,7 @@ def _hand_on(rows: list[Any], command: str | None) -> int:
     if command is None:
         sys.stdout.write(text)
         sys.stdout.flush()
-        return 0
-    if not rows:
+    if command is None or not rows:
         return 0
     # The command is the operator's own, as in a shell.
     return subprocess.run(command, shell=True, input=text.encode(), check=False).returncode  # noqa: S602

@@ -13,7 +13,6 @@ Rule 2: `account` is a workspace by id or name, or a person by id. Without it th
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from typing import Any, Final, cast
 from urllib.parse import urlencode
 
@@ -117,7 +116,7 @@ class Operator:
 
     async def _actor(self, operation: Operation[Any, Any], asked: Asked) -> Actor:
         if operation.binding == "system":
-            return Actor(SYSTEM)
+            return Actor(SYSTEM, roles=accounts.OPERATOR)
         account = asked.account or await self._owner(operation, asked)
 
         async def unit(ctx: Context) -> Actor:
@@ -167,9 +166,7 @@ def _read(line: bytes) -> Asked:
 def _operation(id_: str) -> Operation[Any, Any]:
     if id_ in ALL:
         return ALL[id_]
-    near = get_close_matches(id_, ALL, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise Problem(problem.VALIDATION_FAILED, f"/operation: there is no {id_!r}{hint}")
+    raise Problem(problem.VALIDATION_FAILED, f"/operation: there is no {id_!r}")
 
 
 def _told(reply: Reply) -> bytes:

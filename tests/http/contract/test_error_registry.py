@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 from attrs import evolve, frozen
 
-from svc_core import accounts, catalog, cursor, openapi, passes, problem
-from svc_core.access import creation
+from svc_core import accounts, catalog, cursor, openapi, passes, pipeline, problem
 from svc_core.access.plans import DEFAULT_PLANS
 from svc_core.ledger.append.rules import check_new
-from svc_core.operation import Operation
+from svc_core.operation import Actor, Operation
 from svc_core.problem import CATALOGUE, Problem
 from svc_core.recordings import forget_audio
 from svc_core.result import Empty
@@ -174,9 +173,7 @@ def _(stage):
 
 @gives(problem.FORBIDDEN)
 def _(stage):
-    wish = creation.KeyWish("CI", ("news:read",))
-    plan = DEFAULT_PLANS.plan("pro")
-    creation.may_create(wish, role="member", plan=plan, existing=(), now=stage.shared.clock())
+    pipeline.check_role(catalog.LOCAL_OPERATIONS[0], Actor(""))
 
 
 @gives(problem.FOUR_EYES_REQUIRED)

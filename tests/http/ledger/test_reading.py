@@ -175,7 +175,7 @@ def test_an_export_is_the_sealed_lines_and_verifies_without_us(town):
     for line in lines:
         assert rfc8785.dumps(json.loads(line)) == line
         assert HEAD.fullmatch(split(line).head)
-    verdict = verify.verify(
+    verdict = verify(
         lines,
         checkpoints=[town.get("/checkpoint").text],
         vkey=answer.headers["x-svc-ledger-vkey"],

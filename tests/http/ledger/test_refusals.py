@@ -49,7 +49,7 @@ READS = {
     "/verify?size=99": "400 INVALID_PARAMETER size",
     "/verify?level=none": "400 INVALID_PARAMETER level",
     "/verify?fromSize=99": "400 INVALID_PARAMETER fromSize",
-    "/verify?fromRootHash=AAAA": "400 INVALID_PARAMETER fromSize",
+    "/verify?fromRootHash=AAAA": "400 INVALID_PARAMETER fromRootHash",
     "/verify?fromSize=1&fromRootHash=AAAA": "400 INVALID_PARAMETER fromRootHash",
     "/verify?fromSize=1&fromRootHash=zzz": "400 INVALID_PARAMETER fromRootHash",
 }
@@ -120,7 +120,7 @@ def test_a_question_that_cannot_be_answered_is_refused_by_its_parameter(town):
     }
     assert {each: told(town.ask("GET", each.format(**known))) for each in READS} == READS
     refused = town.ask("GET", "/records?after=1&cursor={cursor}".format(**known)).json()
-    assert refused["resolution"] == "Use after or cursor."
+    assert refused["resolution"] == "Send after or cursor, not both."
 
 
 def test_an_entry_is_refused_by_its_code_and_place_alone_and_in_a_batch(town):
