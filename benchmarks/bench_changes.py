@@ -31,8 +31,9 @@ from svc_core.catalog import COLLECTIONS
 from svc_core.cursor import Keyring
 from svc_core.operation import Context
 from svc_core.ports import SYSTEM, Change
-from svc_http import app, server, system
-from svc_http.service import Service
+from svc_http import app, system
+from svc_http.runtime.service import Service
+from svc_http.server import hypercorn
 from svc_http.settings import Settings
 from svc_http.storage import SqliteStorage
 
@@ -87,7 +88,7 @@ def serve(path: str, file: str, port: int) -> None:
     settings = Settings(db=path, secret=SECRET, port=port, request_log="off")
     routes = [Route("/static", static)]
     service = app.build(settings, store, plan_table=PLANS, closing=[store.close], routes=routes)
-    server.run(service, lambda *_: print("ready", flush=True))
+    hypercorn.run(service, lambda *_: print("ready", flush=True))
 
 
 @contextmanager

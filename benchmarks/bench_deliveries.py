@@ -24,14 +24,16 @@ import httpx2
 from svc_core.access import plans
 from svc_core.catalog import COLLECTIONS
 from svc_core.cursor import Keyring
+from svc_core.events import publish
 from svc_core.host import Host
 from svc_core.operation import Context
-from svc_core.resources.webhook import DELIVERIES, WEBHOOKS, publish_event
-from svc_core.webhooks import events, requests, usecases
-from svc_http import server, system
-from svc_http.commits import Commits
+from svc_core.resources.webhook import DELIVERIES, WEBHOOKS
+from svc_core.webhooks import operations, rules
+from svc_http import system
 from svc_http.fetch.post import Poster
-from svc_http.service import Service
+from svc_http.runtime.commits import Commits
+from svc_http.runtime.service import Service
+from svc_http.server import hypercorn
 from svc_http.storage import SqliteStorage
 from svc_http.workers import deliver_loop
 
@@ -73,15 +75,15 @@ async def queue(service: Service, port: int, events_count: int) -> list[tuple[st
     told = []
     for number in range(WEBHOOKS_TOLD):
         address = f"http://127.0.0.{number + 1}:{port}/hook"
-        asked = requests.CreateWebhook(requests.NewWebhook(address))
-        made = await service.write(TENANT, lambda ctx, a=asked: usecases.create_webhook(ctx, a))
+        asked = operations.CreateWebhook(operations.NewWebhook(address))
+        made = await service.write(TENANT, lambda ctx, a=asked: operations.create_webhook(ctx, a))
         told.append(WEBHOOKS.decode(made.raw))
 
     async def unit(ctx: Context) -> list[tuple[str, str, Any]]:
         queued = []
         for _ in range(events_count):
-            event = events.test_event(ctx.ids.new("evt"), told[0], ctx.host.origin, ctx.now)
-            await publish_event(ctx, event, told)
+            event = rules.trial(ctx.ids.new("evt"), told[0], ctx.host.origin, ctx.now)
+            await publish(ctx, event, told)
             queued += [(webhook.id, webhook.url, event) for webhook in told]
         return queued
 
@@ -167,7 +169,7 @@ def main() -> int:
     try:
         assert sink.stdout is not None
         assert sink.stdout.readline() == "ready\n"
-        with asyncio.Runner(loop_factory=server.loop_factory()) as runner:
+        with asyncio.Runner(loop_factory=hypercorn.loop_factory()) as runner:
             runs = [runner.run(turn(port, events_count)) for _ in range(turns)]
     finally:
         sink.kill()

@@ -32,7 +32,7 @@ from svc_core.ports import SYSTEM
 from svc_core.resources.news import SOURCES
 from svc_http import system
 from svc_http.fetch import LOOPBACK, Fetcher, FetchLimits
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 from svc_http.storage import SqliteStorage
 from svc_http.workers import add_source, pull_all
 

@@ -21,8 +21,9 @@ from hypercorn.config import Config
 
 from svc_core import catalog
 from svc_core.access.plans import Plan, PlanTable
-from svc_http import app, server, settings
-from svc_http.page_cache import PageCache
+from svc_http import app, settings
+from svc_http.requests.page_cache import PageCache
+from svc_http.server import hypercorn
 from svc_http.storage import SqliteStorage
 
 SECRET = "0123456789abcdef" * 4
@@ -58,9 +59,8 @@ def target(name: str, port: int) -> Any:
     return ours(is_cached=name == "cached", port=port)
 
 
-async def on_hypercorn(application: Any, port: int) -> None:
-    """Stock Hypercorn at its best: uvloop, no log, no server field, long-lived connections."""
-    config = Config()
+async def on_hypercorn(application: Any, port: int, config: Config) -> None:
+    """Hypercorn at its best: uvloop, no log, no server field, long-lived connections."""
     config.bind = [f"127.0.0.1:{port}"]
     config.include_server_header = False
     config.keep_alive_max_requests = UNLIMITED
@@ -71,10 +71,10 @@ async def on_hypercorn(application: Any, port: int) -> None:
 async def on_ours(application: Any, port: int) -> None:
     """Hypercorn with our protocol; a foreign application gets the same one."""
     if isinstance(application, app.Service):
-        await server.serve(application, server.listen("127.0.0.1", port))
+        await hypercorn.serve(application, hypercorn.listen("127.0.0.1", port))
         return
-    server.install(f"http://127.0.0.1:{port}")
-    await on_hypercorn(application, port)
+    hypercorn.install()
+    await on_hypercorn(application, port, hypercorn.Listening())
 
 
 def main() -> None:
@@ -85,9 +85,11 @@ def main() -> None:
         uvicorn = importlib.import_module("uvicorn")
         uvicorn.run(application, host="127.0.0.1", port=port, log_level="error", access_log=False)
         return
-    serve = on_ours if kind == "svc" else on_hypercorn
+    work = (
+        on_ours(application, port) if kind == "svc" else on_hypercorn(application, port, Config())
+    )
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(serve(application, port))
+        runner.run(work)
 
 
 if __name__ == "__main__":

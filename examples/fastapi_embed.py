@@ -13,8 +13,8 @@ from svc_core import COLLECTIONS, Context
 from svc_core.access.scopes import SCOPES
 from svc_core.accounts import KeyWish, create_key, create_workspace
 from svc_http.app import build, mount
-from svc_http.opening import hands
-from svc_http.secret import secured
+from svc_http.runtime.opening import hands
+from svc_http.runtime.secret import secured
 from svc_http.settings import MEMORY, Settings
 from svc_http.storage import MemoryStorage
 

@@ -2,12 +2,16 @@
 
 from typing import Any
 
-from svc_core import changes, news, profiles, reports, webhooks
+from svc_core import accounts, changes, news, profiles, reports, webhooks
 from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES
+from svc_core.changes import operations as feed
+from svc_core.ledger import local as ledger_local
 from svc_core.ledger import operations as ledger
 from svc_core.ledger.signing import SIGNING_KEYS
+from svc_core.news import sources
 from svc_core.operation import Operation
 from svc_core.ports import Collection
+from svc_core.reports import local as reports_local
 from svc_core.resources.audio import AUDIO, DOUBTS, SPEAKING
 from svc_core.resources.news import NEWS, NEWS_TEXTS, SOURCES, TOPIC_ACTIVITY
 from svc_core.resources.profile import DUE, PROFILES, SUBSCRIPTIONS
@@ -29,6 +33,15 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *ledger.OPERATIONS,
     *changes.OPERATIONS,
 )
+
+LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    *accounts.LOCAL_OPERATIONS,
+    *sources.LOCAL_OPERATIONS,
+    *reports_local.LOCAL_OPERATIONS,
+    *ledger_local.LOCAL_OPERATIONS,
+    *feed.LOCAL_OPERATIONS,
+)
+"""What no public route serves: the control socket, the command line and the dashboard run them."""
 
 COLLECTIONS: tuple[Collection[Any], ...] = (
     WORKSPACES,

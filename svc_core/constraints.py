@@ -14,7 +14,9 @@ from typing import Any
 from annotated_types import BaseMetadata, Ge, GroupedMetadata, Le, MaxLen, MinLen
 from attrs import field, frozen
 
-__all__ = ["Doc", "Example", "Ge", "Le", "MaxLen", "MinLen", "Pattern", "check"]
+from svc_core import ids
+
+__all__ = ["Arg", "Doc", "Example", "Ge", "IdOf", "Le", "MaxLen", "MinLen", "Pattern", "check"]
 
 
 @frozen
@@ -43,6 +45,44 @@ class Pattern:
         return self._compiled.fullmatch(value) is not None
 
 
+@frozen(init=False)
+class IdOf(Pattern):
+    """A text is a public identifier of these kinds of resource, each named by its prefix.
+
+    The pattern, the refusal, a description and an example follow from it. `noun` names several
+    kinds at once. The legacy form is accepted where the kind had one, and nowhere else.
+    """
+
+    prefixes: tuple[str, ...] = ()
+    noun: str = ""
+
+    def __init__(self, *prefixes: str, noun: str = "") -> None:
+        """Name the kinds; without a `noun` of its own it is that of the first."""
+        noun = noun or ids.PREFIXES[prefixes[0]]
+        kinds = prefixes[0] if len(prefixes) == 1 else f"(?:{'|'.join(prefixes)})"
+        article = "an" if noun[0] in "aeiou" else "a"
+        self.__attrs_init__(f"{kinds}_{ids.LEGACY_ID}", f"{article} {noun} id", prefixes, noun)
+
+    @property
+    def doc(self) -> str:
+        """What is said of it where nothing else is."""
+        return f"{self.noun.capitalize()} identifier."
+
+    @property
+    def example(self) -> str:
+        """An identifier of the first kind."""
+        return f"{self.prefixes[0]}_{ids.EXAMPLE_DIGITS}"
+
+    @property
+    def takes_legacy(self) -> bool:
+        """Whether bare digits are read as an identifier of this kind."""
+        return ids.LEGACY_PREFIXES.issuperset(self.prefixes)
+
+    def public(self, text: str) -> str:
+        """The public form of a legacy identifier of this kind; any other text as it is."""
+        return ids.public_id(self.prefixes[0], text) or text if self.takes_legacy else text
+
+
 @frozen
 class Doc:
     """The sentence that describes a field in the documents."""
@@ -56,6 +96,19 @@ class Example:
 
     # Unions hash the annotations of their members, so a list as example must not count there.
     value: Any = field(hash=False)
+
+
+@frozen
+class Arg:
+    """How a member is given on a command line, where its own name and type do not say it.
+
+    `name` stands in place of its own. A `positional` one has no name; what follows it, too. A
+    `path` that is no address names a file of whoever types it.
+    """
+
+    name: str | None = None
+    positional: bool = False
+    path: bool = False
 
 
 def check(constraint: object, value: object) -> str | None:
@@ -121,6 +174,7 @@ def _count(number: int, value: object) -> str:
 
 _RULES: Mapping[type, Callable[[Any, Any], str | None]] = {
     Pattern: _pattern,
+    IdOf: _pattern,
     Ge: _at_least,
     Le: _at_most,
     MinLen: _long_enough,

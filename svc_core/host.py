@@ -1,8 +1,9 @@
 """What use cases may know of the deployment that runs them, and what it lends them."""
 
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
-from attrs import frozen
+from attrs import field, frozen
 
 
 class Signer(Protocol):
@@ -19,6 +20,23 @@ class Signer(Protocol):
 
 
 @frozen
+class Progress:
+    """How far long work is: `done` of `total` steps, and what the last one was about."""
+
+    done: int
+    total: int
+    note: str = ""
+
+
+Tell = Callable[[Progress], None]
+"""Takes the news of long work; it must not wait."""
+
+
+def silent(_: Progress) -> None:
+    """Tell nobody."""
+
+
+@frozen
 class Host:
     """What use cases may know of the deployment that runs them.
 
@@ -26,6 +44,8 @@ class Host:
     own machine may do, such as webhooks to loopback addresses. `allow_erasure` names the
     workspaces whose ledger content may be erased; `"*"` in it names all. `speaks` says that reports
     can be spoken; `media_base_url` is where a CDN has the files, None where this service has them.
+    `lends` holds what only a host can reach (publishers, voices, files), each by the Protocol that
+    a feature declares for it.
     """
 
     origin: str = "http://127.0.0.1:8000"
@@ -34,3 +54,4 @@ class Host:
     signer: Signer | None = None
     speaks: bool = False
     media_base_url: str | None = None
+    lends: Mapping[type, Any] = field(factory=dict, repr=False)

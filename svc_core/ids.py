@@ -31,8 +31,8 @@ PREFIXES: Mapping[str, str] = MappingProxyType(
         "usr": "user",
         "key": "API key",
         "rcp": "recap",
-        "evt": "CloudEvent",
-        "att": "delivery attempt",
+        "evt": "event",
+        "att": "attempt",
         "prj": "project",
         "aut": "automation",
         "run": "automation run",
@@ -41,10 +41,10 @@ PREFIXES: Mapping[str, str] = MappingProxyType(
         "chg": "change",
         "rct": "payment receipt",
         "led": "ledger",
-        "sbj": "ledger subject",
-        "dsg": "ledger designator",
-        "clm": "ledger claim",
-        "aud": "recording of a report",
+        "sbj": "subject",
+        "dsg": "designator",
+        "clm": "claim",
+        "aud": "recording",
         "med": "media file to be looked after",
     }
 )
@@ -54,10 +54,10 @@ LEGACY_PREFIXES = frozenset({"rpt", "prf", "sub", "whk"})
 """The kinds whose storage ids were once public."""
 
 LEGACY_ID = "[a-f0-9]{24}"
-REPORT_ID = "rpt_[a-f0-9]{24}"
-PROFILE_ID = "prf_[a-f0-9]{24}"
-SUBSCRIPTION_ID = "sub_[a-f0-9]{24}"
-WEBHOOK_ID = "whk_[a-f0-9]{24}"
+"""The digits of every identifier; once the whole of one."""
+
+EXAMPLE_DIGITS = "65f1c0de8badf00d12345678"
+"""Of the identifiers that documents show."""
 
 SECONDS_MAX = 2**32 - 1
 """Four bytes of Unix time reach to the year 2106."""
@@ -68,15 +68,6 @@ _HEX = re.compile(LEGACY_ID)
 
 class IdError(ValueError):
     """An identifier cannot be made of these parts."""
-
-
-def pattern(prefix: str) -> str:
-    """The regular expression, unanchored, of the ids with this prefix.
-
-    Raises:
-        IdError: no resource has this prefix.
-    """
-    return f"{_known(prefix)}_[a-f0-9]{{24}}"
 
 
 def new_id(prefix: str, seconds: int, random8: bytes) -> str:

@@ -12,8 +12,8 @@ import attrs
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.constraints import Doc
-from svc_core.operation import IdOf, In
+from svc_core.constraints import Doc, IdOf
+from svc_core.operation import MEMBER, In
 from svc_core.wire import shapes
 
 
@@ -21,7 +21,9 @@ from svc_core.wire import shapes
 class Input:
     """One input: its attribute in the request class, its wire name, place, type and words.
 
-    `annotation` is the type with its constraints, without place and prefix. `default` is `UNSET`
+    One that does not say its place is a member of the JSON object that the request class is.
+
+        `annotation` is the type with its constraints, without its place. `default` is `UNSET`
     where there is none. `read` turns the text of a path, query or header value into the value and
     raises `ValueError` with the reason; a body is structured, not read from text.
     """
@@ -33,7 +35,7 @@ class Input:
     required: bool
     default: Any
     read: Callable[[str], Any]
-    id_prefix: str | None
+    id_of: IdOf | None
     doc: str
 
 
@@ -41,7 +43,7 @@ def inputs(request_class: type[Any]) -> tuple[Input, ...]:
     """The inputs of a request class, in the order of its fields.
 
     Raises:
-        TypeError: a field does not say its place, or its type cannot travel there.
+        TypeError: the type of a field cannot travel in its place.
     """
     class_: Any = request_class
     return _read(class_)
@@ -54,10 +56,10 @@ def _read(class_: Any) -> tuple[Input, ...]:
 
 def _input(field: "attrs.Attribute[Any]") -> Input:
     metadata = _metadata(field.type)
-    place = next((item for item in metadata if isinstance(item, In)), None)
-    if place is None:
-        raise TypeError(f"{field.name} does not say where it travels.")
+    place = next((item for item in metadata if isinstance(item, In)), MEMBER)
     annotation = _without_place(field.type)
+    words = (item.text for item in metadata if isinstance(item, Doc))
+    id_of = next((item for item in metadata if isinstance(item, IdOf)), None)
     return Input(
         attribute=field.name,
         name=place.name or wire.camel(field.name),
@@ -65,23 +67,23 @@ def _input(field: "attrs.Attribute[Any]") -> Input:
         annotation=annotation,
         required=field.default is attrs.NOTHING,
         default=shapes.default_of(field),
-        read=_no_text if place.place == "body" else wire.reader(annotation),
-        id_prefix=next((item.prefix for item in metadata if isinstance(item, IdOf)), None),
-        doc=next((item.text for item in metadata if isinstance(item, Doc)), ""),
+        read=_no_text if place.place in {"body", "member"} else wire.reader(annotation),
+        id_of=id_of,
+        doc=next(words, id_of.doc if id_of else ""),
     )
 
 
 def _metadata(annotation: Any) -> tuple[Any, ...]:
-    """Everything that `Annotated` says, outside a `Maybe` and inside it."""
+    """Everything that `Annotated` says, outside a `Maybe` or a list and inside it."""
     inner, outer = shapes.split(annotation)
-    if not shapes.is_union(inner):
+    if not shapes.is_union(inner) and not shapes.is_tuple(inner):
         return outer
-    return outer + tuple(item for arg in get_args(inner) for item in shapes.split(arg)[1])
+    return outer + tuple(item for arg in get_args(inner) for item in _metadata(arg))
 
 
 def _without_place(annotation: Any) -> Any:
     inner, metadata = shapes.split(annotation)
-    kept = tuple(item for item in metadata if not isinstance(item, In | IdOf))
+    kept = tuple(item for item in metadata if not isinstance(item, In))
     return Annotated[(inner, *kept)] if kept else inner
 
 

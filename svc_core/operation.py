@@ -12,14 +12,16 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from attrs import field, frozen
 
 from svc_core import cursor, problem
-from svc_core.host import Host
+from svc_core.host import Host, Tell
 from svc_core.media import Representation
 from svc_core.ports import (
+    BASE_V1,
+    BASE_V2,
     Change,
     ChangeType,
     Collection,
@@ -30,18 +32,16 @@ from svc_core.ports import (
     Transaction,
 )
 from svc_core.problem import Problem, ProblemType
-from svc_core.result import Page
+from svc_core.result import One, Page
 from svc_core.unset import UNSET, Maybe, Unset
 from svc_core.wire import Fault
 
 T = TypeVar("T")
+R = TypeVar("R")
 Req = TypeVar("Req")
 Res = TypeVar("Res")
 
 _RAW = attrgetter("raw")
-
-BASE_V1 = "/api/v1"
-BASE_V2 = "/api/v2"
 
 JSON = Representation("json", "application/json")
 NDJSON = Representation("ndjson", "application/x-ndjson")
@@ -60,13 +60,15 @@ OCTETS = Representation("octets", "application/octet-stream")
 class In:
     """Where an input travels; `name` overrides the camelCase of the attribute."""
 
-    place: Literal["path", "query", "header", "body"]
+    place: Literal["path", "query", "header", "body", "member"]
     name: str | None = None
 
 
 PATH = In("path")
 QUERY = In("query")
 BODY = In("body")
+MEMBER = In("member")
+"""A member of the body, which is the request class itself."""
 
 
 def header(name: str) -> In:
@@ -74,25 +76,50 @@ def header(name: str) -> In:
     return In("header", name)
 
 
-@frozen
-class IdOf:
-    """The input is a public identifier of this prefix; its legacy form is accepted as well."""
-
-    prefix: str
-
-
 # -- the caller and the context ----------------------------------------------------------------
 
 
 @frozen
 class Actor:
-    """Who calls. `tenant` is the workspace, the user of a personal key, or "" for nobody."""
+    """Who calls. `tenant` is the workspace, the user of a personal key, or "" for nobody.
+
+    `roles` are what a person is in the workspace, or `operator`; a key has none.
+    """
 
     tenant: str
     workspace_id: str | None = None
     user_id: str | None = None
     key_id: str | None = None
     scopes: frozenset[str] = frozenset()
+    roles: frozenset[str] = frozenset()
+
+
+class Units(Protocol):
+    """What an operation of several units of work is run with, in place of one transaction.
+
+    `tell` takes the news of its work.
+    """
+
+    @property
+    def tell(self) -> Tell:
+        """Takes the news of the work."""
+        ...
+
+    async def read(self, tenant: str, usecase: Callable[["Context"], Awaitable[R]]) -> R:
+        """Run a use case for `tenant` on one snapshot."""
+        ...
+
+    async def write(self, tenant: str, usecase: Callable[["Context"], Awaitable[R]]) -> R:
+        """Run a use case for `tenant` and commit it durably."""
+        ...
+
+    async def tenants(self) -> Sequence[str]:
+        """The workspaces and people that there are, by their ids."""
+        ...
+
+    async def aside(self, work: Callable[[], R]) -> R:
+        """Run work that takes long and waits for nothing, beside everything else."""
+        ...
 
 
 @frozen
@@ -101,7 +128,7 @@ class Context:
 
     `format` is the representation that was negotiated, `aliases` whether deprecated members are
     still given, `target` the row that a mutation is about, `if_match` the precondition of an
-    operation without such a row.
+    operation without such a row. An operation of several units has `units` and no transaction.
     """
 
     tx: Transaction
@@ -115,6 +142,26 @@ class Context:
     target: Document[Any] | None = None
     if_match: str | None = None
     host: Host = field(factory=Host)
+    units: Units | None = None
+
+    @property
+    def work(self) -> Units:
+        """The units of work of an operation that is declared to have several."""
+        if self.units is None:
+            raise AssertionError("the operation declares several units")
+        return self.units
+
+    def borrow(self, port: type[T]) -> T:
+        """What the host lends under this Protocol.
+
+        Raises:
+            Problem: SERVICE_UNAVAILABLE where it lends nothing.
+        """
+        lent = self.host.lends.get(port)
+        if lent is None:
+            wanted = (port.__doc__ or port.__name__).partition(".")[0]
+            raise Problem(problem.SERVICE_UNAVAILABLE, f"This host does not have it: {wanted}.")
+        return lent  # type: ignore[no-any-return]
 
     @property
     def row(self) -> Document[Any]:
@@ -133,6 +180,19 @@ class Context:
         if document is None:
             raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
         return document
+
+    async def value(self, collection: Collection[T], id_: str) -> T:
+        """What the row holds.
+
+        Raises:
+            Problem: NOT_FOUND.
+        """
+        return collection.decode((await self.load(collection, id_)).raw)
+
+    async def find(self, collection: Collection[T], id_: str) -> T | None:
+        """What the row holds; None where it is not there."""
+        document = await self.tx.documents.get(collection, id_)
+        return None if document is None else collection.decode(document.raw)
 
     async def check_all(
         self,
@@ -181,6 +241,17 @@ class Context:
         await self.record(collection, id_, kind, document.version)
         return document
 
+    async def rewrite(self, collection: Collection[T], value: T) -> One[T]:
+        """Give the row that the running mutation is about this value; the same writes nothing.
+
+        Raises:
+            Problem: RESOURCE_CONFLICT when the row was written meanwhile.
+        """
+        document = self.row
+        if collection.decode(document.raw) != value:
+            document = await self.save(collection, document.id, value, expect=document.version)
+        return One(document.raw, document.tag)
+
     async def remove(self, collection: Collection[T], id_: str) -> Document[T]:
         """Delete a row and leave a tombstone in the feed.
 
@@ -215,7 +286,7 @@ class Context:
         self,
         collection: Collection[T],
         *,
-        where: Mapping[str, tuple[str, ...]] | None = None,
+        where: Mapping[str, Maybe[str | tuple[str, ...]]] | None = None,
         start: int | None = None,
         end: int | None = None,
         after: Maybe[str] = UNSET,
@@ -223,13 +294,20 @@ class Context:
     ) -> Page[T]:
         """One page of a list, continued from the cursor `after`, with the cursor to the next.
 
+        A filter in `where` that was not sent filters nothing.
+
         Raises:
             Problem: INVALID_CURSOR when the cursor is not one of this list with these filters.
         """
-        binding = self.list_binding(where, start, end)
+        filters = {
+            name: (value,) if isinstance(value, str) else value
+            for name, value in (where or {}).items()
+            if not isinstance(value, Unset)
+        }
+        binding = self.list_binding(filters, start, end)
         rows = await self.tx.documents.scan(
             collection,
-            where=where,
+            where=filters,
             start=start,
             end=end,
             after=self.open_cursor(after, binding),
@@ -306,7 +384,7 @@ class Target:
 
 @frozen(eq=False)
 class Operation(Generic[Req, Res]):
-    """One HTTP operation.
+    """One operation: a route, a command, a form, and the tests of all three.
 
     `path` is relative to the base of its `version`, `BASE_V1` or `BASE_V2`. `scopes` is an any-of
     set; an empty one with `auth="public"` needs no key. A `tier` makes it payable.
@@ -322,6 +400,13 @@ class Operation(Generic[Req, Res]):
     `live` names the query parameter that, when true, has its answer as an event stream and as
     nothing else; without it the others are offered.
     A path may end in `{+name}`: the rest of the path with its slashes (RFC 6570, 3.2.3).
+
+    `unit` says what it runs in: one unit of work that reads, one that writes, or several of its
+    own. `svc GROUP VERB` runs it; one without a verb is run by a command that stands by hand.
+    `columns` are the members of a row that a table shows, as paths with dots.
+    A `local` one has no route: the control socket, the command line and the dashboard run it, for
+    the operator and for those of its `roles`; its request class is its JSON object itself.
+    One that is bound to the `system` works on what belongs to no tenant.
     """
 
     id: str
@@ -337,7 +422,7 @@ class Operation(Generic[Req, Res]):
     scopes: frozenset[str] = frozenset()
     auth: Literal["bearer", "bearer-or-x402", "public"] = "bearer"
     tier: Tier | None = None
-    binding: Literal["any", "workspace"] = "any"
+    binding: Literal["any", "workspace", "system"] = "any"
     pool: Literal["account", "agent", "none"] = "account"
     media: tuple[Representation, ...] = (JSON,)
     live: str | None = None
@@ -354,11 +439,21 @@ class Operation(Generic[Req, Res]):
     timeless: bool = False
     deprecated: frozenset[str] = frozenset()
     examples: Mapping[str, Any] = field(factory=dict)
+    group: str = ""
+    verb: str = ""
+    columns: tuple[str, ...] = ()
+    local: bool = False
+    roles: frozenset[str] = frozenset()
+    unit: Literal["read", "write", "several"] = field()
+
+    @unit.default
+    def _one_unit(self) -> Literal["read", "write"]:
+        return "read" if self.method == "GET" else "write"
 
     @property
     def writes(self) -> bool:
         """Whether it runs in a transaction that may write."""
-        return self.method != "GET"
+        return self.unit == "write"
 
     def offers(self, given: Mapping[str, str]) -> tuple[Representation, ...]:
         """The representations that a request with this query may choose from."""
@@ -381,3 +476,37 @@ class Operation(Generic[Req, Res]):
     def route(self) -> str:
         """The full path as the dispatcher takes it, with `{+name}` where it is the rest."""
         return (BASE_V1 if self.version == "1.0" else BASE_V2) + self.path
+
+
+def local(
+    id_: str,
+    command: str,
+    summary: str,
+    run: Callable[[Context, Req], Awaitable[Res]],
+    *,
+    unit: Literal["read", "write", "several"] = "write",
+    description: str = "",
+    **members: Any,
+) -> Operation[Req, Res]:
+    """An operation without a route; `command` is its group and verb, or its group alone.
+
+    Its request class and its response are those that `run` is annotated with.
+    """
+    _, request, response = run.__annotations__.values()
+    group, _, verb = command.partition(" ")
+    return Operation(
+        id=id_,
+        method="GET" if unit == "read" else "POST",
+        path="",
+        summary=summary,
+        description=description,
+        tag=group,
+        request=request,
+        response=response,
+        run=run,
+        group=group,
+        verb=verb,
+        local=True,
+        unit=unit,
+        **members,
+    )

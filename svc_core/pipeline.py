@@ -20,7 +20,7 @@ from attrs import frozen
 
 from svc_core import cursor, envelope, etag, idempotency, problem, vault, wire
 from svc_core.media import Representation
-from svc_core.operation import JSON, NDJSON, Context, Operation, Target
+from svc_core.operation import JSON, NDJSON, Actor, Context, Operation, Target
 from svc_core.ports import Answer
 from svc_core.problem import Problem, describe
 from svc_core.reading import MERGE_PATCH, Call, Prepared, Site, prepare
@@ -47,7 +47,7 @@ class Reply:
     """A finished answer: its status, media type (None without a body), bytes and own headers.
 
     A `fleeting` one ages by itself and is made anew for every request. The body of one with a
-    `stream` is yet to come, from there.
+    `stream` is yet to come, from there. `failed` is what a `Page` says of itself.
     """
 
     status: int
@@ -56,6 +56,7 @@ class Reply:
     headers: tuple[tuple[str, str], ...] = ()
     fleeting: bool = False
     stream: Stream | None = None
+    failed: bool = False
 
 
 # -- inside the transaction --------------------------------------------------------------------
@@ -69,11 +70,24 @@ async def perform(
     Raises:
         Problem: whatever refuses; the host then undoes the unit of work.
     """
+    if operation.local:
+        check_role(operation, context.actor)
     if operation.target is not None:
         context = await examined(operation, prepared, context)
     if prepared.key is not None:
         return await _once(operation, prepared, prepared.key, context, site)
     return await _run(operation, prepared, context, site, _json_body(operation, prepared))
+
+
+def check_role(operation: Operation[Any, Any], actor: Actor) -> None:
+    """Pass who may run a local operation.
+
+    Raises:
+        Problem: FORBIDDEN.
+    """
+    if operation.roles.isdisjoint(actor.roles):
+        allowed = ", ".join(sorted(operation.roles))
+        raise Problem(problem.FORBIDDEN, f"This is for: {allowed}.")
 
 
 async def examined(operation: Operation[Any, Any], prepared: Prepared, context: Context) -> Context:
@@ -128,7 +142,7 @@ def _unmet(current: str) -> Problem:
 
 
 def _json_body(operation: Operation[Any, Any], prepared: Prepared) -> wire.Json:
-    if _declared(operation).body is None:
+    if not _declared(operation).reads_body:
         return None
     try:
         return wire.read_json(prepared.body, exact=operation.exact)
@@ -153,9 +167,11 @@ async def _run(
 
 def _request(operation: Operation[Any, Any], prepared: Prepared, body: wire.Json) -> Any:
     item = _declared(operation).body
-    if item is None:
-        return operation.request(**prepared.values)
     try:
+        if operation.local:
+            return wire.structure(operation.request, body)
+        if item is None:
+            return operation.request(**prepared.values)
         sent = wire.structure(item.annotation, body)
     except wire.WireError as fault:
         raise Problem(problem.VALIDATION_FAILED, describe(fault.faults)) from fault
@@ -275,7 +291,7 @@ def _render_page(
         return Reply(200, NDJSON.media_type, envelope.lines(result), headers)
     aliases = site.aliases and operation.version == "1.0"
     body = envelope.page(result, next_link=link, aliases=aliases)
-    return Reply(200, JSON.media_type, body, headers)
+    return Reply(200, JSON.media_type, body, headers, failed=result.failed)
 
 
 def _next_link(

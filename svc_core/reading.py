@@ -6,21 +6,41 @@ Rule 1: representation (406) · content type (415) · path, query, header values
 Rule 2: a reading depends on the request and the site alone, so the same one is made once.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
+from urllib.parse import quote
 
 from attrs import frozen
 
-from svc_core import idempotency, ids, media, problem
+from svc_core import idempotency, media, problem
 from svc_core.inputs import Input, inputs
 from svc_core.media import Representation
 from svc_core.operation import Operation
 from svc_core.problem import FAULTS_MAX, Problem, describe
-from svc_core.query import NOTHING_ASKED, Query, parse_query
 from svc_core.wire import Fault
 
 MERGE_PATCH = "application/merge-patch+json"
+_HEX = frozenset("0123456789abcdefABCDEF")
+_URL = "-._~:/?@!$'()*,;=+%"
+
+
+@frozen
+class Query:
+    """A query string as it was sent, part by part, and its decoded names and values."""
+
+    parts: tuple[str, ...]
+    given: Mapping[str, str]
+
+    def continued(self, name: str, value: str) -> str:
+        """The same query with another value of one parameter, which needs no escaping."""
+        kept = [part for part, other in zip(self.parts, self.given, strict=True) if other != name]
+        return "&".join([*kept, f"{name}={value}"])
+
+
+NOTHING_ASKED: Final = Query((), MappingProxyType({}))
 
 
 @frozen
@@ -64,7 +84,7 @@ def prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
         Problem: 400, 404 (an identifier that cannot be one), 406 or 415.
     """
     declared = declaration(operation)
-    if declared.body is not None or operation.idempotency != "none":
+    if declared.reads_body or operation.idempotency != "none":
         return _prepare(operation, call, site)
     sent = tuple(map(call.header, declared.fields))
     return _prepare_read(operation, tuple(call.path_values.items()), call.query, sent, site)
@@ -87,7 +107,7 @@ def _prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared
     declared = declaration(operation)
     query, unread = _query(call.query)
     representation = _represent(operation, call.header("accept"), query.given)
-    if declared.body is not None:
+    if declared.reads_body:
         _check_content(operation, call.header)
     values = _path_values(declared, call.path_values, site)
     if unread is not None:
@@ -128,6 +148,7 @@ class Declared:
     other: tuple[Input, ...]
     names: frozenset[str]
     fields: tuple[str, ...]
+    reads_body: bool
 
 
 @lru_cache(maxsize=1024)  # more than a catalogue has operations
@@ -144,6 +165,7 @@ def declaration(operation: Operation[Any, Any]) -> Declared:
             *("accept", "if-match", "if-none-match"),
             *(item.name.lower() for item in found if item.place == "header"),
         ),
+        reads_body=operation.local or any(item.place == "body" for item in found),
     )
 
 
@@ -230,6 +252,57 @@ def _unknown_parameters(unknown: list[str], names: frozenset[str]) -> Problem:
 
 
 def _read(item: Input, text: str, site: Site) -> Any:
-    if item.id_prefix is not None and site.legacy_ids and ids.is_legacy(text):
-        return ids.public_id(item.id_prefix, text)
+    if item.id_of is not None and site.legacy_ids:
+        text = ",".join(map(item.id_of.public, text.split(",")))
     return item.read(text)
+
+
+# -- query strings -----------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def parse_query(query: str) -> Query:
+    """Names and values of a query string, decoded as a form is.
+
+    Raises:
+        Problem: DUPLICATE_PARAMETER, or INVALID_PARAMETER for a broken escape, bytes that are not
+            UTF-8 or a control character.
+    """
+    sent = [part for part in query.split("&") if part]
+    pairs = [_decode_pair(part) for part in sent]
+    # Counted in one pass: a target has room for thousands of names.
+    times = Counter(name for name, _ in pairs)
+    repeated = sorted(name for name, count in times.items() if count > 1)
+    if repeated:
+        raise Problem(
+            problem.DUPLICATE_PARAMETER, describe([Fault(name, "is repeated") for name in repeated])
+        )
+    # A link repeats what was sent; characters that no URL holds (RFC 3986) are escaped in it.
+    return Query(tuple(quote(part, safe=_URL) for part in sent), MappingProxyType(dict(pairs)))
+
+
+def _decode_pair(part: str) -> tuple[str, str]:
+    name, _, value = part.partition("=")
+    return _decode(name, name), _decode(value, name)
+
+
+def _decode(text: str, name: str) -> str:
+    if "%" not in text and "+" not in text and text.isascii():
+        return text
+    raw = bytearray()
+    rest = iter(text.replace("+", " "))
+    for character in rest:
+        if character != "%":
+            raw += character.encode()
+            continue
+        pair = next(rest, "") + next(rest, "")
+        if len(pair) != 2 or not _HEX.issuperset(pair):
+            raise Problem(problem.INVALID_PARAMETER, f"{name}: holds a broken percent escape")
+        raw.append(int(pair, 16))
+    try:
+        decoded = raw.decode()
+    except UnicodeDecodeError as broken:
+        raise Problem(problem.INVALID_PARAMETER, f"{name}: is not UTF-8") from broken
+    if any(character < " " or character == "\x7f" for character in decoded):
+        raise Problem(problem.INVALID_PARAMETER, f"{name}: holds a control character")
+    return decoded

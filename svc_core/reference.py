@@ -9,6 +9,7 @@ from html import escape
 from typing import Any
 
 from svc_core import problem, wire
+from svc_core.constraints import IdOf
 from svc_core.inputs import Input, inputs
 from svc_core.openapi import failures
 from svc_core.operation import Operation
@@ -17,7 +18,7 @@ from svc_core.schema import Schemas
 from svc_core.unset import UNSET
 
 EXAMPLE_ORIGIN = "https://api.example.com"
-EXAMPLE_REQUEST_ID = "req_65f1c0de8badf00d12345678"
+EXAMPLE_REQUEST_ID = IdOf("req").example
 
 _ACCESS = {
     "bearer": "API key",
@@ -37,6 +38,9 @@ _BOUNDS: Mapping[str, str] = {
     "maxItems": "at most {} items",
     "pattern": "`{}`",
 }
+_TABLE = """\
+| Input | In | Type | Required | Default | Meaning |
+|---|---|---|---|---|---|"""
 
 
 # -- operations --------------------------------------------------------------------------------
@@ -45,22 +49,28 @@ _BOUNDS: Mapping[str, str] = {
 def operations_page(operations: Iterable[Operation[Any, Any]]) -> str:
     """The Markdown page of all operations, grouped by tag in the order of the catalogue."""
     catalogue = tuple(operations)
-    lines = ["# Operations", "", "Every operation with its inputs, its answers and its failures."]
+    blocks = ["# Operations", "Every operation with its inputs, its answers and its failures."]
     for tag in dict.fromkeys(operation.tag for operation in catalogue):
-        lines += ["", f"## {tag}"]
+        blocks.append(f"## {tag}")
         for operation in catalogue:
             if operation.tag == tag:
-                lines += ["", *_operation(operation)]
-    return "\n".join(lines) + "\n"
+                blocks += _operation(operation)
+    return "\n\n".join(blocks) + "\n"
 
 
 def _operation(operation: Operation[Any, Any]) -> Iterator[str]:
     yield f"### {operation.summary}"
-    yield ""
     yield f"`{operation.method} {operation.address}` (`{operation.id}`)"
-    yield ""
     yield operation.description
-    yield ""
+    yield "\n".join(_facts(operation))
+    declared = inputs(operation.request)
+    if declared:
+        yield "\n".join([_TABLE, *map(_input, declared)])
+    if "body" in operation.examples:
+        yield _fenced(wire.to_json(operation.examples["body"]))
+
+
+def _facts(operation: Operation[Any, Any]) -> Iterator[str]:
     yield f"- Access: {_access(operation)}"
     yield f"- Success: {operation.success}, {_media(operation)}"
     if operation.idempotency != "none":
@@ -69,15 +79,6 @@ def _operation(operation: Operation[Any, Any]) -> Iterator[str]:
         yield "- `If-Match`: honoured"
     codes = ", ".join(f"[`{kind.code}`](problems.md#{kind.slug})" for kind in failures(operation))
     yield f"- Failures: {codes}"
-    declared = inputs(operation.request)
-    if declared:
-        yield ""
-        yield "| Input | In | Type | Required | Default | Meaning |"
-        yield "|---|---|---|---|---|---|"
-        yield from map(_input, declared)
-    if "body" in operation.examples:
-        yield ""
-        yield from _fenced(wire.to_json(operation.examples["body"]))
 
 
 def _access(operation: Operation[Any, Any]) -> str:
@@ -132,27 +133,20 @@ def _kind(schema: Mapping[str, Any]) -> str:
 
 def problems_page() -> str:
     """The Markdown page of all problem types, one section for each code."""
-    lines = [
-        "# Problems",
-        "",
-        "Every failure is `application/problem+json` (RFC 9457) with these members. A code never",
-        "changes its meaning or its status.",
-    ]
+    words = (
+        "Every failure is `application/problem+json` (RFC 9457) with these members. A code never\n"
+        "changes its meaning or its status."
+    )
+    blocks = ["# Problems", words]
     for kind in problem.CATALOGUE.values():
-        lines += ["", *_problem(kind)]
-    return "\n".join(lines) + "\n"
-
-
-def _problem(kind: ProblemType) -> Iterator[str]:
-    yield f'<a id="{kind.slug}"></a>'
-    yield ""
-    yield f"## {kind.code}"
-    yield ""
-    yield f"{kind.status} · {kind.title}. {kind.resolution}"
-    yield ""
-    yield _REPEAT[kind.retryable]
-    yield ""
-    yield from _fenced(_body(kind, EXAMPLE_ORIGIN))
+        blocks += [
+            f'<a id="{kind.slug}"></a>',
+            f"## {kind.code}",
+            f"{kind.status} · {kind.title}. {kind.resolution}",
+            _REPEAT[kind.retryable],
+            _fenced(_body(kind, EXAMPLE_ORIGIN)),
+        ]
+    return "\n\n".join(blocks) + "\n"
 
 
 def html_page(title: str, main: str) -> str:
@@ -197,7 +191,5 @@ def _body(kind: ProblemType, base_url: str) -> Any:
     return json.loads(problem.body(Problem(kind), base_url=base_url, request_id=EXAMPLE_REQUEST_ID))
 
 
-def _fenced(value: Any) -> Iterator[str]:
-    yield "```json"
-    yield json.dumps(value, indent=2, ensure_ascii=False)
-    yield "```"
+def _fenced(value: Any) -> str:
+    return f"```json\n{json.dumps(value, indent=2, ensure_ascii=False)}\n```"

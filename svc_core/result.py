@@ -52,7 +52,8 @@ class Created(Generic[T]):
 class Page(Generic[T]):
     """A page of rows in wire bytes; `meta` holds members beside `pageCount` and `page`.
 
-    `next_parameter` is the query parameter that takes `next_cursor` to continue.
+    `next_parameter` is the query parameter that takes `next_cursor` to continue. `failed` says that
+    what was asked for came to nothing, row by row: a command then ends as one that was refused.
     """
 
     rows: tuple[bytes, ...]
@@ -60,6 +61,7 @@ class Page(Generic[T]):
     next_parameter: str = "cursor"
     meta: Mapping[str, str] = field(factory=dict)
     fields: Fields = ()
+    failed: bool = False
 
 
 @frozen

@@ -17,7 +17,7 @@ import attrs
 
 from svc_core import wire
 from svc_core.boxes import Box
-from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
+from svc_core.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 from svc_core.instants import Interval
 from svc_core.unset import UNSET, Unset
 from svc_core.wire import shapes
@@ -241,6 +241,9 @@ def _described(schema: Schema, metadata: Iterable[Any]) -> Schema:
     result = dict(schema)
     for item in metadata:
         match item:
+            case IdOf():
+                result |= {"pattern": item.anchored, "description": item.doc}
+                result["examples"] = [item.example]
             case Pattern():
                 result["pattern"] = item.anchored
             case Ge():

@@ -5,7 +5,9 @@ empty. `UNSET` has no truth value, so `if not value` cannot blur the three by ac
 """
 
 from enum import Enum
-from typing import Final, NoReturn, TypeVar, Union
+from typing import Any, Final, NoReturn, TypeVar, Union
+
+import attrs
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -38,3 +40,13 @@ Maybe = Union[T, Unset]  # noqa: UP007 - mypy takes no `T | Unset` as a generic 
 def given(value: T | Unset, default: D) -> T | D:
     """`value` where it was sent (null and empty included), `default` where it was not."""
     return default if isinstance(value, Unset) else value
+
+
+def named(patch: Any, whole: type[Any]) -> dict[str, Any]:
+    """The members that a merge patch names; null is the default that `whole` has (RFC 7396)."""
+    defaults = {member.name: member.default for member in attrs.fields(whole)}
+    return {
+        name: defaults[name] if value is None else value
+        for name, value in attrs.asdict(patch, recurse=False).items()
+        if value is not UNSET
+    }

@@ -21,14 +21,15 @@ from svc_core import catalog
 from svc_core.access.plans import PlanTable
 from svc_core.operation import Operation
 from svc_core.ports import Ids, Storage
-from svc_http import adapter, system
-from svc_http.dispatcher import Dispatcher
-from svc_http.edge import Edge
-from svc_http.media import Media, media_of
-from svc_http.media_pages import MediaPages
-from svc_http.pages import Pages
+from svc_http import system
+from svc_http.media.files import Media, media_of
+from svc_http.media.pages import MediaPages
 from svc_http.providers.speech import Speech
-from svc_http.runtime import Closing, Runtime, Worker
+from svc_http.requests import adapter
+from svc_http.requests.dispatcher import Dispatcher
+from svc_http.requests.edge import Edge
+from svc_http.requests.pages import Pages
+from svc_http.runtime.runtime import Closing, Runtime, Worker
 from svc_http.settings import Settings
 
 AUDIO_TEXT = "/reports/{reportId}/audio-text"
@@ -53,7 +54,7 @@ class Service(Starlette):
             resources += MediaPages(runtime, runtime.media).resources()
         self.router = Dispatcher(resources, routes, lifespan=_lifespan)
         # The router's own application: nobody puts middleware between it and the edge.
-        self.edge = Edge(self.router.app, runtime, runtime.journal, runtime.metrics)
+        self.edge = Edge(self.router.app, runtime)
         runtime.metrics.gauge(
             "svc_requests_in_flight",
             "Requests being worked on, this one included.",

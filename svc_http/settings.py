@@ -11,7 +11,8 @@ import tomllib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
 
 import attrs
 from attrs import field, frozen
@@ -46,8 +47,13 @@ _MIB = 1024 * 1024
 class SettingsError(Exception):
     """A setting cannot be used; the message is one line that says which, why and what instead."""
 
+    exit_code = 2
 
-def _setting(default: Any, read: Reader, example: str, doc: str, *, secret: bool = False) -> Any:
+
+def _setting(
+    default: Any, example: str, doc: str, *, read: Reader | None = None, secret: bool = False
+) -> Any:
+    """A member, whose text is read by its type where no reader is given."""
     metadata = {"doc": Doc(doc), "read": read, "example": example, "secret": secret}
     return field(default=default, metadata=metadata, repr=not secret)
 
@@ -61,33 +67,30 @@ class Settings:
 
     env: Literal["development", "production"] = _setting(
         "development",
-        choice("development", "production"),
         "production",
         "Where this runs. Production refuses to start without a strong secret.",
     )
     db: str = _setting(
         "svc.db",
-        nonempty,
         "/var/lib/svc/svc.db",
         "The SQLite file; `:memory:` keeps everything in memory and loses it when the server ends.",
     )
-    host: str = _setting("127.0.0.1", nonempty, "0.0.0.0", "The address to listen on.")  # noqa: S104 - an example
-    port: int = _setting(8000, integer(0, 65_535), "8080", "The TCP port; 0 picks a free one.")
+    host: str = _setting("127.0.0.1", "0.0.0.0", "The address to listen on.")  # noqa: S104 - an example
+    port: int = _setting(8000, "8080", "The TCP port; 0 picks a free one.", read=integer(0, 65_535))
     base_url: str | None = _setting(
         None,
-        web_origin,
         "https://api.example.org",
         "The public origin in links. Default: http, the listening address and port.",
+        read=web_origin,
     )
     data_url: str | None = _setting(
         None,
-        web_origin,
         "https://data.example.org",
         "The public origin of the secondary data host. Default: `base_url`.",
+        read=web_origin,
     )
     secret: str | None = _setting(
         None,
-        nonempty,
         "64 hex digits",
         "The master key that seals cursors and stored secrets; at least 32 characters. "
         "Development makes one and keeps it beside the database.",
@@ -95,150 +98,133 @@ class Settings:
     )
     secret_previous: tuple[str, ...] = _setting(
         (),
-        secrets,
         "the former 64 hex digits",
         "Former master keys, which still open the cursors that they sealed; separated by commas or "
         "line breaks. Empty it a day after a rotation.",
+        read=secrets,
         secret=True,
     )
     plans: str = _setting(
         "default",
-        choice(*plans.PRESETS),
         "key-guide",
         "The plan table: `default`, or `key-guide` with the numbers of the key guide.",
+        read=choice(*plans.PRESETS),
     )
-    rate_limits: bool = _setting(
-        True, switch, "false", "Whether requests are counted and limited by plan."
-    )
+    rate_limits: bool = _setting(True, "false", "Whether requests are counted and limited by plan.")
     allow_private_fetch: bool | None = _setting(
         None,
-        switch,
         "true",
         "Whether feeds may be fetched from this machine and private networks. Default: in "
         "development only.",
     )
     allow_erasure: tuple[str, ...] = _setting(
         (),
-        workspaces,
         "wsp_0123456789abcdef01234567",
         "Workspaces whose ledger content may be erased for good: ids separated by commas, or `*` "
         "for all. Default: none.",
+        read=workspaces,
     )
     trusted_proxies: tuple[str, ...] = _setting(
         ("loopback", "private"),
-        proxies,
         "loopback,10.1.0.0/16",
         "Peers whose CF-Connecting-IP, X-Forwarded-For and X-Real-IP are believed: `loopback`, "
         "`private`, addresses, networks, or `*` for all.",
+        read=proxies,
     )
     audio_text_scope: Literal["reports:read", "reports:audio"] = _setting(
         "reports:read",
-        choice("reports:read", "reports:audio"),
         "reports:audio",
         "The scope that is needed to read the text of a report's audio.",
     )
     unknown_query: Literal["reject", "ignore"] = _setting(
-        "reject",
-        choice("reject", "ignore"),
-        "ignore",
-        "What happens to a query parameter that the operation does not know.",
+        "reject", "ignore", "What happens to a query parameter that the operation does not know."
     )
     legacy_ids_until: datetime | None = _setting(  # noqa: RUF009 - makes a field
         None,
-        instant,
         "2027-06-30T00:00:00Z",
         "When identifiers of the old form stop being accepted. Default: never.",
     )
     aliases_until: datetime | None = _setting(  # noqa: RUF009 - makes a field
         None,
-        instant,
         "2027-06-30T00:00:00Z",
         "When deprecated members stop being sent on v1. Default: never.",
     )
     deprecated_at: datetime = _setting(  # noqa: RUF009 - makes a field
         datetime(2026, 1, 1, tzinfo=UTC),
-        instant,
         "2026-01-01T00:00:00Z",
         "The date in the Deprecation header of answers to deprecated inputs (RFC 9745).",
     )
     sunset_at: datetime | None = _setting(  # noqa: RUF009 - makes a field
         None,
-        instant,
         "2027-06-30T00:00:00Z",
         "The date in their Sunset header (RFC 8594); not before `deprecated_at`.",
     )
     x402_network: Literal["eip155:8453", "eip155:84532"] | None = _setting(
         None,
-        choice(*payments.NETWORKS),
         payments.BASE_SEPOLIA.id,
         "The network that payments are asked on. Default: real money, `eip155:8453`, in "
         "production once `x402_pay_to` is set; test money, `eip155:84532`, otherwise.",
     )
     x402_pay_to: str | None = _setting(
         None,
-        evm_address,
         "0x52908400098527886E0F7030069857D2E4169EE7",
         "The address that payments go to. Default: one to which nobody has the key. Payments "
         "are asked for but not yet settled.",
+        read=evm_address,
     )
     speech: Literal["none", "espeak", "command"] = _setting(
         "none",
-        choice("none", "espeak", "command"),
         "espeak",
         "What reads reports aloud whose subscription wants audio: nothing, eSpeak NG (`pip install "
         '"svc[speech]"`), or the program of `speech_command`.',
     )
     speech_command: str | None = _setting(
         None,
-        argv,
         "flite -o {out}",
         "The program that speaks, with its arguments; it is run without a shell. It gets the words "
         "on stdin and writes WAV or MP3 to `{out}`, if its arguments name that, else to stdout. "
         "`{voice}` and `{language}` are filled in.",
+        read=argv,
     )
     speech_voice: str | None = _setting(
-        None,
-        nonempty,
-        "en-gb",
-        "The voice that reads every report. Default: one for each report's language.",
+        None, "en-gb", "The voice that reads every report. Default: one for each report's language."
     )
     media_dir: str | None = _setting(
         None,
-        nonempty,
         "/var/lib/svc/media",
         "The folder of the audio files. Default: beside the database, `<db>.media`.",
     )
     media_base_url: str | None = _setting(
         None,
-        web_origin,
         "https://cdn.example.org/audio",
         "Where a CDN serves that folder. Default: this service serves the files, at addresses "
         "that expire after an hour.",
+        read=web_origin,
     )
     body_bytes_max: int = _setting(
-        _MIB, integer(1024, 64 * _MIB), "1048576", "The largest request body, in bytes."
+        _MIB, "1048576", "The largest request body, in bytes.", read=integer(1024, 64 * _MIB)
     )
     body_seconds_max: int = _setting(
-        10, integer(1, 600), "10", "How long a request body may take to arrive, in seconds."
+        10, "10", "How long a request body may take to arrive, in seconds.", read=integer(1, 600)
     )
     in_flight_max: int = _setting(
         200,
-        integer(1, 100_000),
         "200",
         "How many requests are worked on at once; more get 503 OVERLOADED.",
+        read=integer(1, 100_000),
     )
     graceful_seconds: int = _setting(
-        5, integer(0, 600), "5", "How long running requests may take after SIGTERM, in seconds."
+        5,
+        "5",
+        "How long running requests may take after SIGTERM, in seconds.",
+        read=integer(0, 600),
     )
     request_log: Literal["all", "errors", "off"] = _setting(
         "all",
-        choice("all", "errors", "off"),
         "errors",
         "Which requests leave a JSON line on stderr; `errors` are those of status 500 and above.",
     )
-    workers: bool = _setting(
-        True, switch, "false", "Whether the background workers run inside the server."
-    )
+    workers: bool = _setting(True, "false", "Whether the background workers run inside the server.")
 
     def __attrs_post_init__(self) -> None:
         if self.sunset_at is not None and self.sunset_at < self.deprecated_at:
@@ -355,9 +341,22 @@ def _read(name: str, value: object) -> Any:
         return value
     text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     try:
-        return MEMBERS[name].metadata["read"](text)
+        return _reader(MEMBERS[name])(text)
     except ValueError as fault:
         raise _refused(name, str(fault)) from fault
+
+
+_BY_TYPE: Mapping[Any, Reader] = {str: nonempty, bool: switch, datetime: instant}
+
+
+def _reader(member: "attrs.Attribute[Any]") -> Reader:
+    read: Reader | None = member.metadata["read"]
+    if read is not None:
+        return read
+    type_: Any = member.type
+    if NoneType in get_args(type_):
+        type_ = get_args(type_)[0]
+    return choice(*get_args(type_)) if get_origin(type_) is Literal else _BY_TYPE[type_]
 
 
 def _unknown(name: str) -> str:

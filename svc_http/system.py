@@ -1,4 +1,4 @@
-"""The clock and the randomness of this process: nothing else reads either.
+"""The clock and the randomness of this process, which nothing else reads, and how it is ended.
 
 Everything above is handed the time, identifiers and random bytes, so a test or a replay can hand
 it others. Random bytes are drawn from the operating system a block at a time, because one call
@@ -6,8 +6,13 @@ for each request would cost three times what the rest of an identifier costs.
 """
 
 import os
+import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from types import FrameType
+from typing import NoReturn
 
 from svc_core import ids
 
@@ -80,3 +85,20 @@ class SystemIds:
     def random(self, size: int) -> bytes:
         """`size` unpredictable bytes."""
         return os.urandom(size)
+
+
+@contextmanager
+def sigterm_interrupts() -> Iterator[None]:
+    """Raise `KeyboardInterrupt` on SIGTERM, so that whatever is open is closed on the way out.
+
+    What a service manager sends unwinds a process like what a person types.
+    """
+
+    def interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -32,7 +32,7 @@ from svc_core.problem import Problem, ProblemType
 CHALLENGE = 'Bearer realm="svc"'
 
 
-@frozen(eq=False)  # known by identity, because gates look it up for every request
+@frozen
 class OperationAccess:
     """What an operation demands of its caller.
 
@@ -42,7 +42,7 @@ class OperationAccess:
 
     scopes: frozenset[str] = frozenset()
     auth: Literal["bearer", "bearer-or-x402", "public"] = "bearer"
-    binding: Literal["any", "workspace"] = "any"
+    binding: Literal["any", "workspace", "system"] = "any"
     pool: Literal["account", "agent", "none"] = "account"
 
 
@@ -116,7 +116,9 @@ def admit(access: OperationAccess, facts: Facts, now: datetime) -> Principal | N
         _pass_keyless(access, facts)
         return None
     if is_locked(facts.failures, now):
-        raise locked(facts.failures, now)
+        wait = retry_after_seconds(facts.failures, now)
+        detail = "Too many unknown keys were sent from this address."
+        raise Problem(problem.AUTH_LOCKED, detail, {"Retry-After": str(wait)})
     principal = _identify(facts)
     standing = state(principal.key, principal.plan, now)
     if standing != "active":
@@ -131,15 +133,12 @@ def settle(principal: Principal, verdict: Verdict) -> Grant:
     Raises: Problem RATE_LIMITED, or AGENT_RATE_LIMITED when only agent pools are exhausted.
     """
     if verdict.exhausted:
-        raise limited(verdict)
+        names = [pool.name for pool in verdict.exhausted_pools]
+        only_agent = all(name.startswith(AGENT.prefix) for name in names)
+        kind = problem.AGENT_RATE_LIMITED if only_agent else problem.RATE_LIMITED
+        detail = f"Used up until their windows end: {', '.join(names)}."
+        raise Problem(kind, detail, named(headers(verdict)))
     return Grant(principal.actor, principal.key, verdict)
-
-
-def locked(failures: Failures, now: datetime) -> Problem:
-    """The refusal of a locked address, also for the failure that a burst found locked."""
-    wait = retry_after_seconds(failures, now)
-    detail = "Too many unknown keys were sent from this address."
-    return Problem(problem.AUTH_LOCKED, detail, {"Retry-After": str(wait)})
 
 
 def _pass_keyless(access: OperationAccess, facts: Facts) -> None:
@@ -199,13 +198,3 @@ def _out_of_scope(scopes: frozenset[str]) -> Problem:
         f"The key has none of the scopes that suffice: {', '.join(needed)}.",
         {"WWW-Authenticate": challenge},
     )
-
-
-def limited(verdict: Verdict) -> Problem:
-    """The refusal of a verdict with exhausted pools: RATE_LIMITED, or AGENT_RATE_LIMITED when
-    only agent pools are exhausted."""
-    names = [pool.name for pool in verdict.exhausted_pools]
-    only_agent = all(name.startswith(AGENT.prefix) for name in names)
-    kind = problem.AGENT_RATE_LIMITED if only_agent else problem.RATE_LIMITED
-    detail = f"Used up until their windows end: {', '.join(names)}."
-    return Problem(kind, detail, named(headers(verdict)))

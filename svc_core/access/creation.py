@@ -29,78 +29,75 @@ ADDRESSES_MAX = 100
 
 
 @frozen
-class KeyRequest:
-    """What a person asks for. `workspace_id` is null for a personal key of `user_id`."""
+class KeyWish:
+    """What is asked of a new key. Without a workspace it is a personal key of `user_id`."""
 
     name: str
     scopes: tuple[str, ...]
-    user_id: str
     workspace_id: str | None = None
+    user_id: str | None = None
     addresses: tuple[str, ...] = ()
     expires_at: datetime | None = None
     per_minute: int | None = None
     per_day: int | None = None
 
 
-def may_manage(role: str) -> None:
-    """Pass owners and admins; every other role may not even see the keys.
-
-    Raises: Problem FORBIDDEN.
-    """
-    if role not in KEY_ROLES:
-        raise Problem(problem.FORBIDDEN, "API keys are managed by workspace owners and admins.")
-
-
 def may_create(
-    request: KeyRequest, *, role: str, plan: Plan, existing: Collection[ApiKey], now: datetime
+    wish: KeyWish, *, role: str, plan: Plan, existing: Collection[ApiKey], now: datetime
 ) -> None:
-    """Pass a request that may become a key; `existing` are all kept keys of the same account.
+    """Pass a wish that may become a key; `existing` are all kept keys of the same account.
 
     Active keys count towards the plan's number: revoked and expired ones leave room.
 
     Raises: Problem FORBIDDEN (role), PLAN_INELIGIBLE (plan), VALIDATION_FAILED (all faults of
         the request), RESOURCE_CONFLICT (name taken, or as many keys as the plan allows).
     """
-    may_manage(role)
+    if role not in KEY_ROLES:
+        raise Problem(problem.FORBIDDEN, "API keys are managed by workspace owners and admins.")
     if not plan.new_keys:
         raise Problem(problem.PLAN_INELIGIBLE, f"The {plan.name} plan admits no new keys.")
-    if faults := list(_faults(request, plan, now)):
+    if faults := list(_faults(wish, plan, now)):
         raise Problem(problem.VALIDATION_FAILED, describe(faults))
-    if any(key.name == request.name for key in existing):
-        raise Problem(problem.RESOURCE_CONFLICT, "Another key has this name.")
+    if any(key.name == wish.name for key in existing):
+        raise Problem(
+            problem.RESOURCE_CONFLICT,
+            "Another key has this name.",
+            resolution="Choose another name.",
+        )
     if sum(state(key, plan, now) == "active" for key in existing) >= plan.keys_max:
         detail = f"The {plan.name} plan allows {plan.keys_max} active keys."
-        raise Problem(problem.RESOURCE_CONFLICT, detail)
+        step = "Revoke a key that is not needed, or upgrade the plan."
+        raise Problem(problem.RESOURCE_CONFLICT, detail, resolution=step)
 
 
-def create(request: KeyRequest, new: NewKey, *, id_: str, now: datetime) -> ApiKey:
+def create(wish: KeyWish, new: NewKey, *, id_: str, user_id: str, now: datetime) -> ApiKey:
     """The record of a key that `may_create` has passed: active, its addresses in one spelling."""
     return ApiKey(
         id=id_,
-        name=request.name,
+        name=wish.name,
         digest_hex=new.digest_hex,
         prefix=new.prefix,
-        scopes=tuple(dict.fromkeys(request.scopes)),
-        addresses=tuple(dict.fromkeys(map(normalise, request.addresses))),
-        workspace_id=request.workspace_id,
-        user_id=request.user_id,
+        scopes=tuple(dict.fromkeys(wish.scopes)),
+        addresses=tuple(dict.fromkeys(map(normalise, wish.addresses))),
+        workspace_id=wish.workspace_id,
+        user_id=user_id,
         created_at=now,
         issued_at=now,
-        expires_at=request.expires_at,
-        per_minute=request.per_minute,
-        per_day=request.per_day,
+        expires_at=wish.expires_at,
+        per_minute=wish.per_minute,
+        per_day=wish.per_day,
     )
 
 
-def _faults(request: KeyRequest, plan: Plan, now: datetime) -> Iterable[Fault]:
-    if not 1 <= len(request.name) <= NAME_MAX or not request.name.isprintable():
+def _faults(wish: KeyWish, plan: Plan, now: datetime) -> Iterable[Fault]:
+    if not 1 <= len(wish.name) <= NAME_MAX or not wish.name.isprintable():
         yield Fault("/name", f"must be 1 to {NAME_MAX} printable characters")
-    yield from _scope_faults(request.scopes)
-    yield from _address_faults(request.addresses)
-    if request.expires_at is not None and request.expires_at <= now:
+    yield from _scope_faults(wish.scopes)
+    yield from _address_faults(wish.addresses)
+    if wish.expires_at is not None and wish.expires_at <= now:
         yield Fault("/expiresAt", "must be in the future")
-    yield from _rate_faults("/perMinute", request.per_minute, plan.per_minute)
-    yield from _rate_faults("/perDay", request.per_day, plan.per_day)
+    yield from _rate_faults("/perMinute", wish.per_minute, plan.per_minute)
+    yield from _rate_faults("/perDay", wish.per_day, plan.per_day)
 
 
 def _scope_faults(scopes: tuple[str, ...]) -> Iterable[Fault]:

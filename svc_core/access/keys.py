@@ -10,7 +10,7 @@ Rule 4: only `active` and `inactive` are stored. Expiry and plan eligibility are
 import re
 from datetime import datetime
 from hashlib import sha256
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from attrs import evolve, field, frozen
 
@@ -55,8 +55,7 @@ def digest(secret: str) -> str:
     return sha256(secret.encode("ascii")).hexdigest()
 
 
-@frozen
-class Bearer:
+class Bearer(NamedTuple):
     """A well-formed key was sent; only its digest goes further."""
 
     digest_hex: str

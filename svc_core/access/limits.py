@@ -239,14 +239,6 @@ def headers(verdict: Verdict) -> list[Header]:
     return fields
 
 
-def open_headers(
-    meter: Meter, remaining: tuple[int, ...], second: int, reset_minute: int, reset_day: int
-) -> list[Header]:
-    """The fields of an answer to an admitted request in the four pools of one meter."""
-    clock = _clock(second, reset_minute, reset_day)
-    return _family_fields(meter, remaining, clock, clock.reset_headers)
-
-
 def named(fields: list[Header]) -> dict[str, str]:
     """The same fields as text, in the spelling of the documents: what a `Problem` carries."""
     return {_SPELLING[name]: value.decode() for name, value in fields}
@@ -265,9 +257,7 @@ def _clock(second: int, reset_minute: int, reset_day: int) -> _Clock:
     return _Clock(b"%d" % (reset_minute - second), b"%d" % (reset_day - second), resets)
 
 
-def _family_fields(
-    meter: Meter, remaining: tuple[int, ...], clock: _Clock, more: tuple[Header, ...] = ()
-) -> list[Header]:
+def _family_fields(meter: Meter, remaining: tuple[int, ...], clock: _Clock) -> list[Header]:
     # Written out for the four pools: it runs for every answer, and loops cost twice as much.
     i, j, k, m = remaining
     a = _DIGITS[i] if i < _SMALL else b"%d" % i
@@ -284,7 +274,6 @@ def _family_fields(
         (name_c, c),
         (name_d, d),
         (_STATE, state),
-        *more,
     ]
 
 

@@ -65,16 +65,9 @@ class LockoutBook:
         """The failures of one address, oldest first; empty for a stranger."""
         return self._failures.get(address, ())
 
-    def record(self, address: str, now: datetime) -> bool:
-        """Count one invalid or unknown key.
-
-        True when it counted, false when the address was locked already: then the answer is
-        429, not 401.
-        """
-        before = self.failures(address)
-        after = record(before, now)
-        self._failures[address] = after
+    def record(self, address: str, now: datetime) -> None:
+        """Count one invalid or unknown key, unless the address is locked."""
+        self._failures[address] = record(self.failures(address), now)
         self._failures.move_to_end(address)
         if len(self._failures) > self._addresses_max:
             self._failures.popitem(last=False)
-        return after is not before

@@ -1,16 +1,20 @@
-"""Workspaces, people and API keys: managed by commands and the dashboard, never over HTTP."""
+"""Workspaces, people and API keys: managed by local operations, never over HTTP."""
 
+from svc_core.access.creation import KeyWish
 from svc_core.accounts.model import KEYS, MEMBERS, USERS, WORKSPACES, Member, User, Workspace
-from svc_core.accounts.usecases import (
+from svc_core.accounts.operations import (
+    LOCAL_OPERATIONS,
+    OPERATOR,
     Admission,
     IssuedKey,
-    KeyWish,
+    acting,
     add_member,
     create_key,
     create_user,
     create_workspace,
     delete_key,
     find_key,
+    find_workspace,
     grandfather_key,
     list_keys,
     list_users,
@@ -24,7 +28,9 @@ from svc_core.accounts.usecases import (
 
 __all__ = [
     "KEYS",
+    "LOCAL_OPERATIONS",
     "MEMBERS",
+    "OPERATOR",
     "USERS",
     "WORKSPACES",
     "Admission",
@@ -33,12 +39,14 @@ __all__ = [
     "Member",
     "User",
     "Workspace",
+    "acting",
     "add_member",
     "create_key",
     "create_user",
     "create_workspace",
     "delete_key",
     "find_key",
+    "find_workspace",
     "grandfather_key",
     "list_keys",
     "list_users",

@@ -6,8 +6,7 @@ news ("attack", "service"); they narrow a subject but never make one.
 
 from svc_core.analysis._tables import words
 
-INSTRUCTIONS = words(
-    """
+INSTRUCTIONS = words("""
 monitor monitoring monitors track tracking tracks follow following watch watching report reports
 reporting summarize summarise summary summaries analyze analyse analysis cover covering coverage
 latest recent recently new news newest breaking update updates updated development developments
@@ -28,53 +27,22 @@ neuigkeiten aktuelle aktuellen neueste neuesten entwicklungen entwicklung meldun
 thema seguir sigue seguimiento noticias ultimas ultimos novedades monitorear informacion actualidad
 desarrollos acompanhar noticia новости последние следить события мониторинг отслеживать новость
 свежие обзор
-"""
-)
+""")
 
-CONJUNCTIONS = words(
-    """
-and or & et ou und oder y o e и или sowie plus
-"""
-)
-JOINERS = words(
-    """
-of the de la le du des der den von van del do da für for at in et and
-"""
-)
+CONJUNCTIONS = words("and or & et ou und oder y o e и или sowie plus")
+JOINERS = words("of the de la le du des der den von van del do da für for at in et and")
 RELATIONS = words(
-    """
-between relations relationship tensions ties versus vs zwischen beziehungen relaciones
-"""
+    "between relations relationship tensions ties versus vs zwischen beziehungen relaciones"
 )
 
-PARTICLES = words(
-    """
-le la de del della di da do dos du van von der den ter bin ben al el
-"""
+PARTICLES = words("le la de del della di da do dos du van von der den ter bin ben al el")
+
+EXCLUSIONS = (  # as an expression
+    "but not|except for|other than|excluding|exclude|except|not about|without|ignoring|ignore|"
+    "sauf|hors|außer|ohne|excepto|salvo|кроме"
 )
 
-EXCLUSIONS = (
-    "but not",
-    "except for",
-    "other than",
-    "excluding",
-    "exclude",
-    "except",
-    "not about",
-    "without",
-    "ignoring",
-    "ignore",
-    "sauf",
-    "hors",
-    "außer",
-    "ohne",
-    "excepto",
-    "salvo",
-    "кроме",
-)
-
-GENERIC = words(
-    """
+GENERIC = words("""
 attack service company market government policy system group security change crisis country people
 world state national international global local public official plan deal talk issue problem
 industry sector business firm product project program programme technology research study
@@ -89,11 +57,9 @@ platform supply demand production investment investor fund budget value level qu
 practice activity incident situation condition relation position statement announcement release
 launch result politician executive expert citizen victim analyst thing way part use user customer
 consumer game player season sport
-"""
-)
+""")
 
-GIVEN_NAMES = words(
-    """
+GIVEN_NAMES = words("""
 aaron abdul adam ahmed alan albert alejandro alex alexander alexei alexey ali alice amy ana andrea
 andreas andrei andrew angela ann anna anne anthony antonio arthur barack ben benjamin bernard
 bernie bill bob boris brian bruno carlos carrie charles chris christian christine christopher
@@ -113,5 +79,4 @@ shinzo silvio simon sophie stefan stephen steve steven sundar susan taylor ted t
 toby tom tony ursula vincent victor viktor vladimir volodymyr walter wang werner william wolfgang
 adriana alberto anthony antony friedrich giorgia imran ines isabel jens joao jose liz lloyd mette
 rishi rodrigo salvador sanna santiago ulf volker xi yuri yuriko yves xavier zhang
-"""
-)
+""")

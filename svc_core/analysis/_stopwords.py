@@ -6,7 +6,8 @@ list: losing a subject is worse than keeping a filler.
 
 from svc_core.analysis._tables import words
 
-ENGLISH = """
+FILLERS = {
+    "en": words("""
 a about above after again against all almost along already also although always am among an and
 another any anyone anything are around as at away back be became because become been before behind
 being below between both but by came can cannot cant come could couldnt did didnt do does doesnt
@@ -22,9 +23,8 @@ these they theyd theyll theyre theyve this those though through thus to together
 toward towards two under unless until up upon us use used uses using very via was wasnt we well
 went were werent weve what whats when where whether which while who whom whose why will with within
 without wont would wouldnt yes yet you youll your youre yours yourself youve mr mrs ms
-"""
-
-FRENCH = """
+"""),
+    "fr": words("""
 alors apres au aucun aussi autre autres aux avant avec avoir car ce ceci cela celle celles celui
 ces cet cette ceux chaque chez comme comment dans de depuis des deux doit donc dont du elle elles
 en encore entre est et etaient etait etant ete etre eux faire fait faut font hors ici il ils je
@@ -33,9 +33,8 @@ moins mon ne ni nos notre nous on ont ou par parce parmi pas pendant peu peut pe
 plusieurs pour pourquoi puis quand que quel quelle quelles quels qui quoi sa sans se selon sera
 seront ses si sinon soit sont sous sur ta tandis tant te tel telle tes toi ton tous tout toute
 toutes tres trop tu un une vers voici voila vos votre vous vu
-"""
-
-GERMAN = """
+"""),
+    "de": words("""
 aber alle allem allen aller alles als also am an ander andere anderen auch auf aus bei beim bereits
 bin bis bist da dabei dadurch dafur dagegen daher damit danach dann daran darauf daraus darin darum
 daruber das dass dazu dein dem den denen denn der deren des deshalb dessen dich die dies diese
@@ -47,9 +46,8 @@ nicht nichts noch nun nur ob oder ohne schon sehr sei sein seine seinem seinen s
 sich sie sind so sogar soll sollen sollte sondern sonst sowie um und uns unser unter viel viele vom
 von vor wahrend waren warum was weil weiter welche welcher wenn wer werde werden wie wieder will
 wir wird wo wollen wurde wurden zu zum zur zwar zwei zwischen
-"""
-
-SPANISH = """
+"""),
+    "es": words("""
 ademas al algo alguna algunas alguno algunos ante antes aquel aquella asi aun aunque bajo bien cada
 casi como con contra cual cuales cuando cuanto cuatro de del desde donde dos durante e el ella
 ellas ello ellos en entonces entre era eran es esa esas ese eso esos esta estaba estado estan estar
@@ -58,21 +56,19 @@ mientras mis mucho muchos muy nada ni no nos nosotros nuestra nuestro o os otra 
 para pero poco por porque pues que quien quienes se sea segun ser si sido siempre sin sino sobre
 solo son su sus tambien tan tanto te tiene tienen toda todas todavia todo todos tras tu tus un una
 unas uno unos usted ya yo
-"""
-
-PORTUGUESE = """
+"""),
+    "pt": words("""
 ao aos ate com da das dela dele do dos ela ele eles em esse essa foi foram isso isto ja mais mas
 meu minha na nao nas nem no num numa pela pelas pelo pelos quando sao seu sua seus suas tem uma
 umas
-"""
-
-RUSSIAN = """
+"""),
+    "ru": words("""
 а без более больше будет бы был была были было быть в вам вас весь во вот все всего всех вы где да
 даже для до его ее если есть еще же за здесь и из или им их к как какой когда которая которые
 который кто ли лишь между меня мне может мы на над надо нам нас не него нее нет ни них но о об один
 она они оно от очень перед по под после потому почти при про раз с сам себя со так также такой там
 те тем то того тоже только том тот три у уже хотя чего чем через что чтобы эта эти это этого этой
 этом этот я
-"""
-
-STOP_WORDS = words(" ".join((ENGLISH, FRENCH, GERMAN, SPANISH, PORTUGUESE, RUSSIAN)))
+"""),
+}
+STOP_WORDS = frozenset[str]().union(*FILLERS.values())

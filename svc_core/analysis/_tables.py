@@ -3,6 +3,9 @@
 A row that is too long for a line goes on in the next one, indented.
 """
 
+import re
+from collections.abc import Iterable
+
 
 def words(text: str) -> frozenset[str]:
     """The words of a list."""
@@ -12,4 +15,15 @@ def words(text: str) -> frozenset[str]:
 def rows(table: str) -> list[list[str]]:
     """The rows of a table, each split at its bars."""
     joined = table.strip().replace("\n    ", " ")
-    return [line.split("|") for line in joined.splitlines()]
+    return [[cell.strip() for cell in line.split("|")] for line in joined.splitlines()]
+
+
+def pairs(table: str) -> dict[str, str]:
+    """What is written `short:long`, parted by white space; an underscore stands for a space."""
+    split = (pair.replace("_", " ").partition(":") for pair in table.split())
+    return {short: long for short, _, long in split}
+
+
+def either(names: Iterable[str]) -> str:
+    """An expression for any of the names, the longest first."""
+    return "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))

@@ -77,22 +77,16 @@ divided tantrum taunt collision peril perils shortfall deficit strike
 """,
 }
 
-NEGATIONS = words(
-    """
+NEGATIONS = words("""
 no not never none neither nor without cannot cant wont dont doesnt didnt isnt arent wasnt werent
 hasnt havent hadnt couldnt shouldnt wouldnt aint lacks lack hardly barely fails failed denies
 denied prevent prevents prevented avoid avoids avoided
-"""
-)
-STRONGER = words(
-    """
+""")
+STRONGER = words("""
 very extremely highly deeply massive massively huge hugely major severe severely sharply record
 worst-ever unprecedented utterly totally completely wholly worst most
-"""
-)
-WEAKER = words(
-    """
+""")
+WEAKER = words("""
 slightly somewhat little minor mildly partly partially modest modestly fairly almost nearly small
 less potential possible possibly
-"""
-)
+""")

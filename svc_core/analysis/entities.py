@@ -16,12 +16,16 @@ from svc_core.analysis.concepts import concepts, countries, is_known
 from svc_core.analysis.evidence import Reading
 from svc_core.analysis.tokens import fold, tokens
 
-PERSON, ORGANISATION, PLACE, VULNERABILITY, OTHER = (
-    "person",
-    "organization",
-    "place",
-    "vulnerability",
-    "other",
+PERSON, ORGANISATION, PLACE = "person", "organization", "place"
+VULNERABILITY, OTHER = "vulnerability", "other"
+_COUNTRY_NAMES = frozenset(  # that are neither the English name nor the code
+    """
+    US|USA|UK|UAE|America|Britain|Czech Republic|Russie|Syrie|Chine|Deutschland|Frankreich|Rusia|
+    Siria|España|Allemagne|Россия|Сирия|Russland|Syrien|Türkei|Turquie|Turquía|Espagne|Italie|
+    Italien
+    """.replace("\n", "")
+    .replace("    ", "")
+    .split("|")
 )
 _NAME_WORDS_MAX = 5
 _TITLE_CASE_SHARE = 0.75
@@ -216,34 +220,8 @@ def _is_country(name: str, code: str) -> bool:
     """Whether a name is a country's own, in English or by its acronym, not an adjective."""
     if " " in name and is_known(tuple(tokens(name))):
         return True
-    return tokens(name) in (tokens(countries()[code].name), tokens(code)) or name in (
-        "US",
-        "USA",
-        "UK",
-        "UAE",
-        "America",
-        "Britain",
-        "Czech Republic",
-        "Russie",
-        "Syrie",
-        "Chine",
-        "Deutschland",
-        "Frankreich",
-        "Rusia",
-        "Siria",
-        "España",
-        "Allemagne",
-        "Россия",
-        "Сирия",
-        "Russland",
-        "Syrien",
-        "Türkei",
-        "Turquie",
-        "Turquía",
-        "Espagne",
-        "Italie",
-        "Italien",
-    )
+    own = (tokens(countries()[code].name), tokens(code))
+    return tokens(name) in own or name in _COUNTRY_NAMES
 
 
 def _is_acronym(name: str) -> bool:

@@ -10,6 +10,7 @@ from datetime import datetime
 from attrs import field, frozen
 
 from svc_core.analysis.concepts import concepts
+from svc_core.analysis.language import guess
 from svc_core.analysis.sentences import headline, sentences
 from svc_core.analysis.tokens import tokens
 
@@ -34,6 +35,11 @@ class Evidence:
     def at(self) -> datetime:
         """When it was published, or, where the source gives no date, when it was retrieved."""
         return self.published_at or self.retrieved_at
+
+    @property
+    def tongue(self) -> str | None:
+        """The primary subtag of its language, stated or guessed."""
+        return guess(f"{self.title} {self.text}", self.language)
 
     @property
     def publisher(self) -> str:

@@ -15,8 +15,7 @@ from math import log, sqrt
 
 from attrs import frozen
 
-from svc_core.analysis.evidence import Evidence, Reading, is_digest
-from svc_core.analysis.language import guess
+from svc_core.analysis.evidence import Reading, is_digest
 from svc_core.analysis.relevance import Scored
 from svc_core.analysis.units import generic_terms
 
@@ -60,6 +59,11 @@ class Story:
         return max(member.score for member in self.members)
 
     @property
+    def best(self) -> Reading:
+        """The most relevant of the items, as it was read."""
+        return max(self.members, key=lambda one: (one.score, one.evidence.id)).reading
+
+    @property
     def first_at(self) -> datetime:
         """The time of the first item."""
         return min(member.evidence.at for member in self.members)
@@ -100,7 +104,7 @@ class _Cluster:
             return
         self.names.update(_names(scored))
         self.headlines.update(scored.reading.title_terms, scored.reading.title_concepts)
-        self.tongues.add(_tongue(scored.evidence))
+        self.tongues.add(scored.evidence.tongue)
 
 
 def stories(
@@ -377,10 +381,6 @@ def _neutral(cluster: _Cluster, shared: Set[str]) -> float:
 def _at_one_time(left: _Cluster, right: _Cluster) -> bool:
     times = [member.evidence.at for one in (left, right) for member in one.members]
     return max(times) - min(times) <= WINDOW
-
-
-def _tongue(evidence: Evidence) -> str | None:
-    return guess(f"{evidence.title} {evidence.text}", evidence.language)
 
 
 def _alike(left: _Cluster, right: _Cluster) -> bool:

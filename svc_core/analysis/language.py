@@ -1,9 +1,10 @@
 """A guess at the language of a short text, by its filler words and its script."""
 
 import re
-from functools import cache
 
+from svc_core.analysis._stopwords import FILLERS
 from svc_core.analysis.tokens import fold
+from svc_core.analysis.wording import primary
 
 _WORDS_MIN = 3  # fewer filler words than this prove nothing
 _WORD = re.compile(r"[^\W\d_]+")
@@ -23,7 +24,7 @@ _SCRIPT_LETTERS_MIN = 6
 def guess(text: str, stated: str | None = None) -> str | None:
     """The primary language subtag: of `stated` (BCP 47), else a guess, else `None`."""
     if stated:
-        return stated.replace("_", "-").split("-")[0].casefold() or None
+        return primary(stated) or None
     for language, letters in _SCRIPTS:
         if len(letters.findall(text)) >= _SCRIPT_LETTERS_MIN:
             return language
@@ -32,22 +33,6 @@ def guess(text: str, stated: str | None = None) -> str | None:
 
 def _by_fillers(text: str) -> str | None:
     words = [fold(word) for word in _WORD.findall(text)]
-    counts = sorted(((sum(w in held for w in words), lang) for lang, held in _fillers()))
+    counts = sorted(((sum(w in held for w in words), lang) for lang, held in FILLERS.items()))
     (second, _), (most, language) = counts[-2], counts[-1]
     return language if most >= _WORDS_MIN and most > second else None
-
-
-@cache
-def _fillers() -> tuple[tuple[str, frozenset[str]], ...]:
-    """The filler words of each language."""
-    from svc_core.analysis import _stopwords as lists  # noqa: PLC0415 - read on first use
-
-    listed = (
-        ("en", lists.ENGLISH),
-        ("fr", lists.FRENCH),
-        ("de", lists.GERMAN),
-        ("es", lists.SPANISH),
-        ("pt", lists.PORTUGUESE),
-        ("ru", lists.RUSSIAN),
-    )
-    return tuple((language, frozenset(text.split())) for language, text in listed)

@@ -18,7 +18,7 @@ from svc_core.analysis.units import Group, Unit, generic_terms
 
 _CLAUSE = re.compile(r"[.!?](?=\s|$)|[;\n•]+")
 
-_ASIDE = re.compile(
+_ASIDE = re.compile(  # what else to tell of the topic ("... and tell me who is hurt")
     r"(?<=[^\s.!?;\n])[,;]?\s+(?:and\s+)?(?:please\s+)?(?:tell|show|inform|let|explain|say|note|report|list|describe|flag"
     r"|highlight|summari[sz]e)(?:\s+(?:to\s+)?(?:me|us))?(?:\s+know)?"
     r"\s+(?:which|what|who|whom|whose|how|when|where|why|whether|if)\b[^.!?;\n]*",
@@ -63,7 +63,7 @@ class Query:
     @classmethod
     def of(cls, topic: str, keywords: Iterable[str] = (), language: str | None = "en") -> "Query":
         """The query of a profile. A topic of instructions alone asks nothing."""
-        wanted, unwanted = _part(_without_asides(topic))
+        wanted, unwanted = _part(_ASIDE.sub(" ", topic))
         clauses = [clause(text, language) for text in _CLAUSE.split(wanted)]
         told = set(tokens(wanted))
         alone = [chunk(keyword, language) for keyword in keywords]
@@ -74,17 +74,11 @@ class Query:
         )
 
 
-def _without_asides(topic: str) -> str:
-    """A topic without what else to tell of it ("... and tell me who is hurt")."""
-    return _ASIDE.sub(" ", topic)
-
-
 def _part(topic: str) -> tuple[str, list[str]]:
     """What is asked for, and what is asked to be left out ("... but not football")."""
     from svc_core.analysis._query_words import EXCLUSIONS  # noqa: PLC0415 - read on first use
 
-    marks = "|".join(re.escape(mark) for mark in EXCLUSIONS)
-    pattern = re.compile(rf"[,(]?\s*\b(?:{marks})\b\s+([^.;!?()\n]+)\)?", re.IGNORECASE)
+    pattern = re.compile(rf"[,(]?\s*\b(?:{EXCLUSIONS})\b\s+([^.;!?()\n]+)\)?", re.IGNORECASE)
     unwanted = [
         part for match in pattern.findall(topic) for part in re.split(r",|\bor\b|\band\b", match)
     ]
@@ -98,6 +92,3 @@ def _adds(chunk: Sequence[Unit], told: set[str]) -> bool:
             chunk[0].is_name and len(chunk) == 1
         )
     return not chunk[0].is_generic and not set(chunk[0].runs[0]) <= told
-
-
-__all__ = ["Group", "Query", "Unit"]

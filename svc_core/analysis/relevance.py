@@ -16,8 +16,8 @@ from svc_core.analysis.asking import is_given_name
 from svc_core.analysis.concepts import concepts, country_concept, is_known
 from svc_core.analysis.entities import is_city
 from svc_core.analysis.evidence import Evidence, Reading, read
-from svc_core.analysis.query import Group, Query, Unit
-from svc_core.analysis.units import generic_terms
+from svc_core.analysis.query import Query
+from svc_core.analysis.units import Group, Unit, generic_terms
 
 SINGLE_MIN = 0.6  # one subject: in the headline, at the start of the lead, or again and again
 CLAUSE_MIN = 0.5  # several subjects: mean place of all of them
@@ -43,11 +43,10 @@ _BM25_K1, _BM25_B, _BM25_TITLE = 1.2, 0.75, 3.0
 
 @frozen
 class Scored:
-    """A selected item: its reading, score 0..1 and the labels of the subjects found in it."""
+    """A selected item: its reading and a score, 0..1."""
 
     reading: Reading
     score: float
-    matched: tuple[str, ...] = ()
 
     @property
     def evidence(self) -> Evidence:
@@ -75,7 +74,7 @@ def choose(query: Query, held: Sequence[Reading]) -> list[Scored]:
     places = [{unit: _place(unit, forms[unit], view) for unit in units} for view in views]
     bonus = _bm25(query.units, forms, views)
     found = [
-        Scored(view.reading, round(0.8 * score + 0.2 * extra, 6), _labels(query, place))
+        Scored(view.reading, round(0.8 * score + 0.2 * extra, 6))
         for view, place, extra in zip(views, places, bonus, strict=True)
         if (score := _judge(query, place, view)) > 0.0
     ]
@@ -284,10 +283,6 @@ def _chunk(chunk: Sequence[Unit], place: Mapping[Unit, float]) -> float:
     """The mean place of a keyword's units; 0 when one that matters is absent."""
     telling = _telling(chunk)
     return _mean(telling, place) if all(place[unit] > 0 for unit in telling) else 0.0
-
-
-def _labels(query: Query, place: Mapping[Unit, float]) -> tuple[str, ...]:
-    return tuple(unit.label for unit in query.units if place[unit] > 0)
 
 
 # --- BM25 ---------------------------------------------------------------------------------------

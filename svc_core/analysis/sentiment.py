@@ -11,6 +11,8 @@ from functools import cache
 
 from attrs import frozen
 
+from svc_core.analysis.wording import primary
+
 NEUTRAL_BELOW = 0.2  # |value| under this is neutral: about one mild word in a headline
 _REACH = 3
 _SQUEEZE = 15.0  # x / sqrt(x² + 15): one strong word in the text alone is about 0.6
@@ -29,7 +31,7 @@ class Sentiment:
 
 def sentiment(title: str, text: str = "", language: str | None = "en") -> Sentiment | None:
     """The tone of an item, or `None` where `language` (BCP 47) is unknown or not English."""
-    if language is None or language.casefold().split("-")[0].split("_")[0] != "en":
+    if language is None or primary(language) != "en":
         return None
     total = 2.0 * _sum(title) + _sum(text)
     value = round(total / float(total * total + _SQUEEZE) ** 0.5, 3) + 0.0

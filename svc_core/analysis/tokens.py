@@ -8,6 +8,7 @@ Rule 3: scripts without spaces (Chinese, Japanese, Thai ...) become overlapping 
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 
 from svc_core.analysis._stopwords import STOP_WORDS
@@ -16,13 +17,15 @@ from svc_core.analysis._tables import words
 _WORDS_REMEMBERED = 65_536  # distinct words of about ten thousand items
 _TERM_LENGTH_MAX = 64  # longer runs are encoded data, not words
 
+_MENDED = (
+    (re.compile(r"\b(?:USA|US|EE\.?\s?UU|U\.S\.)(?!\w)"), "usofa"),
+    (re.compile(r"\bWHO\b"), "whoorg"),
+    (re.compile(r"\b(?:AI|KI|IA)\b"), "aitech"),  # "ai" is a French verb
+    (re.compile(r"\b(?:UN|U\.N\.)(?!\w)"), "unorg"),  # "un" is a filler of three languages
+    (re.compile(r"\büber\b", re.IGNORECASE), " "),  # folded, it would be the company
+    (re.compile(r"-elect\b", re.IGNORECASE), ""),  # a president-elect is no election
+)
 _DOTTED = re.compile(r"\b(?:[A-Z]\.){2,}")
-_UNITED_STATES = re.compile(r"\b(?:USA|US|EE\.?\s?UU|U\.S\.)(?!\w)")
-_HEALTH_BODY = re.compile(r"\bWHO\b")
-_LEARNING = re.compile(r"\b(?:AI|KI|IA)\b")  # "ai" is a French verb
-_NATIONS = re.compile(r"\b(?:UN|U\.N\.)(?!\w)")  # "un" is a filler of three languages
-_DESIGNATE = re.compile(r"-elect\b", re.IGNORECASE)  # a president-elect is no election
-_OVER = re.compile(r"\büber\b", re.IGNORECASE)  # folded, it would be the company
 _ELISION = re.compile(r"\b(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quelqu)['’](?=\w)", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s\b")
 _APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
@@ -43,14 +46,13 @@ _TERM = re.compile(
     rf"|(?:(?![{_UNSPACED}])[^\W_]|[\u0900-\u0963\u0966-\u0dff])+"
 )
 _UNSPACED_START = re.compile(rf"[{_UNSPACED}]")
-_CYRILLIC_ENDINGS = tuple(
-    sorted(
-        words(
-            "иями ями ами ого его ому ему ыми ими иях ах ях ов ев ей ой ый ий ая яя ое ее ые ие ую "
-            "юю ом ем ам ям ия ии ию а я ы и у ю е о ь й"
-        ),
-        key=lambda ending: (-len(ending), ending),
-    )
+_CYRILLIC_ENDINGS = sorted(
+    words(
+        "иями ями ами ого его ому ему ыми ими иях ях ах ов ев ей ой ый ий ая яя ое ее ые ие ую "
+        "юю ом ем ам ям ия ии ию а я ы и у ю е о ь й"
+    ),
+    key=len,
+    reverse=True,
 )
 _WHOLE = words(
     "united news series species always texas paris james athens brussels mercedes tunis honduras "
@@ -78,6 +80,13 @@ def tokens(text: str) -> list[str]:
     return terms
 
 
+def runs(terms: Sequence[str]) -> set[tuple[str, ...]]:
+    """Every run of one to three terms."""
+    return {
+        tuple(terms[at : at + size]) for size in (1, 2, 3) for at in range(len(terms) - size + 1)
+    }
+
+
 def search_text(title: str, text: str) -> str:
     """What the full-text index stores for one item: its terms and concepts, parted by spaces.
 
@@ -92,12 +101,8 @@ def search_text(title: str, text: str) -> str:
 
 def _join_parts(text: str) -> str:
     """Mend what punctuation splits: `U.S.`, `l’Europe`, `China's`, `O'Brien`, `12,000`."""
-    text = _UNITED_STATES.sub("usofa", text)
-    text = _HEALTH_BODY.sub("whoorg", text)
-    text = _LEARNING.sub("aitech", text)
-    text = _NATIONS.sub("unorg", text)
-    text = _OVER.sub(" ", text)
-    text = _DESIGNATE.sub("", text)
+    for written, mended in _MENDED:
+        text = written.sub(mended, text)
     text = _DOTTED.sub(lambda match: match[0].replace(".", ""), text)
     if "'" in text or "’" in text:
         text = _ELISION.sub("", _POSSESSIVE.sub("", text))

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from svc_core.analysis._tables import rows
 from svc_core.analysis._topic_words import TOPIC_ROWS
-from svc_core.analysis.tokens import tokens
+from svc_core.analysis.tokens import runs, tokens
 
 TOPICS_PER_ITEM_MAX = 5  # an item about everything is about nothing
 
@@ -79,17 +79,12 @@ def _scores(title: list[str], text: list[str]) -> Mapping[str, float]:
     """Points by topic: 2 for a word of the title or a settling word, 1 for one of the text."""
     found: dict[str, float] = {}
     rules = _rules()
-    in_title = _present(title)
-    for phrase in sorted(in_title | _present(text)):
+    in_title = runs(title)
+    for phrase in sorted(in_title | runs(text)):
         for topic, settles in rules.get(phrase, ()):
             points = 3.0 if settles else 2.0 if phrase in in_title else 1.0
             found[topic] = found.get(topic, 0.0) + points
     return found
-
-
-def _present(terms: list[str]) -> set[tuple[str, ...]]:
-    runs = {tuple(terms[at : at + 3]) for at in range(len(terms))}
-    return {run[:size] for run in runs for size in (1, 2, 3) if len(run) >= size}
 
 
 @cache

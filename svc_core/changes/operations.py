@@ -1,18 +1,31 @@
 """The public change feed (Spec: Intel, Events, Change feed)."""
 
+import json
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from attrs import frozen
 
-from svc_core import cursor, problem, sse, wire
-from svc_core.changes.rows import ChangeRow, ResourceType, dumps
-from svc_core.changes.tail import Place, tail
+from svc_core import cursor, envelope, problem, stream, wire
+from svc_core.changes.render import ChangeRow, Place, ResourceType, dumps, tail
 from svc_core.constraints import Doc, Example, MaxLen
-from svc_core.operation import JSON, QUERY, SSE, T3_ENRICHED, Context, Operation, header
-from svc_core.ports import FeedPosition
+from svc_core.ids import EXAMPLE_DIGITS
+from svc_core.operation import (
+    JSON,
+    QUERY,
+    SSE,
+    T3_ENRICHED,
+    TEXT,
+    UTF8_TEXT,
+    Context,
+    Operation,
+    header,
+    local,
+)
+from svc_core.ports import BASE_V1, Change, ChangeType, FeedPosition
 from svc_core.problem import Problem
 from svc_core.resources.members import Limit
-from svc_core.result import Page
+from svc_core.result import Content, One, Page
 from svc_core.stream import Stream
 from svc_core.unset import UNSET, Maybe, Unset
 
@@ -80,6 +93,29 @@ async def page(ctx: Context, request: ListChanges) -> Page[ChangeRow]:
     )
 
 
+@frozen
+class ReadHead:
+    """The end of the feed."""
+
+
+@frozen
+class Head:
+    """The watermark after the newest change."""
+
+    workspace_id: str
+    watermark: str
+
+
+async def read_head(ctx: Context, _: ReadHead) -> One[Head] | Content:
+    """The watermark after the newest change: where a consumer that wants no past begins."""
+    position = await ctx.tx.changes.head()
+    reached = cursor.Watermark(await ctx.tx.changes.epoch(), position.everybody, position.own)
+    watermark = cursor.seal_watermark(reached, ctx.actor.tenant)
+    if ctx.format == TEXT.format:
+        return Content(UTF8_TEXT, f"{watermark}\n".encode())
+    return One(wire.dumps(Head(ctx.actor.tenant, watermark)))
+
+
 async def _start(ctx: Context, token: Maybe[str], epoch: bytes) -> FeedPosition:
     """The position that a watermark names.
 
@@ -101,38 +137,30 @@ async def _start(ctx: Context, token: Maybe[str], epoch: bytes) -> FeedPosition:
     return position
 
 
-_EXAMPLE: dict[str, Any] = {
-    "data": [
-        {
-            "id": "chg_65f1c0de8badf00d12345678",
-            "changeType": "created",
-            "resourceType": "profile",
-            "resourceId": "prf_65f1c0de8badf00d12345678",
-            "tombstone": False,
-            "occurredAt": "2026-01-31T09:30:00Z",
-            "version": 1,
-            "links": {"self": "/api/v1/profiles/prf_65f1c0de8badf00d12345678"},
-        },
-        {
-            "id": "chg_65f1c0de8badf00d12345679",
-            "changeType": "deleted",
-            "resourceType": "report",
-            "resourceId": "rpt_65f1c0de8badf00d12345678",
-            "tombstone": True,
-            "occurredAt": "2026-01-31T09:30:07Z",
-            "version": 2,
-            "links": {"self": "/api/v1/reports/rpt_65f1c0de8badf00d12345678"},
-        },
-    ],
-    "meta": {"pageCount": 2, "page": {"nextCursor": None}, "watermark": _WATERMARK},
-    "links": {"next": None},
-}
+_NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
-_EVENTS = sse.event("change", wire.dumps(_EXAMPLE["data"][0]), _WATERMARK).decode()
+
+def _shown(kind: ChangeType, noun: str, id_: str, version: int) -> bytes:
+    own, path = f"chg_{EXAMPLE_DIGITS[:-1]}{version}", f"{BASE_V1}/{noun}s/{id_}"
+    return dumps(Change(own, kind, noun, id_, version, _NOON, path, everybody=False))
+
+
+_ROWS = (
+    _shown("created", "profile", f"prf_{EXAMPLE_DIGITS}", 1),
+    _shown("deleted", "report", f"rpt_{EXAMPLE_DIGITS}", 2),
+)
+_PAGE = Page[object](_ROWS, meta={"watermark": _WATERMARK})
+_EXAMPLES = {
+    "response": json.loads(envelope.page(_PAGE, next_link=None, aliases=False)),
+    SSE.media_type: stream.event("change", _ROWS[0], _WATERMARK).decode(),
+}
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     Operation(
         id="listChanges",
+        group="changes",
+        verb="list",
+        columns=("occurredAt", "changeType", "resourceType", "resourceId", "version"),
         method="GET",
         path="/changes",
         summary="Read the change feed",
@@ -160,6 +188,18 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         timeless=True,
         media=(JSON, SSE),
         live="tail",
-        examples={"response": _EXAMPLE, SSE.media_type: _EVENTS},
+        examples=_EXAMPLES,
+    ),
+)
+
+LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    local(
+        "getChangesHead",
+        "changes head",
+        "Print the watermark after the newest change",
+        read_head,
+        unit="read",
+        roles=frozenset({"operator", "owner", "admin"}),
+        media=(JSON, TEXT),
     ),
 )

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal, get_type_hints
 from attrs import frozen
 
 from svc_core import problem, wire
-from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
+from svc_core.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 from svc_core.ledger import reading, timestamps
 from svc_core.ledger.append.append import Appended, address_of, append
 from svc_core.ledger.append.entries import (
@@ -33,7 +33,6 @@ from svc_core.ledger.timestamps import canonical_time
 from svc_core.ledger.verify.verdict import Level
 from svc_core.media import Representation
 from svc_core.operation import (
-    BASE_V2,
     BODY,
     JSON,
     NDJSON,
@@ -45,7 +44,7 @@ from svc_core.operation import (
     Context,
     Operation,
 )
-from svc_core.ports import Position, SealedLine
+from svc_core.ports import BASE_V2, Position, SealedLine
 from svc_core.problem import Problem
 from svc_core.resources.members import Cursor, Limit
 from svc_core.result import Content, Created, Fields, One, Page
@@ -79,8 +78,7 @@ PathSubjectId = Annotated[SubjectId, PATH]
 AnyRecordId = Annotated[
     str,
     PATH,
-    Pattern("(?:sbj|dsg|obs|clm)_[0-9a-f]{24}", "a record id"),
-    Doc("Record identifier."),
+    IdOf("clm", "obs", "dsg", "sbj", noun="record"),
     Example("clm_442bced89046c34c77149f59"),
 ]
 
@@ -327,7 +325,11 @@ async def list_records(ctx: Context, request: ListRecords) -> Page[SealedRow]:
     binding = ctx.list_binding(size, None, None)
     position = ctx.open_cursor(request.cursor, binding)
     if position is not None and not isinstance(request.after, Unset):
-        raise Problem(problem.CONFLICTING_PARAMETERS, "after: cannot be combined with cursor")
+        raise Problem(
+            problem.CONFLICTING_PARAMETERS,
+            "after: cannot be combined with cursor",
+            resolution="Send after or cursor, not both.",
+        )
     start = given(request.after, -1) + 1 if position is None else position.order
     rows = await reading.exported(ctx, start, min(head.size, start + request.limit))
     end = start + len(rows)
@@ -491,6 +493,7 @@ def _ledger(
         method=method,
         path=f"/ledger/{path}",
         tag="Ledger",
+        group="ledger",
         version="2.0",
         scopes=READ if method == "GET" else WRITE,
         binding="workspace",
@@ -541,6 +544,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _read(
         "listSubjects",
         "subjects",
+        verb="subjects",
+        columns=("id", "type", "label", "openedAt", "author"),
         summary="List subjects",
         description=(
             "The subjects of the workspace, newest first, each as it is described now. With "
@@ -554,6 +559,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _append(
         "openSubject",
         "subjects",
+        verb="open",
         summary="Open a subject",
         description=(
             "Appends the record that opens a subject. The answer is the sealed record with a "
@@ -568,6 +574,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _read(
         "getSubject",
         "subjects/{subjectId}",
+        verb="fold",
         summary="Fold a subject",
         description=(
             "The subject as the ledger knew it at `recordTime`, for what held at `validTime`. "
@@ -585,6 +592,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _read(
         "exportSubject",
         "subjects/{subjectId}/stix",
+        verb="stix",
         summary="Export a subject as STIX",
         description=(
             "The fold of the subject as a STIX 2.1 bundle: what was known at `recordTime` and is "
@@ -602,6 +610,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _read(
         "exportRecords",
         "records",
+        verb="records",
+        columns=("head.seq", "head.id", "head.kind", "head.op", "head.subject"),
         summary="Export sealed lines",
         description=(
             "The sealed lines of the log, byte for byte, oldest first. Kept as they are, they make "
@@ -647,6 +657,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _read(
         "getRecord",
         "records/{recordId}",
+        verb="record",
         summary="Read a record",
         description="One sealed record; `payload` is null once its content was erased.",
         request=GetRecord,
@@ -657,6 +668,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _read(
         "proveRecord",
         "records/{recordId}/proof",
+        verb="prove",
         summary="Prove a record",
         description=(
             "The receipt of a record (c2sp.org/tlog-proof@v1): its index, the inclusion proof and "
@@ -674,6 +686,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _read(
         "verifyLedger",
         "verify",
+        verb="check",
         summary="Verify the seal",
         description=(
             "Hashes every record again and compares it with the chain, the tree and every kept "
@@ -689,6 +702,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _checkpoint(
         "getCheckpoint",
         "checkpoint",
+        verb="checkpoint",
         summary="Read the checkpoint",
         description=(
             "The signed tree head (C2SP tlog-checkpoint), of the current size or of `size`. Keep "
@@ -698,6 +712,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _checkpoint(
         "getLogCheckpoint",
         "tlog/checkpoint",
+        verb="log-checkpoint",
         summary="Read the checkpoint of the log",
         description=(
             "The same checkpoint beside the tiles, where tools for the format (C2SP tlog-tiles) "
@@ -707,6 +722,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _read(
         "getTile",
         "tlog/tile/{+tile}",
+        verb="tile",
         summary="Read a tile",
         description=(
             "A tile of the log (C2SP tlog-tiles): hashes of a level of the tree, or the heads of "

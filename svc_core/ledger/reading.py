@@ -225,7 +225,11 @@ async def tile_bytes(ctx: Context, path: str) -> bytes:
     Raises:
         Problem: NOT_FOUND where the path names none, or the ledger has not filled it yet.
     """
-    nothing = Problem(problem.NOT_FOUND, "The ledger has no such tile.")
+    nothing = Problem(
+        problem.NOT_FOUND,
+        "The ledger has no such tile.",
+        resolution="Ask for tiles of the size that the checkpoint names.",
+    )
     try:
         tile = Tile.parse(f"tile/{path}")
     except tiles.TileError as unknown:

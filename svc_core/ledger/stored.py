@@ -45,6 +45,7 @@ def signer_of(ctx: Context) -> Signer:
             problem.SERVICE_UNAVAILABLE,
             "The key that signs ledgers is not at hand; is its master secret still listed?",
             {"Retry-After": str(RETRY_SECONDS)},
+            resolution="Ask the operator to list that master secret again.",
         )
     return ctx.host.signer
 

@@ -9,6 +9,7 @@ Rule 4: a source is claimed before it is read, so that two workers do not read i
         one that dies leaves it to be read later.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -19,11 +20,19 @@ from attrs import field, frozen
 from svc_core import problem
 from svc_core.analysis.topics import TOPIC_IDS
 from svc_core.news import rules
-from svc_core.news.operations import Taken, find_source, save_source, take_in
 from svc_core.operation import Context
 from svc_core.ports import Collection, Document, Record
 from svc_core.problem import Problem
-from svc_core.resources.news import NEWS, NEWS_TEXTS, SOURCES, NewsItem, NewsText, Source
+from svc_core.resources.news import (
+    NEWS,
+    NEWS_TEXTS,
+    SOURCES,
+    TOPIC_ACTIVITY,
+    NewsItem,
+    NewsText,
+    Source,
+    TopicActivity,
+)
 from svc_core.sources import ParsedFeed
 
 CADENCE_SECONDS = 900  # most publishers ask readers not to come more than four times an hour
@@ -50,7 +59,7 @@ async def add_source(ctx: Context, wish: SourceWish) -> Source:
     faults = _faults(wish)
     if faults:
         raise Problem(problem.VALIDATION_FAILED, "; ".join(faults))
-    known = await find_source(ctx, rules.source_id(wish.location))
+    known = await ctx.find(SOURCES, rules.source_id(wish.location))
     source = _wished(known or _new(wish.location, ctx.now), wish)
     return source if source == known else await save_source(ctx, source)
 
@@ -103,7 +112,7 @@ async def remove_source(ctx: Context, id_: str) -> Source | None:
     Its items stay, with what they say of where they are from. A document that is being read at
     this moment is not written. Adding the location again makes the same source anew.
     """
-    known = await find_source(ctx, id_)
+    known = await ctx.find(SOURCES, id_)
     if known is not None:
         await ctx.remove(SOURCES, id_)
     return known
@@ -121,11 +130,84 @@ async def claim(ctx: Context, seen: Document[Source], until: datetime) -> Source
 
 async def note_run(ctx: Context, id_: str, outcome: Callable[[Source], Source]) -> Source | None:
     """Change what is known of a source, as it is now; None when it was removed meanwhile."""
-    stored = await find_source(ctx, id_)
+    stored = await ctx.find(SOURCES, id_)
     return None if stored is None else await save_source(ctx, outcome(stored))
 
 
+async def save_source(ctx: Context, source: Source) -> Source:
+    """Keep what is known of a source."""
+    await ctx.save(SOURCES, source.id, source)
+    return source
+
+
+async def list_sources(ctx: Context, *, limit: int) -> tuple[Source, ...]:
+    """Sources, those whose next attempt is farthest first."""
+    found = await ctx.tx.documents.scan(SOURCES, limit=limit)
+    return tuple(rules.seen(SOURCES.decode(row.raw), ctx.now) for row in found.rows)
+
+
 # -- documents ---------------------------------------------------------------------------------
+
+
+@frozen
+class Taken:
+    """What one document brought."""
+
+    created: int
+    updated: int
+    unchanged: int
+
+
+async def take_in(
+    ctx: Context,
+    batch: Sequence[rules.Incoming],
+    *,
+    news: Collection[NewsItem] = NEWS,
+    texts: Collection[NewsText] = NEWS_TEXTS,
+) -> Taken:
+    """Write the rows of one document, all or none; repeated rows write nothing.
+
+    `news` and `texts` are the collections, or forms of them that know the records already.
+    """
+    created: list[NewsItem] = []
+    updated = 0
+    for incoming in batch:
+        stored = await ctx.tx.documents.get(NEWS, incoming.item.id)
+        row = _settled(stored, incoming.item)
+        if row is None:
+            continue
+        await ctx.save(news, row.id, row)
+        await ctx.save(texts, row.id, rules.words_of(row, incoming))
+        if stored is None:
+            created.append(row)
+        else:
+            updated += 1
+    await _note_topics(ctx, created)
+    return Taken(len(created), updated, len(batch) - len(created) - updated)
+
+
+def _settled(stored: Document[NewsItem] | None, item: NewsItem) -> NewsItem | None:
+    return item if stored is None else rules.settle(NEWS.decode(stored.raw), item)
+
+
+async def unseen(ctx: Context, batch: Sequence[rules.Incoming]) -> tuple[rules.Incoming, ...]:
+    """The rows of a document that `take_in` would write now."""
+    found: list[rules.Incoming] = []
+    for incoming in batch:
+        stored = await ctx.tx.documents.get(NEWS, incoming.item.id)
+        if _settled(stored, incoming.item) is not None:
+            found.append(incoming)
+    return tuple(found)
+
+
+async def _note_topics(ctx: Context, created: Sequence[NewsItem]) -> None:
+    by_topic: dict[str, list[NewsItem]] = defaultdict(list)
+    for item in created:
+        for topic in item.topics:
+            by_topic[topic].append(item)
+    for topic, items in sorted(by_topic.items()):
+        before = await ctx.find(TOPIC_ACTIVITY, topic) or TopicActivity(topic)
+        await ctx.save(TOPIC_ACTIVITY, topic, rules.active(before, items, ctx.now))
 
 
 @frozen
@@ -187,7 +269,7 @@ async def take_document(
 
     `batch` holds those items of `parsed` that are not stored as they are.
     """
-    stored = await find_source(ctx, id_)
+    stored = await ctx.find(SOURCES, id_)
     if stored is None:
         return None
     taken = await take_in(ctx, batch.rows, news=batch.news, texts=batch.texts)

@@ -1,32 +1,26 @@
-"""The news operations (Spec: Other v1 operations) and the use cases of the fetcher."""
+"""The news operations (Spec: Other v1 operations)."""
 
-from collections import defaultdict
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
 from attrs import frozen
 
-from svc_core import instants, problem, wire
+from svc_core import problem, wire
 from svc_core.analysis.topics import TOPICS, Topic
 from svc_core.constraints import Doc, Example, Pattern
-from svc_core.instants import InstantError, Interval
 from svc_core.news import rules
-from svc_core.operation import BASE_V1, JSON, NDJSON, QUERY, Context, Operation
-from svc_core.ports import Collection, Document
+from svc_core.operation import JSON, NDJSON, PATH, QUERY, Context, Operation
+from svc_core.ports import BASE_V1
 from svc_core.problem import Problem
-from svc_core.resources.members import LANGUAGE_TAG, Cursor, Limit, SourceId, micros
+from svc_core.resources.members import LANGUAGE_TAG, Cursor, Limit, ObservationId, SourceId
 from svc_core.resources.news import (
     NEWS,
-    NEWS_TEXTS,
-    SOURCES,
     TOPIC_ACTIVITY,
     NewsItem,
-    NewsText,
-    Source,
     TopicActivity,
 )
-from svc_core.result import Page
+from svc_core.resources.period import When, bounds
+from svc_core.result import One, Page
 from svc_core.unset import UNSET, Maybe, Unset
 
 READ = frozenset({"news:read"})
@@ -61,14 +55,16 @@ class ListNews:
         Example(["en", "fr"]),
     ] = UNSET
     source: Annotated[Maybe[tuple[SourceId, ...]], QUERY, Doc("Comma list of source ids.")] = UNSET
-    datetime: Annotated[
-        Maybe[str],
-        QUERY,
-        Doc("RFC 3339 instant or `start/end` interval, `..` for an open end."),
-        Example("2026-01-31T00:00:00Z/.."),
-    ] = UNSET
+    datetime: When = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
+
+
+@frozen
+class GetNewsItem:
+    """One news item."""
+
+    news_id: Annotated[ObservationId, PATH]
 
 
 @frozen
@@ -99,7 +95,7 @@ class TopicRow:
     ]
 
 
-# -- use cases of the interface ----------------------------------------------------------------
+# -- use cases ---------------------------------------------------------------------------------
 
 
 async def list_news(ctx: Context, request: ListNews) -> Page[NewsItem]:
@@ -112,26 +108,23 @@ async def list_news(ctx: Context, request: ListNews) -> Page[NewsItem]:
     languages = request.language
     if not isinstance(languages, Unset):
         languages = tuple(language.lower() for language in languages)
-    filters = {"topics": request.topics, "language": languages, "source": request.source}
-    where = {name: value for name, value in filters.items() if not isinstance(value, Unset)}
-    span = _interval(request.datetime)
     return await ctx.page(
         NEWS,
-        where=where,
-        start=None if span.start is None else micros(span.start),
-        end=None if span.end is None else micros(span.end),
+        where={"topics": request.topics, "language": languages, "source": request.source},
+        **bounds(request.datetime),
         after=request.cursor,
         limit=request.limit,
     )
 
 
-def _interval(text: Maybe[str]) -> Interval:
-    if isinstance(text, Unset):
-        return Interval(None, None)
-    try:
-        return instants.parse_interval(text)
-    except InstantError as fault:
-        raise Problem(problem.INVALID_PARAMETER, f"datetime: {fault}") from fault
+async def get_news_item(ctx: Context, request: GetNewsItem) -> One[NewsItem]:
+    """One news item.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    document = await ctx.load(NEWS, request.news_id)
+    return One(document.raw, document.tag)
 
 
 async def _ready(ctx: Context) -> None:
@@ -149,10 +142,7 @@ async def list_topics(ctx: Context, _: ListTopics) -> Page[TopicRow]:
 
 
 async def _topic_row(ctx: Context, topic: Topic) -> TopicRow:
-    stored = await ctx.tx.documents.get(TOPIC_ACTIVITY, topic.id)
-    seen = TopicActivity(topic.id, (), (), (), None)
-    if stored is not None:
-        seen = TOPIC_ACTIVITY.decode(stored.raw)
+    seen = await ctx.find(TOPIC_ACTIVITY, topic.id) or TopicActivity(topic.id)
     return TopicRow(
         id=topic.id,
         name=topic.name,
@@ -166,94 +156,14 @@ async def _topic_row(ctx: Context, topic: Topic) -> TopicRow:
     )
 
 
-# -- use cases of the fetcher (system transactions) --------------------------------------------
-
-
-@frozen
-class Taken:
-    """What one document brought."""
-
-    created: int
-    updated: int
-    unchanged: int
-
-
-async def take_in(
-    ctx: Context,
-    batch: Sequence[rules.Incoming],
-    *,
-    news: Collection[NewsItem] = NEWS,
-    texts: Collection[NewsText] = NEWS_TEXTS,
-) -> Taken:
-    """Write the rows of one document, all or none; repeated rows write nothing.
-
-    `news` and `texts` are the collections, or forms of them that know the records already.
-    """
-    created: list[NewsItem] = []
-    updated = 0
-    for incoming in batch:
-        stored = await ctx.tx.documents.get(NEWS, incoming.item.id)
-        row = _settled(stored, incoming.item)
-        if row is None:
-            continue
-        await ctx.save(news, row.id, row)
-        await ctx.save(texts, row.id, rules.words_of(row, incoming))
-        if stored is None:
-            created.append(row)
-        else:
-            updated += 1
-    await _note_topics(ctx, created)
-    return Taken(len(created), updated, len(batch) - len(created) - updated)
-
-
-def _settled(stored: Document[NewsItem] | None, item: NewsItem) -> NewsItem | None:
-    return item if stored is None else rules.settle(NEWS.decode(stored.raw), item)
-
-
-async def unseen(ctx: Context, batch: Sequence[rules.Incoming]) -> tuple[rules.Incoming, ...]:
-    """The rows of a document that `take_in` would write now."""
-    found: list[rules.Incoming] = []
-    for incoming in batch:
-        stored = await ctx.tx.documents.get(NEWS, incoming.item.id)
-        if _settled(stored, incoming.item) is not None:
-            found.append(incoming)
-    return tuple(found)
-
-
-async def _note_topics(ctx: Context, created: Sequence[NewsItem]) -> None:
-    by_topic: dict[str, list[NewsItem]] = defaultdict(list)
-    for item in created:
-        for topic in item.topics:
-            by_topic[topic].append(item)
-    for topic, items in sorted(by_topic.items()):
-        stored = await ctx.tx.documents.get(TOPIC_ACTIVITY, topic)
-        before = None if stored is None else TOPIC_ACTIVITY.decode(stored.raw)
-        await ctx.save(TOPIC_ACTIVITY, topic, rules.active(before, topic, items, ctx.now))
-
-
-async def save_source(ctx: Context, source: Source) -> Source:
-    """Keep what is known of a source."""
-    await ctx.save(SOURCES, source.id, source)
-    return source
-
-
-async def find_source(ctx: Context, id_: str) -> Source | None:
-    """A source by its id."""
-    stored = await ctx.tx.documents.get(SOURCES, id_)
-    return None if stored is None else SOURCES.decode(stored.raw)
-
-
-async def list_sources(ctx: Context, *, limit: int) -> tuple[Source, ...]:
-    """Sources, those whose next attempt is farthest first."""
-    found = await ctx.tx.documents.scan(SOURCES, limit=limit)
-    return tuple(rules.seen(SOURCES.decode(row.raw), ctx.now) for row in found.rows)
-
-
 # -- declarations ------------------------------------------------------------------------------
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     Operation(
         id="listNews",
+        group="news",
+        verb="list",
+        columns=("publishedAt", "title", "topics", "language", "url"),
         method="GET",
         path="/news",
         summary="List news items",
@@ -272,7 +182,25 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         timeless=True,
     ),
     Operation(
+        id="getNewsItem",
+        group="news",
+        verb="show",
+        method="GET",
+        path="/news/{newsId}",
+        summary="Read a news item",
+        description="One news item, as the list and the change feed name it.",
+        tag="News",
+        request=GetNewsItem,
+        response=One[NewsItem],
+        run=get_news_item,
+        scopes=READ,
+        timeless=True,
+    ),
+    Operation(
         id="listNewsFeeds",
+        group="news",
+        verb="topics",
+        columns=("id", "name", "feedCount", "itemCount24h", "lastItemAt"),
         method="GET",
         path="/news/feeds",
         summary="List the news topics",

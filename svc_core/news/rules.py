@@ -26,7 +26,6 @@ from svc_core.resources.news import (
     NewsItem,
     NewsSource,
     NewsText,
-    RejectedRows,
     Sentiment,
     Source,
     SourceHealth,
@@ -144,7 +143,7 @@ def succeeded(
         last_content_at=content_at,
         items_last_run=taken,
         rejected_last_run=rejected,
-        rejections=tuple(RejectedRows(r.reason, r.count, r.sample) for r in rejections),
+        rejections=tuple(rejections),
         next_attempt_at=now + timedelta(seconds=source.cadence_seconds),
     )
     return attrs.evolve(source, health=health)
@@ -155,11 +154,7 @@ def unchanged(source: Source, now: datetime) -> Source:
 
     What is known of that document stays: its rejected rows are still rejected.
     """
-    before = source.health
-    rejections = tuple(
-        Rejection(rows.reason, rows.count, rows.sample) for rows in before.rejections
-    )
-    return succeeded(source, now, taken=0, rejections=rejections, new=False)
+    return succeeded(source, now, taken=0, rejections=source.health.rejections, new=False)
 
 
 def failed(source: Source, now: datetime, code: str, message: str, status: int | None) -> Source:
@@ -198,29 +193,21 @@ def _hour(instant: datetime) -> int:
     return int(instant.timestamp()) // 3600
 
 
-def active(
-    activity: TopicActivity | None, topic: str, items: Iterable[NewsItem], now: datetime
-) -> TopicActivity:
+def active(before: TopicActivity, items: Iterable[NewsItem], now: datetime) -> TopicActivity:
     """What a topic has seen once these new items are in it."""
-    before = activity or TopicActivity(topic, (), (), (), None)
     fresh = list(items)
     hours = dict(before.hours)
     for item in fresh:
         hour = _hour(item.seen_at)
         hours[hour] = hours.get(hour, 0) + 1
     oldest = _hour(now) - ACTIVITY_HOURS
+    moments = [before.last_item_at, *(item.seen_at for item in fresh)]
     return TopicActivity(
-        id=topic,
+        id=before.id,
         hours=tuple(sorted((hour, n) for hour, n in hours.items() if hour > oldest)),
         languages=_grown(before.languages, (item.language for item in fresh)),
         sources=_grown(before.sources, (item.source.id for item in fresh)),
-        last_item_at=max(
-            [
-                *(item.seen_at for item in fresh),
-                *([before.last_item_at] if before.last_item_at else []),
-            ],
-            default=None,
-        ),
+        last_item_at=max(filter(None, moments), default=None),
     )
 
 

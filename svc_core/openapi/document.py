@@ -1,13 +1,17 @@
 """The whole document, in the spec's form and in the flat one for generators of clients."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any
 
+from attrs import frozen
+
+from svc_core.constraints import Doc, Ge, Le, Pattern
 from svc_core.inputs import inputs
 from svc_core.openapi import headers
 from svc_core.openapi.envelopes import results
 from svc_core.openapi.operations import Writer
-from svc_core.operation import BASE_V1, BASE_V2, Operation
+from svc_core.operation import Operation
+from svc_core.ports import BASE_V1, BASE_V2
 from svc_core.problem import CATALOGUE
 from svc_core.result import Created
 from svc_core.schema import Schema, Schemas
@@ -43,32 +47,20 @@ members of a body are refused. Requests whose line, fields or body are malformed
 answered 400, 413, 414, 417 or 431, and unknown paths and methods 404 and 405, as problems as well.
 """
 
-_PROBLEM: Schema = {
-    "type": "object",
-    "description": "What went wrong and what to do (RFC 9457).",
-    "properties": {
-        "type": {"type": "string", "format": "uri", "description": "Page that explains the code."},
-        "title": {"type": "string", "description": "The same words for every occurrence."},
-        "status": {
-            "type": "integer",
-            "minimum": 400,
-            "maximum": 599,
-            "description": "The status of the answer.",
-        },
-        "detail": {"type": "string", "description": "What is wrong with this request."},
-        "instance": {"type": "string", "description": "`urn:request:` and the request's id."},
-        "code": {
-            "type": "string",
-            "pattern": "^[A-Z][A-Z0-9_]*$",
-            "description": "Stable machine-readable code.",
-        },
-        "requestId": {"type": "string", "description": "Quote it to support."},
-        "resolution": {"type": "string", "description": "The safe next step."},
-    },
-    "required": [
-        "type", "title", "status", "detail", "instance", "code", "requestId", "resolution",
-    ],
-}  # fmt: skip
+
+@frozen
+class Problem:
+    """What went wrong and what to do (RFC 9457)."""
+
+    type: Annotated[str, Doc("Address of the page that explains the code.")]
+    title: Annotated[str, Doc("The same words for every occurrence.")]
+    status: Annotated[int, Ge(400), Le(599), Doc("The status of the answer.")]
+    detail: Annotated[str, Doc("What is wrong with this request.")]
+    instance: Annotated[str, Doc("`urn:request:` and the request's id.")]
+    code: Annotated[str, Pattern("[A-Z][A-Z0-9_]*"), Doc("Stable machine-readable code.")]
+    request_id: Annotated[str, Doc("Quote it to support.")]
+    resolution: Annotated[str, Doc("The safe next step.")]
+
 
 _SECURITY = {
     "bearerAuth": {
@@ -103,7 +95,7 @@ def document(
     """
     catalogue = tuple(operations)
     writer = Writer(base_url, Schemas())
-    writer.schemas.add("Problem", _PROBLEM)
+    writer.schemas.of(Problem, "output")
     paths = _paths(catalogue, writer, flat=flat)
     return {
         "openapi": VERSION,

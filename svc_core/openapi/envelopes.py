@@ -1,63 +1,48 @@
 """The bodies of successful answers as named schemas."""
 
 from collections.abc import Iterator
-from typing import Any, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin
 
+from attrs import frozen
+
+from svc_core.constraints import Doc, Example, Ge
 from svc_core.operation import JSON, NDJSON, SSE, Operation
 from svc_core.result import Bare, Content, Created, Empty, One, Page, Redirect
 from svc_core.schema import Schema, Schemas, name_of
 from svc_core.stream import Stream
+from svc_core.unset import UNSET, Maybe
 from svc_core.wire import shapes
 
-_NULLABLE_TEXT: Schema = {"type": ["string", "null"]}
 
-PAGE_META: Schema = {
-    "type": "object",
-    "description": "Facts about the page.",
-    "properties": {
-        "pageCount": {
-            "type": "integer",
-            "minimum": 0,
-            "description": "Rows in this page; not a total.",
-            "examples": [1],
-        },
-        "count": {
-            "type": "integer",
-            "minimum": 0,
-            "description": "Deprecated: use pageCount.",
-            "deprecated": True,
-        },
-        "page": {
-            "type": "object",
-            "description": "How to get the next page.",
-            "properties": {
-                "nextCursor": {
-                    **_NULLABLE_TEXT,
-                    "description": "Opaque cursor of the next page; null at the end.",
-                    "examples": [None],
-                }
-            },
-            "required": ["nextCursor"],
-        },
-        "watermark": {
-            "type": "string",
-            "description": "Change feed only: the position after the last row, to be kept.",
-        },
-    },
-    "required": ["pageCount", "page"],
-}
-PAGE_LINKS: Schema = {
-    "type": "object",
-    "description": "Where the next page is.",
-    "properties": {
-        "next": {
-            **_NULLABLE_TEXT,
-            "description": "Address of the next page; null at the end.",
-            "examples": [None],
-        }
-    },
-    "required": ["next"],
-}
+@frozen
+class PageCursor:
+    """How to get the next page."""
+
+    next_cursor: Annotated[
+        str | None, Doc("Opaque cursor of the next page; null at the end."), Example(None)
+    ]
+
+
+@frozen
+class PageMeta:
+    """Facts about the page."""
+
+    page_count: Annotated[int, Ge(0), Doc("Rows in this page; not a total."), Example(1)]
+    page: PageCursor
+    count: Annotated[Maybe[int], Ge(0), Doc("Deprecated: use pageCount.")] = UNSET
+    watermark: Annotated[
+        Maybe[str], Doc("Change feed only: the position after the last row, to be kept.")
+    ] = UNSET
+
+
+@frozen
+class PageLinks:
+    """Where the next page is."""
+
+    next: Annotated[str | None, Doc("Address of the next page; null at the end."), Example(None)]
+
+
+_AROUND = {"meta": PageMeta, "links": PageLinks}
 
 
 def results(operation: Operation[Any, Any]) -> tuple[tuple[Any, Any], ...]:
@@ -104,49 +89,30 @@ def _json_bodies(operation: Operation[Any, Any], schemas: Schemas) -> Iterator[S
 
 
 def _page(model: Any, schemas: Schemas) -> Schema:
-    envelope: Schema = {
-        "type": "object",
-        "description": "One page of rows.",
-        "properties": {
-            "data": {
-                "type": "array",
-                "description": "The rows of this page.",
-                "items": schemas.of(model, "output"),
-            },
-            "meta": schemas.add("PageMeta", PAGE_META),
-            "links": schemas.add("PageLinks", PAGE_LINKS),
-        },
-        "required": ["data", "meta", "links"],
-    }
-    return schemas.add(f"{name_of(model, 'output')}Page", envelope)
+    around = {name: schemas.of(part, "output") for name, part in _AROUND.items()}
+    rows = _array("The rows of this page.", model, schemas)
+    return _envelope("Page", "One page of rows.", model, schemas, {"data": rows, **around})
 
 
 def _one(model: Any, schemas: Schemas) -> Schema:
     if shapes.is_tuple(model):
-        return _several(get_args(model)[0], schemas)
-    envelope: Schema = {
-        "type": "object",
-        "description": "One resource.",
-        "properties": {"data": schemas.of(model, "output")},
-        "required": ["data"],
-    }
-    return schemas.add(f"{name_of(model, 'output')}One", envelope)
+        (item, _) = get_args(model)
+        words = "Several resources, in the order in which they were asked for."
+        several = _array("The resources.", item, schemas)
+        return _envelope("List", words, item, schemas, {"data": several})
+    one = schemas.of(model, "output")
+    return _envelope("One", "One resource.", model, schemas, {"data": one})
 
 
-def _several(model: Any, schemas: Schemas) -> Schema:
-    envelope: Schema = {
-        "type": "object",
-        "description": "Several resources, in the order in which they were asked for.",
-        "properties": {
-            "data": {
-                "type": "array",
-                "description": "The resources.",
-                "items": schemas.of(model, "output"),
-            }
-        },
-        "required": ["data"],
-    }
-    return schemas.add(f"{name_of(model, 'output')}List", envelope)
+def _array(words: str, model: Any, schemas: Schemas) -> Schema:
+    return {"type": "array", "description": words, "items": schemas.of(model, "output")}
+
+
+def _envelope(
+    ending: str, words: str, model: Any, schemas: Schemas, members: dict[str, Schema]
+) -> Schema:
+    whole = {"type": "object", "description": words, "properties": members}
+    return schemas.add(f"{name_of(model, 'output')}{ending}", whole | {"required": list(members)})
 
 
 def _other(media_type: str, rows: Any) -> Schema:

@@ -12,74 +12,66 @@ from svc_core.schema import Schema
 _TEXT: Schema = {"type": "string"}
 _COUNT: Schema = {"type": "integer", "minimum": 0}
 
-_WINDOWS = {
-    "Minute": "in the current UTC minute",
-    "Day": "on the current UTC day",
-}
+_WINDOWS = {"Minute": "in the current UTC minute", "Day": "on the current UTC day"}
 
 
-def _header(description: str, schema: Schema) -> Schema:
+def _header(description: str, schema: Schema = _TEXT) -> Schema:
     return {"description": description, "schema": schema}
 
 
-def _limits(prefix: str, whose: str) -> dict[str, Schema]:
+def _limits(form: str, whose: str) -> dict[str, Schema]:
+    """The four fields of one pool, named by `form` with kind and window."""
     return {
-        f"{prefix}{kind}{window}": _header(f"{words} {span}, {whose}.", _COUNT)
-        for window, span in _WINDOWS.items()
-        for kind, words in (("Limit-", "Requests allowed"), ("Remaining-", "Requests left"))
-    }
-
-
-def _user_limits() -> dict[str, Schema]:
-    return {
-        f"X-RateLimit-{kind}-User-{window}": _header(f"{words} {span}, over the account.", _COUNT)
+        form.format(kind, window): _header(f"{words} {span}, {whose}.", _COUNT)
         for window, span in _WINDOWS.items()
         for kind, words in (("Limit", "Requests allowed"), ("Remaining", "Requests left"))
     }
 
 
 ACCOUNT_LIMITS: dict[str, Schema] = {
-    **_limits("X-RateLimit-", "for this key"),
-    **_user_limits(),
+    **_limits("X-RateLimit-{}-{}", "for this key"),
+    **_limits("X-RateLimit-{}-User-{}", "over the account"),
     "X-RateLimit-Reset-Minute": _header("Unix time at which the minute ends.", _COUNT),
     "X-RateLimit-Reset-Day": _header("Unix time at which the day ends.", _COUNT),
-    "RateLimit-Policy": _header("The limits and their windows, in one structured field.", _TEXT),
-    "RateLimit": _header("What is left of each limit, and the seconds until it resets.", _TEXT),
+    "RateLimit-Policy": _header("The limits and their windows, in one structured field."),
+    "RateLimit": _header("What is left of each limit, and the seconds until it resets."),
 }
 
 AGENT_LIMITS: dict[str, Schema] = {
-    **_limits("X-Svc-Agent-RateLimit-", "for this key"),
-    **_limits("X-Svc-Agent-RateLimit-Account-", "over the account"),
+    **_limits("X-Svc-Agent-RateLimit-{}-{}", "for this key"),
+    **_limits("X-Svc-Agent-RateLimit-Account-{}-{}", "over the account"),
 }
 
 HEADERS: dict[str, Schema] = {
-    "X-Request-Id": _header("Identifier of this request; quote it to support.", _TEXT),
+    "X-Request-Id": _header("Identifier of this request; quote it to support."),
     "X-Svc-API-Version": _header(
         "Version of the interface.", {"type": "string", "enum": ["1.0", "2.0"]}
     ),
-    "X-Svc-Schema-Version": _header("Version of the v1 schemas.", _TEXT),
+    "X-Svc-Schema-Version": _header("Version of the v1 schemas."),
     **ACCOUNT_LIMITS,
     **AGENT_LIMITS,
-    "ETag": _header("Strong entity tag of the resource, where it has one.", _TEXT),
+    "ETag": _header("Strong entity tag of the resource, where it has one."),
     "Location": _header("Address of the resource.", {"type": "string", "format": "uri"}),
-    "Link": _header('The next page as `<...>; rel="next"`, where there is one.', _TEXT),
-    "Idempotency-Key": _header("The key of the request, repeated.", _TEXT),
+    "Link": _header('The next page as `<...>; rel="next"`, where there is one.'),
+    "Idempotency-Key": _header("The key of the request, repeated."),
     "Idempotency-Replayed": _header(
         "`true` where this is the stored answer of an earlier request.",
         {"type": "string", "const": "true"},
     ),
-    "Deprecation": _header("When the deprecated input was deprecated (RFC 9745).", _TEXT),
-    "Sunset": _header("When the deprecated input will be refused (RFC 8594).", _TEXT),
+    "Deprecation": _header("When the deprecated input was deprecated (RFC 9745)."),
+    "Sunset": _header("When the deprecated input will be refused (RFC 8594)."),
     "Retry-After": _header("Seconds to wait.", {"type": "integer", "minimum": 1}),
-    "WWW-Authenticate": _header("The Bearer challenge (RFC 6750).", _TEXT),
+    "WWW-Authenticate": _header("The Bearer challenge (RFC 6750)."),
     "X-Svc-Ledger-Size": _header(
-        "Records in the log, or in the part of it that was asked for.",
-        {"type": "integer", "minimum": 0},
+        "Records in the log, or in the part of it that was asked for.", _COUNT
     ),
-    "X-Svc-Ledger-Root": _header("The Merkle root of that many records, base64.", _TEXT),
-    "X-Svc-Ledger-Vkey": _header("The key that verifies checkpoints (C2SP signed-note).", _TEXT),
-    "PAYMENT-REQUIRED": _header("What to pay and how, as base64 JSON (x402).", _TEXT),
+    "X-Svc-Ledger-Root": _header("The Merkle root of that many records, base64."),
+    "X-Svc-Ledger-Vkey": _header("The key that verifies checkpoints (C2SP signed-note)."),
+    "PAYMENT-REQUIRED": _header("What to pay and how, as base64 JSON (x402)."),
 }
+
+
+_OWN = {401: "WWW-Authenticate", 412: "ETag"} | dict.fromkeys((409, 429, 503), "Retry-After")
 
 
 def referred(names: Iterable[str]) -> dict[str, Schema]:
@@ -122,14 +114,7 @@ def of_success(operation: Operation[Any, Any], results: Iterable[type]) -> list[
 
 def of_failure(operation: Operation[Any, Any], kinds: Collection[ProblemType]) -> list[str]:
     """What the problem answers of one status carry."""
-    own = {
-        401: "WWW-Authenticate",
-        409: "Retry-After",
-        412: "ETag",
-        429: "Retry-After",
-        503: "Retry-After",
-    }
-    needed = {own[kind.status] for kind in kinds if kind.status in own}
+    needed = {_OWN[kind.status] for kind in kinds if kind.status in _OWN}
     if all(kind.status == 409 and not kind.retryable for kind in kinds):
         needed.clear()
     if problem.PAYMENT_REQUIRED in kinds:  # other kinds of 402 never offer to be paid

@@ -7,11 +7,12 @@ from typing import Any
 from attrs import frozen
 
 from svc_core import idempotency, payments, problem, wire
+from svc_core.constraints import IdOf
 from svc_core.inputs import Input, inputs
 from svc_core.openapi import headers, words
 from svc_core.openapi.envelopes import content, results
 from svc_core.openapi.failures import failures
-from svc_core.openapi.samples import SAMPLE_ID, NoSampleError, sample
+from svc_core.openapi.samples import NoSampleError, sample
 from svc_core.operation import JSON, NDJSON, Operation, Tier
 from svc_core.payments import challenge
 from svc_core.problem import Problem, ProblemType
@@ -156,7 +157,8 @@ class Writer:
 
     def example(self, kind: ProblemType) -> dict[str, Any]:
         """The example of one problem type, rendered by the code that renders the real ones."""
-        body = problem.body(Problem(kind), base_url=self.base_url, request_id=f"req_{SAMPLE_ID}")
+        id_ = IdOf("req").example
+        body = problem.body(Problem(kind), base_url=self.base_url, request_id=id_)
         return {"summary": kind.title, "value": json.loads(body)}
 
 
@@ -217,10 +219,7 @@ def _price(tier: Tier) -> dict[str, Any]:
         "tier": tier.name,
         "price": {"mode": "fixed", "currency": "USD", "amount": tier.price_usd},
         "asset": "USDC",
-        "networks": {
-            "production": payments.BASE.id,
-            "development": payments.BASE_SEPOLIA.id,
-        },
+        "networks": {"production": payments.BASE.id, "development": payments.BASE_SEPOLIA.id},
         "maxTimeoutSeconds": challenge.TIMEOUT_SECONDS,
         "headers": {"challenge": "PAYMENT-REQUIRED", "payment": "PAYMENT-SIGNATURE"},
     }
@@ -229,10 +228,8 @@ def _price(tier: Tier) -> dict[str, Any]:
 def _security(operation: Operation[Any, Any]) -> list[dict[str, list[str]]]:
     if operation.auth == "public":
         return []
-    payment: list[dict[str, list[str]]] = (
-        [{"x402": []}] if operation.auth == "bearer-or-x402" else []
-    )
-    return [{"bearerAuth": []}, *payment]
+    schemes = ["bearerAuth", "x402"] if operation.auth == "bearer-or-x402" else ["bearerAuth"]
+    return [{scheme: []} for scheme in schemes]
 
 
 def _pagination(operation: Operation[Any, Any]) -> dict[str, Any]:

@@ -9,8 +9,6 @@ from typing import Any
 
 from svc_core.schema import Schema
 
-SAMPLE_ID = "65f1c0de8badf00d12345678"  # 24 hexadecimal digits, as in every public identifier
-_HEX = "[a-f0-9]{24}"
 _LEAVES = {"integer": 1, "number": 0.5, "boolean": True, "null": None}
 _FORMATS = {"date-time": "2026-01-31T09:30:00Z", "date": "2026-01-31"}
 
@@ -83,7 +81,7 @@ def _string(schema: Schema) -> str:
     if pattern is None:
         text = "text".ljust(schema.get("minLength", 0), ".")
     else:
-        text = pattern.removeprefix("^").removesuffix("$").replace(_HEX, SAMPLE_ID)
+        text = pattern.removeprefix("^").removesuffix("$")
     fits = len(text) <= schema.get("maxLength", len(text))
     if not fits or (pattern is not None and re.fullmatch(pattern, text) is None):
         raise NoSampleError(str(pattern))

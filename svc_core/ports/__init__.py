@@ -16,6 +16,8 @@ from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
 from attrs import frozen
 
 from svc_core.ports.documents import (
+    BASE_V1,
+    BASE_V2,
     Collection,
     Document,
     Documents,
@@ -41,6 +43,8 @@ SYSTEM = ""
 """The tenant of rows that belong to nobody: sources, news items, keys, workspaces."""
 
 __all__ = [
+    "BASE_V1",
+    "BASE_V2",
     "LEDGER_LEVELS",
     "SYSTEM",
     "Answer",

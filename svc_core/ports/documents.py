@@ -9,6 +9,9 @@ from svc_core import wire
 
 T = TypeVar("T")
 
+BASE_V1 = "/api/v1"
+BASE_V2 = "/api/v2"
+
 Scope = Literal["tenant", "global", "system"]
 """Who may read: its tenant alone, everybody (only the system writes), or the system alone."""
 
@@ -31,8 +34,8 @@ class Collection(Generic[T]):
     `order` gives the sort key (microseconds since 1970 for times); lists run from the highest to
     the lowest `(order, id)`. `keys` are single-valued filters, `facets` many-valued ones; each
     gets an index that ends in the sort key. `search` gives the space-joined tokens of the text
-    index. `path` is the address of one row with `{id}`, or None where it has none.
-    `kind` is the `resourceType` of its changes, or None where changes are not published.
+    index. `kind` is the `resourceType` of its changes, or None where changes are not published;
+    what is published can be read, at the collection's name under `base`.
     """
 
     name: str
@@ -44,7 +47,7 @@ class Collection(Generic[T]):
     facets: Mapping[str, Callable[[T], Iterable[str]]] = field(factory=dict)
     search: Callable[[T], str] | None = None
     kind: str | None = None
-    path: str | None = None
+    base: str = BASE_V1
 
     def record(self, value: T) -> Record:
         """The stored form of `value`."""
@@ -57,8 +60,8 @@ class Collection(Generic[T]):
         )
 
     def address(self, id_: str) -> str | None:
-        """The path of the row `id_` under the origin; None where rows have none."""
-        return None if self.path is None else self.path.format(id=id_)
+        """The path of the row `id_` under the origin; None where changes are not published."""
+        return None if self.kind is None else f"{self.base}/{self.name}/{id_}"
 
     def decode(self, raw: bytes) -> T:
         """The value behind stored bytes."""

@@ -1,31 +1,33 @@
 """The operations of profiles (Spec: Profiles; States, Profile)."""
 
+from datetime import datetime
 from typing import Annotated, Any
 
+import attrs
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.operation import BODY, PATH, Context, IdOf, Operation, Target
+from svc_core.operation import BODY, PATH, Context, Operation, Target
+from svc_core.ports import Document
 from svc_core.profiles import rules
-from svc_core.profiles.planning import due_of, plan, subscription_of
+from svc_core.recordings import forget_reports
 from svc_core.resources.members import Cursor, Limit, ProfileId
 from svc_core.resources.profile import (
     DUE,
     PROFILES,
     SUBSCRIPTIONS,
+    Due,
     Profile,
     ProfileInput,
     ProfilePatch,
     ProfileRow,
     Subscription,
 )
-from svc_core.resources.report import forget
 from svc_core.result import Created, Empty, One, Page
 from svc_core.unset import UNSET
 
 READ = frozenset({"profiles:read"})
 WRITE = frozenset({"profiles:write"})
-PathProfileId = Annotated[ProfileId, PATH, IdOf("prf")]
 
 
 # -- requests ----------------------------------------------------------------------------------
@@ -47,33 +49,24 @@ class CreateProfile:
 
 
 @frozen
-class GetProfile:
+class OneProfile:
     """One profile."""
 
-    profile_id: PathProfileId
+    profile_id: Annotated[ProfileId, PATH]
 
 
 @frozen
-class ReplaceProfile:
+class ReplaceProfile(OneProfile):
     """One profile, replaced whole."""
 
-    profile_id: PathProfileId
     body: Annotated[ProfileInput, BODY]
 
 
 @frozen
-class PatchProfile:
+class PatchProfile(OneProfile):
     """One profile, changed in part."""
 
-    profile_id: PathProfileId
     body: Annotated[ProfilePatch, BODY]
-
-
-@frozen
-class DeleteProfile:
-    """One profile, to be removed with its subscription and reports."""
-
-    profile_id: PathProfileId
 
 
 # -- use cases ---------------------------------------------------------------------------------
@@ -87,8 +80,8 @@ async def list_profiles(ctx: Context, request: ListProfiles) -> Page[ProfileRow]
 
 
 async def _row(ctx: Context, subscription: Subscription) -> bytes:
-    profile = PROFILES.decode((await ctx.load(PROFILES, subscription.profile_id)).raw)
-    last = await due_of(ctx, profile.id)
+    profile = await ctx.value(PROFILES, subscription.profile_id)
+    last = await ctx.find(DUE, profile.id)
     return wire.dumps(rules.row(profile, subscription, last, aliases=ctx.aliases))
 
 
@@ -102,7 +95,7 @@ async def create_profile(ctx: Context, request: CreateProfile) -> Created[Profil
     return Created(document.raw, document.tag, str(PROFILES.address(profile.id)))
 
 
-async def get_profile(ctx: Context, request: GetProfile) -> One[Profile]:
+async def get_profile(ctx: Context, request: OneProfile) -> One[Profile]:
     """One profile."""
     document = await ctx.load(PROFILES, request.profile_id)
     return One(document.raw, document.tag)
@@ -121,22 +114,62 @@ async def patch_profile(ctx: Context, request: PatchProfile) -> One[Profile]:
 
 
 async def _write(ctx: Context, before: Profile, after: Profile) -> One[Profile]:
-    document = ctx.row
-    if after is not before:
-        document = await ctx.save(PROFILES, after.id, after, expect=document.version)
+    written = await ctx.rewrite(PROFILES, after)
     if rules.is_planned_anew(before, after):
         await plan(ctx, after, await subscription_of(ctx, after.id))
-    return One(document.raw, document.tag)
+    return written
 
 
-async def delete_profile(ctx: Context, request: DeleteProfile) -> Empty:
+async def delete_profile(ctx: Context, request: OneProfile) -> Empty:
     """Remove the profile, its subscription and its reports, each with a tombstone."""
     subscription = await subscription_of(ctx, request.profile_id)
-    await forget(ctx, request.profile_id)
+    await forget_reports(ctx, request.profile_id)
     await ctx.remove(SUBSCRIPTIONS, subscription.id)
     await ctx.remove(DUE, request.profile_id)
     await ctx.remove(PROFILES, request.profile_id)
     return Empty()
+
+
+# -- when the next report is due ---------------------------------------------------------------
+#
+# A due row is the scheduler's claim on a run: each change of the plan gives it a new version, so
+# that a worker which acted on the one before writes nothing.
+
+
+async def plan(ctx: Context, profile: Profile, subscription: Subscription) -> None:
+    """Plan the next run of a profile from now on; none while nobody wants it."""
+    last = await ctx.find(DUE, profile.id)
+    await ctx.save(DUE, profile.id, rules.due(profile, subscription, last, ctx.now))
+
+
+async def run_end(ctx: Context, due: Due, ready: datetime) -> datetime | None:
+    """Where the report of a due profile ends; None where it has nothing to tell.
+
+    Raises:
+        Problem: NOT_FOUND when the profile was deleted.
+    """
+    profile = await ctx.value(PROFILES, due.profile_id)
+    return rules.run_end(profile, due, ready)
+
+
+async def pass_over(ctx: Context, profile_id: str, seen: Document[Due], ready: datetime) -> None:
+    """Plan the run after `ready` where the one that was planned has nothing to tell.
+
+    `seen` is the due row that the worker acted on; nothing is written when it has changed.
+    """
+    document = await ctx.tx.documents.get(DUE, profile_id)
+    if document is None or document.version != seen.version:
+        return
+    profile = await ctx.value(PROFILES, profile_id)
+    before = DUE.decode(document.raw)
+    upcoming = rules.after(profile, before, ready)
+    await ctx.save(DUE, profile_id, attrs.evolve(before, next_run_at=upcoming))
+
+
+async def subscription_of(ctx: Context, profile_id: str) -> Subscription:
+    """The subscription that came with a profile."""
+    found = await ctx.tx.documents.scan(SUBSCRIPTIONS, where={"profile_id": (profile_id,)}, limit=1)
+    return SUBSCRIPTIONS.decode(found.rows[0].raw)
 
 
 # -- declarations ------------------------------------------------------------------------------
@@ -154,6 +187,9 @@ _PROFILE = Target(PROFILES, "profile_id")
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     Operation(
         id="listProfiles",
+        group="profiles",
+        verb="list",
+        columns=("id", "name", "frequency", "status", "nextRunAt", "reportGeneratedAtISO"),
         method="GET",
         path="/profiles",
         summary="List subscribed profiles",
@@ -170,6 +206,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="createProfile",
+        group="profiles",
+        verb="create",
         method="POST",
         path="/profiles",
         summary="Create a profile",
@@ -189,12 +227,14 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="getProfile",
+        group="profiles",
+        verb="show",
         method="GET",
         path="/profiles/{profileId}",
         summary="Read a profile",
         description="One profile, in the caller's workspace.",
         tag="Profiles",
-        request=GetProfile,
+        request=OneProfile,
         response=One[Profile],
         run=get_profile,
         scopes=READ,
@@ -202,6 +242,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="replaceProfile",
+        group="profiles",
+        verb="replace",
         method="PUT",
         path="/profiles/{profileId}",
         summary="Replace a profile",
@@ -219,6 +261,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="updateProfile",
+        group="profiles",
+        verb="update",
         method="PATCH",
         path="/profiles/{profileId}",
         summary="Change a profile",
@@ -237,6 +281,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="deleteProfile",
+        group="profiles",
+        verb="delete",
         method="DELETE",
         path="/profiles/{profileId}",
         summary="Delete a profile",
@@ -245,7 +291,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "tombstone in the change feed. A second call answers 404."
         ),
         tag="Profiles",
-        request=DeleteProfile,
+        request=OneProfile,
         response=Empty,
         run=delete_profile,
         scopes=WRITE,

@@ -10,12 +10,12 @@ Rule 6: a scheduled report ends at a run of its schedule, and begins where the o
 """
 
 from datetime import datetime
-from typing import Any
 
 import attrs
 
 from svc_core import problem, schedule
 from svc_core.problem import Problem, describe
+from svc_core.resources.members import changed
 from svc_core.resources.profile import (
     DeliveryPatch,
     DeliveryPreferences,
@@ -27,16 +27,9 @@ from svc_core.resources.profile import (
     Subscription,
     SubscriptionPatch,
 )
-from svc_core.unset import UNSET, Maybe, Unset, given
+from svc_core.unset import UNSET, Maybe, Unset, given, named
 from svc_core.wire import Fault
 
-
-def _defaults(class_: type[Any]) -> dict[str, Any]:
-    return {member.name: member.default for member in attrs.fields(class_)}
-
-
-_DEFAULTS = _defaults(ProfileInput)
-_DELIVERY_DEFAULTS = _defaults(DeliveryPreferences)
 _DAY_MAX = {"weekly": 7, "monthly": 28}
 
 
@@ -72,8 +65,7 @@ def open_profile(id_: str, sent: ProfileInput, now: datetime) -> Profile:
 
 def replace(profile: Profile, sent: ProfileInput, now: datetime) -> Profile:
     """The profile with every member of the input; its id, status and creation time stay."""
-    changed = attrs.evolve(profile, **attrs.asdict(check(sent), recurse=False))
-    return _touched(profile, changed, now)
+    return changed(profile, now, **attrs.asdict(check(sent), recurse=False))
 
 
 def patch(profile: Profile, sent: ProfilePatch, now: datetime) -> Profile:
@@ -82,28 +74,15 @@ def patch(profile: Profile, sent: ProfilePatch, now: datetime) -> Profile:
     Raises:
         Problem: VALIDATION_FAILED when the result would not be a valid profile.
     """
-    changed = attrs.evolve(profile, **_named(sent, _DEFAULTS))
-    check(as_input(changed))
-    return _touched(profile, changed, now)
-
-
-def _named(sent: Any, defaults: dict[str, Any]) -> dict[str, Any]:
-    """The members that a merge patch names; null is their default (RFC 7396)."""
-    return {
-        name: defaults[name] if value is None else value
-        for name, value in attrs.asdict(sent, recurse=False).items()
-        if value is not UNSET
-    }
+    after = changed(profile, now, **named(sent, ProfileInput))
+    check(as_input(after))
+    return after
 
 
 def as_input(profile: Profile) -> ProfileInput:
     """The members that a client may send."""
     names = [member.name for member in attrs.fields(ProfileInput)]
     return ProfileInput(**{name: getattr(profile, name) for name in names})
-
-
-def _touched(before: Profile, after: Profile, now: datetime) -> Profile:
-    return before if after == before else attrs.evolve(after, updated_at=now)
 
 
 def subscribe(id_: str, profile: Profile, now: datetime) -> Subscription:
@@ -164,14 +143,9 @@ def patch_subscription(
     subscription: Subscription, sent: SubscriptionPatch, now: datetime
 ) -> Subscription:
     """The subscription with what is named changed; unchanged when that changes nothing."""
-    changed = attrs.evolve(
-        subscription,
-        status=given(sent.status, subscription.status),
-        delivery=_delivery(subscription.delivery, sent.delivery),
-    )
-    if changed == subscription:
-        return subscription
-    return attrs.evolve(changed, updated_at=now)
+    delivery = _delivery(subscription.delivery, sent.delivery)
+    status = given(sent.status, subscription.status)
+    return changed(subscription, now, status=status, delivery=delivery)
 
 
 def _delivery(
@@ -181,4 +155,4 @@ def _delivery(
         return before
     if sent is None:
         return DeliveryPreferences()
-    return attrs.evolve(before, **_named(sent, _DELIVERY_DEFAULTS))
+    return attrs.evolve(before, **named(sent, DeliveryPreferences))

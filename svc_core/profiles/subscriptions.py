@@ -9,18 +9,14 @@ from typing import Annotated, Any
 
 from attrs import frozen
 
-from svc_core.operation import BODY, PATH, Context, IdOf, Operation, Target
+from svc_core.operation import BODY, PATH, Context, Operation, Target
 from svc_core.profiles import rules
-from svc_core.profiles.operations import READ, WRITE
-from svc_core.profiles.planning import plan
+from svc_core.profiles.operations import READ, WRITE, plan
 from svc_core.resources.members import Cursor, Limit, SubscriptionId
 from svc_core.resources.profile import PROFILES, SUBSCRIPTIONS, Subscription, SubscriptionPatch
 from svc_core.resources.webhook import WEBHOOKS
 from svc_core.result import One, Page
 from svc_core.unset import UNSET
-
-PathSubscriptionId = Annotated[SubscriptionId, PATH, IdOf("sub")]
-
 
 # -- requests ----------------------------------------------------------------------------------
 
@@ -34,17 +30,16 @@ class ListSubscriptions:
 
 
 @frozen
-class GetSubscription:
+class OneSubscription:
     """One subscription."""
 
-    subscription_id: PathSubscriptionId
+    subscription_id: Annotated[SubscriptionId, PATH]
 
 
 @frozen
-class PatchSubscription:
+class PatchSubscription(OneSubscription):
     """One subscription, changed in part."""
 
-    subscription_id: PathSubscriptionId
     body: Annotated[SubscriptionPatch, BODY]
 
 
@@ -56,7 +51,7 @@ async def list_subscriptions(ctx: Context, request: ListSubscriptions) -> Page[S
     return await ctx.page(SUBSCRIPTIONS, after=request.cursor, limit=request.limit)
 
 
-async def get_subscription(ctx: Context, request: GetSubscription) -> One[Subscription]:
+async def get_subscription(ctx: Context, request: OneSubscription) -> One[Subscription]:
     """One subscription."""
     document = await ctx.load(SUBSCRIPTIONS, request.subscription_id)
     return One(document.raw, document.tag)
@@ -68,8 +63,7 @@ async def patch_subscription(ctx: Context, request: PatchSubscription) -> One[Su
     Raises:
         Problem: VALIDATION_FAILED, naming each webhook that is not there.
     """
-    document = ctx.row
-    before = SUBSCRIPTIONS.decode(document.raw)
+    before = SUBSCRIPTIONS.decode(ctx.row.raw)
     after = rules.patch_subscription(before, request.body, ctx.now)
     await ctx.check_all(
         WEBHOOKS,
@@ -77,12 +71,11 @@ async def patch_subscription(ctx: Context, request: PatchSubscription) -> One[Su
         pointer="/delivery/webhookIds",
         known=before.delivery.webhook_ids,
     )
-    if after is not before:
-        document = await ctx.save(SUBSCRIPTIONS, after.id, after, expect=document.version)
+    written = await ctx.rewrite(SUBSCRIPTIONS, after)
     if after.status != before.status:
-        profile = PROFILES.decode((await ctx.load(PROFILES, after.profile_id)).raw)
+        profile = await ctx.value(PROFILES, after.profile_id)
         await plan(ctx, profile, after)
-    return One(document.raw, document.tag)
+    return written
 
 
 # -- declarations ------------------------------------------------------------------------------
@@ -90,6 +83,9 @@ async def patch_subscription(ctx: Context, request: PatchSubscription) -> One[Su
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     Operation(
         id="listSubscriptions",
+        group="subscriptions",
+        verb="list",
+        columns=("id", "profileId", "status", "delivery.includeAudio", "updatedAt"),
         method="GET",
         path="/subscriptions",
         summary="List subscriptions",
@@ -103,12 +99,14 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="getSubscription",
+        group="subscriptions",
+        verb="show",
         method="GET",
         path="/subscriptions/{subscriptionId}",
         summary="Read a subscription",
         description="One subscription with its delivery preferences.",
         tag="Subscriptions",
-        request=GetSubscription,
+        request=OneSubscription,
         response=One[Subscription],
         run=get_subscription,
         scopes=READ,
@@ -116,6 +114,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="updateSubscription",
+        group="subscriptions",
+        verb="update",
         method="PATCH",
         path="/subscriptions/{subscriptionId}",
         summary="Change a subscription",

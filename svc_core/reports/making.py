@@ -13,7 +13,6 @@ Rule 4: no match makes a short report that says so.
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from textwrap import shorten
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -21,20 +20,18 @@ import attrs
 from attrs import field, frozen
 
 from svc_core import canonical, ids, schedule, wire
-from svc_core.analysis import compose as composing
-from svc_core.analysis.draft import Cited, Draft
-from svc_core.analysis.draft import Period as Span
 from svc_core.analysis.evidence import Evidence
 from svc_core.analysis.grouping import Story
 from svc_core.analysis.query import Query
 from svc_core.operation import Context
 from svc_core.ports import Document
-from svc_core.reports import findings, render
-from svc_core.reports.notices import announce
-from svc_core.resources.audio import forget_audio, want_audio
+from svc_core.recordings import forget_audio
+from svc_core.reports import graph, render, signals, speaking
+from svc_core.reports.draft import Draft, draft, tell
+from svc_core.reports.notices import announce, subscription_to
 from svc_core.resources.members import micros
 from svc_core.resources.news import NEWS, NEWS_TEXTS, NewsText
-from svc_core.resources.profile import DUE, PROFILES, SUBSCRIPTIONS, Due, Profile
+from svc_core.resources.profile import DUE, PROFILES, Due, Profile
 from svc_core.resources.report import (
     FACETS,
     REPORTS,
@@ -44,12 +41,8 @@ from svc_core.resources.report import (
     ReportFacets,
     ReportLinks,
     ReportRow,
-    ReportSource,
-    Section,
-    Statement,
 )
 
-LABEL_CHARS = 80  # of the text, where an item has no title: one line of a source list
 RETRY_MIN, RETRY_MAX = timedelta(minutes=5), timedelta(hours=24)
 SETTLING = timedelta(seconds=30)  # from reading an item to its being written: judging 2,000
 # items takes a few seconds, and a unit of work waits at most 5 for the store
@@ -78,8 +71,7 @@ class Material:
     profile: Profile
     window: Window
     evidence: tuple[Evidence, ...] = field(repr=False)
-    last_report_id: str | None = None
-    last_digest: str | None = None
+    newest: ReportFacets | None = None
 
 
 @frozen
@@ -106,7 +98,7 @@ async def gather(ctx: Context, profile_id: str, window: Window | None = None) ->
     Raises:
         Problem: NOT_FOUND.
     """
-    profile = PROFILES.decode((await ctx.load(PROFILES, profile_id)).raw)
+    profile = await ctx.value(PROFILES, profile_id)
     newest = await _newest(ctx, profile_id)
     if window is None:
         start = None if newest is None else schedule.period_start(profile.schedule, ctx.now)
@@ -120,8 +112,7 @@ async def gather(ctx: Context, profile_id: str, window: Window | None = None) ->
         profile=profile,
         window=window,
         evidence=kept,
-        last_report_id=None if newest is None else newest.report_id,
-        last_digest=None if newest is None else newest.digest,
+        newest=newest,
     )
 
 
@@ -143,14 +134,13 @@ async def _newest(ctx: Context, profile_id: str) -> ReportFacets | None:
     found = await ctx.tx.documents.scan(REPORTS, where={"profile_id": (profile_id,)}, limit=1)
     if not found.rows:
         return None
-    return FACETS.decode((await ctx.load(FACETS, found.rows[0].id)).raw)
+    return await ctx.value(FACETS, found.rows[0].id)
 
 
 async def _evidence(ctx: Context, document: Document[NewsText]) -> Evidence | None:
-    stored = await ctx.tx.documents.get(NEWS, document.id)
-    if stored is None:
+    item, words = await ctx.find(NEWS, document.id), NEWS_TEXTS.decode(document.raw)
+    if item is None:
         return None
-    item, words = NEWS.decode(stored.raw), NEWS_TEXTS.decode(document.raw)
     return Evidence(
         id=item.id,
         title=item.title,
@@ -180,28 +170,18 @@ def _within(item: Evidence, window: Window) -> bool:
 def compose(material: Material, now: datetime) -> Finished:
     """The whole report, from the evidence alone."""
     profile, window = material.profile, material.window
-    told = composing.tell(
+    told = tell(
         profile.topic, material.evidence, keywords=profile.keywords, language=profile.language
     )
-    period = _period(material, told.stories)
-    draft = composing.compose(
-        profile.name,
-        profile.topic,
-        Span(period.start, period.end),
-        told.stories,
-        language=profile.language,
-        considered=told.considered,
-    )
-    report_id = _report_id(profile.id, period)
-    sources = _sources(draft, material.evidence)
-    facets = _facets(
-        report_id, draft, findings.find(report_id, draft, told.stories, sources), sources
-    )
-    repeats = material.last_report_id if facets.digest == material.last_digest else None
-    if window.by == "published" and repeats != report_id:
+    period = _period(material, told)
+    made = draft(profile.name, profile.topic, period, told, profile.language)
+    facets = _facets(_report_id(profile.id, period), made, period, profile.language)
+    newest = material.newest
+    repeats = newest.report_id if newest and newest.digest == facets.digest else None
+    if window.by == "published" and repeats != facets.report_id:
         repeats = None
     covers = window.end - SETTLING if window.by == "taken" else None
-    return Finished(_row(profile, draft, facets, period, now), facets, repeats, covers)
+    return Finished(_row(profile, made, facets, period, now), facets, repeats, covers)
 
 
 def _period(material: Material, told: Sequence[Story]) -> Period:
@@ -220,80 +200,31 @@ def _report_id(profile_id: str, period: Period) -> str:
     return ids.derived_id("rpt", "report", profile_id, span)
 
 
-def _facets(
-    report_id: str, draft: Draft, found: findings.Findings, sources: tuple[ReportSource, ...]
-) -> ReportFacets:
-    opening = _statements(draft.summary_sentences) or (Statement(draft.summary, ()),)
-    sections = tuple(
-        Section(
-            id=section.key,
-            heading=section.heading,
-            statements=_statements(section.sentences),
-            citations=section.citations,
-            topics=section.topics,
-        )
-        for section in draft.sections
-    )
-    story = render.Story(
-        title=draft.title,
-        opening=opening,
-        key_points=_statements(draft.key_points),
-        sections=sections,
-        briefs=_statements(draft.briefs),
-        sources=sources,
-    )
+def _facets(report_id: str, made: Draft, period: Period, language: str) -> ReportFacets:
+    title, words = made.title, made.words
     return ReportFacets(
+        **attrs.asdict(words, recurse=False),
         report_id=report_id,
-        digest=_digest(story),
-        opening=opening,
-        key_points=story.key_points,
-        sections=sections,
-        briefs=story.briefs,
-        sources=story.sources,
-        signals=found.signals,
-        graph=found.graph,
-        content=ReportContent(html=render.page(story), markdown=render.markdown(story)),
-        text=render.text(story),
+        digest=canonical.hex_digest(wire.to_json(words)),
+        signals=signals.extract(report_id, made, period.end, language),
+        graph=graph.build(made, language),
+        content=ReportContent(render.page(title, words), render.markdown(title, words)),
+        text=render.text(title, words),
     )
-
-
-def _statements(cited: tuple[Cited, ...]) -> tuple[Statement, ...]:
-    return tuple(Statement(sentence.text, sentence.citations) for sentence in cited)
-
-
-def _sources(draft: Draft, evidence: tuple[Evidence, ...]) -> tuple[ReportSource, ...]:
-    texts = {item.id: item.text for item in evidence}
-    return tuple(
-        ReportSource(
-            number=source.number,
-            id=source.id,
-            title=source.title or shorten(texts[source.id], LABEL_CHARS, placeholder="…"),
-            url=source.url or None,
-            name=source.name,
-            published_at=source.published_at,
-        )
-        for source in draft.sources
-    )
-
-
-def _digest(story: render.Story) -> str:
-    """What the report says and from whom, without its title, which names the period."""
-    said = wire.to_json(attrs.evolve(story, title=""))
-    return canonical.hex_digest(said)
 
 
 def _row(
-    profile: Profile, draft: Draft, facets: ReportFacets, period: Period, now: datetime
+    profile: Profile, made: Draft, facets: ReportFacets, period: Period, now: datetime
 ) -> ReportRow:
     path = str(REPORTS.address(facets.report_id))
-    publishers = {source.domain or source.source_id for source in draft.sources}
-    graph = facets.graph
+    publishers = {item.source_domain or item.source_id for item in made.cited}
+    drawn = facets.graph
     return ReportRow(
         id=facets.report_id,
         profile_id=profile.id,
-        title=draft.title,
-        summary=draft.summary,
-        language=draft.language,
+        title=made.title,
+        summary=made.summary,
+        language=profile.language,
         generated_at=now,
         period=period,
         status="ready",
@@ -301,8 +232,8 @@ def _row(
         counts=ReportCounts(
             sources=len(publishers),
             signals=len(facets.signals or ()),
-            entities=sum(node.type == findings.ENTITY for node in graph.nodes) if graph else 0,
-            incidents=len(graph.incident_anchors) if graph else 0,
+            entities=sum(node.type == graph.ENTITY for node in drawn.nodes) if drawn else 0,
+            incidents=len(drawn.incident_anchors) if drawn else 0,
         ),
         links=ReportLinks(
             self_=path,
@@ -326,7 +257,7 @@ async def publish(ctx: Context, finished: Finished) -> ReportRow:
     await ctx.load(PROFILES, finished.row.profile_id)
     same = finished.repeats or await _same(ctx, finished)
     if same is not None:
-        return REPORTS.decode((await ctx.load(REPORTS, same)).raw)
+        return await ctx.value(REPORTS, same)
     await forget_audio(ctx, finished.row.id)  # of the words that it had before
     await ctx.save(REPORTS, finished.row.id, finished.row)
     await ctx.save(FACETS, finished.row.id, finished.facets)
@@ -338,25 +269,21 @@ async def publish(ctx: Context, finished: Finished) -> ReportRow:
 
 async def _voice(ctx: Context, row: ReportRow) -> None:
     """Have the report spoken where the subscriber wants that and somebody has a voice."""
-    where = {"profile_id": (row.profile_id,)}
-    found = await ctx.tx.documents.scan(SUBSCRIPTIONS, where=where, limit=1)
-    for document in found.rows if ctx.host.speaks else ():
-        subscription = SUBSCRIPTIONS.decode(document.raw)
-        if subscription.status == "active" and subscription.delivery.include_audio:
-            await want_audio(ctx, row.id)
+    subscription = await subscription_to(ctx, row.profile_id) if ctx.host.speaks else None
+    if subscription and subscription.status == "active" and subscription.delivery.include_audio:
+        await speaking.want(ctx, row.id)
 
 
 async def _same(ctx: Context, finished: Finished) -> str | None:
-    stored = await ctx.tx.documents.get(FACETS, finished.row.id)
-    if stored is None or FACETS.decode(stored.raw).digest != finished.facets.digest:
-        return None
-    return finished.row.id
+    stored = await ctx.find(FACETS, finished.row.id)
+    is_same = stored is not None and stored.digest == finished.facets.digest
+    return finished.row.id if is_same else None
 
 
 async def _note(ctx: Context, finished: Finished) -> None:
     """Remember with the profile its newest report, and where the first scheduled one begins."""
     row = finished.row
-    before = DUE.decode((await ctx.load(DUE, row.profile_id)).raw)
+    before = await ctx.value(DUE, row.profile_id)
     after = attrs.evolve(
         before,
         covered_until=before.covered_until or finished.covers,
@@ -375,8 +302,8 @@ async def settle(ctx: Context, finished: Finished, seen: Document[Due]) -> Repor
     if document is None or document.version != seen.version:
         return None
     row = await publish(ctx, attrs.evolve(finished, repeats=None))
-    profile = PROFILES.decode((await ctx.load(PROFILES, row.profile_id)).raw)
-    after = DUE.decode((await ctx.load(DUE, row.profile_id)).raw)
+    profile = await ctx.value(PROFILES, row.profile_id)
+    after = await ctx.value(DUE, row.profile_id)
     # After the report's end, not after now: a run that came up meanwhile has its own report.
     upcoming = schedule.next_run(profile.schedule, finished.row.period.end)
     covered = attrs.evolve(

@@ -10,18 +10,11 @@ Rule 3: the body is bounded and compact: identifiers, counts, links and a short 
 from typing import Any, Final
 
 from svc_core import instants, wire
+from svc_core.events import cloud_event, enabled_webhooks, is_for, publish
 from svc_core.operation import Context
-from svc_core.resources.event import cloud_event
 from svc_core.resources.profile import SUBSCRIPTIONS, Subscription
 from svc_core.resources.report import ReportFacets, ReportRow
-from svc_core.resources.webhook import (
-    REPORT_GENERATED,
-    Event,
-    Webhook,
-    enabled_webhooks,
-    is_for,
-    publish_event,
-)
+from svc_core.resources.webhook import REPORT_GENERATED, Webhook
 from svc_core.sources.text import clip, fold
 
 TITLE_CHARS_MAX: Final = 200
@@ -31,18 +24,23 @@ SUMMARY_CHARS_MAX: Final = 500
 
 async def announce(ctx: Context, row: ReportRow, facets: ReportFacets) -> None:
     """Write the event of a report that was just written, for whoever wants to be told."""
-    where = {"profile_id": (row.profile_id,)}
-    found = await ctx.tx.documents.scan(SUBSCRIPTIONS, where=where, limit=1)
-    if not found.rows:
+    subscription = await subscription_to(ctx, row.profile_id)
+    if subscription is None:
         return
-    subscription = SUBSCRIPTIONS.decode(found.rows[0].raw)
     told = [webhook for webhook in await enabled_webhooks(ctx) if wants(webhook, subscription)]
     if not told:
         return
     id_, origin = ctx.ids.new("evt"), ctx.host.origin
     data = notice(row, facets, subscription, origin=origin, aliases=ctx.aliases)
-    body = cloud_event(id_, REPORT_GENERATED, row.id, source=origin, at=ctx.now, data=data)
-    await publish_event(ctx, Event(id_, REPORT_GENERATED, row.id, body, ctx.now), told)
+    event = cloud_event(id_, REPORT_GENERATED, row.id, source=origin, at=ctx.now, data=data)
+    await publish(ctx, event, told)
+
+
+async def subscription_to(ctx: Context, profile_id: str) -> Subscription | None:
+    """The subscription to a profile's reports."""
+    where = {"profile_id": (profile_id,)}
+    found = await ctx.tx.documents.scan(SUBSCRIPTIONS, where=where, limit=1)
+    return SUBSCRIPTIONS.decode(found.rows[0].raw) if found.rows else None
 
 
 def wants(webhook: Webhook, subscription: Subscription) -> bool:

@@ -1,11 +1,16 @@
-"""The report operations (Spec: Reports): every one reads stored bytes, none makes anything."""
+"""The report operations (Spec: Reports): every one reads stored bytes, none makes anything.
 
+The address of an audio file is made when it is asked for: with a CDN it stands there under its
+name, without one this service gives it to whoever has a pass, and every pass ends.
+"""
+
+import json
 from typing import Annotated, Any, Literal
 
 from attrs import frozen
 
-from svc_core import canonical, wire
-from svc_core.constraints import Doc
+from svc_core import canonical, passes, problem, wire
+from svc_core.constraints import Doc, Example
 from svc_core.operation import (
     JSON,
     MARKDOWN,
@@ -13,18 +18,17 @@ from svc_core.operation import (
     PATH,
     QUERY,
     T3_ENRICHED,
+    T4_PREMIUM_AUDIO,
     T4_PREMIUM_LIST,
     T4_PREMIUM_SINGLE,
     TEXT,
     UTF8_TEXT,
     Context,
-    IdOf,
     Operation,
 )
 from svc_core.ports import Document
-from svc_core.reports import audio as audio_operation
+from svc_core.problem import Problem
 from svc_core.reports import render, rules
-from svc_core.reports.audio import audio_facet
 from svc_core.reports.rules import (
     AgentReport,
     AudioTextFacet,
@@ -32,13 +36,15 @@ from svc_core.reports.rules import (
     SignalsFacet,
     TextFacet,
 )
+from svc_core.resources.audio import AUDIO, AudioFacet
 from svc_core.resources.members import Cursor, Limit, ProfileId, ReportId
 from svc_core.resources.report import FACETS, REPORTS, ReportDetail, ReportFacets, ReportRow
-from svc_core.result import Bare, Content, One, Page
+from svc_core.result import Bare, Content, One, Page, Redirect
 from svc_core.unset import UNSET, Maybe, Unset, given
 
 READ = frozenset({"reports:read"})
-PathReportId = Annotated[ReportId, PATH, IdOf("rpt")]
+MEDIA_PATH = "/media"
+PathReportId = Annotated[ReportId, PATH]
 _UTF8_MARKDOWN = f"{MARKDOWN.media_type}; charset=utf-8"  # RFC 7763, 2.1: it is required
 Expansion = Literal["content", "sources", "signals", "graph", "audio"]
 
@@ -50,9 +56,7 @@ Expansion = Literal["content", "sources", "signals", "graph", "audio"]
 class ListReports:
     """Reports of subscribed profiles, newest generation date first."""
 
-    profile_id: Annotated[
-        Maybe[ProfileId], QUERY, IdOf("prf"), Doc("Only reports of this profile.")
-    ] = UNSET
+    profile_id: Annotated[Maybe[ProfileId], QUERY, Doc("Only reports of this profile.")] = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
 
@@ -77,14 +81,22 @@ class GetFacet:
     report_id: PathReportId
 
 
+@frozen
+class GetAudio:
+    """The audio of one report."""
+
+    report_id: PathReportId
+    redirect: Annotated[
+        bool, QUERY, Doc("Answer 302 with the file's address instead of 200."), Example(False)
+    ] = False
+
+
 # -- use cases ---------------------------------------------------------------------------------
 
 
 async def list_reports(ctx: Context, request: ListReports) -> Page[ReportRow]:
     """A page of reports; a profile that the caller does not have has none."""
-    where = {}
-    if not isinstance(request.profile_id, Unset):
-        where["profile_id"] = (request.profile_id,)
+    where = {"profile_id": request.profile_id}
     return await ctx.page(REPORTS, where=where, after=request.cursor, limit=request.limit)
 
 
@@ -93,22 +105,20 @@ async def get_report(
 ) -> One[ReportDetail] | One[AgentReport] | Content:
     """One report as compact JSON, as the agent's view, or as Markdown."""
     document = await ctx.load(REPORTS, request.report_id)
-    tag = document.tag
-    if ctx.format == MARKDOWN.format:
-        facets = await _facets(ctx, request.report_id)
-        return Content(_UTF8_MARKDOWN, facets.content.markdown.encode(), tag)
-    if not isinstance(request.view, Unset):
-        view = rules.agent_view(REPORTS.decode(document.raw), await _facets(ctx, request.report_id))
-        return One(wire.dumps(view), (*tag, "agent"))
-    wanted = frozenset(given(request.include, ()))
-    if not wanted:
+    tag, wanted = document.tag, frozenset(given(request.include, ()))
+    is_markdown, is_view = ctx.format == MARKDOWN.format, not isinstance(request.view, Unset)
+    if not (is_markdown or is_view or wanted):
         return One(document.raw, tag)
-    facets = await _facets(ctx, request.report_id)
+    row, facets = REPORTS.decode(document.raw), await ctx.value(FACETS, request.report_id)
+    if is_markdown:
+        return Content(_UTF8_MARKDOWN, facets.content.markdown.encode(), tag)
+    if is_view:
+        return One(wire.dumps(rules.agent_view(row, facets)), (*tag, "agent"))
     audio = await audio_facet(ctx, request.report_id) if "audio" in wanted else None
-    detail = rules.expand(REPORTS.decode(document.raw), facets, wanted, audio)
+    detail = wire.dumps(rules.expand(row, facets, wanted, audio))
     if audio is None:
-        return One(wire.dumps(detail), (*tag, *sorted(wanted)))
-    return One(wire.dumps(detail), (*tag, *sorted(wanted), audio.url), fleeting=True)
+        return One(detail, (*tag, *sorted(wanted)))
+    return One(detail, (*tag, *sorted(wanted), audio.url), fleeting=True)
 
 
 async def get_signals(ctx: Context, request: GetFacet) -> Bare[SignalsFacet]:
@@ -139,20 +149,57 @@ async def get_text(ctx: Context, request: GetFacet) -> Bare[TextFacet] | Content
 
 async def get_audio_text(ctx: Context, request: GetFacet) -> Bare[AudioTextFacet]:
     """The report's words as a voice reads them; the tag is that of what is said."""
-    from svc_core.reports import narration  # noqa: PLC0415 - loads the word lists late
-
     document, facets = await _with_facets(ctx, request)
-    facet = narration.audio_text(REPORTS.decode(document.raw), facets)
+    facet = rules.audio_text(REPORTS.decode(document.raw), facets)
     return Bare(wire.dumps(facet), (*document.tag, canonical.hex_digest(facet.text)))
+
+
+async def get_audio(ctx: Context, request: GetAudio) -> Bare[AudioFacet] | Redirect:
+    """What is known of a report's audio, or the way to it.
+
+    Raises:
+        Problem: NOT_FOUND, or AUDIO_NOT_AVAILABLE for a report without audio.
+    """
+    document = await ctx.load(REPORTS, request.report_id)
+    facet = await audio_facet(ctx, request.report_id)
+    if facet is None:
+        raise Problem(problem.AUDIO_NOT_AVAILABLE)
+    if request.redirect:
+        return Redirect(facet.url)
+    return Bare(wire.dumps(facet), (*document.tag, facet.url, int(ctx.aliases)))
+
+
+async def audio_facet(ctx: Context, report_id: str) -> AudioFacet | None:
+    """The audio of a report, its file addressed as of now; None where there is none."""
+    audio = await ctx.find(AUDIO, report_id)
+    if audio is None:
+        return None
+    recording = audio.recording
+    return AudioFacet(
+        id=audio.id,
+        url=media_address(ctx, recording.name),
+        mime_type=recording.mime_type,
+        size_bytes=recording.size_bytes,
+        sha256=recording.sha256,
+        duration_seconds=recording.duration_seconds,
+        voice=audio.voice,
+        created_at=audio.created_at,
+        # Spec: Versioning, deprecated members: the old name stays beside the new one.
+        duration=recording.duration_seconds if ctx.aliases else UNSET,
+    )
+
+
+def media_address(ctx: Context, name: str) -> str:
+    """Where a media file is for whoever asks now: at the CDN, or here with a pass."""
+    if ctx.host.media_base_url is not None:
+        return f"{ctx.host.media_base_url}/{name}"
+    query = passes.issue(ctx.keyring, name, ctx.now).query
+    return f"{ctx.host.origin}{MEDIA_PATH}/{name}?{query}"
 
 
 async def _with_facets(ctx: Context, request: GetFacet) -> tuple[Document[ReportRow], ReportFacets]:
     document = await ctx.load(REPORTS, request.report_id)
-    return document, await _facets(ctx, request.report_id)
-
-
-async def _facets(ctx: Context, report_id: str) -> ReportFacets:
-    return FACETS.decode((await ctx.load(FACETS, report_id)).raw)
+    return document, await ctx.value(FACETS, request.report_id)
 
 
 # -- declarations ------------------------------------------------------------------------------
@@ -170,81 +217,42 @@ The Quayside Ledger, 2026-01-31
 """
 _ITEM = "obs_65f1c0de8badf00d12345678"
 _INCIDENT = f"incident:{_ITEM}"
-_GRAPH: dict[str, Any] = {
-    "reportId": "rpt_65f1c0de8badf00d12345678",
-    "counts": {"nodes": 3, "edges": 2, "incidentAnchors": 1, "citations": 1},
-    "nodes": [
-        {
-            "id": "report",
-            "type": "report",
-            "kind": None,
-            "label": "Port strikes",
-            "countryCode": None,
-            "degree": 1,
-        },
-        {
-            "id": _INCIDENT,
-            "type": "incident",
-            "kind": None,
-            "label": "Antwerp dockworkers join walkout",
-            "countryCode": None,
-            "degree": 2,
-        },
-        {
-            "id": "entity:antwerp",
-            "type": "entity",
-            "kind": "place",
-            "label": "Antwerp",
-            "countryCode": "BE",
-            "degree": 1,
-        },
-    ],
-    "edges": [
-        {
-            "id": f"reports:report>{_INCIDENT}",
-            "type": "reports",
-            "sourceId": "report",
-            "targetId": _INCIDENT,
-            "directed": True,
-            "weight": 1,
-            "citations": [1],
-        },
-        {
-            "id": f"mentions:{_INCIDENT}>entity:antwerp",
-            "type": "mentions",
-            "sourceId": _INCIDENT,
-            "targetId": "entity:antwerp",
-            "directed": True,
-            "weight": 1,
-            "citations": [1],
-        },
-    ],
-    "incidentAnchors": [
-        {
-            "nodeId": _INCIDENT,
-            "storyId": _ITEM,
-            "title": "Antwerp dockworkers join walkout",
-            "firstReportedAt": "2026-01-30T16:05:00Z",
-            "lastReportedAt": "2026-01-31T05:40:00Z",
-            "citations": [1],
-        }
-    ],
-    "citations": [
-        {
-            "number": 1,
-            "id": _ITEM,
-            "title": "Antwerp dockworkers join walkout",
-            "url": "https://news.example.com/antwerp-dockworkers-join-walkout",
-            "name": "The Quayside Ledger",
-            "publishedAt": "2026-01-31T05:40:00Z",
-        }
-    ],
-    "truncated": False,
-}
+_GRAPH = json.loads(f"""{{
+  "reportId": "rpt_65f1c0de8badf00d12345678",
+  "counts": {{"nodes": 3, "edges": 2, "incidentAnchors": 1, "citations": 1}},
+  "nodes": [
+    {{"id": "report", "type": "report", "kind": null, "label": "Port strikes",
+      "countryCode": null, "degree": 1}},
+    {{"id": "{_INCIDENT}", "type": "incident", "kind": null,
+      "label": "Antwerp dockworkers join walkout", "countryCode": null, "degree": 2}},
+    {{"id": "entity:antwerp", "type": "entity", "kind": "place", "label": "Antwerp",
+      "countryCode": "BE", "degree": 1}}
+  ],
+  "edges": [
+    {{"id": "reports:report>{_INCIDENT}", "type": "reports", "sourceId": "report",
+      "targetId": "{_INCIDENT}", "directed": true, "weight": 1, "citations": [1]}},
+    {{"id": "mentions:{_INCIDENT}>entity:antwerp", "type": "mentions", "sourceId": "{_INCIDENT}",
+      "targetId": "entity:antwerp", "directed": true, "weight": 1, "citations": [1]}}
+  ],
+  "incidentAnchors": [
+    {{"nodeId": "{_INCIDENT}", "storyId": "{_ITEM}", "title": "Antwerp dockworkers join walkout",
+      "firstReportedAt": "2026-01-30T16:05:00Z", "lastReportedAt": "2026-01-31T05:40:00Z",
+      "citations": [1]}}
+  ],
+  "citations": [
+    {{"number": 1, "id": "{_ITEM}", "title": "Antwerp dockworkers join walkout",
+      "url": "https://news.example.com/antwerp-dockworkers-join-walkout",
+      "name": "The Quayside Ledger", "publishedAt": "2026-01-31T05:40:00Z"}}
+  ],
+  "truncated": false
+}}""")
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     Operation(
         id="listReports",
+        group="reports",
+        verb="list",
+        columns=("id", "title", "generatedAt", "counts.sources", "counts.signals"),
         method="GET",
         path="/reports",
         summary="List reports",
@@ -264,6 +272,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="getReport",
+        group="reports",
+        verb="show",
         method="GET",
         path="/reports/{reportId}",
         summary="Read a report",
@@ -285,6 +295,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="getReportSignals",
+        group="reports",
+        verb="signals",
         method="GET",
         path="/reports/{reportId}/signals",
         summary="Read a report's signals",
@@ -303,6 +315,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="getReportGraph",
+        group="reports",
+        verb="graph",
         method="GET",
         path="/reports/{reportId}/graph",
         summary="Read a report's graph",
@@ -323,6 +337,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="getReportText",
+        group="reports",
+        verb="text",
         method="GET",
         path="/reports/{reportId}/text",
         summary="Read a report's text",
@@ -338,9 +354,32 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         timeless=True,
         examples={TEXT.media_type: _TEXT},
     ),
-    audio_operation.OPERATION,
+    Operation(
+        id="getReportAudio",
+        group="reports",
+        verb="audio",
+        method="GET",
+        path="/reports/{reportId}/audio",
+        summary="Read a report's audio",
+        description=(
+            "Where the report can be listened to, how long it plays and what the file is. The file "
+            "is fetched without a key, whole or in ranges. Without a CDN its address ends: ask "
+            "here again for a new one. A report that is not spoken, or not yet, answers 404 "
+            "`AUDIO_NOT_AVAILABLE`; `hasAudio` of its row tells beforehand."
+        ),
+        tag="Reports",
+        request=GetAudio,
+        response=Bare[AudioFacet] | Redirect,
+        run=get_audio,
+        scopes=frozenset({"reports:audio"}),
+        auth="bearer-or-x402",
+        tier=T4_PREMIUM_AUDIO,
+        fails=(problem.AUDIO_NOT_AVAILABLE,),
+    ),
     Operation(
         id="getReportAudioText",
+        group="reports",
+        verb="audio-text",
         method="GET",
         path="/reports/{reportId}/audio-text",
         summary="Read a report's text for speech",

@@ -8,12 +8,10 @@ Rule 3: links are http(s); anything else is shown as text.
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
-from attrs import frozen
-
-from svc_core.resources.report import ReportSource, Section, Statement
+from svc_core.resources.report import ReportSource, ReportWords, Statement
 
 WORDS_PER_MINUTE = 238  # silent reading of English prose, the mean of published studies
 _INLINE = re.compile(r"[\\`*_\[\]<~]|&(?=[A-Za-z#])")  # "~" strikes out in other dialects
@@ -28,59 +26,47 @@ _HTML = re.compile(  # a statement has 600 characters, so no script in one is lo
 _NOT_IN_URL = re.compile(r"[\s\\<>\x00-\x1f\x7f]|&(?=#?\w+;)")
 
 
-@frozen
-class Story:
-    """What is rendered: the whole of a report in words."""
-
-    title: str
-    opening: tuple[Statement, ...]
-    key_points: tuple[Statement, ...]
-    sections: tuple[Section, ...]
-    briefs: tuple[Statement, ...]
-    sources: tuple[ReportSource, ...]
-
-
-def markdown(story: Story) -> str:
+def markdown(title: str, words: ReportWords) -> str:
     """CommonMark; citations are links to the numbered source list."""
-    blocks = [f"# {_md_heading(story.title)}", _md_run(story.opening)]
-    if story.key_points:
-        points = "\n".join(f"- {_md_statement(point)}" for point in story.key_points)
-        blocks += ["## Key points", points]
-    for section in story.sections:
-        blocks += [f"## {_md_heading(section.heading)}", _md_run(section.statements)]
-    if story.briefs:
-        briefs = "\n".join(f"- {_md_statement(brief)}" for brief in story.briefs)
-        blocks += ["## In brief", briefs]
-    if story.sources:
-        blocks += ["## Sources", "\n".join(_md_source(source) for source in story.sources)]
+    blocks = [f"# {_md_heading(title)}", _md_run(words.opening)]
+    for heading, told, is_list in _parts(words):
+        items = "\n".join(f"- {_md_statement(one)}" for one in told)
+        blocks += [f"## {_md_heading(heading)}", items if is_list else _md_run(told)]
+    if words.sources:
+        blocks += ["## Sources", "\n".join(map(_md_source, words.sources))]
     return "\n\n".join(blocks) + "\n"
 
 
-def page(story: Story) -> str:
+def page(title: str, words: ReportWords) -> str:
     """An HTML fragment: headings, paragraphs, lists and links, nothing that runs."""
-    blocks = [f"<h1>{_h(story.title)}</h1>", f"<p>{_h_run(story.opening)}</p>"]
-    if story.key_points:
-        points = "".join(f"<li>{_h_statement(point)}</li>" for point in story.key_points)
-        blocks += ["<h2>Key points</h2>", f"<ul>{points}</ul>"]
-    for section in story.sections:
-        blocks += [f"<h2>{_h(section.heading)}</h2>", f"<p>{_h_run(section.statements)}</p>"]
-    if story.briefs:
-        briefs = "".join(f"<li>{_h_statement(brief)}</li>" for brief in story.briefs)
-        blocks += ["<h2>In brief</h2>", f"<ul>{briefs}</ul>"]
-    if story.sources:
-        rows = "".join(_h_source(source) for source in story.sources)
-        blocks += ["<h2>Sources</h2>", f"<ol>{rows}</ol>"]
+    blocks = [f"<h1>{_h(title)}</h1>", f"<p>{_h_run(words.opening)}</p>"]
+    for heading, told, is_list in _parts(words):
+        items = "".join(f"<li>{_h_statement(one)}</li>" for one in told)
+        body = f"<ul>{items}</ul>" if is_list else f"<p>{_h_run(told)}</p>"
+        blocks += [f"<h2>{_h(heading)}</h2>", body]
+    if words.sources:
+        blocks += ["<h2>Sources</h2>", f"<ol>{''.join(map(_h_source, words.sources))}</ol>"]
     return "\n".join(blocks)
 
 
-def text(story: Story) -> str:
+def text(title: str, words: ReportWords) -> str:
     """Plain text without HTML or citations (Spec: text facet)."""
-    blocks = [bare(story.title), _plain(story.opening)]
-    blocks += [bare(point.text) for point in story.key_points]
-    for section in story.sections:
+    blocks = [bare(title), _plain(words.opening)]
+    blocks += [bare(point.text) for point in words.key_points]
+    for section in words.sections:
         blocks += [bare(section.heading), _plain(section.statements)]
-    blocks += [bare(brief.text) for brief in story.briefs]
+    blocks += [bare(brief.text) for brief in words.briefs]
     return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _parts(words: ReportWords) -> Iterator[tuple[str, Sequence[Statement], bool]]:
+    """What stands between the opening and the sources: heading, statements, whether a list."""
+    if words.key_points:
+        yield "Key points", words.key_points, True
+    for section in words.sections:
+        yield section.heading, section.statements, False
+    if words.briefs:
+        yield "In brief", words.briefs, True
 
 
 def bare(words: str) -> str:
@@ -128,12 +114,8 @@ def _md_source(source: ReportSource) -> str:
     title = _md(source.title)
     if _is_web(source.url):
         title = f"[{title}](<{_md_url(str(source.url))}>)"
-    return f'{source.number}. <a id="source-{source.number}"></a>{title}, {_md_by(source)}'
-
-
-def _md_by(source: ReportSource) -> str:
-    day = "no date" if source.published_at is None else source.published_at.date().isoformat()
-    return f"{_md(source.name)}, {day}"
+    anchor = f'<a id="source-{source.number}"></a>'
+    return f"{source.number}. {anchor}{title}, {_md(source.name)}, {_day(source)}"
 
 
 def _md_url(url: str) -> str:
@@ -161,8 +143,7 @@ def _h_source(source: ReportSource) -> str:
     title = _h(source.title)
     if _is_web(source.url):
         title = f'<a href="{html.escape(str(source.url))}" rel="noopener nofollow">{title}</a>'
-    day = "no date" if source.published_at is None else source.published_at.date().isoformat()
-    return f'<li id="source-{source.number}">{title}, {_h(source.name)}, {day}</li>'
+    return f'<li id="source-{source.number}">{title}, {_h(source.name)}, {_day(source)}</li>'
 
 
 # -- shared ------------------------------------------------------------------------------------
@@ -170,6 +151,10 @@ def _h_source(source: ReportSource) -> str:
 
 def _plain(statements: Sequence[Statement]) -> str:
     return " ".join(filter(None, (bare(statement.text) for statement in statements)))
+
+
+def _day(source: ReportSource) -> str:
+    return "no date" if source.published_at is None else source.published_at.date().isoformat()
 
 
 def _folded(words: str) -> str:

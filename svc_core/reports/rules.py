@@ -12,7 +12,7 @@ import attrs
 from attrs import frozen
 
 from svc_core.constraints import Doc, Example
-from svc_core.reports.render import bare
+from svc_core.reports.render import bare, word_count
 from svc_core.resources.audio import AudioFacet
 from svc_core.resources.members import ReportId
 from svc_core.resources.report import (
@@ -24,7 +24,6 @@ from svc_core.resources.report import (
     Period,
     ReportDetail,
     ReportFacets,
-    ReportGraph,
     ReportRow,
     Signals,
     Sources,
@@ -83,9 +82,9 @@ class AudioTextFacet:
         str,
         Doc("What a voice reads as it stands: no markup, and signs and shortenings in words."),
         Example(
-            "Port strikes: January thirty-first, 2026. This report covers January thirty-first, "
+            "Port strikes: January 31st, 2026. This report covers January thirty-first, "
             "2026. It draws on 1 source.\n\nDockworkers at Antwerp joined the walkout.\n\nThat was "
-            "the report: Port strikes: January thirty-first, 2026. Thank you for listening.\n"
+            "the report: Port strikes: January 31st, 2026. Thank you for listening.\n"
         ),
     ]
     word_count: Annotated[int, Doc("Words of the text."), Example(35)]
@@ -146,6 +145,37 @@ def agent_view(row: ReportRow, facets: ReportFacets) -> AgentReport:
     )
 
 
+def audio_text(row: ReportRow, facets: ReportFacets) -> AudioTextFacet:
+    """The report's words prepared for speech, with their number and duration.
+
+    Headings are told as sentences; sources are counted, never listed; citations are left out.
+    """
+    from svc_core.analysis import speech, wording  # noqa: PLC0415 - loads the word lists late
+
+    words = wording.frame(row.language)
+    told = [
+        *_texts(facets.opening),
+        *_listed(words.key_points, facets.key_points),
+        *(text for one in facets.sections for text in (one.heading, *_texts(one.statements))),
+        *_listed(words.briefs, facets.briefs),
+    ]
+    period, sources = row.period, row.counts.sources
+    text = speech.narrate(
+        speech.Script(row.title, period.start, period.end, sources, row.language, tuple(told))
+    )
+    count = word_count(text)
+    return AudioTextFacet(row.id, text, count, speech.seconds(count))
+
+
+def _listed(name: str, statements: tuple[Statement, ...]) -> tuple[str, ...]:
+    """The words of a list behind its announcement; of an empty one, nothing."""
+    return (name, *_texts(statements)) if statements else ()
+
+
+def _texts(statements: tuple[Statement, ...]) -> tuple[str, ...]:
+    return tuple(statement.text for statement in statements)
+
+
 def signals_facet(facets: ReportFacets) -> SignalsFacet:
     """The signals; empty for reports made before signals were."""
     return SignalsFacet(facets.report_id, facets.signals or ())
@@ -153,15 +183,6 @@ def signals_facet(facets: ReportFacets) -> SignalsFacet:
 
 def graph_facet(facets: ReportFacets) -> GraphFacet:
     """The graph; null where the report has none."""
-    graph: ReportGraph | None = facets.graph
-    if graph is None:
+    if facets.graph is None:
         return GraphFacet(facets.report_id, NO_GRAPH, graph=None)
-    return GraphFacet(
-        report_id=facets.report_id,
-        counts=graph.counts,
-        nodes=graph.nodes,
-        edges=graph.edges,
-        incident_anchors=graph.incident_anchors,
-        citations=graph.citations,
-        truncated=graph.truncated,
-    )
+    return GraphFacet(facets.report_id, **attrs.asdict(facets.graph, recurse=False))

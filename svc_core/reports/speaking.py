@@ -15,20 +15,11 @@ import attrs
 from attrs import field, frozen
 
 from svc_core import ids
-from svc_core.operation import BASE_V1, Context
-from svc_core.ports import Document
-from svc_core.reports import narration
-from svc_core.resources.audio import (
-    AUDIO,
-    SPEAKING,
-    Audio,
-    Recording,
-    Speaking,
-    doubt,
-    forget_audio,
-    retry,
-    trust,
-)
+from svc_core.operation import Context
+from svc_core.ports import BASE_V1, Document
+from svc_core.recordings import doubt, forget_audio, trust
+from svc_core.reports import rules
+from svc_core.resources.audio import AUDIO, SPEAKING, Audio, Recording, Speaking
 from svc_core.resources.report import FACETS, REPORTS
 
 ATTEMPTS_MAX: Final = 5
@@ -49,15 +40,20 @@ class Task:
     attempts: int = 0
 
 
+async def want(ctx: Context, report_id: str) -> None:
+    """Have a report spoken, as soon as somebody has a voice for it."""
+    await ctx.save(SPEAKING, report_id, Speaking(report_id, ctx.now))
+
+
 async def ask(ctx: Context, report_id: str) -> Task:
     """The task of speaking a report.
 
     Raises:
         Problem: NOT_FOUND.
     """
-    row = REPORTS.decode((await ctx.load(REPORTS, report_id)).raw)
-    facets = FACETS.decode((await ctx.load(FACETS, report_id)).raw)
-    told = narration.audio_text(row, facets)
+    row = await ctx.value(REPORTS, report_id)
+    facets = await ctx.value(FACETS, report_id)
+    told = rules.audio_text(row, facets)
     return Task(report_id, told.text, row.language, facets.digest)
 
 
@@ -73,21 +69,21 @@ async def claim(ctx: Context, seen: Document[Speaking], until: datetime) -> Task
     if wish.attempts >= ATTEMPTS_MAX:
         await ctx.tx.documents.delete(SPEAKING, wish.report_id)
         return None
-    claimed = retry(wish, until)
+    claimed = attrs.evolve(wish, due_at=until, attempts=wish.attempts + 1)
     await ctx.save(SPEAKING, wish.report_id, claimed)
     return attrs.evolve(await ask(ctx, wish.report_id), attempts=claimed.attempts)
 
 
 async def put_off(ctx: Context, task: Task) -> None:
     """Try a task that failed again later, each time later; the last failure ends it."""
-    document = await ctx.tx.documents.get(SPEAKING, task.report_id)
-    if document is None or SPEAKING.decode(document.raw).attempts != task.attempts:
+    wish = await ctx.find(SPEAKING, task.report_id)
+    if wish is None or wish.attempts != task.attempts:
         return
     if task.attempts >= ATTEMPTS_MAX:
         await ctx.tx.documents.delete(SPEAKING, task.report_id)
         return
     wait = RETRY_MIN * 4 ** (task.attempts - 1)
-    again = attrs.evolve(SPEAKING.decode(document.raw), due_at=ctx.now + wait)
+    again = attrs.evolve(wish, due_at=ctx.now + wait)
     await ctx.save(SPEAKING, task.report_id, again)
 
 
@@ -101,9 +97,9 @@ async def adopt(ctx: Context, task: Task, recording: Recording, voice: str) -> A
 
     The row says so from now on, with its change record.
     """
-    stored = await ctx.tx.documents.get(REPORTS, task.report_id)
-    facets = await ctx.tx.documents.get(FACETS, task.report_id)
-    if stored is None or facets is None or FACETS.decode(facets.raw).digest != task.digest:
+    row = await ctx.find(REPORTS, task.report_id)
+    facets = await ctx.find(FACETS, task.report_id)
+    if row is None or facets is None or facets.digest != task.digest:
         return None
     await forget_audio(ctx, task.report_id)
     audio = Audio(
@@ -115,13 +111,6 @@ async def adopt(ctx: Context, task: Task, recording: Recording, voice: str) -> A
     )
     await ctx.save(AUDIO, task.report_id, audio)
     await trust(ctx, recording.name)
-    row = REPORTS.decode(stored.raw)
     links = attrs.evolve(row.links, audio=f"{BASE_V1}/reports/{row.id}/audio")
     await ctx.save(REPORTS, row.id, attrs.evolve(row, has_audio=True, links=links))
     return audio
-
-
-async def present(ctx: Context, report_id: str) -> Audio | None:
-    """The audio that a report has."""
-    stored = await ctx.tx.documents.get(AUDIO, report_id)
-    return None if stored is None else AUDIO.decode(stored.raw)

@@ -1,31 +1,21 @@
 """A report's audio: what is known of the recording, and what is still to be spoken.
 
-Rule 1: the recording itself is a file named after its bytes; a row says which report it tells.
-Rule 2: a file is in the books before it exists, with a time to look whether any row still needs
-        it, so that no file is forgotten, whatever was interrupted.
+The recording itself is a file named after its bytes; a row says which report it tells.
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Final
 
-import attrs
 from attrs import frozen
 
-from svc_core import ids
-from svc_core.constraints import Doc, Example, Ge, Pattern
-from svc_core.operation import Context
+from svc_core.constraints import Doc, Example, Ge, IdOf
 from svc_core.ports import Collection
 from svc_core.resources.members import CreatedAt, ReportId, micros
 from svc_core.unset import UNSET, Maybe
 
 _SHA256: Final = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
-AudioId = Annotated[
-    str,
-    Pattern(ids.pattern("aud"), "an audio id"),
-    Doc("Audio identifier; a new recording has a new one."),
-    Example("aud_65f1c0de8badf00d12345678"),
-]
+AudioId = Annotated[str, IdOf("aud"), Doc("Audio identifier; a new recording has a new one.")]
 MimeType = Annotated[str, Doc("Media type of the file."), Example("audio/mpeg")]
 SizeBytes = Annotated[int, Ge(0), Doc("Size of the file in bytes."), Example(1_045_315)]
 Sha256 = Annotated[str, Doc("SHA-256 of the file, in hexadecimal."), Example(_SHA256)]
@@ -112,36 +102,3 @@ DOUBTS: Collection[Doubt] = Collection(
     name="media_doubts", model=Doubt, prefix="med", order=lambda doubt: micros(doubt.look_at)
 )
 """One row a file that is to be looked after; the sweep reads the earliest."""
-
-
-async def doubt(ctx: Context, name: str, after: timedelta = timedelta(0)) -> None:
-    """Have a file looked after: it goes unless a row names it by then."""
-    id_ = ids.derived_id("med", "media", "", name)
-    before = await ctx.tx.documents.get(DOUBTS, id_)
-    look_at = ctx.now + after
-    if before is not None:
-        look_at = max(look_at, DOUBTS.decode(before.raw).look_at)
-    await ctx.save(DOUBTS, id_, Doubt(name, look_at))
-
-
-async def trust(ctx: Context, name: str) -> None:
-    """Have a file looked after no more: a row names it."""
-    await ctx.tx.documents.delete(DOUBTS, ids.derived_id("med", "media", "", name))
-
-
-async def forget_audio(ctx: Context, report_id: str) -> None:
-    """Forget a report's audio and the wish for it; the file goes soon after."""
-    await ctx.tx.documents.delete(SPEAKING, report_id)
-    gone = await ctx.tx.documents.delete(AUDIO, report_id)
-    if gone is not None:
-        await doubt(ctx, AUDIO.decode(gone.raw).recording.name)
-
-
-async def want_audio(ctx: Context, report_id: str) -> None:
-    """Have a report spoken, as soon as somebody has a voice for it."""
-    await ctx.save(SPEAKING, report_id, Speaking(report_id, ctx.now))
-
-
-def retry(speaking: Speaking, at: datetime) -> Speaking:
-    """The wish, tried once more and next due then."""
-    return attrs.evolve(speaking, due_at=at, attempts=speaking.attempts + 1)

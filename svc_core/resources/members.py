@@ -1,43 +1,20 @@
 """Annotated types that stand in several models, and the sort key of an instant."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
-from svc_core import ids
-from svc_core.constraints import Doc, Example, Ge, Le, Pattern
+import attrs
+
+from svc_core.constraints import Doc, Example, Ge, IdOf, Le, Pattern
 from svc_core.operation import QUERY
 from svc_core.unset import Maybe
 
-ProfileId = Annotated[
-    str,
-    Pattern(ids.PROFILE_ID, "a profile id"),
-    Doc("Profile identifier."),
-    Example("prf_65f1c0de8badf00d12345678"),
-]
-ReportId = Annotated[
-    str,
-    Pattern(ids.REPORT_ID, "a report id"),
-    Doc("Report identifier."),
-    Example("rpt_65f1c0de8badf00d12345678"),
-]
-SubscriptionId = Annotated[
-    str,
-    Pattern(ids.SUBSCRIPTION_ID, "a subscription id"),
-    Doc("Subscription identifier."),
-    Example("sub_65f1c0de8badf00d12345678"),
-]
-SourceId = Annotated[
-    str,
-    Pattern(ids.pattern("src"), "a source id"),
-    Doc("Source identifier."),
-    Example("src_65f1c0de8badf00d12345678"),
-]
-ObservationId = Annotated[
-    str,
-    Pattern(ids.pattern("obs"), "an observation id"),
-    Doc("Observation identifier."),
-    Example("obs_65f1c0de8badf00d12345678"),
-]
+ProfileId = Annotated[str, IdOf("prf")]
+ReportId = Annotated[str, IdOf("rpt")]
+SubscriptionId = Annotated[str, IdOf("sub")]
+SourceId = Annotated[str, IdOf("src")]
+ObservationId = Annotated[str, IdOf("obs")]
+WebhookId = Annotated[str, IdOf("whk")]
 
 CreatedAt = Annotated[datetime, Doc("When it was created."), Example("2026-01-31T09:30:00Z")]
 UpdatedAt = Annotated[
@@ -55,6 +32,15 @@ ONE_LINE = Pattern(
 )
 LANGUAGE_TAG = Pattern("[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}", "a BCP 47 language tag")
 NOT_BLANK = Pattern(r"[\s\S]*\S[\s\S]*", "text that is not blank")
+
+T = TypeVar("T")
+
+
+def changed(row: T, now: datetime, **members: Any) -> T:
+    """The row with these members, updated now; itself where nothing changes."""
+    after: Any = attrs.evolve(row, **members)  # type: ignore[misc]
+    return row if after == row else attrs.evolve(after, updated_at=now)
+
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)

@@ -9,6 +9,7 @@ from svc_core.analysis.tokens import search_text
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen
 from svc_core.ports import Collection
 from svc_core.resources.members import CountryCode, ObservationId, SourceId, micros
+from svc_core.sources import Rejection
 
 SUMMARY_MAX = 600  # characters: a paragraph, so that a list of items stays a list
 HealthStatus = Literal["ok", "stale", "staleContent", "partial", "error", "neverRun"]
@@ -26,15 +27,6 @@ class HealthError:
 
 
 @frozen
-class RejectedRows:
-    """Rows of one document that were refused for the same reason."""
-
-    reason: str
-    count: int
-    sample: str
-
-
-@frozen
 class SourceHealth:
     """How a source is doing; `lastContentAt` is when it last brought something new."""
 
@@ -45,7 +37,7 @@ class SourceHealth:
     consecutive_failures: Annotated[int, Ge(0)] = 0
     items_last_run: Annotated[int, Ge(0)] = 0
     rejected_last_run: Annotated[int, Ge(0)] = 0
-    rejections: tuple[RejectedRows, ...] = ()
+    rejections: tuple[Rejection, ...] = ()
     http_status: int | None = None
     next_attempt_at: datetime | None = None
     error: HealthError | None = None
@@ -226,10 +218,10 @@ class TopicActivity:
     """What a topic has seen: items by UTC hour of the last two days, languages, newest item."""
 
     id: str
-    hours: tuple[tuple[int, int], ...]
-    languages: tuple[str, ...]
-    sources: tuple[str, ...]
-    last_item_at: datetime | None
+    hours: tuple[tuple[int, int], ...] = ()
+    languages: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    last_item_at: datetime | None = None
 
 
 TOPIC_ACTIVITY: Collection[TopicActivity] = Collection(

@@ -12,7 +12,8 @@ from svc_core.constraints import Doc, Example, Ge, Le
 from svc_core.instants import MILLIS_MAX, Interval
 from svc_core.operation import QUERY, In
 from svc_core.problem import Problem
-from svc_core.unset import Maybe, Unset
+from svc_core.resources.members import micros
+from svc_core.unset import Maybe, Unset, given
 
 Area = Annotated[
     Maybe[Box],
@@ -47,6 +48,15 @@ OLD_NAMES = frozenset({"since", "until"})
 ALL_TIMES = Interval(None, None)
 
 
+def bounds(datetime: Maybe[Interval]) -> dict[str, int | None]:
+    """The bounds of a list that is ordered by instants, for `Context.page`."""
+    span = given(datetime, ALL_TIMES)
+    return {
+        "start": None if span.start is None else micros(span.start),
+        "end": None if span.end is None else micros(span.end),
+    }
+
+
 def period(datetime: Maybe[Interval], since: Maybe[int], until: Maybe[int]) -> Interval:
     """The period that a request asks for, in either spelling; all times where it asks for none.
 
@@ -64,5 +74,6 @@ def period(datetime: Maybe[Interval], since: Maybe[int], until: Maybe[int]) -> I
         raise Problem(
             problem.CONFLICTING_PARAMETERS,
             "datetime: cannot be combined with since or until, which it replaces",
+            resolution="Use datetime or since/until, not both.",
         )
     return datetime

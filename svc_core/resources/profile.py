@@ -5,9 +5,7 @@ from typing import Annotated, Literal
 
 from attrs import frozen
 
-from svc_core import ids
-from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
-from svc_core.operation import BASE_V1
+from svc_core.constraints import Arg, Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
 from svc_core.ports import Collection
 from svc_core.resources.members import (
     LANGUAGE_TAG,
@@ -18,6 +16,7 @@ from svc_core.resources.members import (
     ReportId,
     SubscriptionId,
     UpdatedAt,
+    WebhookId,
     micros,
 )
 from svc_core.schedule import Frequency, Schedule
@@ -41,6 +40,7 @@ Cadence = Annotated[Frequency, Doc("How often a report is made."), Example("dail
 TimeOfDay = Annotated[
     str,
     Pattern("(?:[01][0-9]|2[0-3]):[0-5][0-9]", "a time of day HH:MM"),
+    Arg("time"),
     Doc("Local time of day, HH:MM; required except for hourly and manual profiles."),
     Example("07:30"),
 ]
@@ -48,6 +48,7 @@ ScheduleDay = Annotated[
     int,
     Ge(1),
     Le(28),
+    Arg("day"),
     Doc("1..7 from Monday for weekly, 1..28 for monthly profiles; null means the first."),
     Example(None),
 ]
@@ -95,7 +96,7 @@ class Profile:
 
 
 WebhookIds = Annotated[
-    tuple[Annotated[str, Pattern(ids.WEBHOOK_ID, "a webhook id")], ...],
+    tuple[WebhookId, ...],
     MaxLen(WEBHOOKS_MAX),
     Doc("Webhooks to notify; empty means every webhook of the workspace."),
     Example([]),
@@ -149,21 +150,9 @@ class Due:
 
 
 @frozen
-class ProfileRow:
+class ProfileRow(Profile):
     """A profile as the listing shows it: with its subscription and its last report's time."""
 
-    id: ProfileId
-    name: Name
-    topic: TopicText
-    frequency: Cadence
-    schedule_time_of_day: TimeOfDay | None
-    schedule_day: ScheduleDay | None
-    timezone: TimeZone
-    language: Language
-    keywords: Keywords
-    status: Status
-    created_at: CreatedAt
-    updated_at: UpdatedAt
     next_run_at: Annotated[
         datetime | None,
         Doc("When the next report is due; null for manual and paused ones."),
@@ -191,7 +180,6 @@ PROFILES: Collection[Profile] = Collection(
     prefix="prf",
     order=lambda profile: micros(profile.created_at),
     kind="profile",
-    path=f"{BASE_V1}/profiles/{{id}}",
 )
 
 SUBSCRIPTIONS: Collection[Subscription] = Collection(
@@ -201,7 +189,6 @@ SUBSCRIPTIONS: Collection[Subscription] = Collection(
     order=lambda subscription: micros(subscription.created_at),
     keys={"profile_id": lambda subscription: subscription.profile_id},
     kind="subscription",
-    path=f"{BASE_V1}/subscriptions/{{id}}",
 )
 
 DUE: Collection[Due] = Collection(name="due", model=Due, prefix="prf", order=_no_run)

@@ -6,9 +6,8 @@ from typing import Annotated, Literal
 from attrs import frozen
 
 from svc_core.constraints import Doc, Example, Ge, Le
-from svc_core.operation import BASE_V1, Context
-from svc_core.ports import Collection
-from svc_core.resources.audio import AudioFacet, forget_audio
+from svc_core.ports import BASE_V1, Collection
+from svc_core.resources.audio import AudioFacet
 from svc_core.resources.members import CountryCode, ProfileId, ReportId, micros
 from svc_core.unset import UNSET, Maybe
 
@@ -280,7 +279,18 @@ class ReportContent:
 
 
 @frozen
-class ReportFacets:
+class ReportWords:
+    """All that a report says below its title, and the sources that its citations number."""
+
+    opening: tuple[Statement, ...]
+    key_points: tuple[Statement, ...]
+    sections: tuple[Section, ...]
+    briefs: tuple[Statement, ...]
+    sources: tuple[ReportSource, ...]
+
+
+@frozen
+class ReportFacets(ReportWords):
     """Everything of a report that is not in its row, stored beside it.
 
     `signals` and `graph` are null for reports that were made before these were extracted;
@@ -289,11 +299,6 @@ class ReportFacets:
 
     report_id: ReportId
     digest: str
-    opening: tuple[Statement, ...]
-    key_points: tuple[Statement, ...]
-    sections: tuple[Section, ...]
-    briefs: tuple[Statement, ...]
-    sources: tuple[ReportSource, ...]
     signals: tuple[ReportSignal, ...] | None
     graph: ReportGraph | None
     content: ReportContent
@@ -301,20 +306,9 @@ class ReportFacets:
 
 
 @frozen
-class ReportDetail:
+class ReportDetail(ReportRow):
     """A report with the expansions that were asked for."""
 
-    id: ReportId
-    profile_id: ProfileId
-    title: Title
-    summary: Summary
-    language: Language
-    generated_at: GeneratedAt
-    period: Period
-    status: Status
-    has_audio: HasAudio
-    counts: ReportCounts
-    links: ReportLinks
     content: Annotated[Maybe[ReportContent], Doc("With `include=content`.")] = UNSET
     sources: Annotated[
         Maybe[tuple[ReportSource, ...]], Doc("With `include=sources`: the cited items, by number.")
@@ -340,25 +334,8 @@ REPORTS: Collection[ReportRow] = Collection(
     order=lambda report: micros(report.generated_at),
     keys={"profile_id": lambda report: report.profile_id},
     kind="report",
-    path=f"{BASE_V1}/reports/{{id}}",
 )
 
 FACETS: Collection[ReportFacets] = Collection(
     name="report_facets", model=ReportFacets, prefix="rpt", order=lambda _: 0
 )
-
-FORGET_AT_ONCE = 100  # rows read at a time while a profile's reports are removed
-
-
-async def forget(ctx: Context, profile_id: str) -> None:
-    """Remove every report of a profile, each with a tombstone in the change feed."""
-    while True:
-        found = await ctx.tx.documents.scan(
-            REPORTS, where={"profile_id": (profile_id,)}, limit=FORGET_AT_ONCE
-        )
-        for row in found.rows:
-            await ctx.remove(REPORTS, row.id)
-            await ctx.remove(FACETS, row.id)
-            await forget_audio(ctx, row.id)
-        if not found.more:
-            return

@@ -7,18 +7,15 @@ Rule 3: what waits stands in rows of its own, oldest first, so that a queue of a
         the same to take from.
 """
 
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated, Final, Literal
 
-import attrs
 from attrs import frozen
 
 from svc_core import ids
-from svc_core.constraints import Doc, Example, Ge, MaxLen, MinLen, Pattern
-from svc_core.operation import BASE_V1, Context
-from svc_core.ports import Collection, Document
-from svc_core.resources.members import ONE_LINE, CreatedAt, ProfileId, UpdatedAt, micros
+from svc_core.constraints import Doc, Example, Ge, IdOf, MaxLen, MinLen
+from svc_core.ports import Collection
+from svc_core.resources.members import ONE_LINE, CreatedAt, ProfileId, UpdatedAt, WebhookId, micros
 from svc_core.vault import sealed_with
 
 REPORT_GENERATED: Final = "dev.svc.report.generated.v1"
@@ -34,24 +31,10 @@ PROFILES_MAX = 100
 WEBHOOKS_MAX = 50
 """Webhooks of one workspace; each costs one request for every report."""
 
-WebhookId = Annotated[
-    str,
-    Pattern(ids.WEBHOOK_ID, "a webhook id"),
-    Doc("Webhook identifier."),
-    Example("whk_65f1c0de8badf00d12345678"),
-]
 EventId = Annotated[
-    str,
-    Pattern(ids.pattern("evt"), "an event id"),
-    Doc("Event identifier; consumers recognise repetitions by it."),
-    Example("evt_65f1c0de8badf00d12345678"),
+    str, IdOf("evt"), Doc("Event identifier; consumers recognise repetitions by it.")
 ]
-AttemptId = Annotated[
-    str,
-    Pattern(ids.pattern("att"), "an attempt id"),
-    Doc("Identifies one network attempt."),
-    Example("att_65f1c0de8badf00d12345678"),
-]
+AttemptId = Annotated[str, IdOf("att"), Doc("Identifies one network attempt.")]
 Url = Annotated[
     str,
     MaxLen(2_048),
@@ -73,7 +56,7 @@ Events = Annotated[
     Example([REPORT_GENERATED]),
 ]
 ProfileIds = Annotated[
-    tuple[Annotated[str, Pattern(ids.PROFILE_ID, "a profile id")], ...],
+    tuple[ProfileId, ...],
     MaxLen(PROFILES_MAX),
     Doc("The profiles whose reports it receives; empty means every subscribed one."),
     Example([]),
@@ -100,7 +83,7 @@ class LastDelivery:
     at: Annotated[datetime, Doc("When it ended."), Example("2026-01-31T07:30:05Z")]
 
 
-@frozen
+@frozen(kw_only=True)
 class Webhook:
     """An address that is told of events; its secret is never shown again."""
 
@@ -113,16 +96,16 @@ class Webhook:
         WebhookStatus,
         Doc("A disabled one receives nothing until it is enabled again."),
         Example("enabled"),
-    ]
+    ] = "enabled"
     consecutive_failures: Annotated[
         int, Ge(0), Doc("Failed attempts since the last success; the fifth disables."), Example(0)
-    ]
+    ] = 0
     disabled_at: Annotated[
         datetime | None, Doc("When it was disabled; null while enabled."), Example(None)
-    ]
+    ] = None
     last_delivery: Annotated[
         LastDelivery | None, Doc("The newest finished attempt; null before the first.")
-    ]
+    ] = None
     created_at: CreatedAt
     updated_at: UpdatedAt
 
@@ -170,7 +153,7 @@ class Attempt:
     error: AttemptError = None
 
 
-@frozen
+@frozen(kw_only=True)
 class Delivery:
     """What became of one event at one webhook."""
 
@@ -184,8 +167,8 @@ class Delivery:
         DeliveryStatus,
         Doc("`skipped` ones found the webhook disabled; they can be sent again."),
         Example("delivered"),
-    ]
-    attempts: Annotated[tuple[Attempt, ...], Doc("Its attempts, oldest first.")]
+    ] = "pending"
+    attempts: Annotated[tuple[Attempt, ...], Doc("Its attempts, oldest first.")] = ()
     created_at: CreatedAt
     updated_at: UpdatedAt
 
@@ -223,7 +206,6 @@ WEBHOOKS: Collection[Webhook] = Collection(
     prefix="whk",
     order=lambda webhook: micros(webhook.created_at),
     kind="webhook",
-    path=f"{BASE_V1}/webhooks/{{id}}",
 )
 
 WEBHOOK_SECRETS: Collection[WebhookSecrets] = Collection(
@@ -277,51 +259,3 @@ QUEUES: Collection[Queue] = Collection(
 def delivery_id(webhook_id: str, event_id: str) -> str:
     """The identifier of the one delivery of an event to a webhook."""
     return ids.derived_id("att", "delivery", webhook_id, event_id)
-
-
-async def publish_event(ctx: Context, event: Event, webhooks: Iterable[Webhook]) -> None:
-    """Write an event with a delivery for each webhook; workers find them once it is committed."""
-    told = tuple(webhooks)
-    if not told:
-        return
-    await ctx.save(EVENTS, event.id, event)
-    for webhook in told:
-        delivery = Delivery(
-            event_id=event.id,
-            webhook_id=webhook.id,
-            event_type=event.type,
-            subject=event.subject,
-            status="pending",
-            attempts=(),
-            created_at=ctx.now,
-            updated_at=ctx.now,
-        )
-        await enqueue(ctx, delivery)
-
-
-async def enqueue(ctx: Context, delivery: Delivery) -> Document[Delivery]:
-    """Keep a pending delivery and wake whoever attends to its webhook."""
-    id_ = delivery_id(delivery.webhook_id, delivery.event_id)
-    document = await ctx.save(DELIVERIES, id_, delivery)
-    await ctx.save(WAITING, id_, Waiting(id_, delivery.webhook_id, ctx.now))
-    queue = await queue_of(ctx, delivery.webhook_id)
-    await ctx.save(QUEUES, queue.webhook_id, attrs.evolve(queue, wake_at=ctx.now))
-    return document
-
-
-async def queue_of(ctx: Context, webhook_id: str) -> Queue:
-    """The queue of a webhook; an idle one where nothing was ever queued."""
-    document = await ctx.tx.documents.get(QUEUES, webhook_id)
-    return Queue(webhook_id, None) if document is None else QUEUES.decode(document.raw)
-
-
-async def enabled_webhooks(ctx: Context) -> tuple[Webhook, ...]:
-    """The enabled webhooks of the tenant."""
-    found = await ctx.tx.documents.scan(WEBHOOKS, limit=WEBHOOKS_MAX)
-    webhooks = (WEBHOOKS.decode(row.raw) for row in found.rows)
-    return tuple(webhook for webhook in webhooks if webhook.status == "enabled")
-
-
-def is_for(webhook: Webhook, type_: str, profile: ProfileId) -> bool:
-    """Whether the webhook wants to be told of an event of this kind about the profile."""
-    return type_ in webhook.events and (not webhook.profile_ids or profile in webhook.profile_ids)

@@ -19,25 +19,14 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_UTF16_STARTS = {
-    b"<\0": "utf-16-le",
-    b"{\0": "utf-16-le",
-    b"\0<": "utf-16-be",
-    b"\0{": "utf-16-be",
-}
+_UTF16_STARTS = {b"<\0": "utf-16-le", b"{\0": "utf-16-le",
+                 b"\0<": "utf-16-be", b"\0{": "utf-16-be"}  # fmt: skip
 _SUPERSETS = {
     # As browsers do (WHATWG Encoding): the wider encoding reads what the narrower one meant.
-    "ascii": "cp1252",
-    "iso8859-1": "cp1252",
-    "iso8859-9": "cp1254",
-    "iso8859-11": "cp874",
-    "tis-620": "cp874",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "shift_jis": "cp932",
-    "euc_kr": "cp949",
-    "big5": "big5hkscs",
-}
+    "ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874",
+    "tis-620": "cp874", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932",
+    "euc_kr": "cp949", "big5": "big5hkscs",
+}  # fmt: skip
 _KNOWN_NAMES = """
     utf-8 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 cp866 cp874 cp932
     cp949 iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-10

@@ -20,25 +20,13 @@ _RFC822 = re.compile(
 )
 _OFFSET = re.compile(r"(?:GMT|UTC?)?([+-])(\d\d?):?(\d\d)?")
 
+_MONTH_NAMES = """
+    jan ene gen|feb fev fév|mar mär|apr abr avr|may mai mag|jun giu juin|jul lug juil|aug ago aoû|
+    sep set|oct okt out ott|nov|dec dez dic déc
+"""
 _MONTHS = {
     name: number
-    for number, names in enumerate(
-        (
-            "jan ene gen",
-            "feb fev fév",
-            "mar mär",
-            "apr abr avr",
-            "may mai mag",
-            "jun giu juin",
-            "jul lug juil",
-            "aug ago aoû",
-            "sep set",
-            "oct okt out ott",
-            "nov",
-            "dec dez dic déc",
-        ),
-        start=1,
-    )
+    for number, names in enumerate(_MONTH_NAMES.split("|"), start=1)
     for name in names.split()
 }
 """Month abbreviations: English, then Spanish, Portuguese, French, Italian and German."""

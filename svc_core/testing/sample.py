@@ -26,7 +26,6 @@ NOTES: Collection[Note] = Collection(
     facets={"topic": lambda note: note.topics},
     search=lambda note: note.text,
     kind="note",
-    path="/notes/{id}",
 )
 """Rows of a tenant."""
 
@@ -36,7 +35,7 @@ NOTICES: Collection[Note] = evolve(
 """Rows that everybody reads and the system writes."""
 
 SECRETS: Collection[Note] = evolve(
-    NOTES, name="sample_secrets", prefix="secret", scope="system", kind=None, path=None
+    NOTES, name="sample_secrets", prefix="secret", scope="system", kind=None
 )
 """Rows that the system alone reads."""
 

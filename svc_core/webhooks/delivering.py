@@ -11,6 +11,7 @@ from typing import Final
 import attrs
 from attrs import field, frozen
 
+from svc_core.events import queue_of
 from svc_core.operation import Context
 from svc_core.ports import Document
 from svc_core.resources.webhook import (
@@ -19,13 +20,11 @@ from svc_core.resources.webhook import (
     QUEUES,
     WAITING,
     WEBHOOKS,
-    Delivery,
     Event,
     Hold,
     Queue,
     Waiting,
     Webhook,
-    queue_of,
 )
 from svc_core.vault import VaultError
 from svc_core.webhooks import keys, rules
@@ -72,11 +71,10 @@ async def take(
     if stored is None or (seen is not None and stored.version != seen.version):
         return ()
     queue = QUEUES.decode(stored.raw)
-    found = await ctx.tx.documents.get(WEBHOOKS, webhook_id)
-    if found is None:
+    webhook = await ctx.find(WEBHOOKS, webhook_id)
+    if webhook is None:
         await _forget(ctx, queue)
         return ()
-    webhook = WEBHOOKS.decode(found.raw)
     queue = await _put_back(ctx, queue, rules.expired(queue, ctx.now))
     if webhook.status == "disabled":
         await _skip(ctx, queue)
@@ -109,14 +107,14 @@ async def take_over(ctx: Context, webhook_id: str) -> None:
 async def conclude(ctx: Context, task: Task, result: Outcome) -> Webhook | None:
     """Write how an attempt ended; None when it was not held any more and counts for nothing."""
     queue = rules.released(await queue_of(ctx, task.webhook_id), task.attempt_id)
-    found = await ctx.tx.documents.get(WEBHOOKS, task.webhook_id)
-    if queue is None or found is None:
+    before = await ctx.find(WEBHOOKS, task.webhook_id)
+    if queue is None or before is None:
         return None
-    stored = await ctx.tx.documents.get(DELIVERIES, task.delivery_id)
-    if stored is not None:  # else it was forgotten meanwhile, as old ones are
-        delivery = rules.ended(DELIVERIES.decode(stored.raw), task.attempt_id, result, ctx.now)
-        await ctx.save(DELIVERIES, task.delivery_id, delivery)
-    webhook = rules.after_attempt(WEBHOOKS.decode(found.raw), task.event.id, result, ctx.now)
+    delivery = await ctx.find(DELIVERIES, task.delivery_id)
+    if delivery is not None:  # else it was forgotten meanwhile, as old ones are
+        ended = rules.ended(delivery, task.attempt_id, result, ctx.now)
+        await ctx.save(DELIVERIES, task.delivery_id, ended)
+    webhook = rules.after_attempt(before, task.event.id, result, ctx.now)
     await ctx.save(WEBHOOKS, webhook.id, webhook)
     if webhook.status == "disabled":
         await _skip(ctx, queue)
@@ -146,9 +144,9 @@ async def purge(ctx: Context, ids: Sequence[str]) -> None:
 async def _begin(
     ctx: Context, webhook: Webhook, waiting: Waiting, signing: tuple[bytes, ...]
 ) -> Task:
-    stored = await ctx.load(DELIVERIES, waiting.delivery_id)
     attempt_id = ctx.ids.new("att")
-    delivery = rules.begun(DELIVERIES.decode(stored.raw), attempt_id, ctx.now)
+    before = await ctx.value(DELIVERIES, waiting.delivery_id)
+    delivery = rules.begun(before, attempt_id, ctx.now)
     await ctx.save(DELIVERIES, waiting.delivery_id, delivery)
     await ctx.remove(WAITING, waiting.delivery_id)
     return Task(
@@ -157,7 +155,7 @@ async def _begin(
         attempt_id=attempt_id,
         number=delivery.attempts[-1].number,
         url=webhook.url,
-        event=EVENTS.decode((await ctx.load(EVENTS, delivery.event_id)).raw),
+        event=await ctx.value(EVENTS, delivery.event_id),
         keys=signing,
     )
 
@@ -171,10 +169,9 @@ async def _waiting(ctx: Context, webhook_id: str, limit: int) -> tuple[Waiting, 
 async def _put_back(ctx: Context, queue: Queue, lost: Sequence[Hold]) -> Queue:
     """The queue without what dead workers held, which waits again at its old place in front."""
     for hold in lost:
-        stored = await ctx.tx.documents.get(DELIVERIES, hold.delivery_id)
-        if stored is None:
+        delivery = await ctx.find(DELIVERIES, hold.delivery_id)
+        if delivery is None:
             continue  # It was forgotten meanwhile, as old ones are.
-        delivery = DELIVERIES.decode(stored.raw)
         pending = attrs.evolve(delivery, status="pending", updated_at=ctx.now)
         await ctx.save(DELIVERIES, hold.delivery_id, pending)
         waiting = Waiting(hold.delivery_id, queue.webhook_id, delivery.created_at)
@@ -192,10 +189,8 @@ async def _skip(ctx: Context, queue: Queue) -> None:
     """Take what waits for a disabled webhook off its queue; a person may send it again."""
     waiting = await _waiting(ctx, queue.webhook_id, SKIPPED_AT_ONCE)
     for line in waiting:
-        stored = await ctx.load(DELIVERIES, line.delivery_id)
-        skipped: Delivery = attrs.evolve(
-            DELIVERIES.decode(stored.raw), status="skipped", updated_at=ctx.now
-        )
+        delivery = await ctx.value(DELIVERIES, line.delivery_id)
+        skipped = attrs.evolve(delivery, status="skipped", updated_at=ctx.now)
         await ctx.save(DELIVERIES, line.delivery_id, skipped)
         await ctx.remove(WAITING, line.delivery_id)
     has_more = len(waiting) == SKIPPED_AT_ONCE

@@ -30,7 +30,7 @@ async def keep(ctx: Context, webhook_id: str, key: bytes) -> None:
 
 async def rotate(ctx: Context, webhook_id: str, key: bytes) -> None:
     """Keep a new secret; the one before it signs beside it for a day."""
-    before = await _stored(ctx, webhook_id)
+    before = await ctx.value(WEBHOOK_SECRETS, webhook_id)
     rotated = WebhookSecrets(
         webhook_id=webhook_id,
         current=_locked(ctx, webhook_id, key),
@@ -60,7 +60,7 @@ async def signing_keys(ctx: Context, webhook_id: str) -> tuple[bytes, ...]:
     Raises:
         VaultError: the present one cannot be opened.
     """
-    return _opened(ctx, await _stored(ctx, webhook_id))
+    return _opened(ctx, await ctx.value(WEBHOOK_SECRETS, webhook_id))
 
 
 # -- after a rotation of the master secret -----------------------------------------------------
@@ -85,10 +85,9 @@ async def renew(ctx: Context, webhook_id: str) -> None:
     Raises:
         VaultError: the present one cannot be opened; nothing is changed.
     """
-    found = await ctx.tx.documents.get(WEBHOOK_SECRETS, webhook_id)
-    if found is None:
+    secrets = await ctx.find(WEBHOOK_SECRETS, webhook_id)
+    if secrets is None:
         return  # The webhook was deleted since somebody looked.
-    secrets = WEBHOOK_SECRETS.decode(found.raw)
     keys = _opened(ctx, secrets)
     present, *before = (_locked(ctx, webhook_id, key) for key in keys)
     renewed = attrs.evolve(
@@ -101,10 +100,6 @@ async def renew(ctx: Context, webhook_id: str) -> None:
 
 
 # -- steps -------------------------------------------------------------------------------------
-
-
-async def _stored(ctx: Context, webhook_id: str) -> WebhookSecrets:
-    return WEBHOOK_SECRETS.decode((await ctx.load(WEBHOOK_SECRETS, webhook_id)).raw)
 
 
 def _opened(ctx: Context, secrets: WebhookSecrets) -> tuple[bytes, ...]:

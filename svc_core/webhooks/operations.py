@@ -1,40 +1,49 @@
-"""The webhook operations (Spec: Other v1 operations; Events)."""
+"""The webhook operations: registration, signed delivery, repetition (Spec: Other v1 operations)."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from svc_core import problem
-from svc_core.operation import Operation, Target
+import attrs
+from attrs import frozen
+
+from svc_core import problem, wire
+from svc_core.constraints import Arg, Doc, Example, Pattern
+from svc_core.events import enqueue, publish, queue_of
+from svc_core.operation import BODY, PATH, QUERY, Context, Operation, Target
+from svc_core.problem import Problem, describe
+from svc_core.resources.members import Cursor, Limit, WebhookId, changed
+from svc_core.resources.period import When, bounds
+from svc_core.resources.profile import PROFILES
 from svc_core.resources.webhook import (
+    ALL_EVENTS,
+    DELIVERIES,
+    QUEUES,
     REPORT_GENERATED,
     TEST,
+    WEBHOOK_SECRETS,
     WEBHOOKS,
+    WEBHOOKS_MAX,
     Delivery,
+    DeliveryStatus,
+    Description,
+    Event,
+    EventId,
+    Events,
+    ProfileIds,
+    Url,
     Webhook,
+    delivery_id,
 )
 from svc_core.result import Created, Empty, One, Page
-from svc_core.webhooks.requests import (
-    CreateWebhook,
-    IssuedWebhook,
-    ListDeliveries,
-    ListWebhooks,
-    OneWebhook,
-    PatchWebhook,
-    RedeliverEvent,
-    ReplaceWebhook,
+from svc_core.unset import UNSET, Maybe, Unset, named
+from svc_core.webhooks import keys, rules
+from svc_core.webhooks.signing import (
+    SECRET_BYTES,
+    SECRET_PATTERN,
+    SecretError,
+    secret_key,
+    secret_text,
 )
-from svc_core.webhooks.usecases import (
-    create_webhook,
-    delete_webhook,
-    enable_webhook,
-    get_webhook,
-    list_deliveries,
-    list_webhooks,
-    patch_webhook,
-    redeliver,
-    replace_webhook,
-    rotate_secret,
-    send_test,
-)
+from svc_core.wire import Fault
 
 MANAGE = frozenset({"webhooks:manage"})
 
@@ -47,9 +56,270 @@ _EXAMPLE = {
 _WEBHOOK = Target(WEBHOOKS, "webhook_id")
 _URL = (problem.WEBHOOK_URL_NOT_ALLOWED,)
 
+
+# -- requests ----------------------------------------------------------------------------------
+
+
+Secret = Annotated[
+    str,
+    Doc("`whsec_` and the base64 of 24 to 64 bytes; shown this once."),
+    Example("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
+]
+
+
+OwnSecret = Annotated[
+    Maybe[str],
+    Pattern(SECRET_PATTERN, "whsec_ and the base64 of 24 to 64 bytes"),
+    Doc("Your own secret: `whsec_` and the base64 of 24 to 64 bytes. It is never shown."),
+]
+
+
+@frozen
+class WebhookInput:
+    """A whole webhook as a client sends it; what is left out gets its default.
+
+    Without a secret a new webhook gets one, which its answer shows, and an old one keeps its own.
+    """
+
+    url: Annotated[Url, Arg(positional=True)]
+    description: Description = None
+    events: Events = ALL_EVENTS
+    profile_ids: ProfileIds = ()
+    secret: OwnSecret = UNSET
+
+
+@frozen
+class WebhookPatch:
+    """The members to change; null resets an optional one to its default (RFC 7396)."""
+
+    url: Maybe[Url] = UNSET
+    description: Maybe[Description] = UNSET
+    events: Maybe[Events | None] = UNSET
+    profile_ids: Maybe[ProfileIds | None] = UNSET
+    secret: OwnSecret = UNSET
+
+
+@frozen
+class IssuedWebhook(Webhook):
+    """A webhook with the secret that was made for it."""
+
+    secret: Maybe[Secret] = UNSET
+
+
+@frozen
+class ListWebhooks:
+    """The workspace's webhooks, newest first."""
+
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+@frozen
+class CreateWebhook:
+    """A new webhook."""
+
+    body: Annotated[WebhookInput, BODY]
+
+
+@frozen
+class OneWebhook:
+    """One webhook."""
+
+    webhook_id: Annotated[WebhookId, PATH]
+
+
+@frozen
+class ReplaceWebhook(OneWebhook):
+    """One webhook, replaced whole."""
+
+    body: Annotated[WebhookInput, BODY]
+
+
+@frozen
+class PatchWebhook(OneWebhook):
+    """One webhook, changed in part."""
+
+    body: Annotated[WebhookPatch, BODY]
+
+
+@frozen
+class ListDeliveries(OneWebhook):
+    """The deliveries of a webhook, newest first."""
+
+    status: Annotated[
+        Maybe[tuple[DeliveryStatus, ...]],
+        QUERY,
+        Doc("Comma list of states."),
+        Example(["failed", "skipped"]),
+    ] = UNSET
+    event_id: Annotated[Maybe[EventId], QUERY, Doc("Only this event.")] = UNSET
+    datetime: When = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+@frozen
+class RedeliverEvent(OneWebhook):
+    """One event, to be sent again to one webhook."""
+
+    event_id: Annotated[EventId, PATH]
+
+
+# -- use cases ---------------------------------------------------------------------------------
+
+
+async def list_webhooks(ctx: Context, request: ListWebhooks) -> Page[Webhook]:
+    """The workspace's webhooks."""
+    return await ctx.page(WEBHOOKS, after=request.cursor, limit=request.limit)
+
+
+async def create_webhook(ctx: Context, request: CreateWebhook) -> Created[IssuedWebhook]:
+    """Register an address; its secret is shown when it was made here."""
+    members = named(request.body, WebhookInput)
+    own = _own_key(members.pop("secret", UNSET))
+    webhook = Webhook(id=ctx.ids.new("whk"), created_at=ctx.now, updated_at=ctx.now, **members)
+    rules.check_url(webhook.url, loopback=ctx.host.is_development)
+    await ctx.check_all(PROFILES, webhook.profile_ids, pointer="/profileIds")
+    held = await ctx.tx.documents.scan(WEBHOOKS, limit=WEBHOOKS_MAX)
+    if len(held.rows) == WEBHOOKS_MAX:
+        raise Problem(
+            problem.RESOURCE_CONFLICT,
+            f"A workspace has at most {WEBHOOKS_MAX}.",
+            resolution="Delete a webhook first.",
+        )
+    key = own or ctx.ids.random(SECRET_BYTES)
+    document = await ctx.create(WEBHOOKS, webhook.id, webhook)
+    await keys.keep(ctx, webhook.id, key)
+    raw = document.raw if own else _issued(webhook, key)
+    return Created(raw, document.tag, str(WEBHOOKS.address(webhook.id)))
+
+
+def _own_key(secret: Maybe[str]) -> bytes | None:
+    if isinstance(secret, Unset):
+        return None
+    try:
+        return secret_key(secret)
+    except SecretError as fault:
+        refused = describe([Fault("/secret", str(fault))])
+        raise Problem(problem.VALIDATION_FAILED, refused) from fault
+
+
+def _issued(webhook: Webhook, key: bytes) -> bytes:
+    members = {name.name: getattr(webhook, name.name) for name in attrs.fields(Webhook)}
+    return wire.dumps(IssuedWebhook(**members, secret=secret_text(key)))
+
+
+async def get_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:
+    """One webhook, without its secret."""
+    document = await ctx.load(WEBHOOKS, request.webhook_id)
+    return One(document.raw, document.tag)
+
+
+async def change_webhook(ctx: Context, request: ReplaceWebhook | PatchWebhook) -> One[Webhook]:
+    """Change the members that are sent; a replacement sends its defaults too.
+
+    Status stays, and so does the secret unless one is sent.
+    """
+    members, before = named(request.body, WebhookInput), WEBHOOKS.decode(ctx.row.raw)
+    own = _own_key(members.pop("secret", UNSET))
+    after = changed(before, ctx.now, **members)
+    if own is not None and await keys.replace(ctx, before.id, own):
+        # The row is written, so that its version tells of the new secret, which it does not show.
+        after = attrs.evolve(after, updated_at=ctx.now)
+    if after.url != before.url:
+        rules.check_url(after.url, loopback=ctx.host.is_development)
+    await ctx.check_all(
+        PROFILES, after.profile_ids, pointer="/profileIds", known=before.profile_ids
+    )
+    document = ctx.row
+    if after is not before:
+        document = await ctx.save(WEBHOOKS, after.id, after, expect=document.version)
+    return One(document.raw, document.tag)
+
+
+async def delete_webhook(ctx: Context, request: OneWebhook) -> Empty:
+    """Remove the webhook with its secret; what waits for it is never sent."""
+    await ctx.remove(WEBHOOKS, request.webhook_id)
+    await ctx.remove(WEBHOOK_SECRETS, request.webhook_id)
+    queue = await queue_of(ctx, request.webhook_id)
+    await ctx.save(QUEUES, queue.webhook_id, attrs.evolve(queue, wake_at=ctx.now))
+    return Empty()
+
+
+async def enable_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:  # noqa: ARG001
+    """Tell it of events again, with nothing counted against it."""
+    return await ctx.rewrite(WEBHOOKS, rules.enabled(WEBHOOKS.decode(ctx.row.raw), ctx.now))
+
+
+async def rotate_secret(ctx: Context, request: OneWebhook) -> One[IssuedWebhook]:  # noqa: ARG001
+    """Make a new secret; the one before it signs beside it for a day."""
+    webhook = attrs.evolve(WEBHOOKS.decode(ctx.row.raw), updated_at=ctx.now)
+    document = await ctx.save(WEBHOOKS, webhook.id, webhook, expect=ctx.row.version)
+    key = ctx.ids.random(SECRET_BYTES)
+    await keys.rotate(ctx, webhook.id, key)
+    return One(_issued(webhook, key), document.tag)
+
+
+async def send_test(ctx: Context, request: OneWebhook) -> Created[Delivery]:
+    """Queue a test event, signed and counted like any other."""
+    webhook = await ctx.value(WEBHOOKS, request.webhook_id)
+    if webhook.status == "disabled":
+        raise rules.disabled()
+    event = rules.trial(ctx.ids.new("evt"), webhook, ctx.host.origin, ctx.now)
+    await publish(ctx, event, (webhook,))
+    return await _delivery(ctx, webhook.id, event)
+
+
+async def list_deliveries(ctx: Context, request: ListDeliveries) -> Page[Delivery]:
+    """What became of the events that a webhook was told of."""
+    await ctx.load(WEBHOOKS, request.webhook_id)
+    return await ctx.page(
+        DELIVERIES,
+        where={
+            "webhook_id": request.webhook_id,
+            "status": request.status,
+            "event_id": request.event_id,
+        },
+        **bounds(request.datetime),
+        after=request.cursor,
+        limit=request.limit,
+    )
+
+
+async def redeliver(ctx: Context, request: RedeliverEvent) -> Created[Delivery]:
+    """Send an event again: the same body under the same id, in a new attempt."""
+    webhook = await ctx.value(WEBHOOKS, request.webhook_id)
+    id_ = delivery_id(webhook.id, request.event_id)
+    delivery = await ctx.value(DELIVERIES, id_)
+    rules.check_redeliverable(webhook, delivery)
+    document = await enqueue(ctx, attrs.evolve(delivery, status="pending", updated_at=ctx.now))
+    return Created(document.raw, document.tag, _deliveries(webhook.id, request.event_id))
+
+
+async def _delivery(ctx: Context, webhook_id: str, event: Event) -> Created[Delivery]:
+    document = await ctx.load(DELIVERIES, delivery_id(webhook_id, event.id))
+    return Created(document.raw, document.tag, _deliveries(webhook_id, event.id))
+
+
+def _deliveries(webhook_id: str, event_id: str) -> str:
+    return f"{WEBHOOKS.address(webhook_id)}/deliveries?eventId={event_id}"
+
+
+# -- declarations ------------------------------------------------------------------------------
+
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     Operation(
         id="listWebhooks",
+        group="webhooks",
+        verb="list",
+        columns=(
+            "id",
+            "url",
+            "status",
+            "consecutiveFailures",
+            "lastDelivery.status",
+            "lastDelivery.at",
+        ),
         method="GET",
         path="/webhooks",
         summary="List webhooks",
@@ -63,6 +333,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="createWebhook",
+        group="webhooks",
+        verb="create",
         method="POST",
         path="/webhooks",
         summary="Register a webhook",
@@ -84,6 +356,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="getWebhook",
+        group="webhooks",
+        verb="show",
         method="GET",
         path="/webhooks/{webhookId}",
         summary="Read a webhook",
@@ -97,6 +371,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="replaceWebhook",
+        group="webhooks",
+        verb="replace",
         method="PUT",
         path="/webhooks/{webhookId}",
         summary="Replace a webhook",
@@ -107,7 +383,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         tag="Webhooks",
         request=ReplaceWebhook,
         response=One[Webhook],
-        run=replace_webhook,
+        run=change_webhook,
         scopes=MANAGE,
         target=_WEBHOOK,
         fails=_URL,
@@ -115,6 +391,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="updateWebhook",
+        group="webhooks",
+        verb="update",
         method="PATCH",
         path="/webhooks/{webhookId}",
         summary="Change a webhook",
@@ -125,7 +403,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         tag="Webhooks",
         request=PatchWebhook,
         response=One[Webhook],
-        run=patch_webhook,
+        run=change_webhook,
         scopes=MANAGE,
         target=_WEBHOOK,
         fails=_URL,
@@ -133,6 +411,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="deleteWebhook",
+        group="webhooks",
+        verb="delete",
         method="DELETE",
         path="/webhooks/{webhookId}",
         summary="Delete a webhook",
@@ -147,6 +427,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="enableWebhook",
+        group="webhooks",
+        verb="enable",
         method="POST",
         path="/webhooks/{webhookId}/enable",
         summary="Enable a webhook",
@@ -160,6 +442,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="rotateWebhookSecret",
+        group="webhooks",
+        verb="rotate-secret",
         method="POST",
         path="/webhooks/{webhookId}/rotate-secret",
         summary="Rotate a webhook's secret",
@@ -178,6 +462,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="testWebhook",
+        group="webhooks",
+        verb="test",
         method="POST",
         path="/webhooks/{webhookId}/test",
         summary="Send a test event",
@@ -196,6 +482,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="listDeliveries",
+        group="webhooks",
+        verb="deliveries",
+        columns=("eventId", "eventType", "subject", "status", "updatedAt"),
         method="GET",
         path="/webhooks/{webhookId}/deliveries",
         summary="List deliveries",
@@ -209,6 +498,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     Operation(
         id="redeliverEvent",
+        group="webhooks",
+        verb="redeliver",
         method="POST",
         path="/webhooks/{webhookId}/deliveries/{eventId}/redeliver",
         summary="Send an event again",

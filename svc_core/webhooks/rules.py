@@ -9,30 +9,33 @@ Rule 3: an attempt that was lost with its worker is made again under a new id.
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 import attrs
 from attrs import frozen
 
 from svc_core import problem
 from svc_core.egress import EgressError, check_callback
+from svc_core.events import cloud_event
 from svc_core.problem import Problem
+from svc_core.resources.members import changed
 from svc_core.resources.webhook import (
     ATTEMPTS_KEPT,
     FAILURES_MAX,
+    TEST,
     Attempt,
     Delivery,
     DeliveryStatus,
+    Event,
     Hold,
     LastDelivery,
     Queue,
     Webhook,
 )
 
-ATTEMPT_SECONDS: Final = 10.0
-"""How long a receiver may take; a success is a 2xx within it."""
 HOLD: Final = timedelta(seconds=30)
-"""How long a worker may keep an attempt: three times its bound; only a dead one loses it."""
+"""How long a worker may keep an attempt: three times what a receiver may take, so that only a dead
+one loses it."""
 GONE: Final = 410
 
 
@@ -70,12 +73,6 @@ def check_url(url: str, *, loopback: bool) -> None:
 
 
 # -- the webhook -------------------------------------------------------------------------------
-
-
-def changed(webhook: Webhook, now: datetime, **members: Any) -> Webhook:
-    """The webhook with these members; itself where nothing changes."""
-    after = attrs.evolve(webhook, **members)
-    return webhook if after == webhook else attrs.evolve(after, updated_at=now)
 
 
 def enabled(webhook: Webhook, now: datetime) -> Webhook:
@@ -138,6 +135,12 @@ def waking(queue: Queue, now: datetime, *, has_more: bool, has_room: bool) -> Qu
     return attrs.evolve(queue, wake_at=wake_at)
 
 
+def trial(id_: str, webhook: Webhook, origin: str, now: datetime) -> Event:
+    """An event that says nothing but that deliveries arrive."""
+    data = {"webhookId": webhook.id}
+    return cloud_event(id_, TEST, webhook.id, source=origin, at=now, data=data)
+
+
 # -- a delivery --------------------------------------------------------------------------------
 
 
@@ -166,6 +169,15 @@ def ended(delivery: Delivery, attempt_id: str, result: Outcome, now: datetime) -
     return attrs.evolve(delivery, status=status, attempts=attempts, updated_at=now)
 
 
+def disabled() -> Problem:
+    """The refusal of what only an enabled webhook does."""
+    return Problem(
+        problem.RESOURCE_CONFLICT,
+        "The webhook is disabled.",
+        resolution="Enable the webhook first.",
+    )
+
+
 def check_redeliverable(webhook: Webhook, delivery: Delivery) -> None:
     """Refuse to send again a delivery that is under way, or to a disabled webhook.
 
@@ -173,6 +185,10 @@ def check_redeliverable(webhook: Webhook, delivery: Delivery) -> None:
         Problem: RESOURCE_CONFLICT.
     """
     if webhook.status == "disabled":
-        raise Problem(problem.RESOURCE_CONFLICT, "The webhook is disabled; enable it first.")
+        raise disabled()
     if delivery.status in {"pending", "delivering"}:
-        raise Problem(problem.RESOURCE_CONFLICT, "This delivery has not ended yet.")
+        raise Problem(
+            problem.RESOURCE_CONFLICT,
+            "This delivery has not ended yet.",
+            resolution="Wait until it is delivered or failed.",
+        )

@@ -8,7 +8,7 @@ Rule 4: no string that leaves `read_json` holds U+0000 or half a surrogate pair,
         store can keep them.
 """
 
-from svc_core.wire.document import Json, JsonError, merge_patch, read_json
+from svc_core.wire.document import Json, JsonError, read_json
 from svc_core.wire.faults import Fault, WireError
 from svc_core.wire.names import camel
 from svc_core.wire.stored import dumps, loads, to_json
@@ -23,7 +23,6 @@ __all__ = [
     "camel",
     "dumps",
     "loads",
-    "merge_patch",
     "read_json",
     "reader",
     "structure",

@@ -1,4 +1,4 @@
-"""Reading JSON from strangers (RFC 8259, narrowed), and merging patches into it (RFC 7396).
+"""Reading JSON from strangers (RFC 8259, narrowed).
 
 The steps, in this order, so that a body with several faults always gets the same answer: one
 byte-order mark is dropped, the bytes must be UTF-8, a linear scan bounds the depth before the
@@ -63,19 +63,6 @@ def read_json(body: bytes, *, exact: bool = False) -> Json:
     if "\\u" in text and any(map(_UNSTORABLE.search, _strings(value))):
         raise JsonError("encoding", "A string holds U+0000 or an unpaired surrogate")
     return value
-
-
-def merge_patch(target: Json, patch: Json) -> Json:
-    """`target` with `patch` merged into it: null removes, objects merge, all else replaces."""
-    if not isinstance(patch, dict):
-        return patch
-    merged = dict(target) if isinstance(target, dict) else {}
-    for name, value in patch.items():
-        if value is None:
-            merged.pop(name, None)
-        else:
-            merged[name] = merge_patch(merged.get(name), value)
-    return merged
 
 
 def _check_depth(text: str) -> None:

@@ -78,16 +78,8 @@ def _write_model(class_: Any, converter: Converter) -> Writer:
 
 def _read_annotated(annotation: Any, converter: Converter) -> Hook:
     inner, _ = shapes.split(annotation)
-    return _ignoring(converter.get_structure_hook(inner), inner)
-
-
-def _ignoring(hook: Hook, type_: Any) -> Hook:
-    return lambda value, _: hook(value, type_)
-
-
-def _write_annotated(annotation: Any, converter: Converter) -> Writer:
-    inner, _ = shapes.split(annotation)
-    return converter.get_unstructure_hook(inner)
+    hook = converter.get_structure_hook(inner)
+    return lambda value, _: hook(value, inner)
 
 
 def _write_union(annotation: Any, converter: Converter) -> Writer:
@@ -115,7 +107,6 @@ def _make() -> Converter:
     converter.register_structure_hook(date, lambda text, _: date.fromisoformat(text))
     converter.register_unstructure_hook_factory(shapes.is_model, _write_model)
     converter.register_unstructure_hook_factory(shapes.is_union, _write_union)
-    converter.register_unstructure_hook_factory(shapes.is_annotated, _write_annotated)
     converter.register_unstructure_hook_func(shapes.is_literal, identity)
     converter.register_unstructure_hook_func(shapes.is_json, identity)
     converter.register_unstructure_hook(datetime, instants.render)

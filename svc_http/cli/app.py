@@ -1,66 +1,91 @@
-"""The tree of commands. What a command needs is imported when it is the one that was called."""
+"""The tree of commands: one for each operation, and those that stand by hand.
+
+By hand stays what touches files of this machine or follows a stream. What a command needs is
+imported when it is the one that was called.
+"""
 
 import os
 import sys
 from collections.abc import Sequence
+from typing import Final
 
 from cyclopts import App, CycloptsError, MissingArgumentError, UnusedCliTokensError
 
 from svc_http.cli import failures
-from svc_http.cli.streams import STREAM
+from svc_http.cli.files import STREAM
+
+_BY_HAND: Final = {
+    "serve": ("serve:serve", "Run the server; --demo needs no setup."),
+    "db": ("database:app", "Check, migrate, back up and restore the database file."),
+    "openapi": ("documents:openapi", "Print the OpenAPI 3.1 document."),
+    "doctor": ("doctor:doctor", "Check that the server has everything it needs."),
+    "version": ("documents:version", "Print the versions of svc, Python and SQLite."),
+    "changes tail": ("tail:changes", None),
+    "webhooks listen": ("listen:listen", None),
+    "ledger append": ("appends:append", None),
+    "ledger export": ("transfer:export", None),
+    "ledger import": ("transfer:import_", None),
+    "ledger verify": ("verify:verify", None),
+}
+"""Where each stands, and what is said of it before it is loaded."""
+
+_ALSO: Final = {"sources": "feeds", "status": "list"}
+"""Second names."""
 
 
 def _version() -> str:
-    from svc_http.pages import service_version  # noqa: PLC0415 - help is shown without it
+    from svc_http.requests.pages import service_version  # noqa: PLC0415 - help is shown without it
 
     return f"svc {service_version()}"
 
 
-app = App(
-    name="svc",
-    help="Intelligence Platform API: run it and look after it.",
-    version=_version,
-    help_epilogue="Begin with: svc serve --demo",
-    result_action="return_value",
-    exit_on_error=False,
-    print_error=False,
-    suppress_keyboard_interrupt=False,
-)
+def tree(first: str = "") -> App:
+    """The commands; without those of operations where `first` is one that stands by hand."""
+    app = App(
+        name="svc",
+        help="Intelligence Platform API: run it and look after it.",
+        version=_version,
+        help_epilogue="Begin with: svc serve --demo",
+        result_action="return_value",
+        exit_on_error=False,
+        print_error=False,
+        suppress_keyboard_interrupt=False,
+    )
+    groups: dict[str, App] = {"": app}
+    for words, (target, text) in _BY_HAND.items():
+        group, _, verb = words.rpartition(" ")
+        _group(groups, group).command(f"svc_http.cli.{target}", name=verb, help=text)
+    if first not in _BY_HAND:
+        _derive(groups)
+    return app
 
-_HERE = "svc_http.cli"
 
-for _name, _target, _help in (
-    (
-        "serve",
-        "serve:serve",
-        "Run the server; --demo needs no setup.\n\n"
-        "It runs until Ctrl-C or SIGTERM. With --demo it makes a store in a temporary folder, "
-        "fills it with feeds, profiles and reports, and prints a key and commands to try.",
-    ),
-    (
-        "keys",
-        "keys:app",
-        "Create, list, show, revoke, regenerate, grandfather and delete API keys.",
-    ),
-    ("workspaces", "workspaces:workspaces", "Create and list workspaces."),
-    ("users", "workspaces:users", "Create and list users."),
-    ("plans", "workspaces:plans", "Show the plan table; move a workspace to another plan."),
-    ("feeds", "feeds:app", "Add, pull and remove news sources; check their health."),
-    ("profiles", "profiles:app", "Create, list, show and delete the profiles of a workspace."),
-    ("reports", "reports:app", "Make, list and read reports."),
-    ("changes", "changes:app", "Read the change feed."),
-    ("webhooks", "webhooks:app", "Register webhooks, inspect deliveries, receive them locally."),
-    ("ledger", "ledger:app", "Append to the ledger, fold it, export it, verify exports."),
-    (
-        "db",
-        "database:app",
-        "Check, migrate, back up and restore the database file.",
-    ),
-    ("openapi", "documents:openapi", "Print the OpenAPI 3.1 document."),
-    ("doctor", "doctor:doctor", "Check that the server has everything it needs."),
-    ("version", "documents:version", "Print the versions of svc, Python and SQLite."),
-):
-    app.command(f"{_HERE}.{_target}", name=_name, help=_help)
+def _group(groups: dict[str, App], name: str) -> App:
+    if name not in groups:
+        groups[name] = App(name=_names(name))
+        groups[""].command(groups[name])
+    return groups[name]
+
+
+def _names(name: str) -> list[str]:
+    return [name, *([_ALSO[name]] if name in _ALSO else [])]
+
+
+def _derive(groups: dict[str, App]) -> None:
+    """Put in a command for each operation."""
+    from svc_core.catalog import LOCAL_OPERATIONS, OPERATIONS  # noqa: PLC0415 - not for all
+    from svc_http.cli.derived import Command  # noqa: PLC0415
+
+    verbs: dict[str, list[str]] = {}
+    for operation in (*OPERATIONS, *LOCAL_OPERATIONS):
+        verbs.setdefault(operation.group, [])
+        if operation.verb:
+            made = Command.of(operation).function()
+            _group(groups, operation.group).command(made, name=_names(operation.verb))
+            verbs[operation.group].append(operation.verb)
+    for name, own in verbs.items():
+        by_hand = [words.partition(" ")[2] for words in _BY_HAND if words.startswith(f"{name} ")]
+        groups[name].help = f"{name.capitalize()}: {', '.join([*own, *by_hand])}."
 
 
 def _misuse(wrong: CycloptsError) -> str:
@@ -109,6 +134,7 @@ _SWITCHES = {"--json", "--again"}
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
     try:
+        app = tree(arguments[0] if arguments else "")
         code = int(app(_with_streams(arguments)) or 0)
         sys.stdout.flush()
         return code
@@ -122,5 +148,5 @@ def run(arguments: Sequence[str]) -> int:
         return failures.REFUSED
     except Exception as failure:
         # The boundary: what people cannot mend is a defect of ours, told without a traceback.
-        told = failures.known(failure)
+        told = failures.known(failure, as_json="--json" in arguments)
         return failures.defect(failure) if told is None else told

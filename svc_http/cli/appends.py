@@ -6,6 +6,7 @@ Rule 2: each entry has a mark: a hash of it and of all before it. What was appen
 """
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from hashlib import sha256
@@ -16,17 +17,15 @@ from attrs import frozen
 from cyclopts import Parameter
 
 from svc_core import canonical, wire
+from svc_core.host import Progress
 from svc_core.wire import Json, JsonError
 from svc_http.cli import show
-from svc_http.cli.failures import Refusal, Usage
-from svc_http.cli.ledger import RECEIPT_STEP, Author
-from svc_http.cli.locating import located
-from svc_http.cli.options import Common, Workspace
+from svc_http.cli.failures import Usage
+from svc_http.cli.files import STREAM, write_whole
+from svc_http.cli.options import Author, Common, Workspace
 from svc_http.cli.reach import call
-from svc_http.cli.show import Bar
-from svc_http.cli.streams import STREAM
-from svc_http.cli.transfer import write_whole
-from svc_http.commands.progress import Progress
+from svc_http.cli.show import bar
+from svc_http.control.channel import Refused
 from svc_http.system import SystemIds
 
 INPUT_BYTES_MAX = 256 * 1024 * 1024
@@ -66,27 +65,32 @@ def append(
     author: Author = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Append records in batches of a hundred; a batch is appended whole or not at all."""
+    """Append records from a file or stdin.
+
+    A hundred are appended at a time, all of them or none. The same input may be given again, even
+    if it has grown since: what was already appended is skipped. Each object has the members of
+    POST /ledger/records.
+    """
     begin = SystemIds().random(32).hex() if again else ""
     entries = list(_entries(_content(file), begin))
     if not entries:
         raise Usage(f"{file} has no entries")
     told: dict[str, Any] = {"known": [], "records": [], "tag": if_match}
-    given = {"workspace": workspace, "author": author}
-    with Bar("ledger append") as bar:
+    whose = {"account": workspace, "author": author}
+    with bar("ledger append") as tell:
         for batch in _batches(entries):
-            asked = given | {
+            body = {
                 "entries": [each.entry for each in batch],
                 "marks": [each.mark for each in batch],
                 "ifMatch": told["tag"] if if_match else None,
             }
-            done = _appended(common, asked, batch, told)
+            done = _appended(common, {"body": body, **whose}, batch, told)
             told["known"] += done["known"]
             told["records"] += done["records"]
             told["tag"] = done["tag"]
             at = len(told["known"]) + len(told["records"])
             if len(entries) > BATCH_ENTRIES:
-                bar.tell(Progress(at, len(entries), "records"))
+                tell(Progress(at, len(entries), "records"))
     if receipt is not None and told["records"]:
         write_whole(receipt, [told["records"][-1]["receipt"].encode()])
     _tell(common, told, is_kept=receipt is not None)
@@ -95,28 +99,39 @@ def append(
 def _appended(
     common: Common, asked: dict[str, Any], batch: list[_Read], told: dict[str, Any]
 ) -> Any:
+    def place(found: re.Match[str]) -> str:
+        number = int(found[1])
+        named = batch[number].place if number < len(batch) else f"entry {number + 1}"
+        return f"{named}, {found[2]}: " if found[2] else f"{named}: "
+
     try:
-        return call(common, "ledger append", asked)
-    except Refusal as refused:
+        return call(common, "appendEntries", **asked)
+    except Refused as refused:
         count = len(told["records"])
         before = f" The {count} before them were appended." if count else ""
-        raise located(refused, [each.place for each in batch], before) from refused
+        raise refused.saying(_POINTER.sub(place, str(refused)) + before) from refused
+
+
+_POINTER = re.compile(r"(?:(?<=^)|(?<=; ))/(?:entries/)?([0-9]+)(?:/([^:; ]+))?: ")
+"""A JSON Pointer (RFC 6901) to an entry of a batch, or to a member of one."""
 
 
 def _tell(common: Common, told: dict[str, Any], *, is_kept: bool) -> None:
     if common.json:
         show.as_json(told)
         return
-    records = told["records"]
+    records, known = told["records"], told["known"]
     if records:
         show.table(records[-ROWS_SHOWN:], ("seq", "id", "kind", "op", "subject"), "")
-        show.lines("")
-    known = f" {len(told['known'])} were there already." if told["known"] else ""
-    show.lines(f"Appended {len(records)} records.{known}")
-    if told["known"] and not records:
+    there = f" {len(known)} were there already." if known else ""
+    show.lines("", f"Appended {len(records)} records.{there}")
+    if not records:
         show.lines("To append them again: --again")
-    if records and not is_kept:
-        show.lines(f"{RECEIPT_STEP} (--receipt FILE, or svc ledger prove ID)")
+    elif not is_kept:
+        show.lines(
+            "Keep the receipt: it proves any later cut or rewriting of the ledger. "
+            "(--receipt FILE, or svc ledger prove ID)"
+        )
 
 
 # -- the input ---------------------------------------------------------------------------------
@@ -124,11 +139,8 @@ def _tell(common: Common, told: dict[str, Any], *, is_kept: bool) -> None:
 
 def _content(file: str) -> bytes:
     try:
-        if file == STREAM:
-            content = sys.stdin.buffer.read(INPUT_BYTES_MAX + 1)
-        else:
-            with Path(file).open("rb") as source:
-                content = source.read(INPUT_BYTES_MAX + 1)
+        with sys.stdin.buffer if file == STREAM else Path(file).open("rb") as source:
+            content = source.read(INPUT_BYTES_MAX + 1)
     except OSError as refused:
         raise Usage(f"{file} cannot be read: {refused.strerror}") from refused
     if len(content) > INPUT_BYTES_MAX:
@@ -144,12 +156,10 @@ def _entries(content: bytes, begin: str) -> Iterator[_Read]:
         yield _Read(place, entry, mark.hex(), len(json.dumps(entry)))
 
 
-def _values(content: bytes) -> Iterator[tuple[str, Json]]:
+def _values(content: bytes) -> Iterator[tuple[str, Any]]:
     """The entries and where each stands: `line 3` of many lines, `entry 3` of an array."""
     if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
-        rows = _json(content, "the array")
-        if not isinstance(rows, list):
-            raise AssertionError("an array begins with a bracket")
+        rows: Any = _json(content, "the array")
         yield from ((f"entry {number}", row) for number, row in enumerate(rows, 1))
         return
     for number, line in enumerate(content.split(b"\n"), 1):

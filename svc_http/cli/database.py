@@ -19,12 +19,10 @@ def status(
 ) -> None:
     """Show which migrations were applied and which are pending."""
     found = describe(_file(common))
-    if common.json:
-        show.as_json(found)
-        return
-    pending = found["pending"]
-    show.members({"db": found["db"], "exists": found["exists"], "applied": len(found["applied"])})
-    show.lines("pending  " + (", ".join(pending) if pending else "none"))
+    if not common.json:
+        pending = ", ".join(found["pending"]) or "none"
+        found |= {"applied": len(found["applied"]), "pending": pending}
+    _print(common, found)
 
 
 @app.command
@@ -43,13 +41,13 @@ def migrate(
     path = _file(common)
     if dry_run:
         pending = describe(path)["pending"]
-        _told(common, path, pending)
+        _print(common, {"db": str(path), "steps": pending})
         return REFUSED if pending else 0
     if not path.parent.is_dir():
         return tell(f"there is no folder {path.parent}; choose another file with --db", REFUSED)
     epoch = system.SystemIds().random(cursor.EPOCH_BYTES)
     taken = take(path, catalog.COLLECTIONS, epoch=epoch)
-    _told(common, path, [step.step for step in taken])
+    _print(common, {"db": str(path), "steps": [step.step for step in taken]})
     return 0
 
 
@@ -60,22 +58,15 @@ def backup(
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
     """Copy the database as it is now, even while a server uses it."""
-    from svc_http import snapshots  # noqa: PLC0415 - help is shown without it
+    from svc_http.storage import snapshots  # noqa: PLC0415 - help is shown without it
 
     source = _file(common)
     snapshots.backup(source, target)
     elsewhere = common.settings().media_dir
-    found = {
-        "db": str(source),
-        "backup": str(target),
-        "sizeBytes": target.stat().st_size,
-        "notCopied": elsewhere,
-    }
-    if common.json:
-        show.as_json(found)
-        return
-    show.members({name: value for name, value in found.items() if value is not None})
-    if elsewhere is not None:
+    size = target.stat().st_size
+    found = {"db": str(source), "backup": str(target), "sizeBytes": size, "notCopied": elsewhere}
+    _print(common, found)
+    if elsewhere is not None and not common.json:
         show.lines("", f"The audio files of media_dir are not in it; copy {elsewhere} after it.")
 
 
@@ -89,22 +80,15 @@ def restore(
 
     Consumers of the change feed are told to start over.
     """
-    from svc_http import snapshots  # noqa: PLC0415 - help is shown without it
+    from svc_http.storage import snapshots  # noqa: PLC0415 - help is shown without it
 
     target = Path(common.settings().db).absolute()
     aside = snapshots.restore(source, target)
-    found = {"db": str(target), "restored": str(source), "setAside": aside and str(aside)}
-    if common.json:
-        show.as_json(found)
-        return
-    show.members(found)
+    _print(common, {"db": str(target), "restored": str(source), "setAside": aside and str(aside)})
 
 
-def _told(common: Common, path: Path, steps: list[str]) -> None:
-    if common.json:
-        show.as_json({"db": str(path), "steps": steps})
-        return
-    show.lines(*steps, f"{path}: {len(steps)} steps.")
+def _print(common: Common, found: dict[str, Any]) -> None:
+    (show.as_json if common.json else show.outline)(found)
 
 
 def _file(common: Common) -> Path:

@@ -1,22 +1,23 @@
 """`svc doctor`: is everything here that the server needs?"""
 
 import platform
-import socket
 import sqlite3
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 
 from attrs import frozen
 
 from svc_core import wire
-from svc_http import control
+from svc_core.host import silent
 from svc_http.cli import show
 from svc_http.cli.database import describe
 from svc_http.cli.failures import REFUSED
 from svc_http.cli.options import Common
-from svc_http.commands.progress import silent
+from svc_http.control import channel
+from svc_http.server.hypercorn import PortBusy, listen
 from svc_http.settings import MEMORY, Settings, SettingsError
 from svc_http.storage.sqlite import has_wal_reset_fault
 
@@ -57,23 +58,13 @@ def doctor(
 def _machine() -> Iterator[Check]:
     yield Check("python", sys.version_info >= PYTHON_MIN, platform.python_version())
     version = sqlite3.sqlite_version
-    if has_wal_reset_fault():
-        note = "two writing processes could damage a file, so let only svc write it"
-        yield Check("sqlite", None, f"{version}; before 3.51.3, {note}")
-    else:
-        yield Check("sqlite", True, version)
-    yield Check("sqlite full-text search", *_fts5())
-
-
-def _fts5() -> tuple[bool, str]:
-    connection = sqlite3.connect(":memory:")
-    try:
-        connection.execute("CREATE VIRTUAL TABLE words USING fts5(text)")
-    except sqlite3.OperationalError:
-        return False, "this SQLite has no FTS5; use a Python that was built with it"
-    finally:
-        connection.close()
-    return True, "FTS5"
+    note = "; before 3.51.3, two writing processes could damage a file, so let only svc write it"
+    is_faulty = has_wal_reset_fault()
+    yield Check("sqlite", None if is_faulty else True, version + (note if is_faulty else ""))
+    with closing(sqlite3.connect(":memory:")) as connection:
+        has_search = ("ENABLE_FTS5",) in connection.execute("PRAGMA compile_options")
+    cure = "this SQLite has no FTS5; use a Python that was built with it"
+    yield Check("sqlite full-text search", has_search, "FTS5" if has_search else cure)
 
 
 def _extras() -> Iterator[Check]:
@@ -93,26 +84,22 @@ def _service(common: Common) -> Iterator[Check]:
     yield Check("settings", True, f"{settings.env}, {settings.origin}")
     named = common.named_server()
     if named is not None:
-        yield _named(named)
+        try:
+            answers = _answers(channel.parse(named))
+        except ValueError as wrong:
+            yield Check("server", False, f"--server {wrong}")
+            return
+        told = f"running at {named}" if answers else f"no server answers at {named}"
+        yield Check("server", answers, told)
         return
     if settings.db == MEMORY:
         yield Check("database", None, "in memory: what is written is gone when the server ends")
     else:
         yield from _database(Path(settings.db).absolute())
-    running = _answers(control.address(settings.file))
+    running = _answers(channel.address(settings.file))
     yield Check("server", None, "running" if running else "not running")
     if not running:
         yield _port(settings)
-
-
-def _named(server: str) -> Check:
-    """The server that was named: it looks after the file and the port itself."""
-    try:
-        answers = _answers(control.parse(server))
-    except ValueError as wrong:
-        return Check("server", False, f"--server {wrong}")
-    told = f"running at {server}" if answers else f"no server answers at {server}"
-    return Check("server", answers, told)
 
 
 def _database(path: Path) -> Iterator[Check]:
@@ -135,19 +122,16 @@ def _database(path: Path) -> Iterator[Check]:
 
 def _answers(socket_path: Path) -> bool:
     try:
-        control.ask(socket_path, "plans show", {}, silent)
-    except (control.Unreachable, control.Unsafe):
+        channel.ask(socket_path, {"operation": "listPlans"}, silent)
+    except (channel.Unreachable, channel.Unsafe):
         return False
     return True
 
 
 def _port(settings: Settings) -> Check:
     name = f"port {settings.port} on {settings.host}"
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((settings.host, settings.port))
-        except OSError as refused:
-            return Check(name, False, f"{refused.strerror}; choose another with --port")
+    try:
+        listen(settings.host, settings.port).close()
+    except (OSError, PortBusy) as refused:
+        return Check(name, False, str(refused))
     return Check(name, True, "free")

@@ -36,14 +36,11 @@ def openapi(
 
 def version(*, answer: Answer = Answer()) -> None:  # noqa: B008 - frozen
     """Print the versions of svc, Python and SQLite."""
-    from svc_http.pages import service_version  # noqa: PLC0415 - help is shown without it
+    from svc_http.requests.pages import service_version  # noqa: PLC0415 - help is shown without it
 
     found = {
         "version": service_version(),
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,
     }
-    if answer.json:
-        show.as_json(found)
-        return
-    show.lines(f"svc {found['version']} (Python {found['python']}, SQLite {found['sqlite']})")
+    (show.as_json if answer.json else show.outline)(found)

@@ -1,61 +1,25 @@
 """Telling what went wrong: one line on stderr, and the exit code that goes with it."""
 
 import json
-import re
 import sqlite3
 import sys
 import traceback
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from svc_http.control.channel import Refused
 
 REFUSED = 1
 USAGE = 2
 UNREACHABLE = 3
 INTERRUPTED = 130  # as a shell reports a process that SIGINT ended
 
-_POINTER = re.compile(r"(?:(?<=^)|(?<=; ))/([^:; ]+): ")
-"""How a fault in a validation problem begins: a JSON Pointer (RFC 6901) into the arguments."""
-
-_OPTIONS = {
-    "addresses": "--address",
-    "cadenceSeconds": "--every",
-    "eventId": "EVENT-ID",
-    "expiresAt": "--expires",
-    "ifMatch": "--if-match",
-    "keywords": "--keyword",
-    "legalBasis": "--legal-basis",
-    "locations": "LOCATION",
-    "perDay": "--per-day",
-    "perMinute": "--per-minute",
-    "profileId": "PROFILE-ID",
-    "profileIds": "--profile",
-    "recordId": "RECORD-ID",
-    "reportId": "REPORT-ID",
-    "scheduleDay": "--day",
-    "scheduleTimeOfDay": "--time",
-    "scopes": "--scope",
-    "subjectId": "SUBJECT-ID",
-    "topics": "--topic",
-    "types": "--type",
-    "validFrom": "--valid-from",
-    "validTo": "--valid-to",
-    "url": "URL",
-    "webhookId": "WEBHOOK-ID",
-}
-"""Where a member of the arguments was given at the command line, when not as `--member`."""
-
 
 class Usage(Exception):  # noqa: N818 - said as what happened
     """The command line makes no sense; the message is one line with the way out."""
 
-
-class Refusal(Exception):  # noqa: N818 - said as what happened
-    """A command was refused; `problem` has the eight members (Spec: Errors)."""
-
-    def __init__(self, problem: dict[str, Any], *, as_json: bool) -> None:
-        super().__init__(str(problem["detail"]))
-        self.problem = problem
-        self.as_json = as_json
+    exit_code = 2
 
 
 def tell(line: str, code: int) -> int:
@@ -75,43 +39,33 @@ def missing(failure: BaseException | None) -> int | None:
     return None
 
 
-def _refused(refusal: Refusal) -> int:
-    """Its members for a program, its words and next step for a person."""
-    if refusal.as_json:
+def _refused(refusal: "Refused", *, as_json: bool) -> int:
+    """Its members for a program that asked for JSON, its words and next step for a person."""
+    if as_json:
         sys.stdout.write(json.dumps(refusal.problem, ensure_ascii=False) + "\n")
     detail = str(refusal).rstrip(".")
-    if refusal.problem["code"] == "VALIDATION_FAILED":
-        return tell(_POINTER.sub(lambda found: f"{_option(found[1])}: ", detail), REFUSED)
+    if refusal.problem["code"] in {"VALIDATION_FAILED", "INVALID_PARAMETER"}:
+        return tell(detail, REFUSED)
     step = "" if "svc " in detail else f" ({refusal.problem['resolution']})"
     return tell(f"{detail}{step}", REFUSED)
 
 
-def _option(pointer: str) -> str:
-    """What a person typed for the member that the pointer leads to."""
-    names = [name for name in pointer.split("/") if not name.isdecimal()]
-    name = names[-1] if names else pointer
-    return _OPTIONS.get(name, f"--{name}")
+def known(failure: BaseException, *, as_json: bool) -> int | None:
+    """Tell a failure that people can mend; None for one that is a defect of ours.
 
+    One that has an `exit_code` says in its message what is wrong and the way out.
+    """
+    from svc_http.control.channel import Refused  # noqa: PLC0415 - help is shown without it
 
-def known(failure: BaseException) -> int | None:
-    """Tell a failure that people can mend; None for one that is a defect of ours."""
-    from svc_http.control import Unreachable, Unsafe  # noqa: PLC0415 - help is shown without them
-    from svc_http.exports import Unreadable  # noqa: PLC0415
-    from svc_http.settings import SettingsError  # noqa: PLC0415
-
-    if isinstance(failure, Refusal):
-        return _refused(failure)
-    codes: dict[type[BaseException], int] = {
-        Usage: USAGE,
-        Unreadable: USAGE,
-        SettingsError: USAGE,
-        Unreachable: UNREACHABLE,
-        Unsafe: REFUSED,
-    }
-    for kind, code in codes.items():
-        if isinstance(failure, kind):
-            return tell(str(failure), code)
-    return missing(failure) or _of_the_store(failure)
+    if isinstance(failure, Refused):
+        return _refused(failure, as_json=as_json)
+    code = getattr(failure, "exit_code", None)
+    if code is not None:
+        return tell(str(failure), code)
+    if type(failure) in {sqlite3.DatabaseError, sqlite3.OperationalError}:
+        # The two that say something of a file; their kin say that it was used wrongly.
+        return tell(f"the file cannot be used as the database: {failure}", REFUSED)
+    return missing(failure)
 
 
 def defect(failure: BaseException) -> int:
@@ -120,18 +74,3 @@ def defect(failure: BaseException) -> int:
     place = f"{Path(last.filename).name}:{last.lineno}"
     kind = type(failure).__name__
     return tell(f"internal error, please report it: {kind}: {failure} ({place})", REFUSED)
-
-
-def _of_the_store(failure: BaseException) -> int | None:
-    from svc_http.opening import Unusable  # noqa: PLC0415 - help is shown without them
-    from svc_http.snapshots import Unfit  # noqa: PLC0415
-    from svc_http.storage import StorageUnavailable, StoreBusy  # noqa: PLC0415
-
-    if isinstance(failure, StorageUnavailable):
-        return tell(f"the database cannot be used now: {failure}", REFUSED)
-    if isinstance(failure, Unusable | StoreBusy | Unfit):
-        return tell(str(failure), REFUSED)
-    if type(failure) in {sqlite3.DatabaseError, sqlite3.OperationalError}:
-        # The two that say something of a file; their kin say that it was used wrongly.
-        return tell(f"the file cannot be used as the database: {failure}", REFUSED)
-    return None

@@ -6,28 +6,24 @@ Rule 2: what is passed on is passed on byte for byte, with its fields; the answe
 Rule 3: the webhook is there only while this runs.
 """
 
-import socket
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from svc_core.webhooks.signing import SignatureError, secret_key, verify
-from svc_http import control, system
+from svc_http import system
 from svc_http.cli import show
 from svc_http.cli.failures import Usage
 from svc_http.cli.options import Common, Workspace
-from svc_http.cli.reach import call
-from svc_http.cli.webhooks import asked
-from svc_http.interrupts import sigterm_interrupts
+from svc_http.cli.reach import ask, call
+from svc_http.control import channel
+from svc_http.system import sigterm_interrupts
 
 DESCRIPTION = "svc webhooks listen"
 BODY_BYTES_MAX = 1024 * 1024
 """Of one delivery; an event has a few kilobytes."""
-READ_BYTES = 64 * 1024
 FORWARD_SECONDS = 9.0
 """How long whoever it is passed on to may take: a little less than the sender waits."""
 
@@ -51,69 +47,57 @@ def listen(
     workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Receive deliveries by a webhook that exists while this runs, and print a line for each."""
+    """Receive deliveries on this machine: verify, print and forward them.
+
+    For development: it registers a webhook that exists while this runs, with a server that runs on
+    this machine and not in production.
+    """
     if forward_to is not None and not forward_to.startswith(("http://", "https://")):
         raise Usage("--forward-to must begin with http:// or https://")
     _check_server(common)
-    with _receiver(port) as receiver, sigterm_interrupts():
+    try:
+        receiver = _Receiver(port, forward_to, as_json=common.json)
+    except OSError as refused:
+        raise Usage(f"--port {port} cannot be listened on: {refused.strerror}") from refused
+    with receiver, sigterm_interrupts():
         url = f"http://127.0.0.1:{receiver.server_port}/"
-        made: Any = call(common, "webhooks create", asked(url, DESCRIPTION, (), secret, workspace))
+        body = {"url": url, "description": DESCRIPTION} | ({"secret": secret} if secret else {})
+        made = call(common, "createWebhook", body=body, account=workspace)
         try:
-            receiver.expect(secret or made["secret"], forward_to, as_json=common.json)
-            _begin(made, secret, common)
+            signed = secret or made["secret"]
+            receiver.key = secret_key(signed)
+            if common.json:
+                show.as_json({"id": made["id"], "url": url, "secret": signed})
+            else:
+                own = "" if secret else f"\nDeliveries are signed by {signed}."
+                show.lines(f"Listening as {made['id']}; Ctrl-C ends it.{own}")
+            sys.stdout.flush()
             while count is None or receiver.received < count:
                 receiver.handle_request()
         finally:
-            given = {"webhookId": made["id"], "workspace": workspace}
-            call(common, "webhooks delete", given)
+            ask(common, "deleteWebhook", path={"webhookId": made["id"]}, account=workspace)
 
 
 def _check_server(common: Common) -> None:
     if common.named_server() is None:
-        path = control.address(common.settings().file)
+        path = channel.address(common.settings().file)
         if not path.exists():
-            raise control.Unreachable("no server runs that could deliver; start it: svc serve")
-
-
-@contextmanager
-def _receiver(port: int) -> Iterator["_Receiver"]:
-    try:
-        receiver = _Receiver(port)
-    except OSError as refused:
-        raise Usage(f"--port {port} cannot be listened on: {refused.strerror}") from refused
-    with receiver:
-        yield receiver
-
-
-def _begin(made: Any, given: str | None, common: Common) -> None:
-    if common.json:
-        show.as_json({"id": made["id"], "url": made["url"], "secret": given or made["secret"]})
-    else:
-        show.lines(f"Listening as {made['id']}; Ctrl-C ends it.")
-        if given is None:
-            show.lines(f"Deliveries are signed by {made['secret']}.")
-    sys.stdout.flush()
+            raise channel.Unreachable("no server runs that could deliver; start it: svc serve")
 
 
 class _Receiver(HTTPServer):
-    """Takes one delivery after the other."""
+    """Takes one delivery after the other; `key` is what they are signed by."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, forward_to: str | None, *, as_json: bool) -> None:
         import httpx2  # noqa: PLC0415 - help is shown without it
 
         super().__init__(("127.0.0.1", port), _Handler)
         self.received = 0
-        self._key = b""
-        self._forward_to: str | None = None
-        self._as_json = False
-        self._client = httpx2.Client(trust_env=False, timeout=FORWARD_SECONDS)
-        self._failed = httpx2.HTTPError, httpx2.InvalidURL
-
-    def expect(self, secret: str, forward_to: str | None, *, as_json: bool) -> None:
-        """Say what the deliveries are signed by and where they are passed on to."""
-        self._key = secret_key(secret)
+        self.key = b""
         self._forward_to = forward_to
         self._as_json = as_json
+        self._client = httpx2.Client(trust_env=False, timeout=FORWARD_SECONDS)
+        self._failed = httpx2.HTTPError, httpx2.InvalidURL
 
     def server_close(self) -> None:
         """Close the socket, and the connections of whatever it is passed on to."""
@@ -125,7 +109,7 @@ class _Receiver(HTTPServer):
         self.received += 1
         try:
             verify(
-                {name.lower(): text for name, text in fields.items()}, body, self._key, system.now()
+                {name.lower(): text for name, text in fields.items()}, body, self.key, system.now()
             )
         except SignatureError as refused:
             self._tell(fields, 401, str(refused))
@@ -168,18 +152,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         length = self.headers.get("Content-Length", "")
         if not length.isdigit() or int(length) > BODY_BYTES_MAX:
-            self._refuse()
+            self._answer(413)
             return
         self._answer(self.server.receive(dict(self.headers.items()), self.rfile.read(int(length))))
-
-    def _refuse(self) -> None:
-        """Answer, then read what is still being sent: closed at once, the answer might be lost."""
-        self._answer(413)
-        left = BODY_BYTES_MAX
-        with suppress(OSError):
-            self.connection.shutdown(socket.SHUT_WR)
-            while left > 0 and (taken := self.rfile.read1(min(left, READ_BYTES))):
-                left -= len(taken)
 
     def _answer(self, status: int) -> None:
         self.send_response(status)

@@ -1,8 +1,9 @@
 """What every command takes: how to answer, and which store it is about."""
 
+import inspect
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_origin
 
 from attrs import frozen
 from cyclopts import Parameter
@@ -13,17 +14,18 @@ if TYPE_CHECKING:
 TOML = "svc.toml"
 CONFIG = "SVC_CONFIG"
 
-
 Workspace = Annotated[
-    str | None, Parameter(name="--workspace", help="Id or name; needed only if there are several.")
-]
-"""The workspace that a command is about."""
-
-WorkspaceOfId = Annotated[
     str | None,
-    Parameter(name="--workspace", help="Id or name. Default: the one that the id is in."),
+    Parameter(
+        name="--workspace",
+        help="Id or name, or usr_... of a person. Default: the one that the resource is in, else "
+        "the only one.",
+    ),
 ]
-"""The workspace of a command that is given the id of something in it."""
+Author = Annotated[
+    str | None,
+    Parameter(name="--author", help="In whose name: a key_... or usr_... Default: nobody's."),
+]
 
 
 @Parameter(name="*")
@@ -38,12 +40,9 @@ class Answer:
 
 @Parameter(name="*")
 @frozen
-class Common:
+class Common(Answer):
     """How to answer, and where the store is."""
 
-    json: Annotated[
-        bool, Parameter(name="--json", negative=(), help="Print one JSON value and nothing else.")
-    ] = False
     server: Annotated[
         str | None,
         Parameter(
@@ -71,6 +70,21 @@ class Common:
             SettingsError: a value is wrong.
         """
         return load(self.config, {"db": self.db})
+
+
+def parameter(
+    name: str,
+    kind: Any,
+    says: Parameter,
+    place: Any = inspect.Parameter.KEYWORD_ONLY,
+    *,
+    is_required: bool = False,
+) -> inspect.Parameter:
+    """A parameter of a function whose signature is made: what is not given is None, or ()."""
+    is_list = get_origin(kind) is tuple
+    default: Any = inspect.Parameter.empty if is_required else (() if is_list else None)
+    wanted: Any = kind if is_list else kind | None
+    return inspect.Parameter(name, place, default=default, annotation=Annotated[wanted, says])
 
 
 def load(config: str | None, given: dict[str, object]) -> "Settings":

@@ -1,19 +1,20 @@
-"""Getting a command carried out: by the running server, else by opening the store here.
+"""Getting an operation carried out: by the running server, else by opening the store here.
 
 One process has a SQLite file at a time, so a command that meets another one waits for it a while.
 """
 
+import asyncio
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from shlex import quote
+from typing import TYPE_CHECKING, Any
 
-from svc_core.wire import Json
-from svc_http import control
-from svc_http.cli.failures import Refusal, Usage
+from svc_core.host import Tell
+from svc_http.cli.failures import Usage
 from svc_http.cli.options import Common
-from svc_http.cli.show import Bar
-from svc_http.control import BrokeOff, Unreachable
+from svc_http.cli.show import bar
+from svc_http.control import channel
 
 if TYPE_CHECKING:
     from svc_http.settings import Settings
@@ -25,45 +26,47 @@ LOOK_SECONDS = 0.05
 """How often it looks."""
 
 
-def call(common: Common, command: str, arguments: Mapping[str, Json]) -> Json:
-    """What the command answers; arguments that are None are left out.
+def ask(common: Common, operation: str, **given: Any) -> Mapping[str, Any]:
+    """The whole answer of an operation; the members of its request are those of `Asked`.
 
     Raises:
-        Refusal: the command was refused.
+        Refused: it was refused.
         Unreachable: a server was named and does not answer.
         SettingsError, StoreBusy, Unusable, Unsafe: the store cannot be found or opened.
     """
-    given: dict[str, Json] = {name: value for name, value in arguments.items() if value is not None}
+    asked = {"operation": operation} | {name: v for name, v in given.items() if v is not None}
     named = common.named_server()
-    try:
-        with Bar(command) as bar:
-            if named is not None:
-                return control.ask(_address(named), command, given, bar.tell)
-            return _find(common.settings(), command, given, bar)
-    except control.Refused as refused:
-        raise Refusal(refused.problem, as_json=common.json) from refused
+    with bar(operation) as tell:
+        if named is not None:
+            return channel.ask(_address(named), asked, tell)
+        return _find(common.settings(), asked, tell)
+
+
+def call(common: Common, operation: str, **given: Any) -> Any:
+    """What a local operation answers, out of its envelope."""
+    return ask(common, operation, **given)["body"]["data"]
 
 
 def _address(text: str) -> Path:
     try:
-        return control.parse(text)
+        return channel.parse(text)
     except ValueError as wrong:
         raise Usage(f"--server {wrong}") from wrong
 
 
-def _find(settings: "Settings", command: str, given: dict[str, Json], bar: Bar) -> Json:
+def _find(settings: "Settings", asked: dict[str, Any], tell: Tell) -> Mapping[str, Any]:
     from svc_http.storage.errors import StoreBusy  # noqa: PLC0415 - a server saves us the import
 
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
-            return control.ask(control.address(settings.file), command, given, bar.tell)
-        except BrokeOff:
+            return channel.ask(channel.address(settings.file), asked, tell)
+        except channel.BrokeOff:
             raise  # what was asked may have been done: it is not done again here
-        except Unreachable:
+        except channel.Unreachable:
             pass
         try:
-            return _here(settings, command, given, bar)
+            return _here(settings, asked, tell)
         except StoreBusy:
             # A server that is starting, or another command.
             if time.monotonic() > deadline:
@@ -71,7 +74,38 @@ def _find(settings: "Settings", command: str, given: dict[str, Json], bar: Bar) 
         time.sleep(LOOK_SECONDS)
 
 
-def _here(settings: "Settings", command: str, given: dict[str, Json], bar: Bar) -> Json:
-    from svc_http.cli import local  # noqa: PLC0415 - a server saves us the import
+def _here(given: "Settings", asked: dict[str, Any], tell: Tell) -> Mapping[str, Any]:
+    """The answer of this process, with the store opened for as long as it takes."""
+    from svc_http import system  # noqa: PLC0415 - a server saves us these imports
+    from svc_http.control import lends, operator  # noqa: PLC0415
+    from svc_http.runtime.opening import Unusable, checked, open_store  # noqa: PLC0415
+    from svc_http.runtime.runtime import Runtime  # noqa: PLC0415
+    from svc_http.runtime.secret import secured  # noqa: PLC0415
+    from svc_http.settings import MEMBERS, MEMORY  # noqa: PLC0415
 
-    return local.run(settings, command, given, bar.tell)
+    if given.db == MEMORY:
+        raise Usage("a store in memory has no commands of its own; name a file with --db")
+    wanted = operator.ALL[asked["operation"]]
+    may_found = wanted.binding == "system" and wanted.verb in {"create", "add"}
+    if not Path(given.db).exists() and not may_found:
+        where = "" if given.db == MEMBERS["db"].default else f" --db {quote(given.db)}"
+        raise Unusable(
+            f"there is no database {given.db}; make one: svc keys create --name NAME{where}"
+        )
+    checked(given)
+    failures: list[BaseException] = []
+
+    async def carry_out() -> bytes:
+        store = open_store(given)
+        try:
+            runtime = Runtime(secured(given), store, now=system.now, ids=system.SystemIds())
+            await runtime.unlock()
+            line = channel.line(asked)
+            return await lends.operator(runtime, failures.append).answer(line, tell)
+        finally:
+            await store.close()
+
+    answer = asyncio.run(carry_out())
+    if failures:
+        raise failures[0]  # nobody else is here to hear of it
+    return channel.told(answer)

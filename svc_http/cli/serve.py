@@ -10,20 +10,20 @@ import sys
 import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from cyclopts import Parameter
 
 from svc_core.constraints import Doc
-from svc_core.operation import BASE_V1, BASE_V2
-from svc_http import serving, settings
-from svc_http.cli.failures import REFUSED, USAGE, Usage, tell
-from svc_http.cli.options import load
+from svc_core.ports import BASE_V1, BASE_V2
+from svc_http import settings
+from svc_http.cli.failures import REFUSED, Usage, tell
+from svc_http.cli.options import load, parameter
 from svc_http.demo.seed import Seeded
-from svc_http.pages import service_version
 from svc_http.providers.espeak import CURE
-from svc_http.server import PortBusy
-from svc_http.serving import Opened
+from svc_http.requests.pages import service_version
+from svc_http.server import serving
+from svc_http.server.serving import Opened
 from svc_http.settings import MEMBERS, Settings
 
 OTHER_NAMES = {"rate_limits": ("--no-rate-limits", "--no-rate-limit")}
@@ -45,8 +45,6 @@ def serve(**given: Any) -> int:
             serving.run_demo(_demo_settings(given.get("config"), flags), ready)
         else:
             serving.run(load(given.get("config"), flags), ready)
-    except PortBusy as busy:
-        return tell(str(busy), USAGE)
     except OSError as refused:
         return tell(f"the server cannot start: {refused.strerror or refused}", REFUSED)
     return 0
@@ -62,20 +60,21 @@ def _demo_settings(config: str | None, flags: dict[str, object]) -> Settings:
 # -- the flags ---------------------------------------------------------------------------------
 
 
-def _signature() -> inspect.Signature:
-    return inspect.Signature([*_own(), *map(_flag, _names())], return_annotation=int)
+_OPEN = [name for name, member in MEMBERS.items() if not member.metadata["secret"]]
+"""The settings that may stand on a command line, which other users can read: no secrets."""
 
 
 def _own() -> Iterator[inspect.Parameter]:
-    yield _parameter("demo", bool, "Run a demo on this machine, with a store of its own.")
-    yield _parameter("open_", bool, "Open the documentation in a browser.", option="--open")
-    yield _parameter("json", bool, "Print one line of JSON with the addresses and nothing else.")
-    yield _parameter("config", str, "The settings file. Also SVC_CONFIG; default svc.toml.")
+    yield _says("demo", bool, "Run a demo on this machine, with a store of its own.")
+    yield _says("open_", bool, "Open the documentation in a browser.", name="--open")
+    yield _says("json", bool, "Print one line of JSON with the addresses and nothing else.")
+    yield _says("config", str, "The settings file. Also SVC_CONFIG; default svc.toml.")
 
 
-def _names() -> list[str]:
-    """The settings that may stand on a command line, which other users can read: no secrets."""
-    return [name for name, member in MEMBERS.items() if not member.metadata["secret"]]
+def _says(key: str, kind: type, text: str, **more: Any) -> inspect.Parameter:
+    return parameter(
+        key, kind, Parameter(help=text, show_default=False, **{"negative": (), **more})
+    )
 
 
 def _flag(name: str) -> inspect.Parameter:
@@ -83,22 +82,14 @@ def _flag(name: str) -> inspect.Parameter:
     doc: Doc = member.metadata["doc"]
     text = f"{doc.text} Also SVC_{name.upper()}."
     if not isinstance(member.default, bool):
-        return _parameter(name, str, f"{text} Example: {member.metadata['example']}")
+        return _says(name, str, f"{text} Example: {member.metadata['example']}")
     off = OTHER_NAMES.get(name, (f"--no-{name.replace('_', '-')}",))
-    return _parameter(name, bool, text, off=off)
+    return _says(name, bool, text, negative=off)
 
 
-def _parameter(
-    name: str, type_: type, text: str, *, option: str | None = None, off: tuple[str, ...] = ()
-) -> inspect.Parameter:
-    says = Parameter(name=option, help=text, negative=off, show_default=False)
-    # What is not given does not reach the function: the settings have defaults of their own.
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[type_ | None, says]
-    )
-
-
-serve.__signature__ = _signature()  # type: ignore[attr-defined]
+serve.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [*_own(), *map(_flag, _OPEN)], return_annotation=int
+)
 
 
 # -- what is printed ---------------------------------------------------------------------------
@@ -122,23 +113,9 @@ def addresses(opened: Opened) -> dict[str, str]:
 
 
 def _announce(opened: Opened, *, as_json: bool) -> None:
-    if as_json:
-        sys.stdout.write(json.dumps(addresses(opened)) + "\n")
-    elif sys.stdout.isatty():
-        _paint(_block(opened))
-    else:
-        sys.stdout.write(_block(opened) + "\n")
+    sys.stdout.write(json.dumps(addresses(opened)) if as_json else _block(opened))
+    sys.stdout.write("\n")
     sys.stdout.flush()
-
-
-def _paint(block: str) -> None:
-    """Print for a terminal: names in bold, nothing wrapped, so that every line can be copied."""
-    from rich.console import Console  # noqa: PLC0415 - at a terminal only
-    from rich.text import Text  # noqa: PLC0415
-
-    text = Text(block)
-    text.highlight_regex(r"(?m)^  (?:svc \S+|API|Docs|Admin|Demo key|Try:)(?= |$)", "bold")
-    Console(soft_wrap=True, highlight=False).print(text)
 
 
 def _block(opened: Opened) -> str:

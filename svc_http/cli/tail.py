@@ -11,10 +11,11 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from svc_http.cli.failures import REFUSED, Usage, tell
+from svc_http.cli.files import write_whole
 from svc_http.cli.options import Common, Workspace
-from svc_http.cli.reach import call
+from svc_http.cli.reach import ask
 
-PAGE_ROWS = 500
+PAGE_ROWS = 100
 """Rows of one page: what is repeated at most when this process is killed."""
 
 FOLLOW_SECONDS = 1.0
@@ -39,22 +40,32 @@ def changes(
     workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> int:
-    """Print every change after a position, one JSON object per line."""
+    """Print every change after a position.
+
+    One JSON object per line, with or without --json. With --state the position is kept after
+    each page was handed on, so that a run that was killed repeats at most one page and misses
+    none. --exec is given a page as lines of JSON on its stdin, and has taken it when it ends
+    with 0.
+
+    Exit codes: 0, the end of the feed was reached; 1, --exec failed and its page will come again,
+    or the position is of another epoch of the feed (`WATERMARK_GONE`); 2, the command line or the
+    file of --state cannot be used; 3, the server that was named does not answer; 130, Ctrl-C.
+    """
     mark = _kept(state) or after
     _check(state)
     while True:
-        asked = {"after": mark, "limit": PAGE_ROWS, "workspace": workspace}
-        page: Any = call(common, "changes list", asked)
+        query = {"limit": str(PAGE_ROWS)} | ({} if mark is None else {"after": mark})
+        page = ask(common, "listChanges", query=query, account=workspace)["body"]
         failed = _hand_on(page["data"], exec_)
         if failed:
             return tell(f"--exec failed with {failed}; its page will come again", REFUSED)
-        mark = page["watermark"]
-        _keep(state, page["watermark"])
-        if page["more"]:
-            continue
-        if not follow:
-            return 0
-        time.sleep(FOLLOW_SECONDS)
+        mark = page["meta"]["watermark"]
+        if state is not None:
+            write_whole(state, [f"{mark}\n".encode()])
+        if not page["links"]["next"]:
+            if not follow:
+                return 0
+            time.sleep(FOLLOW_SECONDS)
 
 
 def _kept(state: Path | None) -> str | None:
@@ -68,41 +79,8 @@ def _kept(state: Path | None) -> str | None:
 
 def _check(state: Path | None) -> None:
     """Refuse a place that takes no position before any page is handed on."""
-    if state is not None:
-        try:
-            _fresh(state).touch()
-            _fresh(state).unlink()
-        except OSError as refused:
-            raise _unkept(state, refused) from refused
-
-
-def _fresh(state: Path) -> Path:
-    return state.with_name(f"{state.name}.new")
-
-
-def _unkept(state: Path, refused: OSError) -> Usage:
-    return Usage(f"the position cannot be kept in {state}: {refused.strerror}")
-
-
-def _keep(state: Path | None, mark: str) -> None:
-    """Put the position on disk whole or not at all."""
-    if state is None:
-        return
-    fresh = _fresh(state)
-    folder = None
-    try:
-        with fresh.open("w", encoding="ascii") as file:
-            file.write(f"{mark}\n")
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(state)
-        folder = os.open(state.parent, os.O_RDONLY)
-        os.fsync(folder)  # else a power cut may bring the position of before back
-    except OSError as refused:
-        raise _unkept(state, refused) from refused
-    finally:
-        if folder is not None:
-            os.close(folder)
+    if state is not None and not os.access(state if state.exists() else state.parent, os.W_OK):
+        raise Usage(f"the position cannot be kept in {state}: it cannot be written")
 
 
 def _hand_on(rows: list[Any], command: str | None) -> int:
@@ -111,8 +89,7 @@ def _hand_on(rows: list[Any], command: str | None) -> int:
     if command is None:
         sys.stdout.write(text)
         sys.stdout.flush()
-        return 0
-    if not rows:
+    if command is None or not rows:
         return 0
     # The command is the operator's own, as in a shell.
     return subprocess.run(command, shell=True, input=text.encode(), check=False).returncode  # noqa: S602

@@ -1,23 +1,22 @@
 """`svc ledger export` and `svc ledger import`: sealed lines out of a ledger, and into one."""
 
-import gzip
-import os
 import sys
 from base64 import b64decode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
+from svc_core.host import Progress, Tell
 from svc_core.ledger.append.erasure import Part
 from svc_http.cli import show
-from svc_http.cli.failures import Refusal, Usage
+from svc_http.cli.failures import Usage
+from svc_http.cli.files import STREAM, named, write_whole
 from svc_http.cli.options import Common, Workspace
 from svc_http.cli.reach import call
-from svc_http.cli.show import Bar
-from svc_http.cli.streams import STREAM, named
-from svc_http.commands.progress import Progress
+from svc_http.cli.show import bar
+from svc_http.control.channel import Refused
 
 BAR_FROM = 10_000
 """Records from which on a bar is worth showing: fewer are there at once."""
@@ -41,12 +40,16 @@ def export(
     workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Export the sealed lines, byte for byte: a file that anyone can verify."""
+    """Write the sealed lines to a file.
+
+    Byte for byte, so that anyone can verify them; the file is there whole or not at all. With
+    --json the lines go to FILE and the counts to stdout.
+    """
     if common.json and file == STREAM:
         raise Usage("--json prints one value, so the lines need a FILE")
-    exported = _Pages(common, workspace, size)
-    with Bar("ledger export") as bar:
-        pages = exported.read(bar)
+    part = Part()
+    with bar("ledger export") as tell:
+        pages = _pages(common, workspace, size, part, tell)
         if file == STREAM:
             sys.stdout.flush()
             for page in pages:
@@ -54,86 +57,48 @@ def export(
         else:
             write_whole(Path(file), pages)
     # The head of exactly what was written, also where the ledger grew in the meantime.
-    asked = {"workspace": workspace, "size": exported.size}
-    head: Any = call(common, "ledger checkpoint", asked)
+    head = call(common, "getLedgerHead", body={"size": part.size}, account=workspace)
     if checkpoint is not None:
         write_whole(checkpoint, [head["checkpoint"].encode()])
-    later = len(exported.part.erased)
+    told = []
+    if part.erased:
+        told.append(
+            f"Records without content that were erased after --size: {len(part.erased)}. Nothing "
+            "in the part says so, so verifying it finds PAYLOAD_MISSING; verify an export of the "
+            "whole ledger."
+        )
     if file == STREAM:
-        sys.stderr.write("".join(f"{line}\n" for line in _erased_later(later)))
-        return
-    if common.json:
+        sys.stderr.write("".join(f"{line}\n" for line in told))
+    elif common.json:
         shown = {name: head[name] for name in ("ledger", "size", "rootHash", "vkey")}
-        show.as_json({"file": file, **shown, "erasedLater": later})
-        return
-    kept = f" --checkpoint {checkpoint}" if checkpoint else ""
-    show.lines(f"Exported {head['size']} records of {head['ledger']} to {file}.")
-    show.lines(f"Verify it: svc ledger verify {file}{kept} --key {head['vkey']}")
-    show.lines(*_erased_later(later))
-
-
-def _erased_later(count: int) -> Iterator[str]:
-    if count:
-        yield (
-            f"Records without content that were erased after --size: {count}. Nothing in the part "
-            "says so, so verifying it finds PAYLOAD_MISSING; verify an export of the whole ledger."
+        show.as_json({"file": file, **shown, "erasedLater": len(part.erased)})
+    else:
+        kept = f" --checkpoint {checkpoint}" if checkpoint else ""
+        show.lines(
+            f"Exported {head['size']} records of {head['ledger']} to {file}.",
+            f"Verify it: svc ledger verify {file}{kept} --key {head['vkey']}",
+            *told,
         )
 
 
-class _Pages:
-    """Pages of lines; `size` is how many records they hold once all were read, `part` which.
+def _pages(
+    common: Common, workspace: str | None, size: int | None, part: Part, tell: Tell
+) -> Iterator[bytes]:
+    """Pages of lines, taken into `part`.
 
     Without a size the ledger is read to its end as it is when that is reached, so that whatever
     was erased in the meantime comes with the record that erases it.
     """
-
-    def __init__(self, common: Common, workspace: str | None, size: int | None) -> None:
-        self.size = 0
-        self.part = Part()
-        self._common = common
-        self._asked: dict[str, Any] = {"workspace": workspace, "size": size}
-
-    def read(self, bar: Bar) -> Iterator[bytes]:
-        """The pages, from the first record on."""
-        while True:
-            asked = self._asked | {"start": self.size}
-            page: Any = call(self._common, "ledger export", asked)
-            lines = b64decode(page["lines"])
-            self.part.take(lines.split(b"\n"))
-            yield lines
-            self.size = page["next"]
-            if self.size >= page["size"]:
-                return
-            if page["size"] >= BAR_FROM:
-                bar.tell(Progress(self.size, page["size"], "records"))
-
-
-def write_whole(path: Path, pages: Iterable[bytes]) -> None:
-    """Write a file whole or not at all; one whose name ends in .gz is packed.
-
-    Raises:
-        Usage: it cannot be written.
-    """
-    fresh = path.with_name(f"{path.name}.new")
-    try:
-        with fresh.open("wb") as raw:
-            with _packed(raw, path) as target:
-                for page in pages:
-                    target.write(page)
-            raw.flush()
-            os.fsync(raw.fileno())
-        fresh.replace(path)
-    except OSError as refused:
-        raise Usage(f"{path} cannot be written: {refused.strerror}") from refused
-    finally:
-        fresh.unlink(missing_ok=True)
-
-
-def _packed(raw: IO[bytes], path: Path) -> IO[bytes]:
-    if path.suffix != ".gz":
-        return os.fdopen(os.dup(raw.fileno()), "wb")
-    # Without a time or a name, so that the same lines make the same file.
-    return gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0)  # type: ignore[return-value]
+    body = {} if size is None else {"size": size}
+    while True:
+        page = call(common, "readLines", body={**body, "start": part.size}, account=workspace)
+        lines = b64decode(page["lines"])
+        part.take(lines.split(b"\n")[:-1])
+        yield lines
+        if part.size >= page["size"]:
+            return
+        if page["size"] >= BAR_FROM:
+            tell(Progress(part.size, page["size"], "records"))
 
 
 def import_(
@@ -142,15 +107,20 @@ def import_(
     workspace: Workspace = None,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
-    """Import an export as the ledger of a workspace, byte for byte, under its own identifier."""
+    """Import an export as the ledger of a workspace, under its own identifier.
+
+    The workspace's ledger must be empty, or be the beginning of what is imported. Everything is
+    verified strictly before anything is stored; all of it is stored, or nothing.
+    """
     with named(file) as path:
         if not path.is_file():
             raise Usage(f"there is no file {file}")
-        asked = {"path": str(path.absolute()), "workspace": workspace}
         try:
-            done: Any = call(common, "ledger import", asked)
-        except Refusal as refused:
-            raise _said(refused, file) from refused
+            body = {"path": str(path.absolute())}
+            done = call(common, "importLedger", body=body, account=workspace)
+        except Refused as refused:
+            detail = str(refused).removeprefix("/path: ").replace("verify FILE", f"verify {file}")
+            raise refused.saying(detail) from refused
     if common.json:
         show.as_json(done)
         return
@@ -162,9 +132,3 @@ def import_(
             f"{', '.join(done['alsoIn'])} goes on as the same ledger. Append to one of them only: "
             "two logs that part are signed under one name, and neither can be trusted then."
         )
-
-
-def _said(refused: Refusal, file: str) -> Refusal:
-    detail = str(refused.problem["detail"]).removeprefix("/path: ")
-    detail = detail.replace("svc ledger verify FILE", f"svc ledger verify {file}")
-    return Refusal({**refused.problem, "detail": detail}, as_json=refused.as_json)

@@ -1,49 +1,31 @@
 """`svc ledger verify`: an export is checked without a server, a database or settings."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
-from attrs import frozen
 from cyclopts import Parameter
 
+from svc_core import wire
 from svc_core.ledger.log.checkpoint import Checkpoint
 from svc_core.ledger.log.note import NoteError, VerifierKey, from_base64, parse, to_base64
 from svc_core.ledger.log.policy import Policy, PolicyError
 from svc_core.ledger.log.tree import HASH_BYTES
+from svc_core.ledger.model import verification
 from svc_core.ledger.verify.anchors import Evidence
 from svc_core.ledger.verify.verdict import Level, Verdict
 from svc_core.ledger.verify.verify import verify_export
-from svc_http.cli import show, verdicts
+from svc_core.ledger.verify.words import words
+from svc_http.cli import show
 from svc_http.cli.failures import REFUSED, Usage
+from svc_http.cli.files import named
 from svc_http.cli.options import Answer
-from svc_http.cli.streams import named
-from svc_http.exports import opener
+from svc_http.fetch.exports import opener
+
+P = TypeVar("P")
 
 NOTE_BYTES_MAX = 1024 * 1024
 """Of a checkpoint, a receipt or a policy: a thousand times what they take."""
-
-
-@frozen
-class _Held:
-    """What is held against the file."""
-
-    key: VerifierKey | None
-    policy: Policy | None
-    checkpoints: tuple[bytes, ...]
-    receipts: tuple[bytes, ...]
-    seen: tuple[int, bytes] | None
-
-    def evidence(self, level: Level) -> Evidence:
-        """It as verification takes it."""
-        return Evidence(
-            level=level,
-            vkey=self.key,
-            policy=self.policy,
-            checkpoints=self.checkpoints,
-            receipts=self.receipts,
-            anchors=() if self.seen is None else (self.seen,),
-        )
 
 
 def verify(
@@ -72,34 +54,44 @@ def verify(
     from_root: Annotated[str | None, Parameter(help="Its root at that size, base64.")] = None,
     answer: Answer = Answer(),  # noqa: B008 - frozen
 ) -> int:
-    """Verify an export of a ledger. Needs no server, no database and no settings."""
-    held = _Held(
-        _key(key),
-        None if policy is None else _policy(policy),
-        tuple(map(_note, checkpoint)),
-        tuple(map(_note, receipt)),
-        _seen(from_size, from_root),
+    """Verify an export; needs no server and no database.
+
+    It exits with 0 when the file is sound, 1 when it is not and 2 when it could not be read, and
+    names the first line that is wrong and what was done to it.
+    """
+    vkey, seen = _parsed("--key", VerifierKey.parse, key), _seen(from_size, from_root)
+    held = Evidence(
+        level=level,
+        vkey=vkey,
+        policy=_parsed(f"--policy {policy}", Policy.parse, policy and _note(policy)),
+        checkpoints=tuple(map(_note, checkpoint)),
+        receipts=tuple(map(_note, receipt)),
+        anchors=() if seen is None else (seen,),
     )
-    with named(file) as path, show.Bar("verify") as bar:
-        blocks = opener(path, "MiB", bar.tell)
-        verdict = verify_export(blocks, **held.evidence(level))
-        told = _told(verdict, held, blocks) if answer.json else None
-    if told is not None:
-        show.as_json(told)
-    else:
-        has_notes = bool(checkpoint or receipt)
-        show.lines(*verdicts.words(file, verdict, is_keyed=key is not None, has_notes=has_notes))
+    with named(file) as path, show.bar("verify") as tell:
+        blocks = opener(path, "MiB", tell)
+        verdict = verify_export(blocks, **held)
+        if answer.json:
+            told: Any = wire.to_json(
+                verification(
+                    verdict, ledger="", origin="", vkey="", checkpoint="", consistency=None
+                )
+            )
+            own = {
+                "ledger": verdict.ledger,
+                "origin": None if vkey is None else vkey.vkey.partition("+")[0],
+                "vkey": None if vkey is None else vkey.vkey,
+                "checkpoint": next(_covering(map(_note, checkpoint), verdict.size), None),
+                "consistency": None if seen is None else _consistency(verdict, seen, blocks),
+            }
+            show.as_json({**told, **own})
+            return 0 if verdict.ok else REFUSED
+    has_notes = bool(checkpoint or receipt)
+    show.lines(*words(file, verdict, is_keyed=key is not None, has_notes=has_notes))
     return 0 if verdict.ok else REFUSED
 
 
 # -- what is held against the file -------------------------------------------------------------
-
-
-def _key(vkey: str | None) -> VerifierKey | None:
-    try:
-        return None if vkey is None else VerifierKey.parse(vkey)
-    except NoteError as wrong:
-        raise Usage(f"--key: {wrong} See: svc ledger key") from wrong
 
 
 def _note(path: Path) -> bytes:
@@ -113,11 +105,11 @@ def _note(path: Path) -> bytes:
     return text
 
 
-def _policy(path: Path) -> Policy:
+def _parsed(option: str, parse: Callable[[Any], P], given: Any) -> P | None:
     try:
-        return Policy.parse(_note(path))
-    except PolicyError as wrong:
-        raise Usage(f"--policy {path}: {wrong}") from wrong
+        return None if given is None else parse(given)
+    except (NoteError, PolicyError) as wrong:
+        raise Usage(f"{option}: {wrong} See: svc ledger verify --help") from wrong
 
 
 def _seen(size: int | None, root: str | None) -> tuple[int, bytes] | None:
@@ -137,16 +129,7 @@ def _seen(size: int | None, root: str | None) -> tuple[int, bytes] | None:
 # -- the verdict for programs ------------------------------------------------------------------
 
 
-def _told(verdict: Verdict, held: _Held, blocks: Callable[[], Iterator[bytes]]) -> Any:
-    return verdicts.as_json(
-        verdict,
-        vkey=None if held.key is None else held.key.vkey,
-        checkpoint=next(_covering(held.checkpoints, verdict.size), None),
-        consistency=None if held.seen is None else _consistency(verdict, held.seen, blocks),
-    )
-
-
-def _covering(checkpoints: tuple[bytes, ...], size: int) -> Iterator[str]:
+def _covering(checkpoints: Iterable[bytes], size: int) -> Iterator[str]:
     """Those of the checkpoints that are of this size."""
     for text in checkpoints:
         try:

@@ -35,29 +35,22 @@ class DemoDocument:
     body: bytes
 
 
-@frozen
-class _Source:
-    file_name: str
-    name: str
-    topics: tuple[str, ...]
-
-
 _SOURCES = (
-    _Source("meridian-wire.xml", "Meridian Wire", ("world",)),
-    _Source("saltmarsh-post.xml", "Saltmarsh Evening Post", ("world",)),
-    _Source("courrier-du-large.xml", "Le Courrier du Large", ("world",)),
-    _Source("rheinblick.xml", "Rheinblick Wirtschaft", ("economy",)),
-    _Source("northgate-financial.atom", "Northgate Financial", ("economy",)),
-    _Source("quayside-ledger.rss", "The Quayside Ledger", ("shipping",)),
-    _Source("commodity-compass.rss", "Commodity Compass", ("commodities",)),
-    _Source("cinder-security.atom", "Cinder Security Brief", ("cybersecurity",)),
-    _Source("circuit-observer.json", "Circuit Observer", ("technology",)),
-    _Source("orbit-and-spectrum.json", "Orbit & Spectrum", ("technology",)),
-    _Source("health-horizon.rss", "Health Horizon Bulletin", ("health",)),
-    _Source("terra-watch.xml", "Terra Watch", ("disasters",)),
-    _Source("east-corridor.atom", "East Corridor Dispatch", ("diplomacy",)),
-    _Source("lantern-checks.rss", "Lantern Checks", ("disinformation",)),
-    _Source("docket-daily.json", "Docket Daily", ("law-regulation",)),
+    ("meridian-wire.xml", "Meridian Wire", "world"),
+    ("saltmarsh-post.xml", "Saltmarsh Evening Post", "world"),
+    ("courrier-du-large.xml", "Le Courrier du Large", "world"),
+    ("rheinblick.xml", "Rheinblick Wirtschaft", "economy"),
+    ("northgate-financial.atom", "Northgate Financial", "economy"),
+    ("quayside-ledger.rss", "The Quayside Ledger", "shipping"),
+    ("commodity-compass.rss", "Commodity Compass", "commodities"),
+    ("cinder-security.atom", "Cinder Security Brief", "cybersecurity"),
+    ("circuit-observer.json", "Circuit Observer", "technology"),
+    ("orbit-and-spectrum.json", "Orbit & Spectrum", "technology"),
+    ("health-horizon.rss", "Health Horizon Bulletin", "health"),
+    ("terra-watch.xml", "Terra Watch", "disasters"),
+    ("east-corridor.atom", "East Corridor Dispatch", "diplomacy"),
+    ("lantern-checks.rss", "Lantern Checks", "disinformation"),
+    ("docket-daily.json", "Docket Daily", "law-regulation"),
 )
 
 
@@ -94,13 +87,8 @@ def documents(now: datetime) -> list[DemoDocument]:
     moment = now.astimezone(UTC).replace(microsecond=0)
     folder = files("svc_http.demo") / "feeds"
     return [
-        DemoDocument(
-            source.file_name,
-            source.name,
-            source.topics,
-            _filled((folder / source.file_name).read_bytes(), moment),
-        )
-        for source in _SOURCES
+        DemoDocument(file_name, name, (topic,), _filled((folder / file_name).read_bytes(), moment))
+        for file_name, name, topic in _SOURCES
     ]
 
 

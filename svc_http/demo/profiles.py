@@ -4,26 +4,10 @@ Five of them have subjects that several demo feeds cover in several stories. The
 subject that no demo item mentions: its report is the short one that says so.
 """
 
-from attrs import frozen
+from svc_core.resources.profile import ProfileInput
 
-from svc_core.schedule import Frequency
-
-
-@frozen
-class DemoProfile:
-    """The input of one profile, as a person would send it; the time of day is `HH:MM`."""
-
-    name: str
-    topic: str
-    frequency: Frequency
-    schedule_time_of_day: str | None
-    timezone: str
-    language: str
-    keywords: tuple[str, ...]
-
-
-PROFILES: tuple[DemoProfile, ...] = (
-    DemoProfile(
+PROFILES: tuple[ProfileInput, ...] = (
+    ProfileInput(
         name="Cyberattacks and disinformation",
         topic=(
             "Ransomware at hospitals; exploited vulnerabilities in file transfer products; "
@@ -32,7 +16,6 @@ PROFILES: tuple[DemoProfile, ...] = (
         frequency="daily",
         schedule_time_of_day="06:30",
         timezone="Europe/Amsterdam",
-        language="en",
         keywords=(
             "ransomware",
             "Portway Transfer",
@@ -42,7 +25,7 @@ PROFILES: tuple[DemoProfile, ...] = (
             "Paper Lighthouse",
         ),
     ),
-    DemoProfile(
+    ProfileInput(
         name="Shipping, ports and sanctions",
         topic=(
             "Port strikes; sanctions on tankers; container shipping; cocaine in containers; "
@@ -51,7 +34,6 @@ PROFILES: tuple[DemoProfile, ...] = (
         frequency="weekdays",
         schedule_time_of_day="07:00",
         timezone="Europe/Brussels",
-        language="en",
         keywords=(
             "port strike",
             "dockers",
@@ -62,7 +44,7 @@ PROFILES: tuple[DemoProfile, ...] = (
             "roadblocks",
         ),
     ),
-    DemoProfile(
+    ProfileInput(
         name="Central banks and financial stability",
         topic=(
             "Central bank rate decisions; inflation; bank stress tests; crypto exchange collapse; "
@@ -71,7 +53,6 @@ PROFILES: tuple[DemoProfile, ...] = (
         frequency="weekly",
         schedule_time_of_day="08:15",
         timezone="Europe/London",
-        language="en",
         keywords=(
             "Norges Bank",
             "inflation",
@@ -81,7 +62,7 @@ PROFILES: tuple[DemoProfile, ...] = (
             "Banca Corvara",
         ),
     ),
-    DemoProfile(
+    ProfileInput(
         name="Chip exports and AI rules",
         topic=(
             "Semiconductor export rules; general-purpose AI; artificial intelligence models; "
@@ -90,7 +71,6 @@ PROFILES: tuple[DemoProfile, ...] = (
         frequency="daily",
         schedule_time_of_day="09:00",
         timezone="Asia/Tokyo",
-        language="en",
         keywords=(
             "semiconductor",
             "chip packaging",
@@ -100,29 +80,17 @@ PROFILES: tuple[DemoProfile, ...] = (
             "Kumo Precision",
         ),
     ),
-    DemoProfile(
+    ProfileInput(
         name="Disasters, outbreaks and outages",
         topic="Earthquakes; wildfires; drought; cholera; blackouts; cut cables",
         frequency="hourly",
-        schedule_time_of_day=None,
-        timezone="UTC",
-        language="en",
-        keywords=(
-            "earthquake",
-            "wildfire",
-            "cholera",
-            "drought",
-            "blackout",
-            "BalticLink",
-        ),
+        keywords=("earthquake", "wildfire", "cholera", "drought", "blackout", "BalticLink"),
     ),
-    DemoProfile(
+    ProfileInput(
         name="Polymetallic nodules",
         topic="Polymetallic nodules",
         frequency="manual",
-        schedule_time_of_day=None,
         timezone="Pacific/Auckland",
-        language="en",
         keywords=("polymetallic", "nodules"),
     ),
 )

@@ -17,10 +17,10 @@ from svc_core.profiles import operations
 from svc_core.resources.profile import PROFILES as STORED
 from svc_core.resources.profile import SUBSCRIPTIONS, ProfileInput
 from svc_http.demo.documents import documents
-from svc_http.demo.profiles import PROFILES, DemoProfile
+from svc_http.demo.profiles import PROFILES
 from svc_http.demo.subject import Recorded, record
 from svc_http.fetch import Fetcher
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 from svc_http.workers import add_source, make_report, pull_all
 
 WORKSPACE = "demo"
@@ -62,7 +62,7 @@ async def seed(service: Service, fetcher: Fetcher, folder: Path) -> Seeded:
     outcomes = await pull_all(service, sources, fetcher)
     # The last one made heads every list, and the first of the table is the richest.
     made = [
-        await _watch(service, tenant, _input(wish), is_spoken=wish is PROFILES[0])
+        await _watch(service, tenant, wish, is_spoken=wish is PROFILES[0])
         for wish in reversed(PROFILES)
     ]
     subject = await record(service, issued.key, read)
@@ -88,10 +88,6 @@ async def _open_house(ctx: Context, service: Service) -> IssuedKey:
         expires_at=ctx.now + KEY_LIFETIME,
     )
     return await accounts.create_key(ctx, wish, plans=service.plans)
-
-
-def _input(wish: DemoProfile) -> ProfileInput:
-    return ProfileInput(**attrs.asdict(wish))
 
 
 async def _watch(service: Service, tenant: str, wish: ProfileInput, *, is_spoken: bool) -> str:

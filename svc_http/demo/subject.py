@@ -17,7 +17,7 @@ from svc_core.ledger.append.append import append
 from svc_core.ledger.append.entries import CitedSource, Entry
 from svc_core.operation import Actor, Context
 from svc_http.demo.documents import DemoDocument
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 
 _HALTED = timedelta(days=2, hours=1)
 _FILED = timedelta(days=1, hours=4)

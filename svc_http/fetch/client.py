@@ -11,19 +11,18 @@ import ssl
 import zlib
 from contextlib import aclosing
 from http import HTTPStatus
-from types import TracebackType
 from typing import Self
 from weakref import WeakValueDictionary
 
 import anyio
 import anyio.to_thread
 import httpcore2
-from httpx2 import URL, create_ssl_context
+from httpx2 import URL
 
 from svc_core.egress import Network
 from svc_http.fetch import files
 from svc_http.fetch.addresses import checked_url
-from svc_http.fetch.guard import Guard
+from svc_http.fetch.guard import Guard, connections, target
 from svc_http.fetch.model import Fetched, FetchLimits, FetchRefused, NotModified
 
 USER_AGENT = "svc-ingest (feed reader)"
@@ -61,12 +60,7 @@ class Fetcher:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_failure: object) -> None:
         await self.aclose()
 
     async def aclose(self) -> None:
@@ -108,17 +102,6 @@ class Fetcher:
             url = answer
         raise FetchRefused("redirects", f"More than {self.limits.redirects} redirects.")
 
-    def _connections(self) -> httpcore2.AsyncConnectionPool:
-        # Made when it is first needed: reading the root certificates takes about 0.1 s, and a
-        # service that only reads files needs none.
-        if self._pool is None:
-            self._pool = httpcore2.AsyncConnectionPool(
-                ssl_context=self._tls or create_ssl_context(trust_env=False),
-                max_keepalive_connections=0,
-                network_backend=Guard(self._exceptions),
-            )
-        return self._pool
-
     def _headers(self, etag: str | None, last_modified: str | None) -> list[tuple[str, str]]:
         conditions = [("If-None-Match", etag), ("If-Modified-Since", last_modified)]
         return [
@@ -154,13 +137,12 @@ class Fetcher:
     async def _exchange(
         self, url: URL, headers: list[tuple[str, str]]
     ) -> Fetched | NotModified | URL:
-        target = httpcore2.URL(
-            scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
-        )
         host = ("Host", url.netloc.decode("ascii"))
         timeouts = {"connect": self.limits.connect_seconds}
-        async with self._connections().stream(
-            "GET", target, headers=[host, *headers], extensions={"timeout": timeouts}
+        if self._pool is None:
+            self._pool = connections(Guard(self._exceptions), self._tls)
+        async with self._pool.stream(
+            "GET", target(url), headers=[host, *headers], extensions={"timeout": timeouts}
         ) as response:
             fields = {
                 name.decode("latin-1").lower(): value.decode("latin-1")
@@ -187,19 +169,19 @@ class Fetcher:
         return checked_url(str(url.join(target)), self._exceptions)
 
     async def _body(self, response: httpcore2.Response, encoding: str) -> bytes:
-        unfold = _unfolding(encoding)
+        content = _Content(encoding)
         body = bytearray()
         arrived = 0
         async with aclosing(response.aiter_stream()) as chunks:
             async for chunk in chunks:
                 arrived += len(chunk)
-                body += unfold.take(chunk, self.limits.body_bytes + 1 - len(body))
+                body += content.take(chunk, self.limits.body_bytes + 1 - len(body))
                 if max(arrived, len(body)) > self.limits.body_bytes:
                     raise FetchRefused(
                         "tooLarge",
                         f"The document is larger than {self.limits.body_bytes} bytes.",
                     )
-        unfold.finish()
+        content.finish()
         return bytes(body)
 
 
@@ -216,38 +198,28 @@ def _status(status: int) -> str:
 # -- content encodings -------------------------------------------------------------------------
 
 
-class _Plain:
-    """A body that is sent as it is."""
+class _Content:
+    """The bytes of a body, unfolded no further than asked where they are compressed."""
 
-    def take(self, chunk: bytes, _bytes_max: int) -> bytes:
-        return chunk
-
-    def finish(self) -> None:
-        """Nothing can be missing: the framing of HTTP has been checked."""
-
-
-class _Gzip:
-    """A compressed body, unfolded no further than asked."""
-
-    def __init__(self) -> None:
-        self._unfolding = zlib.decompressobj(_GZIP)
+    def __init__(self, encoding: str) -> None:
+        name = encoding.strip().lower()
+        if name not in {"", "identity", "gzip", "x-gzip"}:
+            raise FetchRefused(
+                "encoding", "The answer is compressed in a way that was not asked for."
+            )
+        self._unfolding = zlib.decompressobj(_GZIP) if "gzip" in name else None
 
     def take(self, chunk: bytes, bytes_max: int) -> bytes:
-        """At most `bytes_max` more bytes; what is beyond them is never unfolded."""
+        """At most `bytes_max` more bytes of a compressed body; what is beyond is never unfolded."""
+        if self._unfolding is None:
+            return chunk
         try:
             return self._unfolding.decompress(chunk, bytes_max)
         except zlib.error as fault:
             raise FetchRefused("encoding", "The compressed answer is damaged.") from fault
 
     def finish(self) -> None:
-        if not self._unfolding.eof or self._unfolding.unused_data:
+        """Only a compressed body can lack something: the framing of HTTP has been checked."""
+        unfolding = self._unfolding
+        if unfolding is not None and (not unfolding.eof or unfolding.unused_data):
             raise FetchRefused("encoding", "The compressed answer is not whole.")
-
-
-def _unfolding(encoding: str) -> _Plain | _Gzip:
-    name = encoding.strip().lower()
-    if name in {"", "identity"}:
-        return _Plain()
-    if name in {"gzip", "x-gzip"}:
-        return _Gzip()
-    raise FetchRefused("encoding", "The answer is compressed in a way that was not asked for.")

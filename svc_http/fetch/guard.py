@@ -7,17 +7,21 @@ field still carry the name.
 
 import socket
 import ssl
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import anyio
+import httpcore2
 from httpcore2 import (
     SOCKET_OPTION,
     AnyIOBackend,
+    AsyncConnectionPool,
     AsyncNetworkBackend,
     AsyncNetworkStream,
     ConnectError,
 )
+from httpx2 import URL, create_ssl_context
 
 from svc_core.egress import Network, is_allowed
 from svc_http.fetch.addresses import denied
@@ -27,12 +31,11 @@ ANSWERS_MAX = 16
 """Addresses of one name that are tried; public services have far fewer."""
 
 
-class Guard(AsyncNetworkBackend):
+class Guard(AnyIOBackend):
     """The network as the client sees it: public addresses and the given exceptions."""
 
     def __init__(self, exceptions: tuple[Network, ...] = ()) -> None:
         self._exceptions = exceptions
-        self._backend = AnyIOBackend()
 
     async def connect_tcp(
         self,
@@ -51,26 +54,19 @@ class Guard(AsyncNetworkBackend):
         try:
             with anyio.fail_after(timeout):
                 addresses = await self._resolved(host, port)
-                return _Connection(
-                    await self._first(addresses, port, local_address, socket_options)
-                )
+                stream = await self._first(addresses, port, local_address, socket_options)
         except TimeoutError as late:
             raise FetchRefused(
                 "timeout", f"{host} could not be connected to within {timeout:g} seconds."
             ) from late
+        stream.start_tls = partial(  # type: ignore[method-assign]
+            _start_tls, stream.start_tls, stream.aclose
+        )
+        return stream
 
-    async def connect_unix_socket(
-        self,
-        path: str,  # noqa: ARG002 - the backend's interface
-        timeout: float | None = None,  # noqa: ASYNC109, ARG002
-        socket_options: Iterable[SOCKET_OPTION] | None = None,  # noqa: ARG002
-    ) -> AsyncNetworkStream:
+    async def connect_unix_socket(self, *_given: Any, **_named: Any) -> AsyncNetworkStream:
         """Never: no address leads here."""
         raise AssertionError("local sockets are not for fetching")
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait between attempts."""
-        await self._backend.sleep(seconds)
 
     async def _resolved(self, host: str, port: int) -> Sequence[str]:
         try:
@@ -92,51 +88,47 @@ class Guard(AsyncNetworkBackend):
         failure = ConnectError("the name has no address")
         for address in addresses:
             try:
-                return await self._backend.connect_tcp(address, port, None, local_address, options)
+                return await super().connect_tcp(address, port, None, local_address, options)
             except ConnectError as refused:
                 failure = refused
         raise failure
 
 
-class _Connection(AsyncNetworkStream):
-    """A connection that is also closed when TLS is given up half-way.
+def connections(network: AsyncNetworkBackend, tls: ssl.SSLContext | None) -> AsyncConnectionPool:
+    """Connections of which none is kept, as each was checked for one use.
+
+    They are made when they are first needed: reading the root certificates takes about 0.1 s. How
+    many there are is for whoever asks to bound.
+    """
+    return AsyncConnectionPool(
+        ssl_context=tls or create_ssl_context(trust_env=False),
+        max_connections=None,
+        max_keepalive_connections=0,
+        network_backend=network,
+    )
+
+
+def target(url: URL) -> httpcore2.URL:
+    """An address as the connections take it."""
+    return httpcore2.URL(
+        scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+    )
+
+
+async def _start_tls(
+    start: Callable[..., Awaitable[AsyncNetworkStream]],
+    close: Callable[[], Awaitable[None]],
+    *given: Any,
+    **named: Any,
+) -> AsyncNetworkStream:
+    """Begin TLS, and close the connection where that is given up half-way.
 
     The backend closes it when TLS fails, but not when the wait for it is cancelled, and then
     nobody else knows of it.
     """
-
-    def __init__(self, stream: AsyncNetworkStream) -> None:
-        self._stream = stream
-
-    async def read(
-        self,
-        max_bytes: int,
-        timeout: float | None = None,  # noqa: ASYNC109 - the backend's interface
-    ) -> bytes:
-        return await self._stream.read(max_bytes, timeout)
-
-    async def write(
-        self,
-        buffer: bytes,
-        timeout: float | None = None,  # noqa: ASYNC109 - the backend's interface
-    ) -> None:
-        await self._stream.write(buffer, timeout)
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-    async def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 - the backend's interface
-    ) -> AsyncNetworkStream:
-        try:
-            return await self._stream.start_tls(ssl_context, server_hostname, timeout)
-        except anyio.get_cancelled_exc_class():
-            with anyio.CancelScope(shield=True):
-                await self._stream.aclose()
-            raise
-
-    def get_extra_info(self, info: str) -> Any:
-        return self._stream.get_extra_info(info)
+    try:
+        return await start(*given, **named)
+    except anyio.get_cancelled_exc_class():
+        with anyio.CancelScope(shield=True):
+            await close()
+        raise

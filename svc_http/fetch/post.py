@@ -12,14 +12,14 @@ import math
 import ssl
 from collections.abc import Mapping
 from contextlib import aclosing, suppress
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 import anyio
 import httpcore2
-from httpx2 import URL, create_ssl_context
+from httpx2 import URL
 
 from svc_core.egress import LOOPBACK, EgressError, check_callback
-from svc_http.fetch.guard import Guard
+from svc_http.fetch.guard import Guard, connections, target
 from svc_http.fetch.model import FetchRefused
 
 USER_AGENT: Final = "svc-webhooks"
@@ -42,11 +42,6 @@ Word = Literal[
     "unknownHost",
     "unreachable",
 ]
-_BY_GUARD: Final[Mapping[str, Word]] = {
-    "deniedAddress": "deniedAddress",
-    "timeout": "timeout",
-    "unknownHost": "unknownHost",
-}
 
 
 class Undelivered(Exception):  # noqa: N818 - said as what happened
@@ -76,7 +71,7 @@ class Poster:
         self._loopback = loopback
         self._total_seconds = total_seconds
         self._tls = tls
-        self._local = _connections(Guard(LOOPBACK), tls or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+        self._local = connections(Guard(LOOPBACK), tls or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
         self._public: httpcore2.AsyncConnectionPool | None = None
 
     async def aclose(self) -> None:
@@ -96,7 +91,8 @@ class Poster:
             with anyio.fail_after(self._total_seconds) as scope:
                 return await self._exchange(pool, URL(address), fields, body, scope)
         except FetchRefused as refused:
-            raise Undelivered(_BY_GUARD.get(refused.code, "unreachable")) from refused
+            # The guard refuses in words of this list.
+            raise Undelivered(cast("Word", refused.code)) from refused
         except (TimeoutError, httpcore2.TimeoutException) as late:
             raise Undelivered("timeout") from late
         except httpcore2.ConnectError as failed:
@@ -117,10 +113,7 @@ class Poster:
                     return self._local
             raise Undelivered("badAddress") from refused
         if self._public is None:
-            # Made when it is first needed: reading the root certificates takes about 0.1 s.
-            self._public = _connections(
-                self._network, self._tls or create_ssl_context(trust_env=False)
-            )
+            self._public = connections(self._network, self._tls)
         return self._public
 
     async def _exchange(
@@ -132,12 +125,9 @@ class Poster:
         scope: anyio.CancelScope,
     ) -> int:
         own = {"Host": url.netloc.decode("ascii"), "User-Agent": USER_AGENT, "Connection": "close"}
-        target = httpcore2.URL(
-            scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
-        )
         async with pool.stream(
             "POST",
-            target,
+            target(url),
             headers=list({**own, **fields}.items()),
             content=body,
             extensions={"timeout": {"connect": CONNECT_SECONDS}},
@@ -145,15 +135,6 @@ class Poster:
             scope.deadline = math.inf  # the status has come, and the rest has a bound of its own
             await _drop(response)
             return response.status
-
-
-def _connections(
-    network: httpcore2.AsyncNetworkBackend, tls: ssl.SSLContext
-) -> httpcore2.AsyncConnectionPool:
-    # Whoever sends bounds how many there are; none is kept, as each was checked for one use.
-    return httpcore2.AsyncConnectionPool(
-        ssl_context=tls, max_connections=None, max_keepalive_connections=0, network_backend=network
-    )
 
 
 async def _drop(response: httpcore2.Response) -> None:

@@ -10,7 +10,7 @@ import wave
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 KBITS: Final = 48
 """Enough for one voice; 400 words are about one megabyte."""
@@ -20,18 +20,6 @@ _UTF8: Final = 1  # espeakCHARS_UTF8
 _BY_CHARACTER: Final = 1  # POS_CHARACTER
 _OK: Final = 0
 _CALLBACK: Final = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
-
-
-class Sink(Protocol):
-    """Where sound goes: 16 bits a sample, one channel."""
-
-    def write(self, samples: bytes) -> None:
-        """Take some more."""
-        ...
-
-    def close(self) -> None:
-        """Take the end."""
-        ...
 
 
 class Mp3Sink:
@@ -72,6 +60,10 @@ class WavSink:
     def close(self) -> None:
         """Write how many there were."""
         self._file.close()
+
+
+Sink = Mp3Sink | WavSink
+"""Where sound goes: 16 bits a sample, one channel."""
 
 
 def sink(path: Path, rate: int) -> Sink:

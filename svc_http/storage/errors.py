@@ -4,6 +4,8 @@
 class StorageUnavailable(Exception):  # noqa: N818 - said as the state that it is
     """The store cannot answer now: disk full, input/output error, waited too long, closed."""
 
+    exit_code = 1
+
 
 class Overloaded(Exception):  # noqa: N818 - said as the state that it is
     """The queue of units of work is full; nothing of this unit ran."""
@@ -11,6 +13,8 @@ class Overloaded(Exception):  # noqa: N818 - said as the state that it is
 
 class StoreBusy(Exception):  # noqa: N818 - said as the state that it is
     """Another process owns the file."""
+
+    exit_code = 1
 
     def __init__(self, path: str, owner: str) -> None:
         """Name the file and what its owner wrote about itself."""

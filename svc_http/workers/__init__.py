@@ -5,13 +5,12 @@ point it leaves either nothing or a whole result.
 """
 
 from svc_http.workers.deliver import deliver_loop, purge_deliveries, take_over
-from svc_http.workers.ingest import Outcome, add_source, ingest_loop, pull, pull_all
+from svc_http.workers.ingest import add_source, ingest_loop, pull, pull_all
 from svc_http.workers.renew import renew_secrets
 from svc_http.workers.reporting import make_report
 from svc_http.workers.schedule import schedule_loop
 
 __all__ = [
-    "Outcome",
     "add_source",
     "deliver_loop",
     "ingest_loop",

@@ -10,7 +10,6 @@ Rule 3: nobody waits for somebody else's address: a few webhooks of one host at 
 """
 
 import asyncio
-from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from typing import Final, Protocol
@@ -25,15 +24,14 @@ from svc_core.webhooks import delivering, rules
 from svc_core.webhooks.delivering import KEPT, Task
 from svc_core.webhooks.rules import Outcome
 from svc_http import system
-from svc_http.commits import Commits
 from svc_http.fetch.post import Undelivered
-from svc_http.service import Service
+from svc_http.runtime.commits import Commits
+from svc_http.runtime.service import Failed, Service
 
 LOOK_SECONDS: Final = 1.0
 """How often the queues are looked at when nothing was heard: what other processes queued, and
 attempts whose worker died."""
 GATHER_SECONDS: Final = 0.01
-"""How long commits are gathered before one look, so that a busy store is not asked at each."""
 WEBHOOKS_AT_ONCE: Final = 32
 """Webhooks being told; each has at most five attempts under way, so 160 connections."""
 HOST_WEBHOOKS_AT_ONCE: Final = 4
@@ -51,7 +49,6 @@ PURGE_ROWS_MAX: Final = 500
 
 Key = tuple[str, str]
 """A webhook: its tenant and its id."""
-Failed = Callable[[BaseException], None]
 
 
 class Sender(Protocol):
@@ -116,11 +113,9 @@ class _Rounds:
 
     async def run(self) -> None:
         try:
-            while True:
-                version = self._commits.version
-                await self._attend_due()
-                if await self._commits.after(version, LOOK_SECONDS):
-                    await asyncio.sleep(GATHER_SECONDS)
+            await self._commits.rounds(
+                self._attend_due, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS
+            )
         finally:
             tasks = tuple(self._attended.values())
             for task in tasks:

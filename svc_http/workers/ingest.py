@@ -11,20 +11,20 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
 from hashlib import sha256
-from typing import Literal
 
 import anyio
 import anyio.to_thread
 from attrs import field, frozen
 
-from svc_core.news import intake, operations, rules
+from svc_core.news import intake, rules
+from svc_core.news.sources import Outcome
 from svc_core.operation import Context
 from svc_core.ports import SYSTEM, Document
 from svc_core.resources.members import micros
 from svc_core.resources.news import SOURCES, Source
 from svc_core.sources import FeedRefused, MissingExtra, ParsedFeed, parse_feed
 from svc_http.fetch import Fetched, Fetcher, FetchRefused, NotModified
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 
 DOCUMENTS_AT_ONCE = 1
 """Documents being read or written. Reading is bound by the interpreter, so two at once are no
@@ -42,17 +42,6 @@ ROUND_SOURCES_MAX = 64
 CLAIM = timedelta(minutes=5)
 """How long a source belongs to the worker that claimed it: longer than a round can take, with 64
 sources, 8 at once and at most 23 seconds each, even if many are slow."""
-
-
-@frozen
-class Outcome:
-    """What came of pulling one source. `source` is None when it was removed meanwhile."""
-
-    status: Literal["taken", "unchanged", "failed", "removed"]
-    source: Source | None
-    created: int = 0
-    updated: int = 0
-    unchanged: int = 0
 
 
 @frozen
@@ -112,7 +101,7 @@ async def _take(service: Service, source: Source, answer: Fetched) -> Outcome:
     if digest == source.digest:
         return await _unchanged(service, source)
     reading = await anyio.to_thread.run_sync(_read, service, source, answer)
-    new = await service.read(SYSTEM, lambda ctx: operations.unseen(ctx, reading.rows))
+    new = await service.read(SYSTEM, lambda ctx: intake.unseen(ctx, reading.rows))
     batch = await anyio.to_thread.run_sync(intake.prepared, new)
     copy = intake.Copy(answer.etag, answer.last_modified, digest)
     taken, after = await service.system(partial(_write, source.id, reading.parsed, batch, copy))
@@ -129,9 +118,9 @@ def _read(service: Service, source: Source, answer: Fetched) -> _Reading:
 
 async def _write(
     id_: str, parsed: ParsedFeed, batch: intake.Batch, copy: intake.Copy, ctx: Context
-) -> tuple[operations.Taken | None, Source | None]:
+) -> tuple[intake.Taken | None, Source | None]:
     taken = await intake.take_document(ctx, id_, parsed, batch, copy)
-    return taken, await operations.find_source(ctx, id_)
+    return taken, await ctx.find(SOURCES, id_)
 
 
 async def _unchanged(service: Service, source: Source) -> Outcome:

@@ -6,19 +6,16 @@ Rule 2: a secret that cannot be opened is told and left as it is: it opens again
         secret is listed, and until then its events wait.
 """
 
-from collections.abc import Callable
 from functools import partial
 from typing import Final
 
 from svc_core.resources.webhook import WEBHOOK_SECRETS
 from svc_core.vault import VaultError
 from svc_core.webhooks import keys
-from svc_http.service import Service
+from svc_http.runtime.service import Failed, Service
 
 PAGE_ROWS: Final = 100
 """Webhooks looked up at once."""
-
-Failed = Callable[[BaseException], None]
 
 
 async def renew_secrets(service: Service, failed: Failed, page_rows: int = PAGE_ROWS) -> int:

@@ -6,7 +6,7 @@ import anyio.to_thread
 
 from svc_core.reports import Finished, Window, compose, gather, publish
 from svc_core.resources.report import ReportRow
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 
 
 async def make_report(

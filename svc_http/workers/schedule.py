@@ -15,13 +15,13 @@ import anyio
 from svc_core import problem
 from svc_core.ports import Owned
 from svc_core.problem import Problem
-from svc_core.profiles.planning import pass_over, run_end
+from svc_core.profiles.operations import pass_over, run_end
 from svc_core.reports import Window
 from svc_core.reports.making import SETTLING, postpone, settle
 from svc_core.resources.members import micros
 from svc_core.resources.profile import DUE, Due
 from svc_core.resources.report import ReportRow
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 from svc_http.workers.reporting import composed
 
 ROUND_SECONDS = 5.0

@@ -7,7 +7,6 @@ Rule 3: a file goes only while no row of any tenant names it, and not while one 
 """
 
 import asyncio
-from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from typing import Final
@@ -16,35 +15,24 @@ from attrs import frozen
 
 from svc_core.operation import Context
 from svc_core.ports import Owned
+from svc_core.recordings import trust
 from svc_core.reports import speaking
 from svc_core.reports.speaking import Task
-from svc_core.resources.audio import (
-    AUDIO,
-    DOUBTS,
-    SPEAKING,
-    Audio,
-    Doubt,
-    Recording,
-    Speaking,
-    trust,
-)
+from svc_core.resources.audio import AUDIO, DOUBTS, SPEAKING, Audio, Doubt, Recording, Speaking
 from svc_core.resources.members import micros
-from svc_http.commits import Commits
-from svc_http.media import Media
+from svc_http.media.files import Media
 from svc_http.providers.sound import NoSound
 from svc_http.providers.speech import SECONDS_MAX, Speech, SpeechFailed, Words
-from svc_http.service import Service
+from svc_http.runtime.commits import Commits
+from svc_http.runtime.service import Failed, Service
 
 CLAIM: Final = timedelta(seconds=SECONDS_MAX + 60)
 """How long a report belongs to the worker that speaks it: its bound, and a minute for the disk."""
 LOOK_SECONDS: Final = 30.0
 """How often the wishes are looked at when nothing was heard: retries, and claims of the dead."""
 GATHER_SECONDS: Final = 0.25
-"""How long commits are gathered before one look, so that a busy store is not asked at each."""
 ROUND_MAX: Final = 16
 """Rows read in one round."""
-
-Failed = Callable[[BaseException], None]
 
 
 @frozen
@@ -85,11 +73,8 @@ async def speak_loop(service: Service, studio: Studio, commits: Commits, failed:
 
     `failed` hears of what could not be spoken; each is tried again later, a few times.
     """
-    while True:
-        version = commits.version
-        await speak_due(service, studio, failed)
-        if await commits.after(version, LOOK_SECONDS):
-            await asyncio.sleep(GATHER_SECONDS)
+    work = partial(speak_due, service, studio, failed)
+    await commits.rounds(work, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
 
 
 async def speak_due(service: Service, studio: Studio, failed: Failed) -> tuple[Audio, ...]:
@@ -120,11 +105,8 @@ async def _speak(
 async def sweep_loop(service: Service, media: Media, commits: Commits) -> None:
     """Remove files that nobody needs, soon after that is so; it ends by being cancelled."""
     await asyncio.to_thread(media.tidy)
-    while True:
-        version = commits.version
-        await sweep(service, media)
-        if await commits.after(version, LOOK_SECONDS):
-            await asyncio.sleep(GATHER_SECONDS)
+    work = partial(sweep, service, media)
+    await commits.rounds(work, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
 
 
 async def sweep(service: Service, media: Media) -> tuple[str, ...]:

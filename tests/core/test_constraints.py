@@ -8,7 +8,7 @@ from annotated_types import Gt, Interval
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, MinLen, Pattern, check
+from svc_core.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern, check
 
 ID = Pattern("rpt_[a-f0-9]{24}", "a report id")
 CODE = Pattern("[A-Z]{2}")
@@ -46,6 +46,27 @@ WORD = Pattern(r"\w+|\d+")
 )
 def test_the_reason_names_the_bound(constraint, value, reason):
     assert check(constraint, value) == reason
+
+
+@pytest.mark.parametrize(
+    ("identifies", "good", "legacy", "refusal"),
+    [
+        (IdOf("rpt"), ["rpt"], True, "must be a report id"),
+        (IdOf("evt"), ["evt"], False, "must be an event id"),
+        (IdOf("obs", "clm", noun="record"), ["obs", "clm"], False, "must be a record id"),
+        (IdOf("rpt", "inc", noun="source"), ["rpt", "inc"], False, "must be a source id"),
+    ],
+)
+def test_an_identifier_is_of_its_kinds_and_old_where_its_kind_is(identifies, good, legacy, refusal):
+    digits = 24 * "a"
+    for prefix in good:
+        assert check(identifies, f"{prefix}_{digits}") is None
+        assert identifies.public(f"{prefix}_{digits}") == f"{prefix}_{digits}"
+    for bad in (digits, f"prf_{digits}", f"{good[0]}_{digits}\n", f"{good[0]}_{'A' * 24}"):
+        assert check(identifies, bad) == refusal
+    assert check(identifies, identifies.example) is None
+    assert identifies.takes_legacy is legacy
+    assert identifies.public(digits) == (f"{good[0]}_{digits}" if legacy else digits)
 
 
 @pytest.mark.parametrize("value", [None, True, False, "text", [], {}, object()])

@@ -4,11 +4,12 @@ import copy
 import pickle
 
 import pytest
+from attrs import frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core import unset
-from svc_core.unset import UNSET, Unset
+from svc_core.unset import UNSET, Maybe, Unset
 
 VALUES = st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.integers())
 
@@ -44,3 +45,29 @@ def test_there_is_one_unset(again):
 
 def test_it_shows_as_it_is_written():
     assert repr([UNSET]) == "[UNSET]"
+
+
+@frozen
+class Whole:
+    name: str
+    words: tuple[str, ...] = ()
+
+
+@frozen
+class Patch:
+    name: Maybe[str] = UNSET
+    words: Maybe[tuple[str, ...] | None] = UNSET
+
+
+@pytest.mark.parametrize(
+    ("patch", "members"),
+    [
+        (Patch(), {}),
+        (Patch(name="n"), {"name": "n"}),
+        (Patch(words=None), {"words": ()}),
+        (Patch(words=("a",)), {"words": ("a",)}),
+        (Whole("n"), {"name": "n", "words": ()}),
+    ],
+)
+def test_a_merge_patch_names_what_it_changes_and_null_is_the_default(patch, members):
+    assert unset.named(patch, Whole) == members

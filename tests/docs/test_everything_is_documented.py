@@ -13,10 +13,10 @@ from svc_core.access import keys, lockout
 from svc_core.analysis.topics import TOPIC_IDS
 from svc_core.news import intake
 from svc_core.problem import CATALOGUE
-from svc_http import secret
 from svc_http.app import build
 from svc_http.commands.catalogue import commands
-from svc_http.pages import Pages
+from svc_http.requests.pages import Pages
+from svc_http.runtime import secret
 from svc_http.settings import MEMBERS, MEMORY, Settings
 from svc_http.storage import MemoryStorage
 from svc_http.storage.sqlite import threads

@@ -18,7 +18,7 @@ from attrs import frozen
 from svc_core import accounts, problem
 from svc_core.access import plans
 from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES, KeyWish
-from svc_core.constraints import Ge, Le, MaxLen, MinLen
+from svc_core.constraints import Ge, IdOf, Le, MaxLen, MinLen
 from svc_core.cursor import Keyring
 from svc_core.operation import (
     BODY,
@@ -28,7 +28,6 @@ from svc_core.operation import (
     QUERY,
     Actor,
     Context,
-    IdOf,
     Operation,
     Target,
     header,
@@ -38,8 +37,8 @@ from svc_core.problem import Problem
 from svc_core.result import Content, Created, Empty, One, Page
 from svc_core.unset import UNSET, Maybe, given
 from svc_http import app as service_app
-from svc_http import server
 from svc_http.app import Service
+from svc_http.server import hypercorn
 from svc_http.settings import Settings
 from svc_http.storage import MemoryStorage
 
@@ -78,7 +77,6 @@ NOTES: Collection[Note] = Collection(
     order=lambda note: note.made,
     keys={"topic": lambda note: note.topic},
     kind="note",
-    path="/api/v1/notes/{id}",
 )
 
 
@@ -423,20 +421,20 @@ class Wire:
     def __init__(self, body_seconds_max: float = 60) -> None:
         self.key = ""
         self._body_seconds_max = body_seconds_max
-        self.listening = server.listen("127.0.0.1", 0)
+        self.listening = hypercorn.listen("127.0.0.1", 0)
         self.port = self.listening.getsockname()[1]
         self._up = threading.Event()
         self._thread = threading.Thread(target=self._main)
 
     def _main(self) -> None:
-        with asyncio.Runner(loop_factory=server.loop_factory()) as runner:
+        with asyncio.Runner(loop_factory=hypercorn.loop_factory()) as runner:
             settings = make_settings(body_seconds_max=self._body_seconds_max, rate_limits=False)
             house = House(settings)
             self.key = house.key()
             self.log = house.log
             self.service = house.service
             self.loop = runner.get_loop()
-            runner.run(server.serve(house.service, self.listening, self._ready, signals=False))
+            runner.run(hypercorn.serve(house.service, self.listening, self._ready, signals=False))
             house.runner.close()
 
     def _ready(self, host: str, port: int) -> None:

@@ -11,7 +11,7 @@ from starlette.routing import Mount, Route
 
 from svc_core import catalog, openapi, problem
 from svc_http import app
-from svc_http.exchange import EXPOSED
+from svc_http.requests.exchange import EXPOSED
 from svc_http.settings import Settings
 from svc_http.storage import MemoryStorage
 
@@ -104,7 +104,7 @@ def test_whoever_starts_second_starts_nothing(make_house, diary):
 
 
 def test_a_worker_that_fails_is_logged_and_tried_again(make_house, diary, monkeypatch):
-    monkeypatch.setattr("svc_http.runtime.RESTART_SECONDS", 0.01)
+    monkeypatch.setattr("svc_http.runtime.runtime.RESTART_SECONDS", 0.01)
     house = make_house(parts={"workers": [diary.broken]})
 
     async def during():

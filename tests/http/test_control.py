@@ -23,9 +23,9 @@ from svc_http.commands.answering import Answering
 from svc_http.commands.command import Command, short, table
 from svc_http.commands.progress import Progress, Tell, silent
 from svc_http.control import BrokeOff, Control, Refused, Unreachable, Unsafe
-from svc_http.opening import hands
-from svc_http.runtime import Runtime
-from svc_http.service import Service
+from svc_http.runtime.opening import hands
+from svc_http.runtime.runtime import Runtime
+from svc_http.runtime.service import Service
 from svc_http.settings import MEMORY, Settings
 from svc_http.storage.errors import Overloaded, StorageUnavailable
 from svc_http.storage.memory import MemoryStorage

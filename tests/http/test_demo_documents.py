@@ -22,9 +22,10 @@ from svc_core.analysis.evidence import Evidence
 from svc_core.analysis.query import Query
 from svc_core.analysis.relevance import choose, readings
 from svc_core.analysis.topics import assign
+from svc_core.resources.profile import ProfileInput
 from svc_core.schedule import TIMED
 from svc_core.sources import parse_feed
-from svc_http.demo import PROFILES, DemoDocument, DemoProfile, documents
+from svc_http.demo import PROFILES, DemoDocument, documents
 from svc_http.demo.documents import AGE_MAX
 
 NOW = datetime(2026, 3, 2, 9, 30, 15, 250_000, tzinfo=UTC)
@@ -334,7 +335,7 @@ def demo_evidence() -> list[Evidence]:
     ]
 
 
-def matches(profile: DemoProfile) -> list[Evidence]:
+def matches(profile: ProfileInput) -> list[Evidence]:
     query = Query.of(profile.topic, profile.keywords, profile.language)
     return [scored.evidence for scored in choose(query, readings(demo_evidence()))]
 
@@ -347,7 +348,9 @@ def test_our_own_parser_reads_every_item_whole() -> None:
 
 
 @pytest.mark.parametrize("profile", PROFILES[:-1], ids=lambda profile: profile.name)
-def test_a_profile_matches_ten_items_of_four_sources_in_three_stories(profile: DemoProfile) -> None:
+def test_a_profile_matches_ten_items_of_four_sources_in_three_stories(
+    profile: ProfileInput,
+) -> None:
     found = matches(profile)
     assert len(found) >= 10
     assert len({item.source_name for item in found}) >= 4
@@ -357,7 +360,7 @@ def test_a_profile_matches_ten_items_of_four_sources_in_three_stories(profile: D
 
 
 @pytest.mark.parametrize("profile", PROFILES[:-1], ids=lambda profile: profile.name)
-def test_a_profile_has_something_new_in_the_last_day(profile: DemoProfile) -> None:
+def test_a_profile_has_something_new_in_the_last_day(profile: ProfileInput) -> None:
     recent = NOW - timedelta(days=1)
     fresh = [item for item in matches(profile) if item.published_at and item.published_at > recent]
     assert len(fresh) >= 2

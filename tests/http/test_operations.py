@@ -57,28 +57,6 @@ def test_a_request_id_of_the_caller_is_not_taken_over(house):
     assert "req_" + "0" * 24 not in ids
 
 
-def test_a_repeated_write_is_done_once_and_answered_alike(house):
-    key = house.key()
-    first, again = create(house, key), create(house, key)
-    assert (again.status_code, again.content) == (201, first.content)
-    assert again.headers["idempotency-replayed"] == "true"
-    assert "idempotency-replayed" not in first.headers
-    assert house.ask("GET", NOTES, key).json()["meta"]["pageCount"] == 1
-
-
-def test_pages_link_to_the_next_one_until_the_end(house):
-    key = house.key()
-    for number in range(3):
-        create(house, key, f"note {number}", f"key-number-{number}")
-    seen, url = [], f"{NOTES}?limit=2"
-    while url:
-        page = house.ask("GET", url, key)
-        seen += [row["text"] for row in page.json()["data"]]
-        url = page.json()["links"]["next"]
-        assert page.headers.get("link") == (f'<{url}>; rel="next"' if url else None)
-    assert sorted(seen) == ["note 0", "note 1", "note 2"]
-
-
 def test_an_unchanged_resource_is_not_sent_again(house):
     key = house.key()
     made = create(house, key)
@@ -92,18 +70,6 @@ def test_an_unchanged_resource_is_not_sent_again(house):
         assert "content-length" not in answer.headers
         assert not any(name.startswith("ratelimit") for name in answer.headers)
     assert house.ask("GET", place, key, headers={"If-None-Match": '"other"'}).status_code == 200
-
-
-def test_a_stale_tag_never_writes(house, refused):
-    key = house.key()
-    place = create(house, key).headers["location"]
-    body = {"text": "changed"}
-    stale = house.ask("PATCH", place, key, headers={"If-Match": '"stale"'}, json=body)
-    refused(stale, problem.PRECONDITION_FAILED)
-    assert house.ask("GET", place, key).headers["etag"] == stale.headers["etag"]
-    current = {"If-Match": stale.headers["etag"]}
-    changed = house.ask("PATCH", place, key, headers=current, json=body)
-    assert changed.json()["data"]["text"] == "changed"
 
 
 def large_patch(house, key, place, if_match):
@@ -137,27 +103,6 @@ def test_what_is_to_be_changed_is_judged_before_the_body_that_cannot_be_read(hou
         assert seen.headers[b"connection"] == b"close"
 
 
-def test_a_deleted_resource_leaves_nothing_behind(house, refused):
-    key = house.key()
-    place = create(house, key).headers["location"]
-    gone = house.ask("DELETE", place, key)
-    assert (gone.status_code, gone.content) == (204, b"")
-    assert "content-type" not in gone.headers
-    refused(house.ask("DELETE", place, key), problem.NOT_FOUND)
-    refused(house.ask("GET", place, key), problem.NOT_FOUND)
-
-
-def test_the_representation_follows_the_caller(house, refused):
-    key = house.key()
-    place = create(house, key).headers["location"]
-    text = house.ask("GET", place, key, headers={"Accept": "text/markdown"})
-    assert (text.text, text.headers["content-type"]) == ("hello", "text/markdown")
-    assert house.ask("GET", place, key).headers["content-type"] == "application/json"
-    other = house.ask("GET", place, key, headers={"Accept": "image/png"})
-    refused(other, problem.NOT_ACCEPTABLE)
-    assert other.headers["vary"] == "Authorization, Accept"
-
-
 def test_deprecated_inputs_are_announced(make_house):
     sunset = datetime(2027, 6, 30, tzinfo=UTC)
     house = make_house(sunset_at=sunset)
@@ -172,27 +117,6 @@ def test_deprecated_inputs_are_announced(make_house):
 
 
 # -- methods -----------------------------------------------------------------------------------
-
-
-def test_head_is_get_without_content(house):
-    key = house.key()
-    place = create(house, key).headers["location"]
-    full, head = house.ask("GET", place, key), house.ask("HEAD", place, key)
-    assert head.content == b""
-    particular = {"x-request-id", "ratelimit"}
-    kept = {
-        name: value
-        for name, value in full.headers.items()
-        if name not in particular and "remaining" not in name
-    }
-    assert kept.items() <= head.headers.items()
-
-
-@pytest.mark.parametrize("method", ["PUT", "TRACE", "FROBNICATE"])
-def test_another_method_on_a_known_path_is_told_the_right_ones(house, refused, method):
-    answer = house.ask(method, NOTES)
-    refused(answer, problem.METHOD_NOT_ALLOWED)
-    assert answer.headers["allow"] == "GET, HEAD, POST, OPTIONS"
 
 
 def test_options_tell_the_methods_and_what_a_patch_may_be(house):
@@ -276,36 +200,6 @@ def test_a_store_in_trouble_is_a_retryable_answer(make_house, house, refused, er
         refused(answer, kind)
         assert answer.headers["retry-after"] == "1"
         assert "/secret" not in answer.text
-
-
-def test_the_checks_come_in_their_order(house, refused):
-    key = house.key("news:read")
-    bad = {"path": f"{NOTES}?limit=0", "headers": {"Accept": "image/png"}}
-    refused(house.ask("GET", bad["path"], headers=bad["headers"]), problem.MISSING_API_KEY)
-    refused(house.ask("GET", bad["path"], key, headers=bad["headers"]), problem.NOT_ACCEPTABLE)
-    refused(house.ask("GET", bad["path"], key), problem.INVALID_PARAMETER)
-    big = {"content": b"x" * 2_000_000}
-    refused(house.ask("POST", NOTES, **big), problem.BODY_TOO_LARGE)
-    refused(house.ask("POST", NOTES, key, content=b"{"), problem.INSUFFICIENT_SCOPE)
-
-
-@pytest.mark.parametrize(
-    ("content", "headers", "kind"),
-    [
-        (b"{", {}, problem.MALFORMED_JSON),
-        (b'{"text":"a","text":"b"}', {}, problem.DUPLICATE_JSON_MEMBER),
-        (b'{"text":"\xff"}', {}, problem.INVALID_ENCODING),
-        (b"[" * 100_000, {}, problem.JSON_TOO_DEEP),
-        (b'{"text":1e400}', {}, problem.NUMBER_OUT_OF_RANGE),
-        (b'{"text":1}', {}, problem.VALIDATION_FAILED),
-        (b'{"text":"a"}', {"Content-Type": "text/plain"}, problem.UNSUPPORTED_MEDIA_TYPE),
-        (b'{"text":"a"}', {"Content-Encoding": "gzip"}, problem.UNSUPPORTED_MEDIA_TYPE),
-        (b'{"text":"a"}', {"Idempotency-Key": "short"}, problem.INVALID_IDEMPOTENCY_KEY),
-    ],
-)
-def test_a_bad_body_is_refused_by_its_name(house, refused, content, headers, kind):
-    given = {"Content-Type": "application/json", **KEY, **headers}
-    refused(house.ask("POST", NOTES, house.key(), content=content, headers=given), kind)
 
 
 # -- the page cache ----------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import attrs
 import pytest
 
 from svc_core import accounts, catalog, passes, problem
@@ -19,6 +20,7 @@ from svc_core.resources.report import (
     ReportFacets,
     ReportLinks,
     ReportRow,
+    ReportWords,
     Statement,
 )
 from svc_http.storage import MemoryStorage
@@ -32,11 +34,11 @@ SPOKEN = "The E-U spends 1.2 billion US dollars, 5 percent more."
 def legacy_report(at):
     """A report from before signals and graphs, its words and its row."""
     opening = (Statement("The EU spends $1.2bn, 5% more.", ()),)
-    story = render.Story("Ports <b>", opening, (), (), (), ())
+    title, words = "Ports <b>", ReportWords(opening, (), (), (), ())
     row = ReportRow(
         id=ID,
         profile_id="prf_" + "7" * 24,
-        title=story.title,
+        title=title,
         summary=opening[0].text,
         language="en",
         generated_at=at,
@@ -55,15 +57,13 @@ def legacy_report(at):
     facets = ReportFacets(
         report_id=ID,
         digest="0" * 64,
-        opening=opening,
-        key_points=(),
-        sections=(),
-        briefs=(),
-        sources=(),
+        **attrs.asdict(words, recurse=False),
         signals=None,
         graph=None,
-        content=ReportContent(html=render.page(story), markdown=render.markdown(story)),
-        text=render.text(story),
+        content=ReportContent(
+            html=render.page(title, words), markdown=render.markdown(title, words)
+        ),
+        text=render.text(title, words),
     )
     return row, facets
 
@@ -129,63 +129,11 @@ def test_the_operator_may_ask_for_the_right_to_audio_instead(serve, refused):
     assert operation["get"]["x-required-scopes"] == ["reports:audio"]
 
 
-def test_without_a_key_the_words_have_their_price(serve, refused):
-    house, _ = serve()
-    refused(house.ask("GET", AUDIO_TEXT), problem.PAYMENT_REQUIRED)
-
-
-def test_an_unknown_report_has_no_words(serve, refused):
-    house, keys = serve()
-    unknown = AUDIO_TEXT.replace("7", "8")
-    refused(house.ask("GET", unknown, keys["reports:read"]), problem.NOT_FOUND)
-    malformed = "/api/v1/reports/rpt_7/audio-text"
-    refused(house.ask("GET", malformed, keys["reports:read"]), problem.NOT_FOUND)
-
-
-def test_words_that_are_known_are_not_sent_again(serve):
-    house, keys = serve()
-    tags = set()
-    for place in (AUDIO_TEXT, f"{PATH}/text", PATH):
-        tag = house.ask("GET", place, keys["reports:read"]).headers["etag"]
-        tags.add(tag)
-        again = house.ask("GET", place, keys["reports:read"], headers={"If-None-Match": tag})
-        assert (again.status_code, again.content) == (304, b"")
-    assert house.ask("GET", AUDIO_TEXT, keys["reports:read"]).headers["etag"] in tags
-    head = house.ask("HEAD", AUDIO_TEXT, keys["reports:read"])
-    assert head.headers["etag"] in tags
-
-
-@pytest.mark.parametrize("accept", ["text/plain", "text/markdown"])
-def test_the_words_for_speech_come_as_json_alone(serve, refused, accept):
-    house, keys = serve()
-    answer = house.ask("GET", AUDIO_TEXT, keys["reports:read"], headers={"Accept": accept})
-    refused(answer, problem.NOT_ACCEPTABLE)
-
-
 def test_texts_name_their_characters(serve):
     house, keys = serve()
     for path, kind in ((PATH, "text/markdown"), (f"{PATH}/text", "text/plain")):
         answer = house.ask("GET", path, keys["reports:read"], headers={"Accept": kind})
         assert answer.headers["content-type"] == f"{kind}; charset=utf-8"
-
-
-def test_a_report_older_than_signals_and_graphs_says_so_in_every_form(serve):
-    house, keys = serve()
-    key = keys["reports:read"]
-    assert house.ask("GET", f"{PATH}/signals", key).json()["signals"] == []
-    graph = house.ask("GET", f"{PATH}/graph", key).json()
-    assert graph["graph"] is None
-    assert set(graph["counts"].values()) == {0}
-    detail = house.ask("GET", f"{PATH}?include=signals,graph,audio,sources", key).json()["data"]
-    assert [detail[name] for name in ("signals", "graph", "audio", "sources")] == [
-        [],
-        None,
-        None,
-        [],
-    ]
-    assert "content" not in detail
-    agent = house.ask("GET", f"{PATH}?view=agent", key).json()["data"]
-    assert (agent["signals"], agent["keyPoints"], agent["sources"]) == ([], [], [])
 
 
 def test_the_text_has_its_words_counted_and_is_given_plain(serve):
@@ -215,16 +163,6 @@ def speak(house):
     house.run(house.storage.write(row.tenant, lambda tx: adopt(tx, row.tenant)))
 
 
-def test_audio_takes_a_right_of_its_own_and_has_a_price(serve, refused):
-    house, keys = serve()
-    refused(house.ask("GET", AUDIO, keys["reports:audio"]), problem.AUDIO_NOT_AVAILABLE)
-    speak(house)
-    assert house.ask("GET", AUDIO, keys["reports:audio"]).status_code == 200
-    refused(house.ask("GET", AUDIO, keys["reports:read"]), problem.INSUFFICIENT_SCOPE)
-    refused(house.ask("GET", AUDIO), problem.PAYMENT_REQUIRED)
-    refused(house.ask("GET", AUDIO.replace("7", "8"), keys["reports:audio"]), problem.NOT_FOUND)
-
-
 def test_a_redirect_leads_to_the_file_by_an_absolute_address(serve):
     house, keys = serve()
     speak(house)
@@ -239,13 +177,6 @@ def test_a_redirect_leads_to_the_file_by_an_absolute_address(serve):
     assert answer.headers["location"] == url
     assert url.startswith(f"https://api.example.org/media/{RECORDING.name}?")
     assert house.ask("GET", f"{AUDIO}?redirect=maybe", keys["reports:audio"]).status_code == 400
-
-
-def test_a_cdn_takes_the_place_of_the_addresses_that_end(serve):
-    house, keys = serve(media_base_url="https://cdn.example.org/audio")
-    speak(house)
-    url = house.ask("GET", AUDIO, keys["reports:audio"]).json()["url"]
-    assert url == f"https://cdn.example.org/audio/{RECORDING.name}"
 
 
 @pytest.mark.parametrize("path", [AUDIO, f"{PATH}?include=audio"])

@@ -7,8 +7,9 @@ import attrs
 import pytest
 
 from svc_core.constraints import Doc
-from svc_http import secret, settings
-from svc_http.secret import checked, secured
+from svc_http import settings
+from svc_http.runtime import secret
+from svc_http.runtime.secret import checked, secured
 from svc_http.settings import MEMBERS, Settings, SettingsError, load
 
 STRONG = "0123456789abcdef" * 4

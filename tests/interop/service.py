@@ -30,8 +30,9 @@ from svc_core.resources.report import (
     ReportGraph,
     ReportSignal,
 )
-from svc_http import server, system
+from svc_http import system
 from svc_http.app import build
+from svc_http.server import hypercorn
 from svc_http.settings import Settings
 from svc_http.storage import MemoryStorage
 
@@ -39,7 +40,7 @@ SECRET = "0123456789abcdef" * 4
 
 
 def main() -> None:
-    listening = server.listen("127.0.0.1", 0)
+    listening = hypercorn.listen("127.0.0.1", 0)
     origin = f"http://127.0.0.1:{listening.getsockname()[1]}"
     storage = MemoryStorage(COLLECTIONS)
     service = build(Settings(base_url=origin, db=":memory:", secret=SECRET), storage)
@@ -51,7 +52,7 @@ def main() -> None:
             sys.stdout.write(f"{json.dumps(told)}\n")
             sys.stdout.flush()
 
-        runner.run(server.serve(service, listening, ready))
+        runner.run(hypercorn.serve(service, listening, ready))
 
 
 async def _fill(storage: MemoryStorage) -> tuple[str, str]:

@@ -16,8 +16,7 @@ from svc_core.ports import LedgerNode, SealedLine
 from svc_core.testing.sample import SAMPLES
 from svc_core.testing.sealing import a_line, growth, plain
 from svc_core.testing.sync_store import SyncStore
-from svc_http import snapshots
-from svc_http.storage import SqliteStorage
+from svc_http.storage import SqliteStorage, snapshots
 from svc_http.storage.sqlite import migrate, status
 from svc_http.storage.sqlite.connection import connect_reader, connect_writer
 from svc_http.storage.sqlite.traces import RETRY_SECONDS, Traces

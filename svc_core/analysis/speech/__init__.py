@@ -1,9 +1,10 @@
 """Speech-ready text: what a voice can read aloud as it stands (Spec: Report, audio-text facet).
 
 Rule 1: pure, deterministic, linear in the length of the text, bounded, and it refuses nothing.
-Rule 2: no HTML or Markdown is left in it; addresses are shortened, code is not read.
-Rule 3: digits stay digits where every voice reads them well (`5`, `2.5`, `1,200`, `2026`); what is
-        a sign, an abbreviation or a notation becomes words.
+Rule 2: no HTML or Markdown is left in it; addresses are shortened.
+Rule 3: what every voice reads well stays as it is written: digits (`5`, `2.5`, `1,200`, `2026`),
+        ordinals (`21st`), times of day (`14:30`), quarters (`Q1`). What is a sign, an abbreviation
+        or a notation becomes words.
 Rule 4: English is normalised in full; in other languages only what is unambiguous is changed.
 """
 

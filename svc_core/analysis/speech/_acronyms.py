@@ -8,8 +8,9 @@ Rule 3: a paragraph in capitals throughout is emphasis; only what is surely spel
 
 import re
 
-_AS_WORDS = frozenset(
-    """
+from svc_core.analysis._tables import words
+
+_AS_WORDS = words("""
     AIDS ALBA ANZUS ARPA ASAP ASEAN ASEM ATACMS AUKUS AWACS BAFTA BAME BENELUX BIMSTEC BREXIT BRICS
     CAPTCHA CARICOM CENTCOM CEPI CERN CERT CISA COBRA COMESA COP COVAX COVID DARPA DAX DEFCON DEFRA
     ECOWAS EFTA EMEA ENISA ERASMUS ESMA EURATOM EURIBOR EUROPOL FAANG FATF FEMA FERPA FICO
@@ -20,27 +21,22 @@ _AS_WORDS = frozenset(
     RICO ROM SAARC SADC SALT SARS SCOTUS SCUBA SHAPE SIM SIPRI SITREP SOCOM SOFR SONAR START STEM
     STIX SWAT SWIFT TALIS TASER TASS TAXII TEPCO THAAD TRIPS UEFA UNAIDS UNCTAD UNEP UNESCO UNICEF
     UNIFIL UNITAID UNOSOM UNRWA USAID USMCA VAT WADA WAN WASP YUKOS ZIP
-    """.split()  # noqa: SIM905 - a table of words
-)
-_SPELLED = frozenset(
-    """
+""")
+_SPELLED = words("""
     ABC AFP AI API BBC BP CBS CDC CEO CFO CIA CNN COO CPI CPU CTO CVE DDOS DHS DNA DNS DOE DOJ ECB
     EPA ESG ETF EU FAA FAO FBI FCC FDA FDIC FOIA FSB FTC FX GCC GDP GDPR GMO GPS GPU HIV HR IAEA
     IATA IBM ICBM ICC ICJ ICU IDF IDP IEA IED ILO IMF IMO IOC IOM IPCC IPO IRA IRGC IRS ISP IT ITV
     IVF KGB LGBT LLC LNG LPG MEP MIT MOU MP MRI MSF NBA NBC NFL NGO NHS NPT NSA NYSE OECD OHCHR
     OSCE PC PKK PLA PLO PM PPI PR QE RAF RNA RSF SEC SUV TB TV UAE UAV UCLA UFO UK UN UNDP UNHCR
     UNSC UPS URL US USA USB USDA USSR VIP VPN WFP WHO WTO XML YPG
-    """.split()  # noqa: SIM905 - a table of words
-)
-_EMPHASIS = frozenset(
-    """
+""")
+_EMPHASIS = words("""
     ACT ADD AGE AGO AIR ALL AM AN AND ANY ARE ART AS AT BAD BAN BE BIG BUT BUY BY CAN DAY DID DO
     END FED FEW FOR GET GO GOT HAD HAS HE HER HIM HIS HOT HOW IF IN IS ITS LAW LET LOT LOW MAN MAX
     MAY ME MEN MY NEW NO NOR NOT NOW OF OFF OH OIL OK OLD ON ONE OR OUR OUT OWN PAY PER PUT RED RUN
     SAD SAW SAY SEA SEE SET SHE SIX SO SON SUN TAX TEN THE TO TOO TOP TRY TWO UP USE VAN WAR WAS
     WAY WE WHY WIN YES YET YOU
-    """.split()  # noqa: SIM905 - a table of words
-)
+""")
 _CAPITALS = re.compile(
     r"(?:(?<=[a-z0-9])(-)|(?<!\w))([A-Z]{2,8})(?:(s|'s)(?!\w))?(?![A-Za-z_]|'[A-Za-z])(-(?=[A-Za-z]))?"
 )
@@ -48,7 +44,6 @@ _APOSTROPHE_S = "'s"  # of a plural as well: `A-P-Is` would be read as a word
 _DOLLARS = re.compile(r" dollars?\b")
 _JOINED = re.compile(r"\b([A-Z]{1,4})\s?&\s?([A-Z]{1,4})\b")
 _NUMBERED = re.compile(r"(?<![\w-])([A-Z]{1,5})-?([0-9]{1,4})([A-Z]?)([0-9]{0,2})(?![\w])")
-_GENERATION = re.compile(r"\b([2-6])G\b")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _UNSAYABLE = re.compile(
     r"^(?:(?=.{4,5}$)(?:.*(?:[^AEIOUY]{4}|[AEIOU]{3}|[^AEIOUY]{3}$|Q(?!U))"
@@ -65,7 +60,6 @@ def say_capitals(text: str) -> str:
         return text
     text = _JOINED.sub(lambda at: f"{'-'.join(at[1])} and {'-'.join(at[2])}", text)
     text = _NUMBERED.sub(_numbered, text)
-    text = _GENERATION.sub(r"\1-G", text)
     shouted = _is_shouted(text)
     return _CAPITALS.sub(lambda at: _said(at, shouted=shouted), text)
 

@@ -18,10 +18,12 @@ _HASHTAG = re.compile(r"(?<![\w&])#([^\W\d]\w{0,99})")
 _HANDLE = re.compile(r"(?<![\w.])@(\w{1,30})")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9]{2})")
 _CVE = re.compile(r"\b(CVE|CAN)[- ]([0-9]{4})-([0-9]{4,9})\b", re.IGNORECASE)
-_DAY_IN_DOTS = re.compile(r"(?<![\w.])[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}(?![\w.])")
 _GROUPS_IN_DOTS = re.compile(r"(?<![\w.])[1-9][0-9]{0,2}(?:\.[0-9]{3}){2,4}(?![\w.]|,[0-9])")
 _VERSION = re.compile(r"(?<![\w.])[vV]\.?([0-9]{1,6}(?:\.[0-9]{1,6}){0,4})(?![\w]|\.\w)")
-_PARTED = re.compile(r"(?<![\w.])[0-9]{1,6}(?:\.[0-9]{1,6}){2,4}(?![\w]|\.\w)")
+_PARTED = re.compile(  # no day
+    r"(?<![\w.])(?![0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}(?![\w.]))"
+    r"[0-9]{1,6}(?:\.[0-9]{1,6}){2,4}(?![\w]|\.\w)"
+)
 _EXCHANGE = re.compile(
     r"\b(NASDAQ|Nasdaq|NYSE|LSE|TSX|TSE|ASX|HKEX|SEHK|XETRA|FRA|OTC|AMEX|BSE|NSE)\s?:\s?"
     r"([A-Z][A-Z0-9]{0,5}|[0-9]{3,6})(?:\.[A-Z]{1,2})?\b"
@@ -46,17 +48,12 @@ def say_addresses(text: str, dot: str = " dot ", at: str = " at ") -> str:
 def say_codes(text: str) -> str:
     """Hashtags, handles, CVE ids, versions, network addresses and tickers in English."""
     if "#" in text:
-        text = _HASHTAG.sub(lambda found: f"hashtag {_words(found[1])}", text)
+        text = _HASHTAG.sub(lambda found: f"hashtag {_CAMEL.sub(' ', found[1])}", text)
     if "@" in text:
-        text = _HANDLE.sub(lambda found: f"at {found[1].replace('_', ' ')}", text)
+        text = _HANDLE.sub(r"at \1", text)
     text = _CVE.sub(lambda found: f"{found[1].upper()} {found[2]}, {' '.join(found[3])}", text)
     text = _GROUPS_IN_DOTS.sub(lambda found: found[0].replace(".", ","), text)
-    text = _VERSION.sub(lambda found: f"version {_pointed(found[1])}", text)
-    text = _PARTED.sub(_parted, text)
-    return _tickers(text)
-
-
-def _tickers(text: str) -> str:
+    text = _PARTED.sub(_parted, _VERSION.sub(r"version \1", text))
     text = _EXCHANGE.sub(lambda found: f"{found[1]}, ticker {'-'.join(found[2])}", text)
     text = _INSTRUMENT.sub(lambda found: f"(ticker {'-'.join(found[1])})", text)
     return _CASHTAG.sub(lambda found: f"ticker {'-'.join(found[1])}", text)
@@ -76,18 +73,8 @@ def _dotted(name: str, dot: str) -> str:
     return name.strip(".").replace(".", dot).replace("_", " ")
 
 
-def _words(tag: str) -> str:
-    return _CAMEL.sub(" ", tag).replace("_", " ")
-
-
-def _pointed(version: str) -> str:
-    return version.replace(".", " point ") if version.count(".") > 1 else version
-
-
 def _parted(found: re.Match[str]) -> str:
-    """Four small parts are a network address, other numbers in dots a version; days stay."""
-    if _DAY_IN_DOTS.fullmatch(found[0]):
-        return found[0]
+    """Four small parts are a network address, other numbers in dots a version."""
     parts = found[0].split(".")
     is_network = len(parts) == 4 and all(int(part) < 256 for part in parts)
     return (" dot " if is_network else " point ").join(parts)

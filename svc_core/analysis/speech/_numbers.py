@@ -1,127 +1,116 @@
-"""Counts, ranges, fractions and ordinals in words where a voice would stumble."""
+"""Counts, spans, fractions and signs in words where a voice would stumble."""
 
 import re
+import unicodedata
 
-from svc_core.analysis.speech._numerals import (
-    DASH,
-    NUMBER,
-    SCALE,
-    SCALES,
-    SIGN,
-    START,
-    cardinal,
-    ordinal,
-    signed,
+from svc_core.analysis._tables import either, pairs
+
+NUMBER = (
+    r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,5}|[0-9]{1,2}(?:,[0-9]{2}){1,5},[0-9]{3}|[0-9]{1,15})"
+    r"(?:\.[0-9]{1,9})?(?![0-9])"
 )
+"""A number with its thousands (or lakhs) and decimals; longer runs of digits are codes."""
+START = r"(?<![\w.,])(?<![A-Za-z]-)"
+"""Where a number may begin: not inside a word or another number."""
+DASH = r"\s?[–-]\s?"
+SIGN = r"(?:(?<![\w)–-])(?P<sign>[+-]))?"
 
-_ORDINAL = re.compile(r"(?<![\w.,])([0-9]{1,3})(?:st|nd|rd|th)\b")
-_VULGAR = {
-    "½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅕": "1/5", "⅖": "2/5",
-    "⅗": "3/5", "⅘": "4/5", "⅙": "1/6", "⅚": "5/6", "⅛": "1/8", "⅜": "3/8", "⅝": "5/8",
-    "⅞": "7/8", "⅐": "1/7", "⅑": "1/9", "⅒": "1/10",
-}  # fmt: skip
-_VULGAR_SIGN = re.compile(f"([0-9])?([{''.join(_VULGAR)}])")
+SCALES = pairs("""
+    k:thousand K:thousand thousand:thousand m:million M:million mn:million Mn:million mm:million
+    MM:million mln:million mio:million million:million b:billion B:billion bn:billion Bn:billion
+    BN:billion bln:billion billion:billion t:trillion T:trillion tn:trillion tln:trillion
+    trn:trillion trillion:trillion lakh:lakh cr:crore crore:crore lakh_crore:lakh_crore
+""")
+SCALE = either(SCALES)
+
+_ARTICLE = re.compile(r"(?:.*[^\w-])?[Aa]n?\s", re.DOTALL)
+_ONE = re.compile(r"1(?:\.0+)?")
+_PARTS = pairs("2:half 3:third 4:quarter 5:fifth 6:sixth 7:seventh 8:eighth 9:ninth 10:tenth")
+_VULGAR = re.compile("([0-9])?([¼-¾⅐-⅞])")
 _FRACTION = re.compile(
     r"(?<![\w./,-])(?:([0-9]{1,4})(?: and)? )?([1-9])/([2-9]|10)(?:ths?|rds?)?(?![\w/]|[.,][0-9])"
 )
 _SCALED = re.compile(
-    rf"{START}(?:({NUMBER}){DASH})?({NUMBER})(-?)((?!T\b)(?:{SCALE}))(?![\w/'²³]|-[A-Z])(-(?=[a-z]))?"
+    rf"{START}(?:({NUMBER}){DASH})?({NUMBER})-?((?!T\b)(?:{SCALE}))(?![\w/'²³]|-[A-Z])(-(?=[a-z]))?"
 )
 _APOSTROPHES = re.compile(r"(?<![\w.,'])[0-9]{1,3}(?:'[0-9]{3}){1,4}(?![\w'])")
-_PLACE = re.compile(
-    r"\b(?:apartment|apt|block|building|bus|exit|flat|flight|form|gate|grade|highway|house|line|"
-    r"lot|number|platform|route|room|row|rule|schedule|seat|section|suite|title|unit) \Z",
-    re.IGNORECASE,
-)
-_DIGITS_SCALED_MAX = 3  # thousands of thousands are written as millions
-_PLACE_CHARS = 12  # the longest of them and its space
-_COMPANY = re.compile(
-    r" (?:said|says|will|would|has|had|is|was|and|to|also|plans|agreed|shares|Co|Corp|Company)\b"
-)
-_HUGE = re.compile(r"(?<![\w.,-])([1-9][0-9]{0,2}(?:,[0-9]{3}){2,4})(?![\w.,-]*[0-9])")
-_BIG = {2: "million", 3: "billion", 4: "trillion"}
-_DECIMALS_MAX = 2  # decimals of `1.25 million`; a number with more is said as it stands
-
-_SPAN = re.compile(rf"(?<![\w.,/–-])({NUMBER})\s?–\s?({NUMBER})(?![\w–-]|[.,/][0-9])")
 # A post code or the end of a telephone number is no span.
-_HYPHEN_SPAN = re.compile(
-    rf"(?<![\w.,/–-])(?![0-9]{{5}}-[0-9]{{4}}\b)({NUMBER})-(?!0[0-9])({NUMBER})"
+_SPAN = re.compile(
+    rf"(?<![\w.,/–-])(?![0-9]{{5}}-[0-9]{{4}}\b)({NUMBER})(?:\s?–\s?|-(?!0[0-9]))({NUMBER})"
     r"(?![\w–-]|[.,/][0-9])"
 )
 _AIRLINER = re.compile(r"(?<![\w.,-])(7[0-8]7)-(?=(?:[1-9]00|8|9|10)(?:ER|LR|F)?\b)")
-_RATIO = re.compile(r"(?<![\w.,:])([0-9]{1,3}):([0-9]{1,3})(?!\w|:\w)")
 _CHAIN = re.compile(r"(?<=[0-9])-(?=[0-9])")
 _TIMES = re.compile(r"(?<=[0-9])(?:\s?[*×]\s?|(?<!\b0)x)(?=[0-9])|(?<=[0-9])[x×](?!\w)")
 _SIGNED = re.compile(rf"(?:{SIGN}){NUMBER}")
 _NUMBERED = re.compile(r"(?<![\w&])#\s?(?=[0-9])")
-_COMPARED = {
-    "~": "about", "≈": "about", "±": "plus or minus", "<": "less than", ">": "more than",
-    "≤": "at most", "≥": "at least", "<=": "at most", ">=": "at least", "+/-": "plus or minus",
-}  # fmt: skip
-_COMPARE = re.compile(r"(<=|>=|\+/-|[~≈±<>≤≥])\s?(?=[+-]?[$€£¥]?[0-9])")
+_COMPARED = pairs(
+    "~:about ≈:about ±:plus_or_minus +/-:plus_or_minus <:less_than >:more_than ≤:at_most ≥:at_least"
+    " <=:at_most >=:at_least"
+)
+_COMPARE = re.compile(rf"({either(_COMPARED)})\s?(?=[+-]?[$€£¥]?[0-9])")
+
+
+def is_one(number: str) -> bool:
+    """Whether a noun after the number stands in the singular."""
+    return _ONE.fullmatch(number) is not None
+
+
+def is_attribute(found: re.Match[str]) -> bool:
+    """Whether the quantity describes a noun and so is singular, as in `a $5m deal`."""
+    at = found.start()
+    return _ARTICLE.fullmatch(found.string[max(at - 4, 0) : at]) is not None
+
+
+def signed(sign: str | None) -> str:
+    """The words of a sign before a number."""
+    return {"+": "plus ", "-": "minus "}.get(sign or "", "")
+
+
+def scaled(scale: str | None) -> str:
+    """The words of a scale after a number."""
+    return f" {SCALES[scale]}" if scale else ""
+
+
+def nth(number: int) -> str:
+    """The ordinal of a number, in digits: every voice says `21st` in words."""
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if 10 < number % 100 < 14 else ending}"
 
 
 def say_comparisons(text: str) -> str:
-    """`>5` is `more than 5`, `#1` is `number 1`, `3x5` is `3 times 5`."""
+    """`>5` is `more than 5`, `#1` is `number 1`, `3x5` is `3 times 5`, `12'500` has a comma."""
+    text = _APOSTROPHES.sub(lambda at: at[0].replace("'", ","), text)
     text = _COMPARE.sub(lambda at: f" {_COMPARED[at[1]]} ", text)
     return _TIMES.sub(" times ", _NUMBERED.sub("number ", text))
 
 
-def say_thousands(text: str) -> str:
-    """`12'500` as it is written in English."""
-    return _APOSTROPHES.sub(lambda at: at[0].replace("'", ","), text)
-
-
 def say_fractions(text: str) -> str:
-    """`1/2` is `one half`, `2½` is `2 and a half`; `24/7` and `9/11` are no fractions."""
-    text = _VULGAR_SIGN.sub(lambda at: f"{at[1] or ''} {_VULGAR[at[2]]} ", text)
+    """`1/2` is `1 half`, `2½` is `2 and a half`; `24/7` and `9/11` are no fractions."""
+    text = _VULGAR.sub(
+        lambda at: f"{at[1] or ''} {unicodedata.normalize('NFKC', at[2]).replace('⁄', '/')} ", text
+    )
     return _FRACTION.sub(_fraction, text)
 
 
 def say_counts(text: str) -> str:
-    """Scales, ordinals, spans and signs."""
-    text = _SCALED.sub(_scaled, text)
-    text = _HUGE.sub(_round, text)
-    text = _ORDINAL.sub(lambda at: ordinal(int(at[1])), text)
-    text = _SPAN.sub(r"\1 to \2", _AIRLINER.sub(r"\1 ", text))
-    text = _HYPHEN_SPAN.sub(r"\1 to \2", text)
-    text = _RATIO.sub(r"\1 to \2", text)
+    """Scales, spans and signs."""
+    text = _SPAN.sub(r"\1 to \2", _AIRLINER.sub(r"\1 ", _SCALED.sub(_scale, text)))
     text = _SIGNED.sub(lambda at: signed(at["sign"]) + at[0].lstrip("+-"), text)
     return _CHAIN.sub(" ", text)
 
 
-def _scaled(at: re.Match[str]) -> str:
-    if _is_name(at):
+def _scale(at: re.Match[str]) -> str:
+    """A scale in words; a capital behind a whole number may be a name: `gate 12B`, `3M said`."""
+    if len(at[3]) == 1 and at[3].isupper() and "." not in at[2]:
         return at[0]
-    span = f"{at[1]} to " if at[1] else ""
-    return f"{span}{at[2]} {SCALES[at[4]]}{' ' if at[5] else ''}"
-
-
-def _is_name(at: re.Match[str]) -> bool:
-    """Whether the letter is part of a name, as in `room 12B`, `3M said` and `i9-14900K`."""
-    before = at.string[max(at.start() - _PLACE_CHARS, 0) : at.start()]
-    if at[4].isupper() and len(at[4]) == 1 and _PLACE.search(before):
-        return True
-    if at[4] == "K" and at[2].isdigit() and len(at[2]) > _DIGITS_SCALED_MAX:
-        return True
-    return at[0] == "3M" and _COMPANY.match(at.string, at.end()) is not None
-
-
-def _round(at: re.Match[str]) -> str:
-    """A number of millions and more in its scale, where nothing of it is lost."""
-    whole, *groups = at[1].split(",")
-    decimals = "".join(groups).rstrip("0")
-    if len(decimals) > _DECIMALS_MAX:
-        return at[0]
-    return f"{whole}{'.' if decimals else ''}{decimals} {_BIG[len(groups)]}"
+    return f"{f'{at[1]} to ' if at[1] else ''}{at[2]}{scaled(at[3])}{' ' if at[4] else ''}"
 
 
 def _fraction(at: re.Match[str]) -> str:
-    whole, over, under = at[1], int(at[2]), int(at[3])
-    if over >= under:
+    whole, over, part = at[1], at[2], _PARTS[at[3]]
+    if int(over) >= int(at[3]):
         return at[0]
-    parts = {2: "half", 4: "quarter"}.get(under) or ordinal(under)
-    if whole:
-        name = f"a {parts}" if over == 1 else f"{cardinal(over)} {parts}s"
-        return f"{whole} and {name}"
-    return f"{cardinal(over)} {parts}{'s' if over > 1 else ''}"
+    if over == "1":
+        return f"{whole} and a {part}" if whole else f"1 {part}"
+    return f"{f'{whole} and ' if whole else ''}{over} {part}s"

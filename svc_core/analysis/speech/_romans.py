@@ -2,12 +2,13 @@
 
 import re
 
-from svc_core.analysis.speech._numerals import ordinal
+from svc_core.analysis.speech._numbers import nth
 
 _COUNTED = (
     "Part|Chapter|Book|Volume|Act|Article|Annex|Appendix|Section|Title|Phase|Stage|Level|Tier|Type|"
     "Class|Category|Group|Round|Schedule|Mark|Basel|Minsk|Astana|Camp David|Geneva|Vatican|"
-    "World War|Super Bowl|Apollo|Oslo|Division|Region|Block|Generation|Solvency|Pillar|START|SALT"
+    "World War|Super Bowl|Apollo|Oslo|Division|Region|Block|Generation|Solvency|Pillar|START|SALT|"
+    "article|chapter|section|volume"
 )
 _RULERS = (
     "Abdullah|Adrian|Alexander|Alfonso|Benedict|Carl Gustaf|Catherine|Charles|Christian|Clement|"
@@ -18,23 +19,20 @@ _RULERS = (
 )
 _ROMAN = r"((?:XL|L?X{0,3})(?:IX|IV|V?I{0,3}))(?<=[IVXL])\b(?!-|['’.](?!s\b)\w)"
 _PART = re.compile(rf"\b({_COUNTED}) {_ROMAN}")
-_SMALL = re.compile(rf"\b(article|chapter|section|volume) {_ROMAN}(?<=[IVXL]{{2}})")
-_RULER = re.compile(rf"\b({_RULERS}) {_ROMAN}")
+_RULER = re.compile(rf"\b({_RULERS}) {_ROMAN}(?<=[IVXL]{{2}})")  # one letter may be an initial
 _CENTURY = re.compile(rf"(?<!\w){_ROMAN}(?= [Cc]entury\b)")
 _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50}
 
 
 def say_romans(text: str) -> str:
-    """`World War II` is `World War 2`, `Charles III` is `Charles the third`."""
-    text = _PART.sub(lambda at: f"{at[1]} {_value(at[2])}", text)
-    text = _SMALL.sub(lambda at: f"{at[1]} {_value(at[2])}", text)
-    text = _CENTURY.sub(lambda at: ordinal(_value(at[1])), text)
-    return _RULER.sub(_ruler, text)
+    """`World War II` is `World War 2`, `Charles III` is `Charles the 3rd`."""
+    text = _CENTURY.sub(lambda at: nth(_value(at[1])), _PART.sub(_part, text))
+    return _RULER.sub(lambda at: f"{at[1]} the {nth(_value(at[2]))}", text)
 
 
-def _ruler(at: re.Match[str]) -> str:
-    """A ruler's number; a single letter may be an initial, so only what is longer is sure."""
-    return f"{at[1]} the {ordinal(_value(at[2]))}" if len(at[2]) > 1 else at[0]
+def _part(at: re.Match[str]) -> str:
+    """A part's number; after small letters a single one may be a word: `section I saw`."""
+    return f"{at[1]} {_value(at[2])}" if len(at[2]) > 1 or at[1][0].isupper() else at[0]
 
 
 def _value(roman: str) -> int:

@@ -1,6 +1,18 @@
-"""The signs between words, and the pauses: what is left when numbers and names are in words."""
+"""Signs, characters and pauses: what is left when numbers and names are in words."""
 
 import re
+import unicodedata
+from functools import lru_cache
+
+_KEPT = frozenset(".,;:!?'-。、，；：！？「」·؟،؛۔।॥¿¡…・")
+_KEPT_ELSEWHERE = frozenset("%€$£¥°")  # a voice of that language has words for them
+_WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F) if chr(code) not in "，；：！？"}
+_SAME = _WIDE | str.maketrans(
+    dict.fromkeys("’‘‛ʼ′＇", "'") | dict.fromkeys("‐‑⁃﹣－−", "-") | dict.fromkeys("‒–⸺", "–")
+    | dict.fromkeys("—―⸻", "—") | {"℃": "°C", "℉": "°F", "№": "No. "}
+)  # fmt: skip
+_GROUPED = re.compile("(?<=[0-9])[\u00a0\u2009\u202f](?=[0-9]{3}(?![0-9]))")
+_REMEMBERED = 8_192  # different characters in use at once; a page of Chinese has hundreds
 
 _BETWEEN = {"&": " and ", "=": " equals ", "+": " plus ", "%": " percent ", "→": " to ",
             "@": " at ", "°": " degrees "}  # fmt: skip
@@ -20,6 +32,28 @@ _LEADING = re.compile(r"\A[\s.,;:!?'-]+(?=\S)")
 _TAIL = re.compile(r"[\s,;:'-]+\Z")
 _IDEOGRAPH = re.compile("[\u3040-\u9fff]")
 _ENDS = tuple(".!?…。！？।۔؟")
+
+
+def alike(text: str) -> str:
+    """The text with one character for each of the many that look and mean the same."""
+    if not text.isascii():
+        text = _GROUPED.sub(",", unicodedata.normalize("NFC", text)).translate(_SAME)
+    return _SPACE.sub(" ", text)
+
+
+def speakable(text: str, *, is_english: bool) -> str:
+    """The text with everything that nobody says turned into space."""
+    return "".join(_spoken(character, is_english) for character in text)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _spoken(character: str, is_english: bool) -> str:
+    if character in _KEPT or (character in _KEPT_ELSEWHERE and not is_english):
+        return character
+    category = unicodedata.category(character)
+    if "\ufe00" <= character <= "\ufe0f" or category in ("Me", "Cf"):
+        return character if character in "\u200c\u200d" else ""  # joiners shape Indic and Persian
+    return character if category[0] in "LM" or category == "Nd" else " "
 
 
 def say_pauses(text: str) -> str:

@@ -1,20 +1,19 @@
 """A report as a script for a voice: intro, the report's own words, outro."""
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from attrs import field, frozen
 
 from svc_core.analysis.speech._dates import day
 from svc_core.analysis.speech._signs import tidy
-from svc_core.analysis.speech._wording import Words, frame_of
 from svc_core.analysis.speech.spoken import spoken
+from svc_core.analysis.wording import Wording, days, frame
 
 WORDS_PER_MINUTE = 150  # news read aloud; two engines took 22 and 24 seconds for 60 words
 CHARS_MAX = 100_000
 """Characters of the longest script: about two hours, longer than anybody listens."""
 
-_INSTANT = timedelta(microseconds=1)
 _TITLE_CHARS_MAX = 500  # a name of 120 characters and its days, however many of them are signs
 
 
@@ -22,8 +21,7 @@ _TITLE_CHARS_MAX = 500  # a name of 120 characters and its days, however many of
 class Script:
     """What is told: `start` inclusive, `end` exclusive; `sources` is how many publishers.
 
-    Every text is as it was written and may hold HTML or Markdown. `key_points` and `briefs` are
-    announced; each of their paragraphs is one item.
+    What is `told` between intro and outro is as it was written and may hold HTML or Markdown.
     """
 
     title: str
@@ -31,10 +29,7 @@ class Script:
     end: datetime
     sources: int
     language: str = "en"
-    opening: tuple[str, ...] = field(default=(), repr=False)
-    key_points: tuple[str, ...] = field(default=(), repr=False)
-    sections: tuple[str, ...] = field(default=(), repr=False)
-    briefs: tuple[str, ...] = field(default=(), repr=False)
+    told: tuple[str, ...] = field(default=(), repr=False)
 
 
 def narrate(script: Script) -> str:
@@ -42,13 +37,14 @@ def narrate(script: Script) -> str:
 
     It has at most `CHARS_MAX` characters: a longer report is told up to there, then the outro.
     """
-    words = frame_of(script.language)
+    words = frame(script.language)
     title = " ".join(spoken(script.title[:_TITLE_CHARS_MAX], script.language).split())
     facts = _covered(script, words), _drawn(script.sources, words)
     intro = " ".join(part for part in (title, *facts) if part)
     outro = tidy(words.outro.format(title=title.rstrip(".")))
+    told = (part for text in script.told for part in spoken(text, script.language).split("\n\n"))
     room = CHARS_MAX - len(intro) - len(outro) - len("\n\n\n")
-    return "\n\n".join([intro, *_bounded(_told(script, words), room), outro]) + "\n"
+    return "\n\n".join([intro, *_bounded(told, room), outro]) + "\n"
 
 
 def seconds(word_count: int) -> int:
@@ -56,47 +52,23 @@ def seconds(word_count: int) -> int:
     return -(-word_count * 60 // WORDS_PER_MINUTE)
 
 
-def _covered(script: Script, words: Words) -> str:
-    start, end = script.start, max(script.start, script.end - _INSTANT)
-    if start.date() == end.date():
-        return words.day.format(day=_day(start, script.language))
-    days = _day(start, script.language), _day(end, script.language)
-    return words.span.format(start=days[0], end=days[1])
+def _covered(script: Script, words: Wording) -> str:
+    start, end = (_day(at, words) for at in days(script.start, script.end))
+    return words.day.format(day=start) if start == end else words.span.format(start=start, end=end)
 
 
-def _day(at: datetime, language: str) -> str:
+def _day(at: datetime, words: Wording) -> str:
     """A day in words where the frame is English, else in digits, which its voices read."""
-    if frame_of(language) is frame_of("en"):
-        return day(at.year, at.month, at.day)
-    return at.date().isoformat()
+    return day(at.year, at.month, at.day) if words is frame("en") else at.date().isoformat()
 
 
-def _drawn(sources: int, words: Words) -> str:
+def _drawn(sources: int, words: Wording) -> str:
     if sources == 0:
         return words.no_source
     return words.source if sources == 1 else words.sources.format(count=sources)
 
 
-def _told(script: Script, words: Words) -> Iterator[str]:
-    """Every paragraph in order; a list that has items comes behind its announcement."""
-    lists = (
-        ("", script.opening),
-        (words.key_points, script.key_points),
-        ("", script.sections),
-        (words.briefs, script.briefs),
-    )
-    for announced, texts in lists:
-        if announced and texts:
-            yield announced
-        yield from _spoken(texts, script.language)
-
-
-def _spoken(texts: Iterable[str], language: str) -> Iterator[str]:
-    for text in texts:
-        yield from spoken(text, language).split("\n\n")
-
-
-def _bounded(told: Iterator[str], room: int) -> Iterator[str]:
+def _bounded(told: Iterable[str], room: int) -> Iterator[str]:
     """The paragraphs that fit, and no part of one that does not."""
     for paragraph in told:
         room -= len(paragraph) + len("\n\n")

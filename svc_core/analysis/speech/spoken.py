@@ -11,21 +11,16 @@ from svc_core.analysis.speech import _markup
 from svc_core.analysis.speech._abbreviations import expand
 from svc_core.analysis.speech._acronyms import say_capitals
 from svc_core.analysis.speech._addresses import say_addresses, say_codes
-from svc_core.analysis.speech._characters import alike, speakable
 from svc_core.analysis.speech._dates import say_dates
-from svc_core.analysis.speech._money import say_currencies, say_money, say_rates
-from svc_core.analysis.speech._numbers import (
-    say_comparisons,
-    say_counts,
-    say_fractions,
-    say_thousands,
-)
+from svc_core.analysis.speech._money import say_currencies, say_money
+from svc_core.analysis.speech._numbers import say_comparisons, say_counts, say_fractions
 from svc_core.analysis.speech._romans import say_romans
-from svc_core.analysis.speech._signs import say_pauses, say_signs, tidy
-from svc_core.analysis.speech._units import say_units
-from svc_core.analysis.speech._wording import primary, say_percent, words_of
+from svc_core.analysis.speech._signs import alike, say_pauses, say_signs, speakable, tidy
+from svc_core.analysis.speech._units import say_rates, say_units
+from svc_core.analysis.wording import primary, wording
 
-_NUMERIC = re.compile("[0-9¼-¾⅐-⅞]|[ap]\\.m\\.")  # most sentences hold none
+_NUMERIC = re.compile("[0-9¼-¾⅐-⅞]")  # most sentences hold none
+_PERCENT = re.compile(r"(?<=[0-9])\s?%")
 READ_MAX = 200_000
 """Characters of one text that are looked at: twice a whole script, as markup takes its part."""
 
@@ -37,29 +32,25 @@ def spoken(text: str, language: str = "en") -> str:
     """
     tell = _in_english if primary(language) == "en" else _elsewhere
     found = _markup.paragraphs(text[:READ_MAX])
-    told = [tell(paragraph, language) for paragraph in found]
+    told = [tell(alike(paragraph), language) for paragraph in found]
     return "\n\n".join(paragraph for paragraph in told if paragraph)
 
 
-def _in_english(paragraph: str, _language: str) -> str:
-    text = expand(say_codes(say_addresses(alike(paragraph))).replace("_", " "))
+def _in_english(text: str, _language: str) -> str:
+    text = expand(say_codes(say_addresses(text)).replace("_", " "))
     if _NUMERIC.search(text):
-        text = _with_quantities(text)
+        text = say_money(say_dates(say_comparisons(text)))
+        text = say_counts(say_rates(say_units(say_fractions(text))))
     text = say_capitals(say_romans(say_currencies(text)))
     return tidy(speakable(say_signs(say_pauses(text)), is_english=True))
 
 
-def _with_quantities(text: str) -> str:
-    text = say_money(say_dates(say_comparisons(say_thousands(text))))
-    return say_counts(say_rates(say_units(say_fractions(text))))
-
-
-def _elsewhere(paragraph: str, language: str) -> str:
+def _elsewhere(text: str, language: str) -> str:
     """Another language: links by their host, percentages and `&` in its own words if known."""
-    words, text = words_of(language), alike(paragraph)
+    words = wording(language)
     if words is None:
         text = say_addresses(text, dot=".")
     else:
         text = say_addresses(text, f" {words.dot} ", f" {words.at} ")
-        text = say_percent(text, words).replace("&", f" {words.and_} ")
+        text = _PERCENT.sub(f" {words.percent}", text).replace("&", f" {words.and_} ")
     return tidy(speakable(say_pauses(text), is_english=False))

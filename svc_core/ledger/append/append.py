@@ -29,8 +29,9 @@ from svc_core.ledger.stored import (
     head_of,
     records_of,
 )
-from svc_core.operation import BASE_V2, Context
+from svc_core.operation import Context
 from svc_core.ports import (
+    BASE_V2,
     Change,
     ChangeType,
     DuplicateRecordError,
@@ -84,7 +85,8 @@ async def append(
         except Problem as refused:
             if not is_batch or not refused.detail.startswith("/"):
                 raise
-            raise Problem(refused.type, f"/{number}{refused.detail}") from refused
+            detail, step = f"/{number}{refused.detail}", refused.resolution
+            raise Problem(refused.type, detail, resolution=step) from refused
     await _store(ctx, head, batch)
     for record in batch.records:
         if record.op == "erase":
@@ -166,7 +168,9 @@ class _Judge:
             self._counts[subject] = await self.ctx.tx.ledger.count_of(subject)
         if self._counts[subject] >= SUBJECT_RECORDS_MAX:
             raise Problem(
-                problem.RESOURCE_CONFLICT, f"/subject: it has {SUBJECT_RECORDS_MAX} records already"
+                problem.RESOURCE_CONFLICT,
+                f"/subject: it has {SUBJECT_RECORDS_MAX} records already",
+                resolution="Open another subject and append to that.",
             )
 
     async def _evidence(self, made: Draft) -> dict[str, Record]:
@@ -187,7 +191,11 @@ async def _store(ctx: Context, head: TreeHead, batch: Batch) -> None:
     try:
         await ctx.tx.ledger.append(lines, batch.nodes, after, expect=head.size)
     except StaleVersionError as stale:
-        raise Problem(problem.RESOURCE_CONFLICT, "Another append was first; try again.") from stale
+        raise Problem(
+            problem.RESOURCE_CONFLICT,
+            "Another append was first.",
+            resolution="Send the same request again.",
+        ) from stale
     except DuplicateRecordError as twice:
         raise Problem(problem.DUPLICATE_RECORD, f"{twice.id} is already in the ledger.") from twice
 

@@ -12,7 +12,7 @@ import attrs
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
+from svc_core.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 from svc_core.ledger.designators import VALUE_MAX, SchemeName
 from svc_core.ledger.fold.states import Verdict
 from svc_core.ledger.records import KIND_PREFIX, STATEMENTS, Kind, Op
@@ -36,16 +36,8 @@ REASONS: Final = (
 )  # fmt: skip
 """Why a statement was changed or withdrawn. An erasure gives its own words."""
 
-_ANY_ID = f"(?:{'|'.join(KIND_PREFIX.values())})_[0-9a-f]{{24}}"
-_EVIDENCE_ID = "(?:obs|clm)_[0-9a-f]{24}"
-
-SubjectId = Annotated[
-    str,
-    Pattern("sbj_[0-9a-f]{24}", "a subject id"),
-    Doc("Subject identifier."),
-    Example("sbj_a9b3c182b699604db136482f"),
-]
-EvidenceId = Annotated[str, Pattern(_EVIDENCE_ID, "the id of an observation or a claim")]
+SubjectId = Annotated[str, IdOf("sbj"), Example("sbj_a9b3c182b699604db136482f")]
+EvidenceId = Annotated[str, IdOf("obs", "clm", noun="observation or claim")]
 Instant = Annotated[
     str,
     MaxLen(INSTANT_MAX),
@@ -107,7 +99,7 @@ class Entry:
         Example("sbj_a9b3c182b699604db136482f"),
     ] = UNSET
     target: Annotated[
-        Maybe[Annotated[str, Pattern(_ANY_ID, "a record id")] | None],
+        Maybe[Annotated[str, IdOf(*KIND_PREFIX.values(), noun="record")] | None],
         Doc("The earlier record, of the same subject and kind, that it acts on."),
         Example("clm_442bced89046c34c77149f59"),
     ] = UNSET

@@ -59,14 +59,19 @@ async def without_erased(ctx: Context, body: bytes) -> bytes:
 
 @define
 class Part:
-    """A part of a log: take in its lines, then ask what of it a record after it `erased`."""
+    """A part of a log: take in its lines, then ask what of it a record after it `erased`.
 
+    `size` is how many lines were taken in.
+    """
+
+    size: int = field(default=0, init=False)
     _subjects: dict[str, str] = field(factory=dict, init=False)
     _told: set[str] = field(factory=set, init=False)
 
     def take(self, lines: Iterable[bytes]) -> None:
         """Take in the next lines, without LF."""
         for raw in lines:
+            self.size += 1
             if _EMPTY not in raw and ERASES not in raw:
                 continue
             line = read(0, raw)

@@ -102,7 +102,11 @@ async def import_lines(
 
 
 def _refused(reason: str) -> Problem:
-    return Problem(problem.RESOURCE_CONFLICT, f"Nothing was imported: {reason}.")
+    return Problem(
+        problem.RESOURCE_CONFLICT,
+        f"Nothing was imported: {reason}.",
+        resolution="Import an export that goes on where this ledger ends.",
+    )
 
 
 @define

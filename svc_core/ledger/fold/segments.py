@@ -48,12 +48,12 @@ NEVER: Final = Periods(False)
 ALWAYS: Final = Periods(True)
 
 
-def union(sets: list[Periods]) -> Periods:
-    """The valid times that are in any of them."""
-    if len(sets) == 1:
+def union(sets: list[Periods], *, at_least: int = 1) -> Periods:
+    """The valid times that are in any of them, or in so many of them."""
+    if len(sets) == at_least == 1:
         return sets[0]
     depth = sum(each.starts_inside for each in sets)
-    starts_inside = depth > 0
+    starts_inside = depth >= at_least
     steps: Counter[str] = Counter()
     for each in sets:
         step = -1 if each.starts_inside else 1
@@ -63,7 +63,7 @@ def union(sets: list[Periods]) -> Periods:
     changes = []
     for at in sorted(steps):
         before, depth = depth, depth + steps[at]
-        if (before > 0) is not (depth > 0):
+        if (before >= at_least) is not (depth >= at_least):
             changes.append(at)
     return Periods(starts_inside, tuple(changes))
 

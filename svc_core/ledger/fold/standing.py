@@ -25,10 +25,15 @@ _DISPLACERS: Final = frozenset({"amend", "supersede", "retract"})
 
 
 class Displacement(NamedTuple):
-    """What displaces a record somewhere, oldest first, and whether it is displaced everywhere."""
+    """What displaces a record somewhere, oldest first, and at which valid times."""
 
     by: tuple[Record, ...]
-    everywhere: bool
+    where: Periods
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether the record is displaced at every valid time."""
+        return self.where == ALWAYS
 
 
 class Verdicts(NamedTuple):
@@ -95,6 +100,12 @@ class Standing:
             and (each.id not in displaced or displaced[each.id] <= each.seq)
         ]
 
+    def holds(self, record: Record) -> Periods:
+        """The valid times at which a statement is in force."""
+        displaced = self.displacements.get((record.seq, record.id))
+        free = ALWAYS if displaced is None else ~displaced.where
+        return free.within(record.valid_from, record.valid_to)
+
     def verdicts(self, record: Record) -> Verdicts:
         """The verdicts on a record, and the state that the newest counting one gives it."""
         found = self.judged.get(record.id)
@@ -149,7 +160,7 @@ class Standing:
             where = union([periods for _, periods in acts]) if acts else NEVER
             if acts:
                 by = tuple([by for by, _ in reversed(acts)])
-                found[record.seq, record.id] = Displacement(by, where == ALWAYS)
+                found[record.seq, record.id] = Displacement(by, where)
             if record.op in _DISPLACERS and record.target is not None:
                 effect = _effect(record, where)
                 if effect != NEVER:

@@ -395,27 +395,10 @@ def test_a_pool_names_one_counter_for_a_store_elsewhere():
 # -- the straight way --------------------------------------------------------------------------
 
 
-@given(st.lists(st.integers(0, 200), min_size=1, max_size=60), st.booleans())
-def test_the_straight_way_counts_and_tells_as_the_long_one_does(steps, is_agent):
-    def a_gauge():
-        meter = general(own=(3, 9), plan=(5, 12))
-        return MemoryCounters().gauge(agent(meter) if is_agent else meter)
-
-    straight, long = a_gauge(), a_gauge()
+@given(st.lists(st.integers(0, 200), min_size=1, max_size=60))
+def test_the_straight_way_counts_as_the_long_one_does(steps):
+    straight, long = (MemoryCounters().gauge(general(own=(3, 9), plan=(5, 12))) for _ in "ab")
     second = NOON
     for step in steps:
         second += step
-        fields = straight.hit_open(second)
-        if fields is None:
-            fields = headers(straight.hit(second))
-        assert fields == headers(long.hit(second))
-
-
-def test_the_straight_way_is_closed_where_it_would_refuse_and_counts_nothing_then():
-    gauge = MemoryCounters().gauge(general(own=(2, 9)))
-    assert gauge.hit_open(NOON) is None  # no window is open yet
-    assert gauge.hit(NOON).remaining[0] == 1
-    assert gauge.hit_open(NOON) is not None
-    assert [gauge.hit_open(NOON) for _ in range(3)] == [None] * 3
-    assert gauge.hit_open(NOON + 60) is None
-    assert gauge.hit(NOON + 60).remaining == (1, 6, 29, 4_997)
+        assert straight.hit(second)[1:] == long._hit(second, second // 60, second // 86_400)[1:]

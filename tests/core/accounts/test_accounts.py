@@ -9,7 +9,7 @@ from attrs import evolve
 from svc_core import accounts
 from svc_core.access import keys as rules
 from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES, Member, add_member
-from svc_core.accounts.usecases import PAGE_ROWS
+from svc_core.accounts.operations import PAGE_ROWS
 from svc_core.ports import Transaction
 
 NOBODY = "usr_" + "0" * 24

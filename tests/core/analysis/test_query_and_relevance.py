@@ -223,7 +223,6 @@ def test_better_matches_come_first_and_ids_count_once(make) -> None:
     found = select(Query.of("Zeppelin"), [lead, head, head])
     assert [one.evidence.id for one in found] == ["a", "b"]
     assert found[0].score > found[1].score > 0
-    assert found[0].matched == ("Zeppelin",)
 
 
 def test_the_order_of_the_items_does_not_matter(newsroom) -> None:

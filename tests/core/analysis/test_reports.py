@@ -6,71 +6,82 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from svc_core.analysis.compose import STORIES_MAX, compose, report
-from svc_core.analysis.draft import Draft, Period
 from svc_core.analysis.evidence import Evidence, read
 from svc_core.analysis.grouping import stories
 from svc_core.analysis.relevance import Scored
-from svc_core.analysis.telling import KEY_POINTS_MAX, language_of, lead_of
+from svc_core.reports.draft import STORIES_MAX, Draft, draft, tell
+from svc_core.reports.telling import KEY_POINTS_MAX, lead_of
+from svc_core.resources.report import Period, Statement
 
 
-def spoken(draft: Draft) -> list[tuple[str, tuple[int, ...]]]:
-    told = [*draft.summary_sentences, *draft.key_points, *draft.briefs]
-    told += [sentence for section in draft.sections for sentence in section.sentences]
-    return [(cited.text, cited.citations) for cited in told]
+def report(
+    name: str, topic: str, period: Period, items: list[Evidence], language: str = "en"
+) -> Draft:
+    return draft(name, topic, period, tell(topic, items, language=language), language)
+
+
+def spoken(draft: Draft) -> list[Statement]:
+    told = [*draft.words.opening, *draft.words.key_points, *draft.words.briefs]
+    return told + [sentence for section in draft.words.sections for sentence in section.statements]
+
+
+def items_of(draft: Draft) -> int:
+    return sum(len(story.members) for story in draft.stories)
+
+
+def texts_of(draft: Draft) -> list[str]:
+    return [told.text for told in spoken(draft)]
 
 
 def check(draft: Draft, items: list[Evidence]) -> None:
     """The promises that every draft keeps."""
     by_id = {item.id: item for item in items}
     held = {}
-    for source in draft.sources:
-        item = by_id[source.id]
-        held[source.number] = " ".join(f"{item.title} {item.text}".split())
+    for id_, number in draft.numbers.items():
+        item = by_id[id_]
+        held[number] = " ".join(f"{item.title} {item.text}".split())
     assert list(held) == list(range(1, len(held) + 1))
-    texts = [text for text, _ in spoken(draft)]
+    texts = texts_of(draft)
     assert len(set(texts)) == len(texts)
-    for text, citations in spoken(draft):
-        assert citations
-        assert text in held[citations[0]]
-    cited = {number for _, numbers in spoken(draft) for number in numbers}
-    cited |= {number for section in draft.sections for number in section.citations}
+    for told in spoken(draft) if draft.cited else ():
+        assert told.citations
+        assert told.text in held[told.citations[0]]
+    cited = {number for told in spoken(draft) for number in told.citations}
+    cited |= {number for section in draft.words.sections for number in section.citations}
     assert cited == set(held)
-    assert len(draft.key_points) <= KEY_POINTS_MAX
-    assert len({section.key for section in draft.sections}) == len(draft.sections)
+    assert len(draft.words.key_points) <= KEY_POINTS_MAX
+    assert len({section.id for section in draft.words.sections}) == len(draft.words.sections)
 
 
 def test_a_report_tells_each_story_once_with_its_sources(newsroom, week) -> None:
     made = report("Chile watch", "Chile", week, newsroom)
-    draft = made.draft
-    check(draft, newsroom)
-    assert draft.title == "Chile watch: 1–7 March 2026"
+    check(made, newsroom)
+    assert made.title == "Chile watch: 1–7 March 2026"
     assert len(made.stories) == 2
-    assert made.items == 6
+    assert items_of(made) == 6
     assert len(made.stories[0].members) == 5
     assert len(made.stories[0].publishers) == 5
-    assert draft.items_considered == len(newsroom)
-    assert not draft.is_empty
-    assert "Read more" not in str(draft)
-    assert len(draft.evidence_ids) == 6
+    assert "Read more" not in str(made)
+    assert len(made.cited) == 6
 
 
 def test_a_story_is_led_in_the_readers_language(newsroom, week) -> None:
     french = report("Veille", "Chili", week, newsroom, language="fr")
-    check(french.draft, newsroom)
-    assert french.draft.title == "Veille: 2026-03-01 – 2026-03-07"
+    check(french, newsroom)
+    assert french.title == "Veille: 2026-03-01 – 2026-03-07"
     assert lead_of(french.stories[0], "fr").evidence.language == "fr"
-    assert french.draft.summary.startswith("Séisme dans le nord du Chili")
+    assert french.summary.startswith("Séisme dans le nord du Chili")
 
 
 def test_nothing_matching_says_so_without_a_source(newsroom, week) -> None:
-    draft = report("Knots", "quantum knitting", week, newsroom).draft
-    assert draft.is_empty
-    assert "quantum knitting" in draft.summary
-    assert "1 March 2026" in draft.summary
-    assert "7 March 2026" in draft.summary
-    assert spoken(draft) == []
-    german = report("Knoten", "quantum knitting " * 20, week, newsroom, language="de").draft
+    made = report("Knots", "quantum knitting", week, newsroom)
+    assert not made.cited
+    assert "quantum knitting" in made.summary
+    assert "1 March 2026" in made.summary
+    assert "7 March 2026" in made.summary
+    assert spoken(made) == [Statement(made.summary, ())]
+    assert made.words.sources == ()
+    german = report("Knoten", "quantum knitting " * 20, week, newsroom, language="de")
     assert german.summary.startswith("Zu „quantum")
     assert "…" in german.summary
 
@@ -87,7 +98,7 @@ def test_nothing_matching_says_so_without_a_source(newsroom, week) -> None:
 )
 def test_the_title_names_the_days(week, days: int, language: str, title: str) -> None:
     period = Period(week.start, week.start + timedelta(days=days))
-    assert compose("N", "t", period, [], language=language).title == title
+    assert draft("N", "t", period, [], language).title == title
 
 
 def test_the_same_evidence_in_any_order_is_the_same_draft(newsroom, week) -> None:
@@ -119,12 +130,12 @@ def test_every_report_keeps_the_promises_of_a_draft(make, week, rows, chance) ->
         for at, (title, text, source, hours, language) in enumerate(rows)
     ]
     made = report("W", "Zeppelin, Chile or Lyon", week, items)
-    check(made.draft, items)
+    check(made, items)
     chance.shuffle(items)
     assert report("W", "Zeppelin, Chile or Lyon", week, items) == made
 
 
-def test_a_long_period_is_told_in_bounds_and_the_rest_counted(make, week) -> None:
+def test_a_long_period_is_told_in_bounds_(make, week) -> None:
     letters = [f"{a}{b}" for a in "bcdfghklmn" for b in "aeiouy"] + ["xa", "xe", "xi", "xo"]
     items = [
         make(
@@ -134,11 +145,10 @@ def test_a_long_period_is_told_in_bounds_and_the_rest_counted(make, week) -> Non
         )
         for at, w in enumerate(letters)
     ]
-    draft = report("W", "Zeppelin", week, items).draft
-    check(draft, items)
-    assert len(draft.story_keys) == STORIES_MAX
-    assert draft.stories_untold == len(items) - STORIES_MAX
-    assert draft.briefs
+    made = report("W", "Zeppelin", week, items)
+    check(made, items)
+    assert len(made.stories) == STORIES_MAX
+    assert made.words.briefs
 
 
 def test_broken_text_and_captions_never_speak_for_the_report(make, week) -> None:
@@ -152,9 +162,9 @@ def test_broken_text_and_captions_never_speak_for_the_report(make, week) -> None
             "A Zeppelin pilot from the coast won the yearly prize for safety.",
         ),
     ]
-    draft = report("W", "Zeppelin", week, items).draft
-    check(draft, items)
-    assert draft.summary == "A Zeppelin pilot from the coast won the yearly prize for safety."
+    made = report("W", "Zeppelin", week, items)
+    check(made, items)
+    assert made.summary == "A Zeppelin pilot from the coast won the yearly prize for safety."
 
 
 def test_a_phrase_that_two_stories_share_is_quoted_once(make, week):
@@ -167,10 +177,10 @@ def test_a_phrase_that_two_stories_share_is_quoted_once(make, week):
             hours=-80,
         ),
     ]
-    draft = report("W", "Zeppelin", week, items).draft
-    check(draft, items)
-    assert len(draft.story_keys) == 2
-    assert str(draft).count(phrase) == 1
+    made = report("W", "Zeppelin", week, items)
+    check(made, items)
+    assert len(made.stories) == 2
+    assert str(made).count(phrase) == 1
 
 
 def test_a_section_quotes_a_few_sentences_of_a_long_item(make, week):
@@ -182,27 +192,27 @@ def test_a_section_quotes_a_few_sentences_of_a_long_item(make, week):
             strict=True,
         )
     )
-    draft = report("W", "Zeppelin", week, [make("Zeppelin sheds", text)]).draft
-    assert len(draft.sections[0].sentences) == 3
+    made = report("W", "Zeppelin", week, [make("Zeppelin sheds", text)])
+    assert len(made.words.sections[0].statements) == 3
 
 
 def test_a_headline_may_be_the_summary_when_there_is_nothing_else(make, week) -> None:
-    draft = report("W", "Zeppelin", week, [make("Zeppelin lands in the meadow")]).draft
-    assert draft.summary == "Zeppelin lands in the meadow."
-    assert [(one.text, one.citations) for one in draft.summary_sentences] == [
+    made = report("W", "Zeppelin", week, [make("Zeppelin lands in the meadow")])
+    assert made.summary == "Zeppelin lands in the meadow."
+    assert [(one.text, one.citations) for one in made.words.opening] == [
         ("Zeppelin lands in the meadow", (1,))
     ]
-    assert draft.key_points == draft.briefs == ()
-    assert draft.sections == ()
+    assert made.words.key_points == made.words.briefs == ()
+    assert made.words.sections == ()
 
 
 def test_an_item_without_a_headline_is_told_by_its_first_sentence(make, week) -> None:
     items = [
         make("", "The Zeppelin landed on the meadow near the town. The Zeppelin crew was safe.")
     ]
-    draft = report("W", "Zeppelin", week, items).draft
-    check(draft, items)
-    assert not draft.is_empty
+    made = report("W", "Zeppelin", week, items)
+    check(made, items)
+    assert made.cited
 
 
 def one(item: Evidence) -> Scored:
@@ -254,7 +264,7 @@ def test_the_language_of_an_item_is_guessed_when_it_is_not_stated(make) -> None:
     item = make(
         "Le président", "Il a dit que les ministres sont avec lui dans la ville.", language=None
     )
-    assert language_of(one(item)) == "fr"
+    assert item.tongue == "fr"
 
 
 def test_a_term_of_very_many_stories_is_followed_for_the_latest_only(make) -> None:
@@ -280,15 +290,15 @@ def test_another_telling_of_a_chosen_story_joins_it_and_never_leads(make, week):
     made = report("W", "Zeppelin", week, [chosen, other, late, far])
     assert [[one.evidence.id for one in story.members] for story in made.stories] == [["a", "b"]]
     assert lead_of(made.stories[0], "en").evidence.id == "a"
-    assert made.items == 2
+    assert items_of(made) == 2
     alone = report("W", "Zeppelin but not bread", week, [chosen, other, late, far])
-    assert alone.items == 1
+    assert items_of(alone) == 1
 
 
 def told_in(draft: Draft) -> list[str]:
     """The headlines of the stories that the body tells, as often as it tells them."""
-    lines = [cited.text for cited in (*draft.key_points, *draft.briefs)]
-    return [*(section.heading for section in draft.sections), *lines]
+    lines = [cited.text for cited in (*draft.words.key_points, *draft.words.briefs)]
+    return [*(section.heading for section in draft.words.sections), *lines]
 
 
 def test_a_story_is_told_in_one_place_of_the_body(newsroom, make, week) -> None:
@@ -305,18 +315,20 @@ def test_a_story_is_told_in_one_place_of_the_body(newsroom, make, week) -> None:
         make(f"Chile {town.lower()}mur {at} at {town}gate", hours=-at)
         for at, town in enumerate(towns)
     ]
-    draft = report("W", "Chile", week, [*newsroom, *more, *thin]).draft
-    check(draft, [*newsroom, *more, *thin])
-    told = told_in(draft)
+    made = report("W", "Chile", week, [*newsroom, *more, *thin])
+    check(made, [*newsroom, *more, *thin])
+    told = told_in(made)
     assert len(set(told)) == len(told)
-    assert len(draft.key_points) == KEY_POINTS_MAX
-    assert draft.sections
-    assert draft.briefs
-    headed = {section.heading for section in draft.sections}
-    sources = {source.title for source in draft.sources}
+    assert len(made.words.key_points) == KEY_POINTS_MAX
+    assert made.words.sections
+    assert made.words.briefs
+    headed = {section.heading for section in made.words.sections}
+    sources = {" ".join(item.title.split()) for item in made.cited}
     assert headed <= sources
-    cited = [number for section in draft.sections for number in section.citations]
-    cited += [number for line in (*draft.key_points, *draft.briefs) for number in line.citations]
+    cited = [number for section in made.words.sections for number in section.citations]
+    cited += [
+        number for line in (*made.words.key_points, *made.words.briefs) for number in line.citations
+    ]
     assert len(set(cited)) == len(cited)
 
 
@@ -325,11 +337,11 @@ def test_a_summary_has_whole_sentences_only(make, week) -> None:
         make("Zeppelin views", "a selection of views from the Zeppelin over the old harbour."),
         make("Zeppelin dock", "In Albany, on Wednesday. A dock for the Zeppelin opened in Albany."),
     ]
-    draft = report("W", "Zeppelin", week, items).draft
-    check(draft, items)
-    assert draft.summary == "A dock for the Zeppelin opened in Albany."
-    assert "on Wednesday" not in str([one.text for one in draft.summary_sentences])
-    assert all(not text.startswith(("a selection", "In Albany,")) for text, _ in spoken(draft))
+    made = report("W", "Zeppelin", week, items)
+    check(made, items)
+    assert made.summary == "A dock for the Zeppelin opened in Albany."
+    assert "on Wednesday" not in str([one.text for one in made.words.opening])
+    assert all(not text.startswith(("a selection", "In Albany,")) for text in texts_of(made))
 
 
 def test_a_summary_is_a_first_sentence_where_none_repeats_the_headline(make, week) -> None:
@@ -337,8 +349,8 @@ def test_a_summary_is_a_first_sentence_where_none_repeats_the_headline(make, wee
         "Zeppelin lands",
         "Hundreds of people waved from the roofs of the town. Few went home early.",
     )
-    draft = report("W", "Zeppelin", week, [item]).draft
-    assert draft.summary == "Hundreds of people waved from the roofs of the town."
+    made = report("W", "Zeppelin", week, [item])
+    assert made.summary == "Hundreds of people waved from the roofs of the town."
 
 
 def test_a_story_of_many_items_is_told_by_several_of_them(make, week) -> None:
@@ -353,10 +365,10 @@ def test_a_story_of_many_items_is_told_by_several_of_them(make, week) -> None:
         for at, (name, fact) in enumerate(zip(("beta", "gamma", "delta"), facts, strict=True))
     ]
     items.append(make("Zeppelin falls into Fjordby harbour", source="alpha"))
-    draft = report("W", "Zeppelin", week, items).draft
-    check(draft, items)
-    (section,) = draft.sections
-    assert {sentence.text for sentence in section.sentences} == set(facts)
+    made = report("W", "Zeppelin", week, items)
+    check(made, items)
+    (section,) = made.words.sections
+    assert {sentence.text for sentence in section.statements} == set(facts)
 
 
 def test_a_question_or_a_comment_never_heads_a_story_that_another_item_tells(make) -> None:
@@ -450,7 +462,7 @@ def test_a_headline_that_comes_again_after_weeks_is_told_once(make, week) -> Non
     items = [
         make("Zeppelin lands in the meadow", hours=hours, id=f"z{hours}") for hours in (-400, 0)
     ]
-    draft = report("W", "Zeppelin", week, items).draft
-    check(draft, items)
-    assert len(draft.story_keys) == 2
-    assert [text for text, _ in spoken(draft)] == ["Zeppelin lands in the meadow"]
+    made = report("W", "Zeppelin", week, items)
+    check(made, items)
+    assert len(made.stories) == 2
+    assert texts_of(made) == ["Zeppelin lands in the meadow"]

@@ -8,7 +8,7 @@ import pytest
 from attrs import frozen
 
 from svc_core import problem
-from svc_core.constraints import Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
+from svc_core.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 from svc_core.instants import Interval
 from svc_core.media import Representation
 from svc_core.operation import (
@@ -21,7 +21,6 @@ from svc_core.operation import (
     T3_ENRICHED,
     TEXT,
     Context,
-    IdOf,
     In,
     Operation,
     Target,
@@ -32,8 +31,8 @@ from svc_core.result import Bare, Content, Created, Empty, One, Page
 from svc_core.unset import UNSET, Maybe
 from svc_core.wire import Json
 
-ThingId = Annotated[str, Pattern("thg_[a-f0-9]{24}", "a thing id"), Doc("Identifier of a thing.")]
-PathId = Annotated[ThingId, PATH, IdOf("thg")]
+ThingId = Annotated[str, IdOf("thg", noun="thing")]
+PathId = Annotated[ThingId, PATH]
 Limit = Annotated[int, QUERY, Ge(1), Le(100), Doc("Rows in one page.")]
 GEOJSON = Representation("geojson", "application/geo+json")
 EVENTS = Representation("sse", "text/event-stream")

@@ -1,5 +1,6 @@
 """The real operations keep what the documents promise."""
 
+import re
 import time
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from svc_core import wire
-from svc_core.catalog import OPERATIONS
+from svc_core.catalog import COLLECTIONS, LOCAL_OPERATIONS, OPERATIONS
 from svc_core.inputs import inputs
 from svc_core.openapi import document, failures
 from svc_core.operation import Operation
@@ -139,3 +140,22 @@ def test_a_path_names_its_values(operation: Operation[Any, Any]) -> None:
 def test_the_page_of_operations_can_be_written() -> None:
     page = operations_page(OPERATIONS)
     assert all(f"(`{operation.id}`)" in page for operation in OPERATIONS)
+
+
+def test_what_the_change_feed_names_can_be_read() -> None:
+    read = {re.sub(r"{\w+}", "*", op.address) for op in OPERATIONS if op.method == "GET"}
+
+    assert {one.kind for one in COLLECTIONS if one.kind and one.address("*") not in read} == set()
+
+
+def test_a_local_operation_is_the_operators_and_nobody_is_routed_to_it() -> None:
+    assert not {op.id for op in OPERATIONS} & {op.id for op in LOCAL_OPERATIONS}
+    assert all(op.local and not op.path and "operator" in op.roles for op in LOCAL_OPERATIONS)
+    assert not any(op.local or op.roles for op in OPERATIONS)
+
+
+def test_a_command_is_one_operation() -> None:
+    verbs = [(op.group, op.verb) for op in (*OPERATIONS, *LOCAL_OPERATIONS) if op.verb]
+
+    assert len(set(verbs)) == len(verbs)
+    assert all(op.group for op in (*OPERATIONS, *LOCAL_OPERATIONS))

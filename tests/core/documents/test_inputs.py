@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import pytest
 from attrs import field, frozen
 
-from svc_core.constraints import Doc, Ge
+from svc_core.constraints import Doc, Ge, IdOf
 from svc_core.inputs import inputs
-from svc_core.operation import PATH, QUERY, IdOf, In
+from svc_core.operation import PATH, QUERY, In
 from svc_core.unset import UNSET, Maybe
 
 
@@ -59,15 +59,17 @@ def test_defaults_are_told_and_never_shared() -> None:
     ]
 
 
-def test_place_and_prefix_are_no_part_of_the_type() -> None:
+def test_the_place_is_no_part_of_the_type() -> None:
     @frozen
     class Request:
-        id: Annotated[str, PATH, IdOf("thg")]
+        id: Annotated[str, PATH, IdOf("rpt")]
+        others: Annotated[Maybe[tuple[Annotated[str, IdOf("src")], ...]], QUERY] = UNSET
         limit: Maybe[Annotated[int, QUERY, Ge(1), Doc("Rows.")]] = UNSET
 
-    id_, limit = inputs(Request)
-    assert (id_.annotation, id_.id_prefix) == (str, "thg")
-    assert (limit.place, limit.doc, limit.id_prefix) == ("query", "Rows.", None)
+    id_, others, limit = inputs(Request)
+    assert (id_.annotation, id_.doc) == (Annotated[str, IdOf("rpt")], "Report identifier.")
+    assert (id_.id_of, others.id_of) == (IdOf("rpt"), IdOf("src"))
+    assert (limit.place, limit.doc, limit.id_of) == ("query", "Rows.", None)
     with pytest.raises(ValueError, match="must be at least 1"):
         limit.read("0")
 

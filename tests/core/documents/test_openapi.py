@@ -181,7 +181,11 @@ def test_parameters_carry_place_bounds_default_and_words(found: dict[str, Any]) 
 def test_a_path_value_is_required_and_has_its_pattern(found: dict[str, Any]) -> None:
     value = parameters(found["getThing"])["thingId"]
     assert (value["in"], value["required"]) == ("path", True)
-    assert value["schema"] == {"type": "string", "pattern": "^thg_[a-f0-9]{24}$"}
+    assert value["schema"] == {
+        "type": "string",
+        "pattern": "^thg_[a-f0-9]{24}$",
+        "examples": ["thg_65f1c0de8badf00d12345678"],
+    }
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_operations_stand_under_their_tag(page: str) -> None:
         "| `limit` | query | integer, at least 1, at most 100 | no | `20` | Rows in one page. |",
         "| `kinds` | query | list of `a` or `b` | no |  | Kinds. |",
         "| `since` | query | date-time | no |  |  |",
-        "| `thingId` | path | string, `^thg_[a-f0-9]{24}$` | yes |  | Identifier of a thing. |",
+        "| `thingId` | path | string, `^thg_[a-f0-9]{24}$` | yes |  | Thing identifier. |",
         "| `body` | body | `ThingInput` | yes |  | The thing. |",
         "| `body` | body | any JSON | yes |  |  |",
         '  "name": "Anvil"',

@@ -6,7 +6,8 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core.profiles import planning, rules
+from svc_core.profiles import operations as planning
+from svc_core.profiles import rules
 from svc_core.resources.profile import DUE, DeliveryPreferences, Due, Profile, Subscription
 
 

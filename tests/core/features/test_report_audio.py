@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import attrs
@@ -12,11 +12,12 @@ from svc_core import drive, openapi, passes, pipeline, reports
 from svc_core.host import Host
 from svc_core.operation import T4_PREMIUM_AUDIO, Context
 from svc_core.ports import Document
-from svc_core.reports import audio, speaking
+from svc_core.recordings import forget_reports
+from svc_core.reports import operations, speaking
 from svc_core.reports.speaking import ADOPTION_MAX, ATTEMPTS_MAX, Task
 from svc_core.resources.audio import AUDIO, DOUBTS, SPEAKING, Recording, Speaking
 from svc_core.resources.profile import SUBSCRIPTIONS
-from svc_core.resources.report import FACETS, REPORTS, forget
+from svc_core.resources.report import REPORTS
 from svc_core.unset import UNSET
 
 TENANT = "wsp_a"
@@ -149,7 +150,7 @@ def test_the_old_name_of_the_duration_ends_with_the_window(stage: Stage) -> None
 
     def facet(*, aliases: bool) -> Any:
         return stage.run(
-            lambda ctx: audio.audio_facet(attrs.evolve(ctx, aliases=aliases), stage.report_id)
+            lambda ctx: operations.audio_facet(attrs.evolve(ctx, aliases=aliases), stage.report_id)
         )
 
     assert facet(aliases=True).duration == facet(aliases=True).duration_seconds
@@ -260,7 +261,7 @@ def test_a_recording_of_old_words_is_not_taken(stage: Stage) -> None:
 def test_audio_is_forgotten_with_its_report(stage: Stage) -> None:
     task = stage.run(lambda ctx: speaking.ask(ctx, stage.report_id))
     stage.adopt()
-    stage.run(lambda ctx: forget(ctx, stage.profile_id))
+    stage.run(lambda ctx: forget_reports(ctx, stage.profile_id))
     assert stage.get(AUDIO, stage.report_id) is None
     assert stage.wish() is None
     (doubt,) = stage.doubts()
@@ -273,7 +274,7 @@ def test_audio_is_forgotten_with_its_report(stage: Stage) -> None:
 def test_a_file_that_is_about_to_be_adopted_is_not_looked_after_sooner(stage: Stage) -> None:
     stage.adopt()
     stage.run(lambda ctx: speaking.expect_file(ctx, RECORDING.name))
-    stage.run(lambda ctx: forget(ctx, stage.profile_id))
+    stage.run(lambda ctx: forget_reports(ctx, stage.profile_id))
     (doubt,) = stage.doubts()
     assert doubt.look_at == stage.house.clock.now() + ADOPTION_MAX
 
@@ -348,11 +349,3 @@ def test_a_report_that_kills_its_workers_is_given_up(stage: Stage) -> None:
         assert stage.claim() is not None
     assert stage.claim() is None
     assert stage.wish() is None
-
-
-def test_what_a_report_has_is_known(stage: Stage) -> None:
-    assert stage.run(lambda ctx: speaking.present(ctx, stage.report_id)) is None
-    made = stage.adopt()
-    assert stage.run(lambda ctx: speaking.present(ctx, stage.report_id)) == made
-    assert made.created_at.tzinfo is UTC
-    assert stage.get(FACETS, stage.report_id) is not None

@@ -72,21 +72,27 @@ def test_the_words_are_told_as_a_voice_reads_them(house: Any) -> None:
     store(house)
     body = json.loads(send(house).body)
     assert body["text"].split("\n\n") == [
-        "Ports: March first to seventh, 2026. This report covers the time from March first, 2026 "
-        "to March seventh, 2026. It draws on 2 sources.",
+        "Ports: March 1st to 7th, 2026. This report covers the time from March 1st, 2026 "
+        "to March 7th, 2026. It draws on 2 sources.",
         "The F-N-V wants 8 percent more; it costs 1.2 billion US dollars.",
         "Key points.",
-        "NATO met on March fifth, 2026.",
+        "NATO met on March 5th, 2026.",
         "C-V-E 2026, 1 2 3 4 5 used.",
         "See a dot com.",
         "In brief.",
         "A ship left.",
-        "That was the report: Ports: March first to seventh, 2026. Thank you for listening.\n",
+        "That was the report: Ports: March 1st to 7th, 2026. Thank you for listening.\n",
     ]
     assert set(body) == {"reportId", "text", "wordCount", "estimatedDurationSeconds"}
     assert body["reportId"] == ID
     assert body["wordCount"] == len(body["text"].split())
     assert body["estimatedDurationSeconds"] == -(-body["wordCount"] * 60 // 150)
+
+
+def test_lists_are_announced_in_the_reports_language(house: Any) -> None:
+    store(house, attrs.evolve(ROW, language="de-CH"))
+    told = json.loads(send(house).body)["text"].split("\n\n")
+    assert {"Das Wichtigste.", "Kurz gemeldet."} <= set(told)
 
 
 def test_sources_are_counted_and_never_read_out(house: Any) -> None:
@@ -125,21 +131,6 @@ def test_the_tag_is_that_of_what_is_said(house: Any) -> None:
     changed = send(house, if_none_match=first)
     assert changed.status == 200
     assert dict(changed.headers)["ETag"] != first
-
-
-def test_another_tenants_report_and_an_unknown_one_look_alike(house: Any) -> None:
-    store(house)
-    foreign = house.refused("getReportAudioText", tenant="wsp_b", path={"reportId": ID})
-    unknown = house.refused("getReportAudioText", path={"reportId": "rpt_" + "0" * 24})
-    assert foreign.type.code == unknown.type.code == "NOT_FOUND"
-    assert foreign.detail == unknown.detail
-
-
-def test_a_legacy_identifier_finds_the_report_and_public_ones_are_told(house: Any) -> None:
-    store(house)
-    reply = house.send("getReportAudioText", path={"reportId": "5" * 24})
-    assert reply.body == send(house).body
-    assert json.loads(reply.body)["reportId"] == ID
 
 
 def test_the_operation_is_declared_as_specified() -> None:

@@ -7,23 +7,21 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 
 from svc_core import reports
-from svc_core.news import operations as news
+from svc_core.news import intake as news
 from svc_core.news import rules as news_rules
 from svc_core.ports import SYSTEM
 from svc_core.problem import Problem
+from svc_core.recordings import FORGET_AT_ONCE
 from svc_core.reports import Window, render
 from svc_core.resources.news import Source
 from svc_core.resources.profile import DUE
 from svc_core.resources.report import (
     FACETS,
-    FORGET_AT_ONCE,
     REPORTS,
     ReportSource,
+    ReportWords,
     Section,
     Statement,
 )
@@ -392,14 +390,6 @@ def test_the_listing_shows_the_row_and_the_profile_its_newest_report(
         assert len(json.loads(house.send("listReports", query=query).body)["data"]) == count
 
 
-def test_ndjson_is_the_rows_one_a_line(house: Any, profile: Any) -> None:
-    make(house, profile["id"])
-    make(house, profile["id"], Window(house.clock.now(), None, by="published"))
-    reply = house.send("listReports", query="format=ndjson&limit=1")
-    assert reply.body.endswith(b"\n")
-    assert [json.loads(line)["status"] for line in reply.body.splitlines()] == ["ready"]
-
-
 @pytest.mark.parametrize("expansion", ["content", "sources", "signals", "graph", "audio"])
 def test_an_expansion_is_there_only_when_asked_for(
     house: Any, profile: Any, expansion: str
@@ -484,53 +474,30 @@ def test_a_report_older_than_signals_and_graphs_says_so(house: Any, profile: Any
     assert (detail["signals"], detail["graph"]) == ([], None)
 
 
-def test_another_tenants_report_looks_like_none(house: Any, profile: Any) -> None:
-    path = {"reportId": make(house, profile["id"]).id}
-    for operation in ("getReport", "getReportSignals", "getReportGraph", "getReportText"):
-        refused = house.refused(operation, tenant="wsp_b", path=path)
-        assert refused.type.code == "NOT_FOUND"
-    assert json.loads(house.send("listReports", tenant="wsp_b").body)["data"] == []
-
-
 # -- words as markup ---------------------------------------------------------------------------
-
-WORDS = st.text(st.characters(exclude_categories=("Cc", "Cs", "Co", "Cn")), max_size=40)
-
-
-@given(WORDS)
-def test_no_words_become_markup_in_markdown(words: str) -> None:
-    story = render.Story("T", (Statement(words, ()),), (), (), (), ())
-    tokens = MarkdownIt("commonmark").parse(render.markdown(story))
-    inline = [token for token in tokens if token.type == "inline"]
-    folded = " ".join(words.split())
-    kinds = {child.type for token in inline for child in token.children or ()}
-    assert kinds <= {"text", "text_special"}
-    assert [token.type for token in tokens].count("heading_open") == 1
-    said = "".join(child.content for token in inline[1:] for child in token.children or ())
-    assert said == folded
 
 
 def test_every_representation_says_the_same(house: Any) -> None:
     statement = Statement("A <b> & c_d_", (1,))
     source = ReportSource(1, "obs_x", "Title *", "https://a.example/?q=<1>", "Paper", None)
     odd = ReportSource(2, "obs_y", "Script", "javascript:alert(1)", "Paper", house.clock.now())
-    story = render.Story(
-        "1. Title",
+    title = "1. Title"
+    words = ReportWords(
         (statement,),
         (Statement("Point", (2,)),),
         (Section("s", "Heading", (Statement("Told", (1, 2)),), (1, 2), ()),),
         (Statement("Brief", ()),),
         (source, odd),
     )
-    html = render.page(story)
+    html = render.page(title, words)
     assert "A &lt;b&gt; &amp; c_d_" in html
     assert "javascript:" not in html
     assert html.count('id="source-') == 2
-    markdown = render.markdown(story)
+    markdown = render.markdown(title, words)
     assert markdown.startswith("# 1\\. Title\n")
     assert "javascript:" not in markdown
     assert "[Title \\*](<https://a.example/?q=%3C1%3E>), Paper, no date" in markdown
     assert "[1](#source-1) [2](#source-2)" in markdown
-    assert render.text(story).split("\n\n") == [
+    assert render.text(title, words).split("\n\n") == [
         "1. Title", "A & c_d_", "Point", "Heading", "Told", "Brief\n",
     ]  # fmt: skip

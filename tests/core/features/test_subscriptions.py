@@ -57,41 +57,6 @@ def test_the_listings_and_the_resource_show_the_same(house: Any) -> None:
     assert house.send("getSubscription", path=path, if_none_match=tag).status == 304
 
 
-def test_a_walk_over_the_subscriptions_sees_each_once(house: Any) -> None:
-    made = []
-    for number in range(5):
-        house.clock.advance(1)
-        made.append(house.profile(name=f"P{number}")["id"])
-    seen, query = [], "limit=2"
-    while query:
-        page = json.loads(house.send("listSubscriptions", query=query).body)
-        seen += [row["profileId"] for row in page["data"]]
-        query = (page["links"]["next"] or "").partition("?")[2]
-    assert seen == list(reversed(made))
-
-
-@pytest.mark.parametrize(
-    ("operation", "body"), [("getSubscription", None), ("updateSubscription", {"status": "paused"})]
-)
-def test_another_workspaces_subscription_looks_like_none(
-    house: Any, operation: str, body: Any
-) -> None:
-    _, path = subscribed(house)
-    absent = {"subscriptionId": "sub_" + "0" * 24}
-    for tenant, where in [("wsp_b", path), ("wsp_a", absent)]:
-        refused = house.refused(operation, tenant=tenant, path=where, body=body)
-        assert refused.type.code == "NOT_FOUND"
-
-
-def test_a_profile_that_is_deleted_takes_its_subscription_along(house: Any) -> None:
-    row, path = subscribed(house)
-    house.send("deleteProfile", path={"profileId": row["id"]})
-    assert house.refused("getSubscription", path=path).type.code == "NOT_FOUND"
-    refused = house.refused("updateSubscription", path=path, body={"status": "paused"})
-    assert refused.type.code == "NOT_FOUND"
-    assert house.rows("listSubscriptions") == []
-
-
 # -- pause and resume --------------------------------------------------------------------------
 
 
@@ -226,21 +191,6 @@ def test_the_bounds_of_confidence_are_in(house: Any, least: float) -> None:
 
 
 # -- tags and changes --------------------------------------------------------------------------
-
-
-def test_a_stale_tag_never_changes_a_subscription(house: Any) -> None:
-    _, path = subscribed(house)
-    old = dict(house.send("getSubscription", path=path).headers)["ETag"]
-    reply = house.send("updateSubscription", path=path, body={"status": "paused"}, if_match=old)
-    new = dict(reply.headers)["ETag"]
-    assert new not in ("", old)
-    refused = house.refused(
-        "updateSubscription", path=path, body={"status": "active"}, if_match=old
-    )
-    assert refused.type.code == "PRECONDITION_FAILED"
-    assert refused.headers["ETag"] == new
-    assert house.rows("listSubscriptions")[0]["status"] == "paused"
-    assert patched(house, path, {"status": "active"}, if_match=new)["status"] == "active"
 
 
 def test_each_change_of_a_subscription_is_in_the_feed_once(house: Any) -> None:

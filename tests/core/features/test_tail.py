@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 
 from svc_core import drive, problem, wire
-from svc_core.changes.rows import dumps, row
+from svc_core.changes.render import ChangeRow, dumps
 from svc_core.operation import Context
 from svc_core.ports import FeedPosition, Transaction
 from svc_core.problem import Problem
@@ -106,7 +106,8 @@ def test_the_quick_form_of_a_row_is_the_form_of_its_model(house: Any) -> None:
     assert len(recorded.changes) == 4
     for change in recorded.changes:
         for one in (change, evolve(change, path=None, resource_id='"\u2028é')):
-            assert dumps(one) == wire.dumps(row(one))
+            raw = dumps(one)
+            assert wire.dumps(wire.loads(ChangeRow, raw)) == raw
 
 
 def test_each_event_is_a_place_to_go_on_from(house: Any) -> None:

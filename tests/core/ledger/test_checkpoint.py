@@ -1,7 +1,6 @@
 """Checkpoints and receipts: the vectors, and all that must be refused."""
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -168,20 +167,3 @@ def test_a_receipt_proves_nothing_when_any_byte_is_altered(at, flip):
     altered = data[:at] + bytes([data[at] ^ flip]) + data[at + 1 :]
     with pytest.raises(ValueError, match=r"."):
         receipt.verify(Receipt.parse(altered.decode()), VECTORS["seals"][3], KEY)
-
-
-# -- words -------------------------------------------------------------------------------------
-
-
-def test_a_refusal_of_a_checkpoint_or_a_receipt_is_in_the_kept_words(kept_words):
-    cases = {
-        f"checkpoint: {name}": partial(Checkpoint.parse, text)
-        for name, text in NO_CHECKPOINTS.items()
-    }
-    cases |= {
-        f"receipt: {name}": partial(Receipt.parse, text) for name, text in NO_RECEIPTS.items()
-    }
-    foreign = note.sign(evolve(NEW, origin="other.example/log").text, KEY.name, SIGNER)
-    cases["another log signed"] = lambda: open_checkpoint(foreign, KEY)
-    cases["no seal"] = lambda: receipt.verify(Receipt.parse(RECEIPT), "seal", KEY)
-    kept_words("checkpoints", cases)

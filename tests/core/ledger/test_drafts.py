@@ -1,7 +1,6 @@
 """Entries become drafts whole and normalised, or every fault comes back at once."""
 
 import json
-from functools import partial
 
 import attrs
 import pytest
@@ -408,13 +407,3 @@ def test_the_schema_describes_every_member():
             name for name, item in found["properties"].items() if "description" not in item
         ] == []
         assert found["additionalProperties"] is False
-
-
-def test_a_refusal_of_an_entry_is_in_the_kept_words(kept_words):
-    tables = (*UNFIT, *CODED)
-    cases = {str(number): partial(made, **row[0]) for number, row in enumerate(tables)}
-    cases["foreign"] = partial(made, **{**CLAIMS, "scheme": "lei", "reason": "x"})
-    cases["missing"] = partial(made, kind="claim")
-    cases["no such record"] = partial(made, kind="subject", op="verify", **ACTS)
-    cases["cited twice"] = partial(made, **{**CLAIMS, "evidence": [SEEN, SEEN]})
-    kept_words("entries", cases)

@@ -2,7 +2,6 @@
 
 import json
 from base64 import b64encode
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -218,24 +217,3 @@ def test_a_signer_does_not_show_its_private_key():
     assert VECTORS["logKey"]["seed"] not in repr(SIGNER)
     with pytest.raises(ValueError, match=r"."):
         Ed25519Signer.from_seed(b"short")
-
-
-# -- words -------------------------------------------------------------------------------------
-
-
-def test_a_refusal_of_a_key_or_a_note_is_in_the_kept_words(kept_words):
-    cases = {f"key: {name}": partial(VerifierKey.parse, text) for name, text in NO_KEYS.items()}
-    cases |= {f"note: {name}": partial(parse, text) for name, text in MALFORMED.items()}
-    false = f"— {KEY.name} {encoded(KEY.id + bytes(64))}\n"
-    cases |= {
-        "a name": lambda: VerifierKey("a b", KEY.public),
-        "a short key": lambda: VerifierKey("a", b""),
-        "no known key": lambda: open_note(BODY + ADDED, [KEY]),
-        "a false signature": lambda: open_note(BODY + false, [KEY]),
-        "nothing to sign": lambda: sign("", "a", SIGNER),
-        "a tab to sign": lambda: sign("a\tb\n", "a", SIGNER),
-        "a surrogate to sign": lambda: sign("a\udfff\n", "a", SIGNER),
-        "no name to sign with": lambda: sign("a\n", "", SIGNER),
-        "too long": lambda: parse("x" * 2_000_000),
-    }
-    kept_words("notes", cases)

@@ -67,56 +67,37 @@ def test_values_of_the_type_pass(predicate, value):
 
 
 @pytest.mark.parametrize(
-    ("predicate", "value", "faults"),
+    ("predicate", "value", "pointers"),
     [
-        ("capacity", 7, ["/value: must be an object"]),
-        ("legalName", 7, ["/value: must be a string"]),
-        ("legalName", " ", ["/value: must be text that is not blank"]),
-        ("legalName", "", ["/value: must have at least 1 character"]),
-        ("legalName", "x" * 2001, ["/value: must have at most 2000 characters"]),
-        ("inceptionDate", "1998", ["/value: must be a date, such as 2026-01-31"]),
-        ("inceptionDate", "1998-02-30", ["/value: must be a day that exists"]),
-        ("inceptionDate", 1998, ["/value: must be a date, such as 2026-01-31"]),
-        ("employees", True, ["/value: must be an integer"]),
-        ("employees", 1.0, ["/value: must be an integer"]),
-        ("riskRating", 1.0, ["/value: must be an integer or a string"]),
-        ("sameAs", "Jo", ["/value: must be an object"]),
-        ("sameAs", {"subject": "sbj_1"}, ["/value/subject: must be a subject id"]),
-        ("owner", {"subject": None}, ["/value/subject: must be a string"]),
-        ("headquarters", {"subject": 1}, ["/value/subject: must be a string"]),
-        ("headquarters", 7, ["/value: must be a string or an object"]),
+        ("capacity", 7, ["/value"]),
+        ("capacity", {"quantity": "٣", "unit": " MW"}, ["/value/quantity", "/value/unit"]),
+        ("capacity", {**QUANTITY, "a/b": 1}, ["/value/a~1b"]),
+        ("legalName", 7, ["/value"]),
+        ("legalName", " ", ["/value"]),
+        ("legalName", "x" * 2001, ["/value"]),
+        ("inceptionDate", "1998", ["/value"]),
+        ("inceptionDate", "1998-02-30", ["/value"]),
+        ("inceptionDate", 1998, ["/value"]),
+        ("employees", True, ["/value"]),
+        ("employees", 1.0, ["/value"]),
+        ("riskRating", None, ["/value"]),
+        ("sameAs", "Jo", ["/value"]),
+        ("sameAs", {"subject": "sbj_1"}, ["/value/subject"]),
+        ("owner", {"subject": None}, ["/value/subject"]),
+        ("headquarters", {"subject": 1}, ["/value/subject"]),
+        ("headquarters", 7, ["/value"]),
+        ("revenue", 12.5, ["/value"]),
         (
             "revenue",
             {"amount": 12.5, "unit": "USD"},
-            [
-                "/value/amount: must be a string",
-                "/value/currency: is required",
-                "/value/unit: is not a known member",
-            ],
+            ["/value/amount", "/value/currency", "/value/unit"],
         ),
-        ("revenue", 12.5, ["/value: must be an object"]),
-        (
-            "revenue",
-            {"amount": "012", "currency": "usd"},
-            [
-                '/value/amount: must be a decimal number as text, such as "12.50"',
-                "/value/currency: must be a currency code, such as USD",
-            ],
-        ),
-        (
-            "capacity",
-            {"quantity": "٣", "unit": " MW"},
-            [
-                '/value/quantity: must be a decimal number as text, such as "3.2"',
-                "/value/unit: must be a unit of 1 to 32 characters",
-            ],
-        ),
-        ("capacity", {**QUANTITY, "a/b": 1}, ["/value/a~1b: is not a known member"]),
-        ("shoeSize", None, ["/value: must not be null"]),
+        ("revenue", {"amount": "012", "currency": "usd"}, ["/value/amount", "/value/currency"]),
+        ("shoeSize", None, ["/value"]),
     ],
 )
-def test_all_that_is_wrong_is_told_by_pointer(predicate, value, faults):
-    assert [str(fault) for fault in check(predicate, value)] == faults
+def test_all_that_is_wrong_is_told_by_pointer(predicate, value, pointers):
+    assert [fault.where for fault in check(predicate, value)] == pointers
 
 
 def test_pointers_begin_where_the_value_stands():

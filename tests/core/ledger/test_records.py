@@ -1,7 +1,6 @@
 """Lines: their bytes, their grammar, and what may be sealed in them."""
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -195,13 +194,3 @@ def test_an_altered_line_is_refused_or_another_record(at, flip):
     except ValueError:
         return
     assert record != decode(LINE)
-
-
-# -- words -------------------------------------------------------------------------------------
-
-
-def test_a_refusal_of_a_line_or_a_payload_is_in_the_kept_words(kept_words):
-    cases = {f"line: {name}": partial(decode, line) for name, line in MALFORMED.items()}
-    for number, (payload, _) in enumerate(REFUSED):
-        cases[f"payload: {number}"] = partial(payload_bytes, payload)
-    kept_words("records", cases)

@@ -35,23 +35,9 @@ class Log:
 
     def keep(self, draft, id_=None):
         seq = len(self.records)
-        made = Record(
-            seq=seq,
-            id=id_ or id_of(draft.kind, seq),
-            kind=draft.kind,
-            op=draft.op,
-            subject=draft.subject,
-            target=draft.target,
-            recorded_at=SINCE,
-            valid_from=draft.valid_from,
-            valid_to=draft.valid_to,
-            author=draft.author,
-            payload=draft.payload,
-            payload_hash="0" * 64,
-            prev="0" * 64,
-            ledger="led_" + "0" * 24,
-            seal="0" * 64,
-        )
+        where = (draft.subject, draft.target, SINCE, draft.valid_from, draft.valid_to)
+        head = (seq, id_ or id_of(draft.kind, seq), draft.kind, draft.op, *where, draft.author)
+        made = Record._make((*head, draft.payload, "0" * 64, "0" * 64, f"led_{'0' * 24}", "0" * 64))
         self.records.append(made)
         return made
 

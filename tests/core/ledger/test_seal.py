@@ -1,7 +1,6 @@
 """Sealing: the vectors again, record time, and what one append promises."""
 
 import json
-from functools import partial
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
@@ -132,10 +131,6 @@ NO_HEADS = [b"", b"{}", b"[]", b"\xff", EMPTY.encode().replace(b'"size":0', b'"s
 def test_bytes_that_are_no_head_are_refused(data):
     with pytest.raises(ValueError, match=r"."):
         TreeHead.decode(data)
-
-
-def test_a_refusal_of_a_head_is_in_the_kept_words(kept_words):
-    kept_words("heads", {repr(data): partial(TreeHead.decode, data) for data in NO_HEADS})
 
 
 SALTS = st.integers(0, 2**96).map(lambda number: f"{number:022d}")

@@ -1,7 +1,6 @@
 """Tiles: one path for each, the widths of the format, and the bytes of the vectors."""
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -97,12 +96,3 @@ def test_a_tile_is_in_a_tree_that_has_all_of_it():
 def test_a_tile_is_a_span_of_a_kept_level():
     assert Tile(2, 3, 7).span == (16, 768, 775)
     assert Tile(None, 1).span == (0, 256, 512)
-
-
-def test_a_refusal_of_a_tile_is_in_the_kept_words(kept_words):
-    cases = {path: partial(Tile.parse, path) for path in NO_PATHS}
-    cases |= {
-        str(members): partial(Tile, *members)
-        for members in ((64, 0), (-1, 0), (0, -1), (0, 0, 0), (0, 0, 257))
-    }
-    kept_words("tiles", cases)

@@ -21,7 +21,7 @@ from svc_core.ledger.log.proofs import (
     verify_consistency,
     verify_inclusion,
 )
-from svc_core.ledger.log.tree import EMPTY_ROOT, extend, grow, root
+from svc_core.ledger.log.tree import extend, grow, root
 from svc_core.testing.ledger.logs import consistency, inclusion
 
 VECTORS = json.loads(Path("tests/data/ledger/vectors.json").read_text("utf-8"))
@@ -101,23 +101,6 @@ def test_every_root_and_proof_is_that_of_the_definition(size):
 
 
 @pytest.mark.parametrize("size", range(1, SMALL))
-def test_an_inclusion_proof_holds_for_its_leaf_alone(size):
-    for index in range(size):
-        proof = inclusion(index, size, LEAVES[:size])
-        for other in range(size):
-            with pytest.raises(ProofError) if other != index else no_refusal():
-                verify_inclusion(other, size, LEAVES[index], proof, mth(0, size))
-
-
-class no_refusal:  # noqa: N801
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        return None
-
-
-@pytest.mark.parametrize("size", range(1, SMALL))
 def test_a_consistency_proof_holds_for_its_sizes_and_roots_alone(size):
     for old in range(1, size + 1):
         proof = consistency(old, size, LEAVES[:size])
@@ -191,22 +174,6 @@ def test_an_empty_tree_precedes_every_tree_and_needs_no_proof():
         verify_consistency(0, 3, empty, mth(0, 3), (OTHER,))
     with pytest.raises(ProofError):
         verify_consistency(0, 3, OTHER, mth(0, 3), ())
-
-
-def test_equal_sizes_have_equal_roots_and_no_proof():
-    verify_consistency(5, 5, mth(0, 5), mth(0, 5), ())
-    with pytest.raises(ProofError):
-        verify_consistency(5, 5, mth(0, 5), mth(0, 5), (OTHER,))
-    with pytest.raises(ProofError):
-        verify_consistency(5, 5, mth(0, 5), OTHER, ())
-
-
-def test_a_history_that_was_altered_has_no_proof():
-    altered = [LEAVES[0], OTHER, *LEAVES[2:20]]
-    top = root(extend((), 0, altered))
-    for old in range(2, 20):
-        with pytest.raises(ProofError):
-            verify_consistency(old, 20, mth(0, old), top, consistency(old, 20, altered))
 
 
 OUTSIDE = [
@@ -362,26 +329,3 @@ def test_the_largest_tree_is_one_of_2_to_the_63_less_one_leaves():
         verify_consistency(most + 1, most + 1, OTHER, OTHER, ())
     with pytest.raises(ProofError, match="no leaf"):
         verify_inclusion(0, most + 1, OTHER, path, OTHER)
-
-
-def test_a_refusal_of_a_proof_is_in_the_kept_words(kept_words):
-    leaves = LEAVES[:8]
-    proof, root = inclusion(3, 8, leaves), mth(0, 8)
-    joined, old = consistency(5, 8, leaves), mth(0, 5)
-    cases = {str(number): ask for number, ask in enumerate(OUTSIDE)}
-    cases |= {
-        "another leaf": lambda: verify_inclusion(3, 8, OTHER, proof, root),
-        "beyond the tree": lambda: verify_inclusion(8, 8, leaves[3], proof, root),
-        "a short proof": lambda: verify_inclusion(3, 8, leaves[3], proof[1:], root),
-        "a long proof": lambda: verify_inclusion(3, 8, leaves[3], (*proof, OTHER), root),
-        "another old root": lambda: verify_consistency(5, 8, OTHER, root, joined),
-        "another root": lambda: verify_consistency(5, 8, old, OTHER, joined),
-        "a smaller tree": lambda: verify_consistency(8, 5, root, old, joined),
-        "a short consistency": lambda: verify_consistency(5, 8, old, root, joined[1:]),
-        "a long consistency": lambda: verify_consistency(5, 8, old, root, (*joined, OTHER)),
-        "a proof for nothing": lambda: verify_consistency(0, 8, EMPTY_ROOT, root, joined),
-        "no root for nothing": lambda: verify_consistency(0, 8, OTHER, root, ()),
-        "a proof for one tree": lambda: verify_consistency(8, 8, root, root, joined),
-        "two roots for one tree": lambda: verify_consistency(8, 8, root, OTHER, ()),
-    }
-    kept_words("proofs", cases)

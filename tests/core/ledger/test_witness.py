@@ -1,7 +1,6 @@
 """Witnesses: cosignatures of both kinds, and policies over them."""
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -314,22 +313,3 @@ def test_thirty_two_of_each_are_read():
     names = [f"w{at}" for at in range(32)]
     assert policy.is_met_by(names)
     assert not policy.is_met_by(names[1:])
-
-
-# -- words -------------------------------------------------------------------------------------
-
-
-def test_a_refusal_of_a_policy_or_a_cosignature_is_in_the_kept_words(kept_words):
-    cases = {
-        f"policy: {name}": partial(Policy.parse, text.encode())
-        for name, text in NO_POLICIES.items()
-    }
-    cases["policy: no line feed"] = lambda: Policy.parse(b"quorum none")
-    policy = Policy.parse(EXAMPLE.encode())
-    stranger = note.sign(note.parse(SIGNED).text, "stranger.example", LOG_SIGNER)
-    cases["policy: no log has signed"] = lambda: policy.judge(stranger)
-    cases["policy: too few have seen it"] = lambda: policy.judge(SIGNED)
-    for name, blob in FALSE.items():
-        noted = note.parse(COSIGNED + line_of(WITNESS, blob))
-        cases[f"cosignature: {name}"] = partial(cosigners, noted, [WITNESS])
-    kept_words("witnesses", cases)

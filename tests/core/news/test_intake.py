@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svc_core import problem, wire
-from svc_core.news import intake, operations, rules
+from svc_core.news import intake, rules
 from svc_core.operation import Context
 from svc_core.ports import Collection, Document
 from svc_core.problem import Problem
@@ -28,7 +28,7 @@ def test_a_new_source_has_never_run_and_is_due_at_once(house: Any) -> None:
     assert (source.name, source.domain, source.cadence_seconds) == ("", "pier.org", 900)
     assert source.created_at == house.clock.now()
     assert SOURCES.order(source) == 0
-    assert house.run(lambda ctx: operations.find_source(ctx, source.id)) == source
+    assert house.run(lambda ctx: ctx.find(SOURCES, source.id)) == source
 
 
 def test_adding_a_source_again_changes_nothing(house: Any) -> None:
@@ -49,7 +49,7 @@ def test_adding_a_source_again_changes_nothing(house: Any) -> None:
 )
 def test_what_is_said_anew_is_changed(house: Any, wish: dict[str, Any], keeps_copy: bool) -> None:
     first = house.add(name="Pier", topics=("world",))
-    house.run(lambda ctx: operations.save_source(ctx, attrs.evolve(first, etag='"1"', digest="d")))
+    house.run(lambda ctx: intake.save_source(ctx, attrs.evolve(first, etag='"1"', digest="d")))
     changed = house.add(**wish)
     assert {name: getattr(changed, name) for name in wish} == wish
     assert (changed.etag, changed.digest) == (('"1"', "d") if keeps_copy else (None, None))
@@ -61,7 +61,7 @@ def test_every_fault_of_a_wish_is_told(house: Any) -> None:
     assert caught.value.type is problem.VALIDATION_FAILED
     for word in ("gossip", "fun", "cadenceSeconds"):
         assert word in (caught.value.detail or "")
-    assert house.run(lambda ctx: operations.list_sources(ctx, limit=10)) == ()
+    assert house.run(lambda ctx: intake.list_sources(ctx, limit=10)) == ()
 
 
 @pytest.mark.parametrize("seconds", [0, 59, 604_801, -5])
@@ -89,7 +89,7 @@ def test_a_removed_source_is_neither_claimed_nor_noted(house: Any) -> None:
     house.run(lambda ctx: ctx.tx.documents.delete(SOURCES, source.id))
     assert house.run(lambda ctx: intake.claim(ctx, seen, ctx.now)) is None
     assert house.run(lambda ctx: intake.note_run(ctx, source.id, lambda found: found)) is None
-    assert house.run(lambda ctx: operations.find_source(ctx, source.id)) is None
+    assert house.run(lambda ctx: ctx.find(SOURCES, source.id)) is None
 
 
 def test_a_run_is_noted_on_the_source_as_it_is_now(house: Any) -> None:
@@ -101,7 +101,7 @@ def test_a_run_is_noted_on_the_source_as_it_is_now(house: Any) -> None:
         )
     )
     assert (noted.name, noted.health.status) == ("Quay", "error")
-    assert house.run(lambda ctx: operations.list_sources(ctx, limit=10)) == (noted,)
+    assert house.run(lambda ctx: intake.list_sources(ctx, limit=10)) == (noted,)
 
 
 # -- documents ---------------------------------------------------------------------------------
@@ -113,12 +113,12 @@ def test_a_document_is_written_with_everything_that_follows_from_it(
     source = house.add(topics=("world",))
     lost = (Rejection("noTitle", 1, "x"),)
     taken = house.take(source, make_document(make_entry("a"), make_entry("b"), rejections=lost))
-    assert taken == operations.Taken(created=2, updated=0, unchanged=0)
+    assert taken == intake.Taken(created=2, updated=0, unchanged=0)
     assert sorted(item.id for item in house.news()) == sorted(words.id for words in house.words())
     assert [(c.change_type, c.resource_type, c.everybody) for c in house.recorded()] == [
         ("created", "newsItem", True)
     ] * 2
-    after = house.run(lambda ctx: operations.find_source(ctx, source.id))
+    after = house.run(lambda ctx: ctx.find(SOURCES, source.id))
     assert (after.health.status, after.health.items_last_run, after.digest) == ("partial", 2, "d")
     activity = house.run(lambda ctx: ctx.load(TOPIC_ACTIVITY, "world"))
     assert TOPIC_ACTIVITY.decode(activity.raw).sources == (source.id,)
@@ -132,9 +132,9 @@ def test_a_document_again_writes_no_item_and_no_change(
     house.take(source, parsed)
     told = house.recorded()
     house.clock.advance(60)
-    assert house.take(source, parsed) == operations.Taken(0, 0, 2)
+    assert house.take(source, parsed) == intake.Taken(0, 0, 2)
     assert house.recorded() == told
-    after = house.run(lambda ctx: operations.find_source(ctx, source.id))
+    after = house.run(lambda ctx: ctx.find(SOURCES, source.id))
     assert after.health.last_content_at == house.clock.now() - timedelta(seconds=60)
 
 
@@ -175,7 +175,7 @@ def test_a_failure_half_way_leaves_nothing(
     batch = intake.prepared(rows)
 
     async def unit(ctx: Context) -> None:
-        await operations.take_in(ctx, batch.rows, news=batch.news, texts=batch.texts)
+        await intake.take_in(ctx, batch.rows, news=batch.news, texts=batch.texts)
         raise BrokenDiskError
 
     with pytest.raises(BrokenDiskError):
@@ -192,7 +192,7 @@ def test_only_what_is_not_stored_as_it_is_counts_as_unseen(
     parsed = make_document(make_entry("a"), make_entry("b", title="New"), make_entry("c"))
     described = rules.described(source, parsed)
     rows = rules.incoming(described, parsed, house.clock.now())
-    unseen = house.run(lambda ctx: operations.unseen(ctx, rows))
+    unseen = house.run(lambda ctx: intake.unseen(ctx, rows))
     assert unseen == rows[1:]
 
 
@@ -205,8 +205,8 @@ def test_a_document_of_which_only_the_new_is_handed_in_counts_the_rest_as_known(
     rows = rules.incoming(rules.described(source, parsed), parsed, house.clock.now())
     batch, copy = intake.prepared(rows[2:]), intake.Copy('"2"', "then", "e")
     taken = house.run(lambda ctx: intake.take_document(ctx, source.id, parsed, batch, copy))
-    assert taken == operations.Taken(created=1, updated=0, unchanged=2)
-    after = house.run(lambda ctx: operations.find_source(ctx, source.id))
+    assert taken == intake.Taken(created=1, updated=0, unchanged=2)
+    after = house.run(lambda ctx: ctx.find(SOURCES, source.id))
     assert (after.etag, after.last_modified, after.digest) == ('"2"', "then", "e")
     assert after.health.items_last_run == 3
 

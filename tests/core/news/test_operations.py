@@ -1,6 +1,5 @@
 """Listing news items and the forty topics."""
 
-import json
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -94,30 +93,10 @@ def test_filters_narrow_the_list(stocked: Any, query: str, count: int) -> None:
     assert len(stocked.rows("listNews", query)) == count
 
 
-def test_a_source_filters_the_list(stocked: Any) -> None:
-    id_ = stocked.rows("listNews")[0]["source"]["id"]
-    found = stocked.rows("listNews", f"source={id_}")
-    assert [row["source"]["id"] for row in found] == [id_] * 3
-
-
-@pytest.mark.parametrize("query", ["topics=gossip", "language=1", "source=x", "limit=0"])
-def test_a_filter_that_cannot_be_is_refused(stocked: Any, query: str) -> None:
-    assert stocked.refused("listNews", query=query).type.status == 400
-
-
 @pytest.mark.parametrize("span", ["yesterday", "2026-01-02", "../..", ""])
 def test_a_period_that_cannot_be_read_is_refused(stocked: Any, span: str) -> None:
     refused = stocked.refused("listNews", query=f"datetime={span}")
     assert refused.type is problem.INVALID_PARAMETER
-
-
-def test_pages_join_to_the_whole_list(stocked: Any) -> None:
-    whole, found, query = stocked.rows("listNews"), [], "limit=2"
-    for _ in range(5):
-        answer = json.loads(stocked.send("listNews", query=query).body)
-        found += answer["data"]
-        query = f"limit=2&cursor={answer['meta']['page']['nextCursor']}"
-    assert found == whole
 
 
 def test_all_forty_topics_are_listed_before_any_news(house: Any) -> None:

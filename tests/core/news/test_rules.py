@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 
 from svc_core import ids, wire
 from svc_core.news import rules
-from svc_core.resources.news import NewsItem, NewsSource, RejectedRows, Sentiment, Source
+from svc_core.resources.news import NewsItem, NewsSource, Sentiment, Source, TopicActivity
 from svc_core.sources import Rejection
 from svc_core.testing.clock import START as NOW
 
 Make = Callable[..., Any]
+
+WORLD = TopicActivity("world")
 
 
 def item(key: str = "a", **members: Any) -> NewsItem:
@@ -261,7 +263,7 @@ def test_a_document_that_is_the_same_is_still_missing_its_rejected_rows(make_sou
     later = NOW + timedelta(minutes=15)
     again = rules.unchanged(first, later).health
     assert (again.status, again.rejected_last_run) == ("partial", 3)
-    assert again.rejections == (RejectedRows("noTitle", 2, "x"), RejectedRows("twice", 1, "y"))
+    assert again.rejections == (Rejection("noTitle", 2, "x"), Rejection("twice", 1, "y"))
     assert (again.items_last_run, again.last_success_at) == (0, later)
 
 
@@ -323,7 +325,7 @@ def test_a_topic_counts_items_by_the_hour(make_source: Make) -> None:
         item("c", published_at=NOW - timedelta(hours=30), language=None),
         item("d"),
     ]
-    seen = rules.active(None, "world", fresh, NOW)
+    seen = rules.active(WORLD, fresh, NOW)
     assert [count for _, count in seen.hours] == [1, 1, 2]
     assert seen.languages == ("en", "fr")
     assert seen.sources == (rules.source_id("x"),)
@@ -334,22 +336,22 @@ def test_a_topic_counts_items_by_the_hour(make_source: Make) -> None:
 
 
 def test_a_topic_remembers_two_days_of_hours_and_the_newest_item() -> None:
-    first = rules.active(None, "world", [item("a", published_at=NOW)], NOW)
+    first = rules.active(WORLD, [item("a", published_at=NOW)], NOW)
     late = NOW + timedelta(hours=47)
-    second = rules.active(first, "world", [item("b", published_at=NOW - timedelta(days=9))], late)
+    second = rules.active(first, [item("b", published_at=NOW - timedelta(days=9))], late)
     assert second.hours == first.hours
     assert second.last_item_at == NOW
-    third = rules.active(second, "world", [], late + timedelta(hours=1))
+    third = rules.active(second, [], late + timedelta(hours=1))
     assert third.hours == ()
     assert third.last_item_at == NOW
 
 
 def test_a_topic_without_items_has_no_newest_one() -> None:
-    assert rules.active(None, "world", [], NOW).last_item_at is None
+    assert rules.active(WORLD, [], NOW).last_item_at is None
 
 
 def test_an_item_dated_in_the_future_counts_when_it_was_read() -> None:
-    seen = rules.active(None, "world", [item("a", published_at=NOW + timedelta(days=900))], NOW)
+    seen = rules.active(WORLD, [item("a", published_at=NOW + timedelta(days=900))], NOW)
     assert seen.last_item_at == NOW
     assert rules.items_last_day(seen, NOW) == 1
 
@@ -358,7 +360,7 @@ def test_a_topic_remembers_a_bounded_number_of_sources() -> None:
     fresh = [
         item("a", source=NewsSource(rules.source_id(str(n)), "", "", None)) for n in range(600)
     ]
-    assert len(rules.active(None, "world", fresh, NOW).sources) == rules.ACTIVITY_NAMES_MAX
+    assert len(rules.active(WORLD, fresh, NOW).sources) == rules.ACTIVITY_NAMES_MAX
 
 
 @given(
@@ -370,6 +372,6 @@ def test_a_topic_remembers_a_bounded_number_of_sources() -> None:
 )
 def test_a_topic_sees_the_same_in_one_step_or_two(moments: list[datetime], cut: int) -> None:
     fresh = [item(str(at), published_at=at) for at in moments]
-    whole = rules.active(None, "world", fresh, NOW)
-    halves = rules.active(rules.active(None, "world", fresh[:cut], NOW), "world", fresh[cut:], NOW)
+    whole = rules.active(WORLD, fresh, NOW)
+    halves = rules.active(rules.active(WORLD, fresh[:cut], NOW), fresh[cut:], NOW)
     assert halves == whole

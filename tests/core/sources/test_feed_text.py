@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.sources import canonical_url
 from svc_core.sources.dates import instant
 from svc_core.sources.languages import language_tag
-from svc_core.sources.links import absolute, permalink, same_site
+from svc_core.sources.links import absolute, canonical, permalink, same_site
 from svc_core.sources.text import clip, fold, fold_lines, literal, plain
 
 PLAIN = {
@@ -154,8 +153,8 @@ CANONICAL = {
 
 @pytest.mark.parametrize(("url", "same"), CANONICAL.items())
 def test_tracking_never_tells_two_links_apart(url: str, same: str) -> None:
-    assert canonical_url(url) == same
-    assert canonical_url(same) == same
+    assert canonical(url) == same
+    assert canonical(same) == same
 
 
 @pytest.mark.parametrize(
@@ -199,7 +198,7 @@ def test_a_link_blog_entry_is_at_its_own_page() -> None:
 @given(st.text(), st.sampled_from(["https://example.com/", None, "::"]))
 def test_any_link_is_a_web_address_or_none(link: str, base: str | None) -> None:
     found = absolute(link, [base], chars_max=4096)
-    assert found is None or canonical_url(canonical_url(found)) == canonical_url(found)
+    assert found is None or canonical(canonical(found)) == canonical(found)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from attrs import frozen
 from hypothesis import find, given
 from hypothesis import strategies as st
 
-from svc_core.constraints import Ge, Le, MaxLen, MinLen, Pattern
-from svc_core.ids import PROFILE_ID, is_id
+from svc_core.constraints import Ge, IdOf, Le, MaxLen, MinLen, Pattern
+from svc_core.ids import is_id
 from svc_core.ports import Answer, FeedPosition, Position
 from svc_core.testing import _hook
 from svc_core.testing.clock import START, CountingIds, FrozenClock
@@ -22,7 +22,7 @@ from svc_core.unset import UNSET, Maybe
 
 @frozen
 class Leaf:
-    id: Annotated[str, Pattern(PROFILE_ID)]
+    id: Annotated[str, IdOf("prf")]
     share: Annotated[float, Ge(0), Le(1)]
 
 

@@ -1,5 +1,7 @@
 """The kit for ledgers makes every kind of bad edit, and steps that a store must refuse."""
 
+from functools import partial
+
 from hypothesis import Phase, find, settings
 from hypothesis import strategies as st
 from hypothesis.vendor.pretty import pretty
@@ -10,7 +12,7 @@ from svc_core.testing.ledger.edits import line_edits
 from svc_core.testing.ledger.histories import histories
 from svc_core.testing.ledger.logs import check_edit_is_found
 from svc_core.testing.sample import SAMPLES
-from svc_core.testing.storage_steps import Entry, Erase, Seal
+from svc_core.testing.storage_steps import Entry, erase, seal
 from svc_http.storage import MemoryStorage
 
 UNSHRUNK = settings(phases=[Phase.generate], max_examples=1_000, deadline=None)
@@ -46,12 +48,12 @@ def test_steps_of_a_ledger_are_taken_or_say_what_was_in_the_way():
 
     def step(astray, *ids):
         entries = tuple(Entry(id_, "s", False, ()) for id_ in ids)
-        return drive.run(store.write("ann", Seal(entries, astray, 0)))
+        return drive.run(store.write("ann", partial(seal, entries, astray, 0)))
 
     assert step(0, "a", "b").size == 2
     assert step(1, "c") == ("stale", 2)
     assert step(0, "b") == ("duplicate", "b")
     assert step(0, "c").size == 3
-    before, after = drive.run(store.write("ann", Erase("a")))
+    before, after = drive.run(store.write("ann", partial(erase, "a")))
     assert after.line == b"erased " + before.seal
-    assert drive.run(store.write("ann", Erase("z"))) == (None, None)
+    assert drive.run(store.write("ann", partial(erase, "z"))) == (None, None)

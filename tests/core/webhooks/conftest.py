@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from svc_core import drive
+from svc_core.events import cloud_event, publish, queue_of
 from svc_core.operation import Context
 from svc_core.ports import Document, FeedPosition, Owned
-from svc_core.resources.event import cloud_event
 from svc_core.resources.members import micros
 from svc_core.resources.webhook import (
     DELIVERIES,
@@ -22,8 +22,6 @@ from svc_core.resources.webhook import (
     Queue,
     Webhook,
     delivery_id,
-    publish_event,
-    queue_of,
 )
 from svc_core.webhooks import delivering
 from svc_core.webhooks.delivering import Task
@@ -67,12 +65,11 @@ class Yard:
         """An event that is on its way to these webhooks, a little after the one before."""
         self.forward(seconds=0.001)
         id_, now = self.house.ids.new("evt"), self.house.clock.now()
-        body = cloud_event(id_, REPORT_GENERATED, "rpt_1", source="s", at=now, data={"n": id_})
-        event = Event(id_, REPORT_GENERATED, "rpt_1", body, now)
+        event = cloud_event(id_, REPORT_GENERATED, "rpt_1", source="s", at=now, data={"n": id_})
 
         async def unit(ctx: Context) -> None:
             found = [WEBHOOKS.decode((await ctx.load(WEBHOOKS, id_)).raw) for id_ in webhook_ids]
-            await publish_event(ctx, event, found)
+            await publish(ctx, event, found)
 
         self.run(unit)
         return event

@@ -6,6 +6,7 @@ from typing import Any
 import attrs
 import pytest
 
+from svc_core.resources.members import changed
 from svc_core.resources.webhook import DELIVERIES, EVENTS, QUEUES, WEBHOOKS, delivery_id
 from svc_core.webhooks import delivering, rules
 from svc_core.webhooks.rules import Outcome, outcome
@@ -311,7 +312,7 @@ def test_a_disabled_webhook_has_no_room(yard: Any) -> None:
     webhook, queue = yard.state(hook), yard.queue(hook)
     assert rules.room(webhook, queue) == 5
     assert rules.room(attrs.evolve(webhook, status="disabled"), queue) == 0
-    assert rules.changed(webhook, yard.house.clock.now(), url=webhook.url) is webhook
+    assert changed(webhook, yard.house.clock.now(), url=webhook.url) is webhook
 
 
 def test_a_task_tells_no_secret(yard: Any) -> None:

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core import catalog, drive, instants, reports
-from svc_core.news import operations as news
+from svc_core.events import cloud_event
+from svc_core.news import intake as news
 from svc_core.news import rules as news_rules
 from svc_core.operation import Context
 from svc_core.ports import SYSTEM, FeedPosition, Transaction
 from svc_core.reports import Window, notices
-from svc_core.resources.event import cloud_event
 from svc_core.resources.news import Source
 from svc_core.resources.profile import (
     DUE,
@@ -186,10 +186,10 @@ def test_an_event_is_below_8_kib_whatever_the_report_holds(
     row = attrs.evolve(made.row, title=title, summary=summary)
     origin = "https://" + "a" * 243 + ".example"
     data = notices.notice(row, made.facets, _subscription(), origin=origin, aliases=True)
-    body = cloud_event(
+    event = cloud_event(
         "evt_1", REPORT_GENERATED, row.id, source=origin, at=row.generated_at, data=data
     )
-    assert len(body.encode()) < 8 * 1024
+    assert len(event.body.encode()) < 8 * 1024
     assert len(data["title"]) <= 200
     assert len(data["summary"]) <= 500
 

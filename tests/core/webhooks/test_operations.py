@@ -9,9 +9,10 @@ import pytest
 from svc_core import problem
 from svc_core.cursor import Keyring
 from svc_core.operation import Host
-from svc_core.resources.webhook import WEBHOOK_SECRETS, WEBHOOKS, Webhook
-from svc_core.webhooks import keys, signing, usecases
-from svc_core.webhooks.requests import CreateWebhook, WebhookInput
+from svc_core.resources.webhook import WEBHOOK_SECRETS
+from svc_core.webhooks import keys, signing
+from svc_core.webhooks import operations as usecases
+from svc_core.webhooks.operations import CreateWebhook, WebhookInput
 
 OWN = "whsec_" + "QUJD" * 8
 URL = "https://hooks.example.com/svc"
@@ -224,35 +225,6 @@ def test_a_deleted_webhook_leaves_no_secret_and_a_tombstone(yard: Any) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "operation",
-    ["replaceWebhook", "updateWebhook", "deleteWebhook", "enableWebhook", "rotateWebhookSecret"],
-)  # fmt: skip
-def test_a_stale_tag_never_writes(yard: Any, operation: str) -> None:
-    made = yard.webhook()["id"]
-    tag = dict(one(yard.house, made).headers)["ETag"]
-    one(yard.house, made, "updateWebhook", body={"description": "x"}, if_match=tag)
-    before = yard.house.changes()
-    body = {"url": URL} if operation in {"replaceWebhook", "updateWebhook"} else None
-    path = {"webhookId": made}
-    refused = yard.house.refused(operation, path=path, body=body, if_match=tag)
-    assert refused.type is problem.PRECONDITION_FAILED
-    assert yard.house.changes() == before
-
-
-def test_webhooks_of_others_are_not_there(yard: Any) -> None:
-    made = yard.webhook()["id"]
-    event = yard.tell(made)
-    yard.deliver()
-    for operation in yard.house.operations.values():
-        if operation.tag == "Webhooks" and "{webhookId}" in operation.path:
-            path = {"webhookId": made, "eventId": event.id}
-            body = {"url": URL} if operation.id in {"replaceWebhook", "updateWebhook"} else None
-            refused = yard.house.refused(operation.id, tenant="wsp_b", path=path, body=body)
-            assert refused.type.code == problem.NOT_FOUND.code
-    assert yard.house.rows("listWebhooks", tenant="wsp_b") == []
-
-
 # -- secrets -----------------------------------------------------------------------------------
 
 
@@ -423,7 +395,7 @@ def test_a_disabled_webhook_takes_neither_tests_nor_redeliveries(yard: Any) -> N
     for operation in ("testWebhook", "redeliverEvent"):
         refused = yard.house.refused(operation, path=path)
         assert refused.type is problem.RESOURCE_CONFLICT
-        assert "enable" in refused.detail
+        assert "enable" in refused.resolution.lower()
     enabled = yard.enable(made)["data"]
     assert (enabled["status"], enabled["disabledAt"]) == ("enabled", None)
     yard.redeliver(made, event.id)
@@ -469,8 +441,3 @@ def test_deliveries_are_listed_newest_first_and_filtered(yard: Any) -> None:
     assert (attempt["number"], attempt["responseStatus"], attempt["error"]) == (
         1, 500, "HTTP 500",
     )  # fmt: skip
-
-
-def test_a_webhook_is_read_as_it_was_written() -> None:
-    assert WEBHOOKS.model is Webhook
-    assert (WEBHOOKS.kind, WEBHOOK_SECRETS.kind) == ("webhook", None)

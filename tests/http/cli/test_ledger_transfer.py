@@ -12,9 +12,8 @@ import pytest
 from svc_core.ledger.append import importing
 from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import Draft
-from svc_http import exports
 from svc_http.cli import transfer
-from svc_http.commands import imports
+from svc_http.commands import exports, imports
 from svc_http.commands import ledger as commands
 
 Svc = Callable[..., Any]

@@ -16,8 +16,8 @@ from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.model import Verification
 from svc_core.ledger.records import Draft
 from svc_core.wire import camel
-from svc_http import exports
 from svc_http.cli import verdicts, verify
+from svc_http.commands import exports
 from svc_http.commands.progress import Progress
 
 Svc = Callable[..., Any]

@@ -20,19 +20,20 @@ import pytest
 
 from svc_core import accounts
 from svc_core.ports import SYSTEM, Answer, Transaction
-from svc_http import cli, serving, system
+from svc_http import cli, system
 from svc_http.cli import reach
 from svc_http.cli.serve import _announce, _program
 from svc_http.control import BrokeOff
 from svc_http.demo.seed import Seeded
 from svc_http.demo.subject import Recorded
-from svc_http.interrupts import sigterm_interrupts
-from svc_http.opening import hands, open_store
-from svc_http.runtime import Runtime
-from svc_http.serving import Opened
+from svc_http.runtime.opening import hands, open_store
+from svc_http.runtime.runtime import Runtime
+from svc_http.server import serving
+from svc_http.server.serving import Opened
 from svc_http.settings import MEMBERS, MEMORY, Settings, load
 from svc_http.storage import StorageUnavailable
 from svc_http.storage.sqlite.lock import FileLock
+from svc_http.system import sigterm_interrupts
 
 ROOT = Path(__file__).parents[3]
 

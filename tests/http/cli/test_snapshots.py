@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from svc_core import catalog
-from svc_http import snapshots
-from svc_http.snapshots import restore
-from svc_http.storage import SqliteStorage
+from svc_http.storage import SqliteStorage, snapshots
+from svc_http.storage.snapshots import restore
 from svc_http.storage.sqlite.lock import FileLock
 
 Svc = Callable[..., Any]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from svc_http import opening
 from svc_http.providers import espeak
+from svc_http.runtime import opening
 
 Svc = Callable[..., Any]
 

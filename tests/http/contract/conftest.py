@@ -27,6 +27,7 @@ from svc_core import accounts, catalog, openapi, problem
 from svc_core.access import plans
 from svc_core.access.scopes import SCOPES
 from svc_core.accounts import KEYS, KeyWish
+from svc_core.constraints import IdOf
 from svc_core.inputs import Input, inputs
 from svc_core.news import intake, rules
 from svc_core.openapi.samples import sample
@@ -38,11 +39,10 @@ from svc_core.resources.webhook import QUEUES, WEBHOOKS, WEBHOOKS_MAX
 from svc_core.result import Created
 from svc_core.sources import parse_feed
 from svc_core.webhooks import delivering
-from svc_core.webhooks.requests import OneWebhook
+from svc_core.webhooks.operations import OneWebhook, delete_webhook
 from svc_core.webhooks.rules import outcome
-from svc_core.webhooks.usecases import delete_webhook
 from svc_http import app as service_app
-from svc_http.service import Service as Hands
+from svc_http.runtime.service import Service as Hands
 from svc_http.settings import Settings
 from svc_http.storage import MemoryStorage, SqliteStorage
 from svc_http.workers import make_report
@@ -102,6 +102,9 @@ class Contract:
         self._addresses = [
             (op, re.compile(re.sub(r"\{\w+\}", "[^/]+", op.address))) for op in operations
         ]
+        self._parameters = {
+            item.name for op in operations for item in inputs(op.request) if item.place == "query"
+        }
         self._validators: dict[str, Any] = {}
         self.codes: set[str] = set()
 
@@ -123,7 +126,7 @@ class Contract:
         request = response.request
         operation = self.operation_at(request.method, request.url.path)
         if response.status_code >= 400:
-            self._check_problem(response, is_head=request.method == "HEAD")
+            self._check_problem(response, operation, is_head=request.method == "HEAD")
         if operation is None:
             return
         responses = self.described(operation)["responses"]
@@ -149,7 +152,9 @@ class Contract:
         code: str = response.json()["code"]
         return code
 
-    def _check_problem(self, response: httpx2.Response, *, is_head: bool) -> None:
+    def _check_problem(
+        self, response: httpx2.Response, operation: Operation[Any, Any] | None, *, is_head: bool
+    ) -> None:
         assert response.headers["content-type"] == problem.MEDIA_TYPE
         assert response.headers["cache-control"] == "no-store"
         assert response.headers["access-control-allow-origin"] == "*"
@@ -161,12 +166,23 @@ class Contract:
         kind = problem.CATALOGUE[body["code"]]
         self.codes.add(kind.code)
         assert response.status_code == body["status"] == kind.status, body
-        assert (body["title"], body["resolution"]) == (kind.title, kind.resolution)
+        assert body["title"] == kind.title
+        self._check_resolution(body, operation)
         assert body["type"] == f"{ORIGIN}/problems/{kind.slug}"
         assert re.fullmatch("req_[0-9a-f]{24}", body["requestId"])
         assert response.headers["x-request-id"] == body["requestId"]
         assert body["instance"] == f"urn:request:{body['requestId']}"
         assert body["detail"]
+
+    def _check_resolution(
+        self, body: dict[str, Any], operation: Operation[Any, Any] | None
+    ) -> None:
+        """The next step is one sentence, and of parameters names those of the operation alone."""
+        step = body["resolution"]
+        assert re.fullmatch(r"[A-Z].*\.", step)
+        if operation is not None and "PARAMETER" in body["code"]:
+            foreign = self._parameters - {item.name for item in inputs(operation.request)}
+            assert not foreign & set(re.findall(r"\w+", step)), f"{operation.id}: {step}"
 
     def _check_headers(
         self, operation: Operation[Any, Any], described: Any, response: httpx2.Response
@@ -479,12 +495,16 @@ class World:
         return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
     def _path_value(self, item: Input, key: str) -> str:
-        if item.id_prefix is None:
-            value = self._sample(_schema_of(self.contract, item))
-            return str(self._about_known(value, key))
-        known = self.rows[key][item.id_prefix]
-        assert known, f"nothing in this world makes or lists a {item.id_prefix}_ for {key}"
-        return known[-1]
+        if item.id_of is not None:
+            return self.id_for(item.id_of, key)
+        return self._sample(_schema_of(self.contract, item))
+
+    def id_for(self, id_of: IdOf, key: str = "a") -> str:
+        """The newest identifier of these kinds that a key knows."""
+        known = [self.rows[key][prefix] for prefix in id_of.prefixes]
+        found = next((ids[-1] for ids in known if ids), None)
+        assert found, f"nothing in this world makes or lists a {id_of.noun} for {key}"
+        return found
 
     # -- making --------------------------------------------------------------------------------
 
@@ -763,6 +783,15 @@ def each_shared(request: Any, contract: Contract, tmp_path_factory: Any) -> Iter
     """The same over each store."""
     storage = _storage(request.param, tmp_path_factory.mktemp("w"))
     world = World(contract, storage, catalog.OPERATIONS)
+    yield world.settle()
+    world.close()
+
+
+@pytest.fixture(scope="module")
+def commanded(contract: Contract, tmp_path_factory: Any) -> Iterator[World]:
+    """A settled world for commands, whose operator may erase."""
+    storage = _storage("memory", tmp_path_factory.mktemp("w"))
+    world = World(contract, storage, catalog.OPERATIONS, allow_erasure=("*",))
     yield world.settle()
     world.close()
 

@@ -22,10 +22,10 @@ def spoilt(world, operation):
     ask = world.ask_of(operation)
     if ask.path != operation.address:
         for item in inputs(operation.request):
-            if item.place == "path" and item.id_prefix:
-                id_ = world.rows["a"][item.id_prefix][-1]
+            if item.place == "path" and item.id_of:
+                id_ = world.id_for(item.id_of)
                 yield ask.evolve(path=ask.path.replace(id_, CANARY))
-                yield ask.evolve(path=ask.path.replace(id_, f"{item.id_prefix}_{CANARY}%0A"))
+                yield ask.evolve(path=ask.path.replace(id_, f"{id_[:4]}{CANARY}%0A"))
     for item in inputs(operation.request):
         if item.place == "query":
             yield ask.asking((item.name, CANARY))

@@ -7,6 +7,8 @@ import pytest
 from svc_core import catalog, openapi, problem
 from svc_core.inputs import inputs
 from svc_core.operation import NDJSON
+from svc_core.profiles.operations import pass_over
+from svc_core.resources.profile import DUE
 from svc_core.result import Page
 
 CONDITIONAL = [op for op in catalog.OPERATIONS if op.target is not None and op.method != "DELETE"]
@@ -84,32 +86,6 @@ def test_a_stale_tag_never_deletes(town, refused):
     assert town.get(ask.path).status_code == 200
     answers = town.send_all([ask] * 10)
     assert sorted(answer.status_code for answer in answers) == [204] + [404] * 9
-
-
-def test_a_patch_that_changes_nothing_keeps_the_tag_and_leaves_no_change(town):
-    ask = town.ask_of(town.operation("updateProfile"))
-    before = town.get(ask.path)
-    head = town.get("/api/v2/changes").json()["meta"]["watermark"]
-    answer = town.send(ask.evolve(body=b"{}"))
-    assert (answer.status_code, answer.headers["etag"]) == (200, before.headers["etag"])
-    assert answer.content == before.content
-    assert town.get(f"/api/v2/changes?after={head}").json()["data"] == []
-
-
-def test_a_patch_resets_with_null_and_a_replacement_resets_what_is_left_out(town, refused):
-    path = town.ask_of(town.operation("updateProfile")).path
-    put = town.ask_of(town.operation("replaceProfile"))
-    full = {"name": "Ports", "topic": "Strikes", "frequency": "manual", "keywords": ["Rotterdam"]}
-    assert town.send(put.evolve(body=json.dumps(full).encode())).status_code == 200
-    patch = town.ask_of(town.operation("updateProfile"))
-    cleared = town.send(patch.evolve(body=b'{"keywords":null}'))
-    assert cleared.json()["data"]["keywords"] == []
-    told = refused(town.send(patch.evolve(body=b'{"name":null}')), problem.VALIDATION_FAILED)
-    assert "/name" in told["detail"]
-    town.send(patch.evolve(body=b'{"keywords":["Rotterdam"]}'))
-    del full["keywords"]
-    town.send(put.evolve(body=json.dumps(full).encode()))
-    assert town.get(path).json()["data"]["keywords"] == []
 
 
 # -- walking lists -----------------------------------------------------------------------------
@@ -321,3 +297,17 @@ def test_a_tag_is_that_of_the_tenant_and_not_of_the_key(town):
     path = town.ask_of(town.operation("getProfile")).path
     tags = {town.get(path, key).headers["etag"] for key in ("a", "a profiles:read")}
     assert len(tags) == 1
+
+
+def test_a_plan_that_a_worker_moves_is_listed_at_once(town):
+    """The listing is remembered by what was written, though a due row has no change of its own."""
+    town.plant("a")
+    (row,) = town.get("/api/v1/profiles").json()["data"]
+
+    async def work(ctx):
+        seen = await ctx.load(DUE, row["id"])
+        await pass_over(ctx, row["id"], seen, DUE.decode(seen.raw).next_run_at)
+
+    town.run(town.hands.write(town.tenants["a"], work))
+    (later,) = town.get("/api/v1/profiles").json()["data"]
+    assert later["nextRunAt"] > row["nextRunAt"]

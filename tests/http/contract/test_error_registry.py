@@ -10,18 +10,16 @@ from pathlib import Path
 import pytest
 from attrs import evolve, frozen
 
-from svc_core import accounts, catalog, cursor, openapi, passes, problem
-from svc_core.access import creation
+from svc_core import accounts, catalog, cursor, openapi, passes, pipeline, problem
 from svc_core.access.plans import DEFAULT_PLANS
 from svc_core.ledger.append.rules import check_new
-from svc_core.operation import Operation
+from svc_core.operation import Actor, Operation
 from svc_core.problem import CATALOGUE, Problem
-from svc_core.resources.audio import forget_audio
+from svc_core.recordings import forget_audio
 from svc_core.result import Empty
-from svc_http import turns
+from svc_http.requests import turns
 
 LATER = {
-    "CONFLICTING_PARAMETERS": "regional OSINT queries, with since and until beside datetime",
     "UNSUPPORTED_MODEL": "the agent streams",
     "STREAM_REQUIRED": "the agent streams",
     "SUBSCRIPTION_REQUIRED": "the agent streams",
@@ -94,32 +92,103 @@ def creation_of(stage, body=None, **fields):
     return stage.shared.send(ask if body is None else ask.evolve(body=body))
 
 
-# -- framing -----------------------------------------------------------------------------------
+# -- one request each --------------------------------------------------------------------------
+
+UNKNOWN = "svc_" + "0" * 64
+
+PATHS = {
+    problem.BAD_REQUEST: "/api/v1/news%00",
+    problem.URI_TOO_LONG: "/api/v1/" + "n" * 8_192,
+    problem.ROUTE_NOT_FOUND: "/api/v1/nowhere",
+    problem.NOT_FOUND: "/api/v1/profiles/prf_" + "0" * 24,
+    problem.INVALID_PARAMETER: "/api/v1/news?limit=0",
+    problem.UNKNOWN_PARAMETER: "/api/v1/news?colour=red",
+    problem.DUPLICATE_PARAMETER: "/api/v1/news?limit=5&limit=5",
+    problem.INVALID_CURSOR: "/api/v1/news?cursor=x",
+    problem.INVALID_WATERMARK: "/api/v2/changes?after=x",
+}
+KEYS = {
+    problem.MISSING_API_KEY: None,
+    problem.INVALID_API_KEY: UNKNOWN,
+    problem.API_KEY_REVOKED: "revoked",
+    problem.API_KEY_EXPIRED: "expired",
+    problem.PLAN_INELIGIBLE: "ineligible",
+    problem.INSUFFICIENT_SCOPE: "a agent:svc",
+    problem.IP_NOT_ALLOWED: "elsewhere",
+}
+FIELDS = {
+    problem.HEADERS_TOO_LARGE: {"x_long": "v" * 33_000},
+    problem.EXPECTATION_FAILED: {"expect": "200-maybe"},
+    problem.NOT_ACCEPTABLE: {"accept": "image/png"},
+}
+CREATION_FIELDS = {
+    problem.UNSUPPORTED_MEDIA_TYPE: {"content_type": "text/plain"},
+    problem.IDEMPOTENCY_KEY_REQUIRED: {"idempotency_key": None},
+    problem.INVALID_IDEMPOTENCY_KEY: {"idempotency_key": "short"},
+}
+BODIES = {
+    problem.BODY_TOO_LARGE: b" " * 1_048_577,
+    problem.MALFORMED_JSON: b"{",
+    problem.DUPLICATE_JSON_MEMBER: b'{"name":"a","name":"a"}',
+    problem.INVALID_ENCODING: b'{"name":"\xff"}',
+    problem.JSON_TOO_DEEP: b"[" * 65 + b"]" * 65,
+    problem.NUMBER_OUT_OF_RANGE: b'{"name":9007199254740992}',
+    problem.VALIDATION_FAILED: b"{}",
+}
+HEADS = {
+    problem.NOT_IMPLEMENTED: b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n",
+    problem.HTTP_VERSION_NOT_SUPPORTED: b"GET / HTTP/2.0\r\nHost: a\r\n\r\n",
+}
+for _table, _give in [
+    (PATHS, lambda stage, path: stage.shared.get(path)),
+    (KEYS, lambda stage, key: stage.shared.send(listing(stage), key, client="127.0.0.2")),
+    (FIELDS, lambda stage, fields: stage.shared.send(listing(stage).having(**fields))),
+    (CREATION_FIELDS, lambda stage, fields: creation_of(stage, **fields)),
+    (BODIES, creation_of),
+    (HEADS, lambda stage, head: stage.wire.say(head)),
+]:
+    for _kind, _row in _table.items():
+        HOW[_kind.code] = lambda stage, give=_give, row=_row: give(stage, row)
 
 
-@gives(problem.BAD_REQUEST)
+# -- what takes more ---------------------------------------------------------------------------
+
+
+@gives(problem.METHOD_NOT_ALLOWED)
 def _(stage):
-    return stage.shared.send(stage.ask("GET", "/api/v1/news%00"))
+    return stage.shared.send(listing(stage).evolve(method="DELETE"))
 
 
-@gives(problem.URI_TOO_LONG)
+@gives(problem.PAYMENT_REQUIRED)
 def _(stage):
-    return stage.shared.send(stage.ask("GET", "/api/v1/" + "n" * 8_192))
+    return stage.shared.get("/api/v1/reports", None)
 
 
-@gives(problem.HEADERS_TOO_LARGE)
+@gives(problem.CONFLICTING_PARAMETERS)
 def _(stage):
-    return stage.shared.send(listing(stage).having(x_long="v" * 33_000))
+    path = "/api/v2/ledger/records"
+    cursor_ = stage.shared.get(f"{path}?format=json&limit=1").json()["meta"]["page"]["nextCursor"]
+    return stage.shared.get(f"{path}?after=1&cursor={cursor_}")
 
 
-@gives(problem.EXPECTATION_FAILED)
+@gives(problem.FORBIDDEN)
 def _(stage):
-    return stage.shared.send(listing(stage).having(expect="200-maybe"))
+    pipeline.check_role(catalog.LOCAL_OPERATIONS[0], Actor(""))
 
 
-@gives(problem.BODY_TOO_LARGE)
+@gives(problem.FOUR_EYES_REQUIRED)
 def _(stage):
-    return creation_of(stage, b" " * 1_048_577)
+    return record_of(stage, {**JUDGED, "target": claimed(stage)})
+
+
+@gives(problem.DUPLICATE_RECORD)
+def _(stage):
+    check_new(["clm_" + "0" * 24] * 2)
+
+
+@gives(problem.NEWS_NOT_READY)
+def _(stage):
+    return stage.make_world(is_sown=False).get("/api/v1/news")
 
 
 @gives(problem.REQUEST_TIMEOUT)
@@ -159,73 +228,10 @@ def _(stage):
         return world.get(f"/media/{name}?{query}", range="bytes=5-")
 
 
-@gives(problem.NOT_IMPLEMENTED)
-def _(stage):
-    return stage.wire.say(b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n")
-
-
-@gives(problem.HTTP_VERSION_NOT_SUPPORTED)
-def _(stage):
-    return stage.wire.say(b"GET / HTTP/2.0\r\nHost: a\r\n\r\n")
-
-
-@gives(problem.ROUTE_NOT_FOUND)
-def _(stage):
-    return stage.shared.get("/api/v1/nowhere")
-
-
-@gives(problem.METHOD_NOT_ALLOWED)
-def _(stage):
-    return stage.shared.send(listing(stage).evolve(method="DELETE"))
-
-
-# -- access ------------------------------------------------------------------------------------
-
-
-@gives(problem.MISSING_API_KEY)
-def _(stage):
-    return stage.shared.send(listing(stage), None)
-
-
-@gives(problem.PAYMENT_REQUIRED)
-def _(stage):
-    return stage.shared.get("/api/v1/reports", None)
-
-
-@gives(problem.INVALID_API_KEY)
-def _(stage):
-    return stage.shared.send(listing(stage), "svc_" + "0" * 64, client="127.0.0.2")
-
-
 @gives(problem.AUTH_LOCKED)
 def _(stage):
     asks = [listing(stage)] * 6
     return stage.shared.send_all(asks, "svc_" + "0" * 64, client="127.0.0.3")[-1]
-
-
-@gives(problem.API_KEY_REVOKED)
-def _(stage):
-    return stage.shared.send(listing(stage), "revoked")
-
-
-@gives(problem.API_KEY_EXPIRED)
-def _(stage):
-    return stage.shared.send(listing(stage), "expired")
-
-
-@gives(problem.PLAN_INELIGIBLE)
-def _(stage):
-    return stage.shared.send(listing(stage), "ineligible")
-
-
-@gives(problem.INSUFFICIENT_SCOPE)
-def _(stage):
-    return stage.shared.send(listing(stage), "a agent:svc")
-
-
-@gives(problem.IP_NOT_ALLOWED)
-def _(stage):
-    return stage.shared.send(listing(stage), "elsewhere")
 
 
 @gives(problem.WORKSPACE_KEY_REQUIRED)
@@ -233,11 +239,6 @@ def _(stage):
     ours = extra("ours", nothing, binding="workspace")
     world = stage.make_world(operations=[ours], is_sown=False)
     return world.get(ours.address, "personal")
-
-
-@gives(problem.FORBIDDEN)
-def _(stage):
-    creation.may_manage("member")
 
 
 @gives(problem.RATE_LIMITED)
@@ -253,44 +254,6 @@ def _(stage):
     return world.send_all([stage.ask("GET", agent.address)] * 6, "pro")[-1]
 
 
-# -- requests ----------------------------------------------------------------------------------
-
-
-@gives(problem.NOT_ACCEPTABLE)
-def _(stage):
-    return stage.shared.send(listing(stage).having(accept="image/png"))
-
-
-@gives(problem.UNSUPPORTED_MEDIA_TYPE)
-def _(stage):
-    return creation_of(stage, content_type="text/plain")
-
-
-@gives(problem.INVALID_PARAMETER)
-def _(stage):
-    return stage.shared.get("/api/v1/news?limit=0")
-
-
-@gives(problem.UNKNOWN_PARAMETER)
-def _(stage):
-    return stage.shared.get("/api/v1/news?colour=red")
-
-
-@gives(problem.DUPLICATE_PARAMETER)
-def _(stage):
-    return stage.shared.get("/api/v1/news?limit=5&limit=5")
-
-
-@gives(problem.INVALID_CURSOR)
-def _(stage):
-    return stage.shared.get("/api/v1/news?cursor=x")
-
-
-@gives(problem.INVALID_WATERMARK)
-def _(stage):
-    return stage.shared.get("/api/v2/changes?after=x")
-
-
 @gives(problem.WATERMARK_GONE)
 def _(stage):
     world = stage.shared
@@ -298,21 +261,6 @@ def _(stage):
     mark = cursor.open_watermark(token, world.tenants["a"])
     other = cursor.seal_watermark(evolve(mark, epoch=b"restored"), world.tenants["a"])
     return world.get(f"/api/v2/changes?after={other}")
-
-
-@gives(problem.IDEMPOTENCY_KEY_REQUIRED)
-def _(stage):
-    return creation_of(stage, idempotency_key=None)
-
-
-@gives(problem.INVALID_IDEMPOTENCY_KEY)
-def _(stage):
-    return creation_of(stage, idempotency_key="short")
-
-
-@gives(problem.NOT_FOUND)
-def _(stage):
-    return stage.shared.get("/api/v1/profiles/prf_" + "0" * 24)
 
 
 # -- the ledger --------------------------------------------------------------------------------
@@ -359,11 +307,6 @@ def _(stage):
     return stage.shared.send(ask.evolve(body=b'{"kind":"claim","value":1e-400}'))
 
 
-@gives(problem.FOUR_EYES_REQUIRED)
-def _(stage):
-    return record_of(stage, {**JUDGED, "target": claimed(stage)})
-
-
 @gives(problem.TARGET_NOT_IN_FORCE)
 def _(stage):
     retract = {"kind": "claim", "op": "retract", "target": claimed(stage), "reason": "incorrect"}
@@ -384,48 +327,10 @@ def _(stage):
     return record_of(stage, erase)
 
 
-@gives(problem.DUPLICATE_RECORD)
-def _(stage):
-    check_new(["clm_" + "0" * 24] * 2)
-
-
-# -- what is stored ----------------------------------------------------------------------------
-
-
 @gives(problem.PRECONDITION_FAILED)
 def _(stage):
     ask = stage.shared.ask_of(stage.shared.operation("updateProfile"))
     return stage.shared.send(ask.having(if_match='"stale"'))
-
-
-@gives(problem.MALFORMED_JSON)
-def _(stage):
-    return creation_of(stage, b"{")
-
-
-@gives(problem.DUPLICATE_JSON_MEMBER)
-def _(stage):
-    return creation_of(stage, b'{"name":"a","name":"a"}')
-
-
-@gives(problem.INVALID_ENCODING)
-def _(stage):
-    return creation_of(stage, b'{"name":"\xff"}')
-
-
-@gives(problem.JSON_TOO_DEEP)
-def _(stage):
-    return creation_of(stage, b"[" * 65 + b"]" * 65)
-
-
-@gives(problem.NUMBER_OUT_OF_RANGE)
-def _(stage):
-    return creation_of(stage, b'{"name":9007199254740992}')
-
-
-@gives(problem.VALIDATION_FAILED)
-def _(stage):
-    return creation_of(stage, b"{}")
 
 
 @gives(problem.IDEMPOTENCY_CONFLICT)
@@ -515,11 +420,6 @@ def _(stage):
     world = stage.make_world(is_sown=False)
     world.app.drain()
     return world.get("/api/v1/news/feeds")
-
-
-@gives(problem.NEWS_NOT_READY)
-def _(stage):
-    return stage.make_world(is_sown=False).get("/api/v1/news")
 
 
 # -- the registry ------------------------------------------------------------------------------

@@ -6,14 +6,18 @@ and fields. The tests here say which of the documented answers it has to be.
 
 import json
 import re
+from typing import get_args
 
+import attrs
 import pytest
 
-from svc_core import catalog, ids, openapi, problem
+from svc_core import catalog, openapi, problem, wire
 from svc_core.access.scopes import SCOPES
+from svc_core.constraints import IdOf
 from svc_core.inputs import inputs
 from svc_core.pipeline import MERGE_PATCH
 from svc_core.result import Bare, Content, One, Page
+from svc_core.wire import shapes
 
 EVENT_STREAM = "text/event-stream"
 
@@ -40,14 +44,31 @@ def is_streamed(operation):
     return any(offer.media_type == EVENT_STREAM for offer in operation.media)
 
 
-def ids_of(operation):
-    return [item for item in inputs(operation.request) if item.id_prefix and item.place == "path"]
+def ids_of(operation, place="path"):
+    """The inputs of an operation that take an identifier there."""
+    return [item for item in inputs(operation.request) if item.id_of and item.place == place]
+
+
+EVERYBODYS = {each.prefix for each in catalog.COLLECTIONS if each.scope != "tenant"}
+"""The prefixes of rows that belong to no tenant."""
+
+
+def is_owned(id_of):
+    """Whether what an identifier names belongs to one tenant."""
+    return not EVERYBODYS.issuperset(id_of.prefixes)
 
 
 def is_private(operation):
-    """Whether a row that its path names belongs to one tenant."""
-    scopes = {collection.prefix: collection.scope for collection in catalog.COLLECTIONS}
-    return any(scopes.get(item.id_prefix, "tenant") == "tenant" for item in ids_of(operation))
+    return any(is_owned(item.id_of) for item in ids_of(operation))
+
+
+def digits_of(id_):
+    return id_.partition("_")[2]
+
+
+def made_up(id_):
+    """An identifier of the same kind that names nothing."""
+    return id_.replace(digits_of(id_), "0" * 24)
 
 
 def reads_one(operation):
@@ -262,7 +283,8 @@ def test_a_listed_address_may_call_however_it_is_written(shared, operation):
 def test_a_personal_key_is_refused_by_the_operations_of_workspaces_alone(
     shared, operation, refused
 ):
-    answer = shared.send(shared.ask_of(operation, "personal"), "personal")
+    place = "a" if operation.binding == "workspace" else "personal"
+    answer = shared.send(shared.ask_of(operation, place), "personal")
     if operation.binding == "workspace":
         refused(answer, problem.WORKSPACE_KEY_REQUIRED)
     else:
@@ -290,10 +312,10 @@ def test_another_tenants_row_is_not_to_be_told_from_one_that_is_not(
     theirs = each_shared.ask_of(operation, "b")
     if operation.method == "GET":  # its owner reads it first, so that it may be remembered
         assert each_shared.send(theirs, "b").status_code == operation.success
-    known = [item.id_prefix for item in ids_of(operation)]
     path = theirs.path
-    for prefix in known:
-        path = path.replace(each_shared.rows["b"][prefix][-1], ids.public_id(prefix, "0" * 24))
+    for item in ids_of(operation):
+        id_ = each_shared.id_for(item.id_of, "b")
+        path = path.replace(id_, made_up(id_))
     answers = [
         each_shared.send(theirs.having(if_match=condition, if_none_match=condition).evolve(path=at))
         for at in (theirs.path, path)
@@ -309,12 +331,13 @@ def test_another_tenants_row_is_not_to_be_told_from_one_that_is_not(
     assert each_shared.send(each_shared.ask_of(operation, "b"), "b").status_code < 300
 
 
-@where(reads_one)
+@where(lambda op: reads_one(op) and any(item.id_of.takes_legacy for item in ids_of(op)))
 def test_the_old_form_of_an_identifier_gives_the_same_answer(shared, operation):
     ask = shared.ask_of(operation)
     old = ask.path
     for item in ids_of(operation):
-        old = old.replace(f"{item.id_prefix}_", "")
+        id_ = shared.id_for(item.id_of)
+        old = old.replace(id_, digits_of(id_) if item.id_of.takes_legacy else id_)
     first, second = shared.send(ask), shared.send(ask.evolve(path=old))
     assert (first.status_code, second.status_code) == (200, 200)
     assert first.content == second.content
@@ -324,13 +347,28 @@ def test_the_old_form_of_an_identifier_gives_the_same_answer(shared, operation):
 @where(ids_of)
 @pytest.mark.parametrize(
     "spoilt",
-    ["{}0", "{}%20", "X{}", "%7B{}%7D", "{}%5Cn", "..%2f{}", "%2e%2e", "0", "%252F", "%EF%BC%90"],
+    [
+        "digits",
+        "{}0",
+        "{}%20",
+        "X{}",
+        "%7B{}%7D",
+        "{}%5Cn",
+        "..%2f{}",
+        "%2e%2e",
+        "0",
+        "%252F",
+        "%EF%BC%90",
+    ],
 )
 def test_what_cannot_be_an_identifier_names_nothing(shared, operation, spoilt):
     ask = shared.ask_of(operation)
     for item in ids_of(operation):
-        id_ = shared.rows["a"][item.id_prefix][-1]
-        answer = shared.send(ask.evolve(path=ask.path.replace(id_, spoilt.format(id_))))
+        id_ = shared.id_for(item.id_of)
+        bad = digits_of(id_) if spoilt == "digits" else spoilt.format(id_)
+        if spoilt == "digits" and item.id_of.takes_legacy:
+            continue
+        answer = shared.send(ask.evolve(path=ask.path.replace(id_, bad)))
         assert answer.status_code == 404, answer.text
         assert answer.json()["code"] in {"NOT_FOUND", "ROUTE_NOT_FOUND"}
 
@@ -341,32 +379,75 @@ def test_a_path_with_control_characters_or_broken_text_is_malformed(
     shared, operation, refused, spoilt
 ):
     ask = shared.ask_of(operation)
-    id_ = shared.rows["a"][ids_of(operation)[-1].id_prefix][-1]
+    id_ = shared.id_for(ids_of(operation)[-1].id_of)
     answer = shared.send(ask.evolve(path=ask.path.replace(id_, spoilt.format(id_))))
     refused(answer, problem.BAD_REQUEST)
 
 
-def filters(operation):
-    """The query parameters that take an identifier."""
-    return [item for item in inputs(operation.request) if item.id_prefix and item.place == "query"]
-
-
-@where(filters)
-def test_a_filter_takes_identifiers_old_and_new_and_tells_nothing_of_others(shared, operation):
+@where(lambda op: ids_of(op, "query"))
+def test_a_filter_finds_what_its_identifier_names_and_tells_nothing_of_others(
+    shared, operation, refused
+):
     ask = shared.ask_of(operation)
-    for item in filters(operation):
-        ours, theirs = (shared.rows[key][item.id_prefix][-1] for key in ("a", "b"))
+    for item in ids_of(operation, "query"):
+        ours, theirs = (shared.id_for(item.id_of, key) for key in ("a", "b"))
         found = shared.send(ask.asking((item.name, ours)))
         assert found.json()["data"]
-        old = shared.send(ask.asking((item.name, ours.partition("_")[2])))
-        assert old.json()["data"] == found.json()["data"]
-        answers = [
-            shared.send(ask.asking((item.name, id_)))
-            for id_ in (theirs, ids.public_id(item.id_prefix, "0" * 24))
-        ]
-        assert [answer.status_code for answer in answers] == [200, 200]
-        assert answers[0].content == answers[1].content
-        assert answers[0].json()["data"] == []
+        bare = shared.send(ask.asking((item.name, digits_of(ours))))
+        if item.id_of.takes_legacy:
+            assert bare.json()["data"] == found.json()["data"]
+        else:
+            assert item.name in refused(bare, problem.INVALID_PARAMETER)["detail"]
+        nothing = shared.send(ask.asking((item.name, made_up(ours))))
+        assert (nothing.status_code, nothing.json()["data"]) == (200, [])
+        if is_owned(item.id_of):
+            other = shared.send(ask.asking((item.name, theirs)))
+            assert (other.status_code, other.content) == (200, nothing.content)
+
+
+def named_in(annotation, path=()):
+    """Where a body may name something, and what: the way through it and the kinds."""
+    inner, metadata = shapes.split(annotation)
+    kinds = next((item for item in metadata if isinstance(item, IdOf)), None)
+    if kinds is not None:
+        yield path, kinds
+    elif shapes.is_model(inner):
+        for member in attrs.fields(inner):
+            yield from named_in(member.type, (*path, wire.camel(member.name)))
+    elif shapes.is_tuple(inner):
+        yield from named_in(get_args(inner)[0], (*path, 0))
+    elif shapes.is_union(inner):
+        for arg in get_args(inner):
+            yield from named_in(arg, path)
+
+
+def body_ids(operation):
+    return [each for item in inputs(operation.request) if item.place == "body"
+            for each in named_in(item.annotation)]  # fmt: skip
+
+
+def naming(body, path, id_):
+    """The body with an identifier in one place of it."""
+    if not path:
+        return id_
+    if path[0] == 0:
+        return [naming(body, path[1:], id_)]
+    members = body if isinstance(body, dict) else {}
+    return {**members, path[0]: naming(members.get(path[0]), path[1:], id_)}
+
+
+@where(body_ids)
+def test_a_body_that_names_another_tenants_row_is_refused_as_if_there_were_none(shared, operation):
+    for path, kinds in body_ids(operation):
+        answers = []
+        for id_ in (theirs := shared.id_for(kinds, "b"), made_up(theirs)):
+            body = naming(shared.example_body(operation), path, id_)
+            ask = shared.ask_of(operation).evolve(body=json.dumps(body).encode())
+            answer = shared.send(ask)
+            request_id = answer.json()["requestId"]
+            answers.append(answer.text.replace(request_id, "").replace(id_, ""))
+            assert answer.status_code in {400, 409}, answer.text
+        assert answers[0] == answers[1]
 
 
 # -- queries -----------------------------------------------------------------------------------
@@ -442,7 +523,7 @@ def test_a_limit_is_a_plain_number_within_its_bounds(shared, operation, refused)
 @where(named("cursor"))
 def test_a_cursor_of_nobodys_making_is_refused(shared, operation, refused):
     ask = shared.ask_of(operation)
-    for value in ("x", "A" * 64, "%00", "\u00e9", "A" * 4000):
+    for value in ("", "x", "A" * 64, "%00", "\u00e9", "A" * 4000):
         refused(shared.send(ask.asking(("cursor", value))), problem.INVALID_CURSOR)
 
 
@@ -478,6 +559,7 @@ def test_another_content_type_or_coding_is_refused(shared, operation, refused, f
     else:
         offered = "accept-patch" if operation.method == "PATCH" else "accept"
         assert "application/json" in answer.headers[offered]
+        assert (MERGE_PATCH in answer.headers[offered]) == (operation.method == "PATCH")
 
 
 @where(has("body"))
@@ -657,3 +739,13 @@ def test_a_page_says_its_row_count_and_where_to_go_on(shared, operation):
     assert (body["links"]["next"] is None) == (body["meta"]["page"]["nextCursor"] is None)
     assert ("link" in answer.headers) == (body["links"]["next"] is not None)
     assert "totalCount" not in body
+
+
+@where(is_page)
+def test_a_list_names_nothing_that_belongs_to_another_tenant(shared, operation):
+    named = []
+    for key in ("a", "b"):
+        ask = shared.ask_of(operation, key).having(accept="application/json")
+        named.append(set(re.findall('"([a-z]{3}_[0-9a-f]{24})"', shared.send(ask, key).text)))
+    # What happened to everybody's rows is one change for all.
+    assert {id_.partition("_")[0] for id_ in named[0] & named[1]} <= EVERYBODYS | {"chg"}

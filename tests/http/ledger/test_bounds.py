@@ -184,7 +184,7 @@ def test_an_append_that_another_overtook_is_a_conflict(town):
     with pytest.raises(Problem) as refused:
         within(town, lambda ctx: append(attrs.evolve(ctx, tx=Behind(ctx.tx)), [opening]))
     assert refused.value.type is problem.RESOURCE_CONFLICT
-    assert refused.value.detail == "Another append was first; try again."
+    assert refused.value.resolution == "Send the same request again."
 
 
 async def vkey(ctx):

@@ -13,7 +13,7 @@ from svc_core.ledger.log import checkpoint, proofs, receipt, tree
 from svc_core.ledger.log.note import VerifierKey
 from svc_core.ledger.log.receipt import Receipt
 from svc_core.ledger.records import HEAD, split
-from svc_core.ledger.verify import verify
+from svc_core.ledger.verify.verify import verify
 
 ZUG, BASEL, VADUZ = {"city": "Zug"}, {"city": "Basel"}, {"city": "Vaduz"}
 
@@ -124,27 +124,8 @@ def test_statements_are_shown_with_their_sources(town):
     assert known["source"]["url"] == "https://news.example/a/2"
 
 
-@pytest.mark.parametrize(
-    ("query", "code"),
-    [
-        ("recordTime=2024-01-01", "TIMESTAMP_INVALID"),
-        ("validTime=2016-12-31T23:59:60Z", "TIMESTAMP_LEAP_SECOND"),
-        ("validTime=2024-01-01T00:00:00.1234567Z", "TIMESTAMP_PRECISION"),
-        ("size=99", "INVALID_PARAMETER"),
-        ("size=-1", "INVALID_PARAMETER"),
-        ("include=everything", "INVALID_PARAMETER"),
-        ("surprise=1", "UNKNOWN_PARAMETER"),
-    ],
-)
-def test_a_fold_refuses_what_it_cannot_read(town, query, code):
+def test_a_subject_that_was_not_yet_open_is_closed(town):
     subject = filled(town)
-    answer = town.ask("GET", f"/subjects/{subject}?{query}")
-    assert (answer.status_code, answer.json()["code"]) == (400, code)
-
-
-def test_a_subject_that_never_was_is_not_found_and_one_not_yet_open_is_closed(town):
-    subject = filled(town)
-    assert town.ask("GET", "/subjects/sbj_" + "0" * 24).status_code == 404
     early = town.data(f"/subjects/{subject}?size=0")
     assert (early["open"], early["identity"], early["basis"]["size"]) == (False, None, 0)
 
@@ -166,10 +147,6 @@ def test_subjects_are_listed_newest_first_and_walked_by_cursor(town):
         path = link and link.partition("/api/v2/ledger")[2]
     assert seen == [(id_, f"Pier {4 - at}") for at, id_ in enumerate(reversed(ids))]
     assert town.get("/subjects?limit=5").json()["links"]["next"] is None
-    answer = town.ask("GET", "/subjects?designator=nope")
-    assert (answer.status_code, answer.json()["code"]) == (400, "INVALID_PARAMETER")
-    answer = town.ask("GET", "/subjects?designator=lei:1")
-    assert (answer.status_code, answer.json()["code"]) == (400, "DESIGNATOR_INVALID")
 
 
 def test_a_page_of_subjects_goes_on_with_the_same_designator_alone(town):
@@ -198,7 +175,7 @@ def test_an_export_is_the_sealed_lines_and_verifies_without_us(town):
     for line in lines:
         assert rfc8785.dumps(json.loads(line)) == line
         assert HEAD.fullmatch(split(line).head)
-    verdict = verify.verify(
+    verdict = verify(
         lines,
         checkpoints=[town.get("/checkpoint").text],
         vkey=answer.headers["x-svc-ledger-vkey"],
@@ -215,10 +192,6 @@ def test_an_export_goes_on_by_cursor_by_number_and_up_to_a_size(town):
     assert town.export("&size=3") == b"".join(whole.splitlines(keepends=True)[:3])
     rows = town.get("/records?format=json&limit=2").json()
     assert [row["head"]["seq"] for row in rows["data"]] == [0, 1]
-    cursor = rows["meta"]["page"]["nextCursor"]
-    answer = town.ask("GET", f"/records?after=1&cursor={cursor}")
-    assert (answer.status_code, answer.json()["code"]) == (400, "CONFLICTING_PARAMETERS")
-    assert answer.json()["detail"] == "after: cannot be combined with cursor"
     assert town.get("/records?after=99").content == b""
 
 
@@ -239,17 +212,6 @@ def test_tiles_give_the_root_and_every_entry(town):
         heads.append(entries[at + 2 : at + 2 + size])
         at += 2 + size
     assert [sha256(b"\0" + each).digest() for each in heads] == leaves
-    for path in (
-        "0/000",
-        "0/000.p/9",
-        "1/000",
-        "0/0",
-        "0/../0/000",
-        "x",
-        "4/000.p/1",
-        "0/000.p/08",
-    ):
-        assert town.ask("GET", f"/tlog/tile/{path}").status_code == 404, path
 
 
 def test_a_receipt_is_given_again_for_any_size_that_holds_the_record(town):
@@ -261,11 +223,6 @@ def test_a_receipt_is_given_again_for_any_size_that_holds_the_record(town):
         assert answer.headers["content-type"] == "text/plain; charset=utf-8"
         found = receipt.verify(Receipt.parse(answer.text), record["seal"], key)
         assert found.size == size
-    newest = town.data("/records?format=json&after=4")[0]["head"]["id"]
-    answer = town.ask("GET", f"/records/{newest}/proof?size=2")
-    assert (answer.status_code, answer.json()["code"]) == (400, "INVALID_PARAMETER")
-    assert town.ask("GET", f"/records/clm_{'0' * 24}/proof").status_code == 404
-    assert town.ask("GET", "/records/clm_1/proof").status_code == 404
 
 
 # -- verification ------------------------------------------------------------------------------
@@ -300,20 +257,8 @@ def test_a_root_is_taken_as_it_comes_out_of_an_address(town, char, spelled):
     assert now["consistency"]["ok"] is True
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "fromSize=99",
-        "fromRootHash=AAAA",
-        f"fromRootHash={'A' * 43}%3D",
-        "fromSize=1&fromRootHash=zzz",
-        "level=none",
-        "size=99",
-    ],
-)
-def test_a_verification_refuses_what_it_cannot_read(town, query):
-    filled(town)
-    answer = town.ask("GET", f"/verify?{query}")
+def test_a_root_is_asked_about_with_its_size(town):
+    answer = town.ask("GET", f"/verify?fromRootHash={'A' * 43}%3D")
     assert (answer.status_code, answer.json()["code"]) == (400, "INVALID_PARAMETER")
 
 

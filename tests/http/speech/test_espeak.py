@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from svc_http import opening
-from svc_http.opening import speech
 from svc_http.providers import espeak, espeak_process
 from svc_http.providers.command import CommandSpeech
 from svc_http.providers.espeak import EspeakSpeech
 from svc_http.providers.sound import MP3, WAV, sound
 from svc_http.providers.speech import Words
+from svc_http.runtime import opening
+from svc_http.runtime.opening import speech
 from svc_http.settings import Settings, SettingsError
 
 SENTENCE = "Dockworkers at the port of Antwerp joined the walkout that began in Rotterdam. "

@@ -1,11 +1,12 @@
 """Reports are spoken in the background: once, whole, and their files go with them."""
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -16,27 +17,32 @@ import pytest
 from svc_core import accounts, catalog
 from svc_core.access import plans
 from svc_core.cursor import Keyring
-from svc_core.host import Host
+from svc_core.host import Host, silent
 from svc_core.operation import Context
-from svc_core.problem import Problem
+from svc_core.pipeline import Site
 from svc_core.profiles import operations as profiles
+from svc_core.recordings import forget_reports
 from svc_core.reports import speaking
+from svc_core.reports.local import Speaker
 from svc_core.resources.audio import AUDIO, DOUBTS, SPEAKING
 from svc_core.resources.members import micros
 from svc_core.resources.profile import SUBSCRIPTIONS, ProfileInput
-from svc_core.resources.report import REPORTS, forget
+from svc_core.resources.report import REPORTS
 from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http.commands import speech as command
-from svc_http.commits import Commits
-from svc_http.media import MediaFiles
+from svc_http.control import channel
+from svc_http.control.lends import Voice as Voiced
+from svc_http.control.operator import Operator
+from svc_http.media.files import MediaFiles
 from svc_http.providers.speech import SpeechFailed, Words
-from svc_http.service import Service
+from svc_http.runtime.commits import Commits
+from svc_http.runtime.service import Service
 from svc_http.settings import SettingsError
 from svc_http.storage import MemoryStorage, SqliteStorage
 from svc_http.workers import make_report
 from svc_http.workers.speak import CLAIM, Studio, speak_due, speak_loop, sweep, sweep_loop
 
 pytestmark = pytest.mark.anyio
+SITE = Site("https://api.example")
 
 
 class Voice:
@@ -105,7 +111,7 @@ class House:
         return REPORTS.decode(stored.raw)
 
     async def forget(self) -> None:
-        await self.service.write(self.tenant, lambda ctx: forget(ctx, self.profile_id))
+        await self.service.write(self.tenant, lambda ctx: forget_reports(ctx, self.profile_id))
 
     def files(self) -> list[str]:
         return sorted(path.name for path in self.media.folder.rglob("*") if path.is_file())
@@ -261,9 +267,17 @@ async def test_the_sweep_hears_of_a_report_that_goes(house: House) -> None:
 # -- by hand -----------------------------------------------------------------------------------
 
 
-async def by_hand(house: House, **more: Any) -> Any:
-    commands = command.commands(more.pop("make_studio", lambda: house.studio))
-    return await commands["reports speak"](house.service, {"reportId": house.report_id, **more})
+async def by_hand(
+    house: House, make_studio: Callable[[], Studio] | None = None, **more: Any
+) -> Any:
+    """What the operation answers: its data, or the problem."""
+    voice = Voiced(house.service, make_studio or (lambda: house.studio))
+    host = attrs.evolve(house.service.host, lends={Speaker: voice})
+    operator = Operator(attrs.evolve(house.service, host=host), lambda: SITE, house.failures.append)
+    body = {"reportId": house.report_id, **more}
+    told = await operator.answer(channel.line({"operation": "speakReport", "body": body}), silent)
+    answer = json.loads(told)
+    return answer["problem"] if "problem" in answer else answer["ok"]["body"]["data"]
 
 
 async def test_a_report_is_spoken_by_hand_and_again_when_asked(house: House) -> None:
@@ -276,30 +290,33 @@ async def test_a_report_is_spoken_by_hand_and_again_when_asked(house: House) -> 
     assert await house.speak() == ()
 
 
-@pytest.mark.parametrize("failure", ["voice", "settings", "words"])
-async def test_what_cannot_be_spoken_by_hand_is_refused(house: House, failure: str) -> None:
-    more: dict[str, Any] = {}
+def nobody() -> Studio:
+    raise SettingsError("no voice")
+
+
+@pytest.mark.parametrize(
+    ("failure", "code"),
+    [
+        ("voice", "SERVICE_UNAVAILABLE"),
+        ("settings", "SERVICE_UNAVAILABLE"),
+        ("words", "RESOURCE_CONFLICT"),
+    ],
+)
+async def test_what_cannot_be_spoken_by_hand_is_refused(
+    house: House, failure: str, code: str
+) -> None:
     if failure == "voice":
         house.voice.failure = SpeechFailed("no voice today")
-    if failure == "settings":
-        more["make_studio"] = command.nobody
     if failure == "words":
         house.voice.gate = asyncio.Event()
-    work = asyncio.create_task(by_hand(house, **more))
+    work = asyncio.create_task(by_hand(house, nobody if failure == "settings" else None))
     if house.voice.gate is not None:
         async with asyncio.timeout(10):
             await house.voice.began.wait()
         await house.forget()
         house.voice.gate.set()
-    with pytest.raises(Problem) as refused:
-        await work
-    code = "RESOURCE_CONFLICT" if failure == "words" else "SERVICE_UNAVAILABLE"
-    assert refused.value.type.code == code
-
-
-def test_nobody_speaks_where_nobody_can() -> None:
-    with pytest.raises(SettingsError):
-        command.nobody()
+    assert (await work)["code"] == code
+    assert house.failures == []
 
 
 # -- kill -9 -----------------------------------------------------------------------------------
@@ -308,7 +325,7 @@ KILLED = """\
 import asyncio, os, sys
 from pathlib import Path
 from tests_speaking import House, SqliteStorage, catalog
-from svc_http.media import MediaFiles
+from svc_http.media.files import MediaFiles
 
 async def main(folder, at):
     storage = SqliteStorage.open(folder / "svc.db", catalog.COLLECTIONS, epoch=b"12345678")
@@ -360,9 +377,7 @@ async def test_a_kill_leaves_no_audio_or_a_whole_one(tmp_path: Path, sounds: Any
 async def _whole_or_silent(house: House, at: str) -> None:
     is_whole = at == "adopted"
     assert (await house.row()).has_audio == is_whole
-    audio = await house.service.read(
-        house.tenant, lambda ctx: speaking.present(ctx, house.report_id)
-    )
+    audio = await house.service.read(house.tenant, lambda ctx: ctx.find(AUDIO, house.report_id))
     assert (audio is not None) == is_whole
     house.clock.advance(CLAIM.total_seconds())
     made = await house.speak()

@@ -24,7 +24,7 @@ from svc_core.ports import SYSTEM, FeedPosition
 from svc_core.resources.news import NEWS, NEWS_TEXTS, SOURCES, NewsItem, Source
 from svc_core.testing.clock import START, CountingIds, FrozenClock
 from svc_http.fetch import LOOPBACK, Fetcher, FetchLimits
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 from svc_http.storage import MemoryStorage, SqliteStorage
 
 WAIT_SECONDS_MAX = 10.0

@@ -19,6 +19,7 @@ from cloudevents.v1.http import from_http
 from svc_core import catalog
 from svc_core.access import plans
 from svc_core.cursor import Keyring
+from svc_core.events import publish
 from svc_core.operation import Context, Host
 from svc_core.ports import Collection
 from svc_core.problem import Problem
@@ -31,15 +32,14 @@ from svc_core.resources.webhook import (
     Event,
     Webhook,
     delivery_id,
-    publish_event,
 )
 from svc_core.testing.clock import FrozenClock
-from svc_core.webhooks import delivering, requests, usecases
-from svc_core.webhooks.events import test_event as event_of
+from svc_core.webhooks import delivering, operations
+from svc_core.webhooks.rules import trial
 from svc_http import system
-from svc_http.commits import Commits
 from svc_http.fetch.post import BODY_BYTES, Poster, Undelivered
-from svc_http.service import Service
+from svc_http.runtime.commits import Commits
+from svc_http.runtime.service import Service
 from svc_http.storage import MemoryStorage, SqliteStorage
 from svc_http.workers import deliver, deliver_loop, purge_deliveries, take_over
 
@@ -158,8 +158,8 @@ class Desk:
 
     async def webhook(self, url: str, tenant: str = TENANT) -> tuple[str, str]:
         """The id and the secret of a new webhook."""
-        asked = requests.CreateWebhook(requests.WebhookInput(url))
-        made = await self.service.write(tenant, lambda ctx: usecases.create_webhook(ctx, asked))
+        asked = operations.CreateWebhook(operations.WebhookInput(url))
+        made = await self.service.write(tenant, lambda ctx: operations.create_webhook(ctx, asked))
         body = json.loads(made.raw)
         return body["id"], body["secret"]
 
@@ -168,8 +168,8 @@ class Desk:
 
         async def unit(ctx: Context) -> Event:
             told = [WEBHOOKS.decode((await ctx.load(WEBHOOKS, id_)).raw) for id_ in ids]
-            event = event_of(ctx.ids.new("evt"), told[0], ctx.host.origin, ctx.now)
-            await publish_event(ctx, event, told)
+            event = trial(ctx.ids.new("evt"), told[0], ctx.host.origin, ctx.now)
+            await publish(ctx, event, told)
             return event
 
         return await self.service.write(tenant, unit)
@@ -284,11 +284,11 @@ async def test_a_redelivery_sends_the_same_bytes_in_another_attempt(desk: Desk, 
     desk.start()
     event = await desk.publish(id_)
     await desk.settled(id_)
-    asked = requests.RedeliverEvent(id_, event.id)
+    asked = operations.RedeliverEvent(id_, event.id)
 
     async def unit(ctx: Context) -> None:
         target = await ctx.load(WEBHOOKS, id_)
-        await usecases.redeliver(attrs.evolve(ctx, target=target), asked)
+        await operations.redeliver(attrs.evolve(ctx, target=target), asked)
 
     await desk.service.write(TENANT, unit)
     [delivery] = await desk.settled(id_)
@@ -409,7 +409,7 @@ async def test_a_deleted_webhook_is_told_nothing(desk: Desk, sink: Sink) -> None
     id_, _ = await desk.webhook(sink.url())
     await desk.publish(id_)
     await desk.service.write(
-        TENANT, lambda ctx: usecases.delete_webhook(ctx, requests.OneWebhook(id_))
+        TENANT, lambda ctx: operations.delete_webhook(ctx, operations.OneWebhook(id_))
     )
     desk.start()
     commits = Commits(desk.storage)

@@ -8,8 +8,13 @@ import pytest
 from svc_core.cursor import Keyring
 from svc_core.resources.webhook import WEBHOOK_SECRETS
 from svc_core.webhooks import keys
-from svc_core.webhooks.requests import CreateWebhook, OneWebhook, WebhookInput
-from svc_core.webhooks.usecases import create_webhook, delete_webhook
+from svc_core.webhooks.operations import (
+    CreateWebhook,
+    OneWebhook,
+    WebhookInput,
+    create_webhook,
+    delete_webhook,
+)
 from svc_http.workers import renew_secrets
 
 pytestmark = pytest.mark.anyio

@@ -179,7 +179,7 @@ async def test_a_profile_that_is_deleted_while_its_report_is_made_gets_none(
     compose = schedule.composed
 
     async def delete(ctx: Context) -> None:
-        await profiles.delete_profile(ctx, profiles.DeleteProfile(id_))
+        await profiles.delete_profile(ctx, profiles.OneProfile(id_))
 
     async def composed(service: Any, *asked: Any) -> Any:
         finished = await compose(service, *asked)
@@ -198,7 +198,7 @@ async def test_a_profile_that_is_gone_when_its_turn_comes_gets_none(
     await come_due(any_house, id_)
     found = await any_house.storage.across(DUE, limit=1)
     await any_house.service.write(
-        TENANT, lambda ctx: profiles.delete_profile(ctx, profiles.DeleteProfile(id_))
+        TENANT, lambda ctx: profiles.delete_profile(ctx, profiles.OneProfile(id_))
     )
 
     async def across(*_: Any, **__: Any) -> Any:
@@ -294,7 +294,7 @@ from svc_core import catalog
 from svc_core.access import plans
 from svc_core.cursor import Keyring
 from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 from svc_http.storage import SqliteStorage
 from svc_http.workers.schedule import schedule_loop
 

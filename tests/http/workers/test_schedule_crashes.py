@@ -113,10 +113,6 @@ async def furnish(house: Any, number: int = PROFILES) -> list[str]:
         description=None,
         events=ALL_EVENTS,
         profile_ids=(),
-        status="enabled",
-        consecutive_failures=0,
-        disabled_at=None,
-        last_delivery=None,
         created_at=now,
         updated_at=now,
     )
@@ -204,7 +200,7 @@ from svc_core import catalog
 from svc_core.access import plans
 from svc_core.cursor import Keyring
 from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http.service import Service
+from svc_http.runtime.service import Service
 from svc_http.storage import SqliteStorage
 from svc_http.workers.schedule import schedule_loop
 from tests_fragile import Fragile

@@ -31,7 +31,7 @@ from svc_core.operation import Context
 from svc_core.ports import FeedPosition
 from svc_core.profiles import operations as profiles
 from svc_core.profiles import subscriptions
-from svc_core.profiles.planning import subscription_of
+from svc_core.profiles.operations import subscription_of
 from svc_core.resources.profile import (
     DUE,
     PROFILES,
@@ -100,7 +100,7 @@ class Town:
 
     async def delete(self, id_: str) -> None:
         await self.service.write(
-            TENANT, lambda ctx: profiles.delete_profile(ctx, profiles.DeleteProfile(id_))
+            TENANT, lambda ctx: profiles.delete_profile(ctx, profiles.OneProfile(id_))
         )
 
     # -- the scheduler -------------------------------------------------------------------------

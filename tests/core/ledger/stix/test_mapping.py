@@ -503,3 +503,24 @@ def test_a_uuid_is_that_of_its_specification() -> None:
 
 def test_milliseconds_are_cut_and_never_rounded() -> None:
     assert ids.milliseconds("2026-01-01T00:00:00.999999Z") == "2026-01-01T00:00:00.999Z"
+
+
+IDENTIFIERS = (
+    "identity--81e6fc3c-909d-5692-805f-160f0a29f149",
+    "identity--85d1d17b-0d94-56cf-93f3-42c0b8b3c02f",
+    "extension-definition--934f328a-e6c2-57fa-b2e3-5b1d04d08f9e",
+    "infrastructure--b6316dba-e8fa-56cf-bfb4-6f871b4e52ee",
+    "domain-name--69228563-c8d2-54ae-aeca-5f4134cb59aa",
+    "relationship--68188544-6cb1-58cc-aee8-beae0ab97fc7",
+    "threat-actor--dd94f11c-0394-579d-88a7-1d4c91e8afa9",
+    "location--9f0b2468-1769-54be-80e9-1a5d56efa754",
+    "observed-data--aca2bd16-7bcf-5896-827b-b2c8c82a373a",
+    "note--fe8b284f-eaad-5ba2-abca-0fb9126f22a3",
+    "opinion--b52d20e7-a9b1-5555-a795-930ef226fecd",
+    "indicator--ae592d1b-7e77-5a50-b798-ad5bf2b8484f",
+    "report--30d9f79b-7498-5ee2-a86f-8d4448c11a01",
+)
+
+
+def test_an_identifier_that_was_given_stays(tale: Any) -> None:
+    assert {each["id"] for each in tale.objects(tale.everything())} >= set(IDENTIFIERS)

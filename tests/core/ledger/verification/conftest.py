@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import fields, frozen
+from attrs import frozen
 
 from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import Draft, encode_line, split
-from svc_core.ledger.verify.verdict import Checks, Verdict
+from svc_core.ledger.verify.verdict import Verdict
 
 LEDGER = "led_0123456789abcdef01234567"
 OTHER = "led_ffffffffffffffffffffffff"
@@ -91,31 +91,6 @@ def nulled(line: bytes) -> bytes:
 def told(verdict: Verdict) -> list[tuple[str, int | None]]:
     """The codes and lines of the faults."""
     return [(fault.code, fault.line) for fault in verdict.faults]
-
-
-def whole(verdict: Verdict) -> str:
-    """All that a verdict says, a line for each fault; hashes by their first digits."""
-    named = [each.name for each in fields(Checks)]
-    failed = " ".join(name for name in named if getattr(verdict.checks, name) is False)
-    undone = " ".join(name for name in named if getattr(verdict.checks, name) is None)
-    root = None if verdict.root is None else verdict.root.hex()[:8]
-    first = verdict.first_fault and verdict.faults.index(verdict.first_fault)
-    lines = [
-        f"{verdict.assurance} {verdict.level} ok={verdict.ok} of {verdict.ledger}",
-        f"  {verdict.start}..{verdict.size} seal={str(verdict.head_seal)[:8]} root={root}"
-        f" erased={verdict.erased} first={first} faults={verdict.fault_count}",
-        f"  failed: {failed}; undone: {undone}",
-    ]
-    for each in verdict.faults:
-        place = f"line {each.line} seq {each.seq} pinned {each.pinned_by}"
-        found = " -> ".join(str(text)[:28] for text in (each.expected, each.actual))
-        lines.append(f"  {each.code} {place} {found}: {each.detail}")
-    return "\n".join([*lines, ""])
-
-
-@pytest.fixture(scope="session")
-def told_whole() -> Callable[[Verdict], str]:
-    return whole
 
 
 @pytest.fixture(scope="session")

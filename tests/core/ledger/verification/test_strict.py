@@ -207,22 +207,6 @@ def test_a_payload_is_a_canonical_object_within_its_limits(
     _check(writer, faults_of, (code, 2))
 
 
-def test_what_strict_finds_is_said_in_the_kept_words(told_whole: Any, kept: Any) -> None:
-    told = []
-    added: list[dict[str, Any]] = [members for _, members in BREACHES]
-    added += [{"payload": payload} for payload, _ in PAYLOADS]
-    for members in added:
-        writer = Writer()
-        writer.add(kind="subject")
-        writer.add(**members)
-        claim = writer.add({"salt": "same"})
-        writer.add({"salt": "same"})
-        writer.add(op="retract", target=claim, subject="sbj_" + "1" * 24)
-        writer.add(op="verify", target=claim, validFrom=_day(1))
-        told.append(f"{str(members)[:80]}\n{told_whole(verify(writer.lines))}")
-    kept("verdicts-strict.txt", "\n".join(told))
-
-
 def test_the_largest_payloads_pass(writer: Writer, faults_of: Any) -> None:
     writer.add(_deep(16))
     writer.add(b'{"a":"' + b"x" * (PAYLOAD_BYTES_MAX - 8) + b'"}')

@@ -1,7 +1,7 @@
 """A verification finds every edit, names the line, and says what was proven."""
 
 from collections.abc import Iterator
-from itertools import permutations, product
+from itertools import product
 from typing import Any
 
 import pytest
@@ -91,16 +91,6 @@ def test_an_intact_log_is_told_whole(vectors: Any) -> None:
     assert verdict.first_fault is None
     assert verdict.head is not None
     assert verdict.head.recorded_at == "2026-02-03T10:00:00.000000Z"
-
-
-def test_a_payload_that_was_altered_names_its_own_record(vectors: Any) -> None:
-    lines = [line.encode() for line in vectors["lines"]]
-    lines[3] = lines[3].replace(b'"salt":"', b'"salt":"A', 1)
-
-    for level in ("strict", "integrity"):
-        first = verify(lines, level=level).first_fault
-        assert first is not None
-        assert (first.code, first.line, first.seq) == ("PAYLOAD_ALTERED", 4, 3)
 
 
 # -- every edit ------------------------------------------------------------------------------------
@@ -200,16 +190,6 @@ def test_any_choice_of_lines_is_found_at_the_first_that_is_out_of_place(
                 assert verdict.first_fault.line == at + 1, numbers
 
 
-def test_permutations_are_reordered(make_log: Any) -> None:
-    log = make_log(5)
-    for numbers in permutations(range(5)):
-        first = _both([log.lines[n] for n in numbers], anchors=[log.anchor]).first_fault
-        at = _deviation(numbers)
-        assert (first and (first.code, first.line)) == (
-            None if at == 5 else ("REORDERED", at + 1)
-        ), numbers
-
-
 @pytest.mark.parametrize("count", [2, 9])
 def test_swaps_deletions_and_repetitions_have_their_codes(
     make_log: Any, faults_of: Any, count: int
@@ -240,17 +220,6 @@ def test_missing_lines_are_counted(make_log: Any) -> None:
     assert (first.seq, first.expected, first.actual) == (2, "2", "5")
 
 
-def test_lines_that_come_later_and_lines_that_never_come_are_told_apart(
-    make_log: Any, faults_of: Any
-) -> None:
-    lines = list(make_log(9).lines)
-
-    assert faults_of(_both([*lines[:2], *lines[5:], lines[3]])) == [
-        ("REORDERED", 3),
-        ("MISSING_LINES", 3),
-    ]
-
-
 def test_a_line_of_a_gap_beyond_those_that_are_kept_is_counted(make_log: Any) -> None:
     lines = list(make_log(2 * FAULTS_MAX + 20).lines)
 
@@ -261,44 +230,19 @@ def test_a_line_of_a_gap_beyond_those_that_are_kept_is_counted(make_log: Any) ->
 # -- what was sealed again -------------------------------------------------------------------------
 
 
-def test_a_head_that_was_edited_and_sealed_again_is_convicted_by_the_next(make_log: Any) -> None:
-    log = make_log(8)
-    edits = [
-        (b'"recordedAt":"2026', b'"recordedAt":"2025'),
-        (b'"recordedAt":"2026', b'"recordedAt":"2027'),
-        (b'"author":"', b'"author":"x'),
-        (b'"prev":"', b'"prev":"0000'),
-    ]
-    for at in range(1, 7):
+def test_a_head_that_was_sealed_again_is_convicted_by_the_next(make_log: Any) -> None:
+    log = make_log(6)
+    for at in range(5):
+        edits = [(b'"recordedAt":"2026', b'"recordedAt":"2027')]
+        edits += [(b'"seq":%d,' % at, b'"seq":%d,' % n) for n in {0, 3, 9, 10**15} - {at}]
         for old, new in edits:
             line = _resealed(log.lines[at], old, new)
-            if b"0000" in new:
-                line = _resealed(
-                    log.lines[at],
-                    b'"prev":"' + split(log.lines[at - 1]).seal,
-                    b'"prev":"' + b"0" * 64,
-                )
-            lines = [*log.lines[:at], line, *log.lines[at + 1 :]]
-            for anchors in ([], [log.anchor]):
-                first = _both(lines, anchors=anchors).first_fault
-                assert first is not None
-                assert (first.code, first.line, first.seq) == ("RESEALED", at + 1, at)
-                assert first.pinned_by == at + 2
-                assert first.expected == split(log.lines[at]).seal.decode()
-                assert first.actual == split(line).seal.decode()
-
-
-def test_a_number_that_was_edited_and_sealed_again_is_convicted(make_log: Any) -> None:
-    log = make_log(6)
-    for at in range(6):
-        old = b'"seq":%d,' % at
-        for number in {0, 3, 9, 10**15} - {at}:
-            line = _resealed(log.lines[at], old, b'"seq":%d,' % number)
             lines = [*log.lines[:at], line, *log.lines[at + 1 :]]
             first = _both(lines, anchors=[log.anchor]).first_fault
             assert first is not None
-            assert (first.code, first.line) == ("RESEALED", at + 1)
-            assert first.pinned_by == (at + 2 if at < 5 else None)
+            assert (first.code, first.line, first.pinned_by) == ("RESEALED", at + 1, at + 2)
+            assert first.expected == split(log.lines[at]).seal.decode()
+            assert first.actual == split(line).seal.decode()
 
 
 def test_a_chain_that_was_broken_at_its_end_is_told_by_an_anchor(
@@ -350,20 +294,6 @@ def test_two_histories_of_one_log_are_a_fork(make_log: Any, faults_of: Any) -> N
 # -- single lines ----------------------------------------------------------------------------------
 
 
-def test_the_last_line_is_judged_by_an_anchor(make_log: Any, faults_of: Any) -> None:
-    log = make_log(4)
-    *before, last = log.lines
-    seal = split(last).seal
-    other = last.replace(seal, bytes(reversed(seal)))
-    head = last.replace(b'"author":"key', b'"author":"kez')
-
-    assert faults_of(_both([*before, other], anchors=[log.anchor])) == [("SEAL_ALTERED", 4)]
-    assert faults_of(_both([*before, head], anchors=[log.anchor])) == [("HEAD_ALTERED", 4)]
-    # Without one, nothing tells which of the two was altered.
-    assert faults_of(_both([*before, other])) == [("HEAD_ALTERED", 4)]
-    assert faults_of(_both([*before, last.replace(seal, b"x" * 64)])) == [("SEAL_ALTERED", 4)]
-
-
 def test_a_payload_whose_seal_was_altered_is_looked_at_as_well(
     make_log: Any, faults_of: Any
 ) -> None:
@@ -413,15 +343,6 @@ def test_another_order_of_members_or_white_space_is_form_alone(
         assert verdict.checks.canonical is False
         assert verdict.first_fault is not None
         assert "All other lines" in verdict.first_fault.detail
-
-
-def test_a_line_in_another_form_and_with_another_content_is_both(
-    make_log: Any, faults_of: Any
-) -> None:
-    lines = list(make_log(3).lines)
-    lines[1] = lines[1].replace(b'"author":"key', b'"author":"kez') + b"\r"
-
-    assert faults_of(_both(lines)) == [("NOT_CANONICAL", 2), ("HEAD_ALTERED", 2)]
 
 
 @pytest.mark.parametrize(
@@ -636,16 +557,6 @@ def test_lines_of_another_ledger_are_named(make_log: Any, faults_of: Any) -> Non
     ]
 
 
-def test_a_line_of_another_ledger_is_told_as_such_before_all_else(
-    make_log: Any, faults_of: Any
-) -> None:
-    ours, theirs = make_log(5), make_log(5, OTHER)
-
-    for at in range(1, 6):
-        found = faults_of(_both([*ours.lines[:at], theirs.lines[0], *ours.lines[at:]]))
-        assert found[0] == ("WRONG_LEDGER", at + 1)
-
-
 def test_a_first_record_without_the_genesis_is_named(make_log: Any, faults_of: Any) -> None:
     log = make_log(4)
     start = genesis(log.heads[0].ledger).encode()
@@ -656,12 +567,6 @@ def test_a_first_record_without_the_genesis_is_named(make_log: Any, faults_of: A
         ("HEAD_ALTERED", 1),
         ("GENESIS_MISMATCH", 1),
     ]
-
-
-def test_record_times_do_not_run_backwards(make_log: Any, faults_of: Any) -> None:
-    lines = _rewritten(list(make_log(5).lines), 2, b'"recordedAt":"2026', b'"recordedAt":"2025')
-
-    assert faults_of(_both(lines, level="integrity")) == [("TIME_REGRESSION", 3)]
 
 
 @pytest.mark.parametrize("given", [{}, {"ledger": OTHER}])
@@ -692,18 +597,6 @@ def test_a_cut_tail_is_seen_by_whoever_holds_more(make_log: Any, faults_of: Any)
             assert verdict.ok is False or verdict.assurance == (
                 "anchored" if anchored else "self_consistent"
             )
-
-
-def test_two_roots_for_one_size_cannot_both_be_kept(make_log: Any, faults_of: Any) -> None:
-    log, other = make_log(6), make_log(6, offset=1)
-    anchors = [log.root(4), other.root(4), log.anchor]
-
-    verdict = _both(list(log.lines), anchors=anchors)
-    assert faults_of(verdict) == [("HISTORY_REWRITTEN", 4)]
-    assert verdict.first_fault is not None
-    assert verdict.first_fault.detail.startswith("Two roots are told for 4 lines")
-    anchors.remove(log.root(4))
-    assert faults_of(_both(list(log.lines), anchors=anchors)) == [("HISTORY_REWRITTEN", 4)]
 
 
 def test_verifying_a_part_from_a_trusted_head_is_verifying_the_whole(
@@ -834,13 +727,6 @@ def test_nothing_is_said_of_a_root_that_nobody_knows(make_log: Any) -> None:
     assert anchored.detail.endswith("All other lines reproduce the root of 3 lines.")
 
 
-def test_a_seal_of_other_bytes_is_a_seal_that_was_altered(make_log: Any, faults_of: Any) -> None:
-    lines = list(make_log(4).lines)
-    lines[1] = lines[1].replace(split(lines[1]).seal, b"\xff" * 64)
-
-    assert faults_of(_both(lines)) == [("SEAL_ALTERED", 2)]
-
-
 def test_what_is_no_head_has_no_number_and_a_line_may_be_as_long_as_a_record() -> None:
     longest = read(1, b"x" * LINE_BYTES_MAX)
     longer = read(1, b"x" * (LINE_BYTES_MAX + 1))
@@ -883,16 +769,6 @@ def test_a_log_of_many_gaps_tells_the_first_ones(make_log: Any, faults_of: Any) 
     lines = make_log(300).lines[::2]
 
     assert faults_of(_both(list(lines))) == [("MISSING_LINES", n) for n in range(2, 102)]
-
-
-def test_a_record_whose_place_is_taken_by_rubbish_is_out_of_place(
-    make_log: Any, faults_of: Any
-) -> None:
-    lines = list(make_log(6).lines)
-
-    moved = [*lines[:2], b"?", *lines[3:], lines[2]]
-
-    assert faults_of(_both(moved)) == [("MALFORMED", 3), ("REORDERED", 7)]
 
 
 def test_the_end_of_a_log_with_a_hole_is_judged_without_its_tree(

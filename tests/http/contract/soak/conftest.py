@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from svc_http import server
+from svc_http.server import hypercorn
 
 
 class Served:
@@ -15,7 +15,7 @@ class Served:
 
     def __init__(self, world: Any) -> None:
         self.world = world
-        self._listening = server.listen("127.0.0.1", 0)
+        self._listening = hypercorn.listen("127.0.0.1", 0)
         self.origin = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
         self._up = threading.Event()
         self._thread = threading.Thread(target=self._main)
@@ -23,7 +23,7 @@ class Served:
     def _main(self) -> None:
         with asyncio.Runner() as runner:
             self._loop = runner.get_loop()
-            runner.run(server.serve(self.world.app, self._listening, self._ready, signals=False))
+            runner.run(hypercorn.serve(self.world.app, self._listening, self._ready, signals=False))
 
     def _ready(self, _host: str, _port: int) -> None:
         self._up.set()

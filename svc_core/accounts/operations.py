@@ -1,0 +1,756 @@
+"""What the operator, owners and admins do with workspaces, people and keys (Spec: API key, Plans).
+
+Every use case runs in a transaction of the system. The rules stand in `access`; these load, ask
+and save. A key's secret leaves only in `IssuedKey`, once.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any
+
+import attrs
+from attrs import field, frozen
+
+from svc_core import problem, wire
+from svc_core.access import creation
+from svc_core.access import keys as key_rules
+from svc_core.access.creation import KeyWish, Role
+from svc_core.access.keys import ApiKey, KeyState
+from svc_core.access.plans import Plan, PlanTable
+from svc_core.access.scopes import SCOPES
+from svc_core.accounts.model import (
+    EMAIL_MAX,
+    KEYS,
+    MEMBERS,
+    USERS,
+    WORKSPACES,
+    Member,
+    User,
+    Workspace,
+)
+from svc_core.constraints import Arg, Doc
+from svc_core.operation import Actor, Context, Operation, local
+from svc_core.ports import Collection, Position, T, Transaction
+from svc_core.problem import Problem
+from svc_core.result import One, Page
+
+OPERATOR = frozenset({"operator"})
+
+PAGE_ROWS = 1_000  # read at a time: most installations have fewer rows altogether
+
+
+@frozen
+class Admission:
+    """What the gate needs to know of a key: its record and its account's plan now."""
+
+    key: ApiKey
+    plan: Plan
+
+
+@frozen
+class IssuedKey:
+    """A key with its secret, to be shown once."""
+
+    key: ApiKey
+    secret: str = field(repr=False)
+
+
+# -- the gate ----------------------------------------------------------------------------------
+
+
+async def find_key(tx: Transaction, digest_hex: str, plans: PlanTable) -> Admission | None:
+    """The key with this digest and the plan of its account, asked anew (Spec: Plans)."""
+    found = await tx.documents.scan(KEYS, where={"digest": (digest_hex,)}, limit=1)
+    if not found.rows:
+        return None
+    key = KEYS.decode(found.rows[0].raw)
+    return Admission(key, plans.plan(await _plan_name(tx, key)))
+
+
+async def _plan_name(tx: Transaction, key: ApiKey) -> str:
+    if key.workspace_id is not None:
+        workspace = await tx.documents.get(WORKSPACES, key.workspace_id)
+        return "free" if workspace is None else WORKSPACES.decode(workspace.raw).plan
+    user = await tx.documents.get(USERS, key.user_id)
+    return "free" if user is None else USERS.decode(user.raw).plan
+
+
+# -- workspaces and people ---------------------------------------------------------------------
+
+
+async def create_workspace(
+    ctx: Context, *, name: str, plan: str, plans: PlanTable, owner: str | None = None
+) -> Workspace:
+    """A new workspace; without `owner` a first person is made for it, its owner.
+
+    Raises:
+        Problem: VALIDATION_FAILED for an unknown plan or a bad name, NOT_FOUND for the owner.
+    """
+    _check_plan(plan, plans)
+    _check_name(name)
+    workspace = Workspace(ctx.ids.new("wsp"), name, plan, ctx.now)
+    await ctx.create(WORKSPACES, workspace.id, workspace)
+    if owner is None:
+        owner = (await create_user(ctx, name=f"{name} owner"[: creation.NAME_MAX], plans=plans)).id
+    await _user(ctx, owner)
+    await add_member(ctx, workspace.id, owner, "owner")
+    return workspace
+
+
+async def create_user(
+    ctx: Context, *, name: str, plans: PlanTable, email: str | None = None, plan: str = "free"
+) -> User:
+    """A new person.
+
+    Raises:
+        Problem: VALIDATION_FAILED, or RESOURCE_CONFLICT when the address is taken.
+    """
+    _check_plan(plan, plans)
+    _check_name(name)
+    if email is not None:
+        _check_email(email)
+        same = await ctx.tx.documents.scan(USERS, where={"email": (email,)}, limit=1)
+        if same.rows:
+            raise Problem(
+                problem.RESOURCE_CONFLICT,
+                "Another user has this email address.",
+                resolution="Give another address, or use that user.",
+            )
+    user = User(ctx.ids.new("usr"), name, email, plan, ctx.now)
+    await ctx.create(USERS, user.id, user)
+    return user
+
+
+async def add_member(ctx: Context, workspace_id: str, user_id: str, role: Role) -> Member:
+    """Give a person a role in a workspace, replacing an earlier one."""
+    await _workspace(ctx, workspace_id)
+    member = Member(workspace_id, user_id, role, ctx.now)
+    await ctx.save(MEMBERS, member.id, member)
+    return member
+
+
+async def list_workspaces(ctx: Context) -> tuple[Workspace, ...]:
+    """The workspaces, newest first."""
+    return await _every(ctx, WORKSPACES)
+
+
+async def list_users(ctx: Context) -> tuple[User, ...]:
+    """The people, newest first."""
+    return await _every(ctx, USERS)
+
+
+async def set_plan(ctx: Context, workspace_id: str, plan: str, plans: PlanTable) -> Workspace:
+    """Move a workspace to another plan; its keys follow at their next request.
+
+    Raises:
+        Problem: VALIDATION_FAILED or NOT_FOUND.
+    """
+    _check_plan(plan, plans)
+    workspace = attrs.evolve(await _workspace(ctx, workspace_id), plan=plan)
+    await ctx.save(WORKSPACES, workspace.id, workspace)
+    return workspace
+
+
+# -- keys --------------------------------------------------------------------------------------
+
+
+async def create_key(ctx: Context, wish: KeyWish, *, plans: PlanTable) -> IssuedKey:
+    """A new key, bound to its workspace for life.
+
+    The caller acts for the workspace's owner unless `user_id` names somebody else. A workspace
+    that has lost its owner takes no new keys until it has one again.
+
+    Raises:
+        Problem: NOT_FOUND, FORBIDDEN, PLAN_INELIGIBLE, VALIDATION_FAILED or RESOURCE_CONFLICT.
+    """
+    holder = await _holder(ctx, wish)
+    existing = await list_keys(ctx, wish.workspace_id or holder.user_id)
+    plan = plans.plan(holder.plan)
+    creation.may_create(wish, role=holder.role, plan=plan, existing=existing, now=ctx.now)
+    new = key_rules.new_key(ctx.ids.random(key_rules.RANDOM_BYTES))
+    id_ = ctx.ids.new("key")
+    key = creation.create(wish, new, id_=id_, user_id=holder.user_id, now=ctx.now)
+    await ctx.create(KEYS, key.id, key)
+    return IssuedKey(key, new.secret)
+
+
+@frozen
+class _Holder:
+    user_id: str
+    role: str
+    plan: str
+
+
+async def _holder(ctx: Context, wish: KeyWish) -> _Holder:
+    if wish.workspace_id is None:
+        if wish.user_id is None:
+            raise Problem(problem.VALIDATION_FAILED, "A personal key needs a user.")
+        user = await _user(ctx, wish.user_id)
+        return _Holder(user.id, "owner", user.plan)
+    workspace = await _workspace(ctx, wish.workspace_id)
+    members = await _every(ctx, MEMBERS, {"workspace_id": (workspace.id,)})
+    roles = {member.user_id: member.role for member in members}
+    owner = next((user for user, role in roles.items() if role == "owner"), "")
+    user_id = wish.user_id or owner
+    return _Holder(user_id, roles.get(user_id, "none"), workspace.plan)
+
+
+async def list_keys(ctx: Context, account: str | None = None) -> tuple[ApiKey, ...]:
+    """The kept keys of one account, or of all, newest first."""
+    return await _every(ctx, KEYS, {} if account is None else {"account": (account,)})
+
+
+async def show_key(ctx: Context, key_id: str) -> ApiKey:
+    """One key.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    return KEYS.decode((await ctx.load(KEYS, key_id)).raw)
+
+
+async def revoke_key(ctx: Context, key_id: str) -> ApiKey:
+    """Take a key's power; repeating it is safe."""
+    before = await show_key(ctx, key_id)
+    after = key_rules.revoke(before, ctx.now)
+    if after is not before:
+        await ctx.save(KEYS, key_id, after)
+    return after
+
+
+async def grandfather_key(ctx: Context, key_id: str) -> ApiKey:
+    """Count a key among those of old, which a plan without new keys serves (Spec: Plans, Lite).
+
+    Only an operator does this, for keys that were there before: no change of plan makes one.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    before = await show_key(ctx, key_id)
+    after = key_rules.grandfather(before)
+    if after is not before:
+        await ctx.save(KEYS, key_id, after)
+    return after
+
+
+async def regenerate_key(ctx: Context, key_id: str) -> IssuedKey:
+    """A new secret for the key; the old one is dead at once (Spec: States, API key)."""
+    before = await show_key(ctx, key_id)
+    new = key_rules.new_key(ctx.ids.random(key_rules.RANDOM_BYTES))
+    after = key_rules.regenerate(before, new, ctx.now)
+    await ctx.save(KEYS, key_id, after)
+    return IssuedKey(after, new.secret)
+
+
+async def delete_key(ctx: Context, key_id: str) -> ApiKey:
+    """Delete a key and its record for good.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    return KEYS.decode((await ctx.remove(KEYS, key_id)).raw)
+
+
+async def note_use(ctx: Context, uses: Mapping[str, datetime]) -> int:
+    """Keep when keys were last used, by their ids; how many were written.
+
+    What has come in between stands: a key that was deleted is skipped, and so is one whose secret
+    is newer than its use, because regenerating resets what is known of it (Spec: States, API key).
+    A later use that is kept already is not put back.
+    """
+    written = 0
+    for key_id, at in uses.items():
+        row = await ctx.tx.documents.get(KEYS, key_id)
+        if row is None:
+            continue
+        before = KEYS.decode(row.raw)
+        after = key_rules.used(before, at)
+        if after is not before:
+            await ctx.save(KEYS, key_id, after)
+            written += 1
+    return written
+
+
+# -- shared --------------------------------------------------------------------------------------
+
+
+async def _every(
+    ctx: Context, collection: Collection[T], where: Mapping[str, tuple[str, ...]] | None = None
+) -> tuple[T, ...]:
+    """Every row, newest first: what is left out of these lists would be taken for missing."""
+    found: list[T] = []
+    after: Position | None = None
+    while True:
+        rows = await ctx.tx.documents.scan(collection, where=where, after=after, limit=PAGE_ROWS)
+        found += [collection.decode(row.raw) for row in rows.rows]
+        after = rows.end
+        if after is None:
+            return tuple(found)
+
+
+async def _workspace(ctx: Context, id_: str) -> Workspace:
+    return WORKSPACES.decode((await ctx.load(WORKSPACES, id_)).raw)
+
+
+async def _user(ctx: Context, id_: str) -> User:
+    return USERS.decode((await ctx.load(USERS, id_)).raw)
+
+
+def _check_plan(plan: str, plans: PlanTable) -> None:
+    if plan not in plans.plans:
+        known = ", ".join(plans.plans)
+        raise Problem(problem.VALIDATION_FAILED, f"/plan: must be one of: {known}")
+
+
+def _check_name(name: str) -> None:
+    if not 1 <= len(name) <= creation.NAME_MAX or not name.isprintable():
+        reason = f"must be 1 to {creation.NAME_MAX} printable characters"
+        raise Problem(problem.VALIDATION_FAILED, f"/name: {reason}")
+
+
+def _check_email(email: str) -> None:
+    """Only the form: whether somebody reads it is found out by writing to it."""
+    local, at, host = email.rpartition("@")
+    if not (local and at and host) or len(email) > EMAIL_MAX or not email.isprintable():
+        raise Problem(
+            problem.VALIDATION_FAILED, "/email: must be an address such as ann@example.org"
+        )
+
+
+# -- whose data is meant -----------------------------------------------------------------------
+
+
+async def find_workspace(ctx: Context, given: str | None) -> Workspace:
+    """The workspace with this id or name; without one, the only one there is.
+
+    Raises:
+        Problem: NOT_FOUND, or VALIDATION_FAILED when there are several to choose from.
+    """
+    known = await list_workspaces(ctx)
+    named = [one for one in known if given in (None, one.id, one.name)]
+    if len(named) == 1:
+        return named[0]
+    if named:
+        shown = ", ".join(f"{one.id} ({one.name})" for one in named[:10])
+        raise Problem(problem.VALIDATION_FAILED, f"/workspace: say which one: {shown}")
+    if known:
+        detail = f"There is no workspace {given!r}; see: svc workspaces list"
+    else:
+        detail = "There is no workspace yet; make one: svc workspaces create --name NAME"
+    raise Problem(problem.NOT_FOUND, detail)
+
+
+async def acting(ctx: Context, account: str | None, author: str | None) -> Actor:
+    """The operator in a workspace or for a person (`account`), in the name of `author` if given.
+
+    Raises:
+        Problem: NOT_FOUND or VALIDATION_FAILED, as `find_workspace`; NOT_FOUND for the author.
+    """
+    if account is not None and account.startswith("usr_"):
+        user = await _user(ctx, account)
+        actor = Actor(user.id, user_id=user.id, scopes=frozenset(SCOPES), roles=OPERATOR)
+    else:
+        home = (await find_workspace(ctx, account)).id
+        actor = Actor(home, workspace_id=home, scopes=frozenset(SCOPES), roles=OPERATOR)
+    if author is None:
+        return actor
+    if await ctx.tx.documents.get(KEYS, author) is not None:
+        return attrs.evolve(actor, key_id=author)
+    if await ctx.tx.documents.get(USERS, author) is not None:
+        return attrs.evolve(actor, user_id=author)
+    raise Problem(
+        problem.NOT_FOUND,
+        f"There is no key or person {author!r}; see: svc keys list, svc users list",
+    )
+
+
+# -- requests and rows -------------------------------------------------------------------------
+
+DEFAULT_NAME = "default"
+DEFAULT_PLAN = "elite"
+"""The largest plan: whoever runs the service sells it to nobody until they choose to."""
+
+MANAGERS = frozenset({"operator", "owner", "admin"})
+
+Name = Annotated[str, Doc("Display name.")]
+PlanName = Annotated[str, Doc("free, lite, pro or elite.")]
+
+
+@frozen
+class CreateWorkspace:
+    """A new workspace."""
+
+    name: Name
+    plan: PlanName = DEFAULT_PLAN
+    owner: Annotated[str | None, Doc("An existing user, usr_... Default: a new one.")] = None
+
+
+@frozen
+class CreateUser:
+    """A new person."""
+
+    name: Name
+    email: Annotated[str | None, Doc("Email address; unique.")] = None
+    plan: Annotated[str, Doc("The plan of the user's personal keys.")] = "free"
+
+
+@frozen
+class SetPlan:
+    """A workspace and the plan it goes to."""
+
+    workspace: Annotated[str, Arg(positional=True), Doc("Id or name.")]
+    plan: Annotated[PlanName, Arg(positional=True)]
+
+
+@frozen
+class Everything:
+    """No choice: all there are."""
+
+
+@frozen
+class CreateKey:
+    """A new key."""
+
+    name: Annotated[str, Doc("Display name; unique in its workspace.")]
+    workspace: Annotated[
+        str | None, Doc("Id or name; needed only if there are several. An empty store gets one.")
+    ] = None
+    scopes: Annotated[tuple[str, ...], Doc("A scope; repeatable. Default: every scope.")] = ()
+    plan: Annotated[str | None, Doc("Its plan; a workspace on that plan is created if needed.")] = (
+        None
+    )
+    addresses: Annotated[
+        tuple[str, ...], Doc("An IP address it may call from; repeatable. Default: any.")
+    ] = ()
+    expires_at: Annotated[
+        datetime | None, Arg("expires"), Doc("When it expires. Default: never.")
+    ] = None
+    per_minute: Annotated[int | None, Doc("Fewer requests than the plan's.")] = None
+    per_day: Annotated[int | None, Doc("Fewer requests than the plan's.")] = None
+    personal: Annotated[bool, Doc("A user's own key, bound to no workspace.")] = False
+    user: Annotated[str | None, Doc("Whose key it is, usr_... Default: the workspace's owner.")] = (
+        None
+    )
+
+
+@frozen
+class ListKeys:
+    """The keys of one workspace or person, or of all."""
+
+    workspace: Annotated[str | None, Doc("Only this one's keys; id or name, or usr_...")] = None
+
+
+@frozen
+class OneKey:
+    """The key that is meant."""
+
+    key_id: Annotated[str, Arg(positional=True), Doc("The id of the key, key_...")]
+
+
+@frozen
+class PlacedWorkspace:
+    """A workspace and its plan."""
+
+    id: str
+    name: str
+    plan: str
+
+
+@frozen
+class NewKey:
+    """A key with its secret, which is told here and nowhere else."""
+
+    id: str
+    name: str
+    key: str = field(repr=False)
+    prefix: str
+    scopes: tuple[str, ...]
+    workspace_id: str | None
+    expires_at: datetime | None
+
+
+@frozen
+class KeyRow:
+    """A key without its secret; `status` is what a request would meet now."""
+
+    id: str
+    name: str
+    prefix: str
+    status: KeyState
+    scopes: tuple[str, ...]
+    addresses: tuple[str, ...]
+    workspace_id: str | None
+    user_id: str
+    plan: str | None
+    grandfathered: bool
+    per_minute: int | None
+    per_day: int | None
+    created_at: datetime
+    issued_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    last_used_at: datetime | None
+
+
+@frozen
+class Deleted:
+    """What is gone for good."""
+
+    id: str
+    name: str
+    deleted: bool = True
+
+
+# -- use cases of the operations ---------------------------------------------------------------
+
+
+def _one(value: Any) -> One[Any]:
+    return One(wire.dumps(value))
+
+
+def _page(rows: Sequence[Any]) -> Page[Any]:
+    return Page(tuple(map(wire.dumps, rows)))
+
+
+async def _create_workspace(ctx: Context, request: CreateWorkspace) -> One[PlacedWorkspace]:
+    members = attrs.asdict(request)
+    made = await create_workspace(ctx, **members, plans=ctx.borrow(PlanTable))
+    return _one(PlacedWorkspace(made.id, made.name, made.plan))
+
+
+async def _list_workspaces(ctx: Context, _: Everything) -> Page[Workspace]:
+    return _page(await list_workspaces(ctx))
+
+
+async def _create_user(ctx: Context, request: CreateUser) -> One[User]:
+    return _one(await create_user(ctx, **attrs.asdict(request), plans=ctx.borrow(PlanTable)))
+
+
+async def _list_users(ctx: Context, _: Everything) -> Page[User]:
+    return _page(await list_users(ctx))
+
+
+async def _list_plans(ctx: Context, _: Everything) -> Page[Plan]:
+    return _page(tuple(ctx.borrow(PlanTable).plans.values()))
+
+
+async def _set_plan(ctx: Context, request: SetPlan) -> One[PlacedWorkspace]:
+    home = await find_workspace(ctx, request.workspace)
+    moved = await set_plan(ctx, home.id, request.plan, ctx.borrow(PlanTable))
+    return _one(PlacedWorkspace(moved.id, moved.name, moved.plan))
+
+
+async def _create_key(ctx: Context, request: CreateKey) -> One[NewKey]:
+    home, user = None, request.user
+    if request.personal:
+        user = await _person(ctx, request)
+    else:
+        home = (await _home(ctx, request)).id
+    wish = KeyWish(
+        name=request.name,
+        scopes=request.scopes or tuple(SCOPES),
+        workspace_id=home,
+        user_id=user,
+        addresses=request.addresses,
+        expires_at=request.expires_at,
+        per_minute=request.per_minute,
+        per_day=request.per_day,
+    )
+    return _issued(await create_key(ctx, wish, plans=ctx.borrow(PlanTable)))
+
+
+async def _person(ctx: Context, request: CreateKey) -> str:
+    """Whose a personal key is: a person who is named, or one who is made under the key's name."""
+    if request.workspace is not None:
+        raise Problem(
+            problem.VALIDATION_FAILED, "/workspace: a personal key belongs to a user, not to one"
+        )
+    if request.user is not None:
+        return request.user
+    plan = request.plan or DEFAULT_PLAN
+    plans = ctx.borrow(PlanTable)
+    return (await create_user(ctx, name=request.name, plans=plans, plan=plan)).id
+
+
+async def _home(ctx: Context, request: CreateKey) -> Workspace:
+    """The workspace of a new key: the one that is named, the only one, or one made on its plan."""
+    known = await list_workspaces(ctx)
+    if request.workspace is not None or (known and request.plan is None):
+        home = await find_workspace(ctx, request.workspace)
+        if request.plan not in (None, home.plan):
+            detail = f"/plan: the workspace is on {home.plan}; move it first: svc plans set "
+            raise Problem(problem.VALIDATION_FAILED, f"{detail}{home.id} {request.plan}")
+        return home
+    if len(known) == 1 and known[0].plan == request.plan:
+        return known[0]
+    name = request.plan if known and request.plan is not None else DEFAULT_NAME
+    same = [one for one in known if (one.name, one.plan) == (name, request.plan)]
+    if same:
+        return same[0]
+    plans = ctx.borrow(PlanTable)
+    return await create_workspace(ctx, name=name, plan=request.plan or DEFAULT_PLAN, plans=plans)
+
+
+def _issued(made: IssuedKey) -> One[NewKey]:
+    key = made.key
+    return _one(
+        NewKey(
+            id=key.id,
+            name=key.name,
+            key=made.secret,
+            prefix=key.prefix,
+            scopes=key.scopes,
+            workspace_id=key.workspace_id,
+            expires_at=key.expires_at,
+        )
+    )
+
+
+async def _list_keys(ctx: Context, request: ListKeys) -> Page[KeyRow]:
+    account = request.workspace
+    if account is not None and not account.startswith("usr_"):
+        account = (await find_workspace(ctx, account)).id
+    named: dict[str, str] = {one.id: one.plan for one in await list_workspaces(ctx)}
+    named |= {one.id: one.plan for one in await list_users(ctx)}
+    found = await list_keys(ctx, account)
+    return _page([_row(ctx, key, named.get(key.tenant)) for key in found])
+
+
+def _row(ctx: Context, key: ApiKey, plan: str | None) -> KeyRow:
+    status = key_rules.state(key, ctx.borrow(PlanTable).plan(plan or "free"), ctx.now)
+    kept = attrs.asdict(key, recurse=False)
+    named = {member.name for member in attrs.fields(KeyRow)}
+    members = {name: value for name, value in kept.items() if name in named}
+    return KeyRow(**{**members, "plan": plan, "status": status})
+
+
+def _on_key(
+    change: Callable[[Context, str], Awaitable[ApiKey]],
+) -> Callable[[Context, OneKey], Awaitable[One[KeyRow]]]:
+    """The use case that changes a key, or only looks at it, and answers with its row."""
+
+    async def run(ctx: Context, request: OneKey) -> One[KeyRow]:
+        await _known(ctx, request.key_id)
+        key = await change(ctx, request.key_id)
+        found = await find_key(ctx.tx, key.digest_hex, ctx.borrow(PlanTable))
+        return _one(_row(ctx, key, None if found is None else found.plan.name))
+
+    return run
+
+
+async def _regenerate(ctx: Context, request: OneKey) -> One[NewKey]:
+    await _known(ctx, request.key_id)
+    return _issued(await regenerate_key(ctx, request.key_id))
+
+
+async def _delete(ctx: Context, request: OneKey) -> One[Deleted]:
+    await _known(ctx, request.key_id)
+    gone = await delete_key(ctx, request.key_id)
+    return _one(Deleted(gone.id, gone.name))
+
+
+async def _known(ctx: Context, key_id: str) -> None:
+    if await ctx.tx.documents.get(KEYS, key_id) is None:
+        raise Problem(problem.NOT_FOUND, f"There is no key {key_id}; see: svc keys list")
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+
+def _local(*declared: Any, **members: Any) -> Operation[Any, Any]:
+    return local(*declared, **{"binding": "system", "roles": OPERATOR, **members})
+
+
+_FOR_LIFE = "It is bound to its workspace for life. Its secret cannot be shown again."
+_GRANDFATHERED = (
+    "For keys that an earlier system gave out under that plan. Moving a workspace to such a plan "
+    "makes its other keys ineligible: they stay listed, and their requests are answered 403."
+)
+
+LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    _local("createWorkspace", "workspaces create", "Create a workspace", _create_workspace),
+    _local(
+        "listWorkspaces",
+        "workspaces list",
+        "List the workspaces, newest first",
+        _list_workspaces,
+        unit="read",
+        columns=("id", "name", "plan", "createdAt"),
+    ),
+    _local("createUser", "users create", "Create a user", _create_user),
+    _local(
+        "listUsers",
+        "users list",
+        "List the users, newest first",
+        _list_users,
+        unit="read",
+        columns=("id", "name", "email", "plan", "createdAt"),
+    ),
+    _local(
+        "listPlans",
+        "plans show",
+        "Show the plan table in force",
+        _list_plans,
+        unit="read",
+        columns=("name", "newKeys", "keysMax", "perMinute", "perDay"),
+    ),
+    _local(
+        "setPlan",
+        "plans set",
+        "Move a workspace to another plan",
+        _set_plan,
+        description="It takes effect at the next request of each of its keys.",
+    ),
+    _local(
+        "createKey",
+        "keys create",
+        "Create a key and print its secret",
+        _create_key,
+        description=_FOR_LIFE,
+        confidential=True,
+        roles=MANAGERS,
+    ),
+    _local(
+        "listKeys",
+        "keys list",
+        "List the keys, newest first, without their secrets",
+        _list_keys,
+        unit="read",
+        columns=("id", "name", "prefix", "status", "plan", "workspaceId", "expiresAt"),
+        roles=MANAGERS,
+    ),
+    _local(
+        "getKey",
+        "keys show",
+        "Show a key without its secret",
+        _on_key(show_key),
+        unit="read",
+        roles=MANAGERS,
+    ),
+    _local(
+        "revokeKey",
+        "keys revoke",
+        "Revoke a key at once; its record stays. Safe to repeat",
+        _on_key(revoke_key),
+        roles=MANAGERS,
+    ),
+    _local(
+        "grandfatherKey",
+        "keys grandfather",
+        "Let a key go on under a plan without new keys, such as Lite. Safe to repeat",
+        _on_key(grandfather_key),
+        description=_GRANDFATHERED,
+    ),
+    _local(
+        "regenerateKey",
+        "keys regenerate",
+        "Give a key a new secret and print it",
+        _regenerate,
+        description="The old secret stops working at once.",
+        confidential=True,
+        roles=MANAGERS,
+    ),
+    _local(
+        "deleteKey", "keys delete", "Delete a key and its record for good", _delete, roles=MANAGERS
+    ),
+)

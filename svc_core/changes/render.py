@@ -1,0 +1,124 @@
+"""The rows of the change feed, and the feed as an event stream (Spec: Change feed).
+
+Rule 1: every row is one event whose id is the watermark after it; a client that names its last
+        one misses nothing and gets nothing twice.
+Rule 2: rows come in commit order, as pages give them.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Annotated, Final, Literal
+
+from attrs import evolve, frozen
+
+from svc_core import compact, cursor, instants, stream
+from svc_core.constraints import Doc, Example, IdOf
+from svc_core.operation import SSE, Context
+from svc_core.ports import Change, ChangeType, FeedPosition
+from svc_core.stream import Stream, Watch
+
+_text = compact.encoder()
+
+# The kinds of every collection that publishes its changes; a test holds the two together.
+ResourceType = Literal["newsItem", "profile", "report", "subject", "subscription", "webhook"]
+
+
+@frozen
+class ChangeLinks:
+    """Where the changed resource is; null where it has no address of its own."""
+
+    self_: Annotated[
+        str | None,
+        Doc("Its path; null where it has no address of its own."),
+        Example("/api/v1/profiles/prf_65f1c0de8badf00d12345678"),
+    ]
+
+
+@frozen
+class ChangeRow:
+    """One change of one resource."""
+
+    id: Annotated[str, IdOf("chg")]
+    change_type: Annotated[ChangeType, Doc("What happened to it."), Example("created")]
+    resource_type: Annotated[ResourceType, Doc("What it is."), Example("profile")]
+    resource_id: Annotated[
+        str, Doc("The resource's identifier."), Example("prf_65f1c0de8badf00d12345678")
+    ]
+    tombstone: Annotated[bool, Doc("True for a deleted resource."), Example(False)]
+    occurred_at: Annotated[datetime, Doc("When it was recorded."), Example("2026-01-31T09:30:00Z")]
+    version: Annotated[int, Doc("The resource's version after the change."), Example(1)]
+    links: ChangeLinks
+
+
+def dumps(change: Change) -> bytes:
+    """The wire bytes of a `ChangeRow`, made by hand at a third of the cost: a feed is all rows."""
+    members = {
+        "id": change.id,
+        "changeType": change.change_type,
+        "resourceType": change.resource_type,
+        "resourceId": change.resource_id,
+        "tombstone": change.change_type == "deleted",
+        "occurredAt": instants.render(change.occurred_at),
+        "version": change.version,
+        "links": {"self": change.path},
+    }
+    return _text(members).encode()
+
+
+# -- the event stream --------------------------------------------------------------------------
+
+PAGE_ROWS: Final = 200
+"""Rows of one part: about 100 kB, so that a slow reader holds no more of them."""
+RETRY_MILLISECONDS: Final = 1_000
+"""How soon a client comes back: a restart takes about as long."""
+
+
+@frozen
+class Place:
+    """Where a reader stands, and which rows it wants; no types are all."""
+
+    epoch: bytes
+    position: FeedPosition
+    types: frozenset[str] = frozenset()
+
+
+def tail(place: Place) -> Stream:
+    """The rows after a place, and those to come."""
+    # Without it a proxy may hold back what is small (the field is nginx's and widely known).
+    fields = (("X-Accel-Buffering", "no"),)
+    return Stream(SSE.media_type, partial(_parts, place), stream.HEARTBEAT, _farewell, fields)
+
+
+async def _parts(place: Place, watch: Watch) -> AsyncIterator[bytes]:
+    yield stream.retry(RETRY_MILLISECONDS)
+    while True:
+        frames, place, more = await watch.read(partial(_page, place))
+        if frames:
+            yield frames
+        if not more:
+            await watch.news()
+
+
+async def _page(place: Place, ctx: Context) -> tuple[bytes, Place, bool]:
+    # All types are read, because only so does the count of rows tell the watermark of each.
+    found = await ctx.tx.changes.read(place.position, limit=PAGE_ROWS)
+    frames = b"".join(_frames(place, found.changes, ctx.actor.tenant))
+    return frames, evolve(place, position=found.position), found.more
+
+
+def _frames(place: Place, changes: Sequence[Change], tenant: str) -> list[bytes]:
+    frames = []
+    everybody, own = place.position.everybody, place.position.own
+    for change in changes:
+        everybody, own = everybody + change.everybody, own + (not change.everybody)
+        if not place.types or change.resource_type in place.types:
+            mark = cursor.Watermark(place.epoch, everybody, own)
+            data, id_ = dumps(change), cursor.seal_watermark(mark, tenant)
+            frames.append(stream.event("change", data, id_))
+    return frames
+
+
+def _farewell(problem: bytes | None) -> bytes:
+    """The last event: the problem that ended it, or nothing where the reader may just reconnect."""
+    return stream.event("end", problem or b"{}")

@@ -1,0 +1,384 @@
+"""The operations on a workspace's ledger without a route: what only its keeper does.
+
+Rule 1: with marks, an append that is repeated finds what it appended before, and says so.
+Rule 2: an import is verified strictly before anything is stored; all of it is stored, or nothing.
+        While it is, no other write gets through.
+"""
+
+import re
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Annotated, Any, Protocol
+
+import attrs
+from attrs import frozen
+
+from svc_core import problem, wire
+from svc_core.constraints import Arg, Doc, Ge, IdOf, Le, MaxLen, MinLen, Pattern
+from svc_core.host import Tell
+from svc_core.ledger import operations
+from svc_core.ledger.append.append import append
+from svc_core.ledger.append.drafts import drafts, repeatable_salt
+from svc_core.ledger.append.entries import Entry, SubjectId
+from svc_core.ledger.append.importing import Imported, import_lines
+from svc_core.ledger.log.note import to_base64
+from svc_core.ledger.log.seal import payload_hash, record_id
+from svc_core.ledger.model import LedgerRecord, SealedRow, sealed
+from svc_core.ledger.records import KIND_PREFIX, Kind, payload_bytes
+from svc_core.ledger.stored import checkpoint_of, head_of, prefix, records_of, vkey_of
+from svc_core.ledger.verify.verdict import Verdict
+from svc_core.ledger.verify.verify import chunks, verify_export
+from svc_core.operation import JSON, TEXT, UTF8_TEXT, Context, Operation, local
+from svc_core.problem import Problem
+from svc_core.result import Content, Created, One, Page
+from svc_core.unset import UNSET
+
+PAGE_BYTES = 3 * 1024 * 1024
+"""Of the lines that one answer carries; with its last lines and in base64 less than an answer may
+have."""
+
+STEP_LINES = 16
+"""Lines read at a time: a MiB at most."""
+
+
+class Exports(Protocol):
+    """Exports of ledgers as files."""
+
+    def blocks(self, path: str, note: str, tell: Tell) -> Callable[[], Iterator[bytes]]:
+        """What opens a file anew on each call, as blocks of its unpacked bytes.
+
+        Raises:
+            ValueError: it cannot be read, now or while it is; the message says why.
+        """
+        ...
+
+
+# -- requests and rows -------------------------------------------------------------------------
+
+AnyId = Annotated[str, IdOf("clm", "obs", "dsg", "sbj", noun="record"), Arg(positional=True)]
+Size = Annotated[int | None, Ge(0), Doc("As of this many records. Default: all.")]
+Mark = Annotated[str, Pattern("[0-9a-f]{64}", "64 hexadecimal digits in lower case")]
+
+
+@frozen
+class SubjectHistory:
+    """The newest records about a subject."""
+
+    subject_id: Annotated[SubjectId, Arg(positional=True)]
+    limit: Annotated[int, Ge(1), Le(1_000), Doc("At most this many, the newest.")] = 100
+
+
+@frozen
+class ReadHead:
+    """The ledger as it is, or as it was at a size."""
+
+    size: Size = None
+
+
+@frozen
+class ReadLines:
+    """Sealed lines from number `start` on."""
+
+    start: Annotated[int, Ge(0)] = 0
+    size: Size = None
+
+
+@frozen
+class Lines:
+    """Some lines, base64 with an LF after each, and how many there are in all."""
+
+    size: int
+    next: int
+    lines: str
+
+
+@frozen
+class Head:
+    """The ledger's size, root and signed checkpoint, and the key that verifies it."""
+
+    ledger: str
+    size: int
+    root_hash: str
+    head_seal: str
+    tag: str
+    checkpoint: str
+    vkey: str
+
+
+@frozen
+class LedgerKey:
+    """The key that verifies a ledger's checkpoints."""
+
+    ledger: str
+    origin: str
+    vkey: str
+
+
+@frozen
+class EraseRecord:
+    """A record to erase, and why."""
+
+    record_id: AnyId
+    reason: Annotated[str, Doc("Why, in words that repeat nothing of the content.")]
+    legal_basis: Annotated[str | None, Doc("The law or order that demands it.")] = None
+
+
+@frozen
+class AppendEntries:
+    """Entries to append together, as `POST /ledger/records` takes them.
+
+    With `marks`, one for each entry, what was appended under its mark before is passed over.
+    """
+
+    entries: Annotated[tuple[Entry, ...], MinLen(1), MaxLen(operations.BATCH_MAX)]
+    marks: Annotated[tuple[Mark, ...], MaxLen(operations.BATCH_MAX)] = ()
+    if_match: str | None = None
+
+
+@frozen
+class Appended:
+    """What was there already, what was appended, and what the next `ifMatch` may be."""
+
+    known: tuple[str, ...]
+    records: tuple[LedgerRecord, ...]
+    tag: str
+
+
+@frozen
+class ImportLedger:
+    """An export, by the absolute path of its file."""
+
+    path: Annotated[str, MinLen(1), MaxLen(4_096)]
+
+
+@frozen
+class ImportedLedger:
+    """What was imported; `also_in` names other workspaces that go on as the same ledger."""
+
+    ledger: str
+    workspace_id: str
+    imported: int
+    size: int
+    root_hash: str
+    subjects: int
+    also_in: tuple[str, ...]
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+
+async def subject_history(ctx: Context, request: SubjectHistory) -> Page[LedgerRecord]:
+    """The records about a subject, oldest first; the newest ones where there are too many.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    records = await records_of(ctx, request.subject_id)
+    if not records:
+        raise Problem(problem.NOT_FOUND, f"The ledger has no subject {request.subject_id}.")
+    return Page(tuple(wire.dumps(sealed(record)) for record in records[-request.limit :]))
+
+
+async def read_head(ctx: Context, request: ReadHead) -> One[Head]:
+    """The signed head of the ledger, now or at a size."""
+    found = await prefix(ctx, request.size)
+    told = Head(
+        ledger=found.ledger,
+        size=found.size,
+        root_hash=to_base64(found.root),
+        head_seal=found.seal,
+        tag=found.tag,
+        checkpoint=checkpoint_of(ctx, found),
+        vkey=vkey_of(ctx, found.ledger).vkey,
+    )
+    return One(wire.dumps(told))
+
+
+async def read_key(ctx: Context, _: ReadHead) -> One[LedgerKey] | Content:
+    """The key that verifies the ledger's checkpoints (a C2SP vkey)."""
+    ledger = (await head_of(ctx)).ledger
+    key = vkey_of(ctx, ledger)
+    if ctx.format == TEXT.format:
+        return Content(UTF8_TEXT, f"{key.vkey}\n".encode())
+    return One(wire.dumps(LedgerKey(ledger, key.name, key.vkey)))
+
+
+async def read_lines(ctx: Context, request: ReadLines) -> One[Lines]:
+    """Some lines of the log, as many as one answer carries."""
+    head = await prefix(ctx, request.size)
+    taken = bytearray()
+    at = request.start
+    while at < head.size and len(taken) < PAGE_BYTES:
+        step = await ctx.tx.ledger.lines(at, min(head.size, at + STEP_LINES))
+        taken += b"".join([line + b"\n" for line in step])
+        at += len(step)
+    return One(wire.dumps(Lines(head.size, at, b64encode(taken).decode())))
+
+
+# -- writing -----------------------------------------------------------------------------------
+
+
+async def append_entries(ctx: Context, request: AppendEntries) -> One[Appended]:
+    """Append entries together or not at all, but for those that were appended before.
+
+    Raises:
+        Problem: as every append, with the number of the entry among all that were sent.
+    """
+    if request.marks and len(request.marks) != len(request.entries):
+        raise Problem(problem.VALIDATION_FAILED, "/marks: must be as many as entries")
+    tag = request.if_match
+    quoted = tag if tag is None or tag.startswith('"') else f'"{tag}"'
+    ctx = attrs.evolve(ctx, if_match=quoted)
+    salts = [repeatable_salt(ctx.keyring, ctx.actor.tenant, mark) for mark in request.marks]
+    known = await _known(ctx, request.entries, salts) if salts else ()
+    rest = request.entries[len(known) :]
+    if not rest:
+        return One(wire.dumps(Appended(known, (), (await head_of(ctx)).tag)))
+    try:
+        made = await append(ctx, rest, salts=salts[len(known) :] or None)
+    except Problem as refused:
+        raise _counted(refused, len(known)) from refused
+    pairs = zip(made.records, made.receipts, strict=True)
+    told = Appended(known, tuple(sealed(*pair) for pair in pairs), made.head.tag)
+    return One(wire.dumps(told))
+
+
+async def _known(ctx: Context, entries: Sequence[Entry], salts: list[bytes]) -> tuple[str, ...]:
+    """The records of the first entries, as far as they are there already."""
+    known: list[str] = []
+    for made in drafts(tuple(entries), author="system", salts=salts):
+        id_ = record_id(made.kind, payload_hash(payload_bytes(made.payload)))
+        if await ctx.tx.ledger.get(id_) is None:
+            break
+        known.append(id_)
+    return tuple(known)
+
+
+def _counted(refused: Problem, known: int) -> Problem:
+    """The refusal of what follows `known` entries, by the number of the entry among all."""
+    found = re.match("/([0-9]+)", refused.detail)
+    if found is None:
+        return refused
+    detail = f"/{int(found[1]) + known}{refused.detail[found.end() :]}"
+    return Problem(refused.type, detail, refused.headers)
+
+
+_KINDS: dict[str, Kind] = {prefix_: kind for kind, prefix_ in KIND_PREFIX.items()}
+
+
+async def erase_record(ctx: Context, request: EraseRecord) -> Created[SealedRow]:
+    """Erase the content of a record: the sealed record that says so.
+
+    Raises:
+        Problem: NOT_FOUND, or as every append.
+    """
+    stored = await ctx.tx.ledger.get(request.record_id)
+    if stored is None:
+        raise Problem(problem.NOT_FOUND, f"The ledger has no record {request.record_id}.")
+    entry = Entry(
+        _KINDS[request.record_id[:3]],
+        "erase",
+        subject=stored.subject,
+        target=request.record_id,
+        reason=request.reason,
+        legal_basis=UNSET if request.legal_basis is None else request.legal_basis,
+    )
+    return await operations.append_records(ctx, operations.AppendRecords(entry))
+
+
+async def import_ledger(ctx: Context, request: ImportLedger) -> One[ImportedLedger]:
+    """Make an export the ledger of a workspace, byte for byte, under its own identifier.
+
+    Raises:
+        Problem: VALIDATION_FAILED for the file, RESOURCE_CONFLICT where it does not fit.
+    """
+    files, work, tenant = ctx.borrow(Exports), ctx.work, ctx.actor.tenant
+    try:
+        verified = files.blocks(request.path, "MiB verified", work.tell)
+        verdict = await work.aside(lambda: _verified(verified))
+        stored = files.blocks(request.path, "MiB stored", work.tell)
+        done = await work.write(tenant, partial(_take, stored, verdict))
+    except ValueError as unreadable:
+        raise Problem(problem.VALIDATION_FAILED, f"/path: {unreadable}") from unreadable
+    told = ImportedLedger(
+        ledger=done.head.ledger,
+        workspace_id=tenant,
+        imported=done.head.size - done.before,
+        size=done.head.size,
+        root_hash=to_base64(done.head.root),
+        subjects=done.subjects,
+        also_in=await _holders(ctx, done.head.ledger),
+    )
+    return One(wire.dumps(told))
+
+
+def _verified(blocks: Callable[[], Iterator[bytes]]) -> Verdict:
+    """The verdict, which is that the file is sound.
+
+    Raises:
+        Problem: RESOURCE_CONFLICT, and the line where it is not.
+    """
+    verdict = verify_export(blocks)
+    first = verdict.first_fault
+    if first is not None:
+        place = "" if first.line is None else f"line {first.line}, "
+        raise Problem(
+            problem.RESOURCE_CONFLICT,
+            f"Nothing was imported: the file is not sound: {place}{first.code}: {first.detail} "
+            "See: svc ledger verify FILE",
+        )
+    return verdict
+
+
+async def _take(blocks: Callable[[], Iterator[bytes]], verdict: Verdict, ctx: Context) -> Imported:
+    return await import_lines(ctx, chunks(blocks()), verdict)
+
+
+async def _holders(ctx: Context, ledger: str) -> tuple[str, ...]:
+    """The other workspaces that go on as the same ledger."""
+    others = [id_ for id_ in await ctx.work.tenants() if id_ != ctx.actor.tenant]
+    return tuple([id_ for id_ in others if (await ctx.work.read(id_, head_of)).ledger == ledger])
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+_MANAGERS = frozenset({"operator", "owner", "admin"})
+
+
+def _local(*declared: Any, **members: Any) -> Operation[Any, Any]:
+    return local(*declared, **{"binding": "workspace", "roles": _MANAGERS, **members})
+
+
+LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    _local(
+        "listSubjectHistory",
+        "ledger history",
+        "List the records about a subject, oldest first",
+        subject_history,
+        unit="read",
+        columns=("seq", "recordedAt", "kind", "op", "payload", "validFrom", "validTo", "id"),
+    ),
+    _local("getLedgerHead", "ledger head", "Show the ledger's signed head", read_head, unit="read"),
+    _local(
+        "getLedgerKey",
+        "ledger key",
+        "Print the key that verifies the ledger's checkpoints (a C2SP vkey)",
+        read_key,
+        unit="read",
+        media=(JSON, TEXT),
+    ),
+    _local(
+        "eraseRecord",
+        "ledger erase",
+        "Erase the content of a record for good, where allow_erasure allows it",
+        erase_record,
+        description=(
+            "The record stays in the log without its content, and everything still verifies. "
+            "Backups and exports that were made before keep what they held."
+        ),
+    ),
+    _local("readLines", "ledger", "Read sealed lines", read_lines, unit="read"),
+    _local("appendEntries", "ledger", "Append entries, safe to repeat", append_entries, exact=True),
+    _local("importLedger", "ledger", "Import an export", import_ledger, unit="several"),
+)

@@ -1,0 +1,465 @@
+"""What was believed of a subject, when and for when, as SVG: valid time across, record time up.
+
+Rule 1: a shape says what the fold says at every point under it: the statement is in force, in this
+        state, and contested where another value of a single-valued predicate is in force as well.
+Rule 2: the bytes are a function of the set of records and of the times asked for.
+Rule 3: it stands alone: no script, no font, no image and no address in it is fetched. Colours stand
+        in attributes, for a policy may forbid styles; the style only adds the dark theme.
+Rule 4: no text of a ledger becomes markup: it is escaped, without characters that XML forbids or
+        that turn the direction of what follows.
+Rule 5: it is read without colours, by the patterns of the states, and without eyes, by its
+        description.
+Rule 6: it is bounded, and what is left out is counted.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from html import escape
+from itertools import accumulate, groupby, pairwise
+from typing import Final, NamedTuple, TypeAlias
+
+from attrs import frozen
+
+from svc_core.ledger.fold.claims import value_text
+from svc_core.ledger.fold.recordset import RecordSet
+from svc_core.ledger.fold.segments import NEVER, Periods, union
+from svc_core.ledger.fold.standing import Standing
+from svc_core.ledger.fold.states import State
+from svc_core.ledger.predicates import is_single
+from svc_core.ledger.records import STATEMENTS, Kind, Record
+
+STEPS_MAX: Final = 48
+"""Record times that are told apart, the newest: at 64 pixels a row more would be thinner than one
+pixel each. What was believed before is shown as it was at the first of them."""
+WORK_MAX: Final = 100_000
+"""Records times record times that are looked at, half a second; of a subject with very many
+records fewer record times are told apart."""
+SHAPES_MAX: Final = 2_200
+"""Rectangles of one picture; at some 700 bytes each it stays below two megabytes."""
+ROWS_MAX: Final = 90
+"""Statements that are drawn, the newest; about seven screens."""
+ACTS_MAX: Final = 4
+_MEMBERS: Final[Mapping[Kind, tuple[str, str]]] = {
+    "subject": ("type", "label"),
+    "designator": ("scheme", "value"),
+    "observation": ("", "text"),
+    "claim": ("predicate", "value"),
+}
+"""What names a row and what says what is stated, in the payload of each kind."""
+_Scale: TypeAlias = Mapping[str, float]
+"""Instants with their places."""
+_Key: TypeAlias = tuple[int, str]
+"""The `seq` and the id of a record."""
+_Rivals: TypeAlias = Mapping[_Key, tuple[str, str]]
+"""The predicate and the value of each claim that other values contest."""
+
+
+def svg(
+    records: Iterable[Record] | RecordSet,
+    subject: str,
+    *,
+    record_time: str | None = None,
+    size: int | None = None,
+    valid_time: str | None = None,
+) -> str:
+    """The picture of what was recorded of `subject`, as an SVG document.
+
+    `record_time` and `size` bound the records as they do a fold; `valid_time` is marked by a line.
+    Times are the ledger's texts of 27 characters. Records of other subjects are passed over.
+    """
+    standing = Standing.of(records, subject, record_time=record_time, size=size)
+    times = sorted({each.recorded_at for each in standing.records})
+    known_at = record_time or max(times, default="the beginning")
+    moments = times[-max(min(STEPS_MAX, WORK_MAX // max(len(standing.records), 1)), 1) :]
+    rows = _rows(standing.records, moments)
+    title = _shortened(_title(standing, subject), 1_200, 24)
+    said = f"{subject} · {len(standing.records)} records · as known at {known_at}"
+    marked = f" · valid time {valid_time} marked" if valid_time else ""
+    plot, height = _plot(rows, moments, valid_time)
+    statements = sum(each.op in STATEMENTS for each in standing.records)
+    drawn = f"{len(rows)} of {statements} statements, {len(moments)} of {len(times)} record times"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" width="{WIDTH}"'
+        f' height="{height:g}" role="img" aria-labelledby="svc-title svc-desc" {_FONT}>'
+        f'<title id="svc-title">{_escaped(title)}: what was believed when, and for when</title>'
+        f'<desc id="svc-desc">{_escaped(_described(rows, subject, known_at))}</desc>'
+        + _definitions()
+        + _box(0, 0, WIDTH, height, _themed("background"))
+        + _text(20, 38, title, 24, "text")
+        + _text(20, 62, said + marked)
+        + plot
+        + _text(20, height - 20, drawn if times else "Nothing was recorded by then.")
+        + "</svg>\n"
+    )
+
+
+# -- what was believed ---------------------------------------------------------------------------
+
+
+class Cell(NamedTuple):
+    """From `since` on and before `until` (None: to the end) a statement held at `periods`.
+
+    `contested` are those of them at which another value was held as well.
+    """
+
+    state: State
+    periods: Periods
+    contested: Periods
+    since: str
+    until: str | None = None
+
+
+@frozen
+class Row:
+    """A statement, what it was believed to hold for, and the records that act on it."""
+
+    record: Record
+    name: str
+    words: str
+    cells: tuple[Cell, ...]
+    acts: tuple[Record, ...]
+
+    @property
+    def held(self) -> Periods:
+        """The valid times for which the statement is still held."""
+        return self.cells[-1].periods if self.cells and self.cells[-1].until is None else NEVER
+
+
+def spans(periods: Periods) -> list[tuple[str | None, str | None]]:
+    """The intervals of a set of valid times, ascending; None is an open side."""
+    bounds = [None, *periods.changes] if periods.starts_inside else list(periods.changes)
+    ends = [*bounds, None] if len(bounds) % 2 else bounds
+    return list(zip(ends[::2], ends[1::2], strict=True))
+
+
+def _rows(records: Sequence[Record], moments: Sequence[str]) -> list[Row]:
+    """The newest statements of each kind for which there is room, by kind and name."""
+    kinds = list(_MEMBERS)
+    newest = [each for each in reversed(records) if each.op in STATEMENTS][:ROWS_MAX]
+    found, room = [], SHAPES_MAX
+    for record, cells in zip(newest, _cells(records, newest, moments), strict=True):
+        shapes = sum(len(spans(each.periods)) + len(spans(each.contested)) for each in cells)
+        if shapes <= room:
+            room -= shapes
+            aims = {each.id for each in records if each.target == record.id} | {record.id}
+            acts = tuple([each for each in records if each.target in aims])
+            name = _shortened(name_of(record), _COLUMN, 12)
+            found.append(Row(record, name, words_of(record), cells, acts))
+    return sorted(found, key=lambda row: (kinds.index(row.record.kind), row.name, row.record.seq))
+
+
+def _cells(
+    records: Sequence[Record], asked: Sequence[Record], moments: Sequence[str]
+) -> Iterator[tuple[Cell, ...]]:
+    """What was believed of each of the statements asked for, at each of the record times."""
+    believed: dict[_Key, list[Cell]] = {(each.seq, each.id): [] for each in asked}
+    rivals = _rivals(records)
+    for at in moments:
+        standing = Standing(tuple([each for each in records if each.recorded_at <= at]))
+        cells = {
+            key: Cell(standing.verdicts(each).state, standing.holds(each), NEVER, at)
+            for each in standing.records
+            if (key := (each.seq, each.id)) in believed or key in rivals
+        }
+        contests = _contests(rivals, cells)
+        for key in believed.keys() & cells.keys():
+            cell, (predicate, _) = cells[key], rivals.get(key, ("", ""))
+            contest = NEVER if cell.state == "refuted" else contests.get(predicate, NEVER)
+            where = union([cell.periods, contest], at_least=2)
+            believed[key].append(cell._replace(contested=where))
+    return map(_joined, believed.values())
+
+
+def _rivals(records: Iterable[Record]) -> _Rivals:
+    return {
+        (each.seq, each.id): (name_of(each), value)
+        for each in records
+        if each.kind == "claim" and each.op in STATEMENTS and is_single(name_of(each))
+        if (value := value_text((each.payload or {}).get("value"))) is not None
+    }
+
+
+def _contests(rivals: _Rivals, cells: Mapping[_Key, Cell]) -> dict[str, Periods]:
+    """The valid times at which a predicate has several values."""
+    held: dict[tuple[str, str], list[Periods]] = {}
+    for key, rival in rivals.items():
+        if key in cells and cells[key].state != "refuted":
+            held.setdefault(rival, []).append(cells[key].periods)
+    values: dict[str, list[Periods]] = {}
+    for (predicate, _), periods in held.items():
+        values.setdefault(predicate, []).append(union(periods))
+    return {predicate: union(each, at_least=2) for predicate, each in values.items()}
+
+
+def _joined(cells: Sequence[Cell]) -> tuple[Cell, ...]:
+    """The cells without those that only go on, each with its end; empty ones are left out."""
+    distinct = [next(run) for _, run in groupby(cells, key=lambda cell: cell[:3])]
+    ends = [*[each.since for each in distinct[1:]], None]
+    joined = [each._replace(until=end) for each, end in zip(distinct, ends, strict=True)]
+    return tuple([each for each in joined if each.periods != NEVER])
+
+
+# -- words ---------------------------------------------------------------------------------------
+
+
+def name_of(record: Record) -> str:
+    """What a row is about: the predicate of a claim, the scheme of a designator."""
+    name = (record.payload or {}).get(_MEMBERS[record.kind][0])
+    return name if isinstance(name, str) else record.kind
+
+
+def words_of(record: Record) -> str:
+    """What a statement says, as much of it as fits."""
+    if record.payload is None:
+        return "(erased)"
+    value = record.payload.get(_MEMBERS[record.kind][1])
+    words = value if isinstance(value, str) else value_text(value) or "?"
+    return _shortened(words, _COLUMN, 13)
+
+
+def _title(standing: Standing, subject: str) -> str:
+    """What the newest record in force calls the subject, or its identifier."""
+    labels = [
+        (each.payload or {}).get("label")
+        for each in reversed(standing.records)
+        if each.kind == "subject" and each.id in standing.in_force
+    ]
+    return next((each for each in labels if isinstance(each, str) and _plain(each)), subject)
+
+
+def _described(rows: Sequence[Row], subject: str, known_at: str) -> str:
+    """In words, what is held at the end of the record times."""
+    held = [
+        f"{row.name} {row.words}, {row.cells[-1].state}, "
+        + " and ".join(_period(*each) for each in spans(row.held))
+        for row in rows
+        if row.held != NEVER
+    ]
+    return (
+        f"Valid time runs from left to right, record time upwards, for {subject} as known at"
+        f" {known_at}. Still held: {'; '.join(held) or 'nothing'}."
+    )
+
+
+def _act(act: Record, acts: Iterable[Record]) -> str:
+    """What a record did to a statement, or to one of the `acts` on it."""
+    aims = "".join(f" of {each.op}" for each in acts if each.id == act.target)
+    state = f" {(act.payload or {}).get('state', '')}" if act.op == "verify" else ""
+    return f"{_when(act.recorded_at)[:19]} {act.op}{aims}{state} · {act.author}"
+
+
+def _period(start: str | None, end: str | None) -> str:
+    first = "no beginning" if start is None else _when(start)
+    return f"from {first} to {'no end' if end is None else _when(end)}"
+
+
+def _when(instant: str) -> str:
+    """An instant in UTC, without a time that is midnight and a fraction that is none."""
+    day, _, time = instant[:26].removesuffix(".000000").partition("T")
+    return day if time == "00:00:00" else f"{day} {time}"
+
+
+# XML 1.0, 2.2, and the characters that order what follows from right to left (UAX 9).
+_UNFIT: Final = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]+"
+)
+
+
+def _plain(text: str) -> str:
+    """The text on one line, without characters that XML forbids or that turn its direction."""
+    return " ".join(_UNFIT.sub(" ", text).split())
+
+
+def _escaped(text: str) -> str:
+    """The text as it stands in XML."""
+    return escape(_plain(text))
+
+
+def _shortened(text: str, width: float, size: float) -> str:
+    """As much of the text as fits at a size in pixels, with an ellipsis where it is cut."""
+    text = _plain(text[:2_000])
+    ends = list(accumulate([size * _advance(each) for each in text], initial=0))
+    cut = text[: sum(end <= width - size for end in ends) - 1].rstrip()
+    return text if ends[-1] <= width else f"{cut}…"
+
+
+def _advance(character: str) -> float:
+    """About how wide a character is, in its size; rather more than less."""
+    if unicodedata.east_asian_width(character) in "WF":
+        return 1.05
+    if character in " .,:;'-|ijl()[]":
+        return 0.36
+    return 0.9 if character.isupper() or character in "mw@%&<>=+#~—…" else 0.6
+
+
+# -- the drawing ---------------------------------------------------------------------------------
+
+WIDTH: Final = 1312
+_LEFT, _RIGHT = 336.0, 976.0
+"""Where the plot begins and ends."""
+_MARGIN: Final = 40.0
+"""What lies before the first and after the last bound: an open side runs into it and fades."""
+_COLUMN: Final = 300.0
+"""Pixels for words on both sides of it."""
+_ROW, _GAP = 64.0, 12.0
+_NEWEST: Final = 11.0
+"""Pixels above the newest record time: what is believed now is seen, however late it came."""
+_STRETCH: Final = 8.0
+"""Pixels that a stretch of valid time has at least, while there are few: an instant is seen."""
+_FONT: Final = 'font-family="system-ui, Segoe UI, Roboto, Helvetica, Arial, sans-serif"'
+THEME: Final[Mapping[str, tuple[str, str]]] = {
+    "background": ("#ffffff", "#0f1318"),
+    "lane": ("#f3f5f8", "#181e25"),
+    "text": ("#1c2128", "#e8edf2"),
+    "muted": ("#57606a", "#a3aeb9"),
+}
+"""The colours of all but the states, by light and by dark."""
+PATTERNS: Final[Mapping[str, tuple[str, str]]] = {
+    "verified": ("#2481c4", ""),
+    "corroborated": ("#6fbdee", "M0 4h8"),
+    "unverified": ("#98a3b0", "M1.5 2h1M5.5 6h1"),
+    "under_review": ("#ebc93f", "M4 0v8"),
+    "disputed": ("#cc79a7", "M4 0v8M0 4h8"),
+    "refuted": ("#dd6a15", "M1 1l6 6M7 1l-6 6"),
+    "contested": ("none", "M0 4L4 0H8L0 8zM8 4v4H4z"),
+}
+"""What each state is filled with: a colour (after Okabe and Ito, whose palette all kinds of colour
+vision tell apart) and what is drawn on a tile of 8 pixels; `contested` lies over a state."""
+
+
+def _definitions() -> str:
+    """The dark theme, the patterns, and the fading of what is open at a side."""
+    dark = "".join(f".{n}{{fill:{dark};stop-color:{dark}}}" for n, (_, dark) in THEME.items())
+    patterns = "".join(
+        f'<pattern id="svc-{name}" width="8" height="8" patternUnits="userSpaceOnUse">'
+        f'<rect width="8" height="8" fill="{colour}"/><path d="{path}" fill-opacity=".35"'
+        ' stroke="#000" stroke-opacity=".45" stroke-width="1.2"/></pattern>'
+        for name, (colour, path) in PATTERNS.items()
+    )
+    edge = _MARGIN / (_RIGHT - _LEFT)
+    stops = "".join(
+        f'<stop offset="{at:g}" stop-opacity="{opacity}" class="background" stop-color="#ffffff"/>'
+        for at, opacity in ((0, 1), (edge, 0), (1 - edge, 0), (1, 1))
+    )
+    return (
+        f"<style>@media (prefers-color-scheme:dark){{{dark}}}</style>"
+        f'<defs>{patterns}<linearGradient id="svc-fade">{stops}</linearGradient></defs>'
+    )
+
+
+def _themed(name: str) -> str:
+    return f'class="{name}" fill="{THEME[name][0]}"'
+
+
+def _box(x: float, y: float, width: float, height: float, paint: str, *, title: str = "") -> str:
+    place = f'x="{x:.7g}" y="{y:.7g}" width="{width:.7g}" height="{height:.7g}"'
+    return f"<rect {place} {paint}>{title}</rect>"
+
+
+def _text(x: float, y: float, words: str, size: int = 12, tone: str = "muted") -> str:
+    place = f'x="{x:.7g}" y="{y:.7g}" font-size="{size}"'
+    return f"<text {place} {_themed(tone)}>{_escaped(words)}</text>"
+
+
+def _days(instant: str) -> float:
+    """Days from the first of the calendar to an instant of a head.
+
+    It never raises for what the grammar of a head lets pass, so the 31st of February counts on.
+    """
+    year, month, day = max(int(instant[:4]), 1), int(instant[5:7]), int(instant[8:10])
+    seconds = int(instant[11:13]) * 3600 + int(instant[14:16]) * 60 + float(instant[17:26])
+    return date(year, month, 1).toordinal() + day - 1 + seconds / 86_400
+
+
+def positions(instants: Iterable[str]) -> dict[str, float]:
+    """Where bounds of valid time are drawn: true to length, save that none is too near the next."""
+    points = sorted(set(instants))
+    if len(points) < 2:
+        return dict.fromkeys(points, (_LEFT + _RIGHT) / 2)
+    stretches = [max(_days(later) - _days(earlier), 0) for earlier, later in pairwise(points)]
+    total, count = sum(stretches) or 1, len(stretches)
+    length = _RIGHT - _LEFT - 2 * _MARGIN
+    share = min(_STRETCH * count / length, 0.3)
+    widths = [length * (share / count + (1 - share) * each / total) for each in stretches]
+    return dict(zip(points, accumulate(widths, initial=_LEFT + _MARGIN), strict=True))
+
+
+def _plot(rows: Sequence[Row], moments: Sequence[str], valid_time: str | None) -> tuple[str, float]:
+    """The legend and all rows, over the two scales that they share; and how high it is."""
+    sets = [each for row in rows for cell in row.cells for each in (cell.periods, cell.contested)]
+    marked = [] if valid_time is None else [valid_time]
+    across = positions([*marked, *[at for each in sets for at in each.changes]])
+    step = (_ROW - _NEWEST) / max(len(moments) - 1, 1)
+    above = {at: place * step for place, at in enumerate(moments)}
+    parts, y = list(_legend()), 124.0
+    for kind, members in groupby(rows, key=lambda row: row.record.kind):
+        parts += [_text(20, y + 30, kind.capitalize(), 16, "text"), *_axis(across, y + 30)]
+        y += 40
+        for row in members:
+            parts += [
+                f'<g data-record="{row.record.id}">',
+                _box(_LEFT, y, _RIGHT - _LEFT, _ROW, _themed("lane")),
+                *_shapes(row, y + _ROW, across, above),
+                _box(_LEFT, y, _RIGHT - _LEFT, _ROW, 'fill="url(#svc-fade)" pointer-events="none"'),
+                *[_box(across[at] - 1, y, 2, _ROW, _themed("text")) for at in marked],
+                *_words(row, y),
+                "</g>",
+            ]
+            y += _ROW + _GAP
+    return "".join(parts), y + 40
+
+
+def _legend() -> Iterator[str]:
+    """What the patterns mean, and which way the two times run."""
+    for place, name in enumerate(PATTERNS):
+        yield _box(20 + 126 * place, 80, 26, 16, f'fill="url(#svc-{name})"')
+        yield _text(53 + 126 * place, 92, name, 12, "text")
+    yield _text(_LEFT, 122, "valid time → (brief spans widened, what has no bound fades)")
+    yield _text(_RIGHT + 16, 122, "record time ↑ (a step for each)")
+
+
+def _axis(across: _Scale, y: float) -> Iterator[str]:
+    """The bounds of valid time that have room."""
+    free = 0.0
+    for at, x in across.items():
+        half = len(_when(at)) * 11 * _advance("0") / 2
+        if x - half >= free:
+            free = x + half + 8
+            yield _text(x - half, y, _when(at), 11)
+            yield _box(x - 0.5, y + 4, 1, 6, _themed("muted"))
+
+
+def _shapes(row: Row, foot: float, across: _Scale, above: _Scale) -> Iterator[str]:
+    """The cells of a row, and over them what is contested."""
+    for cell in row.cells:
+        head = foot - (_ROW if cell.until is None else above[cell.until])
+        height = foot - above[cell.since] - head
+        for name, periods in ((cell.state, cell.periods), ("contested", cell.contested)):
+            for start, end in spans(periods):
+                left = _LEFT if start is None else across[start]
+                right = _RIGHT if end is None else across[end]
+                facts = {"from": start, "to": end, "since": cell.since, "until": cell.until}
+                data = "".join(f' data-{fact}="{at}"' for fact, at in facts.items() if at)
+                paint = f'fill="url(#svc-{name})" data-state="{name}"{data}'
+                said = f"{row.name}: {row.words} · {name} · valid {_period(start, end)}"
+                believed = (
+                    f"believed {_when(cell.since)} to {_when(cell.until) if cell.until else 'now'}"
+                )
+                title = f"<title>{_escaped(f'{said} · {believed}')}</title>"
+                yield _box(left, head, right - left, height, paint, title=title)
+
+
+def _words(row: Row, y: float) -> Iterator[str]:
+    """What is stated, by whom and how surely; and what was done, the newest on top."""
+    acts = [row.record, *row.acts][::-1]
+    confidence = (row.record.payload or {}).get("confidence")
+    sure = f" · {confidence} %" if isinstance(confidence, int) else ""
+    detail = f"{row.record.author}{sure} · {len(acts)} record{'s' if len(acts) > 1 else ''}"
+    yield _text(20, y + 15, row.name)
+    yield _text(20, y + 35, row.words, 13, "text")
+    yield _text(20, y + 54, _shortened(detail, _COLUMN, 11), 11)
+    for place, act in enumerate(acts[:ACTS_MAX]):
+        words = _shortened(_act(act, row.acts), _COLUMN, 11)
+        yield _text(_RIGHT + 16, y + 12 + 15 * place, words, 11)

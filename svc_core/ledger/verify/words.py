@@ -1,0 +1,111 @@
+"""What a verification found, in words for people, and what to do about it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from svc_core.ledger.log.note import to_base64
+from svc_core.ledger.verify.verdict import Fault, Verdict
+
+FAULTS_SHOWN: Final = 10
+"""Lines that a terminal has to spare; `--json` lists up to 100."""
+
+_ASSURANCE: Final[Mapping[str, str]] = {
+    "self_consistent": (
+        "self-consistent. Every line is as it was sealed and stands where it belongs. This does "
+        "not exclude that lines were cut from the end, or that the whole was made anew: that "
+        "takes something kept elsewhere. Give a checkpoint (--checkpoint), a receipt (--receipt), "
+        "or a size and root that you noted (--from-size, --from-root)."
+    ),
+    "anchored": (
+        "anchored. The file reproduces every root that you gave: nothing that they cover was cut, "
+        "changed or made anew. What follows the largest of them is self-consistent only."
+    ),
+    "witnessed": (
+        "witnessed. The file reproduces a checkpoint that as many witnesses have signed as the "
+        "policy asks for: others saw the same log."
+    ),
+}
+_UNKEYED: Final = (
+    "No key was given, so the checkpoints and receipts were taken on your word; --key says whose "
+    "signature they must have."
+)
+
+_ALTERED: Final = (
+    "Export the ledger again. If the line is the same there, what is stored was changed: compare "
+    "it with a backup, and keep this file."
+)
+_REWRITTEN: Final = (
+    "Keep this file and what you hold against it: together they prove that the history was "
+    "changed by somebody who could seal."
+)
+_PLACED: Final = (
+    "Export the ledger again, pages in order and each once. If the fault stays, lines are missing "
+    "in the store itself."
+)
+_RULES: Final = (
+    "The bytes are as they were sealed, and say what no ledger may say: a program that does not "
+    "keep the rules has sealed them. Keep the file and tell whoever runs that program."
+)
+_NOTES: Final = (
+    "Look at the --checkpoint and --receipt files, and at --key: they must be of this ledger and "
+    "unchanged. The lines themselves may be sound; verify without them to see."
+)
+_NEXT: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        ("MALFORMED", "NOT_CANONICAL", "HEAD_ALTERED", "SEAL_ALTERED", "PAYLOAD_ALTERED"), _ALTERED
+    ),
+    **dict.fromkeys(("RESEALED", "FORKED", "HISTORY_REWRITTEN"), _REWRITTEN),
+    **dict.fromkeys(("REORDERED", "MISSING_LINES", "DUPLICATE_LINE"), _PLACED),
+    **dict.fromkeys(
+        ("CHECKPOINT_MALFORMED", "CHECKPOINT_UNSIGNED", "CHECKPOINT_SIGNATURE_INVALID"), _NOTES
+    ),
+    "PAYLOAD_MISSING": (
+        "The content was taken away without a record that erases it. If this is an export of an "
+        "earlier size, export the whole ledger: the erasure may be recorded later."
+    ),
+    "TRUNCATED": (
+        "The file ends before what you hold against it. Export the ledger again; if it is still "
+        "too short, lines were cut from the ledger itself, and what you hold proves it."
+    ),
+    "WRONG_LEDGER": "This is a line of another ledger: see that files were not mixed up.",
+    "GENESIS_MISMATCH": "The file does not begin where its ledger begins: export from the start.",
+}
+
+
+def words(name: str, verdict: Verdict, *, is_keyed: bool, has_notes: bool) -> Iterator[str]:
+    """The verdict over the file `name`, line by line."""
+    if verdict.first_fault is None:
+        yield from _sound(name, verdict)
+        if has_notes and not is_keyed:
+            yield _UNKEYED
+    else:
+        yield from _unsound(name, verdict, verdict.first_fault)
+
+
+def _sound(name: str, verdict: Verdict) -> Iterator[str]:
+    erased = f", {verdict.erased} erased" if verdict.erased else ""
+    yield f"OK  {name}: {verdict.size - verdict.start} records{erased}, {verdict.level}"
+    root = None if verdict.root is None else to_base64(verdict.root)
+    shown = {"ledger": verdict.ledger, "head seal": verdict.head_seal, "root": root}
+    yield from (f"{title:<11}{text}" for title, text in shown.items() if text is not None)
+    yield f"Assurance: {_ASSURANCE[verdict.assurance]}"
+
+
+def _unsound(name: str, verdict: Verdict, first: Fault) -> Iterator[str]:
+    yield f"FAILED  {name}: {_place(first)}{first.code}"
+    yield f"  {first.detail}"
+    shown = {"expected": first.expected, "actual": first.actual}
+    yield from (f"  {title:<10}{text}" for title, text in shown.items() if text is not None)
+    if first.pinned_by is not None:
+        yield f"  line {first.pinned_by} holds what was expected"
+    others = verdict.faults[1:FAULTS_SHOWN]
+    if others:
+        yield f"{verdict.fault_count} faults in all, these among them:"
+        yield from (f"  {_place(fault)}{fault.code}: {fault.detail}" for fault in others)
+    yield f"What to do: {_NEXT.get(first.code, _RULES)}"
+
+
+def _place(fault: Fault) -> str:
+    if fault.line is None:
+        return ""
+    return f"line {fault.line}" + ("" if fault.seq is None else f" (record {fault.seq})") + ": "

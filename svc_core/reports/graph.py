@@ -1,0 +1,145 @@
+"""The graph of one report: what it says about whom, and who said it.
+
+Nodes: the report, its incidents (stories), the entities they name, the sources that report them.
+Edges: `reports` (report to incident), `mentions` (incident to entity), `reportedBy` (incident to
+source), `coMentioned` (entity to entity, undirected, in two incidents or more).
+Rule 1: both ends of every edge are nodes; ids are derived from keys, so the same report has the
+same graph. Rule 2: caps cut the least connected first and are owned up to in `truncated`.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from attrs import evolve
+
+from svc_core.analysis.entities import OTHER, Mention, mentions
+from svc_core.analysis.grouping import Story
+from svc_core.reports.draft import Draft
+from svc_core.resources.report import (
+    GraphCounts,
+    IncidentAnchor,
+    ReportEdge,
+    ReportGraph,
+    ReportNode,
+)
+
+NODES_MAX = 200
+EDGES_MAX = 600
+ENTITIES_PER_STORY_MAX = 12
+CO_MENTIONS_MIN = 2
+
+REPORT, INCIDENT, ENTITY, SOURCE = "report", "incident", "entity", "source"
+
+
+def build(draft: Draft, language: str) -> ReportGraph:
+    """The graph of a draft: of the stories that it tells, those with a cited item."""
+    cited = [story for story in draft.stories if draft.citations(story)]
+    named = {story.key: _named(story, language) for story in cited}
+    wanted = [
+        _node(REPORT, draft.title, REPORT),
+        *(_node(_id(INCIDENT, s.key), _headline(s), INCIDENT) for s in cited),
+        *_sources(draft),
+        *_entities(named),
+    ]
+    held = {node.id for node in wanted[:NODES_MAX]}
+    drawn = [e for e in _edges(draft, cited, named) if {e.source_id, e.target_id} <= held]
+    edges = drawn[:EDGES_MAX]
+    degree = Counter(end for edge in edges for end in (edge.source_id, edge.target_id))
+    nodes = tuple(evolve(node, degree=degree[node.id]) for node in wanted[:NODES_MAX])
+    anchors = tuple(_anchor(s, draft) for s in cited if _id(INCIDENT, s.key) in held)
+    return ReportGraph(
+        nodes=nodes,
+        edges=tuple(edges),
+        incident_anchors=anchors,
+        citations=draft.words.sources,
+        counts=GraphCounts(len(nodes), len(edges), len(anchors), len(draft.cited)),
+        truncated=len(wanted) > NODES_MAX or len(drawn) > EDGES_MAX,
+    )
+
+
+def _id(type_: str, key: str) -> str:
+    return f"{type_}:{key}"
+
+
+def _node(
+    id_: str, label: str, type_: str, kind: str | None = None, country_code: str | None = None
+) -> ReportNode:
+    return ReportNode(id_, type_, kind, label, country_code, degree=0)
+
+
+def _anchor(story: Story, draft: Draft) -> IncidentAnchor:
+    return IncidentAnchor(
+        node_id=_id(INCIDENT, story.key),
+        story_id=story.key,
+        title=_headline(story),
+        first_reported_at=story.first_at,
+        last_reported_at=story.last_at,
+        citations=draft.citations(story),
+    )
+
+
+def _headline(story: Story) -> str:
+    return story.best.headline or next(iter(story.best.sentences), story.key)
+
+
+def _named(story: Story, language: str) -> tuple[Mention, ...]:
+    found = mentions((member.reading for member in story.members), language)
+    telling = [m for m in found if m.kind != OTHER or " " in m.name or m.count > 1]
+    return tuple(telling[:ENTITIES_PER_STORY_MAX])
+
+
+def _sources(draft: Draft) -> list[ReportNode]:
+    names = {item.source_id: item.source_name for item in draft.cited}
+    return [_node(_id(SOURCE, key), name, SOURCE) for key, name in names.items()]
+
+
+def _entities(named: Mapping[str, Sequence[Mention]]) -> list[ReportNode]:
+    """Entities, those of most incidents first."""
+    spread = Counter(mention.key for found in named.values() for mention in found)
+    first = {mention.key: mention for found in named.values() for mention in found}
+    ranked = (first[key] for key in sorted(spread, key=lambda key: (-spread[key], key)))
+    return [_node(_id(ENTITY, m.key), m.name, ENTITY, m.kind, m.country_code) for m in ranked]
+
+
+def _edges(
+    draft: Draft, stories: Sequence[Story], named: Mapping[str, Sequence[Mention]]
+) -> list[ReportEdge]:
+    """All edges, the weightiest kinds first."""
+    found: list[ReportEdge] = []
+    together: dict[tuple[str, str], set[int]] = {}
+    counts: Counter[tuple[str, str]] = Counter()
+    for story in stories:
+        anchor = _id(INCIDENT, story.key)
+        shown = draft.citations(story)
+        found.append(_edge("reports", REPORT, anchor, len(shown), shown))
+        for source_id, held in _by_source(story, draft.numbers).items():
+            found.append(_edge("reportedBy", anchor, _id(SOURCE, source_id), len(held), held))
+        found.extend(
+            _edge("mentions", anchor, _id(ENTITY, mention.key), mention.count, shown)
+            for mention in named[story.key]
+        )
+        for pair in combinations(sorted(mention.key for mention in named[story.key]), 2):
+            counts[pair] += 1
+            together.setdefault(pair, set()).update(shown)
+    tied = sorted(
+        (p for p in counts if counts[p] >= CO_MENTIONS_MIN), key=lambda p: (-counts[p], p)
+    )
+    for a, b in tied:
+        ends = _id(ENTITY, a), _id(ENTITY, b)
+        found.append(_edge("coMentioned", *ends, counts[a, b], sorted(together[a, b])))
+    return found
+
+
+def _edge(type_: str, source: str, target: str, weight: int, shown: Sequence[int]) -> ReportEdge:
+    directed = type_ != "coMentioned"
+    id_ = f"{type_}:{source}>{target}"
+    return ReportEdge(id_, type_, source, target, directed, weight, tuple(shown))
+
+
+def _by_source(story: Story, numbers: Mapping[str, int]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for member in story.members:
+        if member.evidence.id in numbers:
+            found.setdefault(member.evidence.source_id, []).append(numbers[member.evidence.id])
+    return found

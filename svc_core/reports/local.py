@@ -1,0 +1,187 @@
+"""The operations on reports without a route: make one now, speak one, tell webhooks of one.
+
+What makes reports and what prepares their words are loaded when they are first used.
+"""
+
+from datetime import datetime
+from functools import partial
+from typing import Annotated, Any, Protocol
+
+from attrs import frozen
+
+from svc_core import problem, wire
+from svc_core.constraints import Arg, Doc
+from svc_core.operation import Context, Operation, local
+from svc_core.problem import Problem
+from svc_core.reports.notices import announce
+from svc_core.resources.audio import AUDIO, Audio
+from svc_core.resources.members import ProfileId, ReportId, micros
+from svc_core.resources.report import FACETS, REPORTS, ReportRow
+from svc_core.resources.webhook import DELIVERIES, WEBHOOKS_MAX
+from svc_core.result import One
+
+GIVEN_REPORT = Annotated[ReportId, Arg(positional=True)]
+
+
+class Speaker(Protocol):
+    """A voice for reports."""
+
+    async def record(self, tenant: str, task: Any) -> Audio | None:
+        """Speak a report (`speaking.Task`); None when its words changed meanwhile.
+
+        Raises:
+            Problem: SERVICE_UNAVAILABLE, with what is to be done.
+        """
+        ...
+
+
+@frozen
+class GenerateReport:
+    """A report about a profile: of the period between the two instants, or of what is new.
+
+    An `end` without a `start` reaches back to the first item; a `start` without an `end` reaches
+    to now.
+    """
+
+    profile_id: Annotated[ProfileId, Arg(positional=True)]
+    start: Annotated[datetime | None, Doc("Only items dated from then on.")] = None
+    end: Annotated[datetime | None, Doc("Only items dated up to then.")] = None
+
+
+@frozen
+class MadeReport(ReportRow):
+    """A report; `is_new` tells whether it was made now."""
+
+    is_new: bool = True
+
+
+@frozen
+class SpeakReport:
+    """The report to speak."""
+
+    report_id: GIVEN_REPORT
+    again: Annotated[bool, Doc("Replace existing audio, with the voice of now.")] = False
+
+
+@frozen
+class TriggerReport:
+    """The report to be told of; without an id, the newest one of the workspace."""
+
+    report_id: GIVEN_REPORT | None = None
+
+
+@frozen
+class Queued:
+    """A delivery that waits to be sent."""
+
+    webhook_id: str
+    event_id: str
+
+
+@frozen
+class Triggered:
+    """What was queued for a report."""
+
+    report_id: str
+    deliveries: tuple[Queued, ...]
+
+
+async def generate_report(ctx: Context, request: GenerateReport) -> One[MadeReport]:
+    """Make a report now; when it would only repeat one there is, that one is the answer.
+
+    Raises:
+        Problem: NOT_FOUND, or VALIDATION_FAILED for a period that ends before it begins.
+    """
+    from svc_core.reports import making  # noqa: PLC0415 - see above
+
+    if request.start is not None and request.start >= (request.end or ctx.now):
+        raise Problem(problem.VALIDATION_FAILED, "/start: must be before the end")
+    window = None
+    if request.start is not None or request.end is not None:
+        window = making.Window(request.end or ctx.now, request.start, "published")
+    work, tenant = ctx.work, ctx.actor.tenant
+    material = await work.read(tenant, lambda unit: making.gather(unit, request.profile_id, window))
+    finished = await work.aside(partial(making.compose, material, ctx.now))
+    made = await work.write(tenant, lambda unit: making.publish(unit, finished))
+    told: Any = wire.to_json(made)
+    return One(wire.dumps({**told, "isNew": made.generated_at >= ctx.now}))
+
+
+async def speak_report(ctx: Context, request: SpeakReport) -> One[Audio]:
+    """Speak a report now, unless it has audio; `isNew` tells whether that was done.
+
+    Raises:
+        Problem: NOT_FOUND, SERVICE_UNAVAILABLE, or RESOURCE_CONFLICT when it was made anew.
+    """
+    from svc_core.reports import speaking  # noqa: PLC0415 - see above
+
+    work, tenant, id_ = ctx.work, ctx.actor.tenant, request.report_id
+    before = await work.read(tenant, lambda unit: unit.find(AUDIO, id_))
+    if before is not None and not request.again:
+        return _told(before, is_new=False)
+    speaker = ctx.borrow(Speaker)
+    task = await work.read(tenant, lambda unit: speaking.ask(unit, id_))
+    made = await speaker.record(tenant, task)
+    if made is None:
+        raise Problem(problem.RESOURCE_CONFLICT, "The report was made again meanwhile.")
+    return _told(made, is_new=True)
+
+
+def _told(audio: Audio, *, is_new: bool) -> One[Audio]:
+    members: Any = wire.to_json(audio)
+    recording = members.pop("recording")
+    return One(wire.dumps({**members, **recording, "isNew": is_new}))
+
+
+async def trigger_report(ctx: Context, request: TriggerReport) -> One[Triggered]:
+    """Tell of a report as if it had just been made; the deliveries that were queued.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    id_ = request.report_id or await _newest(ctx)
+    report = await ctx.value(REPORTS, id_)
+    await announce(ctx, report, await ctx.value(FACETS, id_))
+    # Deliveries are listed by when they were made: these have just been.
+    queued = await ctx.tx.documents.scan(DELIVERIES, start=micros(ctx.now), limit=WEBHOOKS_MAX)
+    told = [DELIVERIES.decode(found.raw) for found in queued.rows]
+    mine = {one.webhook_id: one.event_id for one in told if one.subject == id_}
+    return One(wire.dumps(Triggered(id_, tuple(Queued(*pair) for pair in mine.items()))))
+
+
+async def _newest(ctx: Context) -> str:
+    newest = await ctx.tx.documents.scan(REPORTS, limit=1)
+    if not newest.rows:
+        detail = "There is no report yet; make one: svc reports generate PROFILE_ID"
+        raise Problem(problem.NOT_FOUND, detail)
+    return newest.rows[0].id
+
+
+_MANAGERS = frozenset({"operator", "owner", "admin"})
+
+LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    local(
+        "generateReport",
+        "reports generate",
+        "Make a report now, unless it would only repeat the newest one",
+        generate_report,
+        unit="several",
+        roles=_MANAGERS,
+    ),
+    local(
+        "speakReport",
+        "reports speak",
+        "Make the audio of a report now, unless it has some",
+        speak_report,
+        unit="several",
+        description="It is spoken with the voice of the settings.",
+        roles=_MANAGERS,
+    ),
+    local(
+        "triggerReport",
+        "webhooks trigger",
+        "Announce a report to every webhook that wants it, as if it had just been made",
+        trigger_report,
+        roles=_MANAGERS,
+    ),
+)

@@ -1,0 +1,313 @@
+"""A command for each operation: its flags, its help and its tables come from the declaration.
+
+Path values and positional members stand in order, all else are flags: a member of the body has the
+name of the member, one of a model within it that of both; a list is a flag that is repeated.
+Instants are RFC 3339 or a span from now (`24h`), members in seconds are spans, and what is no text,
+number or list of these is JSON. A listing is read page by page up to `--limit`.
+"""
+
+import inspect
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
+
+from attrs import frozen
+from cyclopts import Parameter
+
+from svc_core.constraints import Arg, Le
+from svc_core.inputs import Input, inputs
+from svc_core.operation import JSON, Operation
+from svc_core.result import Empty
+from svc_core.unset import Unset
+from svc_core.wire import shapes
+from svc_http.cli import moments, show
+from svc_http.cli.failures import REFUSED, Usage
+from svc_http.cli.files import write_whole
+from svc_http.cli.options import Author, Common, Workspace, parameter
+from svc_http.cli.reach import ask
+from svc_http.control.channel import Refused
+
+_KEYWORD: Final = inspect.Parameter.KEYWORD_ONLY
+
+
+@frozen
+class Flag:
+    """One value of a command line: what it is called and read as, and where it goes."""
+
+    name: str
+    item: Input
+    path: tuple[str, ...]
+    kind: Any
+    read: Callable[[Any], Any]
+    is_positional: bool
+
+    @property
+    def key(self) -> str:
+        """The name of the parameter in Python."""
+        return re.sub(r"\W", "_", "_".join(self.path)) + "_"
+
+    def value(self, given: Any) -> Any:
+        """The JSON value of what was typed.
+
+        Raises:
+            Usage: it cannot be read.
+        """
+        try:
+            return self.read(given)
+        except ValueError as wrong:
+            raise Usage(f"{self.name}: {str(wrong).rstrip('.')}") from wrong
+
+    def parameter(self) -> inspect.Parameter:
+        """It as a parameter of the function that the command line is read for."""
+        default, text = self.item.default, self.item.doc + _HINTS.get(self.read, "")
+        if isinstance(default, str | int) and default not in ("", False, True):
+            text += f" Default: {default}."
+        negative = self.kind is bool and default is not False
+        return parameter(
+            self.key,
+            self.kind,
+            Parameter(
+                name=self.name,
+                help=text,
+                show_default=False,
+                negative=f"--no-{self.name[2:]}" if negative else (),
+            ),
+            inspect.Parameter.POSITIONAL_ONLY if self.is_positional else _KEYWORD,
+            is_required=self.item.required and len(self.path) == 1,
+        )
+
+
+def _flags(items: Iterable[Input], within: tuple[str, ...] = ()) -> Iterator[Flag]:
+    for item in items:
+        inner, metadata = _plain(item.annotation)
+        path = (*within, item.name)
+        if shapes.is_model(inner):
+            yield from _flags(inputs(inner), path)
+            continue
+        arg = next((one for one in metadata if isinstance(one, Arg)), Arg())
+        kind, read = _kind(item.name, inner, arg)
+        is_positional = item.place == "path" or arg.positional
+        own = item.name
+        if shapes.is_tuple(kind) and not is_positional:
+            own = re.sub("(?<=ss)es$|(?<!u)s$", "", own)
+        words = "-".join((*within, arg.name or own))
+        name = re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", words).lower()
+        name = name.upper() if is_positional else f"--{name}"
+        yield Flag(name, item, path, kind, read, is_positional)
+
+
+def _plain(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The type of what is sent, neither left out nor null, and all that is said of it."""
+    inner, metadata = shapes.split(annotation)
+    if shapes.is_union(inner):
+        kept = [one for one in get_args(inner) if one not in (Unset, type(None))]
+        if len(kept) == 1:
+            deeper, more = _plain(kept[0])
+            return deeper, metadata + more
+    return inner, metadata
+
+
+def _kind(name: str, inner: Any, arg: Arg) -> tuple[Any, Callable[[Any], Any]]:
+    """The type that the command line is read as, and what makes the JSON value of it."""
+    if name.endswith("Seconds"):
+        return str, moments.seconds
+    if inner is datetime:
+        return str, moments.instant
+    if inner in (bool, int, float, str) or shapes.is_literal(inner):
+        return inner, _file if arg.path else (_tag if name == "if-match" else _same)
+    if shapes.is_tuple(inner) and not shapes.items_of(inner):
+        kind, read = _kind(name, _plain(get_args(inner)[0])[0], arg)
+        many: Any = tuple[kind, ...]  # type: ignore[valid-type]  # made of a value
+        return many, lambda values: [read(value) for value in values]
+    return str, json.loads
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _tag(text: str) -> str:
+    return text if text == "*" or text.startswith('"') else f'"{text}"'
+
+
+def _file(text: str) -> str:
+    """The path as the server understands it, which runs in another folder."""
+    # An empty text, as from a variable that is not set, is not this folder.
+    return text if "://" in text or not text.strip() else str(Path(text).absolute())
+
+
+_HINTS: Final[Mapping[Any, str]] = {
+    moments.instant: " RFC 3339, or a span from now such as 24h.",
+    moments.seconds: " Such as 90s, 15m, 24h or 7d.",
+    json.loads: " As JSON.",
+}
+
+
+def _extra(name: str, place: str, kind: Any, doc: str) -> Input:
+    """An input that follows from what an operation is, not from its request class."""
+    return Input(name, name, place, kind, False, None, _same, None, doc)
+
+
+# -- the command -------------------------------------------------------------------------------
+
+
+@frozen(eq=False)
+class Command:
+    """The command of one operation."""
+
+    operation: Operation[Any, Any]
+    flags: tuple[Flag, ...]
+    formats: tuple[str, ...]
+
+    @classmethod
+    def of(cls, operation: Operation[Any, Any]) -> "Command":
+        """The command with the flags that the operation's inputs make."""
+        formats = tuple(one.format for one in operation.offers({}))
+        items: list[Input] = []
+        for item in inputs(operation.request):
+            if item.place == "body":
+                items += inputs(_plain(item.annotation)[0])
+            elif item.name not in {"cursor", operation.live} and item.place != "header":
+                items.append(item)
+        if operation.takes_if_match:
+            items.append(_extra("if-match", "headers", str, "Only if this is the current ETag."))
+        if operation.idempotency != "none":
+            text = "8 to 200 characters: a repetition acts once."
+            items.append(_extra("idempotency-key", "headers", str, text))
+        if len(formats) > 1:
+            items.append(_extra("format", "query", Literal[formats], "The representation."))
+        return cls(operation, tuple(_flags(items)), formats)
+
+    def function(self) -> Callable[..., int]:
+        """What the command line calls."""
+        positional = [flag.key for flag in self.flags if flag.is_positional]
+
+        def run(*given: Any, common: Common = Common(), **named: Any) -> int:  # noqa: B008
+            return self.run({**dict(zip(positional, given, strict=False)), **named}, common)
+
+        own = sorted((flag.parameter() for flag in self.flags), key=lambda one: one.kind)
+        common = inspect.Parameter("common", _KEYWORD, annotation=Common, default=Common())
+        signature = inspect.Signature([*own, *self._usual(), common], return_annotation=int)
+        run.__signature__ = signature  # type: ignore[attr-defined]
+        run.__doc__ = f"{self.operation.summary}.\n\n{self.operation.description}".strip()
+        return run
+
+    def _usual(self) -> Iterator[inspect.Parameter]:
+        operation = self.operation
+        if operation.method == "PATCH":
+            says = Parameter(help="A member to reset (null); repeatable.", negative=())
+            yield parameter("clear", tuple[str, ...], says)
+        if set(operation.media) != {JSON}:
+            says = Parameter(help="The file to write the answer to. Default: stdout.")
+            yield parameter("out", Path, says)
+        if operation.binding != "system":
+            yield inspect.Parameter("workspace", _KEYWORD, annotation=Workspace, default=None)
+            if operation.unit != "read":
+                yield inspect.Parameter("author", _KEYWORD, annotation=Author, default=None)
+
+    def run(self, given: Mapping[str, Any], common: Common) -> int:
+        """Ask for the operation and print what it answers."""
+        asked = self._asked(given, common)
+        limit = next((flag for flag in self.flags if flag.path == ("limit",)), None)
+        is_walked = any(item.name == "cursor" for item in inputs(self.operation.request))
+        try:
+            if limit is not None and is_walked:
+                answer = _pages(common, self.operation.id, asked, limit)
+            else:
+                answer = ask(common, self.operation.id, **asked)
+        except Refused as refused:
+            raise self._named(refused) from refused
+        return self._print(answer, given, common)
+
+    def _asked(self, given: Mapping[str, Any], common: Common) -> dict[str, Any]:
+        sent: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "headers": {}, "body": {}}
+        for flag in self.flags:
+            value = given.get(flag.key)
+            if value is None or value == ():
+                continue
+            target = body = sent.get(flag.item.place, sent["body"])
+            for name in flag.path[:-1]:
+                target = target.setdefault(name, {})
+            value = flag.value(value)
+            target[flag.path[-1]] = value if body is sent["body"] else _text(value)
+        sent["body"] |= dict.fromkeys(given.get("clear") or ())
+        if "format" not in sent["query"] and len(self.formats) > 1:
+            sent["query"]["format"] = "json" if common.json else self._readable()
+        usual = {"account": given.get("workspace"), "author": given.get("author")}
+        return {**sent, **usual}
+
+    def _readable(self) -> str:
+        """The representation that a person would rather read: a text, where one is offered."""
+        texts = (one for one in self.operation.media if one.media_type.startswith("text/"))
+        return next((one.format for one in texts if one.format in self.formats), self.formats[0])
+
+    def _named(self, refused: Refused) -> Refused:
+        """The refusal with what a person typed in place of pointers and names of inputs."""
+        names = {"workspace": "--workspace"}
+        names |= {"/".join(flag.path): flag.name for flag in self.flags}
+
+        def typed(found: re.Match[str]) -> str:
+            path = "/".join(part for part in found[1].split("/") if not part.isdecimal())
+            return f"{names.get(path, found[1])}: "
+
+        return refused.saying(_POINTER.sub(typed, str(refused)))
+
+    def _print(self, answer: Mapping[str, Any], given: Mapping[str, Any], common: Common) -> int:
+        body, out = answer["body"], given.get("out")
+        if self.operation.response is Empty:
+            body = {"id": next(iter(given.values())), "deleted": True}
+        elif answer["status"] == 302:
+            body = {"location": answer["headers"]["Location"]}
+        if out is not None:
+            write_whole(out, [show.content(answer)])
+            body = {"file": str(out)}
+        elif isinstance(body, str) and not common.json:
+            sys.stdout.write(body.rstrip("\n") + "\n")
+            return 0
+        elif isinstance(body, str):
+            body = {"mediaType": answer["mediaType"], "text": body}
+        value = show.value(body)
+        if common.json:
+            show.as_json(value)
+        else:
+            show.answer(value, self.operation.columns, self.operation.group)
+            if "ETag" in answer["headers"]:
+                show.lines(f"etag  {answer['headers']['ETag']}")
+            if self.operation.confidential and self.operation.replay is None:
+                show.lines("", "Keep what is secret now: it is not shown again.")
+        is_unsound = isinstance(value, dict) and value.get("ok") is False
+        return REFUSED if answer["failed"] or is_unsound else 0
+
+
+_POINTER = re.compile(r"(?:(?<=^)|(?<=; ))/?([A-Za-z][^:; ]*): ")
+"""How a fault begins: a JSON Pointer (RFC 6901) into the body, or the name of a parameter."""
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return ",".join(map(_text, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _pages(common: Common, operation: str, asked: dict[str, Any], limit: Flag) -> Mapping[str, Any]:
+    """As many rows as are wanted, from as many pages as they stand on, in one answer."""
+    query = asked["query"]
+    wanted = int(query.get("limit", limit.item.default))
+    most: Any = next(one.le for one in shapes.split(limit.item.annotation)[1] if type(one) is Le)
+    rows: list[Any] = []
+    while True:
+        # A limit that is no number of rows is for the operation to refuse.
+        query["limit"] = str(min(wanted - len(rows), most))
+        answer = ask(common, operation, **asked)
+        if not isinstance(answer["body"], dict):
+            return answer
+        rows += answer["body"]["data"]
+        cursor = answer["body"]["meta"]["page"]["nextCursor"]
+        if cursor is None or len(rows) >= wanted:
+            answer["body"]["data"] = rows
+            return answer
+        query["cursor"] = cursor

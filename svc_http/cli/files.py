@@ -1,0 +1,61 @@
+"""Files: whole or not at all when written; a hyphen, read or written, is stdin or stdout."""
+
+import gzip
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from svc_http.cli.failures import Usage
+
+STREAM = "(stdin)"
+"""What `app.run` puts in the place of the hyphen."""
+
+
+@contextmanager
+def named(file: str) -> Iterator[Path]:
+    """The path of what is read more than once: stdin is put in a file."""
+    if file != STREAM:
+        yield Path(file)
+        return
+    with tempfile.NamedTemporaryFile(prefix="svc-") as spool:
+        shutil.copyfileobj(sys.stdin.buffer, spool)
+        spool.flush()
+        yield Path(spool.name)
+
+
+def write_whole(path: Path, pages: Iterable[bytes]) -> None:
+    """Write a file whole or not at all; one whose name ends in .gz is packed.
+
+    Only a regular file is replaced: a device, a pipe or a link is written through.
+
+    Raises:
+        Usage: it cannot be written.
+    """
+    is_replaced = not path.is_symlink() and (path.is_file() or not path.exists())
+    fresh = path.with_name(f"{path.name}.new") if is_replaced else path
+    try:
+        with fresh.open("wb") as raw:
+            with _packed(raw, path) as target:
+                for page in pages:
+                    target.write(page)
+            raw.flush()
+            if is_replaced:
+                os.fsync(raw.fileno())
+                fresh.replace(path)
+    except OSError as refused:
+        raise Usage(f"{path} cannot be written: {refused.strerror}") from refused
+    finally:
+        if is_replaced:
+            fresh.unlink(missing_ok=True)
+
+
+def _packed(raw: IO[bytes], path: Path) -> IO[bytes]:
+    if path.suffix != ".gz":
+        return os.fdopen(os.dup(raw.fileno()), "wb")
+    # Without a time or a name, so that the same lines make the same file.
+    return gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0)  # type: ignore[return-value]

@@ -1,0 +1,103 @@
+"""What this host lends to operations of several units: publishers, a voice, files, plans."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import attrs
+from attrs import frozen
+
+from svc_core import problem
+from svc_core.access.plans import PlanTable
+from svc_core.host import Progress, Tell
+from svc_core.ledger.local import Exports
+from svc_core.news.sources import Outcome, SourceReader
+from svc_core.problem import Problem
+from svc_core.reports.local import Speaker
+from svc_core.reports.speaking import Task
+from svc_core.resources.audio import Audio
+from svc_core.resources.news import Source
+from svc_http.control.operator import Operator
+from svc_http.fetch import Fetcher, FetchRefused, locations
+from svc_http.fetch.exports import opener
+from svc_http.media.files import Media
+from svc_http.providers.speech import SpeechFailed
+from svc_http.runtime.opening import fetcher, hands, studio
+from svc_http.runtime.runtime import Runtime
+from svc_http.runtime.service import Service
+from svc_http.settings import SettingsError
+from svc_http.workers import pull_all
+from svc_http.workers.speak import Studio
+
+
+@frozen
+class _Publishers:
+    """Sources over the network and on disk; each pull has a way out of its own."""
+
+    service: Service
+    fetcher: Callable[[], Fetcher]
+
+    def locations(self, given: str) -> Sequence[str]:
+        try:
+            return locations(given)
+        except FetchRefused as refused:
+            raise ValueError(refused.message) from refused
+
+    async def pull(self, sources: Sequence[Source], tell: Tell) -> Sequence[Outcome]:
+        def heard(outcome: Outcome) -> None:
+            location = "" if outcome.source is None else outcome.source.location
+            tell(Progress(0, len(sources), location))
+
+        async with self.fetcher() as fetcher:
+            return await pull_all(self.service, sources, fetcher, heard)
+
+
+@frozen
+class Voice:
+    """The voice of the settings, with the folder that its recordings are kept in."""
+
+    service: Service
+    studio: Callable[[], Studio]
+
+    async def record(self, tenant: str, task: Task) -> Audio | None:
+        """Speak a report and keep its recording."""
+        try:
+            return await self.studio().record(self.service, tenant, task)
+        except SettingsError as mute:
+            detail = f"Reports have no voice here: {mute}"
+            raise Problem(problem.SERVICE_UNAVAILABLE, detail) from mute
+        except SpeechFailed as failure:
+            again = f"once that is mended: svc reports speak {task.report_id}"
+            detail = f"The report was not spoken: {failure}; {again}"
+            raise Problem(problem.SERVICE_UNAVAILABLE, detail) from failure
+
+
+class _Files:
+    """Exports on the disk of this machine."""
+
+    def blocks(self, path: str, note: str, tell: Tell) -> Callable[[], Iterator[bytes]]:
+        if not Path(path).is_absolute():
+            raise ValueError("must be absolute")
+        loop = asyncio.get_running_loop()  # what reads may be a thread beside it
+
+        def tell_soon(progress: Progress) -> None:
+            loop.call_soon_threadsafe(tell, progress)
+
+        return opener(Path(path), note, tell_soon)
+
+
+def operator(
+    runtime: Runtime, failed: Callable[[BaseException], None], media: Media | None = None
+) -> Operator:
+    """What carries out operations for the operator of this service."""
+    service = hands(runtime)
+    lent: Mapping[type, Any] = {
+        PlanTable: runtime.plans,
+        SourceReader: _Publishers(service, partial(fetcher, runtime.settings)),
+        Speaker: Voice(service, partial(studio, runtime.settings, media)),
+        Exports: _Files(),
+    }
+    lending = attrs.evolve(service, host=attrs.evolve(service.host, lends=lent))
+    return Operator(lending, lambda: runtime.site(runtime.now()), failed)

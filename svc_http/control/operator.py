@@ -1,0 +1,183 @@
+"""Carries out operations for the operator: the same over the socket and inside a process.
+
+A request is `{"operation": ID, "path": {...}, "query": {...}, "headers": {...}, "body": ...,
+"account": ..., "author": ...}`, all but the first optional; an answer is `{"ok": {"status",
+"mediaType", "headers", "failed", "body"}}` or `{"problem": {...}}` with the eight members of every
+problem (Spec: Errors). A body is JSON, a text, or base64 of anything else.
+
+Rule 1: an operation passes the same checks here as over HTTP, from its inputs to its commit; only
+        keys, counters and payments are not asked for.
+Rule 2: `account` is a workspace by id or name, or a person by id. Without it the one is meant that
+        has the resource which the operation names, else the only workspace there is.
+"""
+
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from typing import Any, Final, cast
+from urllib.parse import urlencode
+
+import attrs
+from attrs import field, frozen
+
+from svc_core import accounts, compact, pipeline, problem, wire
+from svc_core.catalog import COLLECTIONS, LOCAL_OPERATIONS, OPERATIONS
+from svc_core.host import Tell
+from svc_core.inputs import inputs
+from svc_core.operation import Actor, Context, Operation
+from svc_core.pipeline import Call, Reply, Site
+from svc_core.ports import SYSTEM, Collection, Transaction
+from svc_core.problem import Problem, describe
+from svc_core.wire import Json, JsonError, WireError
+from svc_http import system
+from svc_http.runtime.service import Service
+from svc_http.storage.errors import Overloaded, StorageUnavailable
+
+ALL: Final[Mapping[str, Operation[Any, Any]]] = {
+    operation.id: operation for operation in (*OPERATIONS, *LOCAL_OPERATIONS)
+}
+
+_OWNED: Final = {one.prefix: one for one in COLLECTIONS if one.scope == "tenant" and one.kind}
+"""The collections of tenants by the prefix of their identifiers."""
+
+_text = compact.encoder(ascii_only=False)
+
+
+@frozen
+class Asked:
+    """Which operation, with what, for whom."""
+
+    operation: str
+    path: Mapping[str, str] = field(factory=dict)
+    query: Mapping[str, str] = field(factory=dict)
+    headers: Mapping[str, str] = field(factory=dict)
+    body: Json = None
+    account: str | None = None
+    author: str | None = None
+
+
+@frozen(eq=False)
+class Operator:
+    """`site` is what answers say of the place, `failed` hears of defects."""
+
+    service: Service
+    site: Callable[[], Site]
+    failed: Callable[[BaseException], None]
+
+    async def answer(self, line: bytes, tell: Tell) -> bytes:
+        """The answer to one request, whatever it is: one line of JSON."""
+        try:
+            return _told(await self._run(_read(line), tell))
+        except Problem as refusal:
+            return self.refuse(refusal)
+        except StorageUnavailable as failure:
+            self.failed(failure)
+            return self.refuse(Problem(problem.STORAGE_UNAVAILABLE))
+        except Overloaded:
+            return self.refuse(Problem(problem.OVERLOADED))
+        except Exception as failure:  # The boundary: whatever escaped is a defect of ours.
+            self.failed(failure)
+            return self.refuse(
+                Problem(problem.INTERNAL_ERROR, "The operation could not be completed.")
+            )
+
+    def refuse(self, refusal: Problem) -> bytes:
+        """A refusal as an answer."""
+        origin = self.site().base_url
+        told = problem.body(refusal, base_url=origin, request_id=system.new_request_id())
+        return b'{"problem":' + told + b"}\n"
+
+    async def _run(self, asked: Asked, tell: Tell) -> Reply:
+        operation = _operation(asked.operation)
+        site = self.site()
+        headers = {"content-type": "application/json", **asked.headers}
+        if operation.idempotency == "required":
+            headers.setdefault("idempotency-key", f"svc-{system.SystemIds().random(16).hex()}")
+        call = Call(asked.path, urlencode(asked.query), headers.get)
+        prepared = attrs.evolve(
+            pipeline.prepare(operation, call, site), body=_text(asked.body).encode()
+        )
+        actor, service = await self._actor(operation, asked), self.service
+        service = attrs.evolve(service, tell=tell)
+
+        async def unit(tx: Transaction) -> Reply:
+            context = attrs.evolve(
+                service.context(tx, actor, service.now()),
+                operation=operation.id,
+                aliases=site.aliases,
+                if_match=prepared.if_match,
+                units=service,
+            )
+            return await pipeline.perform(operation, prepared, context, site)
+
+        if operation.unit == "several":
+            return await unit(cast(Transaction, None))
+        work = service.storage.write if operation.writes else service.storage.read
+        return await work(actor.tenant, unit)
+
+    async def _actor(self, operation: Operation[Any, Any], asked: Asked) -> Actor:
+        if operation.binding == "system":
+            return Actor(SYSTEM, roles=accounts.OPERATOR)
+        account = asked.account or await self._owner(operation, asked)
+
+        async def unit(ctx: Context) -> Actor:
+            return await accounts.acting(ctx, account, asked.author)
+
+        actor = await self.service.read(SYSTEM, unit)
+        if operation.binding == "workspace" and actor.workspace_id is None:
+            raise Problem(problem.WORKSPACE_KEY_REQUIRED)
+        return actor
+
+    async def _owner(self, operation: Operation[Any, Any], asked: Asked) -> str | None:
+        """The tenant that has the resource which the operation names; None where it names none.
+
+        Raises:
+            Problem: NOT_FOUND.
+        """
+        body = asked.body if isinstance(asked.body, dict) else {}
+        sent = {**body, **asked.query, **asked.path}
+        for item in inputs(operation.request):
+            id_ = sent.get(item.name)
+            if item.id_of is not None and isinstance(id_, str):
+                public = item.id_of.public(id_)
+                collection = _OWNED.get(public.partition("_")[0])
+                if collection is not None:
+                    return await self._tenant(collection, public)
+        return None
+
+    async def _tenant(self, collection: Collection[Any], id_: str) -> str:
+        async def found(ctx: Context) -> bool:
+            return await ctx.tx.documents.get(collection, id_) is not None
+
+        for tenant in await self.service.tenants():
+            if await self.service.read(tenant, found):
+                return tenant
+        raise Problem(problem.NOT_FOUND, f"There is no {collection.kind} {id_}.")
+
+
+def _read(line: bytes) -> Asked:
+    try:
+        return wire.structure(Asked, wire.read_json(line, exact=True))
+    except JsonError as broken:
+        raise Problem(problem.MALFORMED_JSON, f"{broken}.") from broken
+    except WireError as wrong:
+        raise Problem(problem.VALIDATION_FAILED, describe(wrong.faults)) from wrong
+
+
+def _operation(id_: str) -> Operation[Any, Any]:
+    if id_ in ALL:
+        return ALL[id_]
+    raise Problem(problem.VALIDATION_FAILED, f"/operation: there is no {id_!r}")
+
+
+def _told(reply: Reply) -> bytes:
+    if reply.stream is not None:
+        raise Problem(problem.NOT_ACCEPTABLE, "Streams are given over HTTP alone.")
+    kind = reply.media_type or ""
+    if kind.partition(";")[0] == "application/json":
+        body = reply.body
+    else:
+        is_text = kind.startswith(("text/", "image/svg")) or "json" in kind
+        body = _text(reply.body.decode() if is_text else b64encode(reply.body).decode()).encode()
+    head = {"status": reply.status, "mediaType": kind, "failed": reply.failed}
+    told = _text({**head, "headers": dict(reply.headers)}).encode()
+    return b'{"ok":' + told[:-1] + b',"body":' + (body or b"null") + b"}}\n"

@@ -1,0 +1,1 @@
+"""Media files: how they are kept, and how they are served."""

@@ -1,0 +1,229 @@
+"""Operations as endpoints: admit, prepare, run in one unit of work, answer.
+
+The order is that of the pipeline: the gate judges first, so that a stranger learns nothing about
+inputs; then what needs no storage; then the body is read; then one unit of work does the rest.
+"""
+
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import attrs
+
+from svc_core import pipeline, problem
+from svc_core.access.authorize import Facts, Grant, OperationAccess
+from svc_core.inputs import inputs
+from svc_core.operation import Context, Operation
+from svc_core.pipeline import Call, Prepared, Reply, Site
+from svc_core.ports import Transaction
+from svc_core.problem import Problem
+from svc_core.stream import Stream
+from svc_http.requests import respond
+from svc_http.requests.dispatcher import Resource
+from svc_http.requests.exchange import Exchange, Header
+from svc_http.requests.paywall import Paywall
+from svc_http.requests.respond import Ready
+from svc_http.requests.streams import Flow, Following
+from svc_http.runtime.runtime import Runtime
+
+
+class _Case(NamedTuple):
+    """What was settled about one request before its inputs were looked at."""
+
+    grant: Grant
+    now: datetime
+    site: Site
+
+
+class Endpoint:
+    """One operation under one runtime."""
+
+    def __init__(self, operation: Operation[Any, Any], runtime: Runtime) -> None:
+        settings = runtime.settings
+        declared = inputs(operation.request)
+        self._operation = operation
+        self._runtime = runtime
+        self._access = OperationAccess(
+            scopes=operation.scopes,
+            auth=operation.auth,
+            binding=operation.binding,
+            pool=operation.pool if settings.rate_limits else "none",
+        )
+        self._uncounted = attrs.evolve(self._access, pool="none")
+        self._paywall = Paywall.of(operation, settings)
+        self._reads_body = any(item.place == "body" for item in declared)
+        self._is_remembered = operation.timeless and not operation.writes
+        self._id = operation.id
+        self._varying = (
+            b"accept",
+            b"if-match",
+            b"if-none-match",
+            *(item.name.lower().encode() for item in declared if item.place == "header"),
+        )
+        self._deprecation = respond.deprecation(settings)
+
+    def __call__(self, exchange: Exchange, values: Mapping[str, str]) -> Awaitable[None]:
+        """The answer to one exchange, to be awaited.
+
+        A key that is known is judged here and now: a coroutine between the two would cost as much
+        as finding the kept answer.
+
+        Raises:
+            Problem: whatever refuses, now or when it is awaited.
+        """
+        now = self._runtime.now()
+        facts = self._runtime.gate.facts(exchange)
+        if facts.principal is None:
+            return self._when_looked_up(exchange, values, facts, now)
+        return self._answer(exchange, values, self._admit(exchange, facts, now), now)
+
+    async def _when_looked_up(
+        self, exchange: Exchange, values: Mapping[str, str], facts: Facts, now: datetime
+    ) -> None:
+        facts = await self._runtime.gate.looked_up(facts, now)
+        await self._answer(exchange, values, self._admit(exchange, facts, now), now)
+
+    def _answer(
+        self, exchange: Exchange, values: Mapping[str, str], grant: Grant, now: datetime
+    ) -> Awaitable[None]:
+        runtime = self._runtime
+        site = runtime.site(now)  # first, because at the end of a window it clears the cache
+        if not self._is_remembered:
+            return self._make(exchange, values, _Case(grant, now, site))
+        key = self._key(exchange, grant, site)
+        # Read before the answer is made: a commit in between makes it stale at once.
+        version = runtime.storage.version
+        answer = runtime.pages.get(key, version)
+        if answer is None:
+            return self._make(exchange, values, _Case(grant, now, site), (key, version))
+        return respond.send(exchange, answer)
+
+    async def _make(
+        self,
+        exchange: Exchange,
+        values: Mapping[str, str],
+        case: _Case,
+        keep: tuple[Hashable, int] | None = None,
+    ) -> None:
+        answer = await self._run(exchange, values, case)
+        if keep is not None and not answer.is_fleeting:
+            self._runtime.pages.put(*keep, answer)
+        if answer.stream is None or exchange.is_head:
+            await respond.send(exchange, answer)
+        else:
+            await self._flow(exchange, case, answer, answer.stream)
+
+    async def _flow(self, exchange: Exchange, case: _Case, answer: Ready, stream: Stream) -> None:
+        """Answer with a stream; it was counted when it was let in, and is not counted again."""
+        runtime, actor = self._runtime, case.grant.actor
+
+        def context(tx: Transaction, now: datetime) -> Context:
+            return self._context(tx, case._replace(now=now))
+
+        async def still() -> None:
+            gate, now = runtime.gate, runtime.now()
+            facts = await gate.looked_up(gate.facts(exchange), now)
+            gate.admit(self._uncounted, exchange, facts, now)
+
+        flow = Flow(
+            exchange=exchange,
+            stream=stream,
+            watch=Following(runtime.storage, actor.tenant, context, runtime.commits, runtime.now),
+            still=still,
+            drain=runtime.drain,
+            origin=runtime.origin,
+        )
+        with runtime.streams.one(actor.key_id or ""):
+            await respond.begin(exchange, answer)
+            await flow.run()
+
+    def _admit(self, exchange: Exchange, facts: Facts, now: datetime) -> Grant:
+        try:
+            return self._runtime.gate.admit(self._access, exchange, facts, now)
+        except Problem as refusal:
+            if self._paywall is not None and refusal.type is problem.PAYMENT_REQUIRED:
+                raise self._paywall.ask(exchange) from refusal
+            raise
+
+    def _key(self, exchange: Exchange, grant: Grant, site: Site) -> Hashable:
+        actor = grant.actor
+        return (
+            self._id,
+            actor.tenant,
+            actor.scopes,
+            exchange.path,
+            exchange.query,
+            # The windows of the site: an answer under way when one ends is kept for nobody.
+            site.aliases,
+            site.legacy_ids,
+            *map(exchange.fields.get, self._varying),
+        )
+
+    async def _run(self, exchange: Exchange, values: Mapping[str, str], case: _Case) -> Ready:
+        operation = self._operation
+        call = Call(values, exchange.query.decode("ascii"), exchange.header)
+        prepared = pipeline.prepare(operation, call, case.site)
+        if self._reads_body:
+            prepared = attrs.evolve(prepared, body=await self._body(exchange, prepared, case))
+        reply = await self._perform(prepared, case)
+        return respond.ready(operation, reply, self._deprecated(prepared))
+
+    async def _body(self, exchange: Exchange, prepared: Prepared, case: _Case) -> bytes:
+        try:
+            return await exchange.body(self._runtime.settings.body_seconds_max)
+        except Problem:
+            # It is read before the unit of work begins, and judged after what it is for.
+            await self._runtime.storage.read(case.grant.tenant, self._examining(prepared, case))
+            raise
+
+    def _examining(
+        self, prepared: Prepared, case: _Case
+    ) -> Callable[[Transaction], Awaitable[Context]]:
+        async def unit(tx: Transaction) -> Context:
+            context = self._context(tx, case, prepared.if_match)
+            return await pipeline.examined(self._operation, prepared, context)
+
+        return unit
+
+    async def _perform(self, prepared: Prepared, case: _Case) -> Reply:
+        operation, runtime = self._operation, self._runtime
+
+        async def unit(tx: Transaction) -> Reply:
+            context = self._context(tx, case, prepared.if_match)
+            return await pipeline.perform(operation, prepared, context, case.site)
+
+        store, tenant = runtime.storage, case.grant.tenant
+        work = store.write if operation.writes else store.read
+        if prepared.key is None:
+            return await work(tenant, unit)
+        async with runtime.turns.take((tenant, self._id, prepared.key)):
+            return await work(tenant, unit)
+
+    def _context(self, tx: Transaction, case: _Case, if_match: str | None = None) -> Context:
+        runtime = self._runtime
+        return Context(
+            tx=tx,
+            now=case.now,
+            ids=runtime.ids,
+            actor=case.grant.actor,
+            operation=self._id,
+            keyring=runtime.keyring,
+            aliases=case.site.aliases,
+            if_match=if_match,
+            host=runtime.host,
+        )
+
+    def _deprecated(self, prepared: Prepared) -> tuple[Header, ...]:
+        used = self._operation.deprecated
+        if used and any(name in used for name in prepared.query.given):
+            return self._deprecation
+        return ()
+
+
+def resources(operations: Iterable[Operation[Any, Any]], runtime: Runtime) -> list[Resource]:
+    """One resource for each path, with the endpoints of all its methods."""
+    paths: dict[str, dict[str, Endpoint]] = {}
+    for operation in operations:
+        handlers = paths.setdefault(operation.route, {})
+        handlers[operation.method] = Endpoint(operation, runtime)
+    return [Resource(path, handlers) for path, handlers in paths.items()]

@@ -1,0 +1,123 @@
+"""Answers as bytes: replies of operations and refusals, with the fields that belong to them."""
+
+from collections.abc import Awaitable, Iterable
+from email.utils import format_datetime
+from functools import lru_cache
+
+from attrs import frozen
+
+from svc_core import problem
+from svc_core.operation import Operation
+from svc_core.pipeline import Reply
+from svc_core.problem import Problem
+from svc_core.stream import Stream
+from svc_http.requests.exchange import BODILESS, V1, V2, Exchange, Header, length
+from svc_http.settings import Settings
+
+_PROBLEM_TYPE = (b"content-type", problem.MEDIA_TYPE.encode())
+_NO_STORE = (b"cache-control", b"no-store")
+_PRIVATE_NO_STORE = (b"cache-control", b"private, no-store")
+_PRIVATE_NO_CACHE = (b"cache-control", b"private, no-cache")
+_PUBLIC = (b"cache-control", b"public, max-age=300")
+_VARY = (b"vary", b"Authorization, Accept")
+
+
+@frozen
+class Ready:
+    """An answer with every field that does not change between two requests for it.
+
+    One that `is_fleeting` ages by itself and is not kept. The body of one with a `stream` is yet
+    to come, from there.
+    """
+
+    status: int
+    headers: tuple[Header, ...]
+    body: bytes
+    is_fleeting: bool = False
+    stream: Stream | None = None
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes to keep."""
+        return len(self.body) + len(b"".join(map(b"".join, self.headers)))
+
+
+def deprecation(settings: Settings) -> tuple[Header, ...]:
+    """What answers to deprecated inputs say (RFC 9745, RFC 8594): since when, where that is
+    explained, and until when, where that is set."""
+    link = f'<{settings.origin}/docs/deprecations>; rel="deprecation"; type="text/html"'
+    said = (
+        (b"deprecation", b"@%d" % int(settings.deprecated_at.timestamp())),
+        (b"link", link.encode()),
+    )
+    if settings.sunset_at is None:
+        return said
+    return *said, (b"sunset", format_datetime(settings.sunset_at, usegmt=True).encode())
+
+
+def encoded(headers: Iterable[tuple[str, str]]) -> list[Header]:
+    """Header fields as ASGI wants them: bytes, names in lower case."""
+    return [(_lower(name), value.encode("latin-1")) for name, value in headers]
+
+
+@lru_cache(maxsize=256)  # every field that answers have by name, and those of a host
+def _lower(name: str) -> bytes:
+    return name.lower().encode("latin-1")
+
+
+def ready(
+    operation: Operation[object, object], reply: Reply, extra: tuple[Header, ...] = ()
+) -> Ready:
+    """A reply with its constant fields."""
+    own = encoded(reply.headers)
+    headers = [*(V1 if operation.version == "1.0" else V2), *own, *extra]
+    if reply.media_type is not None:
+        headers.append((b"content-type", reply.media_type.encode()))
+    headers.append(_caching(operation, own))
+    if len(operation.media) > 1:
+        headers.append(_VARY)
+    if reply.status not in BODILESS and reply.stream is None:
+        headers.append(length(reply.body))
+    return Ready(reply.status, tuple(headers), reply.body, reply.fleeting, reply.stream)
+
+
+def _caching(operation: Operation[object, object], own: list[Header]) -> Header:
+    if operation.method != "GET":
+        return _PRIVATE_NO_STORE
+    if operation.auth == "public":
+        return _PUBLIC
+    return _PRIVATE_NO_CACHE if b"etag" in dict(own) else _PRIVATE_NO_STORE
+
+
+def send(exchange: Exchange, answer: Ready) -> Awaitable[None]:
+    """Send a ready answer with what is particular to this request."""
+    limits = exchange.limit_headers
+    if 300 <= answer.status < 400:
+        # The RateLimit draft: its fields are not for 3xx answers.
+        limits = [pair for pair in limits if not pair[0].startswith(b"ratelimit")]
+    headers = [*answer.headers, *limits, exchange.id_header]
+    return exchange.finish(answer.status, headers, answer.body)
+
+
+def begin(exchange: Exchange, answer: Ready) -> Awaitable[None]:
+    """Send the head of an answer whose body comes in parts."""
+    headers = [*answer.headers, *exchange.limit_headers, exchange.id_header]
+    return exchange.begin(answer.status, headers)
+
+
+def refuse(exchange: Exchange, refusal: Problem, origin: str) -> Awaitable[None]:
+    """Send a refusal as problem+json."""
+    body = problem.body(refusal, base_url=origin, request_id=exchange.request_id)
+    headers = [
+        *exchange.version_headers,
+        _PROBLEM_TYPE,
+        _NO_STORE,
+        length(body),
+        *encoded(refusal.headers.items()),
+    ]
+    if refusal.type is problem.NOT_ACCEPTABLE:
+        headers.append(_VARY)
+    said = {name for name, _ in headers}
+    headers += [pair for pair in exchange.limit_headers if pair[0] not in said]
+    headers.append(exchange.id_header)
+    return exchange.finish(refusal.type.status, headers, body)

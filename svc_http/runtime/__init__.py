@@ -1,0 +1,1 @@
+"""What a running service holds: its store, secrets, log, counts and the news of commits."""

@@ -1,0 +1,160 @@
+"""The log: one JSON line per request and one per failure, nothing that a caller sent.
+
+Rule 1: only the fields listed here are written: never a header, a body, a query or a raw path.
+Rule 2: a line of a request costs about two microseconds: its constant part is made once, and
+        lines are composed and written many together.
+Rule 3: the text of a failure is scrubbed of keys before it is written.
+Rule 4: a log that cannot be written (a full disk, a pipe that nobody reads) harms no answer and
+        no worker: its lines are lost, and how many is told once it can be written again.
+"""
+
+import asyncio
+import json
+import re
+import sys
+import traceback
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Literal, NamedTuple, TextIO
+
+from svc_http import system
+from svc_http.requests.exchange import Exchange
+
+LINES_MAX = 64
+"""Lines that wait to be written together; at this rate a write costs nothing per line."""
+
+FLUSH_SECONDS = 0.25
+"""How long a line may wait, so that a quiet server logs promptly."""
+
+SHAPES_MAX = 2_000
+"""Constant parts kept: routes times methods times statuses in use, far below this."""
+
+_SECRETS = re.compile(r"(svc_[0-9a-f]{8})[0-9a-f]+|(whsec_)\S+|(Bearer )\S+", re.ASCII)
+
+
+def scrub(text: str) -> str:
+    """The text with every key and secret cut to what may be shown of it."""
+    return _SECRETS.sub(lambda found: f"{found[1] or found[2] or found[3]}...", text)
+
+
+class _Finished(NamedTuple):
+    """What a line tells, kept until lines are composed: sixty in a row cost half as much each."""
+
+    ended: float
+    milliseconds: float
+    key: tuple[str, str, int]
+    request_id: str
+    tenant: str
+    key_prefix: str
+    bytes_in: int
+    bytes_out: int
+
+
+class Journal:
+    """Writes the lines; for one thread or event loop."""
+
+    def __init__(
+        self,
+        mode: Literal["all", "errors", "off"] = "all",
+        stream: Callable[[], TextIO] = lambda: sys.stderr,
+    ) -> None:
+        self._least_status = {"all": 0, "errors": 500, "off": 1_000}[mode]
+        self._stream = stream
+        self._waiting: list[_Finished] = []
+        self._shapes: dict[tuple[str, str, int], str] = {}
+        self._second = -1
+        self._clock_text = ""
+        self._lost = 0
+
+    def request(self, exchange: Exchange, ended: float, milliseconds: float) -> None:
+        """Note one finished request; `ended` is in Unix seconds."""
+        status = exchange.status
+        if status < self._least_status:
+            return
+        self._finish(
+            _Finished(
+                ended,
+                milliseconds,
+                (exchange.method, exchange.route, status),
+                exchange.request_id,
+                exchange.tenant,
+                exchange.key_prefix,
+                exchange.bytes_in,
+                exchange.bytes_out,
+            )
+        )
+
+    def unread(self, request_id: str, method: str, status: int, ended: float) -> None:
+        """Note a request that was refused before it could be read as one."""
+        if status >= self._least_status:
+            self._finish(_Finished(ended, 0.0, (method, "", status), request_id, "", "", 0, 0))
+
+    def _finish(self, done: _Finished) -> None:
+        waiting = self._waiting
+        waiting.append(done)
+        if len(waiting) >= LINES_MAX:
+            self.flush()
+        elif len(waiting) == 1:
+            asyncio.get_running_loop().call_later(FLUSH_SECONDS, self.flush)
+
+    def _line(self, done: _Finished) -> str:
+        shape = self._shapes.get(done.key) or self._shape(done.key)
+        second = int(done.ended)
+        if second != self._second:
+            self._second = second
+            self._clock_text = f"{datetime.fromtimestamp(second, UTC):%Y-%m-%dT%H:%M:%S}"
+        return (
+            f'{{"time":"{self._clock_text}.{int((done.ended - second) * 1000):03d}Z",{shape}'
+            f'"ms":{done.milliseconds:.2f},"requestId":"{done.request_id}",'
+            f'"tenant":"{done.tenant}","key":"{done.key_prefix}",'
+            f'"bytesIn":{done.bytes_in},"bytesOut":{done.bytes_out}}}\n'
+        )
+
+    def _shape(self, key: tuple[str, str, int]) -> str:
+        method, route, status = key
+        level = "error" if status >= 500 else "info"
+        members = {
+            "level": level,
+            "event": "request",
+            "method": method,
+            "route": route,
+            "status": status,
+        }
+        text = json.dumps(members, separators=(",", ":"))[1:-1] + ","
+        if len(self._shapes) < SHAPES_MAX:
+            self._shapes[key] = text
+        return text
+
+    def failure(self, event: str, error: BaseException, request_id: str = "") -> None:
+        """Note a failure with its traceback, at once."""
+        trace = "".join(traceback.format_exception(error))
+        self.note("error", event, requestId=request_id, traceback=scrub(trace))
+
+    def note(self, level: str, event: str, **fields: object) -> None:
+        """Note something that happened, at once."""
+        self._write(_noted(level, event, **fields))
+
+    def flush(self) -> None:
+        """Write what waits."""
+        if self._waiting:
+            self._write("")
+
+    def _write(self, last: str) -> None:
+        waiting, self._waiting = self._waiting, []
+        text = "".join(map(self._line, waiting)) + last
+        told = ""
+        if self._lost:  # the line before may have been cut short
+            told = "\n" + _noted("error", "log lines lost", lines=self._lost)
+        try:
+            stream = self._stream()
+            stream.write(told + text)
+            stream.flush()
+        except OSError:
+            self._lost += text.count("\n")
+        else:
+            self._lost = 0
+
+
+def _noted(level: str, event: str, **fields: object) -> str:
+    moment = f"{system.now():%Y-%m-%dT%H:%M:%S}Z"
+    return json.dumps({"time": moment, "level": level, "event": event, **fields}) + "\n"

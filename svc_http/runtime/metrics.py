@@ -1,0 +1,93 @@
+"""Counts of requests for Prometheus.
+
+A request adds to plain dictionaries; the families of the exposition format are made from them
+when somebody asks.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_1_0_0
+from prometheus_client.registry import Collector
+
+MEDIA_TYPE = CONTENT_TYPE_PLAIN_1_0_0
+
+BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Upper bounds in seconds: a cached page stands in the first, a timeout in the last."""
+
+
+class _Series:
+    __slots__ = ("buckets", "seconds")
+
+    def __init__(self) -> None:
+        self.buckets = [0] * (len(BUCKETS) + 1)
+        self.seconds = 0.0
+
+
+class Metrics(Collector):
+    """The counts of one process. Labels are route templates, never paths, so they are few."""
+
+    def __init__(self) -> None:
+        self._gauges: dict[str, tuple[str, Callable[[], float]]] = {}
+        self._series: dict[tuple[str, str, int], _Series] = {}
+        self._registry = CollectorRegistry()
+        self._registry.register(self)
+        ProcessCollector(registry=self._registry)
+
+    def observe(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count one finished request."""
+        series = self._series.get((method, route, status))
+        if series is None:
+            series = self._series[method, route, status] = _Series()
+        series.buckets[bisect_left(BUCKETS, seconds)] += 1
+        series.seconds += seconds
+
+    def gauge(self, name: str, text: str, read: Callable[[], float]) -> None:
+        """Show the value of `read` under `name`."""
+        self._gauges[name] = (text, read)
+
+    def exposition(self) -> bytes:
+        """Everything in the text format."""
+        return generate_latest(self._registry)
+
+    def collect(self) -> Iterator[Metric]:
+        """The families, as the registry asks for them."""
+        requests = CounterMetricFamily(
+            "svc_requests", "Finished requests.", labels=("method", "route", "status")
+        )
+        seconds = HistogramMetricFamily(
+            "svc_request_seconds", "Time to answer.", labels=("method", "route")
+        )
+        for (method, route, status), series in self._series.items():
+            requests.add_metric((method, route, str(status)), sum(series.buckets))
+        for (method, route), series in self._by_route().items():
+            seconds.add_metric((method, route), _cumulative(series), sum_value=series.seconds)
+        yield requests
+        yield seconds
+        for name, (text, read) in self._gauges.items():
+            yield GaugeMetricFamily(name, text, value=read())
+
+    def _by_route(self) -> dict[tuple[str, str], _Series]:
+        merged: dict[tuple[str, str], _Series] = {}
+        for (method, route, _), series in self._series.items():
+            whole = merged.setdefault((method, route), _Series())
+            whole.seconds += series.seconds
+            for index, count in enumerate(series.buckets):
+                whole.buckets[index] += count
+        return merged
+
+
+def _cumulative(series: _Series) -> list[tuple[str, float]]:
+    total = 0
+    rows: list[tuple[str, float]] = []
+    for bound, count in zip((*map(str, BUCKETS), "+Inf"), series.buckets, strict=True):
+        total += count
+        rows.append((bound, total))
+    return rows

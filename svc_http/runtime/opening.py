@@ -1,0 +1,113 @@
+"""Opening the store that settings name, for the server and for commands without one."""
+
+import shlex
+import sqlite3
+from pathlib import Path
+
+from svc_core import catalog, cursor
+from svc_http import system
+from svc_http.fetch import PRIVATE, Fetcher
+from svc_http.fetch.post import Poster
+from svc_http.media.files import Media, media_of
+from svc_http.providers import espeak
+from svc_http.providers.command import CommandSpeech
+from svc_http.providers.espeak import EspeakSpeech
+from svc_http.providers.speech import Speech
+from svc_http.runtime import secret
+from svc_http.runtime.runtime import Runtime
+from svc_http.runtime.service import Service
+from svc_http.settings import MEMORY, Settings, SettingsError
+from svc_http.storage import MemoryStorage, SqliteStorage
+from svc_http.workers.speak import Studio
+
+Store = SqliteStorage | MemoryStorage
+
+
+class Unusable(Exception):  # noqa: N818 - said as the state that it is
+    """The database cannot be used; the message is one line with the way out."""
+
+    exit_code = 1
+
+
+def fetcher(given: Settings) -> Fetcher:
+    """The way out that the settings allow, to be entered by whoever fetches."""
+    allowed = given.allow_private_fetch
+    if allowed is None:
+        allowed = given.env == "development"
+    return Fetcher(exceptions=PRIVATE if allowed else ())
+
+
+def poster(given: Settings) -> Poster:
+    """The way out to webhooks, to be closed by whoever has it."""
+    return Poster(loopback=given.env == "development")
+
+
+def speech(given: Settings) -> Speech | None:
+    """What reads reports aloud; None where nothing does.
+
+    Raises:
+        SettingsError: it is not installed; the message has the line that cures it.
+    """
+    if given.speech == "none":
+        return None
+    if given.speech_command is not None and given.speech == "command":
+        return CommandSpeech(tuple(shlex.split(given.speech_command)), given.speech_voice)
+    if not espeak.is_installed():
+        raise SettingsError(f"setting 'speech' is espeak, which is not installed: {espeak.CURE}")
+    return EspeakSpeech(given.speech_voice)
+
+
+def studio(given: Settings, kept: Media | None = None) -> Studio:
+    """What makes recordings, for the media of a server or for the folder of the settings.
+
+    Raises:
+        SettingsError: the settings have no voice, or one that is not installed.
+    """
+    voice, media = speech(given), kept or media_of(given)
+    if voice is None or media is None:
+        raise SettingsError(
+            f"setting 'speech' is none, so nothing speaks: {espeak.CURE}, then SVC_SPEECH=espeak"
+        )
+    return Studio(voice, media)
+
+
+def checked(given: Settings) -> Settings:
+    """The settings, once it is clear that there can be a database and a master secret.
+
+    Nothing is made. Whoever has opened the store asks for its secret (`secret.secured`).
+
+    Raises:
+        SettingsError: the secret is weak, or missing in production.
+        Unusable: the folder of the file is missing.
+    """
+    folder = Path(given.db).absolute().parent
+    if given.db != MEMORY and not folder.is_dir():
+        raise Unusable(f"there is no folder {folder} for the database; make it, or choose --db")
+    return secret.checked(given)
+
+
+def open_store(given: Settings) -> Store:
+    """The store of the settings, made or migrated where that is due.
+
+    Raises:
+        StoreBusy: another process has the file.
+        Unusable: the file cannot be read or made.
+    """
+    epoch = system.SystemIds().random(cursor.EPOCH_BYTES)
+    if given.db == MEMORY:
+        return MemoryStorage(catalog.COLLECTIONS, epoch=epoch)
+    try:
+        return SqliteStorage.open(Path(given.db), catalog.COLLECTIONS, epoch=epoch)
+    except sqlite3.Error as broken:
+        raise Unusable(f"{given.db} cannot be used as the database: {broken}") from broken
+    except OSError as refused:
+        raise Unusable(
+            f"{given.db} cannot be opened: {refused.strerror}; choose another file with --db"
+        ) from refused
+
+
+def hands(runtime: Runtime) -> Service:
+    """What workers and commands act through."""
+    return Service(
+        runtime.storage, runtime.ids, runtime.now, runtime.keyring, runtime.plans, runtime.host
+    )

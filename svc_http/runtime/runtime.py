@@ -1,0 +1,175 @@
+"""What a running service holds: settings, storage, clock, gate, log, counters, workers.
+
+One is made by `app.build`. Endpoints and workers receive it; nothing global exists.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+
+import attrs
+
+from svc_core.access import address, plans
+from svc_core.access.plans import PlanTable
+from svc_core.host import Host
+from svc_core.ledger.signing import kept_signer, stored_signer
+from svc_core.pipeline import Site
+from svc_core.ports import SYSTEM, Ids, Storage
+from svc_core.vault import VaultError
+from svc_http import system
+from svc_http.media.files import Media
+from svc_http.providers.speech import Speech
+from svc_http.requests.gather import Gate, Principals
+from svc_http.requests.page_cache import PageCache
+from svc_http.requests.streams import Open
+from svc_http.requests.turns import Turns
+from svc_http.runtime.commits import Commits
+from svc_http.runtime.journal import Journal
+from svc_http.runtime.metrics import Metrics
+from svc_http.runtime.secret import keyring
+from svc_http.runtime.service import Service
+from svc_http.settings import Settings
+
+RESTART_SECONDS = 5.0
+"""A worker that failed starts again after this, so that a broken source cannot spin."""
+
+Worker = Callable[["Runtime"], Awaitable[object]]
+"""A background loop. It ends when `runtime.drain` is set, or is cancelled soon after."""
+
+Closing = Callable[[], Awaitable[None]]
+
+
+class Runtime:
+    """The parts of one service and their life."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        storage: Storage,
+        *,
+        now: Callable[[], datetime],
+        monotonic: Callable[[], float] = system.monotonic,
+        ids: Ids,
+        plan_table: PlanTable | None = None,
+        workers: Sequence[Worker] = (),
+        closing: Sequence[Closing] = (),
+        signs: bool = False,
+        speech: Speech | None = None,
+        media: Media | None = None,
+    ) -> None:
+        if settings.secret is None:
+            raise ValueError("The settings have no secret; pass them through secret.secured().")
+        self.settings = settings
+        self.storage = storage
+        self.now = now
+        self.ids = ids
+        self.plans = plan_table or plans.PRESETS[settings.plans]
+        self.keyring = keyring(settings.secret, settings.secret_previous)
+        self.media = media
+        self.host = Host(
+            settings.origin,
+            settings.env == "development",
+            allow_erasure=frozenset(settings.allow_erasure),
+            speaks=speech is not None,
+            media_base_url=settings.media_base_url,
+        )
+        self.principals = Principals(storage, self.plans, monotonic)
+        self.gate = Gate(self.principals, address.parse_trusted(settings.trusted_proxies))
+        self.pages = PageCache()
+        self.commits = Commits(storage)
+        self.streams = Open()
+        self.turns = Turns()
+        self.metrics = Metrics()
+        self.journal = Journal(settings.request_log)
+        self.drain = asyncio.Event()
+        self.is_started = False
+        self._starting = asyncio.Lock()
+        self._workers = tuple(workers)
+        self._closing = tuple(closing)
+        self._signs = signs
+        self._tasks: list[asyncio.Task[None]] = []
+        self._site = self._make_site(now())
+        self._site_until = self._next_change(now())
+
+    # -- what the edge and the endpoints ask ---------------------------------------------------
+
+    @property
+    def origin(self) -> str:
+        """The public origin for links."""
+        return self.settings.origin
+
+    def site(self, now: datetime) -> Site:
+        """What answers say at `now`: a compatibility window may have ended since the start."""
+        if self._site_until is not None and now >= self._site_until:
+            self._site = self._make_site(now)
+            self._site_until = self._next_change(now)
+            self.pages.clear()
+        return self._site
+
+    def _make_site(self, now: datetime) -> Site:
+        settings = self.settings
+        return Site(
+            base_url=settings.origin,
+            aliases=settings.aliases_until is None or now < settings.aliases_until,
+            legacy_ids=settings.legacy_ids_until is None or now < settings.legacy_ids_until,
+            unknown_query=settings.unknown_query,
+        )
+
+    def _next_change(self, now: datetime) -> datetime | None:
+        ends = (self.settings.aliases_until, self.settings.legacy_ids_until)
+        return min((end for end in ends if end is not None and end > now), default=None)
+
+    # -- life ----------------------------------------------------------------------------------
+
+    async def unlock(self) -> None:
+        """Have the key at hand that signs ledgers; made at the first start of a store.
+
+        One that was sealed with a secret that is no longer listed stays shut: what signs answers
+        503 until the secret is listed again, and all else works.
+        """
+        if self.host.signer is not None:
+            return
+        service = Service(self.storage, self.ids, self.now, self.keyring, self.plans, self.host)
+        try:
+            signer = await service.read(SYSTEM, stored_signer) or await service.system(kept_signer)
+        except VaultError as shut:
+            self.journal.failure("ledger key", shut)
+            return
+        self.host = attrs.evolve(self.host, signer=signer)
+
+    async def start(self) -> None:
+        """Start the workers, once, whoever asks first: the lifespan or a request."""
+        async with self._starting:
+            if self.is_started:
+                return
+            if self._signs:
+                await self.unlock()
+            if self.settings.workers:
+                self._tasks = [
+                    asyncio.create_task(self._supervise(worker)) for worker in self._workers
+                ]
+            self.is_started = True
+
+    async def stop(self) -> None:
+        """End the workers, then whatever was handed in to be closed. Safe to repeat."""
+        self.drain.set()
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        closing, self._closing = self._closing, ()
+        for close in closing:
+            await close()
+        self.journal.flush()
+
+    async def _supervise(self, worker: Worker) -> None:
+        while not self.drain.is_set():
+            try:
+                await worker(self)
+                return
+            except Exception as failure:  # A worker's defect must not end the service.
+                self.journal.failure("worker", failure)
+            try:
+                await asyncio.wait_for(self.drain.wait(), RESTART_SECONDS)
+            except TimeoutError:
+                continue

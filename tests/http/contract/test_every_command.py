@@ -1,0 +1,399 @@
+"""What holds for the command of every operation, asked of each; later ones come by themselves.
+
+The command lines are made from the requests that `test_every_operation` sends, so that both say
+the same thing in their own words. They are carried out by the operator of the service under test.
+"""
+
+import json
+import re
+from itertools import count
+from shlex import join
+
+import pytest
+
+from svc_core import catalog, problem
+from svc_core.constraints import Ge, Le, MaxLen, Pattern
+from svc_core.openapi import envelopes
+from svc_core.result import Page
+from svc_core.wire import shapes
+from svc_http.cli import main
+from svc_http.cli.derived import Command, _plain
+from svc_http.control import channel, lends
+
+PROBLEM_MEMBERS = [
+    "type", "title", "status", "detail", "instance", "code", "requestId", "resolution",
+]  # fmt: skip
+FEED = """<rss version="2.0"><channel><title>Piers</title><item><guid>1</guid>
+<title>Crane falls at pier 7</title><link>https://news.example/1</link></item></channel></rss>"""
+EVERY = (*catalog.OPERATIONS, *catalog.LOCAL_OPERATIONS)
+_numbers = count(1)
+
+
+def where(wanted):
+    """Parametrises a test over the operations with a command that are meant."""
+    chosen = [operation for operation in EVERY if operation.verb and wanted(operation)]
+    return pytest.mark.parametrize("operation", chosen, ids=[op.id for op in chosen])
+
+
+every = where(lambda _: True)
+
+
+def flags_of(operation):
+    return Command.of(operation).flags
+
+
+def is_required(flag):
+    return flag.item.required and len(flag.path) == 1
+
+
+def named(operation):
+    """The flags that name a resource."""
+    return [
+        flag
+        for flag in flags_of(operation)
+        if flag.is_positional and re.search("Ids?$", flag.item.name)
+    ]
+
+
+def is_page(operation):
+    return any(kind is Page for kind, _ in envelopes.results(operation))
+
+
+# -- a service, and its operator at the command line -------------------------------------------
+
+
+class Ran:
+    def __init__(self, line, code, out, err):
+        self.line, self.code, self.out, self.err = line, code, out, err
+
+    @property
+    def json(self):
+        """The one JSON value on stdout."""
+        return json.loads(self.out)
+
+    @property
+    def data(self):
+        """It without what a page says of itself."""
+        is_page = isinstance(self.json, dict) and "more" in self.json
+        return self.json["data"] if is_page else self.json
+
+    def __repr__(self):
+        return f"{join(self.line)} -> {self.code}: {self.err or self.out[:500]}"
+
+
+class Desk:
+    """Runs command lines against a world, whose operator answers in place of a socket."""
+
+    def __init__(self, world, capsys, monkeypatch, folder):
+        self.world, self.capsys, self.folder = world, capsys, folder
+        self.defects = []
+        self.operator = lends.operator(world.app.runtime, self.defects.append)
+        monkeypatch.setattr(channel, "ask", self._ask)
+        monkeypatch.setattr(world, "step_seconds", 0.0)
+        monkeypatch.setenv("COLUMNS", "300")
+
+    def _ask(self, _path, asked, tell):
+        return channel.told(self.world.run(self.operator.answer(channel.line(asked), tell)))
+
+    def run(self, *words, json=True):
+        line = [str(word) for word in words]
+        code = main([*line, "--server", "unix:/here", *(["--json"] if json else [])])
+        assert self.defects == []
+        return Ran(line, code, *self.capsys.readouterr())
+
+    def answer(self, operation, **asked):
+        """What the operator answers to a request itself."""
+        return self._ask(None, {"operation": operation.id, **asked}, lambda _: None)["body"]
+
+    def line(self, operation, key="a"):
+        """A command line that succeeds, as pairs of a flag and its words, and its request."""
+        if operation.local:
+            wanted = [flag for flag in flags_of(operation) if is_required(flag)]
+            meant = [flag for flag in flags_of(operation) if flag.item.name == "workspace"]
+            wanted += [flag for flag in named(operation) + meant if flag not in wanted]
+            return [(flag, words(flag, self._value(flag, key))) for flag in wanted], None
+        ask = self.world.ask_of(operation, key)
+        body = json.loads(ask.body) if ask.body else {}
+        if [] in body.values():  # which no command line can say
+            body = {name: value for name, value in body.items() if value != []}
+            ask = ask.evolve(body=json.dumps(body).encode())
+        found = re.fullmatch(re.sub(r"{(\w+)}", r"(?P<\1>.+)", operation.address), ask.path)
+        fields = {name.lower(): value for name, value in ask.headers.items()}
+        sent = {"path": found.groupdict(), "query": dict(ask.query), "headers": fields}
+        body = json.loads(ask.body) if ask.body else {}
+        pairs = [
+            (flag, words(flag, value))
+            for flag in flags_of(operation)
+            if (value := at(sent.get(flag.item.place, body), flag.path)) is not None
+        ]
+        return pairs, ask
+
+    def _value(self, flag, key):
+        """A value of an input that only local operations have."""
+        name, rows = flag.item.name, self.world.rows[key]
+        made = {
+            "name": lambda: f"desk {next(_numbers)}",
+            "workspace": lambda: self.world.tenants["pro"],
+            "plan": lambda: "pro",
+            "keyId": lambda: self._key(),
+            "locations": lambda: [self._feed()],
+            "sourceIds": lambda: [self._source()],
+            "reason": lambda: "a request",
+            "recordId": lambda: rows["clm"][-1] if rows["clm"] else rows["sbj"][-1],
+        }
+        return made[name]() if name in made else self.world.id_for(flag.item.id_of, key)
+
+    def _feed(self):
+        path = self.folder / f"{next(_numbers)}.xml"
+        path.write_text(FEED)
+        return str(path)
+
+    def _key(self):
+        """A key of a person of its own: a workspace has only so many."""
+        name = f"key {next(_numbers)}"
+        return self.run("keys", "create", "--name", name, "--personal").json["id"]
+
+    def _source(self):
+        return self.run("sources", "add", self._feed()).json[0]["id"]
+
+
+def at(value, path):
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def words(flag, value):
+    """The words of a command line that give a flag this value."""
+    many = value if isinstance(value, list) else [value]
+    if flag.kind is bool:
+        return [flag.name if value in (True, "true") else f"--no-{flag.name[2:]}"]
+    texts = [one if isinstance(one, str) else json.dumps(one) for one in many]
+    return texts if flag.is_positional else [word for text in texts for word in (flag.name, text)]
+
+
+def command(operation, pairs):
+    return [operation.group, operation.verb, *(word for _, each in pairs for word in each)]
+
+
+@pytest.fixture
+def desk(commanded, capsys, monkeypatch, tmp_path):
+    return Desk(commanded, capsys, monkeypatch, tmp_path)
+
+
+def refused(ran, *words):
+    assert ran.code == 1, ran
+    assert list(ran.json) == PROBLEM_MEMBERS
+    assert ran.err.startswith("svc: ")
+    assert ran.err.count("\n") == 1
+    for word in words:
+        assert word in ran.err, ran
+
+
+def belongs(operation, tenant):
+    return [] if operation.binding == "system" else ["--workspace", tenant]
+
+
+# -- what is asked for -------------------------------------------------------------------------
+
+
+@every
+def test_its_help_names_every_flag(operation, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    assert main([operation.group, operation.verb, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert operation.summary in shown
+    for name in [flag.name for flag in flags_of(operation)] + ["--json", "--server", "--db"]:
+        assert re.search(rf"(?<![\w-]){name}(?![\w-])", shown), name
+
+
+@every
+def test_what_is_required_is_asked_for_by_its_name(desk, operation):
+    pairs, _ = desk.line(operation)
+    for left_out in filter(is_required, flags_of(operation)):
+        ran = desk.run(*command(operation, [p for p in pairs if p[0].name != left_out.name]))
+        assert (ran.code, ran.out) == (2, ""), ran
+        # Where the words after it have taken its place, the last one is missing.
+        assert re.search(r"svc: [A-Z-]+ is missing" if left_out.is_positional else left_out.name,
+                         ran.err), ran  # fmt: skip
+
+
+# -- what is answered --------------------------------------------------------------------------
+
+
+@where(lambda op: not op.local and set(m.media_type for m in op.media) & {"application/json"})
+def test_it_answers_what_the_same_request_answers(desk, operation):
+    pairs, ask = desk.line(operation)
+    if operation.method == "DELETE":
+        ran = desk.run(*command(operation, pairs))
+        assert (ran.code, ran.json) == (0, {"id": pairs[0][1][0], "deleted": True})
+        desk.world._worn = set(desk.world.rows)
+        assert desk.world.send(ask).status_code == 404
+        return
+    ran = desk.run(*command(operation, pairs), *belongs(operation, desk.world.tenants["a"]))
+    assert ran.code == 0, ran
+    answer = desk.world.send(ask.having(accept="application/json"))
+    told = answer.json()
+    assert ran.data == told.get("data", told)
+    if operation.idempotency != "none":
+        assert answer.headers["idempotency-replayed"] == "true"
+
+
+@where(lambda op: not op.local and len(op.media) + (op.media[0].format != "json") > 1)
+def test_every_representation_is_printed_and_written(desk, operation, tmp_path):
+    pairs, ask = desk.line(operation)
+    line = [*command(operation, pairs), *belongs(operation, desk.world.tenants["a"])]
+    for offer in operation.offers({}):
+        chosen = ["--format", offer.format] if len(operation.offers({})) > 1 else []
+        answer = desk.world.send(ask.having(accept=offer.media_type))
+        out = tmp_path / f"out.{offer.format}"
+        ran = desk.run(*line, *chosen, "--out", out)
+        assert (ran.code, ran.json) == (0, {"file": str(out)}), ran
+        shown = desk.run(*line, *chosen, json=False)
+        assert shown.code == 0, shown
+        if offer.format == "json":
+            written, told = json.loads(out.read_text()), answer.json()
+            assert written.get("data", written) == told.get("data", told)
+        elif offer.format != "octets":
+            assert out.read_bytes() == answer.content
+            assert shown.out.rstrip("\n") == answer.text.rstrip("\n")
+        else:
+            assert out.read_bytes() == answer.content
+
+
+@where(lambda op: op.local)
+def test_one_without_a_route_answers_one_value(desk, operation):
+    pairs, _ = desk.line(operation)
+    line = [*command(operation, pairs), *belongs(operation, desk.world.tenants["a"])]
+    ran = desk.run(*line)
+    assert ran.code == 0, ran
+    if operation.unit == "read":
+        body = {flag.item.name: value[-1] for flag, value in pairs}
+        account = None if operation.binding == "system" else desk.world.tenants["a"]
+        assert ran.data == desk.answer(operation, body=body, account=account)["data"]
+
+
+@where(lambda op: op.unit == "read")
+def test_people_are_shown_a_table_or_an_outline(desk, operation):
+    pairs, _ = desk.line(operation)
+    line = [*command(operation, pairs), *belongs(operation, desk.world.tenants["a"])]
+    shown = desk.run(*line, json=False)
+    assert (shown.code, shown.err) == (0, "")
+    assert shown.out.endswith("\n")
+    if is_page(operation) and operation.media[0].format == "json":
+        rows = desk.run(*line).data
+        assert operation.columns
+        for column in operation.columns:
+            assert all(column.partition(".")[0] in row for row in rows), column
+        for row in rows[:5]:
+            assert str(at(row, operation.columns[0].split("."))) in shown.out
+
+
+# -- what is refused ---------------------------------------------------------------------------
+
+
+@where(named)
+def test_what_is_not_there_is_refused_and_changes_nothing(desk, operation):
+    pairs, _ = desk.line(operation)
+    first = named(operation)[0]
+    there = next(each for flag, each in pairs if flag.name == first.name)[0]
+    unknown = re.sub("_.*", f"_{'0' * 24}", there)
+    line = command(operation, [(f, [unknown] if f.name == first.name else w) for f, w in pairs])
+    before = desk.world.storage.version
+    ran = desk.run(*line, *belongs(operation, desk.world.tenants["a"]))
+    refused(ran)
+    assert (ran.json["code"], ran.json["status"]) == ("NOT_FOUND", 404)
+    anywhere = desk.run(*line)
+    refused(anywhere)
+    # Where only one workspace can tell, it has to be said which.
+    assert anywhere.json["code"] == "NOT_FOUND" or "svc: --workspace: " in anywhere.err
+    assert desk.world.storage.version == before
+
+
+@where(lambda op: named(op) and op.binding != "system")
+def test_another_workspaces_is_as_good_as_none(desk, operation):
+    pairs, _ = desk.line(operation)
+    line = command(operation, pairs)
+    before = desk.world.storage.version
+    ran = desk.run(*line, "--workspace", desk.world.tenants["b"])
+    refused(ran)
+    assert ran.json["code"] == "NOT_FOUND"
+    assert desk.world.storage.version == before
+
+
+def spoilt(flag):
+    """Values that the bounds of an input refuse, as they are typed."""
+    _, metadata = _plain(flag.item.annotation)
+    # A value of the path that cannot be is as good as one that is not there.
+    if flag.kind in (str, int, float) and flag.item.place != "path":
+        for bound in metadata:
+            match bound:
+                case MaxLen(most) if flag.kind is str:
+                    yield "x" * (most + 1)
+                case Pattern() if not re.fullmatch(bound.regex, "no such form"):
+                    yield "no such form"
+                case Ge(least):
+                    yield least - 1
+                case Le(most) if flag.path != ("limit",):
+                    yield most + 1
+
+
+@every
+def test_a_value_out_of_bounds_is_refused_by_the_name_that_was_typed(desk, operation):
+    pairs, _ = desk.line(operation)
+    before = desk.world.storage.version
+    for flag in flags_of(operation):
+        for value in spoilt(flag):
+            rest = [pair for pair in pairs if pair[0].name != flag.name]
+            place = [each for each in pairs if each[0].name == flag.name]
+            at_ = pairs.index(place[0]) if place else len(rest)
+            rest.insert(at_, (flag, words(flag, str(value) if flag.kind is str else value)))
+            ran = desk.run(*command(operation, rest), *belongs(operation, desk.world.tenants["a"]))
+            refused(ran, f"{flag.name}: ")
+            assert f"/{flag.path[-1]}" not in ran.err
+            assert not re.search(rf"(?<![\w-]){flag.item.name}: ", ran.err), ran
+    assert desk.world.storage.version == before
+
+
+@where(lambda op: any(shapes.is_literal(flag.kind) for flag in flags_of(op)))
+def test_a_choice_is_one_of_those_that_are_shown(desk, operation):
+    pairs, _ = desk.line(operation)
+    for flag in flags_of(operation):
+        if shapes.is_literal(flag.kind):
+            rest = [pair for pair in pairs if pair[0].name != flag.name]
+            ran = desk.run(*command(operation, rest), flag.name, "nonsense")
+            assert (ran.code, ran.out, flag.name in ran.err) == (2, "", True), ran
+
+
+# -- operations without a route ----------------------------------------------------------------
+
+
+def test_what_is_local_is_local_everywhere(contract):
+    routed = {operation.id for operation in catalog.OPERATIONS}
+    documented = {
+        entry["operationId"]
+        for path in contract.document["paths"].values()
+        for entry in path.values()
+    }
+    assert documented == routed
+    for operation in EVERY:
+        assert operation.local == (operation.id not in routed)
+        assert operation.local == ("operator" in operation.roles) == (not operation.path)
+        assert operation.roles <= {"operator", "owner", "admin", "member"}
+        assert operation.group
+    commands = [(op.group, op.verb) for op in EVERY if op.verb]
+    assert len(set(commands)) == len(commands)
+    assert len({op.id for op in EVERY}) == len(EVERY)
+
+
+@where(lambda op: op.local)
+def test_no_route_leads_to_it(desk, operation):
+    for path in (f"/api/v1/{operation.id}", f"/api/v2/{operation.group}/{operation.verb}"):
+        answer = desk.world.get(path)
+        assert answer.status_code in {404, 405}
+        assert answer.json()["code"] in {
+            problem.ROUTE_NOT_FOUND.code,
+            problem.METHOD_NOT_ALLOWED.code,
+            problem.NOT_FOUND.code,
+            problem.INVALID_PARAMETER.code,
+        }

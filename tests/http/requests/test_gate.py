@@ -1,0 +1,399 @@
+"""Who is let in, over HTTP: keys, scopes, addresses, lockout, limits."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from svc_core import accounts, problem
+from svc_core.access import address, keys, plans
+from svc_http.requests.gather import PRINCIPALS_MAX, Gate, Principals
+from svc_http.storage import MemoryStorage
+
+NOTES = "/api/v1/notes"
+UNKNOWN = "svc_" + "0" * 64
+
+
+# -- keys --------------------------------------------------------------------------------------
+
+
+def test_each_caller_is_told_what_is_wrong_with_its_key(house, refused):
+    weak = house.key("profiles:write")
+    expired = house.key(expires_at=house.clock() + timedelta(seconds=1))
+    house.clock.forward(seconds=2)
+    lapsed = house.key()
+    house.system(lambda ctx: _end_plans(ctx, lapsed))
+    for path, key, kind in [
+        (NOTES, None, problem.MISSING_API_KEY),
+        (NOTES, "", problem.INVALID_API_KEY),
+        (NOTES, UNKNOWN, problem.INVALID_API_KEY),
+        (NOTES, weak, problem.INSUFFICIENT_SCOPE),
+        (NOTES, expired, problem.API_KEY_EXPIRED),
+        (NOTES, lapsed, problem.PLAN_INELIGIBLE),
+        ("/api/v1/priced", None, problem.PAYMENT_REQUIRED),
+        ("/api/v1/priced", UNKNOWN, problem.INVALID_API_KEY),
+        ("/api/v2/ours", house.key(personal=True), problem.WORKSPACE_KEY_REQUIRED),
+    ]:
+        answer = house.ask("GET", path, key)
+        refused(answer, kind)
+        assert ("www-authenticate" in answer.headers) == (
+            kind.status == 401 or kind is problem.INSUFFICIENT_SCOPE
+        )
+
+
+async def _end_plans(ctx, secret):
+    found = await accounts.find_key(ctx.tx, keys.digest(secret), plans.DEFAULT_PLANS)
+    await accounts.set_plan(ctx, found.key.workspace_id, "free", plans.DEFAULT_PLANS)
+
+
+@pytest.mark.parametrize("header", ["bearer svc_", "Basic eDp5", "Token svc_"])
+def test_another_scheme_is_no_key(house, refused, header):
+    key = house.key()
+    answer = house.ask("GET", NOTES, headers={"Authorization": header + key[4:]})
+    refused(answer, problem.MISSING_API_KEY)
+
+
+def test_an_operation_without_scopes_takes_every_key(house):
+    assert house.ask("GET", "/api/v2/ours", house.key()).status_code == 200
+
+
+def test_the_log_names_the_tenant_and_the_key_prefix_even_of_a_refusal(house, refused):
+    key = house.key("profiles:write")
+    refused(house.ask("GET", NOTES, key), problem.INSUFFICIENT_SCOPE)
+    house.service.runtime.journal.flush()
+    line = house.log.lines[-1]
+    assert (line["status"], line["route"], line["key"]) == (403, NOTES, key[:12])
+    assert line["tenant"].startswith("wsp_")
+    assert key not in house.log.text
+
+
+# -- the second of trust -----------------------------------------------------------------------
+
+
+async def _revoke(ctx, secret):
+    found = await accounts.find_key(ctx.tx, keys.digest(secret), plans.DEFAULT_PLANS)
+    await accounts.revoke_key(ctx, found.key.id)
+
+
+def test_a_revoked_key_stops_within_a_second_and_at_once_when_told(house, refused):
+    told, untold = house.key(), house.key()
+    for key in (told, untold):
+        assert house.ask("GET", NOTES, key).status_code == 200
+        house.system(lambda ctx, key=key: _revoke(ctx, key))
+    assert house.ask("GET", NOTES, untold).status_code == 200
+    house.ticks += 1.1
+    refused(house.ask("GET", NOTES, untold), problem.API_KEY_REVOKED)
+    house.service.runtime.principals.forget_all()
+    refused(house.ask("GET", NOTES, told), problem.API_KEY_REVOKED)
+
+
+class _Overtaken:
+    """A store in which a command ends while a key is on its way from it."""
+
+    def __init__(self, storage):
+        self._storage = storage
+        self.command_ended = lambda: None
+
+    async def read(self, tenant, unit):
+        found = await self._storage.read(tenant, unit)
+        self.command_ended()
+        return found
+
+
+def test_a_key_that_was_read_before_a_change_is_not_believed_after_it(house):
+    store = _Overtaken(house.storage)
+    principals = Principals(store, plans.DEFAULT_PLANS, lambda: 0.0)
+    digest = keys.digest(house.key())
+    store.command_ended = principals.forget_all
+    assert house.run(principals.load(digest)) is not None
+    assert principals.fresh(digest) is None
+
+
+def test_looking_a_key_up_again_gives_no_fresh_quota(house, refused):
+    key = house.key(per_minute=2)
+    for left in ("1", "0"):
+        answer = house.ask("GET", NOTES, key)
+        assert answer.headers["x-ratelimit-remaining-minute"] == left
+        house.ticks += 2
+    refused(house.ask("GET", NOTES, key), problem.RATE_LIMITED)
+
+
+def test_a_key_that_is_deleted_is_forgotten(house, refused):
+    key = house.key()
+    assert house.ask("GET", NOTES, key).status_code == 200
+
+    async def delete(ctx):
+        found = await accounts.find_key(ctx.tx, keys.digest(key), plans.DEFAULT_PLANS)
+        await accounts.delete_key(ctx, found.key.id)
+
+    house.system(delete)
+    house.ticks += 2
+    refused(house.ask("GET", NOTES, key), problem.INVALID_API_KEY)
+
+
+def test_only_so_many_keys_are_held(house, monkeypatch):
+    monkeypatch.setattr("svc_http.requests.gather.PRINCIPALS_MAX", 2)
+    made = [house.key() for _ in range(3)]
+    for key in made:
+        assert house.ask("GET", NOTES, key).status_code == 200
+    held = [house.service.runtime.principals.fresh(keys.digest(key)) for key in made]
+    assert [principal is None for principal in held] == [True, False, False]
+    assert PRINCIPALS_MAX > 2
+
+
+# -- a key that asks again ---------------------------------------------------------------------
+#
+# After its first request a key is not looked up again. Every reason to refuse must still be seen.
+
+
+def known(house, **wish):
+    """A key that was let in before."""
+    key = house.key(**wish)
+    assert house.ask("GET", NOTES, key).status_code == 200
+    return key
+
+
+def test_a_known_key_expires_on_time(house, refused):
+    key = known(house, expires_at=house.clock() + timedelta(seconds=5))
+    house.clock.forward(seconds=4)
+    assert house.ask("GET", NOTES, key).status_code == 200
+    house.clock.forward(seconds=1)
+    refused(house.ask("GET", NOTES, key), problem.API_KEY_EXPIRED)
+
+
+def test_a_known_key_is_locked_out_with_its_address(house, refused):
+    key = known(house)
+    for _ in range(5):
+        refused(house.ask("GET", NOTES, UNKNOWN), problem.INVALID_API_KEY)
+    refused(house.ask("GET", NOTES, key), problem.AUTH_LOCKED)
+    assert house.ask("GET", NOTES, key, client=("192.0.2.7", 1)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda key: f"Bearer  {key}",
+        lambda key: f"Bearer {key[:-1]}",
+        lambda key: f"Bearer {key.upper()}",
+        lambda key: f"Bearer {key}0",
+        lambda key: f"Bearer\t{key}",
+    ],
+)
+def test_nothing_like_a_known_key_is_let_in(house, refused, spoil):
+    key = known(house)
+    answer = house.ask("GET", NOTES, headers={"Authorization": spoil(key)})
+    refused(answer, problem.INVALID_API_KEY)
+    refused(
+        house.ask("GET", NOTES, headers={"Authorization": f"bearer {key}"}), problem.MISSING_API_KEY
+    )
+
+
+def test_a_known_key_with_a_list_of_addresses_is_asked_for_its_own_every_time(house, refused):
+    key = house.key(addresses=("203.0.113.9",))
+    for _ in range(2):
+        answer = house.ask("GET", NOTES, key, client=("203.0.113.9", 1))
+        assert answer.status_code == 200
+    refused(house.ask("GET", NOTES, key, client=("203.0.113.8", 1)), problem.IP_NOT_ALLOWED)
+
+
+def test_a_refused_request_of_a_known_key_is_counted_nowhere(house, refused):
+    key = known(house, per_minute=2)
+    assert house.ask("GET", NOTES, key).status_code == 200
+    for _ in range(3):
+        over = house.ask("GET", NOTES, key)
+        refused(over, problem.RATE_LIMITED)
+        assert over.headers["x-ratelimit-remaining-day"] == "49998"
+
+
+def test_a_plan_that_changed_is_seen_by_a_known_key(house, refused):
+    key = known(house)
+    house.system(lambda ctx: _end_plans(ctx, key))
+    house.ticks += 1.1
+    refused(house.ask("GET", NOTES, key), problem.PLAN_INELIGIBLE)
+
+
+# -- a key that is refused again ---------------------------------------------------------------
+
+
+REFUSED = {
+    "revoked": problem.API_KEY_REVOKED,
+    "lapsed": problem.PLAN_INELIGIBLE,
+    "weak": problem.INSUFFICIENT_SCOPE,
+    "personal": problem.WORKSPACE_KEY_REQUIRED,
+    "used up": problem.RATE_LIMITED,
+}
+OURS = "/api/v2/ours"
+
+
+def refusable(house, reason):
+    """A key and a path at which it is refused."""
+    if reason == "personal":
+        return house.key(personal=True), OURS
+    key = house.key("profiles:write") if reason == "weak" else house.key(per_day=1)
+    if reason == "used up":
+        assert house.ask("GET", NOTES, key).status_code == 200
+    if reason == "revoked":
+        house.system(lambda ctx: _revoke(ctx, key))
+    if reason == "lapsed":
+        house.system(lambda ctx: _end_plans(ctx, key))
+    return key, NOTES
+
+
+def told(answer):
+    """Everything that an answer says but its request's id."""
+    id_ = answer.headers["x-request-id"]
+    headers = [(name, value.replace(id_, "")) for name, value in answer.headers.multi_items()]
+    return answer.status_code, sorted(headers), answer.text.replace(id_, "")
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_a_refusal_is_repeated_word_for_word(house, refused, reason):
+    key, path = refusable(house, reason)
+    first, again = house.ask("GET", path, key), house.ask("GET", path, key)
+    refused(again, REFUSED[reason])
+    assert told(again) == told(first)
+    assert again.headers["x-request-id"] != first.headers["x-request-id"]
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_a_repeated_refusal_is_no_use_of_the_key(house, reason):
+    key, path = refusable(house, reason)
+    house.service.runtime.gate.uses.take()
+    for _ in range(2):
+        house.ask("GET", path, key)
+    assert house.service.runtime.gate.uses.take() == {}
+
+
+def test_a_repeated_refusal_tells_the_time_that_is_left(house, refused):
+    key = house.key(per_minute=1)
+    assert house.ask("GET", NOTES, key).status_code == 200
+    for left, passed in ((53, 0), (53, 1), (52, 52)):
+        over = house.ask("GET", NOTES, key)
+        refused(over, problem.RATE_LIMITED)
+        assert over.headers["retry-after"] == str(left)
+        house.clock.forward(seconds=passed)
+    assert house.ask("GET", NOTES, key).status_code == 200
+
+
+def test_a_refused_key_is_let_in_once_the_reason_is_gone(house, refused):
+    key, path = refusable(house, "lapsed")
+    refused(house.ask("GET", path, key), problem.PLAN_INELIGIBLE)
+
+    async def begin(ctx):
+        found = await accounts.find_key(ctx.tx, keys.digest(key), plans.DEFAULT_PLANS)
+        await accounts.set_plan(ctx, found.key.workspace_id, "elite", plans.DEFAULT_PLANS)
+
+    house.system(begin)
+    house.ticks += 1.1
+    assert house.ask("GET", path, key).status_code == 200
+
+
+# -- lockout -----------------------------------------------------------------------------------
+
+
+def test_five_unknown_keys_lock_an_address_for_valid_keys_too(house, refused):
+    key = house.key()
+    for _ in range(5):
+        refused(house.ask("GET", NOTES, UNKNOWN), problem.INVALID_API_KEY)
+    answer = house.ask("GET", NOTES, key)
+    refused(answer, problem.AUTH_LOCKED)
+    assert answer.headers["retry-after"] == "900"
+    refused(house.ask("GET", NOTES), problem.MISSING_API_KEY)
+    assert house.ask("GET", NOTES, key, client=("192.0.2.7", 1)).status_code == 200
+    house.clock.forward(minutes=15)
+    assert house.ask("GET", NOTES, key).status_code == 200
+
+
+class Waiting(MemoryStorage):
+    """A store whose reads let others go first, as a disk does."""
+
+    async def read(self, tenant, unit):
+        await asyncio.sleep(0)
+        return await super().read(tenant, unit)
+
+
+@pytest.mark.parametrize("store", [MemoryStorage, Waiting])
+def test_of_a_burst_exactly_five_are_told_that_their_key_is_unknown(make_house, house, store):
+    house = make_house(parts={"storage": store(house.service_collections)})
+    answers = house.asks([("GET", NOTES)] * 100, UNKNOWN)
+    codes = sorted(answer.status_code for answer in answers)
+    assert codes == [401] * 5 + [429] * 95
+
+
+def test_known_keys_that_fail_lock_nobody_out(house, refused):
+    key = house.key()
+    house.system(lambda ctx: _revoke(ctx, key))
+    for _ in range(10):
+        refused(house.ask("GET", NOTES, key), problem.API_KEY_REVOKED)
+
+
+# -- addresses ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("client", "headers", "status"),
+    [
+        (("203.0.113.9", 1), {}, 200),
+        (("203.0.113.8", 1), {}, 403),
+        (("127.0.0.1", 1), {"CF-Connecting-IP": "::ffff:203.0.113.9"}, 200),
+        (("127.0.0.1", 1), {"X-Forwarded-For": "203.0.113.9, 10.0.0.1"}, 200),
+        (("10.1.2.3", 1), {"X-Real-IP": "203.0.113.9"}, 200),
+        (("127.0.0.1", 1), {"CF-Connecting-IP": "203.0.113.8", "X-Real-IP": "203.0.113.9"}, 403),
+        (("127.0.0.1", 1), {"CF-Connecting-IP": "garbage", "X-Real-IP": "203.0.113.9"}, 403),
+        (("198.51.100.1", 1), {"X-Forwarded-For": "203.0.113.9"}, 403),
+        (None, {"X-Forwarded-For": "203.0.113.9"}, 200),
+        (None, {}, 403),
+    ],
+)
+def test_the_allowlist_of_a_key_sees_the_client_and_not_what_strangers_write(
+    house, client, headers, status
+):
+    key = house.key(addresses=("203.0.113.9",))
+    answer = house.ask("GET", NOTES, key, client=client, headers=headers)
+    assert answer.status_code == status
+
+
+# -- limits ------------------------------------------------------------------------------------
+
+
+def test_a_key_may_call_as_often_as_its_plan_says(house, refused):
+    key = house.key(plan="pro")
+    for left in range(29, -1, -1):
+        answer = house.ask("GET", NOTES, key)
+        assert answer.headers["x-ratelimit-remaining-minute"] == str(left)
+    over = house.ask("GET", NOTES, key)
+    refused(over, problem.RATE_LIMITED)
+    assert over.headers["retry-after"] == "53"  # the clock stands at :07
+    assert over.headers["x-ratelimit-remaining-minute"] == "0"
+    assert over.headers["x-ratelimit-remaining-day"] == "4970"
+    assert [name for name, _ in over.headers.multi_items()].count("x-ratelimit-limit-day") == 1
+    house.clock.forward(seconds=53)
+    assert house.ask("GET", NOTES, key).status_code == 200
+
+
+def test_refusals_behind_the_gate_carry_the_limits_as_well(house, refused):
+    answer = house.ask("GET", f"{NOTES}?limit=0", house.key())
+    refused(answer, problem.INVALID_PARAMETER)
+    assert answer.headers["x-ratelimit-remaining-minute"] == "119"
+
+
+def test_without_limits_nothing_is_counted(make_house):
+    house = make_house(rate_limits=False)
+    key = house.key(plan="pro")
+    answers = house.asks([("GET", NOTES)] * 40, key)
+    assert {answer.status_code for answer in answers} == {200}
+    assert not any("ratelimit" in name for name in answers[0].headers)
+
+
+def test_a_lookup_under_another_digest_admits_nobody(house, refused):
+    key = house.key()
+    runtime = house.service.runtime
+
+    class Confused(Principals):
+        async def load(self, digest_hex):
+            return await super().load(keys.digest(key))
+
+    confused = Confused(house.storage, runtime.plans, lambda: 0.0)
+    runtime.gate = Gate(confused, address.DEFAULT_TRUSTED)
+    refused(house.ask("GET", NOTES, UNKNOWN), problem.INVALID_API_KEY)
+    assert house.ask("GET", NOTES, key).status_code == 200

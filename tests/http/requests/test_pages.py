@@ -1,0 +1,184 @@
+"""The pages around the operations."""
+
+import gzip
+import hashlib
+import tomllib
+from datetime import UTC, datetime
+
+import pytest
+from openapi_spec_validator import validate
+
+from svc_core import problem
+from svc_core.problem import CATALOGUE
+from svc_http.requests import pages
+
+ORIGIN = "https://api.example.org"
+VENDOR = pages.STATIC / "vendor"
+
+
+@pytest.mark.parametrize(
+    ("accept", "media_type"),
+    [
+        (None, "application/json"),
+        ("*/*", "application/json"),
+        ("text/html,application/xhtml+xml,*/*;q=0.8", "text/html; charset=utf-8"),
+    ],
+)
+def test_the_index_leads_everywhere(house, accept, media_type):
+    answer = house.ask("GET", "/", headers={} if accept is None else {"Accept": accept})
+    assert answer.headers["content-type"] == media_type
+    assert 'rel="service-desc"' in answer.headers["link"]
+    assert 'rel="service-doc"' in answer.headers["link"]
+    for path in ("/docs", "/openapi.json", "/openapi.flat.json", "/llms.txt", "/livez", "/readyz"):
+        assert ORIGIN + path in answer.text
+        assert house.ask("GET", path).status_code == 200
+
+
+def test_what_the_index_cannot_be_is_refused(house, refused):
+    refused(house.ask("GET", "/", headers={"Accept": "image/png"}), problem.NOT_ACCEPTABLE)
+
+
+@pytest.mark.parametrize("path", ["/openapi.json", "/openapi.flat.json"])
+def test_the_description_is_valid_and_is_of_this_service(house, path):
+    document = house.ask("GET", path).json()
+    validate(document)
+    assert document["openapi"].startswith("3.1")
+    told = {
+        operation["operationId"]
+        for methods in document["paths"].values()
+        for operation in methods.values()
+        if isinstance(operation, dict) and "operationId" in operation
+    }
+    assert "listNotes" in told
+
+
+@pytest.mark.parametrize("kind", CATALOGUE.values(), ids=lambda kind: kind.slug)
+def test_every_problem_type_has_its_page(shared_house, kind):
+    page = shared_house.ask("GET", f"/problems/{kind.slug}")
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert kind.code in page.text
+    assert shared_house.ask("GET", f"/problems/{kind.slug}").content == page.content
+    told = shared_house.ask(
+        "GET", f"/problems/{kind.slug}", headers={"Accept": "application/json"}
+    ).json()
+    assert told["type"] == f"{ORIGIN}/problems/{kind.slug}"
+    assert (told["code"], told["status"]) == (kind.code, kind.status)
+
+
+def test_an_invented_problem_type_has_none(house, refused):
+    refused(house.ask("GET", "/problems/nothing"), problem.NOT_FOUND)
+
+
+def test_the_reference_loads_nothing_from_elsewhere(house):
+    answer = house.ask("GET", "/docs")
+    policy = answer.headers["content-security-policy"]
+    assert "script-src 'self';" in policy
+    assert "'unsafe-eval'" not in policy
+    assert f"connect-src 'self' {ORIGIN};" in policy
+    assert "http" not in answer.text.replace(ORIGIN, "")
+    for script in (pages.SCALAR, "/static/docs.js"):
+        assert script[1:] in answer.text
+        assert house.ask("GET", script).headers["content-type"].startswith("text/javascript")
+
+
+def test_the_reference_may_ask_the_data_host(make_house):
+    house = make_house(data_url="https://data.example.org")
+    assert (
+        "https://data.example.org;" in house.ask("GET", "/docs").headers["content-security-policy"]
+    )
+
+
+def test_vendored_files_are_the_ones_that_were_taken_in():
+    listed = tomllib.loads((VENDOR / "VENDOR.toml").read_text())["file"]
+    for entry in listed:
+        assert hashlib.sha256((VENDOR / entry["path"]).read_bytes()).hexdigest() == entry["sha256"]
+        assert entry["licence"]
+    there = {path.relative_to(VENDOR).as_posix() for path in VENDOR.rglob("*") if path.is_file()}
+    assert there == {entry["path"] for entry in listed} | {"VENDOR.toml"}
+
+
+def test_files_are_compressed_kept_and_not_sent_twice(house):
+    packed = house.ask("GET", pages.SCALAR, headers={"Accept-Encoding": "gzip"})
+    plain = house.ask("GET", pages.SCALAR, headers={"Accept-Encoding": "gzip; q=0, *"})
+    assert packed.content == plain.content  # the client unpacked it
+    assert packed.headers["content-encoding"] == "gzip"
+    assert "content-encoding" not in plain.headers
+    assert int(packed.headers["content-length"]) < int(plain.headers["content-length"]) / 3
+    assert packed.headers["etag"] != plain.headers["etag"]
+    same = {"Accept-Encoding": "gzip", "If-None-Match": packed.headers["etag"]}
+    assert house.ask("GET", pages.SCALAR, headers=same).status_code == 304
+    other = {"Accept-Encoding": "identity", "If-None-Match": packed.headers["etag"]}
+    assert house.ask("GET", pages.SCALAR, headers=other).status_code == 200
+    assert packed.headers["cache-control"] == "public, max-age=300"
+
+
+def test_a_small_page_is_not_worth_compressing(house):
+    answer = house.ask("GET", "/static/docs.js", headers={"Accept-Encoding": "gzip"})
+    assert "content-encoding" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/static/vendor/VENDOR.toml", "/static/../settings.py", "/static/vendor", "/static/x.js"],
+)
+def test_only_the_listed_files_are_there(house, path):
+    assert house.raw({"path": path}).status == 404
+
+
+def test_health_is_never_kept(house):
+    for path, state in (("/livez", "live"), ("/readyz", "ready")):
+        answer = house.ask("GET", path)
+        assert answer.json() == {"status": state}
+        assert answer.headers["cache-control"] == "no-store"
+
+
+def test_metrics_count_by_route_and_never_by_path_or_invented_method(house):
+    house.ask("GET", "/api/v1/notes/obs_1")
+    house.ask("INVENTED", "/secret/path")
+    house.ask("GET", "/livez")
+    answer = house.ask("GET", "/metrics")
+    assert answer.headers["content-type"].startswith("text/plain")
+    wanted = 'svc_requests_total{method="GET",route="/api/v1/notes/{noteId}",status="401"} 1.0'
+    assert wanted in answer.text
+    assert 'svc_requests_total{method="OTHER",route="",status="404"} 1.0' in answer.text
+    assert 'svc_request_seconds_count{method="GET",route="/livez"} 1.0' in answer.text
+    assert "svc_requests_in_flight 1.0" in answer.text
+    assert "secret" not in answer.text
+    assert "INVENTED" not in answer.text
+
+
+def test_the_deprecations_are_listed_with_their_end(make_house, house):
+    assert "<code>since</code>" in house.ask("GET", "/docs/deprecations").text
+    assert "no end is set" in house.ask("GET", "/docs/deprecations").text
+    ended = make_house(sunset_at=datetime(2027, 6, 30, tzinfo=UTC))
+    assert "2027-06-30" in ended.ask("GET", "/docs/deprecations").text
+
+
+def test_where_nothing_is_deprecated_the_page_says_so(make_house):
+    quiet = make_house(parts={"operations": ()})
+    page = quiet.ask("GET", "/docs/deprecations").text
+    assert "No input is deprecated." in page
+    assert "<table>" not in page
+
+
+def test_the_page_for_language_models_names_every_operation(house):
+    text = house.ask("GET", "/llms.txt").text
+    assert "- POST /api/v1/notes: createNote." in text
+    assert "- GET /api/v2/open: open." in text
+
+
+def test_the_version_is_that_of_the_distribution(monkeypatch):
+    monkeypatch.setattr(pages, "version", lambda name: {"svc": "1.2.3"}[name])
+    assert pages.service_version() == "1.2.3"
+
+    def missing(name):
+        raise pages.PackageNotFoundError(name)
+
+    monkeypatch.setattr(pages, "version", missing)
+    assert pages.service_version() == "unknown"
+
+
+def test_compression_is_reproducible():
+    page = pages.Page("text/plain", b"x" * 5_000)
+    assert gzip.decompress(page.packed) == page.body
+    assert page.packed == pages.Page("text/plain", b"x" * 5_000).packed

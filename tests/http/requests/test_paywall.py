@@ -1,0 +1,155 @@
+"""What a request without a key is told to pay, over HTTP (Spec: x402 path selection)."""
+
+import json
+from base64 import b64decode, b64encode
+
+import pytest
+
+from svc_core import catalog, payments, problem
+from svc_core.ports import BASE_V2
+from svc_http.requests.paywall import Paywall, terms
+from svc_http.settings import SettingsError, load
+from svc_http.storage import MemoryStorage
+
+LIST = "/api/v1/reports"
+PAYEE = "0x52908400098527886E0F7030069857D2E4169EE7"
+REPORT = "rpt_" + "0" * 24
+
+
+def challenge(answer):
+    return json.loads(b64decode(answer.headers["payment-required"], validate=True))
+
+
+@pytest.fixture
+def priced(make_house):
+    def make(**settings):
+        parts = {
+            "operations": catalog.OPERATIONS,
+            "storage": MemoryStorage(catalog.COLLECTIONS, epoch=b"12345678"),
+        }
+        return make_house(parts=parts, **settings)
+
+    return make
+
+
+def test_each_request_without_a_key_is_asked_to_pay_for_what_it_asked_for(priced, refused):
+    house = priced()
+    first, again, other = [house.ask("GET", f"{LIST}?limit={n}") for n in (5, 5, 6)]
+    paying = house.ask("GET", f"{LIST}?limit=5", headers={"PAYMENT-SIGNATURE": "x"})
+    for answer in (first, again, other, paying):
+        refused(answer, problem.PAYMENT_REQUIRED)
+    assert challenge(first) == challenge(again)
+    assert challenge(other)["resource"]["url"].endswith("?limit=6")
+    assert challenge(paying)["error"] != challenge(first)["error"]
+
+
+def test_a_request_without_a_key_is_told_what_to_pay_and_how(priced, refused):
+    house = priced()
+    for path, amount in [
+        (LIST, "50000"),
+        (f"{LIST}?limit=5&profileId=prf_{'0' * 24}", "50000"),
+        (f"{LIST}/{REPORT}", "250000"),
+        (f"{LIST}/{REPORT}/signals", "10000"),
+        (f"{BASE_V2}/changes?limit=1", "10000"),
+    ]:
+        answer = house.ask("GET", path)
+        refused(answer, problem.PAYMENT_REQUIRED)
+        asked = challenge(answer)
+        assert asked["x402Version"] == 2
+        assert asked["error"] == "PAYMENT-SIGNATURE header is required"
+        assert asked["resource"]["url"] == house.service.runtime.origin + path
+        assert [offer["amount"] for offer in asked["accepts"]] == [amount]
+        assert asked["accepts"][0]["network"] == "eip155:84532"
+        assert "payment-response" not in answer.headers
+
+
+def test_pages_of_other_origins_can_read_the_challenge(priced):
+    answer = priced().ask("GET", LIST, headers={"Origin": "https://shop.example"})
+    exposed = answer.headers["access-control-expose-headers"].split(", ")
+    assert {"PAYMENT-REQUIRED", "X-Request-Id"} <= set(exposed)
+    preflight = priced().ask(
+        "OPTIONS",
+        LIST,
+        headers={
+            "Origin": "https://shop.example",
+            "Access-Control-Request-Method": "GET",
+            "Access-Control-Request-Headers": "payment-signature,access-control-expose-headers",
+        },
+    )
+    allowed = preflight.headers["access-control-allow-headers"].lower()
+    assert "payment-signature" in allowed
+    assert "access-control-expose-headers" in allowed
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_payment_is_not_taken_and_the_payer_is_told_so(priced, refused, method):
+    payment = b64encode(b'{"x402Version":2,"accepted":{},"payload":{}}').decode()
+    for sent in (payment, "", "not base64", "a" * 10_000):
+        answer = priced().ask(method, LIST, headers={"PAYMENT-SIGNATURE": sent})
+        assert answer.status_code == 402
+        assert challenge(answer)["error"] == payments.ERROR_UNSETTLED
+        assert "payment-response" not in answer.headers
+        if method == "GET":
+            told = refused(answer, problem.PAYMENT_REQUIRED)
+            assert "nothing was charged" in told["detail"]
+            assert "API key" in told["resolution"]
+
+
+def test_a_key_is_never_offered_payment_however_it_fails(priced, refused):
+    house = priced()
+    # The scheme's name is case-sensitive: this is no key, but a request without one.
+    lower = house.ask("GET", LIST, headers={"Authorization": "bearer svc_" + "0" * 64})
+    refused(lower, problem.PAYMENT_REQUIRED)
+    assert challenge(lower)["accepts"]
+    wrong = house.ask("GET", LIST, "svc_" + "0" * 64, headers={"PAYMENT-SIGNATURE": "e30="})
+    refused(wrong, problem.INVALID_API_KEY)
+    assert "payment-required" not in wrong.headers
+    known = house.ask("GET", LIST, house.key("reports:read"), headers={"PAYMENT-SIGNATURE": "e30="})
+    assert known.status_code == 200
+    assert "payment-required" not in known.headers
+    unpriced = house.ask("GET", "/api/v1/profiles", headers={"PAYMENT-SIGNATURE": "e30="})
+    refused(unpriced, problem.MISSING_API_KEY)
+    assert "payment-required" not in unpriced.headers
+
+
+def test_an_operation_without_a_price_names_none(house, refused):
+    answer = house.ask("GET", "/api/v1/priced")
+    refused(answer, problem.PAYMENT_REQUIRED)
+    assert "payment-required" not in answer.headers
+    unpriced = [op for op in catalog.OPERATIONS if op.auth == "bearer"]
+    assert all(Paywall.of(op, house.service.runtime.settings) is None for op in unpriced)
+
+
+@pytest.mark.parametrize(
+    ("given", "network", "payee"),
+    [
+        ({}, "eip155:84532", payments.NOBODY),
+        ({"SVC_ENV": "production"}, "eip155:84532", payments.NOBODY),
+        ({"SVC_X402_PAY_TO": PAYEE}, "eip155:84532", PAYEE),
+        ({"SVC_ENV": "production", "SVC_X402_PAY_TO": PAYEE}, "eip155:8453", PAYEE),
+        ({"SVC_X402_NETWORK": "eip155:8453", "SVC_X402_PAY_TO": PAYEE}, "eip155:8453", PAYEE),
+        (
+            {
+                "SVC_ENV": "production",
+                "SVC_X402_NETWORK": "eip155:84532",
+                "SVC_X402_PAY_TO": PAYEE,
+            },
+            "eip155:84532",
+            PAYEE,
+        ),
+    ],
+)
+def test_real_money_is_asked_only_for_somebody(given, network, payee):
+    found = terms(load(given))
+    assert (found.network.id, found.pay_to) == (network, payee)
+
+
+@pytest.mark.parametrize("text", ["0x0", "52" * 20, "0x" + "0" * 40, "0x" + "g" * 40, f"{PAYEE}\n"])
+def test_an_address_that_is_none_is_refused(text):
+    with pytest.raises(SettingsError, match="x402_pay_to"):
+        load({"SVC_X402_PAY_TO": text})
+
+
+def test_real_money_for_nobody_is_refused_at_the_start():
+    with pytest.raises(SettingsError, match="'x402_pay_to' is missing"):
+        load({"SVC_X402_NETWORK": "eip155:8453"})

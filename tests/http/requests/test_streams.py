@@ -1,0 +1,434 @@
+"""Streams: begun and ended as promised, whoever ends them, and counted while they are open."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import attrs
+import pytest
+
+from svc_core import accounts, catalog, problem
+from svc_core.cursor import Keyring
+from svc_core.operation import Actor, Context
+from svc_core.ports import Answer
+from svc_core.problem import Problem
+from svc_core.stream import Stream
+from svc_core.testing.clock import START
+from svc_http.requests import streams
+from svc_http.requests.exchange import Exchange
+from svc_http.requests.streams import Flow, Following, Open
+from svc_http.runtime.commits import Commits
+from svc_http.storage import MemoryStorage
+from svc_http.storage.errors import Overloaded, StorageUnavailable
+
+TAIL = "/api/v2/changes"
+
+SOON = 60.0
+"""What has not come by then never comes: a busy machine takes its time."""
+
+
+# -- one flow ----------------------------------------------------------------------------------
+
+
+class Client:
+    """The other end of a stream, in ASGI's words; it reads at once unless told otherwise."""
+
+    def __init__(self) -> None:
+        self.said = b""
+        self.is_over = False
+        self.heard = asyncio.Event()
+        self.leaving = asyncio.Event()
+        self.reading = asyncio.Event()
+        self.reading.set()
+
+    async def receive(self) -> Any:
+        await self.leaving.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Any) -> None:
+        await self.reading.wait()
+        self.said += message.get("body", b"")
+        self.is_over = not message["more_body"]
+        self.heard.set()
+
+
+def farewell(told: bytes | None) -> bytes:
+    return b"[end %b]" % (b"" if told is None else json.loads(told)["code"].encode())
+
+
+def flow(client: Client, parts: Callable[[Any], AsyncIterator[bytes]], **how: Any) -> Flow:
+    scope = {"method": "GET", "path": TAIL, "query_string": b"", "headers": []}
+    storage = MemoryStorage(())
+
+    async def may() -> None:
+        return None
+
+    watch = Following(storage, "", lambda tx, now: tx, Commits(storage), lambda: None)  # type: ignore[arg-type,return-value]
+    made = Flow(
+        exchange=Exchange(scope, client.receive, client.send, 1_000),
+        stream=Stream("text/plain", parts, b"[beat]", farewell),
+        watch=watch,
+        still=may,
+        drain=asyncio.Event(),
+        origin="https://api.example.org",
+    )
+    return attrs.evolve(made, **how)
+
+
+async def one_and_wait(_: Any) -> AsyncIterator[bytes]:
+    yield b"one"
+    await asyncio.Event().wait()
+
+
+async def told(parts: Any = one_and_wait, **how: Any) -> Client:
+    """What a client has heard when the flow is over, which must be soon."""
+    client = Client()
+    async with asyncio.timeout(SOON):
+        await flow(client, parts, **how).run()
+    return client
+
+
+def run(work: Any) -> Any:
+    return asyncio.run(work)
+
+
+def test_parts_that_end_end_the_answer() -> None:
+    async def two(_: Any) -> AsyncIterator[bytes]:
+        yield b"one"
+        yield b"two"
+
+    client = run(told(two))
+    assert (client.said, client.is_over) == (b"onetwo", True)
+
+
+def test_its_time_is_over_with_a_word() -> None:
+    client = run(told(seconds=0.05))
+    assert (client.said, client.is_over) == (b"one[end ]", True)
+
+
+def test_silence_is_broken_by_heartbeats() -> None:
+    client = run(told(seconds=1.0, heartbeat_seconds=0.03))
+    assert client.said.startswith(b"one[beat][beat]")
+    assert client.said.endswith(b"[end ]")
+
+
+def test_the_end_of_the_server_is_told() -> None:
+    async def go() -> Client:
+        client, drain = Client(), asyncio.Event()
+        running = asyncio.create_task(flow(client, one_and_wait, drain=drain).run())
+        await client.heard.wait()
+        drain.set()
+        async with asyncio.timeout(SOON):
+            await running
+        return client
+
+    client = run(go())
+    assert (client.said, client.is_over) == (b"one[end SHUTTING_DOWN]", True)
+
+
+def test_a_key_that_may_no_longer_read_ends_it() -> None:
+    asked = []
+
+    async def still() -> None:
+        asked.append(1)
+        if len(asked) == 3:
+            raise Problem(problem.API_KEY_REVOKED)
+
+    client = run(told(still=still, recheck_seconds=0.01))
+    assert (client.said, client.is_over) == (b"one[end API_KEY_REVOKED]", True)
+
+
+def test_a_key_that_may_no_longer_read_is_told_nothing_more() -> None:
+    is_revoked = False
+
+    async def still() -> None:
+        if is_revoked:
+            raise Problem(problem.API_KEY_REVOKED)
+
+    async def parts(_: Any) -> AsyncIterator[bytes]:
+        nonlocal is_revoked
+        yield b"one"
+        is_revoked = True
+        yield b"two"
+
+    client = run(told(parts, still=still))
+    assert (client.said, client.is_over) == (b"one[end API_KEY_REVOKED]", True)
+
+
+@pytest.mark.parametrize(
+    ("failure", "code"),
+    [
+        (Problem(problem.WATERMARK_GONE), b"WATERMARK_GONE"),
+        (StorageUnavailable("disk full"), b"STORAGE_UNAVAILABLE"),
+        (Overloaded(), b"OVERLOADED"),
+    ],
+)
+def test_what_goes_wrong_is_told_within(failure: Exception, code: bytes) -> None:
+    async def broken(_: Any) -> AsyncIterator[bytes]:
+        yield b"one"
+        raise failure
+
+    client = run(told(broken))
+    assert (client.said, client.is_over) == (b"one[end %b]" % code, True)
+
+
+def test_a_defect_is_for_the_edge_and_cuts_the_answer_short() -> None:
+    async def broken(_: Any) -> AsyncIterator[bytes]:
+        yield b"one"
+        raise RuntimeError("a defect")
+
+    client = Client()
+    with pytest.raises(RuntimeError):
+        run(flow(client, broken).run())
+    assert (client.said, client.is_over) == (b"one", False)
+
+
+def test_whoever_leaves_is_noticed_and_everything_is_given_back() -> None:
+    given_back = []
+
+    async def held(_: Any) -> AsyncIterator[bytes]:
+        try:
+            yield b"one"
+            await asyncio.Event().wait()
+        finally:
+            given_back.append(True)
+
+    async def go() -> Client:
+        client = Client()
+        running = asyncio.create_task(flow(client, held).run())
+        await client.heard.wait()
+        client.leaving.set()
+        async with asyncio.timeout(SOON):
+            await running
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+        return client
+
+    client = run(go())
+    assert (client.said, client.is_over, given_back) == (b"one", False, [True])
+
+
+def test_whoever_does_not_read_is_cut_off() -> None:
+    async def go(parts: Any, **how: Any) -> Client:
+        client = Client()
+        client.reading.clear()
+        async with asyncio.timeout(SOON):
+            await flow(client, parts, slow_seconds=0.05, **how).run()
+        return client
+
+    async def silent(_: Any) -> AsyncIterator[bytes]:
+        await asyncio.Event().wait()
+        yield b""
+
+    assert run(go(one_and_wait)).said == b""
+    assert run(go(silent, heartbeat_seconds=0.01)).said == b""
+
+
+def test_a_farewell_waits_for_nobody() -> None:
+    async def go() -> None:
+        client, drain = Client(), asyncio.Event()
+        running = asyncio.create_task(flow(client, one_and_wait, drain=drain).run())
+        await client.heard.wait()
+        client.reading.clear()
+        drain.set()
+        async with asyncio.timeout(SOON):
+            await running
+
+    run(go())
+
+
+def test_only_so_many_are_open() -> None:
+    counted = Open(most=3, of_one=2)
+    with counted.one("a"), counted.one("a"):
+        with pytest.raises(Problem) as of_one, counted.one("a"):
+            pass
+        with counted.one("b"):
+            with pytest.raises(Problem) as of_all, counted.one("c"):
+                pass
+            assert len(counted) == 3
+        with counted.one("c"):
+            pass
+    assert len(counted) == 0
+    for caught in (of_one, of_all):
+        assert caught.value.type is problem.OVERLOADED
+        assert caught.value.headers["Retry-After"] == "1"
+
+
+# -- waiting for commits -----------------------------------------------------------------------
+
+
+def test_a_commit_wakes_whoever_waits_and_none_is_missed() -> None:
+    async def go() -> None:
+        storage = MemoryStorage(catalog.COLLECTIONS)
+        commits = Commits(storage)
+        assert not await commits.after(commits.version, 0.01)
+
+        async def write(tx: Any) -> None:
+            await tx.answers.put("op", "key", Answer(b"", 200, (), b"", START))
+
+        before = commits.version
+        waiting = [asyncio.create_task(commits.after(before, 5)) for _ in range(3)]
+        await asyncio.sleep(0)
+        await asyncio.to_thread(lambda: asyncio.run(storage.write("", write)))
+        async with asyncio.timeout(SOON):
+            assert await asyncio.gather(*waiting) == [True] * 3
+            assert await commits.after(before, 5)
+
+    run(go())
+    run(go())
+
+
+def test_a_commit_after_the_end_of_the_loop_wakes_nobody() -> None:
+    storage = MemoryStorage(catalog.COLLECTIONS)
+    commits = Commits(storage)
+    loop = asyncio.new_event_loop()
+    waiting = loop.create_task(commits.after(0, 5))
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
+    commits._heard()
+    waiting._log_destroy_pending = False  # type: ignore[attr-defined]
+    with contextlib.suppress(RuntimeError):
+        waiting.get_coro().close()
+    assert run(commits.after(-1, 0.1))
+
+
+# -- over the whole service --------------------------------------------------------------------
+
+
+class Seat:
+    """One request whose answer is read as it comes."""
+
+    def __init__(self, house: Any, key: str, query: str = "tail=true", **fields: str) -> None:
+        self.client = Client()
+        self.started: dict[str, Any] = {}
+        named = {"authorization": f"Bearer {key}", **fields}
+        self.scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": "GET",
+            "path": TAIL,
+            "raw_path": TAIL.encode(),
+            "query_string": query.encode(),
+            "root_path": "",
+            "headers": [(n.replace("_", "-").encode(), v.encode()) for n, v in named.items()],
+            "client": ("127.0.0.1", 5000),
+        }
+        self.task = asyncio.create_task(house.service(self.scope, self._receive, self._send))
+        self._asked = False
+
+    async def _receive(self) -> Any:
+        if not self._asked:
+            self._asked = True
+            return {"type": "http.request", "body": b"", "more_body": False}
+        return await self.client.receive()
+
+    async def _send(self, message: Any) -> None:
+        if message["type"] == "http.response.start":
+            self.started = message
+        else:
+            await self.client.send(message)
+
+    async def until(self, text: bytes) -> bytes:
+        async with asyncio.timeout(SOON):
+            while text not in self.client.said:
+                self.client.heard.clear()
+                await self.client.heard.wait()
+        return self.client.said
+
+    async def leave(self) -> None:
+        self.client.leaving.set()
+        async with asyncio.timeout(SOON):
+            await self.task
+
+    @property
+    def fields(self) -> dict[str, str]:
+        return {n.decode(): v.decode() for n, v in self.started["headers"]}
+
+
+@pytest.fixture
+def whole(make_house: Any) -> Any:
+    storage = MemoryStorage(catalog.COLLECTIONS)
+    return make_house(parts={"operations": catalog.OPERATIONS, "storage": storage})
+
+
+def test_a_stream_is_counted_once_and_seen_in_the_metrics(whole: Any) -> None:
+    key = whole.key("osint:read", "profiles:write")
+
+    async def go() -> None:
+        seat = Seat(whole, key, origin="https://shop.example")
+        await seat.until(b"retry")
+        assert seat.started["status"] == 200
+        assert seat.fields["content-type"] == "text/event-stream"
+        assert seat.fields["cache-control"] == "private, no-store"
+        assert seat.fields["x-accel-buffering"] == "no"
+        assert "content-length" not in seat.fields
+        assert "access-control-expose-headers" in seat.fields
+        left = int(seat.fields["x-ratelimit-remaining-minute"])
+        assert len(whole.service.runtime.streams) == 1
+        again = Seat(whole, key)
+        await again.until(b"retry")
+        assert int(again.fields["x-ratelimit-remaining-minute"]) == left - 1
+        await seat.leave()
+        await again.leave()
+        assert len(whole.service.runtime.streams) == 0
+        assert whole.service.edge.in_flight == 0
+
+    whole.run(go())
+    assert "svc_streams_open 0.0" in whole.ask("GET", "/metrics").text
+
+
+def test_more_streams_of_one_key_than_there_may_be_are_refused(whole: Any) -> None:
+    key = whole.key("osint:read")
+
+    async def go() -> bytes:
+        seats = [Seat(whole, key) for _ in range(streams.STREAMS_PER_CALLER_MAX)]
+        for seat in seats:
+            await seat.until(b"retry")
+        refused = Seat(whole, key)
+        async with asyncio.timeout(SOON):
+            await refused.task
+        assert refused.started["status"] == 503
+        for seat in seats:
+            await seat.leave()
+        return refused.client.said
+
+    assert json.loads(whole.run(go()))["code"] == "OVERLOADED"
+
+
+def test_a_row_comes_when_it_is_committed_and_a_revoked_key_ends_it(
+    whole: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = whole.key("osint:read", "profiles:write")
+
+    async def go() -> bytes:
+        seat = Seat(whole, key)
+        await seat.until(b"retry")
+        made = Seat(whole, key)  # a second one, to see that both hear of it
+        await made.until(b"retry")
+        await made.leave()
+        [held] = whole.service.runtime.principals._held.values()
+
+        async def unit(tx: Any) -> Any:
+            ctx = Context(tx, whole.clock(), whole.ids, Actor(""), "t", Keyring({1: b"k" * 32}, 1))
+            return await accounts.revoke_key(ctx, held.principal.key.id)
+
+        await whole.storage.write("", unit)
+        whole.service.runtime.principals.forget_all()
+        async with asyncio.timeout(SOON):
+            await seat.task
+        return seat.client.said
+
+    monkeypatch.setattr("svc_http.requests.adapter.Flow", _quick)
+    assert b'"code":"API_KEY_REVOKED"' in whole.run(go())
+
+
+def _quick(**parts: Any) -> Flow:
+    return Flow(**parts, recheck_seconds=0.05)
+
+
+def test_head_has_the_fields_and_no_stream(whole: Any) -> None:
+    key = whole.key("osint:read")
+    answer = whole.ask("HEAD", f"{TAIL}?tail=true", key)
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert answer.headers["content-type"] == "text/event-stream"

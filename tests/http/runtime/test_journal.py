@@ -1,0 +1,158 @@
+"""The log."""
+
+import asyncio
+import errno
+import io
+import json
+
+import pytest
+
+from svc_http.requests.exchange import Exchange
+from svc_http.runtime.journal import LINES_MAX, Journal, scrub
+
+ALLOWED = [
+    "time", "level", "event", "method", "route", "status", "ms", "requestId", "tenant", "key",
+    "bytesIn", "bytesOut",
+]  # fmt: skip
+
+
+def exchange(status=200, route="/api/v1/notes"):
+    scope = {
+        "type": "http", "method": "GET", "path": "/secret/path", "query_string": b"secret=1",
+        "headers": [(b"authorization", b"Bearer secret")],
+    }  # fmt: skip
+    made = Exchange(scope, None, None, 10)
+    made.status, made.route = status, route
+    return made
+
+
+@pytest.fixture
+def written():
+    return io.StringIO()
+
+
+def in_loop(work):
+    async def go():
+        work()
+
+    asyncio.run(go())
+
+
+def test_a_line_has_the_allowed_members_and_nothing_the_caller_sent(written):
+    journal = Journal("all", lambda: written)
+    in_loop(lambda: journal.request(exchange(), 1_772_600_767.25, 1.234))
+    journal.flush()
+    line = json.loads(written.getvalue())
+    assert list(line) == ALLOWED
+    assert line["time"] == "2026-03-04T05:06:07.250Z"
+    assert (line["ms"], line["status"], line["route"]) == (1.23, 200, "/api/v1/notes")
+    assert "secret" not in written.getvalue()
+
+
+@pytest.mark.parametrize(("mode", "lines"), [("all", 1), ("errors", 0), ("off", 0)])
+def test_what_was_never_read_as_a_request_has_a_line_as_well(written, mode, lines):
+    journal = Journal(mode, lambda: written)
+    in_loop(lambda: journal.unread("req_1", "OTHER", 400, 1_772_600_767.25))
+    journal.flush()
+    assert written.getvalue().count("\n") == lines
+    if lines:
+        line = json.loads(written.getvalue())
+        assert list(line) == ALLOWED
+        assert (line["requestId"], line["method"], line["status"]) == ("req_1", "OTHER", 400)
+
+
+def test_lines_are_written_together_and_the_last_ones_soon(written, monkeypatch):
+    monkeypatch.setattr("svc_http.runtime.journal.FLUSH_SECONDS", 0.01)
+    journal = Journal("all", lambda: written)
+
+    async def go():
+        for _ in range(LINES_MAX - 1):
+            journal.request(exchange(), 1.0, 1.0)
+        assert written.getvalue() == ""
+        journal.request(exchange(), 1.0, 1.0)
+        assert written.getvalue().count("\n") == LINES_MAX
+        journal.request(exchange(), 1.0, 1.0)
+        await asyncio.sleep(0.03)
+        assert written.getvalue().count("\n") == LINES_MAX + 1
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize(("mode", "count"), [("all", 2), ("errors", 1), ("off", 0)])
+def test_the_operator_chooses_which_requests_are_logged(written, mode, count):
+    journal = Journal(mode, lambda: written)
+
+    def both():
+        journal.request(exchange(200), 1.0, 1.0)
+        journal.request(exchange(500), 1.0, 1.0)
+
+    in_loop(both)
+    journal.flush()
+    assert written.getvalue().count("\n") == count
+
+
+def test_constant_parts_are_bounded(written, monkeypatch):
+    monkeypatch.setattr("svc_http.runtime.journal.SHAPES_MAX", 1)
+    journal = Journal("all", lambda: written)
+    in_loop(lambda: [journal.request(exchange(status), 1.0, 1.0) for status in (200, 404, 500)])
+    journal.flush()
+    levels = [json.loads(line)["level"] for line in written.getvalue().splitlines()]
+    assert levels == ["info", "info", "error"]
+    assert len(journal._shapes) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("key svc_" + "0123456789abcdef" * 4 + ".", "key svc_01234567...."),
+        ("whsec_abc/+= x", "whsec_... x"),
+        ("Bearer svc_1 x", "Bearer ... x"),
+        ("nothing", "nothing"),
+    ],
+)
+def test_secrets_are_cut(text, shown):
+    assert scrub(text) == shown
+
+
+def test_a_failure_is_one_line(written):
+    journal = Journal("off", lambda: written)
+    try:
+        raise RuntimeError("line one\nline two")
+    except RuntimeError as failure:
+        journal.failure("failure", failure, "req_1")
+    line = json.loads(written.getvalue())
+    assert written.getvalue().count("\n") == 1
+    assert line["requestId"] == "req_1"
+    assert "line one\nline two" in line["traceback"]
+
+
+def test_a_log_goes_to_the_standard_error_stream(capsys):
+    Journal().note("info", "started", port=1)
+    assert json.loads(capsys.readouterr().err)["port"] == 1
+
+
+class FullDisk(io.StringIO):
+    """A stream whose disk is full for a while."""
+
+    is_full = True
+
+    def flush(self):
+        if self.is_full:
+            self.truncate(0)
+            self.seek(0)
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_log_that_cannot_be_written_harms_nobody_and_its_losses_are_told_once():
+    disk = FullDisk()
+    journal = Journal("all", lambda: disk)
+    in_loop(lambda: journal.request(exchange(), 1.0, 1.0))
+    journal.flush()
+    journal.failure("storage", RuntimeError("disk full"))
+    disk.is_full = False
+    journal.note("info", "one")
+    journal.note("info", "two")
+    assert disk.getvalue().startswith("\n")  # what stands before may be half a line
+    lines = [json.loads(line) for line in disk.getvalue().splitlines()[1:]]
+    assert [line["event"] for line in lines] == ["log lines lost", "one", "two"]
+    assert (lines[0]["level"], lines[0]["lines"]) == ("error", 2)

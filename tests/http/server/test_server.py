@@ -1,0 +1,405 @@
+"""The server by bytes over a socket: what never reaches the application, and how it ends."""
+
+import asyncio
+import errno
+import http.client
+import inspect
+import json
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from svc_core import problem
+from svc_http.server import connection, hypercorn, internals
+
+GET = b"GET /livez HTTP/1.1\r\nHost: a\r\n"
+ROOT = Path(__file__).parents[3]
+
+
+def split(received):
+    head, _, body = received.partition(b"\r\n\r\n")
+    status = int(head.split()[1])
+    headers = dict(line.split(b": ", 1) for line in head.split(b"\r\n")[1:])
+    return status, headers, body
+
+
+SWITCH = b"Connection: Upgrade\r\nUpgrade: websocket\r\n"
+WEBSOCKET_KEY = b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+
+REFUSED = [
+    # Framing that h11 refuses by itself.
+    (b"GET /livez HTTP/1.1\r\n\r\n", 400),
+    (GET + b"Host: b\r\n\r\n", 400),
+    (GET + b"Content-Length: 3\r\nContent-Length: 4\r\n\r\n", 400),
+    (GET + b"Content-Length: +3\r\n\r\n", 400),
+    (GET + b"Content-Length: -1\r\n\r\n", 400),
+    (GET + b"Transfer-Encoding: gzip\r\n\r\n", 501),
+    (GET + b"Transfer-Encoding: chunked, gzip\r\n\r\n", 501),
+    (GET + b"X-A : b\r\n\r\n", 400),
+    (GET + b"X-A: a\x00b\r\n\r\n", 400),
+    (GET + b"X-A: a\rb\r\n\r\n", 400),
+    (b"GET /li vez HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    (b"GET /livez\xc3\xa4 HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    (b"GET /livez HTTP/2.0\r\nHost: a\r\n\r\n", 505),
+    (b"GET /livez HTTP/1.2\r\nHost: a\r\n\r\n", 505),
+    (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
+    (b"nonsense\r\n\r\n", 400),
+    (b"GET /" + b"x" * 70_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n", 431),
+    (GET + b"X-A: " + b"x" * 70_000 + b"\r\n\r\n", 431),
+    # What the edge refuses.
+    (GET + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+    (GET + b"Authorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\n", 400),
+    (b"GET /livez#top HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    (b"GET /livez%00 HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    (b"GET /" + b"x" * 20_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n", 414),
+    (GET + b"".join(b"X-%d: a\r\n" % number for number in range(1_000)) + b"\r\n", 431),
+    (GET + b"X-A: " + b"x" * 33_000 + b"\r\n\r\n", 431),
+    (GET + b"Expect: 200-maybe\r\n\r\n", 417),
+    (b"GET /livez/ HTTP/1.1\r\nHost: evil.example\r\n\r\n", 404),
+    (b"BREW /livez HTTP/1.1\r\nHost: a\r\n\r\n", 405),
+    (b"GET http://[::1/livez HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    (b"GET /livez HTTP/1.1\r\nHost: a b\r\n\r\n", 400),
+    (b"CONNECT other.example:443 HTTP/1.1\r\nHost: a\r\n\r\n" + GET + b"\r\n", 400),
+    (b"GET /livez HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+    # Lines of one name that h11 would make one of.
+    (GET + b"Content-Length: 3\r\nContent-Length: 3\r\n\r\nabc", 400),
+    (GET + b"content-length: 3\r\nX-A: b\r\nCONTENT-LENGTH:3\r\n\r\nabc", 400),
+    # Handshakes of WebSocket, whole and broken: what follows them is heard by nobody.
+    (GET + SWITCH + b"Sec-WebSocket-Version: 13\r\n" + WEBSOCKET_KEY + b"\r\n", 400),
+    (GET + SWITCH + b"Sec-WebSocket-Version: 12\r\n" + WEBSOCKET_KEY + b"\r\n", 400),
+    (GET + SWITCH + b"\r\n", 400),
+    (GET + SWITCH + b"Content-Length: 3\r\n\r\nabc", 400),
+    (GET + SWITCH + WEBSOCKET_KEY + b"\r\n" + GET + b"\r\n", 400),
+]
+
+
+@pytest.mark.parametrize(("request_bytes", "status"), REFUSED)
+def test_every_refusal_on_the_wire_is_a_problem_with_a_request_id(
+    wire_server, request_bytes, status
+):
+    seen, headers, body = split(wire_server.say(request_bytes))
+    assert seen == status
+    assert headers[b"content-type"] == b"application/problem+json"
+    assert headers[b"x-svc-api-version"] == b"1.0"
+    told = json.loads(body)
+    assert told["status"] == status
+    assert headers[b"x-request-id"].decode() == told["requestId"]
+    assert told["code"] in problem.CATALOGUE
+    assert b"location" not in headers
+    lines = [line for line in wire_server.logged() if line["requestId"] == told["requestId"]]
+    assert [line["status"] for line in lines] == [status]
+    if request_bytes.startswith(b"CONNECT") or SWITCH in request_bytes or status in {501, 505}:
+        assert headers[b"connection"] == b"close"
+
+
+@pytest.mark.parametrize("number", [39, 1_000])
+def test_a_request_is_parted_from_the_next_wherever_the_bytes_are_cut(wire_server, number):
+    # Two requests with an empty line between them, as old clients send it after a body.
+    both = GET + b"Content-Length: 3\r\n\r\nabc\r\n" + GET + b"Connection: close\r\n\r\n"
+    pieces = [both[at : at + number] for at in range(0, len(both), number)]
+    with closing(socket.create_connection(("127.0.0.1", wire_server.port), 60)) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for piece in pieces:
+            connection.sendall(piece)
+        received = b"".join(iter(lambda: connection.recv(65_536), b""))
+    assert received.count(b"HTTP/1.1 200") == received.count(b"HTTP/1.1") == 2
+
+
+SERVED = [
+    GET + b"\r\n",
+    GET + b"Content-Length: 3, 3\r\n\r\nabc",
+    GET + b"X-A: a\r\n b\r\n\r\n",
+    b"GET /livez HTTP/1.1\nHost: a\n\n",
+    b"GET http://other.example/livez HTTP/1.1\r\nHost: a\r\n\r\n",
+    b"GET /livez HTTP/1.0\r\n\r\n",
+    GET
+    + b"Connection: upgrade, http2-settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n",
+    b"get /livez HTTP/1.1\r\nHost: a\r\n\r\n",
+    # Empty lines before a request (RFC 9112 2.2).
+    b"\r\n" + GET + b"\r\n",
+    b"\r\n\r\n\r\n" + GET + b"\r\n",
+    # What follows a request that ends the connection is not processed (RFC 9112 9.6).
+    GET + b"Connection: close\r\n\r\n" + GET + b"\r\n",
+    GET + b"Connection: close\r\n\r\n\r\n",
+    GET + b"Connection: close\r\nContent-Length: 3\r\n\r\nabc\r\nnonsense\r\n\r\n",
+    b"GET /livez HTTP/1.0\r\n\r\n" + GET + b"\r\n",
+    b"GET /livez HTTP/1.0\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n",
+    GET + b"X-Content-Length: 3\r\nContent-Length: 3\r\n\r\nabc",
+]
+
+
+@pytest.mark.parametrize("request_bytes", SERVED)
+def test_what_the_standards_allow_is_served(wire_server, request_bytes):
+    status, headers, body = split(wire_server.say(request_bytes))
+    assert (status, body) == (200, b'{"status":"live"}')
+    assert b"server" not in headers
+
+
+def test_who_asks_before_sending_a_body_is_told_to_go_on(wire_server):
+    received = wire_server.say(GET + b"Content-Length: 3\r\nExpect: 100-Continue\r\n\r\nabc")
+    going_on, _, answer = received.partition(b"\r\n\r\n")
+    assert going_on.startswith(b"HTTP/1.1 100")
+    assert split(answer)[0] == 200
+
+
+def post(key, rest):
+    return (
+        b"POST /api/v1/notes HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + key.encode() + b"\r\n"
+        b"Content-Type: application/json\r\nIdempotency-Key: 12345678\r\n" + rest
+    )
+
+
+@pytest.mark.parametrize(
+    ("rest", "status"),
+    [
+        (b"Transfer-Encoding: chunked\r\n\r\nZZ\r\nabc\r\n", 400),
+        (b"Transfer-Encoding: chunked\r\n\r\n1;" + b"x" * 100_000 + b"\r\na\r\n0\r\n\r\n", 431),
+    ],
+)
+def test_broken_chunks_are_refused_as_a_problem(wire_server, rest, status):
+    seen, _, body = split(wire_server.say(post(wire_server.key, rest)))
+    assert (seen, json.loads(body)["status"]) == (status, status)
+
+
+@pytest.fixture
+def hasty(wire_server):
+    """A server that gives a body one second."""
+    made = type(wire_server)(body_seconds_max=1)
+    made.start()
+    yield made
+    made.stop()
+
+
+def test_a_body_that_dribbles_is_refused_in_time(hasty):
+    seen, headers, body = split(hasty.say(post(hasty.key, b"Content-Length: 9\r\n\r\n{")))
+    assert (seen, json.loads(body)["code"]) == (408, "REQUEST_TIMEOUT")
+    assert headers[b"connection"] == b"close"
+
+
+@pytest.mark.parametrize("framing", ["length", "chunked"])
+def test_the_refusal_of_a_large_body_always_arrives(wire_server, framing):
+    size = 4 * 1024 * 1024
+    body = b"x" * size
+    if framing == "length":
+        rest = b"Content-Length: %d\r\n\r\n" % size + body
+    else:
+        rest = b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % size + body + b"\r\n0\r\n\r\n"
+    for _ in range(10):
+        seen, headers, told = split(wire_server.say(post(wire_server.key, rest)))
+        assert (seen, json.loads(told)["code"]) == (413, "BODY_TOO_LARGE")
+        assert headers[b"connection"] == b"close"
+
+
+def test_a_refusal_before_the_body_always_arrives(wire_server):
+    body = b"x" * 1_000_000
+    for _ in range(10):
+        answer = wire_server.say(
+            b"POST /api/v1/notes HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n" + body
+        )
+        assert split(answer)[0] == 401
+
+
+def test_large_fields_are_refused_before_the_connection_is_reset(wire_server):
+    for _ in range(10):
+        assert split(wire_server.say(GET + b"X-A: " + b"x" * 500_000 + b"\r\n\r\n"))[0] == 431
+
+
+def test_a_connection_is_used_again(wire_server):
+    with closing(socket.create_connection(("127.0.0.1", wire_server.port), 60)) as connection:
+        ids = set()
+        for _ in range(3):
+            connection.sendall(GET + b"\r\n")
+            received = b""
+            while not received.endswith(b"}"):
+                received += connection.recv(65_536)
+            ids.add(split(received)[1][b"x-request-id"])
+    assert len(ids) == 3
+
+
+def test_many_connections_are_answered_at_once(wire_server):
+    answers = []
+
+    def one():
+        answers.append(split(wire_server.say(GET + b"\r\n"))[0])
+
+    threads = [threading.Thread(target=one) for _ in range(50)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert answers == [200] * 50
+
+
+def test_an_early_stop_of_the_client_harms_nobody(wire_server):
+    for cut in (b"", b"GET", GET, post(wire_server.key, b"Content-Length: 20\r\n\r\n{")):
+        with closing(socket.create_connection(("127.0.0.1", wire_server.port), 60)) as connection:
+            connection.sendall(cut)
+    assert split(wire_server.say(GET + b"\r\n"))[0] == 200
+
+
+class Reset:
+    """A stream to a client that has reset the connection."""
+
+    def write_eof(self):
+        pass
+
+    def close(self):
+        pass
+
+    async def wait_closed(self):
+        raise OSError(errno.ENOTCONN, os.strerror(errno.ENOTCONN))
+
+
+def test_a_connection_that_was_reset_ends_as_any_other():
+    closing = connection.Socket(*[None] * 6, Reset())._close()
+    assert asyncio.run(closing) is None
+
+
+def test_clients_that_reset_their_connections_are_no_failure(wire_server):
+    failures = []
+    wire_server.loop.call_soon_threadsafe(
+        wire_server.loop.set_exception_handler, lambda _loop, failure: failures.append(failure)
+    )
+    for said in (b"nonsense\r\n\r\n", GET + b"\r\n", GET + b"Connection: close\r\n\r\n"):
+        for _ in range(20):
+            address = ("127.0.0.1", wire_server.port)
+            with closing(socket.create_connection(address, 60)) as connection:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                connection.sendall(said)
+    assert split(wire_server.say(GET + b"\r\n"))[0] == 200
+    assert failures == []
+
+
+# -- start and stop ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_a_busy_port_is_one_clear_line(host):
+    with closing(hypercorn.listen(host, 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(hypercorn.PortBusy) as busy:
+            hypercorn.listen(host, port)
+    assert str(busy.value) == f"port {port} on {host} is in use; try --port {port + 1}"
+    assert busy.value.exit_code == 2
+
+
+def test_an_address_of_another_machine_is_no_busy_port():
+    with pytest.raises(OSError, match="assign"):
+        hypercorn.listen("192.0.2.1", 0)
+
+
+PROGRAM = """
+import asyncio, sys
+from svc_core import catalog
+from svc_http import app, settings
+from svc_http.server import hypercorn
+from svc_http.storage import MemoryStorage
+
+async def worker(runtime):
+    await runtime.drain.wait()
+    print("worker ended", flush=True)
+
+async def closing():
+    print("closed", flush=True)
+
+chosen = settings.Settings(db=":memory:", port=0, secret="0123456789abcdef" * 4)
+service = app.build(chosen, MemoryStorage(catalog.COLLECTIONS), workers=[worker], closing=[closing])
+hypercorn.run(service, lambda host, port: print(port, flush=True))
+print("ended", flush=True)
+"""
+
+
+def started(program):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}  # noqa: TID251
+    return subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_service_in_order(number):
+    with started(PROGRAM) as process:
+        port = int(process.stdout.readline())
+        with closing(socket.create_connection(("127.0.0.1", port), 5)) as connection:
+            connection.sendall(GET + b"\r\n")
+            assert connection.recv(65_536).startswith(b"HTTP/1.1 200")
+        process.send_signal(number)
+        said, wrong = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert said.split("\n") == ["worker ended", "closed", "ended", ""]
+    assert [json.loads(line)["event"] for line in wrong.splitlines()] == ["request"]
+
+
+def test_without_uvloop_the_standard_loop_serves(monkeypatch):
+    monkeypatch.setitem(sys.modules, "uvloop", None)
+    assert hypercorn.loop_factory() is None
+
+
+# -- what is no promise of Hypercorn and h11 ----------------------------------------------------
+
+
+def test_the_installed_versions_have_all_that_our_protocol_needs():
+    assert internals.missing() == []
+
+
+BASES = [
+    (connection.Requests, "h11.Connection", lambda name: name.startswith("_")),
+    (connection._Stream, "HTTPStream", lambda name: True),
+    (connection.Protocol, "H11Protocol", lambda name: True),
+    (connection.Socket, "TCPServer", lambda name: True),
+]
+
+
+@pytest.mark.parametrize(("ours", "owner", "is_theirs_alone"), BASES)
+def test_all_that_our_protocol_uses_of_theirs_is_looked_for(ours, owner, is_theirs_alone):
+    theirs = internals._owners()[owner]
+    named = {*vars(ours), *re.findall(r"self\.(\w+)", inspect.getsource(ours))}
+    used = {name for name in named if hasattr(theirs, name) and not name.startswith("__")}
+    listed = {name.split(".")[0] for name in internals.NEEDED[owner]}
+    assert {name for name in used if is_theirs_alone(name)} <= listed
+
+
+GONE = {
+    "an attribute": """
+from svc_http.server import internals
+internals.NEEDED = {**internals.NEEDED, "h11.Connection": ("_receive_buffer", "_gone.now")}""",
+    "a constructor": """
+from svc_http.server import internals
+internals.H11Protocol = lambda: None""",
+    "an import": """
+import hypercorn.asyncio.run, hypercorn.typing
+del hypercorn.typing.WorkerContext""",
+}
+
+
+@pytest.mark.parametrize("gone", GONE)
+def test_where_anything_is_missing_the_stock_protocol_serves_and_the_log_says_so(gone):
+    process = started(f"import sys\n{GONE[gone]}\n{PROGRAM}")
+    port = int(process.stdout.readline())
+    statuses = []
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as client:
+        for method, path in ("GET", "/openapi.json"), ("GET", "/no"), ("POST", "/api/v1/profiles"):
+            client.request(method, path, b"{}" if method == "POST" else None)
+            answer = client.getresponse()
+            assert json.loads(answer.read())
+            statuses.append(answer.status)
+    process.send_signal(signal.SIGTERM)
+    _, wrong = process.communicate(timeout=60)
+    lines = [json.loads(line) for line in wrong.splitlines()]
+    assert (process.returncode, statuses) == (0, [200, 404, 401])
+    assert [line["event"] for line in lines] == ["stock protocol", *["request"] * 3]
+    assert lines[0]["level"] == "warning"
+    assert lines[0]["missing"]
