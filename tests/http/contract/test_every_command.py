@@ -13,7 +13,6 @@ import pytest
 
 from svc_core import catalog, problem
 from svc_core.constraints import Ge, Le, MaxLen, Pattern
-from svc_core.openapi import envelopes
 from svc_core.result import Page
 from svc_core.wire import shapes
 from svc_http.cli import main
@@ -56,7 +55,7 @@ def named(operation):
 
 
 def is_page(operation):
-    return any(kind is Page for kind, _ in envelopes.results(operation))
+    return any(kind is Page for kind, _ in operation.results)
 
 
 # -- a service, and its operator at the command line -------------------------------------------
