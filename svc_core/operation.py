@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar, get_args, get_origin
 
 from attrs import field, frozen
 
@@ -32,9 +32,10 @@ from svc_core.ports import (
     Transaction,
 )
 from svc_core.problem import Problem, ProblemType
-from svc_core.result import One, Page
+from svc_core.result import Created, Empty, One, Page
 from svc_core.unset import UNSET, Maybe, Unset
 from svc_core.wire import Fault
+from svc_core.wire.shapes import is_union
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -426,7 +427,6 @@ class Operation(Generic[Req, Res]):
     pool: Literal["account", "agent", "none"] = "account"
     media: tuple[Representation, ...] = (JSON,)
     live: str | None = None
-    success: int = 200
     target: Target | None = None
     conditional: bool = False
     idempotency: Literal["required", "optional", "none"] = "none"
@@ -449,6 +449,20 @@ class Operation(Generic[Req, Res]):
     @unit.default
     def _one_unit(self) -> Literal["read", "write"]:
         return "read" if self.method == "GET" else "write"
+
+    @property
+    def results(self) -> tuple[tuple[Any, Any], ...]:
+        """The classes of its results, each with the model inside it or None."""
+        members = get_args(self.response) if is_union(self.response) else (self.response,)
+        return tuple(
+            (get_origin(each) or each, next(iter(get_args(each)), None)) for each in members
+        )
+
+    @property
+    def success(self) -> int:
+        """The status of its success, which follows from its results."""
+        kinds = {kind for kind, _ in self.results}
+        return 201 if Created in kinds else 204 if kinds == {Empty} else 200
 
     @property
     def writes(self) -> bool:

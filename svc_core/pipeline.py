@@ -241,7 +241,7 @@ def _render(
             return Reply(204)
         case Stream():
             own = result.media_type, b"", result.fields
-            return Reply(operation.success, *own, fleeting=True, stream=result)
+            return Reply(200, *own, fleeting=True, stream=result)
         case Redirect():
             return Reply(302, None, b"", (("Location", result.location),))
         case _:
@@ -263,7 +263,7 @@ def _render_resource(
             raise AssertionError(f"{operation.id} returned {type(result).__name__}")
     fleeting = isinstance(result, One) and result.fleeting
     if result.tag is None:
-        return Reply(operation.success, media_type, body, fields)
+        return Reply(200, media_type, body, fields)
     tag = tag_of(context, prepared.representation, result.tag)
     headers = (*fields, ("ETag", tag))
     if operation.method == "GET":
@@ -272,7 +272,7 @@ def _render_resource(
             raise _unmet(tag)
         if _unchanged(prepared, tag):
             return Reply(304, None, b"", headers, fleeting)
-    return Reply(operation.success, media_type, body, headers, fleeting)
+    return Reply(200, media_type, body, headers, fleeting)
 
 
 def _unchanged(prepared: Prepared, tag: str) -> bool:

@@ -528,7 +528,6 @@ def _append(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
         id_,
         "POST",
         path,
-        success=201,
         idempotency="optional",
         # A kept answer holds content that may have to be erased.
         confidential=True,

@@ -8,7 +8,6 @@ from attrs import frozen
 from svc_core.constraints import Doc, Ge, Le, Pattern
 from svc_core.inputs import inputs
 from svc_core.openapi import headers
-from svc_core.openapi.envelopes import results
 from svc_core.openapi.operations import Writer
 from svc_core.operation import Operation
 from svc_core.ports import BASE_V1, BASE_V2
@@ -178,7 +177,7 @@ def _links(
     operation: Operation[Any, Any], operations: tuple[Operation[Any, Any], ...]
 ) -> dict[str, Any]:
     """From the answer that creates a resource to what can be done with the resource."""
-    if all(kind is not Created for kind, _ in results(operation)):
+    if all(kind is not Created for kind, _ in operation.results):
         return {}
     return {
         other.id: {"operationId": other.id, "parameters": {names[0]: "$response.body#/data/id"}}

@@ -1,7 +1,7 @@
 """The bodies of successful answers as named schemas."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, get_args
 
 from attrs import frozen
 
@@ -45,16 +45,9 @@ class PageLinks:
 _AROUND = {"meta": PageMeta, "links": PageLinks}
 
 
-def results(operation: Operation[Any, Any]) -> tuple[tuple[Any, Any], ...]:
-    """The result classes of an operation, each with the model inside it or None."""
-    response = operation.response
-    members = get_args(response) if shapes.is_union(response) else (response,)
-    return tuple((get_origin(item) or item, next(iter(get_args(item)), None)) for item in members)
-
-
 def content(operation: Operation[Any, Any], schemas: Schemas) -> dict[str, Schema]:
     """The schema of the body for each media type that the operation offers; empty for 204."""
-    found = results(operation)
+    found = operation.results
     if all(kind is Empty for kind, _ in found):
         return {}
     json = _any_of(list(_json_bodies(operation, schemas)))
@@ -77,7 +70,7 @@ def _any_of(schemas: list[Schema]) -> Schema:
 
 
 def _json_bodies(operation: Operation[Any, Any], schemas: Schemas) -> Iterator[Schema]:
-    for kind, model in results(operation):
+    for kind, model in operation.results:
         if kind is Page:
             yield _page(model, schemas)
         elif kind in (One, Created):

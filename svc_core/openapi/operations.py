@@ -10,7 +10,7 @@ from svc_core import idempotency, payments, problem, wire
 from svc_core.constraints import IdOf
 from svc_core.inputs import Input, inputs
 from svc_core.openapi import headers, words
-from svc_core.openapi.envelopes import content, results
+from svc_core.openapi.envelopes import content
 from svc_core.openapi.failures import failures
 from svc_core.openapi.samples import NoSampleError, sample
 from svc_core.operation import JSON, NDJSON, Operation, Tier
@@ -110,7 +110,7 @@ class Writer:
     def responses(self, operation: Operation[Any, Any]) -> dict[str, Any]:
         """Every documented answer by its status."""
         described = {str(operation.success): self.success(operation)}
-        if any(kind is Redirect for kind, _ in results(operation)):
+        if any(kind is Redirect for kind, _ in operation.results):
             described["302"] = {
                 "description": "Redirect to the address in `Location`.",
                 "headers": headers.referred(headers.of_redirect(operation)),
@@ -128,7 +128,7 @@ class Writer:
 
     def success(self, operation: Operation[Any, Any]) -> dict[str, Any]:
         """The successful answer in all its representations."""
-        kinds = [kind for kind, _ in results(operation)]
+        kinds = [kind for kind, _ in operation.results]
         described: dict[str, Any] = {
             "description": _SUCCESS.get(operation.success, "Success."),
             "headers": headers.referred(headers.of_success(operation, kinds)),

@@ -9,7 +9,6 @@ from typing import Any
 
 from svc_core import idempotency
 from svc_core.inputs import inputs
-from svc_core.openapi.envelopes import results
 from svc_core.operation import Operation
 from svc_core.result import Bare, Content, Created, One, Page
 
@@ -27,7 +26,7 @@ def description(operation: Operation[Any, Any]) -> str:
 
 def cursor_of(operation: Operation[Any, Any]) -> str | None:
     """The query parameter that continues the list, None where there is no list to continue."""
-    if all(kind is not Page for kind, _ in results(operation)):
+    if all(kind is not Page for kind, _ in operation.results):
         return None
     names = {item.name for item in inputs(operation.request) if item.place == "query"}
     return next((name for name in CURSORS if name in names), None)
@@ -36,7 +35,7 @@ def cursor_of(operation: Operation[Any, Any]) -> str | None:
 def is_tagged(operation: Operation[Any, Any]) -> bool:
     """Whether its answer can be revalidated with `If-None-Match`."""
     return operation.method == "GET" and not TAGGED.isdisjoint(
-        kind for kind, _ in results(operation)
+        kind for kind, _ in operation.results
     )
 
 
@@ -76,7 +75,7 @@ def _of_versions(operation: Operation[Any, Any]) -> Iterator[str]:
             "has written meanwhile, the answer is 412 and nothing is written. Without it the "
             "change is made to whatever version there is."
         )
-    if any(kind is Created for kind, _ in results(operation)):
+    if any(kind is Created for kind, _ in operation.results):
         yield "The answer names the new resource in `Location` and its version in `ETag`."
 
 

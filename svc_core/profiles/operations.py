@@ -221,7 +221,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         response=Created[Profile],
         run=create_profile,
         scopes=WRITE,
-        success=201,
         idempotency="required",
         examples={"body": _EXAMPLE},
     ),
@@ -295,7 +294,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         response=Empty,
         run=delete_profile,
         scopes=WRITE,
-        success=204,
         target=_PROFILE,
     ),
 )

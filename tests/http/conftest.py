@@ -173,7 +173,7 @@ SAMPLE: tuple[Any, ...] = (
     ),
     operation(
         "createNote", "POST", "/notes", CreateNote, create_note,
-        scopes=WRITE, success=201, idempotency="required", response=Created[Note],
+        scopes=WRITE, idempotency="required", response=Created[Note],
     ),
     operation(
         "getNote", "GET", "/notes/{noteId}", NoteAt, get_note,
@@ -185,7 +185,7 @@ SAMPLE: tuple[Any, ...] = (
     ),
     operation(
         "deleteNote", "DELETE", "/notes/{noteId}", NoteAt, delete_note,
-        scopes=WRITE, success=204, response=Empty,
+        scopes=WRITE, response=Empty,
     ),
     operation("explode", "GET", "/explode", Nothing, explode, scopes=READ),
     operation("latest", "GET", "/notes/latest", Nothing, empty_page, scopes=READ),

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 from types import SimpleNamespace
-from typing import Annotated, Any
+from typing import Annotated
 
 import pytest
 from attrs import field, frozen
@@ -94,14 +94,10 @@ def test_the_inputs_of_a_class_are_read_once(kit: SimpleNamespace) -> None:
     assert inputs(kit.Nothing) == ()
 
 
-@pytest.mark.parametrize(
-    ("annotation", "message"),
-    [(int, "does not say where"), (Annotated[dict[str, int], In("query")], "travel as text")],
-)
-def test_an_input_that_cannot_be_read_is_told_at_once(annotation: Any, message: str) -> None:
+def test_an_input_that_cannot_be_read_is_told_at_once() -> None:
     @frozen
     class Request:
-        odd: annotation
+        odd: Annotated[dict[str, int], In("query")]
 
-    with pytest.raises(TypeError, match=message):
+    with pytest.raises(TypeError, match="travel as text"):
         inputs(Request)

@@ -676,7 +676,7 @@ async def _sent(session: Any, ask: Ask, bearer: str | None) -> httpx2.Response:
 
 
 def _creates(operation: Operation[Any, Any]) -> bool:
-    kinds = {kind for kind, _ in openapi.envelopes.results(operation)}
+    kinds = {kind for kind, _ in operation.results}
     return Created in kinds
 
 

@@ -159,7 +159,6 @@ def defect(run, **rest):
         request=Nothing,
         response=Empty,
         run=run,
-        success=204,
         **{"method": "GET", **rest},
     )
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from svc_core import catalog, openapi, problem
+from svc_core import catalog, problem
 from svc_core.inputs import inputs
 from svc_core.operation import NDJSON
 from svc_core.profiles.operations import pass_over
@@ -12,11 +12,7 @@ from svc_core.resources.profile import DUE
 from svc_core.result import Page
 
 CONDITIONAL = [op for op in catalog.OPERATIONS if op.target is not None and op.method != "DELETE"]
-LISTS = {
-    op.address: op
-    for op in catalog.OPERATIONS
-    if any(kind is Page for kind, _ in openapi.envelopes.results(op))
-}
+LISTS = {op.address: op for op in catalog.OPERATIONS if any(kind is Page for kind, _ in op.results)}
 ORIGIN = "https://api.example.org"
 
 
@@ -55,7 +51,7 @@ def test_of_twenty_writes_with_one_tag_exactly_one_is_done(town, operation):
         town.send(town.ask_of(town.operation("testWebhook")))
         town.tell_webhooks(410)
     collection = operation.target.collection
-    path = collection.path.format(id=town.rows["a"][collection.prefix][-1])
+    path = collection.address(town.rows["a"][collection.prefix][-1])
     tag = town.get(path).headers["etag"]
     asks = [ask.having(if_match=tag)] * 20
     answers = town.send_all(asks)

@@ -64,7 +64,6 @@ def extra(id_, run, **rest):
         request=Nothing,
         response=Empty,
         run=run,
-        success=204,
         **rest,
     )
 

@@ -13,7 +13,6 @@ import pytest
 
 from svc_core import catalog, pipeline, problem
 from svc_core.constraints import Ge, Le, MaxLen, Pattern
-from svc_core.openapi import envelopes
 from svc_core.operation import Actor
 from svc_core.problem import Problem
 from svc_core.result import Page
@@ -67,7 +66,7 @@ def is_owned(operation):
 
 
 def is_page(operation):
-    return any(kind is Page for kind, _ in envelopes.results(operation))
+    return any(kind is Page for kind, _ in operation.results)
 
 
 # -- a service, and its operator at the command line -------------------------------------------

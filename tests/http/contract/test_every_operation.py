@@ -11,7 +11,7 @@ from typing import get_args
 import attrs
 import pytest
 
-from svc_core import catalog, openapi, problem, wire
+from svc_core import catalog, problem, wire
 from svc_core.access.scopes import SCOPES
 from svc_core.constraints import IdOf
 from svc_core.inputs import inputs
@@ -72,12 +72,12 @@ def made_up(id_):
 
 
 def reads_one(operation):
-    kinds = {kind for kind, _ in openapi.envelopes.results(operation)}
+    kinds = {kind for kind, _ in operation.results}
     return operation.method == "GET" and bool(kinds & {One, Bare, Content}) and ids_of(operation)
 
 
 def is_page(operation):
-    return any(kind is Page for kind, _ in openapi.envelopes.results(operation))
+    return any(kind is Page for kind, _ in operation.results)
 
 
 every = where(lambda _: True)
@@ -660,7 +660,7 @@ def test_an_idempotency_key_has_8_to_200_visible_characters(shared, operation, r
 
 @where(lambda op: op.target is not None)
 def test_a_precondition_holds_for_the_current_tag_and_the_star_alone(shared, operation, refused):
-    path = operation.target.collection.path
+    path = operation.target.collection.address("{id}")
     reader = next(
         op
         for op in catalog.OPERATIONS

@@ -4,14 +4,13 @@ import json
 
 import pytest
 
-from svc_core import catalog, openapi, problem
+from svc_core import catalog, problem
 from svc_core.result import Created
 
 CREATIONS = [
     operation
     for operation in catalog.OPERATIONS
-    if operation.idempotency != "none"
-    and any(kind is Created for kind, _ in openapi.envelopes.results(operation))
+    if operation.idempotency != "none" and any(kind is Created for kind, _ in operation.results)
 ]
 creation = pytest.mark.parametrize("operation", CREATIONS, ids=[op.id for op in CREATIONS])
 

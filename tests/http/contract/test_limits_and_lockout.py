@@ -185,7 +185,6 @@ AGENT = Operation(
     request=Nothing,
     response=Empty,
     run=nothing,
-    success=204,
     pool="agent",
     scopes=frozenset({"agent:svc"}),
 )
