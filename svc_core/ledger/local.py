@@ -266,7 +266,7 @@ def _counted(refused: Problem, known: int) -> Problem:
     if found is None:
         return refused
     detail = f"/{int(found[1]) + known}{refused.detail[found.end() :]}"
-    return Problem(refused.type, detail, refused.headers)
+    return Problem(refused.type, detail, refused.headers, resolution=refused.resolution)
 
 
 _KINDS: dict[str, Kind] = {prefix_: kind for kind, prefix_ in KIND_PREFIX.items()}

@@ -8,7 +8,6 @@ Rule 3: SIGTERM drains first (readiness false, streams told to end), then Hyperc
 
 import asyncio
 import errno
-import gc
 import signal
 import socket
 from collections.abc import Callable
@@ -118,9 +117,6 @@ async def serve(
         service.runtime.journal.note("warning", "stock protocol", missing=missing)
     if signals:  # the process is ours
         _on_signals(service)
-        # What stands now stays to the end: the collector need not look through it time and again,
-        # which costs one request in thirty.
-        gc.freeze()
 
     host, port = listening.getsockname()[:2]
 
