@@ -30,7 +30,9 @@ def pages() -> Mapping[str, str]:
     """The text of every page that is made here, by its path below docs."""
     return {
         "reference/README.md": WRITTEN + _index(),
-        "reference/operations.md": WRITTEN + reference.operations_page(catalog.OPERATIONS),
+        "reference/operations.md": WRITTEN
+        + reference.operations_page(catalog.OPERATIONS)
+        + _text(_local()),
         "reference/problems.md": WRITTEN + reference.problems_page(),
         "reference/settings.md": WRITTEN + _text(_settings()),
         "reference/commands.md": WRITTEN + _commands(),
@@ -88,12 +90,30 @@ def _default(value: Any) -> str:
     return f"`{value}`"
 
 
+# -- operations without a route ----------------------------------------------------------------
+
+
+def _local() -> Iterator[str]:
+    yield ""
+    yield "## Operations without a route"
+    yield ""
+    yield "The control socket and the command line carry these out for the operator, with the"
+    yield "checks and change records of all others. No address of the server leads to them."
+    yield ""
+    yield "| Operation | Command | What it does | For |"
+    yield "|---|---|---|---|"
+    for operation in catalog.LOCAL_OPERATIONS:
+        command = f"`svc {operation.group} {operation.verb}`" if operation.verb else ""
+        roles = ", ".join(sorted(operation.roles))
+        yield f"| `{operation.id}` | {command} | {operation.summary} | {roles} |"
+
+
 # -- commands ----------------------------------------------------------------------------------
 
 
 _TELL_COMMANDS = """
-from svc_http.cli.app import app
-print(app.generate_docs(output_format="markdown", heading_level=1, usage_name="svc"))
+from svc_http.cli.app import tree
+print(tree().generate_docs(output_format="markdown", heading_level=1, usage_name="svc"))
 """
 
 
@@ -150,7 +170,7 @@ def _row(collection: Collection[Any]) -> tuple[str, ...]:
         filters,
         "yes" if collection.search is not None else "",
         "" if collection.kind is None else f"`{collection.kind}`",
-        "" if collection.path is None else f"`{collection.path}`",
+        "" if collection.kind is None else f"`{collection.address('{id}')}`",
     )
 
 

@@ -2,6 +2,7 @@
 
 Its rooms, each of which imports only those below it; rooms on one line do not know each other:
 
+    local                      the operations without a route: what only a ledger's keeper does
     operations                 the requests, their use cases and declarations; `model`: the answers
     reading                    lists, folds, exports and verification of what is stored
     append | stix | picture    records come in: read, judged, sealed, erased; subjects go out

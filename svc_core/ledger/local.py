@@ -77,6 +77,11 @@ class ReadHead:
 
 
 @frozen
+class ReadKey:
+    """The ledger, of whatever size."""
+
+
+@frozen
 class ReadLines:
     """Sealed lines from number `start` on."""
 
@@ -195,7 +200,7 @@ async def read_head(ctx: Context, request: ReadHead) -> One[Head]:
     return One(wire.dumps(told))
 
 
-async def read_key(ctx: Context, _: ReadHead) -> One[LedgerKey] | Content:
+async def read_key(ctx: Context, _: ReadKey) -> One[LedgerKey] | Content:
     """The key that verifies the ledger's checkpoints (a C2SP vkey)."""
     ledger = (await head_of(ctx)).ledger
     key = vkey_of(ctx, ledger)
@@ -261,7 +266,7 @@ def _counted(refused: Problem, known: int) -> Problem:
     if found is None:
         return refused
     detail = f"/{int(found[1]) + known}{refused.detail[found.end() :]}"
-    return Problem(refused.type, detail, refused.headers)
+    return Problem(refused.type, detail, refused.headers, resolution=refused.resolution)
 
 
 _KINDS: dict[str, Kind] = {prefix_: kind for kind, prefix_ in KIND_PREFIX.items()}

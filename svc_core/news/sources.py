@@ -279,6 +279,7 @@ def _row(source: Source) -> bytes:
 _OPERATOR = frozenset({"operator"})
 
 _COLUMNS = ("id", "name", "location", "health.status", "health.itemsLastRun")
+_FAULTS = ("health.error.message", "health.rejections")
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     local(
@@ -293,7 +294,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         ),
         binding="system",
         roles=_OPERATOR,
-        columns=(*_COLUMNS, "health.error.message"),
+        columns=(*_COLUMNS, *_FAULTS),
     ),
     local(
         "pullSources",
@@ -321,6 +322,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         unit="read",
         binding="system",
         roles=_OPERATOR,
-        columns=(*_COLUMNS, "health.lastSuccessAt", "health.error.message"),
+        columns=(*_COLUMNS, "health.lastSuccessAt", *_FAULTS),
     ),
 )

@@ -199,8 +199,12 @@ class Command:
     def _usual(self) -> Iterator[inspect.Parameter]:
         operation = self.operation
         if operation.method == "PATCH":
-            says = Parameter(help="A member to reset (null); repeatable.", negative=())
-            yield parameter("clear", tuple[str, ...], says)
+            text = "What to reset to nothing; repeatable."
+            says = Parameter(help=text, negative=(), show_default=False)
+            elsewhere = {"path", "query", "headers"}
+            members = (flag for flag in self.flags if flag.item.place not in elsewhere)
+            names: Any = Literal[tuple(flag.name[2:] for flag in members)]
+            yield parameter("clear", tuple[names, ...], says)
         if set(operation.media) != {JSON}:
             says = Parameter(help="The file to write the answer to. Default: stdout.")
             yield parameter("out", Path, says)
@@ -225,16 +229,16 @@ class Command:
 
     def _asked(self, given: Mapping[str, Any], common: Common) -> dict[str, Any]:
         sent: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "headers": {}, "body": {}}
+        cleared = given.get("clear") or ()
         for flag in self.flags:
-            value = given.get(flag.key)
-            if value is None or value == ():
+            value, is_cleared = given.get(flag.key), flag.name[2:] in cleared
+            if value in (None, ()) and not is_cleared:
                 continue
             target = body = sent.get(flag.item.place, sent["body"])
             for name in flag.path[:-1]:
                 target = target.setdefault(name, {})
-            value = flag.value(value)
+            value = None if is_cleared else flag.value(value)
             target[flag.path[-1]] = value if body is sent["body"] else _text(value)
-        sent["body"] |= dict.fromkeys(given.get("clear") or ())
         if "format" not in sent["query"] and len(self.formats) > 1:
             sent["query"]["format"] = "json" if common.json else self._readable()
         usual = {"account": given.get("workspace"), "author": given.get("author")}
@@ -269,7 +273,8 @@ class Command:
             sys.stdout.write(body.rstrip("\n") + "\n")
             return 0
         elif isinstance(body, str):
-            body = {"mediaType": answer["mediaType"], "text": body}
+            is_json = answer["mediaType"].partition(";")[0].endswith("+json")
+            body = json.loads(body) if is_json else {"mediaType": answer["mediaType"], "text": body}
         value = show.value(body)
         if common.json:
             show.as_json(value)

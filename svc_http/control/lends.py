@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +47,11 @@ class _Publishers:
             raise ValueError(refused.message) from refused
 
     async def pull(self, sources: Sequence[Source], tell: Tell) -> Sequence[Outcome]:
+        done = count(1)
+
         def heard(outcome: Outcome) -> None:
             location = "" if outcome.source is None else outcome.source.location
-            tell(Progress(0, len(sources), location))
+            tell(Progress(next(done), len(sources), location))
 
         async with self.fetcher() as fetcher:
             return await pull_all(self.service, sources, fetcher, heard)

@@ -50,7 +50,7 @@ class Asked:
     path: Mapping[str, str] = field(factory=dict)
     query: Mapping[str, str] = field(factory=dict)
     headers: Mapping[str, str] = field(factory=dict)
-    body: Json = None
+    body: Json = field(factory=dict)
     account: str | None = None
     author: str | None = None
 

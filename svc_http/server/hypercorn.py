@@ -115,7 +115,7 @@ async def serve(
     settings = service.runtime.settings
     if missing := install():
         service.runtime.journal.note("warning", "stock protocol", missing=missing)
-    if signals:
+    if signals:  # the process is ours
         _on_signals(service)
 
     host, port = listening.getsockname()[:2]

@@ -14,7 +14,7 @@ SLACK = 20
 
 CODE_LINES: dict[str, int] = {
     "svc_core": 2375,
-    "svc_core.access": 798,
+    "svc_core.access": 717,
     "svc_core.accounts": 580,
     "svc_core.analysis": 3109,
     "svc_core.changes": 230,
@@ -33,15 +33,15 @@ CODE_LINES: dict[str, int] = {
     "svc_http": 462,
     "svc_http.cli": 1414,
     "svc_http.control": 314,
-    "svc_http.demo": 383,
-    "svc_http.fetch": 555,
-    "svc_http.media": 210,
-    "svc_http.providers": 324,
-    "svc_http.requests": 1558,
-    "svc_http.runtime": 508,
-    "svc_http.server": 457,
+    "svc_http.demo": 346,
+    "svc_http.fetch": 508,
+    "svc_http.media": 203,
+    "svc_http.providers": 320,
+    "svc_http.requests": 1327,
+    "svc_http.runtime": 507,
+    "svc_http.server": 511,  # what it needs of h11 and Hypercorn is named and looked for
     "svc_http.storage": 1901,
-    "svc_http.workers": 382,
+    "svc_http.workers": 371,
 }
 """The most that each package may have. A line that rises has its reason beside it."""
 

@@ -14,7 +14,6 @@ from svc_core.analysis.topics import TOPIC_IDS
 from svc_core.news import intake
 from svc_core.problem import CATALOGUE
 from svc_http.app import build
-from svc_http.commands.catalogue import commands
 from svc_http.requests.pages import Pages
 from svc_http.runtime import secret
 from svc_http.settings import MEMBERS, MEMORY, Settings
@@ -47,6 +46,8 @@ def test_every_operation_has_its_section(documents: dict[str, str]) -> None:
 
     for operation in catalog.OPERATIONS:
         assert f"`{operation.method} {operation.address}` (`{operation.id}`)" in page
+    for operation in catalog.LOCAL_OPERATIONS:
+        assert f"| `{operation.id}` |" in page
 
 
 def test_every_problem_has_its_section(documents: dict[str, str]) -> None:
@@ -64,11 +65,13 @@ def test_every_setting_has_its_row(documents: dict[str, str]) -> None:
         assert f"| `{name}` | `SVC_{name.upper()}` |" in page
 
 
-def test_every_command_of_the_server_has_its_section(documents: dict[str, str]) -> None:
+def test_the_command_of_every_operation_has_its_section(documents: dict[str, str]) -> None:
     page = documents["docs/reference/commands.md"]
 
-    for name in commands():
-        assert re.search(rf"^#+ svc {name}$", page, re.MULTILINE), name
+    for operation in (*catalog.OPERATIONS, *catalog.LOCAL_OPERATIONS):
+        if operation.verb:
+            name = f"{operation.group} {operation.verb}"
+            assert re.search(rf"^#+ svc {name}$", page, re.MULTILINE), name
 
 
 def test_every_collection_and_port_has_its_place(documents: dict[str, str]) -> None:

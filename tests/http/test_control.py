@@ -7,7 +7,7 @@ import socket
 import stat
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,17 +15,15 @@ from typing import Any
 import pytest
 from attrs import frozen
 
-from svc_core import catalog, problem
+from svc_core import catalog, problem, wire
+from svc_core.host import Progress, silent
+from svc_core.operation import Context, Operation, local
 from svc_core.problem import Problem
-from svc_core.wire import Json
-from svc_http import control, system
-from svc_http.commands.answering import Answering
-from svc_http.commands.command import Command, short, table
-from svc_http.commands.progress import Progress, Tell, silent
-from svc_http.control import BrokeOff, Control, Refused, Unreachable, Unsafe
-from svc_http.runtime.opening import hands
+from svc_core.result import One
+from svc_http import system
+from svc_http.control import channel, lends, operator
+from svc_http.control.channel import BrokeOff, Control, Refused, Unreachable, Unsafe
 from svc_http.runtime.runtime import Runtime
-from svc_http.runtime.service import Service
 from svc_http.settings import MEMORY, Settings
 from svc_http.storage.errors import Overloaded, StorageUnavailable
 from svc_http.storage.memory import MemoryStorage
@@ -43,7 +41,7 @@ class Echo:
 class House:
     """A control socket over an empty store, on a loop of its own thread."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.path = path
         self.heard: list[str] = []
         self.defects: list[BaseException] = []
@@ -55,6 +53,7 @@ class House:
         self._thread = threading.Thread(target=self.loop.run_forever)
         self._thread.start()
         self.control: Control = self.run(self._open())
+        monkeypatch.setattr(operator, "ALL", self.operations())
 
     def run(self, coroutine: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(10)
@@ -67,57 +66,64 @@ class House:
         runtime = Runtime(
             given, MemoryStorage(catalog.COLLECTIONS), now=system.now, ids=system.SystemIds()
         )
-        answering = Answering(
-            hands(runtime), self._commands(), "https://api.example", self.defects.append
-        )
+        answering = lends.operator(runtime, self.defects.append)
         return await Control.open(self.path, answering, self._changed)
 
     def _changed(self) -> None:
         self.changes += 1
 
-    def _commands(self) -> dict[str, Command[Any]]:
-        async def echo(_service: Service, args: Echo) -> Json:
-            return {"text": args.text}
+    def operations(self) -> dict[str, Operation[Any, Any]]:
+        """Operations that end in every way there is."""
 
-        async def refuse(_service: Service, _args: Echo) -> Json:
+        async def echo(_ctx: Context, request: Echo) -> One[Echo]:
+            return One(wire.dumps(request))
+
+        async def refuse(_ctx: Context, _request: Echo) -> One[Echo]:
             raise Problem(problem.NOT_FOUND, "There is no such thing.")
 
-        async def steps(_service: Service, _args: Echo, tell: Tell) -> Json:
+        async def steps(ctx: Context, request: Echo) -> One[Echo]:
             for done in range(1, 4):
-                tell(Progress(done, 3, f"step {done}"))
-            return "done"
+                ctx.work.tell(Progress(done, 3, f"step {done}"))
+            return One(wire.dumps(request))
 
-        async def flood(_service: Service, _args: Echo, tell: Tell) -> Json:
+        async def flood(ctx: Context, _request: Echo) -> One[Echo]:
             for done in range(20_000):
-                tell(Progress(done, 20_000, "x" * 100))
+                ctx.work.tell(Progress(done, 20_000, "x" * 100))
             self.ended.release()
-            return "whole"
+            return One(wire.dumps(Echo("whole")))
 
-        async def wait(_service: Service, args: Echo) -> Json:
+        async def wait(_ctx: Context, request: Echo) -> One[Echo]:
             self.waiting.release()
             try:
                 await self.go.wait()
-                self.heard.append(args.text)
-                return args.text
+                self.heard.append(request.text)
+                return One(wire.dumps(request))
             finally:
                 self.ended.release()
 
-        def raising(failure: Exception) -> Callable[[Service, Echo], Any]:
-            async def run(_service: Service, _args: Echo) -> Json:
+        async def lend(ctx: Context, request: Echo) -> One[Echo]:
+            ctx.borrow(House)
+            return One(wire.dumps(request))
+
+        def raising(failure: Exception) -> Any:
+            async def run(_ctx: Context, _request: Echo) -> One[Echo]:
                 raise failure
 
             return run
 
-        return table(
-            short("echo", Echo, echo),
-            short("refuse", Echo, refuse),
-            Command("steps", Echo, steps),
-            Command("flood", Echo, flood),
-            short("wait", Echo, wait),
-            short("break", Echo, raising(ValueError("secret words"))),
-            short("disk", Echo, raising(StorageUnavailable("disk full"))),
-            short("queue", Echo, raising(Overloaded("queue full"))),
-        )
+        runs: dict[str, Any] = {
+            "echo": echo,
+            "refuse": refuse,
+            "steps": steps,
+            "flood": flood,
+            "wait": wait,
+            "lend": lend,
+            "break": raising(ValueError("secret words")),
+            "disk": raising(StorageUnavailable("disk full")),
+            "queue": raising(Overloaded("queue full")),
+        }
+        members: Any = {"unit": "several", "binding": "system", "roles": frozenset({"operator"})}
+        return {name: local(name, "test", name, run, **members) for name, run in runs.items()}
 
     def close(self, seconds: float = 1.0) -> None:
         self.run(self.control.close(seconds))
@@ -131,8 +137,8 @@ class House:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    made = House(tmp_path / "db.sock")
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
+    made = House(tmp_path / "db.sock", monkeypatch)
     yield made
     made.stop()
 
@@ -150,8 +156,12 @@ def answered(line: socket.socket) -> Any:
         return json.loads(lines.readlines()[-1])
 
 
-def ask(house: House, command: str, **arguments: Any) -> Json:
-    return control.ask(house.path, command, arguments, silent)
+def asked(operation: str, **members: Any) -> dict[str, Any]:
+    return {"operation": operation, "body": members}
+
+
+def ask(house: House, operation: str, **members: Any) -> Any:
+    return channel.ask(house.path, asked(operation, **members), silent)["body"]["data"]
 
 
 # -- asking ------------------------------------------------------------------------------------
@@ -163,26 +173,26 @@ def test_a_command_is_answered(house: House) -> None:
 
 def test_progress_comes_in_order_before_the_answer(house: House) -> None:
     told: list[Progress] = []
-    assert control.ask(house.path, "steps", {}, told.append) == "done"
+    channel.ask(house.path, asked("steps"), told.append)
     assert told == [Progress(1, 3, "step 1"), Progress(2, 3, "step 2"), Progress(3, 3, "step 3")]
 
 
 def test_progress_that_nobody_reads_is_dropped_and_the_answer_is_not(house: House) -> None:
     with raw(house.path) as line:
-        line.sendall(control.request("flood", {}))
+        line.sendall(channel.line(asked("flood")))
         assert house.ended.acquire(timeout=10)  # nothing was read until then
         with line.makefile("rb") as lines:
             *told, answer = lines.readlines()
-    assert json.loads(answer) == {"ok": "whole"}
+    assert json.loads(answer)["ok"]["body"]["data"] == {"text": "whole"}
     assert 0 < len(told) < 20_000
 
 
 REFUSALS = [
     ("refuse", {}, "NOT_FOUND", "There is no such thing."),
-    ("ecko", {}, "VALIDATION_FAILED", "did you mean 'echo'?"),
-    ("zzz", {}, "VALIDATION_FAILED", "there is no command 'zzz'"),
+    ("ecko", {}, "VALIDATION_FAILED", "/operation: there is no 'ecko'"),
     ("echo", {"text": 1}, "VALIDATION_FAILED", "/text"),
     ("echo", {"words": ""}, "VALIDATION_FAILED", "/words"),
+    ("lend", {}, "SERVICE_UNAVAILABLE", "This host does not have it: A control socket over"),
     ("break", {}, "INTERNAL_ERROR", "could not be completed"),
     ("disk", {}, "STORAGE_UNAVAILABLE", ""),
     ("queue", {}, "OVERLOADED", ""),
@@ -214,10 +224,11 @@ LINES = [
     (b"{]\n", "MALFORMED_JSON"),
     (b"[]\n", "VALIDATION_FAILED"),
     (b"\xff\n", "MALFORMED_JSON"),
-    (b'{"command":"echo"}\n', "VALIDATION_FAILED"),
-    (b'{"command":"echo","arguments":[]}\n', "VALIDATION_FAILED"),
-    (b'{"command":"echo","command":"echo","arguments":{}}\n', "MALFORMED_JSON"),
-    (b"x" * (control.LINE_BYTES_MAX + 1), "BODY_TOO_LARGE"),
+    (b'{"body":{}}\n', "VALIDATION_FAILED"),
+    (b'{"operation":"echo","query":[]}\n', "VALIDATION_FAILED"),
+    (b'{"operation":"echo","body":[]}\n', "VALIDATION_FAILED"),
+    (b'{"operation":"echo","operation":"echo"}\n', "MALFORMED_JSON"),
+    (b"x" * (channel.LINE_BYTES_MAX + 1), "BODY_TOO_LARGE"),
 ]
 
 
@@ -240,7 +251,7 @@ def test_every_command_makes_the_gate_look_again(house: House) -> None:
 
 def test_a_command_runs_to_its_end_when_its_caller_has_gone(house: House) -> None:
     with raw(house.path) as wire:
-        wire.sendall(control.request("wait", {"text": "still done"}))
+        wire.sendall(channel.line(asked("wait", text="still done")))
         assert house.waiting.acquire(timeout=10)
     house.release()
     assert house.ended.acquire(timeout=10)
@@ -250,7 +261,7 @@ def test_a_command_runs_to_its_end_when_its_caller_has_gone(house: House) -> Non
 def test_a_caller_that_says_nothing_is_let_go(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(control, "REQUEST_SECONDS", 0.05)
+    monkeypatch.setattr(channel, "REQUEST_SECONDS", 0.05)
     with raw(house.path) as wire:
         assert wire.recv(1) == b""
     with raw(house.path) as wire:
@@ -264,9 +275,9 @@ def crowd(house: House) -> Iterator[list[socket.socket]]:
     """As many commands as may run at once, none of which ends before it is let."""
     with ExitStack() as lines:
         running = []
-        for _ in range(control.CONNECTIONS_MAX):
+        for _ in range(channel.CONNECTIONS_MAX):
             line = lines.enter_context(raw(house.path))
-            line.sendall(control.request("wait", {}))
+            line.sendall(channel.line(asked("wait")))
             assert house.waiting.acquire(timeout=10)
             running.append(line)
         yield running
@@ -279,17 +290,17 @@ def test_more_commands_at_once_than_are_allowed_are_refused(house: House, size: 
             ask(house, "echo", text="x" * size)
         assert caught.value.problem["code"] == "OVERLOADED"
         house.release()
-        assert [answered(line) for line in running] == [{"ok": ""}] * len(running)
+        assert [answered(line)["ok"]["status"] for line in running] == [200] * len(running)
     assert ask(house, "echo") == {"text": ""}
 
 
 def test_closing_waits_for_what_runs_and_no_longer_than_it_is_told(house: House) -> None:
     with raw(house.path) as first:
-        first.sendall(control.request("wait", {"text": "in time"}))
+        first.sendall(channel.line(asked("wait", text="in time")))
         assert house.waiting.acquire(timeout=10)
         house.loop.call_soon_threadsafe(house.loop.call_later, 0.01, house.go.set)
         house.close(10)
-        assert answered(first) == {"ok": "in time"}
+        assert answered(first)["ok"]["body"]["data"] == {"text": "in time"}
     assert not house.path.exists()
     with pytest.raises(Unreachable):
         ask(house, "echo")
@@ -329,7 +340,7 @@ def test_a_server_that_ends_within_its_answer_broke_off(tmp_path: Path, said: by
         server = threading.Thread(target=serve)
         server.start()
         with pytest.raises(BrokeOff):
-            control.ask(path, "echo", {}, silent)
+            channel.ask(path, asked("echo"), silent)
         server.join(10)
 
 
@@ -345,7 +356,7 @@ def test_a_reset_connection_broke_off(tmp_path: Path) -> None:
         server = threading.Thread(target=serve)
         server.start()
         with pytest.raises(BrokeOff):
-            control.ask(path, "echo", {"text": "x" * 1_000_000}, silent)
+            channel.ask(path, asked("echo", text="x" * 1_000_000), silent)
         server.join(10)
 
 
@@ -356,22 +367,24 @@ def test_only_its_own_user_can_open_the_socket(house: House) -> None:
     assert stat.S_IMODE(house.path.stat().st_mode) == 0o600
 
 
-def test_what_an_ended_server_left_is_replaced(tmp_path: Path) -> None:
+def test_what_an_ended_server_left_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "db.sock"
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as left:
         left.bind(str(path))
     with pytest.raises(Unreachable):
-        control.ask(path, "echo", {}, silent)
-    made = House(path)
+        channel.ask(path, asked("echo"), silent)
+    made = House(path, monkeypatch)
     assert ask(made, "echo") == {"text": ""}
-    assert control.parse(made.control.text) == path
+    assert channel.parse(made.control.text) == path
     made.stop()
     made_again_is_harmless = made.control.close()
     asyncio.run(made_again_is_harmless)
 
 
 def test_the_socket_stands_beside_the_database(tmp_path: Path) -> None:
-    assert control.address(str(tmp_path / "svc.db")) == tmp_path / "svc.db.sock"
+    assert channel.address(str(tmp_path / "svc.db")) == tmp_path / "svc.db.sock"
 
 
 def test_a_path_too_long_for_a_socket_has_a_short_stand_in(
@@ -380,40 +393,40 @@ def test_a_path_too_long_for_a_socket_has_a_short_stand_in(
     deep = str(tmp_path / ("d" * 90) / "svc.db")
     with tempfile.TemporaryDirectory(prefix="svc-") as short:
         monkeypatch.setattr(tempfile, "tempdir", short)
-        short_path = control.address(deep)
-        assert len(os.fsencode(short_path)) <= control.PATH_BYTES_MAX
-        assert short_path == control.address(deep)
-        assert short_path != control.address(deep + "2")
-        made = House(short_path)
+        short_path = channel.address(deep)
+        assert len(os.fsencode(short_path)) <= channel.PATH_BYTES_MAX
+        assert short_path == channel.address(deep)
+        assert short_path != channel.address(deep + "2")
+        made = House(short_path, monkeypatch)
         assert ask(made, "echo") == {"text": ""}
         assert stat.S_IMODE(short_path.parent.stat().st_mode) == 0o700
         made.stop()
 
 
 def test_stores_in_memory_do_not_share_a_socket_with_a_file() -> None:
-    found = control.address(None)
+    found = channel.address(None)
     assert found.suffix == ".sock"
-    assert found != control.address("2")
+    assert found != channel.address("2")
 
 
 def test_a_folder_that_others_can_write_to_is_not_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    path = control.address(None)
+    path = channel.address(None)
     path.parent.mkdir(mode=0o755)
     with pytest.raises(Unsafe):
-        control.ask(path, "echo", {}, silent)
+        channel.ask(path, asked("echo"), silent)
     with pytest.raises(Unsafe):
-        control._bound(path)
+        channel._bound(path)
 
 
 def test_a_socket_that_cannot_be_made_is_an_error_of_the_system(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="too long"):
-        control._bound(tmp_path / ("x" * 120))
+        channel._bound(tmp_path / ("x" * 120))
 
 
 @pytest.mark.parametrize("text", ["", "unix:", "/run/svc.sock", "http://127.0.0.1:8000"])
 def test_an_address_is_unix_and_a_path(text: str) -> None:
     with pytest.raises(ValueError, match="unix:PATH"):
-        control.parse(text)
+        channel.parse(text)

@@ -86,15 +86,15 @@ def admit(draft: Draft, known: Known) -> None:
         _check_withdrawal(draft, target, known)
 
 
-def check_new(ids: Iterable[str], taken: Container[str] = frozenset()) -> None:
-    """Pass the ids of records to be sealed where each is new, to the ledger and to the batch.
+def check_new(ids: Iterable[str]) -> None:
+    """Pass the ids of a batch of records to be sealed where each is new in it.
 
     Raises:
         Problem: DUPLICATE_RECORD, naming the first that is not.
     """
     seen: set[str] = set()
     for id_ in ids:
-        if id_ in taken or id_ in seen:
+        if id_ in seen:
             raise Problem(problem.DUPLICATE_RECORD, f"{id_} is already in the ledger.")
         seen.add(id_)
 

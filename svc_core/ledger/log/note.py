@@ -161,15 +161,10 @@ def parse(note: str) -> Note:
     at = note.rfind("\n\n")
     if at < 0:
         raise NoteError("A blank line divides a note's text from its signatures.")
-    return Note(note[: at + 1], parse_signatures(note[at + 2 :]))
+    return Note(note[: at + 1], _signatures(note[at + 2 :]))
 
 
-def parse_signatures(lines: str) -> tuple[Signature, ...]:
-    """Read signature lines, one or more; each ends with LF.
-
-    Raises:
-        NoteError: a line is not one, or there are too many.
-    """
+def _signatures(lines: str) -> tuple[Signature, ...]:
     if not lines.endswith("\n"):
         raise NoteError("A signature line ends with a line feed, and a note has one at least.")
     rows = lines[:-1].split("\n")

@@ -108,7 +108,7 @@ def test_a_report_is_made_from_source_to_answer(
     assert _svc(demo, spawn, "feeds", "pull", added["id"], "--json").json["failed"] == 0
     made = _svc(
         demo, spawn, "profiles", "create", "--name", "Eels", "--topic", "Glass eel smuggling",
-        "--workspace", "demo", "--json",
+        "--frequency", "manual", "--workspace", "demo", "--json",
     ).json  # fmt: skip
     row = _svc(demo, spawn, "reports", "generate", made["id"], "--json").json
     assert row["counts"]["sources"] == 1

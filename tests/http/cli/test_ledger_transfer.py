@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from svc_core.ledger import local as reading
 from svc_core.ledger.append import importing
 from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import Draft
 from svc_http.cli import transfer
-from svc_http.commands import exports, imports
-from svc_http.commands import ledger as commands
+from svc_http.control import lends
+from svc_http.fetch import exports
 
 Svc = Callable[..., Any]
 LEDGER = "led_0123456789abcdef01234567"
@@ -103,8 +104,8 @@ def test_an_export_is_paged_packed_piped_and_cut_to_a_size(
     svc: Svc, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     svc("ledger", "import", log.path)
-    monkeypatch.setattr(commands, "PAGE_BYTES", 1)
-    monkeypatch.setattr(commands, "STEP_LINES", 1)
+    monkeypatch.setattr(reading, "PAGE_BYTES", 1)
+    monkeypatch.setattr(reading, "STEP_LINES", 1)
     content = log.path.read_bytes()
     assert exported(svc, "out.ndjson") == content
     monkeypatch.setattr(transfer, "BAR_FROM", 2)
@@ -131,6 +132,17 @@ def test_a_file_that_cannot_be_written_leaves_nothing(svc: Svc, log: Log) -> Non
     Path("folder").mkdir()
     assert svc("ledger", "export", "folder").code == 2
     assert sorted(Path().glob("*.new")) == []
+
+
+def test_what_is_no_regular_file_is_written_through(svc: Svc, log: Log) -> None:
+    svc("ledger", "import", log.path)
+    Path("real.ndjson").write_bytes(b"before")
+    Path("link.ndjson").symlink_to("real.ndjson")
+    assert exported(svc, "link.ndjson") == log.path.read_bytes()
+    assert Path("link.ndjson").is_symlink()
+    assert Path("real.ndjson").read_bytes() == log.path.read_bytes()
+    assert svc("ledger", "export", "/dev/null").code == 0
+    assert Path("/dev/null").is_char_device()
 
 
 # -- import ------------------------------------------------------------------------------------
@@ -162,43 +174,51 @@ def test_two_workspaces_with_one_ledger_are_warned_of(svc: Svc, log: Log) -> Non
     assert out == log.path.read_bytes()
 
 
-def test_another_ledger_does_not_replace_the_one_here(svc: Svc, log: Log) -> None:
-    svc("ledger", "open", "--type", "other", "--label", "x")
-    before = exported(svc, "before.ndjson")
-    refused(svc("ledger", "import", log.path), "has a ledger of its own", "whose ledger is empty")
-    assert exported(svc, "after.ndjson") == before
+def _future(log: Log) -> Path:
+    return log.grow(draft(3, log.ids[0]), now="2999-01-01T00:00:00.000000Z").path
 
 
-def test_a_ledger_that_is_longer_or_has_parted_is_left_alone(svc: Svc, log: Log) -> None:
-    svc("ledger", "import", log.path)
-    short = Log(Path("short.ndjson")).grow(draft(0, None))
-    refused(svc("ledger", "import", short.path), "has 3 records, more than the 1")
-    parted = Log(Path("parted.ndjson")).grow(draft(0, None))
-    parted.grow(draft(1, log.ids[0]), draft(9, log.ids[0]), draft(10, log.ids[0]))
-    refused(svc("ledger", "import", parted.path), "record 2 of the file is another", "parted")
-    assert exported(svc, "out.ndjson") == log.path.read_bytes()
+def _short(log: Log) -> Path:
+    return Log(Path("short.ndjson")).grow(draft(0, None)).path
 
 
-def test_what_is_not_sound_is_not_imported(svc: Svc, log: Log) -> None:
+def _parted(log: Log) -> Path:
+    made = Log(Path("parted.ndjson")).grow(draft(0, None))
+    return made.grow(draft(1, log.ids[0]), draft(9, log.ids[0]), draft(10, log.ids[0])).path
+
+
+def _altered(log: Log) -> Path:
     log.lines[1] = log.lines[1].replace(b"person 1", b"person 2")
-    log.write()
-    refused(
-        svc("ledger", "import", log.path),
-        "line 2, PAYLOAD_ALTERED",
-        f"svc ledger verify {log.path}",
-    )
-    assert exported(svc, "out.ndjson") == b""
+    return log.write().path
 
 
-def test_an_empty_file_and_none_are_refused(svc: Svc, log: Log) -> None:
-    Path("empty.ndjson").write_bytes(b"")
-    refused(svc("ledger", "import", "empty.ndjson"), "no records")
+def _empty(log: Log) -> Path:
+    log.lines.clear()
+    return log.write().path
+
+
+UNFIT: list[tuple[Callable[[Log], Path], list[str]]] = [
+    (_short, ["has 3 records, more than the 1"]),
+    (_parted, ["record 2 of the file is another", "parted"]),
+    (_altered, ["line 2, PAYLOAD_ALTERED", "svc ledger verify "]),
+    (_empty, ["no records"]),
+    (_future, ["2999-01-01", "in the future"]),
+    (
+        lambda _: Log(Path("x"), "led_" + "f" * 24).grow(draft(0, None)).path,
+        ["a ledger of its own"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("made", "words"), UNFIT)
+def test_what_does_not_fit_changes_nothing(
+    svc: Svc, log: Log, made: Callable[[Log], Path], words: list[str]
+) -> None:
+    svc("ledger", "import", log.path)
+    before = exported(svc, "before.ndjson")
+    refused(svc("ledger", "import", made(log)), *words)
+    assert exported(svc, "after.ndjson") == before
     assert svc("ledger", "import", "none.ndjson").code == 2
-
-
-def test_records_of_the_future_are_refused(svc: Svc, log: Log) -> None:
-    log.grow(draft(3, log.ids[0]), now="2999-01-01T00:00:00.000000Z")
-    refused(svc("ledger", "import", log.path), "2999-01-01", "in the future")
 
 
 def test_imports_and_subjects_have_a_bounded_size(
@@ -209,10 +229,8 @@ def test_imports_and_subjects_have_a_bounded_size(
         refused(svc("ledger", "import", log.path), f"{log.ids[0]} has more than 2 records")
         bounded.setattr(importing, "SUBJECT_RECORDS_MAX", 3)
         assert svc("ledger", "import", log.path).code == 0
-        other = Log(log.path.with_name("more.ndjson"))
-        other.head, other.lines = log.head, list(log.lines)
-        other.grow(draft(7, None), now="2026-01-03T00:00:00.000000Z")
-        assert svc("ledger", "import", other.path).code == 0
+        log.grow(draft(7, None), now="2026-01-03T00:00:00.000000Z")
+        assert svc("ledger", "import", log.path).code == 0
     monkeypatch.setattr(importing, "IMPORT_RECORDS_MAX", 2)
     refused(svc("ledger", "import", log.path), "one import takes 2")
 
@@ -229,7 +247,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
             return lambda: iter([b"".join(line + b"\n" for line in later)])
         return real(path, note, *tell)
 
-    monkeypatch.setattr(imports, "opener", opener)
+    monkeypatch.setattr(lends, "opener", opener)
     refused(svc("ledger", "import", log.path), "changed while it was read")
     assert exported(svc, "out.ndjson") == b""
 
@@ -245,7 +263,7 @@ def test_a_file_that_is_gone_by_then_is_said_so(
     svc: Svc, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone = exports.opener(Path("gone"), "")
-    monkeypatch.setattr(imports, "opener", lambda *_: gone)
+    monkeypatch.setattr(lends, "opener", lambda *_: gone)
     refused(svc("ledger", "import", log.path), "gone cannot be read")
 
 

@@ -10,15 +10,17 @@ import attrs
 import pytest
 from attrs import frozen
 
+from svc_core.host import Progress
 from svc_core.ledger.log.checkpoint import Checkpoint, sign
 from svc_core.ledger.log.note import Ed25519Signer, VerifierKey, to_base64
 from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.model import Verification
 from svc_core.ledger.records import Draft
+from svc_core.ledger.verify import words as shown
+from svc_core.ledger.verify.verdict import CODES
 from svc_core.wire import camel
-from svc_http.cli import verdicts, verify
-from svc_http.commands import exports
-from svc_http.commands.progress import Progress
+from svc_http.cli import verify
+from svc_http.fetch import exports
 
 Svc = Callable[..., Any]
 LEDGER = "led_0123456789abcdef01234567"
@@ -76,13 +78,11 @@ def test_a_sound_export_says_what_is_not_excluded(svc: Svc, log: Log) -> None:
     assert log.root(8) in ran.out
     for words in ("self-consistent", "cut from the end", "made anew", "--checkpoint", "--receipt"):
         assert words in ran.out
-
-
-def test_an_empty_export_is_sound_and_says_nothing_of_a_ledger(svc: Svc, log: Log) -> None:
-    ran = svc("ledger", "verify", log.written())
-    assert (ran.code, ran.out.count("\n")) == (0, 3)
-    assert "other.ndjson: 0 records, strict" in ran.out
+    empty = svc("ledger", "verify", log.written())
+    assert (empty.code, empty.out.count("\n")) == (0, 3)
     assert svc("ledger", "verify", log.written(), "--json").json["ledger"] is None
+    told = svc("ledger", "verify", log.path, "--level", "integrity", "--json").json
+    assert (told["level"], told["checks"]["references"]) == ("integrity", None)
 
 
 def test_no_store_is_looked_for_and_none_is_made(svc: Svc, log: Log) -> None:
@@ -91,17 +91,26 @@ def test_no_store_is_looked_for_and_none_is_made(svc: Svc, log: Log) -> None:
     assert sorted(path.name for path in log.path.parent.iterdir()) == ["export.ndjson", "svc.toml"]
 
 
-def test_a_checkpoint_anchors_and_its_key_counts(svc: Svc, log: Log) -> None:
-    note = log.checkpoint(5)
-    ran = svc("ledger", "verify", log.path, "--checkpoint", note)
-    assert (ran.code, "anchored" in ran.out, "No key was given" in ran.out) == (0, True, True)
-    keyed = svc("ledger", "verify", log.path, "--checkpoint", note, "--key", VKEY)
-    assert (keyed.code, "No key was given" in keyed.out) == (0, False)
-    other = VerifierKey(ORIGIN, Ed25519Signer.from_seed(b"\x08" * 32).public).vkey
-    forged = svc("ledger", "verify", log.path, "--checkpoint", note, "--key", other)
-    assert forged.code == 1
-    assert "CHECKPOINT_UNSIGNED" in forged.out
-    assert "Look at the --checkpoint" in forged.out
+OTHER = VerifierKey(ORIGIN, Ed25519Signer.from_seed(b"\x08" * 32).public).vkey
+HELD = [
+    (("--checkpoint", 5), 0, ["anchored", "No key was given"]),
+    (("--checkpoint", 5, "--key", VKEY), 0, ["anchored"]),
+    (("--checkpoint", 5, "--key", OTHER), 1, ["CHECKPOINT_UNSIGNED", "Look at the --checkpoint"]),
+    (("--checkpoint", 8, "--key", VKEY, "--policy", "policy"), 0, ["anchored"]),
+]
+
+
+@pytest.mark.parametrize(("held", "code", "words"), HELD)
+def test_a_checkpoint_anchors_and_its_key_counts(
+    svc: Svc, log: Log, held: tuple[Any, ...], code: int, words: list[str]
+) -> None:
+    # A policy that asks for nobody makes no witnessed log.
+    log.path.with_name("policy").write_text(f"log {VKEY}\nquorum none\n")
+    note = log.checkpoint(held[1])
+    ran = svc("ledger", "verify", log.path, "--checkpoint", note, *held[2:])
+    assert ran.code == code
+    assert all(word in ran.out for word in words)
+    assert ("No key was given" in ran.out) == ("--key" not in held)
 
 
 def test_the_members_are_those_of_the_operation(svc: Svc, log: Log) -> None:
@@ -122,77 +131,58 @@ def test_the_members_are_those_of_the_operation(svc: Svc, log: Log) -> None:
     assert (odd.code, odd.json["checkpoint"]) == (1, None)
 
 
-def test_what_was_seen_before_is_still_there_or_not(svc: Svc, log: Log) -> None:
-    ran = svc("ledger", "verify", log.path, "--from-size", 5, "--from-root", log.root(5), "--json")
-    assert ran.code == 0
-    assert ran.json["consistency"] == {
-        "fromSize": 5,
-        "fromRootHash": log.root(5),
-        "proof": None,
-        "ok": True,
-    }
-    wrong = svc(
-        "ledger", "verify", log.path, "--from-size", 4, "--from-root", log.root(5), "--json"
-    )
-    assert (wrong.code, wrong.json["consistency"]["ok"]) == (1, False)
-    assert wrong.json["firstFault"]["code"] == "HISTORY_REWRITTEN"
-    altered = log.written(log.lines[0].replace(b"person", b"Person"), *log.lines[1:])
-    seen = svc("ledger", "verify", altered, "--from-size", 5, "--from-root", log.root(5), "--json")
-    assert (seen.code, seen.json["consistency"]["ok"]) == (1, True)
+@pytest.mark.parametrize(
+    ("size", "altered", "code", "is_there"),
+    [(5, False, 0, True), (4, False, 1, False), (5, True, 1, True)],
+)
+def test_what_was_seen_before_is_still_there_or_not(
+    svc: Svc, log: Log, size: int, altered: bool, code: int, is_there: bool
+) -> None:
+    first = log.lines[0].replace(b"person", b"Person") if altered else log.lines[0]
+    seen = ("--from-size", size, "--from-root", log.root(5))
+    ran = svc("ledger", "verify", log.written(first, *log.lines[1:]), *seen, "--json")
+    assert (ran.code, ran.json["consistency"]["ok"]) == (code, is_there)
+    assert ran.json["consistency"]["fromSize"] == size
 
 
-def test_a_cut_end_is_found_by_whoever_kept_something(svc: Svc, log: Log) -> None:
-    cut = log.written(*log.lines[:6])
-    assert svc("ledger", "verify", cut).code == 0
-    ran = svc("ledger", "verify", cut, "--checkpoint", log.checkpoint(8), "--key", VKEY)
+def _resealed(log: Log) -> bytes:
+    draft = Draft("claim", "assert", SUBJECT, None, None, None, "key_2", {"salt": "A" * 22})
+    return seal_batch(log.heads[3], [draft], "2026-01-01T00:00:03.000000Z").lines[0]
+
+
+DAMAGES: list[tuple[Callable[[Log], list[bytes]], list[str]]] = [
+    (lambda log: [*log.lines[:6]], ["line 7 (record 6): TRUNCATED", "what you hold proves it"]),
+    (
+        lambda log: [*log.lines[:3], log.lines[3].replace(b"n 3", b"n 4"), *log.lines[4:]],
+        ["line 4 (record 3): PAYLOAD_ALTERED\n  The payload", "\n  expected  ", "\n  actual    ",
+         "\nWhat to do: Export the ledger again."],
+    ),
+    (
+        lambda log: [each.replace(b"per", b"Per") for each in log.lines],
+        ["8 faults in all", "line 8 (record 7): PAYLOAD_ALTERED"],
+    ),
+    (
+        lambda log: [*log.lines[:3], _resealed(log), *log.lines[4:]],
+        ["line 4 (record 3): RESEALED", "line 5 holds what was expected", "Keep this file"],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("damage", "words"), DAMAGES)
+def test_what_was_done_to_a_line_is_told_with_what_to_do(
+    svc: Svc, log: Log, damage: Callable[[Log], list[bytes]], words: list[str]
+) -> None:
+    path = log.written(*damage(log))
+    held = ("--checkpoint", log.checkpoint(8), "--key", VKEY) if "TRUNCATED" in words[0] else ()
+    ran = svc("ledger", "verify", path, *held)
     assert ran.code == 1
-    assert "line 7 (record 6): TRUNCATED" in ran.out
-    assert "what you hold proves it" in ran.out
-
-
-def test_the_line_that_was_altered_is_named_with_what_to_do(svc: Svc, log: Log) -> None:
-    altered = log.lines[3].replace(b"person 3", b"person 4")
-    path = log.written(*log.lines[:3], altered, *log.lines[4:])
-    ran = svc("ledger", "verify", path)
-    assert ran.code == 1
-    first, detail, expected, actual, todo = ran.out.splitlines()
-    assert first == f"FAILED  {path}: line 4 (record 3): PAYLOAD_ALTERED"
-    assert detail.startswith("  The payload")
-    assert expected.startswith("  expected  ")
-    assert actual.startswith("  actual    ")
-    assert todo.startswith("What to do: Export the ledger again.")
-
-
-def test_several_faults_are_counted_and_some_shown(svc: Svc, log: Log) -> None:
-    ran = svc(
-        "ledger", "verify", log.written(*[each.replace(b"per", b"Per") for each in log.lines])
-    )
-    assert "8 faults in all" in ran.out
-    assert "line 8 (record 7): PAYLOAD_ALTERED" in ran.out
-
-
-def test_a_line_that_was_sealed_again_is_pinned_by_the_next(svc: Svc, log: Log) -> None:
-    resealed = seal_batch(
-        log.heads[3],
-        [Draft("claim", "assert", SUBJECT, None, None, None, "key_2", {"salt": "A" * 22})],
-        "2026-01-01T00:00:03.000000Z",
-    ).lines[0]
-    ran = svc("ledger", "verify", log.written(*log.lines[:3], resealed, *log.lines[4:]))
-    assert "line 4 (record 3): RESEALED" in ran.out
-    assert "line 5 holds what was expected" in ran.out
-    assert "Keep this file" in ran.out
+    assert ran.out.startswith(f"FAILED  {path}: ")
+    assert all(word in ran.out for word in words), ran.out
 
 
 def test_every_code_has_a_next_step() -> None:
-    from svc_core.ledger.verify.verdict import CODES  # noqa: PLC0415
-
-    assert set(verdicts._NEXT) < set(CODES)
-    assert all(text.endswith(".") for text in verdicts._NEXT.values())
-
-
-def test_integrity_looks_at_bytes_alone(svc: Svc, log: Log) -> None:
-    told = svc("ledger", "verify", log.path, "--level", "integrity", "--json").json
-    assert (told["level"], told["checks"]["references"]) == ("integrity", None)
+    assert set(shown._NEXT) < set(CODES)
+    assert all(text.endswith(".") for text in shown._NEXT.values())
 
 
 def test_stdin_and_packed_files_are_exports_too(
@@ -234,15 +224,6 @@ def test_notes_have_a_bounded_size(svc: Svc, log: Log, monkeypatch: pytest.Monke
     monkeypatch.setattr(verify, "NOTE_BYTES_MAX", 10)
     ran = svc("ledger", "verify", log.path, "--checkpoint", log.checkpoint(8))
     assert (ran.code, "is it the right file" in ran.err) == (2, True)
-
-
-def test_a_policy_says_which_witnesses_must_have_seen_it(svc: Svc, log: Log) -> None:
-    policy = log.path.with_name("policy")
-    policy.write_text(f"log {VKEY}\nquorum none\n")
-    given = ("--checkpoint", log.checkpoint(8), "--key", VKEY, "--policy", policy)
-    ran = svc("ledger", "verify", log.path, *given)
-    # A policy that asks for nobody makes no witnessed log.
-    assert (ran.code, "anchored" in ran.out) == (0, True)
 
 
 def test_long_files_tell_how_far_they_are_read(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -18,12 +17,12 @@ from typing import Any
 
 import pytest
 
-from svc_core import accounts
+from svc_core.accounts import operations
 from svc_core.ports import SYSTEM, Answer, Transaction
 from svc_http import cli, system
 from svc_http.cli import reach
 from svc_http.cli.serve import _announce, _program
-from svc_http.control import BrokeOff
+from svc_http.control.channel import BrokeOff
 from svc_http.demo.seed import Seeded
 from svc_http.demo.subject import Recorded
 from svc_http.runtime.opening import hands, open_store
@@ -90,9 +89,9 @@ def test_a_second_server_on_the_same_file_or_port_is_refused(
         assert "in use by process" in same_file.err
         assert same_file.err.count("\n") == 1
         same_port = svc("serve", "--port", port, "--db", "other.db")
-        assert (same_port.code, same_port.out) == (2, "")
+        assert (same_port.code, same_port.out, same_port.err.count("\n")) == (2, "", 1)
         assert f"try --port {int(port) + 1}" in same_port.err
-        assert same_port.err.count("\n") == 1
+        assert not (here / "other.db").exists()
         assert running.get("/livez").status_code == 200
         checks = {check["name"]: check for check in svc("doctor", "--json").json["checks"]}
         assert checks["server"]["detail"] == "running"
@@ -165,7 +164,8 @@ STOPS = [
     (("--base-url", "nowhere"), {}, 2, "'base_url'"),
     (("--host", "192.0.2.1", "--port", "0"), {}, 1, "cannot start"),
     (("--db", "no/such/folder.db"), {}, 1, "no folder"),
-    (("--db", "text.db", "--port", "0"), {}, 1, "cannot be used"),
+    (("--db", "text.db", "--port", "0"), {}, 1, "cannot be used as the database"),
+    (("--db", "folder.db", "--port", "0"), {}, 1, "cannot be used as the database"),
     (("--config", "missing.toml"), {}, 2, "missing.toml"),
     ((), {"SVC_ENV": "production"}, 2, "SVC_SECRET="),
     ((), {"SVC_ENV": "production", "SVC_SECRET": "short"}, 2, "SVC_SECRET="),
@@ -185,12 +185,14 @@ def test_what_stops_a_start_is_told_in_one_line(
     words: str,
 ) -> None:
     (here / "text.db").write_text("This is no database.\n" * 100)
+    (here / "folder.db").mkdir()
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
     ran = svc("serve", *arguments)
     assert (ran.code, ran.out) == (code, "")
     assert words in ran.err
     assert ran.err.count("\n") == 1
+    assert list(here.glob("*.secret")) == []
 
 
 def test_the_secret_that_is_offered_is_strong_enough(
@@ -225,9 +227,14 @@ def test_flags_come_before_the_environment_and_the_file(
     given = taken[0]
     assert (given.port, given.host, given.workers) == (1003, "127.0.0.3", False)
     assert given.rate_limits is False
+    (here / "mine.toml").write_text("port = 1004\n")
+    monkeypatch.delenv("SVC_HOST")
+    monkeypatch.setenv("SVC_CONFIG", "mine.toml")
+    svc("serve")
+    assert taken[1] == load({}, here / "mine.toml")
 
 
-def test_help_loads_no_server_and_no_operation() -> None:
+def test_help_loads_no_server() -> None:
     code = (
         "import sys, svc_http.cli; sys.argv = ['svc', '--help']\n"
         "try: svc_http.cli.main()\n"
@@ -238,7 +245,7 @@ def test_help_loads_no_server_and_no_operation() -> None:
     )
     assert "serve" in ran.stdout
     loaded = {".".join(name.split(".")[:2]) for name in ran.stdout.splitlines()}
-    assert not loaded & {"hypercorn", "starlette", "feedparser", "httpx2", "svc_core.catalog"}
+    assert not loaded & {"hypercorn", "starlette", "feedparser", "httpx2"}
 
 
 # -- what is printed ---------------------------------------------------------------------------
@@ -378,7 +385,7 @@ def test_a_defect_is_one_line_with_its_place(svc: Svc, monkeypatch: pytest.Monke
     def broken(*_: object) -> None:
         raise ZeroDivisionError("nought")
 
-    monkeypatch.setattr(reach.control, "ask", broken)
+    monkeypatch.setattr(reach.channel, "ask", broken)
     ran = svc("keys", "list")
     assert (ran.code, ran.err.count("\n")) == (1, 1)
     assert "ZeroDivisionError: nought (test_serve.py:" in ran.err
@@ -390,7 +397,7 @@ def test_a_defect_of_a_command_here_is_told_as_well(
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("nought")
 
-    monkeypatch.setattr(accounts, "create_workspace", broken)
+    monkeypatch.setattr(operations, "create_workspace", broken)
     ran = svc("workspaces", "create", "--name", "acme")
     assert (ran.code, ran.err.count("\n")) == (1, 1)
     assert "ZeroDivisionError" in ran.err
@@ -400,10 +407,10 @@ def test_a_disk_that_fails_is_no_defect_of_ours(svc: Svc, monkeypatch: pytest.Mo
     def full(*_: object, **__: object) -> None:
         raise StorageUnavailable("SQLITE_FULL: disk is full")
 
-    monkeypatch.setattr(accounts, "create_workspace", full)
+    monkeypatch.setattr(operations, "create_workspace", full)
     ran = svc("workspaces", "create", "--name", "acme")
     assert (ran.code, ran.out) == (1, "")
-    assert ran.err == "svc: the database cannot be used now: SQLITE_FULL: disk is full\n"
+    assert ran.err == "svc: SQLITE_FULL: disk is full\n"
 
 
 def test_a_server_that_dies_within_a_command_is_not_asked_again_elsewhere(
@@ -412,7 +419,7 @@ def test_a_server_that_dies_within_a_command_is_not_asked_again_elsewhere(
     def dies(*_: object) -> None:
         raise BrokeOff("the server ended before it answered; look before repeating")
 
-    monkeypatch.setattr(reach.control, "ask", dies)
+    monkeypatch.setattr(reach.channel, "ask", dies)
     ran = svc("workspaces", "create", "--name", "acme")
     assert (ran.code, "look before repeating" in ran.err) == (3, True)
     assert list(here.iterdir()) == []
@@ -431,35 +438,6 @@ def test_an_interrupted_command_ends_quietly(svc: Svc, monkeypatch: pytest.Monke
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(reach.control, "ask", interrupted)
+    monkeypatch.setattr(reach.channel, "ask", interrupted)
     ran = svc("keys", "list")
     assert (ran.code, ran.out, ran.err) == (130, "", "")
-
-
-def test_a_busy_port_is_known_before_anything_is_made(here: Path, svc: Svc) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        ran = svc("serve", "--port", taken.getsockname()[1])
-    assert (ran.code, "in use" in ran.err) == (2, True)
-    assert list(here.iterdir()) == []
-
-
-@pytest.mark.parametrize("text", ["This is no database.\n" * 100, None])
-def test_a_start_that_is_refused_leaves_no_secret(here: Path, svc: Svc, text: str | None) -> None:
-    if text is None:
-        (here / "svc.db").mkdir()
-    else:
-        (here / "svc.db").write_text(text)
-    ran = svc("serve", "--port", 0)
-    assert (ran.code, "cannot be used as the database" in ran.err) == (1, True)
-    assert not (here / "svc.db.secret").exists()
-
-
-def test_the_settings_file_is_read_where_it_is_named(
-    here: Path, svc: Svc, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    taken: list[Settings] = []
-    monkeypatch.setattr(serving, "run", lambda given, _ready: taken.append(given))
-    (here / "mine.toml").write_text("port = 1004\n")
-    monkeypatch.setenv("SVC_CONFIG", "mine.toml")
-    svc("serve")
-    assert taken[0] == load({}, here / "mine.toml")

@@ -11,8 +11,10 @@ from shlex import join
 
 import pytest
 
-from svc_core import catalog, problem
+from svc_core import catalog, pipeline, problem
 from svc_core.constraints import Ge, Le, MaxLen, Pattern
+from svc_core.operation import Actor
+from svc_core.problem import Problem
 from svc_core.result import Page
 from svc_core.wire import shapes
 from svc_http.cli import main
@@ -54,14 +56,13 @@ def named(operation):
     ]
 
 
-EVERYBODYS = {each.prefix for each in catalog.COLLECTIONS if each.scope != "tenant"}
-"""The prefixes of rows that belong to no tenant."""
+SHARED = {one.prefix for one in catalog.COLLECTIONS if one.scope == "global"}
 
 
-def is_private(operation):
-    """Whether something that it names belongs to one tenant."""
-    kinds = [flag.item.id_of for flag in named(operation)]
-    return any(id_of is None or not EVERYBODYS.issuperset(id_of.prefixes) for id_of in kinds)
+def is_owned(operation):
+    """Whether it names a resource of a tenant."""
+    ids = [flag.item.id_of for flag in named(operation) if flag.item.id_of]
+    return operation.binding != "system" and any(SHARED.isdisjoint(id_.prefixes) for id_ in ids)
 
 
 def is_page(operation):
@@ -258,8 +259,10 @@ def test_every_representation_is_printed_and_written(desk, operation, tmp_path):
         out = tmp_path / f"out.{offer.format}"
         ran = desk.run(*line, *chosen, "--out", out)
         assert (ran.code, ran.json) == (0, {"file": str(out)}), ran
-        shown = desk.run(*line, *chosen, json=False)
-        assert shown.code == 0, shown
+        shown, told = desk.run(*line, *chosen, json=False), desk.run(*line, *chosen)
+        assert (shown.code, told.code) == (0, 0), shown
+        if offer.media_type.partition(";")[0].endswith("+json"):
+            assert told.json == answer.json()
         if offer.format == "json":
             written, told = json.loads(out.read_text()), answer.json()
             assert written.get("data", written) == told.get("data", told)
@@ -296,7 +299,7 @@ def test_people_are_shown_a_table_or_an_outline(desk, operation):
             assert all(column.partition(".")[0] in row for row in rows), column
         for row in rows[:5]:
             first = at(row, operation.columns[0].split("."))
-            assert first is None or str(first) in shown.out
+            assert ("-" if first is None else str(first)) in shown.out
 
 
 # -- what is refused ---------------------------------------------------------------------------
@@ -320,7 +323,7 @@ def test_what_is_not_there_is_refused_and_changes_nothing(desk, operation):
     assert desk.world.storage.version == before
 
 
-@where(lambda op: op.binding != "system" and is_private(op))
+@where(is_owned)
 def test_another_workspaces_is_as_good_as_none(desk, operation):
     pairs, _ = desk.line(operation)
     line = command(operation, pairs)
@@ -394,6 +397,18 @@ def test_what_is_local_is_local_everywhere(contract):
     commands = [(op.group, op.verb) for op in EVERY if op.verb]
     assert len(set(commands)) == len(commands)
     assert len({op.id for op in EVERY}) == len(EVERY)
+
+
+@where(lambda op: op.local)
+@pytest.mark.parametrize("role", ["operator", "owner", "admin", "member", "none"])
+def test_it_is_refused_to_a_role_that_it_does_not_name(operation, role):
+    actor = Actor("wsp_1", roles=frozenset({role}))
+    if role in operation.roles:
+        pipeline.check_role(operation, actor)
+        return
+    with pytest.raises(Problem) as refused:
+        pipeline.check_role(operation, actor)
+    assert refused.value.type is problem.FORBIDDEN
 
 
 @where(lambda op: op.local)

@@ -257,6 +257,11 @@ def test_a_root_is_taken_as_it_comes_out_of_an_address(town, char, spelled):
     assert now["consistency"]["ok"] is True
 
 
+def test_a_root_is_asked_about_with_its_size(town):
+    answer = town.ask("GET", f"/verify?fromRootHash={'A' * 43}%3D")
+    assert (answer.status_code, answer.json()["code"]) == (400, "INVALID_PARAMETER")
+
+
 def test_an_empty_ledger_is_sound_and_has_an_empty_list(town):
     verdict = town.data("/verify")
     assert (verdict["ok"], verdict["size"], verdict["assurance"]) == (True, 0, "self_consistent")

@@ -1,0 +1,173 @@
+"""`svc keys`, `workspaces`, `users` and `plans` over a store that they open themselves."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from svc_core.access.scopes import SCOPES
+
+Svc = Callable[..., Any]
+
+
+@pytest.fixture
+def workspace(svc: Svc) -> str:
+    made: dict[str, str] = svc("workspaces", "create", "--name", "acme", "--json").json
+    return made["id"]
+
+
+def test_the_first_key_brings_a_workspace_with_it(svc: Svc) -> None:
+    ran = svc("keys", "create", "--name", "first", "--json")
+    made = ran.json
+    assert (ran.code, ran.err) == (0, "")
+    assert list(made) == ["id", "name", "key", "prefix", "scopes", "workspaceId", "expiresAt"]
+    assert re.fullmatch("svc_[0-9a-f]{64}", made["key"])
+    assert made["key"].startswith(made["prefix"])
+    assert (made["scopes"], made["expiresAt"]) == (list(SCOPES), None)
+    (home,) = svc("workspaces", "list", "--json").json
+    assert (home["id"], home["name"], home["plan"]) == (made["workspaceId"], "default", "elite")
+    assert svc("keys", "create", "--name", "next", "--json").json["workspaceId"] == home["id"]
+
+
+def test_a_key_is_what_was_asked_for(svc: Svc, workspace: str) -> None:
+    made = svc(
+        "keys", "create", "--name", "ci", "--workspace", "acme", "--scope", "news:read",
+        "--scope", "osint:read", "--address", "192.0.2.7", "--expires", "2099-01-02T03:04:05Z",
+        "--per-minute", 5, "--per-day", 50, "--json",
+    ).json  # fmt: skip
+    shown = svc("keys", "show", made["id"], "--json").json
+    assert (made["workspaceId"], made["expiresAt"]) == (workspace, "2099-01-02T03:04:05Z")
+    assert (shown["scopes"], shown["addresses"]) == (["news:read", "osint:read"], ["192.0.2.7"])
+    assert (shown["perMinute"], shown["perDay"]) == (5, 50)
+    assert (shown["status"], shown["plan"]) == ("active", "elite")
+    assert made["key"] not in json.dumps(shown)
+    lasting = svc("keys", "create", "--name", "a", "--expires", "24h", "--json").json
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", lasting["expiresAt"])
+
+
+def test_a_secret_is_shown_once_and_said_to_be(svc: Svc) -> None:
+    for line in (("create", "--name", "a"), ("regenerate", None)):
+        (known,) = svc("keys", "list", "--json").json if line[1] is None else (None,)
+        told = svc("keys", *(word or known["id"] for word in line)).out
+        assert re.search("svc_[0-9a-f]{64}", told)
+        assert "not shown again" in told
+
+
+def test_a_plan_finds_or_makes_a_workspace_on_it(svc: Svc, workspace: str) -> None:
+    same = svc("keys", "create", "--name", "a", "--plan", "elite", "--json").json
+    assert same["workspaceId"] == workspace
+    pro = svc("keys", "create", "--name", "b", "--plan", "pro", "--json").json
+    again = svc("keys", "create", "--name", "c", "--plan", "pro", "--json").json
+    assert pro["workspaceId"] == again["workspaceId"] != workspace
+    assert svc("keys", "show", pro["id"], "--json").json["plan"] == "pro"
+    moved = svc("keys", "create", "--name", "d", "--workspace", "acme", "--plan", "pro")
+    assert (moved.code, f"svc plans set {workspace} pro" in moved.err) == (1, True)
+
+
+def test_a_personal_key_has_a_person_and_no_workspace(svc: Svc) -> None:
+    made = svc("keys", "create", "--name", "mine", "--personal", "--json").json
+    assert made["workspaceId"] is None
+    (person,) = svc("users", "list", "--json").json
+    assert svc("keys", "show", made["id"], "--json").json["userId"] == person["id"]
+    too = ("--name", "too", "--personal", "--user", person["id"])
+    other = svc("keys", "create", *too, "--json").json
+    assert len(svc("keys", "list", "--workspace", person["id"], "--json").json) == 2
+    assert svc("keys", "list", "--json").json[0]["id"] == other["id"]
+    assert svc("keys", "create", "--name", "x", "--personal", "--workspace", "acme").code == 1
+    # Their own feed is named by their id.
+    head = svc("changes", "head", "--workspace", person["id"], "--json").json
+    assert head["workspaceId"] == person["id"]
+
+
+def test_the_life_of_a_key(svc: Svc) -> None:
+    made = svc("keys", "create", "--name", "a", "--json").json
+    first = svc("keys", "revoke", made["id"], "--json").json
+    assert first["status"] == "inactive"
+    assert svc("keys", "revoke", made["id"], "--json").json == first
+    renewed = svc("keys", "regenerate", made["id"], "--json").json
+    assert (renewed["id"], renewed["key"] != made["key"]) == (made["id"], True)
+    gone = svc("keys", "delete", made["id"], "--json").json
+    assert gone == {"id": made["id"], "name": "a", "deleted": True}
+    assert svc("keys", "show", made["id"], "--json").json["code"] == "NOT_FOUND"
+
+
+def test_keys_of_old_outlive_a_move_to_lite_and_no_others_do(svc: Svc) -> None:
+    old = svc("keys", "create", "--name", "old", "--json").json
+    other = svc("keys", "create", "--name", "other", "--json").json
+    kept = svc("keys", "grandfather", old["id"], "--json").json
+    assert kept["grandfathered"] is True
+    assert svc("keys", "grandfather", old["id"], "--json").json == kept
+    assert svc("plans", "set", old["workspaceId"], "lite").code == 0
+    assert svc("keys", "show", old["id"], "--json").json["status"] == "active"
+    found = svc("keys", "show", other["id"], "--json").json
+    assert (found["status"], found["grandfathered"]) == ("plan-ineligible", False)
+    assert svc("keys", "create", "--name", "new", "--json").code == 1
+
+
+def test_workspaces_people_and_plans(svc: Svc) -> None:
+    ann = svc("users", "create", "--name", "Ann", "--email", "ann@example.org", "--json").json
+    made = svc("workspaces", "create", "--name", "acme", "--plan", "pro", "--owner", ann["id"],
+               "--json").json  # fmt: skip
+    assert list(made) == ["id", "name", "plan"]
+    assert svc("plans", "set", made["id"], "lite", "--json").json == made | {"plan": "lite"}
+    assert svc("plans", "set", "acme", "gold").code == 1
+    assert [plan["name"] for plan in svc("plans", "show", "--json").json] == [
+        "free", "lite", "pro", "elite",
+    ]  # fmt: skip
+
+
+def test_several_workspaces_must_be_told_apart(svc: Svc, workspace: str) -> None:
+    svc("workspaces", "create", "--name", "other")
+    ran = svc("keys", "create", "--name", "a")
+    assert (ran.code, ran.err.startswith("svc: --workspace: say which one")) == (1, True)
+    assert workspace in ran.err
+    assert svc("keys", "create", "--name", "a", "--workspace", "other").code == 0
+    svc("workspaces", "create", "--name", "other")
+    assert svc("keys", "list", "--workspace", "other").code == 1
+    assert "svc workspaces list" in svc("keys", "list", "--workspace", "nobody").err
+
+
+def test_a_store_without_workspace_says_how_to_make_one(svc: Svc) -> None:
+    svc("db", "migrate")
+    ran = svc("profiles", "list")
+    assert (ran.code, "svc workspaces create" in ran.err) == (1, True)
+    assert svc("workspaces", "list", "--json").json == []
+    assert "svc workspaces --help" in svc("workspaces", "list").out
+
+
+REFUSED = [
+    (("keys", "create", "--name", "a", "--plan", "gold"), "--plan: must be one of"),
+    (("keys", "create", "--name", "a", "--address", "10.0.0.0/8"), "--address: must be one exact"),
+    (("keys", "create", "--name", ""), "--name: "),
+    (("users", "create", "--name", "a", "--email", "ann"), "--email: must be an address"),
+    (("plans", "set", "acme", "gold"), "PLAN: must be one of"),
+    (("keys", "show", "key_" + "0" * 24), f"There is no key key_{'0' * 24}; see: svc keys list"),
+    (("keys", "revoke", "key_1"), "There is no key key_1; see: svc keys list"),
+    (("keys", "regenerate", "key_1"), "There is no key key_1; see: svc keys list"),
+    (("keys", "delete", "key_1"), "There is no key key_1; see: svc keys list"),
+    (("profiles", "list", "--author", "Ann"), "Unknown option"),
+    (
+        ("profiles", "create", "--name", "a", "--topic", "ports", "--frequency", "daily"),
+        "--time: is required when it is daily",
+    ),
+]
+
+
+@pytest.mark.usefixtures("workspace")
+@pytest.mark.parametrize(("arguments", "told"), REFUSED)
+def test_a_refusal_names_what_was_typed(svc: Svc, arguments: tuple[str, ...], told: str) -> None:
+    ran = svc(*arguments)
+    assert (ran.code in {1, 2}, ran.out) == (True, "")
+    assert ran.err.startswith(f"svc: {told}")
+    assert svc("keys", "list", "--json").json == []
+
+
+@pytest.mark.usefixtures("workspace")
+def test_every_fault_is_told_by_its_option(svc: Svc) -> None:
+    ran = svc("profiles", "create", "--name", " ", "--topic", "a", "--frequency", "weekly",
+              "--day", 99, "--json")  # fmt: skip
+    assert {"--name:", "--topic:", "--day:"} <= set(ran.err.split())
+    assert "/" not in ran.err
+    assert ran.json["code"] == "VALIDATION_FAILED"

@@ -1,0 +1,197 @@
+"""`svc profiles` and `svc reports`: from a topic to a report, its forms and its sound."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc_http.providers import espeak
+from svc_http.runtime import opening
+
+Svc = Callable[..., Any]
+NONE = "0" * 24
+ITEM = """<item><guid>{n}</guid><title>Port strike in Antwerp enters day {n}</title>
+<description>Dockworkers at the port of Antwerp stopped work for day {n}, and {n} ships wait.
+</description><link>https://news.example/{n}</link>
+<pubDate>Fri, 0{n} May 2026 10:00:00 GMT</pubDate></item>"""
+SPEAKER = """\
+import sys, wave
+words = sys.stdin.read()
+with wave.open(sys.argv[1], 'wb') as file:
+    file.setparams((1, 2, 8_000, 0, 'NONE', ''))
+    file.writeframes(bytes(len(words.split()) * 8_000))
+"""
+"""Half a second of silence for each word."""
+
+
+@pytest.fixture
+def profile(svc: Svc, here: Path) -> str:
+    """A profile about what a feed says, with the feed taken in."""
+    svc("workspaces", "create", "--name", "acme", "--plan", "elite")
+    items = "".join(ITEM.format(n=n) for n in range(1, 7))
+    (here / "feed.xml").write_text(f"<rss version='2.0'><channel>{items}</channel></rss>")
+    svc("feeds", "add", "feed.xml")
+    made: dict[str, str] = svc(
+        "profiles", "create", "--name", "Ports", "--topic", "Port strikes in Antwerp",
+        "--frequency", "manual", "--keyword", "dockworkers", "--json",
+    ).json  # fmt: skip
+    return made["id"]
+
+
+@pytest.fixture
+def report_id(svc: Svc, profile: str) -> str:
+    return str(svc("reports", "generate", profile, "--json").json["id"])
+
+
+def test_the_life_of_a_profile(svc: Svc, here: Path) -> None:
+    svc("workspaces", "create", "--name", "acme", "--plan", "elite")
+    made = svc(
+        "profiles", "create", "--name", "Ports", "--topic", "Port strikes", "--frequency",
+        "weekly", "--time", "07:30", "--day", 2, "--timezone", "Europe/Paris", "--language", "fr",
+        "--keyword", "crane", "--keyword", "quay", "--workspace", "acme", "--json",
+    ).json  # fmt: skip
+    assert (made["scheduleDay"], made["timezone"], made["language"]) == (2, "Europe/Paris", "fr")
+    assert made["keywords"] == ["crane", "quay"]
+    assert svc("profiles", "show", made["id"], "--json").json == made
+    (row,) = svc("profiles", "list", "--json").json
+    assert row["subscription"]["status"] == "active"
+    changed = svc("profiles", "update", made["id"], "--frequency", "daily", "--clear", "day",
+                  "--json").json  # fmt: skip
+    assert (changed["frequency"], changed["scheduleDay"]) == ("daily", None)
+    stale = svc("profiles", "update", made["id"], "--name", "x", "--if-match", "prf-1", "--json")
+    assert (stale.code, stale.json["code"]) == (1, "PRECONDITION_FAILED")
+    gone = svc("profiles", "delete", made["id"], "--json").json
+    assert gone == {"id": made["id"], "deleted": True}
+    assert svc("profiles", "delete", made["id"]).code == 1
+    assert svc("profiles", "list", "--json").json == []
+
+
+def test_a_listing_is_read_page_by_page_up_to_its_limit(svc: Svc) -> None:
+    svc("workspaces", "create", "--name", "acme", "--plan", "elite")
+    for number in range(103):
+        assert svc("ledger", "open", "--type", "other", "--label", f"Pier {number}").code == 0
+    named = [row["label"] for row in svc("ledger", "subjects", "--limit", 500, "--json").json]
+    assert named == [f"Pier {number}" for number in reversed(range(103))]
+    assert len(svc("ledger", "subjects", "--limit", 101, "--json").json) == 101
+    assert len(svc("ledger", "subjects", "--json").json) < 100
+
+
+def test_a_report_made_twice_is_the_same_report(svc: Svc, profile: str) -> None:
+    first = svc("reports", "generate", profile, "--json")
+    assert first.code == 0
+    assert first.json["counts"]["sources"] > 0
+    again = svc("reports", "generate", profile, "--json")
+    assert (first.json["isNew"], again.json) == (True, first.json | {"isNew": False})
+    assert len(svc("reports", "list", "--json").json) == 1
+    for id_ in (f"prf_{NONE}", "nothing"):
+        assert svc("reports", "generate", id_).code == 1
+    assert len(svc("reports", "list", "--profile-id", profile, "--json").json) == 1
+
+
+def test_a_report_of_a_period_tells_of_that_period(svc: Svc, profile: str) -> None:
+    period = ("--start", "2026-05-01T00:00:00Z", "--end", "2026-05-04T00:00:00Z")
+    first = svc("reports", "generate", profile, *period, "--json")
+    assert first.json["period"] == {"start": "2026-05-01T00:00:00Z", "end": "2026-05-04T00:00:00Z"}
+    assert svc("reports", "generate", profile, *period, "--json").json["isNew"] is False
+    shown = svc("reports", "show", first.json["id"], "--include", "sources", "--json").json
+    dates = [source["publishedAt"] for source in shown["sources"]]
+    assert dates
+    assert all("2026-05-01" <= date <= "2026-05-04" for date in dates)
+    backwards = svc("reports", "generate", profile, "--start", period[3], "--end", period[1])
+    assert (backwards.code, backwards.err.startswith("svc: --start: ")) == (1, True)
+
+
+def test_a_report_is_shown_in_every_form(svc: Svc, report_id: str, here: Path) -> None:
+    markdown = svc("reports", "show", report_id).out
+    assert markdown.startswith("# ")
+    assert "## Sources" in markdown
+    wanted = ("--include", "content", "--include", "sources")
+    whole = svc("reports", "show", report_id, *wanted, "--json").json
+    assert whole["sources"]
+    assert svc("reports", "text", report_id).out.startswith(whole["title"])
+    assert svc("reports", "show", report_id, *wanted, "--format", "json", "--json").json == whole
+    assert whole["content"]["markdown"].rstrip("\n") == markdown.rstrip("\n")
+    worded = svc("reports", "show", report_id, "--format", "markdown", "--json").json
+    assert worded == {
+        "mediaType": "text/markdown; charset=utf-8",
+        "text": whole["content"]["markdown"],
+    }
+    assert svc("reports", "show", report_id, "--out", "report.md").code == 0
+    assert (here / "report.md").read_text().rstrip("\n") == markdown.rstrip("\n")
+    lost = svc("reports", "show", report_id, "--out", "none/report.md")
+    assert (lost.code, "cannot be written" in lost.err) == (2, True)
+
+
+# -- speaking ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def speaker(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "speaker.py").write_text(SPEAKER)
+    command = f"'{sys.executable}' -I '{here / 'speaker.py'}' {{out}}"
+    monkeypatch.setenv("SVC_SPEECH", "command")
+    monkeypatch.setenv("SVC_SPEECH_COMMAND", command)
+
+
+@pytest.mark.usefixtures("speaker")
+def test_a_report_is_spoken_by_hand(svc: Svc, here: Path, report_id: str) -> None:
+    made = svc("reports", "speak", report_id, "--json").json
+    assert (made["reportId"], made["isNew"], made["mimeType"]) == (report_id, True, "audio/wav")
+    assert made["durationSeconds"] > 5
+    assert (here / "svc.db.media" / made["name"]).stat().st_size == made["sizeBytes"]
+    assert svc("reports", "speak", report_id, "--json").json == made | {"isNew": False}
+    assert svc("reports", "show", report_id, "--json").json["hasAudio"] is True
+    assert svc("reports", "speak", report_id, "--again", "--json").json["isNew"] is True
+
+
+@pytest.mark.usefixtures("speaker")
+def test_a_copy_has_the_sound_and_gives_it_back(svc: Svc, here: Path, report_id: str) -> None:
+    name = svc("reports", "speak", report_id, "--json").json["name"]
+    svc("db", "backup", "copy.db")
+    sound = (here / "copy.db.media" / name).read_bytes()
+    svc("db", "restore", "copy.db", "--db", "new.db")
+    assert (here / "new.db.media" / name).read_bytes() == sound
+    again = svc("reports", "speak", report_id, "--db", "new.db", "--json").json
+    assert (again["name"], again["isNew"]) == (name, False)
+
+
+@pytest.mark.usefixtures("speaker")
+def test_a_copy_says_which_sound_it_lacks(
+    svc: Svc, here: Path, report_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert svc("db", "backup", "whole.db", "--json").json["notCopied"] is None
+    monkeypatch.setenv("SVC_MEDIA_DIR", str(here / "elsewhere"))
+    name = svc("reports", "speak", report_id, "--json").json["name"]
+    assert (here / "elsewhere" / name).exists()
+    assert f"copy {here / 'elsewhere'} after it" in svc("db", "backup", "part.db").out
+    assert not (here / "part.db.media").exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (
+            {"SVC_SPEECH": "command", "SVC_SPEECH_COMMAND": "false"},
+            ["The report was not spoken: false ended with 1", "svc reports speak rpt_"],
+        ),
+        ({}, [espeak.CURE, "SVC_SPEECH=espeak"]),
+        ({"SVC_SPEECH": "espeak"}, [espeak.CURE]),
+    ],
+)
+def test_a_voice_that_fails_is_said_with_the_way_on(
+    svc: Svc,
+    report_id: str,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: dict[str, str],
+    words: list[str],
+) -> None:
+    monkeypatch.setattr(opening.espeak, "is_installed", lambda: False)
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    failed = svc("reports", "speak", report_id)
+    assert (failed.code, failed.out, failed.err.count("\n")) == (1, "", 1)
+    assert all(word in failed.err for word in words)
+    if settings == {"SVC_SPEECH": "espeak"}:
+        assert espeak.CURE in svc("serve", "--port", "0").err
