@@ -378,6 +378,20 @@ def test_a_choice_is_one_of_those_that_are_shown(desk, operation):
             assert (ran.code, ran.out, flag.name in ran.err) == (2, "", True), ran
 
 
+@where(lambda op: op.binding == "workspace")
+def test_what_a_workspace_has_no_person_has(desk, operation):
+    pairs, _ = desk.line(operation)
+    ran = desk.run(*command(operation, pairs), "--workspace", desk.world.tenants["personal"])
+    refused(ran)
+    assert ran.json["code"] == "WORKSPACE_KEY_REQUIRED"
+
+
+def test_a_stream_is_given_over_http_alone(desk):
+    with pytest.raises(channel.Refused, match="over HTTP alone"):
+        asked = {"query": {"tail": "true"}, "account": desk.world.tenants["a"]}
+        desk.answer(desk.world.operation("listChanges"), **asked)
+
+
 # -- operations without a route ----------------------------------------------------------------
 
 
