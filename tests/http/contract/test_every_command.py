@@ -387,8 +387,8 @@ def test_what_a_workspace_has_no_person_has(desk, operation):
 
 
 def test_a_stream_is_given_over_http_alone(desk):
+    asked = {"query": {"tail": "true"}, "account": desk.world.tenants["a"]}
     with pytest.raises(channel.Refused, match="over HTTP alone"):
-        asked = {"query": {"tail": "true"}, "account": desk.world.tenants["a"]}
         desk.answer(desk.world.operation("listChanges"), **asked)
 
 
