@@ -143,6 +143,11 @@ def server(*arguments: object, cwd: Path, **env: str) -> Iterator[Server]:
             running.stop()
 
 
+@pytest.fixture(scope="session", name="environment")
+def environment_() -> Callable[..., dict[str, str]]:
+    return environment
+
+
 @pytest.fixture(scope="session")
 def spawn() -> Callable[..., Ran]:
     return process

@@ -1,7 +1,6 @@
 """The demo, as somebody meets it who has just installed the service."""
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -150,9 +149,10 @@ def test_its_file_is_found_beside_its_socket(demo: Any, spawn: Callable[..., Any
 
 
 def test_every_line_to_try_works_as_it_is_printed(
-    tmp_path: Path, serving: Callable[..., Any]
+    tmp_path: Path, environment: Callable[..., dict[str, str]]
 ) -> None:
-    block, process = _block(tmp_path)
+    environ = environment()
+    block, process = _block(tmp_path, environ)
     try:
         lines = [line.strip() for line in block.splitlines() if line.lstrip().startswith("curl ")]
         assert len(lines) >= 3
@@ -166,7 +166,7 @@ def test_every_line_to_try_works_as_it_is_printed(
         assert len(commands) == 2
         for command in commands:
             ran = subprocess.run(
-                ["sh", "-c", command], env=_environment(),
+                ["sh", "-c", command], env=environ,
                 capture_output=True, text=True, timeout=40, check=False, cwd=tmp_path,
             )  # fmt: skip
             assert (ran.returncode, ran.stderr) == (0, ""), command
@@ -182,12 +182,12 @@ def test_every_line_to_try_works_as_it_is_printed(
     assert not folder.exists()
 
 
-def _block(cwd: Path) -> tuple[str, Any]:
+def _block(cwd: Path, environ: dict[str, str]) -> tuple[str, Any]:
     """What is printed for people, up to its last line, and the process that prints it."""
     arguments = ["serve", "--demo", "--port", "0", "--request-log", "off"]
     process = subprocess.Popen(
         [sys.executable, "-m", "svc_http", *arguments],
-        cwd=cwd, env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        cwd=cwd, env=environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
     )  # fmt: skip
     assert process.stdout is not None
     lines: list[str] = []
@@ -196,12 +196,6 @@ def _block(cwd: Path) -> tuple[str, Any]:
         if "Ctrl-C" in line:
             break
     return "".join(lines), process
-
-
-def _environment() -> dict[str, str]:
-    root = str(Path(__file__).parents[3])
-    outside = os.environ  # noqa: TID251 - what a child process is given
-    return {"PATH": outside["PATH"], "PYTHONPATH": root, "PYTHONWARNINGS": "error"}
 
 
 def test_it_ends_at_once_and_leaves_nothing(tmp_path: Path, serving: Callable[..., Any]) -> None:

@@ -1,7 +1,6 @@
 """The change feed under load: twelve writers, readers by page and by stream, none misses a row."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -212,7 +211,10 @@ def test_a_client_that_leaves_leaves_nothing_behind(house: House) -> None:
 
 
 def test_a_tail_that_is_killed_goes_on_without_loss(
-    house: House, tmp_path: Path, spawn: Callable[..., Any], environment_of_ours: dict[str, str]
+    house: House,
+    tmp_path: Path,
+    spawn: Callable[..., Any],
+    environment: Callable[..., dict[str, str]],
 ) -> None:
     writer = Writer(house, 0, 40)
     writer.start()
@@ -222,7 +224,7 @@ def test_a_tail_that_is_killed_goes_on_without_loss(
         tailing = subprocess.Popen(
             [sys.executable, "-m", "svc_http", *line],
             cwd=tmp_path,
-            env=environment_of_ours,
+            env=environment(),
             stderr=subprocess.DEVNULL,
         )
         time.sleep(0.7 + 0.17 * number)  # another moment of its work each time
@@ -237,10 +239,3 @@ def test_a_tail_that_is_killed_goes_on_without_loss(
     whole = list(by_page(house, done))
     # At least once, and in the order of the feed where a row first comes.
     assert list({row["id"]: row for row in taken}.values()) == whole
-
-
-@pytest.fixture
-def environment_of_ours() -> dict[str, str]:
-    outside = os.environ  # noqa: TID251 - what a child process is given
-    kept = {name: value for name, value in outside.items() if not name.startswith("SVC_")}
-    return kept | {"PYTHONPATH": str(Path(__file__).parents[3])}

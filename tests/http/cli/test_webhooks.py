@@ -144,7 +144,11 @@ def test_a_report_is_told_of_when_somebody_asks(svc: Callable[..., Any]) -> None
 
 
 def test_deliveries_are_received_checked_and_passed_on(
-    tmp_path: Path, serving: Callable[..., Any], spawn: Callable[..., Any], sink: Sink
+    tmp_path: Path,
+    serving: Callable[..., Any],
+    spawn: Callable[..., Any],
+    environment: Callable[..., dict[str, str]],
+    sink: Sink,
 ) -> None:
     with serving("--db", "svc.db", "--port", 0, cwd=tmp_path) as running:
         spawn("keys", "create", "--name", "a", cwd=tmp_path)
@@ -155,7 +159,7 @@ def test_deliveries_are_received_checked_and_passed_on(
                 *("--server", admin, "--forward-to", sink.url, "--secret", SECRET),
             ],
             cwd=tmp_path,
-            env=_environment(),
+            env=environment(),
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -193,12 +197,6 @@ def _endless() -> Iterator[bytes]:
     """A body without a length, more of which is on its way than anybody reads."""
     for _ in range(40):
         yield b"a" * 16_384
-
-
-def _environment() -> dict[str, str]:
-    outside = os.environ  # noqa: TID251 - what a child process is given
-    kept = {name: value for name, value in outside.items() if not name.startswith("SVC_")}
-    return kept | {"PYTHONPATH": str(Path(__file__).parents[3])}
 
 
 # -- a server that is killed -------------------------------------------------------------------
@@ -249,14 +247,13 @@ for line in sys.stdin:
 class Nursery:
     """Servers that are there to be killed, started in a fraction of the usual time."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, environ: dict[str, str]) -> None:
         self.told = folder / "told"
         os.mkfifo(self.told)
-        settings = {"SVC_RATE_LIMITS": "false", "SVC_REQUEST_LOG": "errors"}
         self.process = subprocess.Popen(
             [sys.executable, "-c", NURSERY],
             cwd=folder,
-            env=_environment() | settings | {"PYTHONWARNINGS": "error"},
+            env=environ,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -290,8 +287,8 @@ class Nursery:
 
 
 @pytest.fixture
-def nursery(here: Path) -> Iterator[Nursery]:
-    made = Nursery(here)
+def nursery(here: Path, environment: Callable[..., dict[str, str]]) -> Iterator[Nursery]:
+    made = Nursery(here, environment(SVC_RATE_LIMITS="false", SVC_REQUEST_LOG="errors"))
     yield made
     made.close()
 
