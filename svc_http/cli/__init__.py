@@ -15,8 +15,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         from svc_http.cli import app  # noqa: PLC0415 - only here can its absence be told
     except ModuleNotFoundError as absent:
-        code = failures.missing(absent)
-        if code is None:
+        if (code := failures.missing(absent)) is None:
             raise
         return code
     return app.run(sys.argv[1:] if arguments is None else arguments)

@@ -27,11 +27,9 @@ from svc_core.wire import shapes
 from svc_http.cli import moments, show
 from svc_http.cli.failures import REFUSED, Usage
 from svc_http.cli.files import write_whole
-from svc_http.cli.options import Author, Common, Workspace, parameter
+from svc_http.cli.options import KEYWORD, Author, Common, Workspace, parameter
 from svc_http.cli.reach import ask
 from svc_http.control.channel import Refused
-
-_KEYWORD: Final = inspect.Parameter.KEYWORD_ONLY
 
 
 @frozen
@@ -76,7 +74,7 @@ class Flag:
                 show_default=False,
                 negative=f"--no-{self.name[2:]}" if negative else (),
             ),
-            inspect.Parameter.POSITIONAL_ONLY if self.is_positional else _KEYWORD,
+            inspect.Parameter.POSITIONAL_ONLY if self.is_positional else KEYWORD,
             is_required=self.item.required and len(self.path) == 1,
         )
 
@@ -190,7 +188,7 @@ class Command:
             return self.run({**dict(zip(positional, given, strict=False)), **named}, common)
 
         own = sorted((flag.parameter() for flag in self.flags), key=lambda one: one.kind)
-        common = inspect.Parameter("common", _KEYWORD, annotation=Common, default=Common())
+        common = inspect.Parameter("common", KEYWORD, annotation=Common, default=Common())
         signature = inspect.Signature([*own, *self._usual(), common], return_annotation=int)
         run.__signature__ = signature  # type: ignore[attr-defined]
         run.__doc__ = f"{self.operation.summary}.\n\n{self.operation.description}".strip()
@@ -209,9 +207,9 @@ class Command:
             says = Parameter(help="The file to write the answer to. Default: stdout.")
             yield parameter("out", Path, says)
         if operation.binding != "system":
-            yield inspect.Parameter("workspace", _KEYWORD, annotation=Workspace, default=None)
+            yield inspect.Parameter("workspace", KEYWORD, annotation=Workspace, default=None)
             if operation.unit != "read":
-                yield inspect.Parameter("author", _KEYWORD, annotation=Author, default=None)
+                yield inspect.Parameter("author", KEYWORD, annotation=Author, default=None)
 
     def run(self, given: Mapping[str, Any], common: Common) -> int:
         """Ask for the operation and print what it answers."""

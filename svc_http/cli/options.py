@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 TOML = "svc.toml"
 CONFIG = "SVC_CONFIG"
+KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 Workspace = Annotated[
     str | None,
@@ -73,12 +74,7 @@ class Common(Answer):
 
 
 def parameter(
-    name: str,
-    kind: Any,
-    says: Parameter,
-    place: Any = inspect.Parameter.KEYWORD_ONLY,
-    *,
-    is_required: bool = False,
+    name: str, kind: Any, says: Parameter, place: Any = KEYWORD, *, is_required: bool = False
 ) -> inspect.Parameter:
     """A parameter of a function whose signature is made: what is not given is None, or ()."""
     is_list = get_origin(kind) is tuple

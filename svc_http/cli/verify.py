@@ -67,23 +67,22 @@ def verify(
     with named(file) as path, show.bar("verify") as tell:
         blocks = opener(path, "MiB", tell)
         verdict = verify_export(blocks, **held)
-        if answer.json:
-            told: Any = wire.to_json(
-                verification(
-                    verdict, ledger="", origin="", vkey="", checkpoint="", consistency=None
-                )
-            )
-            own = {
-                "ledger": verdict.ledger,
-                "origin": None if vkey is None else vkey.vkey.partition("+")[0],
-                "vkey": None if vkey is None else vkey.vkey,
-                "checkpoint": next(_covering(map(_note, checkpoint), verdict.size), None),
-                "consistency": None if seen is None else _consistency(verdict, seen, blocks),
-            }
-            show.as_json({**told, **own})
-            return 0 if verdict.ok else REFUSED
-    has_notes = bool(checkpoint or receipt)
-    show.lines(*words(file, verdict, is_keyed=key is not None, has_notes=has_notes))
+        consistency = None if seen is None else _consistency(verdict, seen, blocks)
+    if answer.json:
+        told: Any = wire.to_json(
+            verification(verdict, ledger="", origin="", vkey="", checkpoint="", consistency=None)
+        )
+        own = {
+            "ledger": verdict.ledger,
+            "origin": None if vkey is None else vkey.name,
+            "vkey": None if vkey is None else vkey.vkey,
+            "checkpoint": next(_covering(map(_note, checkpoint), verdict.size), None),
+            "consistency": consistency,
+        }
+        show.as_json({**told, **own})
+    else:
+        has_notes = bool(checkpoint or receipt)
+        show.lines(*words(file, verdict, is_keyed=key is not None, has_notes=has_notes))
     return 0 if verdict.ok else REFUSED
 
 

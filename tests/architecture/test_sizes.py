@@ -31,7 +31,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.webhooks": 684,
     "svc_core.wire": 511,
     "svc_http": 453,
-    "svc_http.cli": 1394,
+    "svc_http.cli": 1387,
     "svc_http.control": 313,
     "svc_http.demo": 346,
     "svc_http.fetch": 508,
