@@ -54,7 +54,11 @@ def verify(
     from_root: Annotated[str | None, Parameter(help="Its root at that size, base64.")] = None,
     answer: Answer = Answer(),  # noqa: B008 - frozen
 ) -> int:
-    """Verify an export; `app` says the rest of its help."""
+    """Verify an export; needs no server and no database.
+
+    It exits with 0 when the file is sound, 1 when it is not and 2 when it could not be read, and
+    names the first line that is wrong and what was done to it.
+    """
     vkey, seen = _parsed("--key", VerifierKey.parse, key), _seen(from_size, from_root)
     held = Evidence(
         level=level,
