@@ -6,6 +6,9 @@ class StorageUnavailable(Exception):  # noqa: N818 - said as the state that it i
 
     exit_code = 1
 
+    def __str__(self) -> str:
+        return f"the database cannot be used now: {super().__str__()}"
+
 
 class Overloaded(Exception):  # noqa: N818 - said as the state that it is
     """The queue of units of work is full; nothing of this unit ran."""

@@ -410,7 +410,7 @@ def test_a_disk_that_fails_is_no_defect_of_ours(svc: Svc, monkeypatch: pytest.Mo
     monkeypatch.setattr(operations, "create_workspace", full)
     ran = svc("workspaces", "create", "--name", "acme")
     assert (ran.code, ran.out) == (1, "")
-    assert ran.err == "svc: SQLITE_FULL: disk is full\n"
+    assert ran.err == "svc: the database cannot be used now: SQLITE_FULL: disk is full\n"
 
 
 def test_a_server_that_dies_within_a_command_is_not_asked_again_elsewhere(
