@@ -39,8 +39,8 @@ def _version() -> str:
     return f"svc {service_version()}"
 
 
-def tree(first: str = "") -> App:
-    """The commands; without those of operations where `first` is one that stands by hand."""
+def tree(arguments: Sequence[str] | None = None) -> App:
+    """The commands; of those of operations no more than this command line needs."""
     app = App(
         name="svc",
         help="Intelligence Platform API: run it and look after it.",
@@ -55,8 +55,12 @@ def tree(first: str = "") -> App:
     for words, (target, text) in _BY_HAND.items():
         group, _, verb = words.rpartition(" ")
         _group(groups, group).command(f"svc_http.cli.{target}", name=verb, help=text)
-    if first not in _BY_HAND:
-        _derive(groups)
+    if arguments is None:
+        _derive(groups, None)
+    elif _BY_HAND.keys().isdisjoint([*arguments[:1], " ".join(arguments[:2])]):
+        # Help of everything names groups alone: their commands are made when one is called.
+        first = "".join(arguments[:1])
+        _derive(groups, next((name for name, also in _ALSO.items() if also == first), first))
     return app
 
 
@@ -71,18 +75,19 @@ def _names(name: str) -> list[str]:
     return [name, *([_ALSO[name]] if name in _ALSO else [])]
 
 
-def _derive(groups: dict[str, App]) -> None:
-    """Put in a command for each operation."""
+def _derive(groups: dict[str, App], wanted: str | None) -> None:
+    """Put in a command for each operation of the group, or of every group."""
     from svc_core.catalog import LOCAL_OPERATIONS, OPERATIONS  # noqa: PLC0415 - not for all
     from svc_http.cli.derived import Command  # noqa: PLC0415
 
     verbs: dict[str, list[str]] = {}
     for operation in (*OPERATIONS, *LOCAL_OPERATIONS):
-        verbs.setdefault(operation.group, [])
+        group = _group(groups, operation.group)
+        own = verbs.setdefault(operation.group, [])
         if operation.verb:
-            made = Command.of(operation).function()
-            _group(groups, operation.group).command(made, name=_names(operation.verb))
-            verbs[operation.group].append(operation.verb)
+            own.append(operation.verb)
+        if operation.verb and wanted in (None, operation.group):
+            group.command(Command.of(operation).function(), name=_names(operation.verb))
     for name, own in verbs.items():
         by_hand = [words.partition(" ")[2] for words in _BY_HAND if words.startswith(f"{name} ")]
         groups[name].help = f"{name.capitalize()}: {', '.join([*own, *by_hand])}."
@@ -134,7 +139,7 @@ _SWITCHES = {"--json", "--again"}
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
     try:
-        app = tree(arguments[0] if arguments else "")
+        app = tree(arguments)
         code = int(app(_with_streams(arguments)) or 0)
         sys.stdout.flush()
         return code
