@@ -5,13 +5,13 @@ from typing import Any
 from svc_core import accounts, changes, news, profiles, reports, webhooks
 from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES
 from svc_core.changes import operations as feed
-from svc_core.ledger import local as ledger_local
+from svc_core.ledger import local_operations as ledger_local
 from svc_core.ledger import operations as ledger
-from svc_core.ledger.signing import SIGNING_KEYS
+from svc_core.ledger.signing_key import SIGNING_KEYS
 from svc_core.news import sources
 from svc_core.operation import Operation
 from svc_core.ports import Collection
-from svc_core.reports import local as reports_local
+from svc_core.reports import local_operations as reports_local
 from svc_core.resources.audio import AUDIO, DOUBTS, SPEAKING
 from svc_core.resources.news import NEWS, NEWS_TEXTS, SOURCES, TOPIC_ACTIVITY
 from svc_core.resources.profile import DUE, PROFILES, SUBSCRIPTIONS

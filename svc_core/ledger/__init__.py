@@ -2,11 +2,13 @@
 
 Its rooms, each of which imports only those below it; rooms on one line do not know each other:
 
-    local                      the operations without a route: what only a ledger's keeper does
+    local_operations           those without a route: what only a ledger's keeper does
     operations                 the requests, their use cases and declarations; `model`: the answers
     reading                    lists, folds, exports and verification of what is stored
     append | stix | picture    records come in: read, judged, sealed, erased; subjects go out
-    stored | verify | fold     what a store holds; whether lines are sound; what records say
+    repository | signing_key   what a store holds of a ledger, and the key that signs its heads
+    verify | fold              whether lines are sound, and erased ones told from robbed ones; what
+                               records say of a subject, and which value ranks highest
     log                        seals, tree, proofs, tiles, notes, checkpoints, receipts
     predicates | designators   what claims may say, and how the world names subjects
     records | timestamps       the grammar of a line, and of an instant in it

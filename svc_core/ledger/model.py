@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 from attrs import frozen
 
 from svc_core.constraints import Doc, Example
-from svc_core.ledger.append.entries import SubjectId
+from svc_core.ledger.append.input import SubjectId
 from svc_core.ledger.fold.view import Author, RecordedAt, RecordId, Seq, ValidFrom, ValidTo
 from svc_core.ledger.log.note import to_base64
 from svc_core.ledger.records import Kind, Op, Record

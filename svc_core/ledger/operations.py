@@ -11,7 +11,8 @@ from svc_core import problem, wire
 from svc_core.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 from svc_core.ledger import reading, timestamps
 from svc_core.ledger.append.append import Appended, address_of, append
-from svc_core.ledger.append.entries import (
+from svc_core.ledger.append.erasure import without_erased
+from svc_core.ledger.append.input import (
     MEMBERS,
     CitedSource,
     Entry,
@@ -19,7 +20,6 @@ from svc_core.ledger.append.entries import (
     SubjectEntry,
     SubjectId,
 )
-from svc_core.ledger.append.erasure import without_erased
 from svc_core.ledger.designators import SCHEMES, normalise
 from svc_core.ledger.fold.view import SubjectView, encode
 from svc_core.ledger.log.note import from_base64, to_base64
@@ -27,8 +27,8 @@ from svc_core.ledger.log.seal import TreeHead
 from svc_core.ledger.model import LedgerRecord, SealedRow, SubjectRow, Verification, sealed
 from svc_core.ledger.reading import Bounds
 from svc_core.ledger.records import Kind, Op, decode
+from svc_core.ledger.repository import Proofs, checkpoint_of, prefix, vkey_of
 from svc_core.ledger.stix import AMBER, Tlp
-from svc_core.ledger.stored import Proofs, checkpoint_of, prefix, vkey_of
 from svc_core.ledger.timestamps import canonical_time
 from svc_core.ledger.verify.verdict import Level
 from svc_core.media import Representation

@@ -23,7 +23,7 @@ from svc_core.ledger.log.tiles import Tile
 from svc_core.ledger.model import Consistency, SubjectRow, Verification, verification
 from svc_core.ledger.picture import svg
 from svc_core.ledger.records import Record, decode, split
-from svc_core.ledger.stored import (
+from svc_core.ledger.repository import (
     SUBJECT_RECORDS_MAX,
     Proofs,
     checkpoint_of,

@@ -13,10 +13,10 @@ from attrs import frozen
 from svc_core import problem
 from svc_core.access.plans import PlanTable
 from svc_core.host import Progress, Tell
-from svc_core.ledger.local import Exports
+from svc_core.ledger.local_operations import Exports
 from svc_core.news.sources import Outcome, SourceReader
 from svc_core.problem import Problem
-from svc_core.reports.local import Speaker
+from svc_core.reports.local_operations import Speaker
 from svc_core.reports.speaking import Task
 from svc_core.resources.audio import Audio
 from svc_core.resources.news import Source

@@ -14,7 +14,7 @@ from attrs import frozen
 from svc_core import instants
 from svc_core.access.keys import ApiKey
 from svc_core.ledger.append.append import append
-from svc_core.ledger.append.entries import CitedSource, Entry
+from svc_core.ledger.append.input import CitedSource, Entry
 from svc_core.operation import Actor, Context
 from svc_http.demo.documents import DemoDocument
 from svc_http.runtime.service import Service

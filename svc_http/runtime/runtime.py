@@ -12,7 +12,7 @@ import attrs
 from svc_core.access import address, plans
 from svc_core.access.plans import PlanTable
 from svc_core.host import Host
-from svc_core.ledger.signing import kept_signer, stored_signer
+from svc_core.ledger.signing_key import kept_signer, stored_signer
 from svc_core.pipeline import Site
 from svc_core.ports import SYSTEM, Ids, Storage
 from svc_core.vault import VaultError

@@ -15,7 +15,7 @@ from attrs import define, field
 from svc_core import compact, wire
 from svc_core.ledger.log.seal import TreeHead
 from svc_core.ledger.records import decode, encode_line, split
-from svc_core.ledger.stored import SUBJECT_RECORDS_MAX, head_of
+from svc_core.ledger.repository import SUBJECT_RECORDS_MAX, head_of
 from svc_core.ledger.verify.lines import ERASES, NO_PAYLOAD, read
 from svc_core.operation import Context
 

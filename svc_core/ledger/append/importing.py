@@ -21,7 +21,7 @@ from svc_core.ledger.append.erasure import erase_content, may_erase
 from svc_core.ledger.log import tree
 from svc_core.ledger.log.seal import TreeHead
 from svc_core.ledger.records import decode, split
-from svc_core.ledger.stored import SUBJECT_RECORDS_MAX, head_of
+from svc_core.ledger.repository import SUBJECT_RECORDS_MAX, head_of
 from svc_core.ledger.verify.anchors import gather
 from svc_core.ledger.verify.lines import NO_PAYLOAD
 from svc_core.ledger.verify.sweep import Sweep

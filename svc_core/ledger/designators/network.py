@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from svc_core.ledger.designators.addresses import read_ipv4, read_ipv6
 from svc_core.ledger.designators.domains import read_domain
+from svc_core.ledger.designators.ip import read_ipv4, read_ipv6
 from svc_core.ledger.designators.scheme import Scheme, matching
 from svc_core.ledger.designators.urls import read_url
 

@@ -18,9 +18,9 @@ from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.records import Record
 from svc_core.ledger.stix.ids import FIXED_TIME
 from svc_core.ledger.stix.issuer import Issuer
-from svc_core.ledger.stix.known import Known, Object, known_subjects
 from svc_core.ledger.stix.marking import AMBER, IDS, Tlp, definition
 from svc_core.ledger.stix.statements import Maker, other_subject
+from svc_core.ledger.stix.subject_state import Known, Object, known_subjects
 from svc_core.ledger.stix.subjects import name_of, subject_object
 
 _REPORTED: Final = frozenset(

@@ -15,9 +15,9 @@ from svc_core.ledger.fold.rows import confidence_of
 from svc_core.ledger.predicates import edge
 from svc_core.ledger.records import Payload, Record
 from svc_core.ledger.stix.issuer import Issuer
-from svc_core.ledger.stix.known import Known, Object, said, text
 from svc_core.ledger.stix.marking import IDS
 from svc_core.ledger.stix.observables import Observable, observable
+from svc_core.ledger.stix.subject_state import Known, Object, said, text
 from svc_core.ledger.stix.subjects import subject_id
 
 _SINCE_EVER: Final = "0001-01-01T00:00:00.000000Z"

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core import canonical, schema, wire
-from svc_core.ledger.append.drafts import drafts
-from svc_core.ledger.append.entries import MEMBERS, REASONS, Entry, SubjectEntry
+from svc_core.ledger.append.input import MEMBERS, REASONS, Entry, SubjectEntry
+from svc_core.ledger.append.validation import drafts
 from svc_core.ledger.records import KIND_PREFIX, PAYLOAD_BYTES_MAX, payload_bytes
 from svc_core.problem import Problem
 

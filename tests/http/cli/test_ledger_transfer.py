@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from svc_core.ledger import local as reading
+from svc_core.ledger import local_operations as reading
 from svc_core.ledger.append import importing
 from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import Draft

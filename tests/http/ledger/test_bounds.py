@@ -6,10 +6,10 @@ import attrs
 import pytest
 
 from svc_core import problem
-from svc_core.ledger import reading, stored, timestamps
+from svc_core.ledger import reading, repository, timestamps
 from svc_core.ledger.append.append import append, stored_line
-from svc_core.ledger.append.drafts import drafts
-from svc_core.ledger.append.entries import Entry
+from svc_core.ledger.append.input import Entry
+from svc_core.ledger.append.validation import drafts
 from svc_core.ledger.log.seal import seal_batch
 from svc_core.ledger.reading import Trusted
 from svc_core.operation import Actor, Context
@@ -132,8 +132,8 @@ def test_a_subject_that_is_full_takes_no_more(town):
     subject = town.subject()
 
     async def fill(ctx):
-        head = await stored.head_of(ctx)
-        entries = [claim(subject, number) for number in range(stored.SUBJECT_RECORDS_MAX - 1)]
+        head = await repository.head_of(ctx)
+        entries = [claim(subject, number) for number in range(repository.SUBJECT_RECORDS_MAX - 1)]
         salts = [number.to_bytes(16, "big") for number in range(len(entries))]
         made = drafts(entries, author="key_ann", salts=salts)
         batch = seal_batch(head, made, timestamps.of(ctx.now))
@@ -188,7 +188,7 @@ def test_an_append_that_another_overtook_is_a_conflict(town):
 
 
 async def vkey(ctx):
-    return stored.vkey_of(ctx, "led_" + "0" * 24)
+    return repository.vkey_of(ctx, "led_" + "0" * 24)
 
 
 def test_without_a_signing_key_what_signs_says_so(town):
@@ -207,7 +207,7 @@ def test_the_head_of_a_part_stands_whatever_was_done_to_its_last_line(town):
 
     async def damage(ctx):
         await ctx.tx.ledger.erase(subject, b"rubbish")
-        return await stored.prefix(ctx, 1)
+        return await repository.prefix(ctx, 1)
 
     head = within(town, damage)
     assert (head.size, head.recorded_at, len(head.seal)) == (1, None, 64)

@@ -1,6 +1,6 @@
 """The key of a store: made once, kept sealed, and the same for whoever asks later."""
 
-from svc_core.ledger.signing import kept_signer, stored_signer
+from svc_core.ledger.signing_key import kept_signer, stored_signer
 
 
 def test_a_store_keeps_the_key_that_it_made_first(town):

@@ -23,7 +23,7 @@ from svc_core.pipeline import Site
 from svc_core.profiles import operations as profiles
 from svc_core.recordings import forget_reports
 from svc_core.reports import speaking
-from svc_core.reports.local import Speaker
+from svc_core.reports.local_operations import Speaker
 from svc_core.resources.audio import AUDIO, DOUBTS, SPEAKING
 from svc_core.resources.members import micros
 from svc_core.resources.profile import SUBSCRIPTIONS, ProfileInput

@@ -19,14 +19,14 @@ from svc_core.constraints import Arg, Doc, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 from svc_core.host import Tell
 from svc_core.ledger import operations
 from svc_core.ledger.append.append import append
-from svc_core.ledger.append.drafts import drafts, repeatable_salt
-from svc_core.ledger.append.entries import Entry, SubjectId
 from svc_core.ledger.append.importing import Imported, import_lines
+from svc_core.ledger.append.input import Entry, SubjectId
+from svc_core.ledger.append.validation import drafts, repeatable_salt
 from svc_core.ledger.log.note import to_base64
 from svc_core.ledger.log.seal import payload_hash, record_id
 from svc_core.ledger.model import LedgerRecord, SealedRow, sealed
 from svc_core.ledger.records import KIND_PREFIX, Kind, payload_bytes
-from svc_core.ledger.stored import checkpoint_of, head_of, prefix, records_of, vkey_of
+from svc_core.ledger.repository import checkpoint_of, head_of, prefix, records_of, vkey_of
 from svc_core.ledger.verify.verdict import Verdict
 from svc_core.ledger.verify.verify import chunks, verify_export
 from svc_core.operation import JSON, TEXT, UTF8_TEXT, Context, Operation, local

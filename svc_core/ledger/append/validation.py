@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from svc_core import problem, wire
 from svc_core.cursor import Keyring
 from svc_core.ledger import predicates
-from svc_core.ledger.append.entries import MEMBERS, REASONS, CitedSource, Entry, Members
+from svc_core.ledger.append.input import MEMBERS, REASONS, CitedSource, Entry, Members
 from svc_core.ledger.designators import normalise
 from svc_core.ledger.records import Draft, payload_bytes, unfit
 from svc_core.ledger.timestamps import canonical_time, check_interval
