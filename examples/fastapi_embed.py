@@ -13,7 +13,7 @@ from svc_core import COLLECTIONS, Context
 from svc_core.access.scopes import SCOPES
 from svc_core.accounts import KeyWish, create_key, create_workspace
 from svc_http.app import build, mount
-from svc_http.runtime.opening import hands
+from svc_http.runtime.opening import service_of
 from svc_http.runtime.secret import secured
 from svc_http.settings import MEMORY, Settings
 from svc_http.storage import MemoryStorage
@@ -21,7 +21,7 @@ from svc_http.storage import MemoryStorage
 settings = secured(Settings(db=MEMORY, base_url="http://127.0.0.1:8000/intel"))
 storage = MemoryStorage(COLLECTIONS)
 intel = build(settings, storage, closing=(storage.close,))
-service = hands(intel.runtime)
+service = service_of(intel.runtime)
 
 host = FastAPI(title="A host of its own")
 mount(host, "/intel", intel)

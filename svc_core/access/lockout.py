@@ -44,7 +44,7 @@ def retry_after_seconds(failures: Failures, now: datetime) -> int:
     return -((now - failures[0] - WINDOW) // _SECOND)
 
 
-class LockoutBook:
+class Lockouts:
     """The failures of many addresses in memory, the least recently failing forgotten first.
 
     For one thread or event loop: no method waits, so between reading `failures`, deciding and

@@ -27,7 +27,7 @@ from svc_core.analysis.units import (
 
 _PIECE = re.compile(r"[,/:()]|[^\W_][\w.'’&-]*|&")
 _TITLE_CASE_SHARE = 0.8
-_KINDS = frozenset(("studio", "studios", "operation", "project", "typhoon", "tropical"))
+_KINDS = frozenset(("recorder", "studios", "operation", "project", "typhoon", "tropical"))
 _KNOWN_PIECES_MAX = 7  # a phrase of the lexicon with the fillers between its words
 
 

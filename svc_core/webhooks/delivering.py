@@ -79,7 +79,7 @@ async def take(
     if webhook.status == "disabled":
         await _skip(ctx, queue)
         return ()
-    room = rules.room(webhook, queue)
+    room = rules.attempts_left(webhook, queue)
     waiting = await _waiting(ctx, webhook_id, room + 1)
     try:
         signing = await keys.signing_keys(ctx, webhook_id)
@@ -180,7 +180,7 @@ async def _put_back(ctx: Context, queue: Queue, lost: Sequence[Hold]) -> Queue:
 
 
 async def _save(ctx: Context, webhook: Webhook, queue: Queue, *, has_more: bool) -> None:
-    has_room = rules.room(webhook, queue) > 0
+    has_room = rules.attempts_left(webhook, queue) > 0
     awake = rules.waking(queue, ctx.now, has_more=has_more, has_room=has_room)
     await ctx.save(QUEUES, queue.webhook_id, awake)
 

@@ -109,7 +109,7 @@ def expired(queue: Queue, now: datetime) -> tuple[Hold, ...]:
     return tuple(hold for hold in queue.holds if hold.until <= now)
 
 
-def room(webhook: Webhook, queue: Queue) -> int:
+def attempts_left(webhook: Webhook, queue: Queue) -> int:
     """How many more attempts may be begun now."""
     if webhook.status == "disabled":
         return 0

@@ -25,12 +25,12 @@ from svc_http.fetch import Fetcher, FetchRefused, locations
 from svc_http.fetch.exports import opener
 from svc_http.media.files import Media
 from svc_http.providers.speech import SpeechFailed
-from svc_http.runtime.opening import fetcher, hands, studio
+from svc_http.runtime.opening import fetcher, recorder, service_of
 from svc_http.runtime.runtime import Runtime
 from svc_http.runtime.service import Service
 from svc_http.settings import SettingsError
 from svc_http.workers import pull_all
-from svc_http.workers.speak import Studio
+from svc_http.workers.speak import Recorder
 
 
 @frozen
@@ -62,12 +62,12 @@ class Voice:
     """The voice of the settings, with the folder that its recordings are kept in."""
 
     service: Service
-    studio: Callable[[], Studio]
+    recorder: Callable[[], Recorder]
 
     async def record(self, tenant: str, task: Task) -> Audio | None:
         """Speak a report and keep its recording."""
         try:
-            return await self.studio().record(self.service, tenant, task)
+            return await self.recorder().record(self.service, tenant, task)
         except SettingsError as mute:
             detail = f"Reports have no voice here: {mute}"
             raise Problem(problem.SERVICE_UNAVAILABLE, detail) from mute
@@ -95,11 +95,11 @@ def operator(
     runtime: Runtime, failed: Callable[[BaseException], None], media: Media | None = None
 ) -> Operator:
     """What carries out operations for the operator of this service."""
-    service = hands(runtime)
+    service = service_of(runtime)
     lent: Mapping[type, Any] = {
         PlanTable: runtime.plans,
         SourceReader: _Publishers(service, partial(fetcher, runtime.settings)),
-        Speaker: Voice(service, partial(studio, runtime.settings, media)),
+        Speaker: Voice(service, partial(recorder, runtime.settings, media)),
         Exports: _Files(),
     }
     lending = attrs.evolve(service, host=attrs.evolve(service.host, lends=lent))

@@ -96,7 +96,7 @@ class Gate:
     def __init__(self, principals: Principals, trusted: Trusted) -> None:
         self._principals = principals
         self._trusted = trusted
-        self._book = lockout.LockoutBook()
+        self._lockouts = lockout.Lockouts()
         self.uses = Uses()
 
     def facts(self, exchange: Exchange) -> Facts:
@@ -104,7 +104,7 @@ class Gate:
         bearer = parse_bearer(exchange.header("authorization"))
         client = self._client(exchange)
         fresh = self._principals.fresh(bearer.digest_hex) if isinstance(bearer, Bearer) else None
-        return Facts(bearer, fresh, client, self._book.failures(client.text))
+        return Facts(bearer, fresh, client, self._lockouts.failures(client.text))
 
     async def looked_up(self, facts: Facts, now: datetime) -> Facts:
         """The facts with the key as storage has it, where a key was sent that memory does not know
@@ -116,7 +116,7 @@ class Gate:
             return facts
         principal = await self._principals.load(bearer.digest_hex)
         # Read after the look-up, so that of a burst no more are told than the lock allows.
-        failures = self._book.failures(facts.address.text)
+        failures = self._lockouts.failures(facts.address.text)
         return facts._replace(principal=principal, failures=failures)
 
     def admit(
@@ -136,7 +136,7 @@ class Gate:
         except Problem as refusal:
             # Only this refusal counts: every other one is about a key that exists.
             if refusal.type is problem.INVALID_API_KEY:
-                self._book.record(facts.address.text, now)
+                self._lockouts.record(facts.address.text, now)
             raise
         if principal is not None:
             self.uses.note(principal.key.id, now)

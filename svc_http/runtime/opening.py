@@ -18,7 +18,7 @@ from svc_http.runtime.runtime import Runtime
 from svc_http.runtime.service import Service
 from svc_http.settings import MEMORY, Settings, SettingsError
 from svc_http.storage import MemoryStorage, SqliteStorage
-from svc_http.workers.speak import Studio
+from svc_http.workers.speak import Recorder
 
 Store = SqliteStorage | MemoryStorage
 
@@ -57,7 +57,7 @@ def speech(given: Settings) -> Speech | None:
     return EspeakSpeech(given.speech_voice)
 
 
-def studio(given: Settings, kept: Media | None = None) -> Studio:
+def recorder(given: Settings, kept: Media | None = None) -> Recorder:
     """What makes recordings, for the media of a server or for the folder of the settings.
 
     Raises:
@@ -68,7 +68,7 @@ def studio(given: Settings, kept: Media | None = None) -> Studio:
         raise SettingsError(
             f"setting 'speech' is none, so nothing speaks: {espeak.CURE}, then SVC_SPEECH=espeak"
         )
-    return Studio(voice, media)
+    return Recorder(voice, media)
 
 
 def checked(given: Settings) -> Settings:
@@ -106,7 +106,7 @@ def open_store(given: Settings) -> Store:
         ) from refused
 
 
-def hands(runtime: Runtime) -> Service:
+def service_of(runtime: Runtime) -> Service:
     """What workers and commands act through."""
     return Service(
         runtime.storage, runtime.ids, runtime.now, runtime.keyring, runtime.plans, runtime.host

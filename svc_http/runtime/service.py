@@ -1,4 +1,4 @@
-"""The running service's hands: a store, a clock, identifiers and the settings they follow.
+"""What acts for the running service: a store, a clock, identifiers and the settings they follow.
 
 Workers, the operator and the dashboard act through it; requests come through the adapter. It holds
 no rule: it opens a transaction and gives the core's use cases their context.

@@ -31,11 +31,11 @@ from svc_http.runtime.opening import (
     Store,
     checked,
     fetcher,
-    hands,
     open_store,
     poster,
+    recorder,
+    service_of,
     speech,
-    studio,
 )
 from svc_http.runtime.runtime import Runtime, Worker
 from svc_http.runtime.secret import secured
@@ -54,7 +54,7 @@ from svc_http.workers import (
     take_over,
 )
 from svc_http.workers.deliver import PURGE_ROWS_MAX as PURGE_DELIVERIES_MAX
-from svc_http.workers.speak import Studio, speak_loop, sweep_loop
+from svc_http.workers.speak import Recorder, speak_loop, sweep_loop
 
 PATIENCE_SECONDS = 1.0
 """How long a start waits for a command to give the file back: a few of them, one after another."""
@@ -166,7 +166,7 @@ async def _serve(
             speech=voice,
         )
         await built.runtime.unlock()
-        service = hands(built.runtime)
+        service = service_of(built.runtime)
         seeded = None if feeds is None else await seed(service, reader, feeds)
         control = await Control.open(
             address(given.file),
@@ -201,25 +201,25 @@ async def _own_store(given: Settings) -> Store:
 def _workers(reader: Fetcher, sender: Poster) -> tuple[Worker, ...]:
     async def deliver(runtime: Runtime) -> None:
         failed = partial(runtime.journal.failure, "webhook")
-        await take_over(hands(runtime), failed)
-        await deliver_loop(hands(runtime), sender, runtime.commits, failed)
+        await take_over(service_of(runtime), failed)
+        await deliver_loop(service_of(runtime), sender, runtime.commits, failed)
 
     async def purge(runtime: Runtime) -> None:
         while True:
-            answers = await purge_answers(hands(runtime))
-            deliveries = await purge_deliveries(hands(runtime))
+            answers = await purge_answers(service_of(runtime))
+            deliveries = await purge_deliveries(service_of(runtime))
             if answers < PURGE_ROWS_MAX and deliveries < PURGE_DELIVERIES_MAX:
                 await asyncio.sleep(PURGE_SECONDS)
 
     return (
-        lambda runtime: ingest_loop(hands(runtime), reader),
-        lambda runtime: schedule_loop(hands(runtime)),
+        lambda runtime: ingest_loop(service_of(runtime), reader),
+        lambda runtime: schedule_loop(service_of(runtime)),
         deliver,
         purge,
         lambda runtime: renew_secrets(
-            hands(runtime), partial(runtime.journal.failure, "webhook secrets")
+            service_of(runtime), partial(runtime.journal.failure, "webhook secrets")
         ),
-        lambda runtime: uses_loop(hands(runtime), runtime.gate.uses),
+        lambda runtime: uses_loop(service_of(runtime), runtime.gate.uses),
     )
 
 
@@ -228,18 +228,18 @@ def _speakers(voice: Speech | None) -> tuple[Worker, ...]:
 
     async def speak(runtime: Runtime) -> None:
         failed = partial(runtime.journal.failure, "speech")
-        await speak_loop(hands(runtime), _studio(runtime), runtime.commits, failed)
+        await speak_loop(service_of(runtime), _recorder(runtime), runtime.commits, failed)
 
     async def sweep(runtime: Runtime) -> None:
         if runtime.media is not None:
-            await sweep_loop(hands(runtime), runtime.media, runtime.commits)
+            await sweep_loop(service_of(runtime), runtime.media, runtime.commits)
 
     return (sweep,) if voice is None else (speak, sweep)
 
 
-def _studio(runtime: Runtime) -> Studio:
+def _recorder(runtime: Runtime) -> Recorder:
     """The voice of the settings, with the media that are served."""
-    return studio(runtime.settings, runtime.media)
+    return recorder(runtime.settings, runtime.media)
 
 
 async def purge_answers(service: Service) -> int:

@@ -29,7 +29,7 @@ from svc_core.ports import (
 )
 from svc_http.storage import scopes
 from svc_http.storage.memory_ledger import Book, MemoryLedger
-from svc_http.storage.shelves import Row, Shelf, Where
+from svc_http.storage.rows import Row, Rows, Where
 from svc_http.storage.units import run_unit
 
 T = TypeVar("T")
@@ -43,7 +43,7 @@ class _World:
 
     epoch: bytes
     numbers: Iterator[int] = field(factory=count)
-    shelves: dict[tuple[str, str], Shelf] = field(factory=lambda: defaultdict(Shelf))
+    rows: dict[tuple[str, str], Rows] = field(factory=lambda: defaultdict(Rows))
     feeds: dict[tuple[bool, str], list[tuple[int, Change]]] = field(
         factory=lambda: defaultdict(list)
     )
@@ -92,13 +92,13 @@ class _Unit:
             raise AssertionError("a reading transaction writes")
         self.undo.append(undo)
 
-    def readable(self, collection: Collection[Any]) -> Shelf:
+    def readable(self, collection: Collection[Any]) -> Rows:
         self._declared(collection)
-        return self.world.shelves[collection.name, scopes.reading(collection, self.tenant)]
+        return self.world.rows[collection.name, scopes.reading(collection, self.tenant)]
 
-    def writable(self, collection: Collection[Any]) -> Shelf:
+    def writable(self, collection: Collection[Any]) -> Rows:
         self._declared(collection)
-        return self.world.shelves[collection.name, scopes.writing(collection, self.tenant)]
+        return self.world.rows[collection.name, scopes.writing(collection, self.tenant)]
 
     def _declared(self, collection: Collection[Any]) -> None:
         if collection.name not in self.names:
@@ -116,25 +116,25 @@ class _Documents:
     async def put(
         self, collection: Collection[T], id_: str, value: T, *, expect: int | None = None
     ) -> Document[T]:
-        shelf = self.unit.writable(collection)
-        old = _expected(shelf, id_, expect)
+        rows = self.unit.writable(collection)
+        old = _expected(rows, id_, expect)
         record = collection.record(value)
         version = 1 if old is None else old.document.version + 1
         document: Document[T] = Document(id_, version, record.order, record.raw)
         tokens = frozenset((record.search or "").split(" ")) - {""}
-        self.unit.undoing(lambda: shelf.set(id_, old))
-        shelf.set(id_, Row(document, record, tokens))
+        self.unit.undoing(lambda: rows.set(id_, old))
+        rows.set(id_, Row(document, record, tokens))
         return document
 
     async def delete(
         self, collection: Collection[T], id_: str, *, expect: int | None = None
     ) -> Document[T] | None:
-        shelf = self.unit.writable(collection)
-        old = _expected(shelf, id_, expect)
-        self.unit.undoing(lambda: shelf.set(id_, old))
+        rows = self.unit.writable(collection)
+        old = _expected(rows, id_, expect)
+        self.unit.undoing(lambda: rows.set(id_, old))
         if old is None:
             return None
-        shelf.set(id_, None)
+        rows.set(id_, None)
         return old.document
 
     async def scan(
@@ -175,8 +175,8 @@ class _Documents:
         return tuple(document for _, document in found[:limit])
 
 
-def _expected(shelf: Shelf, id_: str, expect: int | None) -> Row | None:
-    old = shelf.rows.get(id_)
+def _expected(rows: Rows, id_: str, expect: int | None) -> Row | None:
+    old = rows.rows.get(id_)
     current = 0 if old is None else old.document.version
     if expect is not None and expect != current:
         raise StaleVersionError(current)
@@ -322,9 +322,9 @@ class MemoryStorage:
             found = sorted(
                 (
                     Owned(tenant, row.document)
-                    for (name, tenant), shelf in self._world.shelves.items()
+                    for (name, tenant), rows in self._world.rows.items()
                     if name == collection.name
-                    for row in shelf.descending(end=end)
+                    for row in rows.descending(end=end)
                     if row.matches(wanted)
                 ),
                 key=lambda owned: (owned.document.order, owned.tenant, owned.document.id),

@@ -36,7 +36,7 @@ ROUND_MAX: Final = 16
 
 
 @frozen
-class Studio:
+class Recorder:
     """A voice, and where its recordings are kept."""
 
     speech: Speech
@@ -68,31 +68,33 @@ async def _expect(recording: Recording, ctx: Context) -> None:
     await speaking.expect_file(ctx, recording.name)
 
 
-async def speak_loop(service: Service, studio: Studio, commits: Commits, failed: Failed) -> None:
+async def speak_loop(
+    service: Service, recorder: Recorder, commits: Commits, failed: Failed
+) -> None:
     """Speak what is wanted, for ever; it ends by being cancelled.
 
     `failed` hears of what could not be spoken; each is tried again later, a few times.
     """
-    work = partial(speak_due, service, studio, failed)
+    work = partial(speak_due, service, recorder, failed)
     await commits.rounds(work, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
 
 
-async def speak_due(service: Service, studio: Studio, failed: Failed) -> tuple[Audio, ...]:
+async def speak_due(service: Service, recorder: Recorder, failed: Failed) -> tuple[Audio, ...]:
     """Speak the reports that are due now, one after another; what was made."""
     due = await service.storage.across(SPEAKING, end=micros(service.now()), limit=ROUND_MAX)
-    made = [await _speak(service, studio, row, failed) for row in due]
+    made = [await _speak(service, recorder, row, failed) for row in due]
     return tuple(audio for audio in made if audio is not None)
 
 
 async def _speak(
-    service: Service, studio: Studio, row: Owned[Speaking], failed: Failed
+    service: Service, recorder: Recorder, row: Owned[Speaking], failed: Failed
 ) -> Audio | None:
     until = service.now() + CLAIM
     task = await service.write(row.tenant, lambda ctx: speaking.claim(ctx, row.document, until))
     if task is None:
         return None
     try:
-        return await studio.record(service, row.tenant, task)
+        return await recorder.record(service, row.tenant, task)
     except (SpeechFailed, OSError) as failure:
         failed(failure)
         await service.write(row.tenant, lambda ctx: speaking.put_off(ctx, task))

@@ -17,7 +17,7 @@ from svc_http.storage.sqlite.table import table
 from svc_http.storage.sqlite.texts import Texts
 from svc_http.storage.sqlite.threads import UNITS_PER_COMMIT, Reader, Writer
 from svc_http.storage.sqlite.traces import Traces
-from svc_http.storage.sqlite.transaction import Pen, SqliteTransaction
+from svc_http.storage.sqlite.transaction import SqliteTransaction, Writes
 from svc_http.storage.sqlite.work import UNITS_WAITING_MAX, WAIT_SECONDS_MAX, WorkQueue
 from svc_http.storage.units import run_unit
 
@@ -51,11 +51,11 @@ class SqliteStorage:
         self._tables = tables
         self._version = 0
         self._watchers: tuple[Callable[[], None], ...] = ()
-        self._pen = Pen(Texts(connection), Traces(connection))
+        self._beside = Writes(Texts(connection), Traces(connection))
         self._writes = WorkQueue(units_waiting, wait_seconds)
         self._reads = WorkQueue(units_waiting, wait_seconds)
         self._writer = Writer(
-            connection, self._pen, self._writes, self._committed, units_per_commit
+            connection, self._beside, self._writes, self._committed, units_per_commit
         )
         self._readers = tuple(Reader(connect_reader(path), self._reads) for _ in range(readers))
 
@@ -128,7 +128,7 @@ class SqliteStorage:
             Overloaded: too many units wait.
             StorageUnavailable: the disk fails or is full, or the wait was too long.
         """
-        return await self._writes.run(partial(self._run, tenant, unit, self._pen))
+        return await self._writes.run(partial(self._run, tenant, unit, self._beside))
 
     async def across(
         self,
@@ -152,10 +152,10 @@ class SqliteStorage:
         self,
         tenant: str,
         unit: Callable[[Transaction], Awaitable[R]],
-        pen: Pen | None,
+        writes: Writes | None,
         connection: sqlite3.Connection,
     ) -> R:
-        return run_unit(unit, SqliteTransaction(connection, self._tables, tenant, pen))
+        return run_unit(unit, SqliteTransaction(connection, self._tables, tenant, writes))
 
     def _committed(self) -> None:
         self._version += 1

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from attrs import field, frozen
 
 from svc_http.storage.sqlite.traces import RETRY_SECONDS
-from svc_http.storage.sqlite.transaction import Pen
+from svc_http.storage.sqlite.transaction import Writes
 from svc_http.storage.sqlite.work import Job, Outcome, WorkQueue, deliver, told
 
 UNITS_PER_COMMIT = 64
@@ -30,7 +30,7 @@ class Writer:
     """The thread that commits. `committed` is called after a commit, before anybody is told."""
 
     connection: sqlite3.Connection
-    pen: Pen
+    writes: Writes
     queue: WorkQueue
     committed: Callable[[], None]
     units_per_commit: int = UNITS_PER_COMMIT
@@ -44,12 +44,12 @@ class Writer:
         while batch := self._next():
             outcomes = self._commit(batch)
             # Whoever erases hears of it when the content is gone, unless a reader was in the way.
-            self.pen.traces.clear()
+            self.writes.traces.clear()
             deliver(outcomes)
 
     def _next(self) -> list[Job]:
-        while self.pen.traces.left and not self.queue.wait(RETRY_SECONDS):
-            self.pen.traces.clear()
+        while self.writes.traces.left and not self.queue.wait(RETRY_SECONDS):
+            self.writes.traces.clear()
         return self.queue.take(self.units_per_commit)
 
     def _commit(self, batch: list[Job]) -> list[Outcome]:
@@ -74,10 +74,10 @@ class Writer:
             _Torn: a unit left something that only a rollback of everything takes back.
             sqlite3.Error: the whole transaction is lost, and every unit of it.
         """
-        self.pen.texts.clear()
+        self.writes.texts.clear()
         self.connection.execute("BEGIN IMMEDIATE")
         outcomes = [run(job) for job in batch]
-        self.pen.texts.write()
+        self.writes.texts.write()
         self.connection.execute("COMMIT")
         return outcomes
 
@@ -103,21 +103,21 @@ class Writer:
         Raises:
             sqlite3.Error: the whole transaction is lost, and every unit of it.
         """
-        mark = self.pen.texts.mark()
+        mark = self.writes.texts.mark()
         self.connection.execute("SAVEPOINT unit")
         try:
             outcome = Outcome(job, job.work(self.connection))
         except BaseException as error:  # the thread's edge: the waiter is told
             self._check_alive(error)
             self.connection.execute("ROLLBACK TO unit")
-            self.pen.texts.undo(mark)
+            self.writes.texts.undo(mark)
             outcome = Outcome(job, error=told(error))
         self.connection.execute("RELEASE unit")
         return outcome
 
     def _written(self) -> tuple[int, int]:
         """What grows with everything that a unit writes."""
-        return self.connection.total_changes, len(self.pen.texts)
+        return self.connection.total_changes, len(self.writes.texts)
 
     def _check_alive(self, error: BaseException) -> None:
         if isinstance(error, sqlite3.Error) and not self.connection.in_transaction:

@@ -11,7 +11,7 @@ from svc_http.storage.sqlite.texts import Texts
 from svc_http.storage.sqlite.traces import Traces
 
 
-class Pen(NamedTuple):
+class Writes(NamedTuple):
     """What the writer has and a reader has not."""
 
     texts: Texts
@@ -24,14 +24,14 @@ class SqliteTransaction:
     __slots__ = ("_connection", "_traces", "_writable", "documents", "tenant")
 
     def __init__(
-        self, connection: sqlite3.Connection, tables: Tables, tenant: str, pen: Pen | None
+        self, connection: sqlite3.Connection, tables: Tables, tenant: str, writes: Writes | None
     ) -> None:
-        """Work for `tenant`; `pen` is None where nothing may be written."""
+        """Work for `tenant`; `writes` is None where nothing may be written."""
         self._connection = connection
-        self._writable = pen is not None
-        self._traces = None if pen is None else pen.traces
+        self._writable = writes is not None
+        self._traces = None if writes is None else writes.traces
         self.tenant = tenant
-        texts = None if pen is None else pen.texts
+        texts = None if writes is None else writes.texts
         self.documents = SqliteDocuments(connection, tables, tenant, texts)
 
     @property

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from svc_core.access.lockout import (
     ATTEMPTS_MAX,
     WINDOW,
-    LockoutBook,
+    Lockouts,
     is_locked,
     record,
     retry_after_seconds,
@@ -101,7 +101,7 @@ def test_any_history_agrees_with_the_brute_force_model(steps):
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), STEPS), max_size=40))
 def test_the_book_keeps_addresses_apart(history):
-    book, alone, now = LockoutBook(), {"a": (), "b": (), "c": ()}, T0
+    book, alone, now = Lockouts(), {"a": (), "b": (), "c": ()}, T0
     for address, step in history:
         now += step * TICK
         alone[address] = record(alone[address], now)
@@ -110,7 +110,7 @@ def test_the_book_keeps_addresses_apart(history):
 
 
 def test_the_least_recently_failing_address_is_forgotten_first():
-    book = LockoutBook(addresses_max=2)
+    book = Lockouts(addresses_max=2)
     for address in ("a", "b", "a", "c"):
         book.record(address, T0)
     assert len(book) == 2

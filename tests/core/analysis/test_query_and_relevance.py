@@ -177,7 +177,7 @@ CASES = [
     ("Zeppelin", "Zeppelins über dem See", "", True),
     ("latest news", "Anything at all", "", False),
     ("doping in sport", "Runner suspended for doping", "", True),
-    ("Studio Zorbli drawings", "How to make Zorbli drawings", "", True),
+    ("Recorder Zorbli drawings", "How to make Zorbli drawings", "", True),
     ("Zorbli Kelvaro crash", "Kelvaro crash on the road to Zorbli", "", True),
     ("Vienna Olympics", "Olympic gold for a rower", "", True),
     ("Vienna Olympics", "Museum opens in Vienna", "", False),

@@ -310,8 +310,8 @@ def test_an_attempt_whose_delivery_was_forgotten_ends_all_the_same(yard: Any) ->
 def test_a_disabled_webhook_has_no_room(yard: Any) -> None:
     hook = yard.webhook()["id"]
     webhook, queue = yard.state(hook), yard.queue(hook)
-    assert rules.room(webhook, queue) == 5
-    assert rules.room(attrs.evolve(webhook, status="disabled"), queue) == 0
+    assert rules.attempts_left(webhook, queue) == 5
+    assert rules.attempts_left(attrs.evolve(webhook, status="disabled"), queue) == 0
     assert changed(webhook, yard.house.clock.now(), url=webhook.url) is webhook
 
 

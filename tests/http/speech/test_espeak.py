@@ -142,7 +142,7 @@ def test_a_voice_is_named_as_listeners_are_told() -> None:
 
 def test_nothing_speaks_where_nothing_is_set() -> None:
     with pytest.raises(SettingsError, match="SVC_SPEECH=espeak"):
-        opening.studio(Settings())
+        opening.recorder(Settings())
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ from svc_http.runtime.service import Service
 from svc_http.settings import SettingsError
 from svc_http.storage import MemoryStorage, SqliteStorage
 from svc_http.workers import make_report
-from svc_http.workers.speak import CLAIM, Studio, speak_due, speak_loop, sweep, sweep_loop
+from svc_http.workers.speak import CLAIM, Recorder, speak_due, speak_loop, sweep, sweep_loop
 
 pytestmark = pytest.mark.anyio
 SITE = Site("https://api.example")
@@ -81,7 +81,7 @@ class House:
         )
         self.voice = Voice(sound)
         self.media = MediaFiles(folder)
-        self.studio = Studio(self.voice, self.media)
+        self.recorder = Recorder(self.voice, self.media)
         self.failures: list[BaseException] = []
 
     async def open(self) -> "House":
@@ -101,7 +101,7 @@ class House:
         return self
 
     async def speak(self) -> Any:
-        return await speak_due(self.service, self.studio, self.failures.append)
+        return await speak_due(self.service, self.recorder, self.failures.append)
 
     async def sweep(self) -> Any:
         return await sweep(self.service, self.media)
@@ -206,7 +206,7 @@ async def test_a_worker_that_died_is_followed_by_another(house: House) -> None:
 
 async def test_the_loop_hears_of_a_new_report(house: House) -> None:
     commits = Commits(house.storage)
-    loop = speak_loop(house.service, house.studio, commits, house.failures.append)
+    loop = speak_loop(house.service, house.recorder, commits, house.failures.append)
     async with running(loop), asyncio.timeout(10):
         while not (await house.row()).has_audio:
             await commits.after(commits.version, 1.0)
@@ -268,10 +268,10 @@ async def test_the_sweep_hears_of_a_report_that_goes(house: House) -> None:
 
 
 async def by_hand(
-    house: House, make_studio: Callable[[], Studio] | None = None, **more: Any
+    house: House, make_studio: Callable[[], Recorder] | None = None, **more: Any
 ) -> Any:
     """What the operation answers: its data, or the problem."""
-    voice = Voiced(house.service, make_studio or (lambda: house.studio))
+    voice = Voiced(house.service, make_studio or (lambda: house.recorder))
     host = attrs.evolve(house.service.host, lends={Speaker: voice})
     operator = Operator(attrs.evolve(house.service, host=host), lambda: SITE, house.failures.append)
     body = {"reportId": house.report_id, **more}
@@ -290,7 +290,7 @@ async def test_a_report_is_spoken_by_hand_and_again_when_asked(house: House) -> 
     assert await house.speak() == ()
 
 
-def nobody() -> Studio:
+def nobody() -> Recorder:
     raise SettingsError("no voice")
 
 

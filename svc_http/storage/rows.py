@@ -31,7 +31,7 @@ class Row:
 
 
 @frozen(eq=False)
-class Shelf:
+class Rows:
     """The rows of one collection and tenant, with their sort keys in ascending order."""
 
     rows: dict[str, Row] = field(factory=dict)
