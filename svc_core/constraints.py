@@ -60,7 +60,7 @@ class IdOf(Pattern):
         """Name the kinds; without a `noun` of its own it is that of the first."""
         noun = noun or ids.PREFIXES[prefixes[0]]
         kinds = prefixes[0] if len(prefixes) == 1 else f"(?:{'|'.join(prefixes)})"
-        article = "an" if noun[0] in "aeiou" else "a"
+        article = "an" if noun[0].lower() in "aeio" else "a"  # a user
         self.__attrs_init__(f"{kinds}_{ids.LEGACY_ID}", f"{article} {noun} id", prefixes, noun)
 
     @property

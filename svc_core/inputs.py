@@ -23,7 +23,7 @@ class Input:
 
     One that does not say its place is a member of the JSON object that the request class is.
 
-        `annotation` is the type with its constraints, without its place. `default` is `UNSET`
+    `annotation` is the type with its constraints, without its place. `default` is `UNSET`
     where there is none. `read` turns the text of a path, query or header value into the value and
     raises `ValueError` with the reason; a body is structured, not read from text.
     """

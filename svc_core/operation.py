@@ -497,6 +497,11 @@ class Operation(Generic[Req, Res]):
         return (BASE_V1 if self.version == "1.0" else BASE_V2) + self.path
 
 
+OPERATOR = frozenset({"operator"})
+MANAGERS = frozenset({"operator", "owner", "admin"})
+"""Who runs what is bound to one workspace: its owners and admins, and the operator for them."""
+
+
 def local(
     id_: str,
     command: str,
@@ -504,6 +509,7 @@ def local(
     run: Callable[[Context, Req], Awaitable[Res]],
     *,
     unit: Literal["read", "write", "several"] = "write",
+    roles: frozenset[str] = OPERATOR,
     description: str = "",
     **members: Any,
 ) -> Operation[Req, Res]:
@@ -526,5 +532,6 @@ def local(
         verb=verb,
         local=True,
         unit=unit,
+        roles=roles,
         **members,
     )

@@ -144,8 +144,17 @@ def _unmet(current: str) -> Problem:
 def _json_body(operation: Operation[Any, Any], prepared: Prepared) -> wire.Json:
     if not _declared(operation).reads_body:
         return None
+    return read_json(prepared.body, exact=operation.exact)
+
+
+def read_json(body: bytes, *, exact: bool) -> wire.Json:
+    """The JSON value that somebody sent.
+
+    Raises:
+        Problem: it is none, or one that could not be kept as it is.
+    """
     try:
-        return wire.read_json(prepared.body, exact=operation.exact)
+        return wire.read_json(body, exact=exact)
     except wire.JsonError as fault:
         raise Problem(_JSON_PROBLEMS[fault.kind], f"{fault}.") from fault
 

@@ -4,7 +4,6 @@ from svc_core.access.creation import KeyWish
 from svc_core.accounts.model import KEYS, MEMBERS, USERS, WORKSPACES, Member, User, Workspace
 from svc_core.accounts.operations import (
     LOCAL_OPERATIONS,
-    OPERATOR,
     Admission,
     IssuedKey,
     acting,
@@ -30,7 +29,6 @@ __all__ = [
     "KEYS",
     "LOCAL_OPERATIONS",
     "MEMBERS",
-    "OPERATOR",
     "USERS",
     "WORKSPACES",
     "Admission",

@@ -28,13 +28,11 @@ from svc_core.accounts.model import (
     User,
     Workspace,
 )
-from svc_core.constraints import Arg, Doc
-from svc_core.operation import Actor, Context, Operation, local
+from svc_core.constraints import Arg, Doc, IdOf
+from svc_core.operation import OPERATOR, Actor, Context, Operation, local
 from svc_core.ports import Collection, Position, T, Transaction
 from svc_core.problem import Problem
 from svc_core.result import One, Page
-
-OPERATOR = frozenset({"operator"})
 
 PAGE_ROWS = 1_000  # read at a time: most installations have fewer rows altogether
 
@@ -354,13 +352,14 @@ async def acting(ctx: Context, account: str | None, author: str | None) -> Actor
         actor = Actor(home, workspace_id=home, scopes=frozenset(SCOPES), roles=OPERATOR)
     if author is None:
         return actor
-    if await ctx.tx.documents.get(KEYS, author) is not None:
+    key = await ctx.find(KEYS, author)
+    if key is not None and key.tenant == actor.tenant:
         return attrs.evolve(actor, key_id=author)
-    if await ctx.tx.documents.get(USERS, author) is not None:
+    if author == actor.tenant or await ctx.find(MEMBERS, f"{actor.tenant}:{author}") is not None:
         return attrs.evolve(actor, user_id=author)
     raise Problem(
         problem.NOT_FOUND,
-        f"There is no key or person {author!r}; see: svc keys list, svc users list",
+        f"{actor.tenant} has no key or member {author!r}; see: svc keys list, svc users list",
     )
 
 
@@ -370,8 +369,7 @@ DEFAULT_NAME = "default"
 DEFAULT_PLAN = "elite"
 """The largest plan: whoever runs the service sells it to nobody until they choose to."""
 
-MANAGERS = frozenset({"operator", "owner", "admin"})
-
+UserId = Annotated[str, IdOf("usr")]
 Name = Annotated[str, Doc("Display name.")]
 PlanName = Annotated[str, Doc("free, lite, pro or elite.")]
 
@@ -382,7 +380,7 @@ class CreateWorkspace:
 
     name: Name
     plan: PlanName = DEFAULT_PLAN
-    owner: Annotated[str | None, Doc("An existing user, usr_... Default: a new one.")] = None
+    owner: Annotated[UserId | None, Doc("An existing user, usr_... Default: a new one.")] = None
 
 
 @frozen
@@ -444,7 +442,7 @@ class ListKeys:
 class OneKey:
     """The key that is meant."""
 
-    key_id: Annotated[str, Arg(positional=True), Doc("The id of the key, key_...")]
+    key_id: Annotated[str, IdOf("key"), Arg(positional=True)]
 
 
 @frozen
@@ -658,7 +656,7 @@ async def _known(ctx: Context, key_id: str) -> None:
 
 
 def _local(*declared: Any, **members: Any) -> Operation[Any, Any]:
-    return local(*declared, **{"binding": "system", "roles": OPERATOR, **members})
+    return local(*declared, **{"binding": "system", **members})
 
 
 _FOR_LIFE = "It is bound to its workspace for life. Its secret cannot be shown again."
@@ -708,7 +706,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         _create_key,
         description=_FOR_LIFE,
         confidential=True,
-        roles=MANAGERS,
     ),
     _local(
         "listKeys",
@@ -717,7 +714,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         _list_keys,
         unit="read",
         columns=("id", "name", "prefix", "status", "plan", "workspaceId", "expiresAt"),
-        roles=MANAGERS,
     ),
     _local(
         "getKey",
@@ -725,14 +721,12 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Show a key without its secret",
         _on_key(show_key),
         unit="read",
-        roles=MANAGERS,
     ),
     _local(
         "revokeKey",
         "keys revoke",
         "Revoke a key at once; its record stays. Safe to repeat",
         _on_key(revoke_key),
-        roles=MANAGERS,
     ),
     _local(
         "grandfatherKey",
@@ -748,9 +742,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         _regenerate,
         description="The old secret stops working at once.",
         confidential=True,
-        roles=MANAGERS,
     ),
-    _local(
-        "deleteKey", "keys delete", "Delete a key and its record for good", _delete, roles=MANAGERS
-    ),
+    _local("deleteKey", "keys delete", "Delete a key and its record for good", _delete),
 )

@@ -12,6 +12,7 @@ from svc_core.constraints import Doc, Example, MaxLen
 from svc_core.ids import EXAMPLE_DIGITS
 from svc_core.operation import (
     JSON,
+    MANAGERS,
     QUERY,
     SSE,
     T3_ENRICHED,
@@ -198,7 +199,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Print the watermark after the newest change",
         read_head,
         unit="read",
-        roles=frozenset({"operator", "owner", "admin"}),
+        roles=MANAGERS,
         media=(JSON, TEXT),
     ),
 )

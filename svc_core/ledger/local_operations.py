@@ -29,7 +29,7 @@ from svc_core.ledger.records import KIND_PREFIX, Kind, payload_bytes
 from svc_core.ledger.repository import checkpoint_of, head_of, prefix, records_of, vkey_of
 from svc_core.ledger.verify.verdict import Verdict
 from svc_core.ledger.verify.verify import chunks, verify_export
-from svc_core.operation import JSON, TEXT, UTF8_TEXT, Context, Operation, local
+from svc_core.operation import JSON, MANAGERS, OPERATOR, TEXT, UTF8_TEXT, Context, Operation, local
 from svc_core.problem import Problem
 from svc_core.result import Content, Created, One, Page
 from svc_core.unset import UNSET
@@ -42,6 +42,12 @@ STEP_LINES = 16
 """Lines read at a time: a MiB at most."""
 
 
+class UnreadableExport(Exception):  # noqa: N818 - said as the state that it is
+    """A file cannot be read; the message is one line."""
+
+    exit_code = 2
+
+
 class Exports(Protocol):
     """Exports of ledgers as files."""
 
@@ -49,7 +55,7 @@ class Exports(Protocol):
         """What opens a file anew on each call, as blocks of its unpacked bytes.
 
         Raises:
-            ValueError: it cannot be read, now or while it is; the message says why.
+            UnreadableExport: it cannot be read, now or while it is; the message says why.
         """
         ...
 
@@ -304,7 +310,7 @@ async def import_ledger(ctx: Context, request: ImportLedger) -> One[ImportedLedg
         verdict = await work.aside(lambda: _verified(verified))
         stored = files.blocks(request.path, "MiB stored", work.tell)
         done = await work.write(tenant, partial(_take, stored, verdict))
-    except ValueError as unreadable:
+    except UnreadableExport as unreadable:
         raise Problem(problem.VALIDATION_FAILED, f"/path: {unreadable}") from unreadable
     told = ImportedLedger(
         ledger=done.head.ledger,
@@ -348,11 +354,9 @@ async def _holders(ctx: Context, ledger: str) -> tuple[str, ...]:
 
 # -- declarations ------------------------------------------------------------------------------
 
-_MANAGERS = frozenset({"operator", "owner", "admin"})
-
 
 def _local(*declared: Any, **members: Any) -> Operation[Any, Any]:
-    return local(*declared, **{"binding": "workspace", "roles": _MANAGERS, **members})
+    return local(*declared, **{"binding": "workspace", "roles": MANAGERS, **members})
 
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
@@ -385,5 +389,12 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     _local("readLines", "ledger", "Read sealed lines", read_lines, unit="read"),
     _local("appendEntries", "ledger", "Append entries, safe to repeat", append_entries, exact=True),
-    _local("importLedger", "ledger", "Import an export", import_ledger, unit="several"),
+    _local(  # from a file of the host, so nobody else's
+        "importLedger",
+        "ledger",
+        "Import an export",
+        import_ledger,
+        unit="several",
+        roles=OPERATOR,
+    ),
 )

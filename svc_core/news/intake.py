@@ -56,12 +56,21 @@ async def add_source(ctx: Context, wish: SourceWish) -> Source:
     Raises:
         Problem: VALIDATION_FAILED for an unknown topic or a cadence out of bounds.
     """
-    faults = _faults(wish)
-    if faults:
-        raise Problem(problem.VALIDATION_FAILED, "; ".join(faults))
+    check(wish)
     known = await ctx.find(SOURCES, rules.source_id(wish.location))
     source = _wished(known or _new(wish.location, ctx.now), wish)
     return source if source == known else await save_source(ctx, source)
+
+
+def check(wish: SourceWish) -> None:
+    """Pass a wish that may become a source.
+
+    Raises:
+        Problem: VALIDATION_FAILED.
+    """
+    faults = _faults(wish)
+    if faults:
+        raise Problem(problem.VALIDATION_FAILED, "; ".join(faults))
 
 
 def _faults(wish: SourceWish) -> list[str]:

@@ -4,24 +4,28 @@ A source is one location, a file or an http(s) address. What reads it is the hos
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, Literal, Protocol
 
 from attrs import frozen
 
 from svc_core import problem, wire
 from svc_core.constraints import Arg, Doc, Ge, Le, MaxLen, MinLen
-from svc_core.host import Progress, Tell
-from svc_core.news import intake
+from svc_core.host import Tell
+from svc_core.news import intake, rules
 from svc_core.news.intake import CADENCE_SECONDS_MAX, CADENCE_SECONDS_MIN, SourceWish
 from svc_core.operation import Context, Operation, local
 from svc_core.ports import SYSTEM
 from svc_core.problem import Problem, describe
+from svc_core.resources.members import SourceId
 from svc_core.resources.news import Source
 from svc_core.result import One, Page
 from svc_core.wire import Fault
 
 SOURCES_MAX = 10_000
 """Sources of one installation: as many files as one folder may hold."""
+
+BATCH_SOURCES = 500  # in one unit of work: some hundredths of a second
 
 LOCATIONS_MAX = 1_000  # what a shell's argument list carries without trouble
 
@@ -55,7 +59,7 @@ class SourceReader(Protocol):
 
 # -- requests and rows -------------------------------------------------------------------------
 
-SourceIds = Annotated[tuple[str, ...], Arg(positional=True), MaxLen(LOCATIONS_MAX)]
+SourceIds = Annotated[tuple[SourceId, ...], Arg(positional=True), MaxLen(LOCATIONS_MAX)]
 
 
 @frozen
@@ -158,16 +162,25 @@ async def add_sources(ctx: Context, request: AddSources) -> Page[Source]:
         for location in found
     ]
 
-    async def write(unit: Context) -> list[Source]:
-        return [await intake.add_source(unit, wish) for wish in wishes]
-
-    added = await ctx.work.write(SYSTEM, write)
+    for wish in wishes:
+        intake.check(wish)
+    known = {source.id for source in await _sources(ctx)}
+    if len(known | {rules.source_id(location) for location in found}) > SOURCES_MAX:
+        raise Problem(problem.VALIDATION_FAILED, f"/locations: at most {SOURCES_MAX} sources")
+    added: list[Source] = []
+    for start in range(0, len(wishes), BATCH_SOURCES):
+        batch = wishes[start : start + BATCH_SOURCES]
+        added += await ctx.work.write(SYSTEM, partial(_add, batch))
     if request.pull:
         await _pull(ctx, added)
-    known = {source.id: source for source in await _sources(ctx)}
-    after = [known.get(source.id, source) for source in added]
+    read = {source.id: source for source in await _sources(ctx)}
+    after = [read.get(source.id, source) for source in added]
     in_vain = bool(after) and all(one.health.status == "error" for one in after)
     return Page(tuple(map(_row, after)), failed=request.pull and in_vain)
+
+
+async def _add(wishes: Sequence[SourceWish], ctx: Context) -> list[Source]:
+    return [await intake.add_source(ctx, wish) for wish in wishes]
 
 
 def _locations(reader: SourceReader, given: Sequence[str]) -> list[str]:
@@ -210,14 +223,7 @@ async def pull_sources(ctx: Context, request: PullSources) -> One[Pulled]:
 
 
 async def _pull(ctx: Context, sources: Sequence[Source]) -> Sequence[Outcome]:
-    done = 0
-
-    def tell(progress: Progress) -> None:
-        nonlocal done
-        done += 1
-        ctx.work.tell(Progress(done, len(sources), progress.note))
-
-    return await ctx.borrow(SourceReader).pull(sources, tell)
+    return await ctx.borrow(SourceReader).pull(sources, ctx.work.tell)
 
 
 def _told(outcome: Outcome, source: Source) -> PulledSource:
@@ -276,8 +282,6 @@ def _row(source: Source) -> bytes:
 
 # -- declarations ------------------------------------------------------------------------------
 
-_OPERATOR = frozenset({"operator"})
-
 _COLUMNS = ("id", "name", "location", "health.status", "health.itemsLastRun")
 _FAULTS = ("health.error.message", "health.rejections")
 
@@ -293,7 +297,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "could be read, they are added all the same, and the exit code is 1."
         ),
         binding="system",
-        roles=_OPERATOR,
         columns=(*_COLUMNS, *_FAULTS),
     ),
     local(
@@ -303,7 +306,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         pull_sources,
         unit="several",
         binding="system",
-        roles=_OPERATOR,
     ),
     local(
         "removeSources",
@@ -311,7 +313,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Stop reading sources; the items already read from them stay",
         remove_sources,
         binding="system",
-        roles=_OPERATOR,
         columns=("id", "name", "location"),
     ),
     local(
@@ -321,7 +322,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         list_sources,
         unit="read",
         binding="system",
-        roles=_OPERATOR,
         columns=(*_COLUMNS, "health.lastSuccessAt", *_FAULTS),
     ),
 )

@@ -11,7 +11,7 @@ from attrs import frozen
 
 from svc_core import problem, wire
 from svc_core.constraints import Arg, Doc
-from svc_core.operation import Context, Operation, local
+from svc_core.operation import MANAGERS, Context, Operation, local
 from svc_core.problem import Problem
 from svc_core.reports.notices import announce
 from svc_core.resources.audio import AUDIO, Audio
@@ -102,9 +102,9 @@ async def generate_report(ctx: Context, request: GenerateReport) -> One[MadeRepo
     work, tenant = ctx.work, ctx.actor.tenant
     material = await work.read(tenant, lambda unit: making.gather(unit, request.profile_id, window))
     finished = await work.aside(partial(making.compose, material, ctx.now))
-    made = await work.write(tenant, lambda unit: making.publish(unit, finished))
+    made, is_new = await work.write(tenant, lambda unit: making.published(unit, finished))
     told: Any = wire.to_json(made)
-    return One(wire.dumps({**told, "isNew": made.generated_at >= ctx.now}))
+    return One(wire.dumps({**told, "isNew": is_new}))
 
 
 async def speak_report(ctx: Context, request: SpeakReport) -> One[Audio]:
@@ -157,8 +157,6 @@ async def _newest(ctx: Context) -> str:
     return newest.rows[0].id
 
 
-_MANAGERS = frozenset({"operator", "owner", "admin"})
-
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     local(
         "generateReport",
@@ -166,7 +164,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Make a report now, unless it would only repeat the newest one",
         generate_report,
         unit="several",
-        roles=_MANAGERS,
+        roles=MANAGERS,
     ),
     local(
         "speakReport",
@@ -175,13 +173,13 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         speak_report,
         unit="several",
         description="It is spoken with the voice of the settings.",
-        roles=_MANAGERS,
+        roles=MANAGERS,
     ),
     local(
         "triggerReport",
         "webhooks trigger",
         "Announce a report to every webhook that wants it, as if it had just been made",
         trigger_report,
-        roles=_MANAGERS,
+        roles=MANAGERS,
     ),
 )

@@ -249,7 +249,14 @@ def _row(
 
 
 async def publish(ctx: Context, finished: Finished) -> ReportRow:
+    """The report that there is now: this one, or the one that it only repeats (`published`)."""
+    return (await published(ctx, finished))[0]
+
+
+async def published(ctx: Context, finished: Finished) -> tuple[ReportRow, bool]:
     """Write the report with its facets and change record, or nothing when it only repeats.
+
+    The report that there is now, and whether it is this one.
 
     Raises:
         Problem: NOT_FOUND when the profile was deleted meanwhile.
@@ -257,14 +264,14 @@ async def publish(ctx: Context, finished: Finished) -> ReportRow:
     await ctx.load(PROFILES, finished.row.profile_id)
     same = finished.repeats or await _same(ctx, finished)
     if same is not None:
-        return await ctx.value(REPORTS, same)
+        return await ctx.value(REPORTS, same), False
     await forget_audio(ctx, finished.row.id)  # of the words that it had before
     await ctx.save(REPORTS, finished.row.id, finished.row)
     await ctx.save(FACETS, finished.row.id, finished.facets)
     await _note(ctx, finished)
     await announce(ctx, finished.row, finished.facets)
     await _voice(ctx, finished.row)
-    return finished.row
+    return finished.row, True
 
 
 async def _voice(ctx: Context, row: ReportRow) -> None:

@@ -123,6 +123,8 @@ def _database(path: Path) -> Iterator[Check]:
 def _answers(socket_path: Path) -> bool:
     try:
         channel.ask(socket_path, {"operation": "listPlans"}, silent)
+    except channel.Refused:
+        return True  # it is busy
     except (channel.Unreachable, channel.Unsafe):
         return False
     return True

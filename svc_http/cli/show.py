@@ -50,10 +50,10 @@ def answer(value: Any, columns: Sequence[str], group: str) -> None:
 
 def content(answer: Mapping[str, Any]) -> bytes:
     """The bytes of an answer, as they go into a file."""
-    body, kind = answer["body"], answer["mediaType"]
+    body = answer["body"]
     if not isinstance(body, str):
         return f"{json.dumps(body, ensure_ascii=False)}\n".encode()
-    return b64decode(body) if kind == "application/octet-stream" else body.encode()
+    return b64decode(body) if answer["encoding"] == "base64" else body.encode()
 
 
 def outline(value: Any, indent: str = "") -> None:

@@ -13,7 +13,7 @@ from attrs import frozen
 from svc_core import problem
 from svc_core.access.plans import PlanTable
 from svc_core.host import Progress, Tell
-from svc_core.ledger.local_operations import Exports
+from svc_core.ledger.local_operations import Exports, UnreadableExport
 from svc_core.news.sources import Outcome, SourceReader
 from svc_core.problem import Problem
 from svc_core.reports.local_operations import Speaker
@@ -82,7 +82,7 @@ class _Files:
 
     def blocks(self, path: str, note: str, tell: Tell) -> Callable[[], Iterator[bytes]]:
         if not Path(path).is_absolute():
-            raise ValueError("must be absolute")
+            raise UnreadableExport("must be absolute")
         loop = asyncio.get_running_loop()  # what reads may be a thread beside it
 
         def tell_soon(progress: Progress) -> None:

@@ -2,8 +2,9 @@
 
 A request is `{"operation": ID, "path": {...}, "query": {...}, "headers": {...}, "body": ...,
 "account": ..., "author": ...}`, all but the first optional; an answer is `{"ok": {"status",
-"mediaType", "headers", "failed", "body"}}` or `{"problem": {...}}` with the eight members of every
-problem (Spec: Errors). A body is JSON, a text, or base64 of anything else.
+"mediaType", "headers", "failed", "encoding", "body"}}` or `{"problem": {...}}` with the eight
+members of every problem (Spec: Errors). A body is JSON, a text, or, where `encoding` says
+so, base64.
 
 Rule 1: an operation passes the same checks here as over HTTP, from its inputs to its commit; only
         keys, counters and payments are not asked for.
@@ -23,11 +24,11 @@ from svc_core import accounts, compact, pipeline, problem, wire
 from svc_core.catalog import COLLECTIONS, LOCAL_OPERATIONS, OPERATIONS
 from svc_core.host import Tell
 from svc_core.inputs import inputs
-from svc_core.operation import Actor, Context, Operation
+from svc_core.operation import OPERATOR, Actor, Context, Operation
 from svc_core.pipeline import Call, Reply, Site
 from svc_core.ports import SYSTEM, Collection, Transaction
 from svc_core.problem import Problem, describe
-from svc_core.wire import Json, JsonError, WireError
+from svc_core.wire import Json, WireError
 from svc_http import system
 from svc_http.runtime.service import Service
 from svc_http.storage.errors import Overloaded, StorageUnavailable
@@ -88,7 +89,8 @@ class Operator:
 
     async def _run(self, asked: Asked, tell: Tell) -> Reply:
         operation = _operation(asked.operation)
-        site = self.site()
+        _check_path(operation, asked)
+        site, now = self.site(), self.service.now()
         headers = {"content-type": "application/json", **asked.headers}
         if operation.idempotency == "required":
             headers.setdefault("idempotency-key", f"svc-{system.SystemIds().random(16).hex()}")
@@ -101,7 +103,7 @@ class Operator:
 
         async def unit(tx: Transaction) -> Reply:
             context = attrs.evolve(
-                service.context(tx, actor, service.now()),
+                service.context(tx, actor, now),
                 operation=operation.id,
                 aliases=site.aliases,
                 if_match=prepared.if_match,
@@ -116,7 +118,7 @@ class Operator:
 
     async def _actor(self, operation: Operation[Any, Any], asked: Asked) -> Actor:
         if operation.binding == "system":
-            return Actor(SYSTEM, roles=accounts.OPERATOR)
+            return Actor(SYSTEM, roles=OPERATOR)
         account = asked.account or await self._owner(operation, asked)
 
         async def unit(ctx: Context) -> Actor:
@@ -154,13 +156,13 @@ class Operator:
         raise Problem(problem.NOT_FOUND, f"There is no {collection.kind} {id_}.")
 
 
-def _read(line: bytes) -> Asked:
+def _read(line: bytes, *, exact: bool = False) -> Asked:
+    """The request; once more, with exact numbers, where its operation asks for them."""
     try:
-        return wire.structure(Asked, wire.read_json(line, exact=True))
-    except JsonError as broken:
-        raise Problem(problem.MALFORMED_JSON, f"{broken}.") from broken
+        asked = wire.structure(Asked, pipeline.read_json(line, exact=exact))
     except WireError as wrong:
         raise Problem(problem.VALIDATION_FAILED, describe(wrong.faults)) from wrong
+    return asked if exact or not _operation(asked.operation).exact else _read(line, exact=True)
 
 
 def _operation(id_: str) -> Operation[Any, Any]:
@@ -169,15 +171,20 @@ def _operation(id_: str) -> Operation[Any, Any]:
     raise Problem(problem.VALIDATION_FAILED, f"/operation: there is no {id_!r}")
 
 
+def _check_path(operation: Operation[Any, Any], asked: Asked) -> None:
+    wanted = {item.name for item in inputs(operation.request) if item.place == "path"}
+    if asked.path.keys() != wanted:
+        names = ", ".join(sorted(wanted)) or "no value"
+        raise Problem(problem.VALIDATION_FAILED, f"/path: must have {names}")
+
+
 def _told(reply: Reply) -> bytes:
     if reply.stream is not None:
         raise Problem(problem.NOT_ACCEPTABLE, "Streams are given over HTTP alone.")
-    kind = reply.media_type or ""
-    if kind.partition(";")[0] == "application/json":
-        body = reply.body
-    else:
-        is_text = kind.startswith(("text/", "image/svg")) or "json" in kind
-        body = _text(reply.body.decode() if is_text else b64encode(reply.body).decode()).encode()
-    head = {"status": reply.status, "mediaType": kind, "failed": reply.failed}
+    kind, body, encoding = reply.media_type or "", reply.body, None
+    if kind.partition(";")[0] != "application/json":
+        encoding = None if kind.startswith(("text/", "image/svg")) or "json" in kind else "base64"
+        body = _text((b64encode(body) if encoding else body).decode()).encode()
+    head = {"status": reply.status, "mediaType": kind, "failed": reply.failed, "encoding": encoding}
     told = _text({**head, "headers": dict(reply.headers)}).encode()
     return b'{"ok":' + told[:-1] + b',"body":' + (body or b"null") + b"}}\n"

@@ -1,7 +1,7 @@
 """Exports of a ledger as files: read in blocks, packed or not, from the beginning each time.
 
 Rule 1: a file that begins like gzip is unpacked while it is read; nothing is held but one block.
-Rule 2: what is wrong with a file is said once, as `Unreadable`, with the file's name.
+Rule 2: what is wrong with a file is said once, as `UnreadableExport`, with the file's name.
 """
 
 import gzip
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from svc_core.host import Progress, Tell, silent
+from svc_core.ledger.local_operations import UnreadableExport
 
 BLOCK_BYTES: Final = 256 * 1024
 """Read at a time: enough for a few hundred lines."""
@@ -20,19 +21,13 @@ MIB: Final = 1024 * 1024
 _GZIP: Final = b"\x1f\x8b"
 
 
-class Unreadable(ValueError):  # noqa: N818 - said as the state that it is
-    """A file cannot be read; the message is one line."""
-
-    exit_code = 2
-
-
 def opener(path: Path, note: str, tell: Tell = silent) -> Callable[[], Iterator[bytes]]:
     """What opens the file anew on each call, as blocks of its unpacked bytes.
 
     Files of more than a MiB tell how many MiB of them were read.
 
     Raises:
-        Unreadable: there is no such file, while it is opened or read.
+        UnreadableExport: there is no such file, while it is opened or read.
     """
     return lambda: _blocks(path, note, tell)
 
@@ -52,6 +47,6 @@ def _blocks(path: Path, note: str, tell: Tell) -> Iterator[bytes]:
                     told = done
                     tell(Progress(done, total, note))
     except (EOFError, zlib.error, gzip.BadGzipFile) as broken:
-        raise Unreadable(f"{path} is packed and cannot be unpacked: {broken}") from broken
+        raise UnreadableExport(f"{path} is packed and cannot be unpacked: {broken}") from broken
     except OSError as refused:
-        raise Unreadable(f"{path} cannot be read: {refused.strerror or refused}") from refused
+        raise UnreadableExport(f"{path} cannot be read: {refused.strerror or refused}") from refused

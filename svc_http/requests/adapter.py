@@ -12,11 +12,11 @@ import attrs
 
 from svc_core import pipeline, problem
 from svc_core.access.authorize import Facts, Grant, OperationAccess
-from svc_core.inputs import inputs
 from svc_core.operation import Context, Operation
 from svc_core.pipeline import Call, Prepared, Reply, Site
 from svc_core.ports import Transaction
 from svc_core.problem import Problem
+from svc_core.reading import declaration
 from svc_core.stream import Stream
 from svc_http.requests import respond
 from svc_http.requests.dispatcher import Resource
@@ -39,8 +39,10 @@ class Endpoint:
     """One operation under one runtime."""
 
     def __init__(self, operation: Operation[Any, Any], runtime: Runtime) -> None:
+        if operation.unit == "several":
+            raise AssertionError("a route runs in one unit of work")
         settings = runtime.settings
-        declared = inputs(operation.request)
+        declared = declaration(operation)
         self._operation = operation
         self._runtime = runtime
         self._access = OperationAccess(
@@ -51,15 +53,10 @@ class Endpoint:
         )
         self._uncounted = attrs.evolve(self._access, pool="none")
         self._paywall = Paywall.of(operation, settings)
-        self._reads_body = any(item.place == "body" for item in declared)
+        self._reads_body = declared.reads_body
         self._is_remembered = operation.timeless and not operation.writes
         self._id = operation.id
-        self._varying = (
-            b"accept",
-            b"if-match",
-            b"if-none-match",
-            *(item.name.lower().encode() for item in declared if item.place == "header"),
-        )
+        self._varying = tuple(name.encode() for name in declared.fields)
         self._deprecation = respond.deprecation(settings)
 
     def __call__(self, exchange: Exchange, values: Mapping[str, str]) -> Awaitable[None]:

@@ -63,7 +63,7 @@ def install() -> list[str]:
     """Make Hypercorn speak with our protocol in this process.
 
     What our protocol misses in the installed versions of Hypercorn and h11: where that is
-    anything, Hypercorn's own protocol stays.
+    anything, Hypercorn's own protocol stays, but for its upgrade to HTTP/2.
     """
     try:
         # What they import may be missing as well.
@@ -72,7 +72,9 @@ def install() -> list[str]:
         missing = internals.missing()
     except ImportError as gone:
         return [str(gone)]
-    if not missing:
+    if missing:
+        hypercorn.protocol.H11Protocol = internals.without_upgrade()  # type: ignore[attr-defined]
+    else:
         hypercorn.protocol.H11Protocol = connection.Protocol  # type: ignore[attr-defined]
         hypercorn.asyncio.run.TCPServer = connection.Socket  # type: ignore[attr-defined]
     return missing

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import h11
 import hypercorn.asyncio.run
-import hypercorn.protocol
+import hypercorn.protocol.h11
 from hypercorn.asyncio.tcp_server import TCPServer
 from hypercorn.asyncio.worker_context import WorkerContext
 from hypercorn.config import Config
@@ -31,6 +31,8 @@ NEEDED: Final[Mapping[str, tuple[str, ...]]] = {
     # Overridden or used by the classes in `connection`.
     "TCPServer": ("protocol_send.__self__.writer", "_close"),
     "HTTPStream": ("app_send", "handle", "send", "state", "stream_id"),
+    "WorkerContext": ("mark_request", "terminated"),
+    "Config": ("response_headers",),
     "H11Protocol": (
         "_check_protocol",
         "_create_stream",
@@ -67,6 +69,16 @@ def missing() -> list[str]:
     ]
 
 
+def without_upgrade() -> type[Any]:
+    """Hypercorn's own protocol without the upgrade to HTTP/2 that it makes."""
+
+    async def check_protocol(self: Any, event: Any) -> None:
+        """No upgrade is made."""
+
+    stock = hypercorn.protocol.h11.H11Protocol
+    return type("WithoutUpgrade", (stock,), {"_check_protocol": check_protocol})
+
+
 def received(connection: h11.Connection) -> Any:
     """The bytes that a connection holds and has not yet made events of."""
     return connection._receive_buffer  # noqa: SLF001 - what this module is for
@@ -88,6 +100,8 @@ def _owners() -> Mapping[str, Any]:
         "hypercorn.asyncio.run": hypercorn.asyncio.run,
         "h11.Connection": h11.Connection(h11.SERVER),
         "TCPServer": server,
+        "WorkerContext": context,
+        "Config": config,
         "HTTPStream": HTTPStream(none, config, context, none, False, none, none, send, STREAM_ID),
         "H11Protocol": H11Protocol(none, config, context, none, none, False, none, none, send),
     }

@@ -223,11 +223,11 @@ LINES = [
     (b"\n", "MALFORMED_JSON"),
     (b"{]\n", "MALFORMED_JSON"),
     (b"[]\n", "VALIDATION_FAILED"),
-    (b"\xff\n", "MALFORMED_JSON"),
+    (b"\xff\n", "INVALID_ENCODING"),
     (b'{"body":{}}\n', "VALIDATION_FAILED"),
     (b'{"operation":"echo","query":[]}\n', "VALIDATION_FAILED"),
     (b'{"operation":"echo","body":[]}\n', "VALIDATION_FAILED"),
-    (b'{"operation":"echo","operation":"echo"}\n', "MALFORMED_JSON"),
+    (b'{"operation":"echo","operation":"echo"}\n', "DUPLICATE_JSON_MEMBER"),
     (b"x" * (channel.LINE_BYTES_MAX + 1), "BODY_TOO_LARGE"),
 ]
 

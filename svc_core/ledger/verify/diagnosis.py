@@ -5,7 +5,7 @@ seal that the next line's head holds. Two that agree convict the third. So each 
 when the next one was read.
 
 Rule 1: it is a whole verification by itself, slower than the fast pass; it never raises for what a
-        line holds and needs 8 bytes a line, and the register's.
+        line holds and needs 8 bytes a line, and what `References` takes.
 Rule 2: a line that cannot be trusted says nothing about its place: its neighbours do.
 """
 

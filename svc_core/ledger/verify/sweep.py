@@ -1,6 +1,6 @@
 """The fast pass: is anything irregular? What it is, is for the diagnosis to say.
 
-Rule 1: constant memory but for the register of identifiers (see there).
+Rule 1: constant memory but for the identifiers (`References`).
 Rule 2: lines are cut and hashed by list comprehensions over runs of up to 512, and each check is
         one comparison of joined bytes: a call for each line and check would take most of the time.
 Rule 3: it never raises for what a line holds; it stops at the first irregular run.

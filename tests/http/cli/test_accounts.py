@@ -144,9 +144,9 @@ REFUSED = [
     (("users", "create", "--name", "a", "--email", "ann"), "--email: must be an address"),
     (("plans", "set", "acme", "gold"), "PLAN: must be one of"),
     (("keys", "show", "key_" + "0" * 24), f"There is no key key_{'0' * 24}; see: svc keys list"),
-    (("keys", "revoke", "key_1"), "There is no key key_1; see: svc keys list"),
-    (("keys", "regenerate", "key_1"), "There is no key key_1; see: svc keys list"),
-    (("keys", "delete", "key_1"), "There is no key key_1; see: svc keys list"),
+    (("keys", "revoke", "key_1"), "KEY-ID: must be an API key id"),
+    (("keys", "regenerate", "key_1"), "KEY-ID: must be an API key id"),
+    (("keys", "delete", "key_1"), "KEY-ID: must be an API key id"),
     (("profiles", "list", "--author", "Ann"), "Unknown option"),
     (
         ("profiles", "create", "--name", "a", "--topic", "ports", "--frequency", "daily"),

@@ -644,7 +644,7 @@ class World:
     def make_report(self, key: str) -> str:
         """Publish a report about the newest profile of a key."""
         profile_id = self.rows[key]["prf"][-1]
-        row = self.run(make_report(self.service_of, self.tenants[key], profile_id))
+        row = self.run(make_report(self.hands, self.tenants[key], profile_id))
         self.run(self.hands.write(self.tenants[key], partial(_spoken, row.id)))
         return str(row.id)
 
