@@ -226,6 +226,7 @@ LINES = [
     (b"\xff\n", "INVALID_ENCODING"),
     (b'{"body":{}}\n', "VALIDATION_FAILED"),
     (b'{"operation":"echo","query":[]}\n', "VALIDATION_FAILED"),
+    (b'{"operation":"echo","path":{"x":"1"}}\n', "VALIDATION_FAILED"),
     (b'{"operation":"echo","body":[]}\n', "VALIDATION_FAILED"),
     (b'{"operation":"echo","operation":"echo"}\n', "DUPLICATE_JSON_MEMBER"),
     (b"x" * (channel.LINE_BYTES_MAX + 1), "BODY_TOO_LARGE"),

@@ -392,3 +392,19 @@ def test_no_list_ends_before_its_last_row(office: Any) -> None:
     taken = office.wish(workspace_id=oldest.id, name="first")
     refusal = office.refused(lambda ctx: accounts.create_key(ctx, taken, plans=office.plans))
     assert refusal == ("RESOURCE_CONFLICT", "Another key has this name.")
+
+
+def test_an_author_is_a_key_or_a_member_of_the_workspace_that_is_acted_in(office: Any) -> None:
+    home, other = office.workspace("acme"), office.workspace("rival")
+    mine, theirs = (office.key(workspace_id=one.id).key for one in (home, other))
+    stranger = office.user()
+
+    def acting(account: str, author: str | None) -> Any:
+        return lambda ctx: accounts.acting(ctx, account, author)
+
+    assert office.run(acting(home.id, None)).key_id is None
+    assert office.run(acting(home.id, mine.id)).key_id == mine.id
+    assert office.run(acting(home.id, mine.user_id)).user_id == mine.user_id
+    assert office.run(acting(stranger.id, stranger.id)).tenant == stranger.id
+    for author in (theirs.id, stranger.id, NOBODY):
+        assert office.refused(acting(home.id, author))[0] == "NOT_FOUND"

@@ -1,0 +1,92 @@
+"""Sources as their operator adds them: bounded, all or none, in short units of work."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from attrs import define, evolve, field
+
+from svc_core import drive
+from svc_core.cursor import Keyring
+from svc_core.host import Host, silent
+from svc_core.news import sources
+from svc_core.news.sources import AddSources, Outcome, PullSources, SourceReader
+from svc_core.operation import Actor, Context
+from svc_core.ports import SYSTEM
+from svc_core.problem import Problem
+from svc_core.resources.news import SOURCES, Source
+from svc_core.testing.clock import CountingIds, FrozenClock
+from svc_http.storage.memory import MemoryStorage
+
+
+@define
+class Reader:
+    """A host that reads nothing; `units` is how many sources each unit of work wrote."""
+
+    store: MemoryStorage = field(factory=lambda: MemoryStorage([SOURCES]))
+    clock: FrozenClock = field(factory=FrozenClock)
+    units: list[int] = field(factory=list)
+    tell = staticmethod(silent)
+
+    def context(self, tx: Any = None) -> Context:
+        host = Host(lends={SourceReader: self})
+        ids, ring = CountingIds(self.clock), Keyring({1: b"k" * 32}, 1)
+        actor = Actor(SYSTEM, roles=frozenset({"operator"}))
+        return Context(tx, self.clock.now(), ids, actor, "", ring, host=host, units=self)
+
+    async def read(self, tenant: str, usecase: Any) -> Any:
+        return await self.store.read(tenant, lambda tx: usecase(self.context(tx)))
+
+    async def write(self, tenant: str, usecase: Any) -> Any:
+        done = await self.store.write(tenant, lambda tx: usecase(self.context(tx)))
+        self.units.append(len(done))
+        return done
+
+    def locations(self, given: str) -> Sequence[str]:
+        return [f"{given}/{number}" for number in range(int(given.rpartition("*")[2] or 1))]
+
+    async def pull(self, sources: Sequence[Source], tell: Any) -> Sequence[Outcome]:
+        return [Outcome("unchanged", source) for source in sources]
+
+    def run(self, usecase: Any, request: Any) -> Any:
+        return drive.run(usecase(self.context(), request))
+
+
+def test_many_locations_are_written_in_short_units_of_work() -> None:
+    reader = Reader()
+    added = reader.run(sources.add_sources, AddSources(("https://a.example/*1201",), pull=False))
+
+    assert len(added.rows) == sum(reader.units) == 1201
+    assert max(reader.units) <= sources.BATCH_SOURCES
+
+
+def test_more_sources_than_are_read_are_never_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "SOURCES_MAX", 3)
+    reader = Reader()
+    reader.run(sources.add_sources, AddSources(("/a*2",), pull=False))
+    for given, fits in (("/b*2", False), ("/a*2", True), ("/c*1", True)):
+        before = list(reader.units)
+        if fits:
+            reader.run(sources.add_sources, AddSources((given,), pull=False))
+            continue
+        with pytest.raises(Problem, match="VALIDATION_FAILED"):
+            reader.run(sources.add_sources, AddSources((given,), pull=False))
+        assert reader.units == before
+
+
+def test_one_wish_that_cannot_be_met_adds_nothing() -> None:
+    reader = Reader()
+    asked = AddSources(("/a*600",), topics=("no such topic",), pull=False)
+    with pytest.raises(Problem, match="VALIDATION_FAILED"):
+        reader.run(sources.add_sources, asked)
+    assert reader.units == []
+
+
+def test_sources_that_were_added_can_be_pulled_by_their_ids() -> None:
+    reader = Reader()
+    reader.run(sources.add_sources, evolve(AddSources(("/a*700",)), pull=True))
+    known = drive.run(reader.read(SYSTEM, lambda ctx: ctx.tx.documents.scan(SOURCES, limit=700)))
+    ids = tuple(row.id for row in known.rows)
+
+    assert len(ids) == 700
+    assert b'"failed":0' in reader.run(sources.pull_sources, PullSources(ids)).raw
