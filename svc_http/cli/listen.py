@@ -54,7 +54,8 @@ def listen(
     """
     if forward_to is not None and not forward_to.startswith(("http://", "https://")):
         raise Usage("--forward-to must begin with http:// or https://")
-    _check_server(common)
+    if not (common.named_server() or channel.address(common.settings().file).exists()):
+        raise channel.Unreachable("no server runs that could deliver; start it: svc serve")
     try:
         receiver = _Receiver(port, forward_to, as_json=common.json)
     except OSError as refused:
@@ -76,13 +77,6 @@ def listen(
                 receiver.handle_request()
         finally:
             ask(common, "deleteWebhook", path={"webhookId": made["id"]}, account=workspace)
-
-
-def _check_server(common: Common) -> None:
-    if common.named_server() is None:
-        path = channel.address(common.settings().file)
-        if not path.exists():
-            raise channel.Unreachable("no server runs that could deliver; start it: svc serve")
 
 
 class _Receiver(HTTPServer):

@@ -52,7 +52,8 @@ def changes(
     file of --state cannot be used; 3, the server that was named does not answer; 130, Ctrl-C.
     """
     mark = _kept(state) or after
-    _check(state)
+    if state is not None and not os.access(state if state.exists() else state.parent, os.W_OK):
+        raise Usage(f"the position cannot be kept in {state}: it cannot be written")
     while True:
         query = {"limit": str(PAGE_ROWS)} | ({} if mark is None else {"after": mark})
         page = ask(common, "listChanges", query=query, account=workspace)["body"]
@@ -75,12 +76,6 @@ def _kept(state: Path | None) -> str | None:
         return state.read_text("ascii").strip()
     except (OSError, UnicodeDecodeError) as refused:
         raise Usage(f"{state} holds no position: {refused}") from refused
-
-
-def _check(state: Path | None) -> None:
-    """Refuse a place that takes no position before any page is handed on."""
-    if state is not None and not os.access(state if state.exists() else state.parent, os.W_OK):
-        raise Usage(f"the position cannot be kept in {state}: it cannot be written")
 
 
 def _hand_on(rows: list[Any], command: str | None) -> int:

@@ -89,7 +89,9 @@ class Operator:
 
     async def _run(self, asked: Asked, tell: Tell) -> Reply:
         operation = _operation(asked.operation)
-        _check_path(operation, asked)
+        path = {item.name for item in inputs(operation.request) if item.place == "path"}
+        if asked.path.keys() != path:
+            raise Problem(problem.VALIDATION_FAILED, f"/path: must have {sorted(path)}")
         site, now = self.site(), self.service.now()
         headers = {"content-type": "application/json", **asked.headers}
         if operation.idempotency == "required":
@@ -169,13 +171,6 @@ def _operation(id_: str) -> Operation[Any, Any]:
     if id_ in ALL:
         return ALL[id_]
     raise Problem(problem.VALIDATION_FAILED, f"/operation: there is no {id_!r}")
-
-
-def _check_path(operation: Operation[Any, Any], asked: Asked) -> None:
-    wanted = {item.name for item in inputs(operation.request) if item.place == "path"}
-    if asked.path.keys() != wanted:
-        names = ", ".join(sorted(wanted)) or "no value"
-        raise Problem(problem.VALIDATION_FAILED, f"/path: must have {names}")
 
 
 def _told(reply: Reply) -> bytes:

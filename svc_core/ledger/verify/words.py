@@ -7,14 +7,14 @@ from svc_core.ledger.log.note import to_base64
 from svc_core.ledger.verify.verdict import Fault, Verdict
 
 FAULTS_SHOWN: Final = 10
-"""Lines that a terminal has to spare; `--json` lists up to 100."""
+"""More than a person reads at once; the verdict has up to 100."""
 
 _ASSURANCE: Final[Mapping[str, str]] = {
     "self_consistent": (
         "self-consistent. Every line is as it was sealed and stands where it belongs. This does "
         "not exclude that lines were cut from the end, or that the whole was made anew: that "
-        "takes something kept elsewhere. Give a checkpoint (--checkpoint), a receipt (--receipt), "
-        "or a size and root that you noted (--from-size, --from-root)."
+        "takes something kept elsewhere. Give a checkpoint, a receipt, or a "
+        "size and a root that you noted."
     ),
     "anchored": (
         "anchored. The file reproduces every root that you gave: nothing that they cover was cut, "
@@ -26,7 +26,7 @@ _ASSURANCE: Final[Mapping[str, str]] = {
     ),
 }
 _UNKEYED: Final = (
-    "No key was given, so the checkpoints and receipts were taken on your word; --key says whose "
+    "No key was given, so the checkpoints and receipts were taken on your word; a key says whose "
     "signature they must have."
 )
 
@@ -47,7 +47,7 @@ _RULES: Final = (
     "keep the rules has sealed them. Keep the file and tell whoever runs that program."
 )
 _NOTES: Final = (
-    "Look at the --checkpoint and --receipt files, and at --key: they must be of this ledger and "
+    "Look at the checkpoints, the receipts and the key: they must be of this ledger and "
     "unchanged. The lines themselves may be sound; verify without them to see."
 )
 _NEXT: Final[Mapping[str, str]] = {
