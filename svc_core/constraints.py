@@ -103,12 +103,14 @@ class Arg:
     """How a member is given on a command line, where its own name and type do not say it.
 
     `name` stands in place of its own. A `positional` one has no name; what follows it, too. A
-    `path` that is no address names a file of whoever types it.
+    `path` that is no address names a file of whoever types it. An instant `ahead` may be a span
+    from now.
     """
 
     name: str | None = None
     positional: bool = False
     path: bool = False
+    ahead: bool = False
 
 
 def check(constraint: object, value: object) -> str | None:

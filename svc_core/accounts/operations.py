@@ -421,7 +421,7 @@ class CreateKey:
         tuple[str, ...], Doc("An IP address it may call from; repeatable. Default: any.")
     ] = ()
     expires_at: Annotated[
-        datetime | None, Arg("expires"), Doc("When it expires. Default: never.")
+        datetime | None, Arg("expires", ahead=True), Doc("When it expires. Default: never.")
     ] = None
     per_minute: Annotated[int | None, Doc("Fewer requests than the plan's.")] = None
     per_day: Annotated[int | None, Doc("Fewer requests than the plan's.")] = None

@@ -107,6 +107,9 @@ async def get_report(
     document = await ctx.load(REPORTS, request.report_id)
     tag, wanted = document.tag, frozenset(given(request.include, ()))
     is_markdown, is_view = ctx.format == MARKDOWN.format, not isinstance(request.view, Unset)
+    if wanted and (is_markdown or is_view):
+        reason = "include: is for the report as JSON, not for a view or Markdown"
+        raise Problem(problem.INVALID_PARAMETER, reason)
     if not (is_markdown or is_view or wanted):
         return One(document.raw, tag)
     row, facets = REPORTS.decode(document.raw), await ctx.value(FACETS, request.report_id)

@@ -20,12 +20,12 @@ _BY_HAND: Final = {
     "openapi": ("documents:openapi", "Print the OpenAPI 3.1 document."),
     "doctor": ("doctor:doctor", "Check that the server has everything it needs."),
     "version": ("documents:version", "Print the versions of svc, Python and SQLite."),
-    "changes tail": ("tail:changes", None),
-    "webhooks listen": ("listen:listen", None),
-    "ledger append": ("appends:append", None),
-    "ledger export": ("transfer:export", None),
-    "ledger import": ("transfer:import_", None),
-    "ledger verify": ("verify:verify", None),
+    "changes tail": ("tail:changes", "Print every change after a position."),
+    "webhooks listen": ("listen:listen", "Receive deliveries on this machine."),
+    "ledger append": ("appends:append", "Append records from a file or stdin."),
+    "ledger export": ("transfer:export", "Write the sealed lines to a file."),
+    "ledger import": ("transfer:import_", "Import an export as the ledger of a workspace."),
+    "ledger verify": ("verify:verify", "Verify an export; needs no server and no database."),
 }
 """Where each stands, and what is said of it before it is loaded."""
 
@@ -54,7 +54,10 @@ def tree(arguments: Sequence[str] | None = None) -> App:
     groups: dict[str, App] = {"": app}
     for words, (target, text) in _BY_HAND.items():
         group, _, verb = words.rpartition(" ")
-        _group(groups, group).command(f"svc_http.cli.{target}", name=verb, help=text)
+        # What is called, and what is documented, says all of itself.
+        is_whole = group and (arguments is None or words == " ".join(arguments[:2]))
+        help_ = None if is_whole else text
+        _group(groups, group).command(f"svc_http.cli.{target}", name=verb, help=help_)
     if arguments is None:
         _derive(groups, None)
     elif _BY_HAND.keys().isdisjoint([*arguments[:1], " ".join(arguments[:2])]):
@@ -147,10 +150,12 @@ def run(arguments: Sequence[str]) -> int:
         return failures.tell(_misuse(wrong), failures.USAGE)
     except KeyboardInterrupt:
         return failures.INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read the output has gone, which is their right; what is left goes nowhere.
+    except OSError as failure:
+        # Output that cannot be written; whoever read it may have gone, which is their right.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return failures.REFUSED
+        if isinstance(failure, BrokenPipeError):
+            return failures.REFUSED
+        return failures.tell(f"it cannot be written or read: {failure.strerror}", failures.REFUSED)
     except Exception as failure:
         # The boundary: what people cannot mend is a defect of ours, told without a traceback.
         told = failures.known(failure, as_json="--json" in arguments)

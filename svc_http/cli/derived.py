@@ -2,18 +2,20 @@
 
 Path values and positional members stand in order, all else are flags: a member of the body has the
 name of the member, one of a model within it that of both; a list is a flag that is repeated.
-Instants are RFC 3339 or a span from now (`24h`), members in seconds are spans, and what is no text,
-number or list of these is JSON. A listing is read page by page up to `--limit`.
+Instants are RFC 3339, members in seconds are spans, what stands in a query is text, and what is no
+text, number or list of these is JSON. A listing is read page by page up to `--limit`.
 """
 
 import inspect
 import json
+import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
+from urllib.parse import parse_qsl, urlsplit
 
 from attrs import frozen
 from cyclopts import Parameter
@@ -83,11 +85,11 @@ def _flags(items: Iterable[Input], within: tuple[str, ...] = ()) -> Iterator[Fla
     for item in items:
         inner, metadata = _plain(item.annotation)
         path = (*within, item.name)
-        if shapes.is_model(inner):
+        if item.place == "member" and shapes.is_model(inner):
             yield from _flags(inputs(inner), path)
             continue
         arg = next((one for one in metadata if isinstance(one, Arg)), Arg())
-        kind, read = _kind(item.name, inner, arg)
+        kind, read = _kind(item, inner, arg)
         is_positional = item.place == "path" or arg.positional
         own = item.name
         if shapes.is_tuple(kind) and not is_positional:
@@ -109,23 +111,40 @@ def _plain(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     return inner, metadata
 
 
-def _kind(name: str, inner: Any, arg: Arg) -> tuple[Any, Callable[[Any], Any]]:
+def _kind(item: Input, inner: Any, arg: Arg) -> tuple[Any, Callable[[Any], Any]]:
     """The type that the command line is read as, and what makes the JSON value of it."""
-    if name.endswith("Seconds"):
+    if item.name.endswith("Seconds"):
         return str, moments.seconds
     if inner is datetime:
-        return str, moments.instant
-    if inner in (bool, int, float, str) or shapes.is_literal(inner):
-        return inner, _file if arg.path else (_tag if name == "if-match" else _same)
+        return str, moments.instant if arg.ahead else moments.written
+    if inner in _NUMBERS:
+        return str, _NUMBERS[inner]
+    if inner in (bool, str) or shapes.is_literal(inner):
+        return inner, _file if arg.path else (_tag if item.name == "if-match" else _same)
     if shapes.is_tuple(inner) and not shapes.items_of(inner):
-        kind, read = _kind(name, _plain(get_args(inner)[0])[0], arg)
+        kind, read = _kind(item, _plain(get_args(inner)[0])[0], arg)
         many: Any = tuple[kind, ...]  # type: ignore[valid-type]  # made of a value
         return many, lambda values: [read(value) for value in values]
-    return str, json.loads
+    return str, json.loads if item.place == "member" else _same
 
 
 def _same(value: Any) -> Any:
     return value
+
+
+def _whole(text: str) -> int:
+    if re.fullmatch("[+-]?[0-9]{1,19}", text) is None:
+        raise ValueError("must be a whole number")
+    return int(text)
+
+
+def _finite(text: str) -> float:
+    if not math.isfinite(number := float(text)):
+        raise ValueError("must be a number")
+    return number
+
+
+_NUMBERS: Final[Mapping[Any, Callable[[str], Any]]] = {int: _whole, float: _finite}
 
 
 def _tag(text: str) -> str:
@@ -140,6 +159,9 @@ def _file(text: str) -> str:
 
 _HINTS: Final[Mapping[Any, str]] = {
     moments.instant: " RFC 3339, or a span from now such as 24h.",
+    moments.written: " RFC 3339.",
+    _whole: " A whole number.",
+    _finite: " A number.",
     moments.seconds: " Such as 90s, 15m, 24h or 7d.",
     json.loads: " As JSON.",
 }
@@ -215,7 +237,8 @@ class Command:
         """Ask for the operation and print what it answers."""
         asked = self._asked(given, common)
         limit = next((flag for flag in self.flags if flag.path == ("limit",)), None)
-        is_walked = any(item.name == "cursor" for item in inputs(self.operation.request))
+        names = {item.name for item in inputs(self.operation.request)}
+        is_walked = not names.isdisjoint({"cursor", "after"})
         try:
             if limit is not None and is_walked:
                 answer = _pages(common, self.operation.id, asked, limit)
@@ -232,13 +255,15 @@ class Command:
             value, is_cleared = given.get(flag.key), flag.name[2:] in cleared
             if value in (None, ()) and not is_cleared:
                 continue
+            if is_cleared and value not in (None, ()):
+                raise Usage(f"{flag.name}: it is to be cleared as well")
             target = body = sent.get(flag.item.place, sent["body"])
             for name in flag.path[:-1]:
                 target = target.setdefault(name, {})
             value = None if is_cleared else flag.value(value)
             target[flag.path[-1]] = value if body is sent["body"] else _text(value)
-        if "format" not in sent["query"] and len(self.formats) > 1:
-            sent["query"]["format"] = "json" if common.json else self._readable()
+        if len(self.formats) > 1 and (common.json or not sent["query"]):
+            sent["query"].setdefault("format", "json" if common.json else self._readable())
         usual = {"account": given.get("workspace"), "author": given.get("author")}
         return {**sent, **usual}
 
@@ -260,12 +285,15 @@ class Command:
 
     def _print(self, answer: Mapping[str, Any], given: Mapping[str, Any], common: Common) -> int:
         body, out = answer["body"], given.get("out")
+        as_json = common.json or given.get("format_") == "json"
         if self.operation.response is Empty:
             body = {"id": next(iter(given.values())), "deleted": True}
         elif answer["status"] == 302:
             body = {"location": answer["headers"]["Location"]}
         if out is not None:
             write_whole(out, [show.content(answer)])
+            if out.is_symlink() or not out.is_file():
+                return 0  # it may be where this would be printed
             body = {"file": str(out)}
         elif isinstance(body, str) and not common.json:
             sys.stdout.write(body.rstrip("\n") + "\n")
@@ -274,7 +302,7 @@ class Command:
             is_json = answer["mediaType"].partition(";")[0].endswith("+json")
             body = json.loads(body) if is_json else {"mediaType": answer["mediaType"], "text": body}
         value = show.value(body)
-        if common.json:
+        if as_json:
             show.as_json(value)
         else:
             show.answer(value, self.operation.columns, self.operation.group)
@@ -298,19 +326,22 @@ def _text(value: Any) -> str:
 
 def _pages(common: Common, operation: str, asked: dict[str, Any], limit: Flag) -> Mapping[str, Any]:
     """As many rows as are wanted, from as many pages as they stand on, in one answer."""
-    query = asked["query"]
-    wanted = int(query.get("limit", limit.item.default))
+    wanted = int(asked["query"].get("limit", limit.item.default))
     most: Any = next(one.le for one in shapes.split(limit.item.annotation)[1] if type(one) is Le)
     rows: list[Any] = []
     while True:
         # A limit that is no number of rows is for the operation to refuse.
-        query["limit"] = str(min(wanted - len(rows), most))
+        asked["query"]["limit"] = str(min(wanted - len(rows), most))
         answer = ask(common, operation, **asked)
-        if not isinstance(answer["body"], dict):
-            return answer
-        rows += answer["body"]["data"]
-        cursor = answer["body"]["meta"]["page"]["nextCursor"]
-        if cursor is None or len(rows) >= wanted:
-            answer["body"]["data"] = rows
-            return answer
-        query["cursor"] = cursor
+        body = answer["body"]
+        rows += body["data"] if isinstance(body, dict) else body.splitlines(keepends=True)
+        link = _NEXT.match(answer["headers"].get("Link", ""))
+        if link is None or len(rows) >= wanted:
+            return {
+                **answer,
+                "body": {**body, "data": rows} if isinstance(body, dict) else "".join(rows),
+            }
+        asked["query"] = dict(parse_qsl(urlsplit(link[1]).query))
+
+
+_NEXT = re.compile('<([^>]*)>; rel="next"')

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from svc_core.host import silent
 from svc_core.webhooks.signing import SignatureError, secret_key, verify
 from svc_http import system
 from svc_http.cli import show
@@ -54,8 +55,13 @@ def listen(
     """
     if forward_to is not None and not forward_to.startswith(("http://", "https://")):
         raise Usage("--forward-to must begin with http:// or https://")
-    if not (common.named_server() or channel.address(common.settings().file).exists()):
-        raise channel.Unreachable("no server runs that could deliver; start it: svc serve")
+    named = common.named_server()
+    path = channel.parse(named) if named else channel.address(common.settings().file)
+    try:
+        channel.ask(path, {"operation": "listPlans"}, silent)
+    except channel.Unreachable as absent:
+        told = "no server runs that could deliver; start it: svc serve"
+        raise channel.Unreachable(told) from absent
     try:
         receiver = _Receiver(port, forward_to, as_json=common.json)
     except OSError as refused:

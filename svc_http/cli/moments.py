@@ -19,11 +19,20 @@ def instant(text: str) -> str:
     """
     ahead = _span(text)
     if ahead is None:
-        return instants.render(instants.parse(text))
+        return written(text)
     try:
         return instants.render((system.now() + ahead).replace(microsecond=0))
     except OverflowError as beyond:
         raise ValueError(f"{text} from now is beyond the year 9999") from beyond
+
+
+def written(text: str) -> str:
+    """The instant in RFC 3339.
+
+    Raises:
+        ValueError: the text is none.
+    """
+    return instants.render(instants.parse(text))
 
 
 def seconds(text: str) -> int:

@@ -38,20 +38,13 @@ def ask(common: Common, operation: str, **given: Any) -> Mapping[str, Any]:
     named = common.named_server()
     with bar(operation) as tell:
         if named is not None:
-            return channel.ask(_address(named), asked, tell)
+            return channel.ask(channel.parse(named), asked, tell)
         return _find(common.settings(), asked, tell)
 
 
 def call(common: Common, operation: str, **given: Any) -> Any:
     """What a local operation answers, out of its envelope."""
     return ask(common, operation, **given)["body"]["data"]
-
-
-def _address(text: str) -> Path:
-    try:
-        return channel.parse(text)
-    except ValueError as wrong:
-        raise Usage(f"--server {wrong}") from wrong
 
 
 def _find(settings: "Settings", asked: dict[str, Any], tell: Tell) -> Mapping[str, Any]:

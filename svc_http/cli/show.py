@@ -1,6 +1,7 @@
 """How answers look: JSON for programs, tables and short lines for people."""
 
 import json
+import re
 import sys
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -52,7 +53,7 @@ def content(answer: Mapping[str, Any]) -> bytes:
     """The bytes of an answer, as they go into a file."""
     body = answer["body"]
     if not isinstance(body, str):
-        return f"{json.dumps(body, ensure_ascii=False)}\n".encode()
+        return f"{json.dumps(value(body), ensure_ascii=False)}\n".encode()
     return b64decode(body) if answer["encoding"] == "base64" else body.encode()
 
 
@@ -119,7 +120,11 @@ def _text(value: Any) -> str:
         return ", ".join(map(_text, value))
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_text(member)}" for name, member in value.items())
-    return str(value)
+    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", str(value))
+
+
+_CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+"""What would steer a terminal, but for the end of a line."""
 
 
 @contextmanager

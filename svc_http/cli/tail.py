@@ -51,9 +51,12 @@ def changes(
     or the position is of another epoch of the feed (`WATERMARK_GONE`); 2, the command line or the
     file of --state cannot be used; 3, the server that was named does not answer; 130, Ctrl-C.
     """
-    mark = _kept(state) or after
-    if state is not None and not os.access(state if state.exists() else state.parent, os.W_OK):
-        raise Usage(f"the position cannot be kept in {state}: it cannot be written")
+    mark = after
+    if state is not None:
+        place = state if state.exists() else state.parent
+        if state.is_dir() or not os.access(place, os.R_OK | os.W_OK):
+            raise Usage(f"the position cannot be kept in {state}: it cannot be read and written")
+        mark = (state.read_text("utf-8", "replace").strip() if state.exists() else "") or after
     while True:
         query = {"limit": str(PAGE_ROWS)} | ({} if mark is None else {"after": mark})
         page = ask(common, "listChanges", query=query, account=workspace)["body"]
@@ -67,15 +70,6 @@ def changes(
             if not follow:
                 return 0
             time.sleep(FOLLOW_SECONDS)
-
-
-def _kept(state: Path | None) -> str | None:
-    if state is None or not state.exists():
-        return None
-    try:
-        return state.read_text("ascii").strip()
-    except (OSError, UnicodeDecodeError) as refused:
-        raise Usage(f"{state} holds no position: {refused}") from refused
 
 
 def _hand_on(rows: list[Any], command: str | None) -> int:

@@ -60,6 +60,12 @@ class BrokeOff(Unreachable):
     """The server was asked and ended before it answered: the command may have been done."""
 
 
+class Misnamed(Exception):  # noqa: N818 - said as the state that it is
+    """What was given is no address of a server; the message is one line."""
+
+    exit_code = 2
+
+
 class Unsafe(Exception):  # noqa: N818 - said as the state that it is
     """The folder of the socket belongs to somebody else; the message is one line."""
 
@@ -102,10 +108,11 @@ def parse(text: str) -> Path:
     """The path in `unix:PATH`.
 
     Raises:
-        ValueError: the address is of another kind.
+        Misnamed: the address is of another kind.
     """
     if not text.startswith(PREFIX) or len(text) == len(PREFIX):
-        raise ValueError(f"must be {PREFIX}PATH, as `svc serve --json` prints it under `admin`")
+        told = f"must be {PREFIX}PATH, as `svc serve --json` prints it under `admin`"
+        raise Misnamed(f"--server {told}")
     return Path(text[len(PREFIX) :])
 
 

@@ -429,5 +429,5 @@ def test_a_socket_that_cannot_be_made_is_an_error_of_the_system(tmp_path: Path) 
 
 @pytest.mark.parametrize("text", ["", "unix:", "/run/svc.sock", "http://127.0.0.1:8000"])
 def test_an_address_is_unix_and_a_path(text: str) -> None:
-    with pytest.raises(ValueError, match="unix:PATH"):
+    with pytest.raises(channel.Misnamed, match="unix:PATH"):
         channel.parse(text)
