@@ -7,7 +7,6 @@ Rule 2: each entry has a mark: a hash of it and of all before it. What was appen
 
 import json
 import re
-import sys
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -21,7 +20,7 @@ from svc_core.host import Progress
 from svc_core.wire import Json, JsonError
 from svc_http.cli import show
 from svc_http.cli.failures import Usage
-from svc_http.cli.files import STREAM, write_whole
+from svc_http.cli.files import content, write_whole
 from svc_http.cli.options import Author, Common, Workspace
 from svc_http.cli.reach import call
 from svc_http.cli.show import bar
@@ -34,9 +33,6 @@ INPUT_BYTES_MAX = 256 * 1024 * 1024
 BATCH_ENTRIES = 100
 BATCH_BYTES = 4 * 1024 * 1024
 """Of the entries in one batch, half of what a command may take."""
-
-ROWS_SHOWN = 20
-"""Records that a terminal has room for; --json gives all."""
 
 
 @frozen
@@ -72,7 +68,7 @@ def append(
     POST /ledger/records.
     """
     begin = SystemIds().random(32).hex() if again else ""
-    entries = list(_entries(_content(file), begin))
+    entries = list(_entries(content(file, INPUT_BYTES_MAX), begin))
     if not entries:
         raise Usage(f"{file} has no entries")
     told: dict[str, Any] = {"known": [], "records": [], "tag": if_match}
@@ -122,7 +118,7 @@ def _tell(common: Common, told: dict[str, Any], *, is_kept: bool) -> None:
         return
     records, known = told["records"], told["known"]
     if records:
-        show.table(records[-ROWS_SHOWN:], ("seq", "id", "kind", "op", "subject"), "")
+        show.table(records[-20:], ("seq", "id", "kind", "op", "subject"), "")
     there = f" {len(known)} were there already." if known else ""
     show.lines("", f"Appended {len(records)} records.{there}")
     if not records:
@@ -137,32 +133,21 @@ def _tell(common: Common, told: dict[str, Any], *, is_kept: bool) -> None:
 # -- the input ---------------------------------------------------------------------------------
 
 
-def _content(file: str) -> bytes:
-    try:
-        with sys.stdin.buffer if file == STREAM else Path(file).open("rb") as source:
-            content = source.read(INPUT_BYTES_MAX + 1)
-    except OSError as refused:
-        raise Usage(f"{file} cannot be read: {refused.strerror}") from refused
-    if len(content) > INPUT_BYTES_MAX:
-        raise Usage(f"{file} has more than {INPUT_BYTES_MAX} bytes; give it in several files")
-    return content
-
-
-def _entries(content: bytes, begin: str) -> Iterator[_Read]:
+def _entries(text: bytes, begin: str) -> Iterator[_Read]:
     mark = sha256(begin.encode()).digest()
-    for place, entry in _values(content):
+    for place, entry in _values(text):
         # What was read exactly has a canonical form.
         mark = sha256(mark + sha256(canonical.dumps(entry)).digest()).digest()
         yield _Read(place, entry, mark.hex(), len(json.dumps(entry)))
 
 
-def _values(content: bytes) -> Iterator[tuple[str, Any]]:
+def _values(text: bytes) -> Iterator[tuple[str, Any]]:
     """The entries and where each stands: `line 3` of many lines, `entry 3` of an array."""
-    if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
-        rows: Any = _json(content, "the array")
+    if text.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
+        rows: Any = _json(text, "the array")
         yield from ((f"entry {number}", row) for number, row in enumerate(rows, 1))
         return
-    for number, line in enumerate(content.split(b"\n"), 1):
+    for number, line in enumerate(text.split(b"\n"), 1):
         if line.strip():
             yield f"line {number}", _json(line, f"line {number}")
 

@@ -2,7 +2,6 @@
 
 import platform
 import sqlite3
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from importlib.util import find_spec
@@ -11,17 +10,16 @@ from pathlib import Path
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.host import silent
 from svc_http.cli import show
 from svc_http.cli.database import describe
 from svc_http.cli.failures import REFUSED
 from svc_http.cli.options import Common
+from svc_http.cli.reach import is_answering
 from svc_http.control import channel
 from svc_http.server.hypercorn import PortBusy, listen
 from svc_http.settings import MEMORY, Settings, SettingsError
 from svc_http.storage.sqlite import has_wal_reset_fault
 
-PYTHON_MIN = (3, 11)
 EXTRAS = {
     "server": ("anyio", "feedparser", "httpx2", "hypercorn", "rich", "starlette", "tzdata"),
     "speech": ("espeakng_loader", "lameenc"),
@@ -56,7 +54,7 @@ def doctor(
 
 
 def _machine() -> Iterator[Check]:
-    yield Check("python", sys.version_info >= PYTHON_MIN, platform.python_version())
+    yield Check("python", True, platform.python_version())
     version = sqlite3.sqlite_version
     note = "; before 3.51.3, two writing processes could damage a file, so let only svc write it"
     is_faulty = has_wal_reset_fault()
@@ -84,7 +82,7 @@ def _service(common: Common) -> Iterator[Check]:
     yield Check("settings", True, f"{settings.env}, {settings.origin}")
     named = common.named_server()
     if named is not None:
-        answers = _answers(channel.parse(named))
+        answers = is_answering(channel.parse(named))
         told = f"running at {named}" if answers else f"no server answers at {named}"
         yield Check("server", answers, told)
         return
@@ -92,7 +90,7 @@ def _service(common: Common) -> Iterator[Check]:
         yield Check("database", None, "in memory: what is written is gone when the server ends")
     else:
         yield from _database(Path(settings.db).absolute())
-    running = _answers(channel.address(settings.file))
+    running = is_answering(channel.address(settings.file))
     yield Check("server", None, "running" if running else "not running")
     if not running:
         yield _port(settings)
@@ -114,16 +112,6 @@ def _database(path: Path) -> Iterator[Check]:
     pending = len(found["pending"])
     cure = f"{pending} pending; run: svc db migrate"
     yield Check("migrations", not pending, cure if pending else f"{len(found['applied'])} applied")
-
-
-def _answers(socket_path: Path) -> bool:
-    try:
-        channel.ask(socket_path, {"operation": "listPlans"}, silent)
-    except channel.Refused:
-        return True  # it is busy
-    except (channel.Unreachable, channel.Unsafe):
-        return False
-    return True
 
 
 def _port(settings: Settings) -> Check:

@@ -16,20 +16,16 @@ def openapi(
         bool, Parameter(negative=(), help="One origin and full paths, for SDK generators.")
     ] = False,
     config: Annotated[str | None, Parameter(help="The settings file.")] = None,
-    answer: Answer = Answer(),  # noqa: B008 - frozen
+    answer: Answer = Answer(),  # noqa: ARG001, B008 - it is JSON either way; frozen
 ) -> None:
     """Print the OpenAPI 3.1 document; it is JSON with or without --json."""
     from svc_core import catalog  # noqa: PLC0415 - help is shown without it
     from svc_core import openapi as documents  # noqa: PLC0415
 
-    _ = answer
-    settings = load(config, {})
+    given = load(config, {})
     show.as_json(
         documents.document(
-            catalog.OPERATIONS,
-            base_url=settings.origin,
-            data_url=settings.data_url,
-            flat=flat,
+            catalog.OPERATIONS, base_url=given.origin, data_url=given.data_url, flat=flat
         )
     )
 

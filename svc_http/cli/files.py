@@ -28,6 +28,22 @@ def named(file: str) -> Iterator[Path]:
         yield Path(spool.name)
 
 
+def content(file: str, bytes_max: int) -> bytes:
+    """The whole of a file, or of stdin.
+
+    Raises:
+        Usage: it cannot be read, or holds more.
+    """
+    try:
+        with sys.stdin.buffer if file == STREAM else Path(file).open("rb") as source:
+            read = source.read(bytes_max + 1)
+    except OSError as refused:
+        raise Usage(f"{file} cannot be read: {refused.strerror}") from refused
+    if len(read) > bytes_max:
+        raise Usage(f"{file} has more than {bytes_max} bytes; give the right one, or several files")
+    return read
+
+
 def write_whole(path: Path, pages: Iterable[bytes]) -> None:
     """Write a file whole or not at all; one whose name ends in .gz is packed.
 

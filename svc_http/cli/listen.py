@@ -12,17 +12,15 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from svc_core.host import silent
 from svc_core.webhooks.signing import SignatureError, secret_key, verify
 from svc_http import system
 from svc_http.cli import show
 from svc_http.cli.failures import Usage
 from svc_http.cli.options import Common, Workspace
-from svc_http.cli.reach import ask, call
+from svc_http.cli.reach import ask, call, is_answering
 from svc_http.control import channel
 from svc_http.system import sigterm_interrupts
 
-DESCRIPTION = "svc webhooks listen"
 BODY_BYTES_MAX = 1024 * 1024
 """Of one delivery; an event has a few kilobytes."""
 FORWARD_SECONDS = 9.0
@@ -57,18 +55,17 @@ def listen(
         raise Usage("--forward-to must begin with http:// or https://")
     named = common.named_server()
     path = channel.parse(named) if named else channel.address(common.settings().file)
-    try:
-        channel.ask(path, {"operation": "listPlans"}, silent)
-    except channel.Unreachable as absent:
-        told = "no server runs that could deliver; start it: svc serve"
-        raise channel.Unreachable(told) from absent
+    if not is_answering(path):
+        raise channel.Unreachable("no server runs that could deliver; start it: svc serve")
     try:
         receiver = _Receiver(port, forward_to, as_json=common.json)
     except OSError as refused:
         raise Usage(f"--port {port} cannot be listened on: {refused.strerror}") from refused
     with receiver, sigterm_interrupts():
         url = f"http://127.0.0.1:{receiver.server_port}/"
-        body = {"url": url, "description": DESCRIPTION} | ({"secret": secret} if secret else {})
+        body = {"url": url, "description": "svc webhooks listen"} | (
+            {"secret": secret} if secret else {}
+        )
         made = call(common, "createWebhook", body=body, account=workspace)
         try:
             signed = secret or made["secret"]

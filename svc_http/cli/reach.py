@@ -10,7 +10,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from svc_core.host import Tell
+from svc_core.host import Tell, silent
 from svc_http.cli.failures import Usage
 from svc_http.cli.options import Common
 from svc_http.cli.show import bar
@@ -45,6 +45,17 @@ def ask(common: Common, operation: str, **given: Any) -> Mapping[str, Any]:
 def call(common: Common, operation: str, **given: Any) -> Any:
     """What a local operation answers, out of its envelope."""
     return ask(common, operation, **given)["body"]["data"]
+
+
+def is_answering(socket_path: Path) -> bool:
+    """Whether a server is there."""
+    try:
+        channel.ask(socket_path, {"operation": "listPlans"}, silent)
+    except channel.Refused:
+        return True  # it is busy
+    except (channel.Unreachable, channel.Unsafe):
+        return False
+    return True
 
 
 def _find(settings: "Settings", asked: dict[str, Any], tell: Tell) -> Mapping[str, Any]:

@@ -24,7 +24,7 @@ from svc_http.providers.espeak import CURE
 from svc_http.requests.pages import service_version
 from svc_http.server import serving
 from svc_http.server.serving import Opened
-from svc_http.settings import MEMBERS, Settings
+from svc_http.settings import MEMBERS
 
 OTHER_NAMES = {"rate_limits": ("--no-rate-limits", "--no-rate-limit")}
 """How a switch is turned off, where that is not `--no-` and its name alone."""
@@ -33,28 +33,24 @@ OTHER_NAMES = {"rate_limits": ("--no-rate-limits", "--no-rate-limit")}
 def serve(**given: Any) -> int:
     """Run the server until Ctrl-C or SIGTERM; with --demo on a store of its own."""
     flags = {name: value for name, value in given.items() if name in MEMBERS}
-    demo, as_json = given.get("demo", False), given.get("json", False)
+    config, demo = given.get("config"), given.get("demo", False)
+    if demo and "db" in flags:
+        raise Usage("the demo has a database of its own; leave --db out, or --demo")
 
     def ready(opened: Opened) -> None:
-        _announce(opened, as_json=as_json)
+        _announce(opened, as_json=given.get("json", False))
         if given.get("open_", False):
-            asyncio.get_running_loop().run_in_executor(None, webbrowser.open, _docs(opened))
+            docs = addresses(opened)["docs"]
+            asyncio.get_running_loop().run_in_executor(None, webbrowser.open, docs)
 
     try:
-        if demo:
-            serving.run_demo(_demo_settings(given.get("config"), flags), ready)
+        if demo:  # a settings file is for the real service: the demo takes one only by name
+            serving.run_demo(settings.load(os.environ, config, flags), ready)
         else:
-            serving.run(load(given.get("config"), flags), ready)
+            serving.run(load(config, flags), ready)
     except OSError as refused:
         return tell(f"the server cannot start: {refused.strerror or refused}", REFUSED)
     return 0
-
-
-def _demo_settings(config: str | None, flags: dict[str, object]) -> Settings:
-    """A settings file is for the real service: the demo takes one only by name."""
-    if "db" in flags:
-        raise Usage("the demo has a database of its own; leave --db out, or --demo")
-    return settings.load(os.environ, config, flags)
 
 
 # -- the flags ---------------------------------------------------------------------------------
@@ -95,17 +91,13 @@ serve.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
 # -- what is printed ---------------------------------------------------------------------------
 
 
-def _docs(opened: Opened) -> str:
-    return f"{opened.settings.origin}/docs"
-
-
 def addresses(opened: Opened) -> dict[str, str]:
     """Where everything is, for programs; `admin` is what SVC_SERVER takes."""
     origin = opened.settings.origin
     found = {
         "api": origin + BASE_V1,
         "v2": origin + BASE_V2,
-        "docs": _docs(opened),
+        "docs": f"{origin}/docs",
         "dashboard": f"{origin}/",
         "admin": opened.admin,
     }
@@ -113,14 +105,10 @@ def addresses(opened: Opened) -> dict[str, str]:
 
 
 def _announce(opened: Opened, *, as_json: bool) -> None:
-    sys.stdout.write(json.dumps(addresses(opened)) if as_json else _block(opened))
-    sys.stdout.write("\n")
-    sys.stdout.flush()
-
-
-def _block(opened: Opened) -> str:
     lines = _demo_lines(opened, opened.seeded) if opened.seeded else _lines(opened)
-    return "\n".join(("", *(f"  {line}".rstrip() for line in lines)))
+    block = "\n".join(("", *(f"  {line}".rstrip() for line in lines)))
+    sys.stdout.write(f"{json.dumps(addresses(opened)) if as_json else block}\n")
+    sys.stdout.flush()
 
 
 def _program() -> str:

@@ -18,9 +18,6 @@ from svc_http.cli.reach import call
 from svc_http.cli.show import bar
 from svc_http.control.channel import Refused
 
-BAR_FROM = 10_000
-"""Records from which on a bar is worth showing: fewer are there at once."""
-
 
 def export(
     file: Annotated[
@@ -60,13 +57,11 @@ def export(
     head = call(common, "getLedgerHead", body={"size": part.size}, account=workspace)
     if checkpoint is not None:
         write_whole(checkpoint, [head["checkpoint"].encode()])
-    told = []
-    if part.erased:
-        told.append(
-            f"Records without content that were erased after --size: {len(part.erased)}. Nothing "
-            "in the part says so, so verifying it finds PAYLOAD_MISSING; verify an export of the "
-            "whole ledger."
-        )
+    told = [
+        f"Records without content that were erased after --size: {len(part.erased)}. Nothing in "
+        "the part says so, so verifying it finds PAYLOAD_MISSING; verify an export of the whole "
+        "ledger."
+    ][: len(part.erased)]
     if file == STREAM:
         sys.stderr.write("".join(f"{line}\n" for line in told))
     elif common.json:
@@ -97,8 +92,7 @@ def _pages(
         yield lines
         if part.size >= page["size"]:
             return
-        if page["size"] >= BAR_FROM:
-            tell(Progress(part.size, page["size"], "records"))
+        tell(Progress(part.size, page["size"], "records"))
 
 
 def import_(

@@ -18,7 +18,7 @@ from svc_core.ledger.verify.verify import verify_export
 from svc_core.ledger.verify.words import words
 from svc_http.cli import show
 from svc_http.cli.failures import REFUSED, Usage
-from svc_http.cli.files import named
+from svc_http.cli.files import content, named
 from svc_http.cli.options import Answer
 from svc_http.fetch.exports import opener
 
@@ -94,14 +94,7 @@ def verify(
 
 
 def _note(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            text = file.read(NOTE_BYTES_MAX + 1)
-    except OSError as refused:
-        raise Usage(f"{path} cannot be read: {refused.strerror}") from refused
-    if len(text) > NOTE_BYTES_MAX:
-        raise Usage(f"{path} has more than {NOTE_BYTES_MAX} bytes; is it the right file?")
-    return text
+    return content(str(path), NOTE_BYTES_MAX)
 
 
 def _parsed(option: str, parse: Callable[[Any], P], given: Any) -> P | None:

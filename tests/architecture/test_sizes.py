@@ -31,7 +31,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.webhooks": 684,
     "svc_core.wire": 511,
     "svc_http": 453,
-    "svc_http.cli": 1407,
+    "svc_http.cli": 1383,
     "svc_http.control": 316,
     "svc_http.demo": 346,
     "svc_http.fetch": 506,

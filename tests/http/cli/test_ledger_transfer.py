@@ -13,7 +13,6 @@ from svc_core.ledger import local_operations as reading
 from svc_core.ledger.append import importing
 from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import Draft
-from svc_http.cli import transfer
 from svc_http.control import lends
 from svc_http.fetch import exports
 
@@ -108,7 +107,6 @@ def test_an_export_is_paged_packed_piped_and_cut_to_a_size(
     monkeypatch.setattr(reading, "STEP_LINES", 1)
     content = log.path.read_bytes()
     assert exported(svc, "out.ndjson") == content
-    monkeypatch.setattr(transfer, "BAR_FROM", 2)
     packed = exported(svc, "out.ndjson.gz")
     assert gzip.decompress(packed) == content
     assert exported(svc, "out.ndjson.gz") == packed
