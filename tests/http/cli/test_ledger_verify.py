@@ -223,7 +223,7 @@ def test_misuse_is_told_in_a_line(svc: Svc, log: Log, arguments: Any, said: str)
 def test_notes_have_a_bounded_size(svc: Svc, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verify, "NOTE_BYTES_MAX", 10)
     ran = svc("ledger", "verify", log.path, "--checkpoint", log.checkpoint(8))
-    assert (ran.code, "is it the right file" in ran.err) == (2, True)
+    assert (ran.code, "give the right one" in ran.err) == (2, True)
 
 
 def test_long_files_tell_how_far_they_are_read(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
