@@ -195,6 +195,13 @@ class Context:
         document = await self.tx.documents.get(collection, id_)
         return None if document is None else collection.decode(document.raw)
 
+    async def unchanged(self, collection: Collection[T], seen: Document[T]) -> T | None:
+        """What a row holds that a worker acted on; None once anybody has changed it since."""
+        document = await self.tx.documents.get(collection, seen.id)
+        if document is None or document.version != seen.version:
+            return None
+        return collection.decode(document.raw)
+
     async def check_all(
         self,
         collection: Collection[Any],

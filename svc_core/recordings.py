@@ -1,6 +1,6 @@
 """What goes with a report, and what becomes of its recording: for every feature that removes one.
 
-Rule: a file is in the books before it exists, with a time to look whether any row still needs it,
+Rule: a file has a row before it exists, with a time to look whether any row still needs it,
 so that no file is forgotten, whatever was interrupted.
 """
 

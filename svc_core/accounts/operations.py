@@ -204,7 +204,10 @@ async def show_key(ctx: Context, key_id: str) -> ApiKey:
     Raises:
         Problem: NOT_FOUND.
     """
-    return KEYS.decode((await ctx.load(KEYS, key_id)).raw)
+    key = await ctx.find(KEYS, key_id)
+    if key is None:
+        raise Problem(problem.NOT_FOUND, f"There is no key {key_id}; see: svc keys list")
+    return key
 
 
 async def revoke_key(ctx: Context, key_id: str) -> ApiKey:
@@ -246,7 +249,9 @@ async def delete_key(ctx: Context, key_id: str) -> ApiKey:
     Raises:
         Problem: NOT_FOUND.
     """
-    return KEYS.decode((await ctx.remove(KEYS, key_id)).raw)
+    key = await show_key(ctx, key_id)
+    await ctx.remove(KEYS, key_id)
+    return key
 
 
 async def note_use(ctx: Context, uses: Mapping[str, datetime]) -> int:
@@ -258,10 +263,9 @@ async def note_use(ctx: Context, uses: Mapping[str, datetime]) -> int:
     """
     written = 0
     for key_id, at in uses.items():
-        row = await ctx.tx.documents.get(KEYS, key_id)
-        if row is None:
+        before = await ctx.find(KEYS, key_id)
+        if before is None:
             continue
-        before = KEYS.decode(row.raw)
         after = key_rules.used(before, at)
         if after is not before:
             await ctx.save(KEYS, key_id, after)
@@ -287,11 +291,11 @@ async def _every(
 
 
 async def _workspace(ctx: Context, id_: str) -> Workspace:
-    return WORKSPACES.decode((await ctx.load(WORKSPACES, id_)).raw)
+    return await ctx.value(WORKSPACES, id_)
 
 
 async def _user(ctx: Context, id_: str) -> User:
-    return USERS.decode((await ctx.load(USERS, id_)).raw)
+    return await ctx.value(USERS, id_)
 
 
 def _check_plan(plan: str, plans: PlanTable) -> None:
@@ -590,18 +594,7 @@ async def _home(ctx: Context, request: CreateKey) -> Workspace:
 
 
 def _issued(made: IssuedKey) -> One[NewKey]:
-    key = made.key
-    return _one(
-        NewKey(
-            id=key.id,
-            name=key.name,
-            key=made.secret,
-            prefix=key.prefix,
-            scopes=key.scopes,
-            workspace_id=key.workspace_id,
-            expires_at=key.expires_at,
-        )
-    )
+    return _one(NewKey(key=made.secret, **_shared(NewKey, made.key)))
 
 
 async def _list_keys(ctx: Context, request: ListKeys) -> Page[KeyRow]:
@@ -616,10 +609,13 @@ async def _list_keys(ctx: Context, request: ListKeys) -> Page[KeyRow]:
 
 def _row(ctx: Context, key: ApiKey, plan: str | None) -> KeyRow:
     status = key_rules.state(key, ctx.borrow(PlanTable).plan(plan or "free"), ctx.now)
+    return KeyRow(**{**_shared(KeyRow, key), "plan": plan, "status": status})
+
+
+def _shared(row: type[Any], key: ApiKey) -> dict[str, Any]:
+    """The members that a row has in common with the key."""
     kept = attrs.asdict(key, recurse=False)
-    named = {member.name for member in attrs.fields(KeyRow)}
-    members = {name: value for name, value in kept.items() if name in named}
-    return KeyRow(**{**members, "plan": plan, "status": status})
+    return {name: kept[name] for name in attrs.fields_dict(row) if name in kept}
 
 
 def _on_key(
@@ -628,7 +624,6 @@ def _on_key(
     """The use case that changes a key, or only looks at it, and answers with its row."""
 
     async def run(ctx: Context, request: OneKey) -> One[KeyRow]:
-        await _known(ctx, request.key_id)
         key = await change(ctx, request.key_id)
         found = await find_key(ctx.tx, key.digest_hex, ctx.borrow(PlanTable))
         return _one(_row(ctx, key, None if found is None else found.plan.name))
@@ -637,19 +632,12 @@ def _on_key(
 
 
 async def _regenerate(ctx: Context, request: OneKey) -> One[NewKey]:
-    await _known(ctx, request.key_id)
     return _issued(await regenerate_key(ctx, request.key_id))
 
 
 async def _delete(ctx: Context, request: OneKey) -> One[Deleted]:
-    await _known(ctx, request.key_id)
     gone = await delete_key(ctx, request.key_id)
     return _one(Deleted(gone.id, gone.name))
-
-
-async def _known(ctx: Context, key_id: str) -> None:
-    if await ctx.tx.documents.get(KEYS, key_id) is None:
-        raise Problem(problem.NOT_FOUND, f"There is no key {key_id}; see: svc keys list")
 
 
 # -- declarations ------------------------------------------------------------------------------

@@ -40,14 +40,11 @@ async def stored_signer(ctx: Context) -> Ed25519Signer | None:
     Raises:
         VaultError: its master key is no longer among the secrets.
     """
-    stored = await ctx.tx.documents.get(SIGNING_KEYS, _ID)
-    if stored is None:
-        return None
-    sealed = SIGNING_KEYS.decode(stored.raw).sealed
+    key = await ctx.find(SIGNING_KEYS, _ID)
     keys = vault.vault(ctx.keyring)
-    if vault.needs_new_seal(keys, sealed):
+    if key is None or vault.needs_new_seal(keys, key.sealed):
         return None
-    return Ed25519Signer.from_seed(vault.unlock(keys, sealed, _PLACE))
+    return Ed25519Signer.from_seed(vault.unlock(keys, key.sealed, _PLACE))
 
 
 async def kept_signer(ctx: Context) -> Ed25519Signer:
@@ -57,11 +54,10 @@ async def kept_signer(ctx: Context) -> Ed25519Signer:
         VaultError: its master key is no longer among the secrets.
     """
     keys = vault.vault(ctx.keyring)
-    stored = await ctx.tx.documents.get(SIGNING_KEYS, _ID)
-    if stored is None:
+    key = await ctx.find(SIGNING_KEYS, _ID)
+    if key is None:
         seed, created_at = ctx.ids.random(SEED_BYTES), ctx.now
     else:
-        key = SIGNING_KEYS.decode(stored.raw)
         seed, created_at = vault.unlock(keys, key.sealed, _PLACE), key.created_at
     sealed = vault.lock(keys, seed, _PLACE, ctx.ids.random(NONCE_BYTES))
     await ctx.save(SIGNING_KEYS, _ID, SigningKey(sealed, created_at))

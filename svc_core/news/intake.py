@@ -129,10 +129,9 @@ async def remove_source(ctx: Context, id_: str) -> Source | None:
 
 async def claim(ctx: Context, seen: Document[Source], until: datetime) -> Source | None:
     """Put a due source off, for this worker to read; None when it changed since it was seen."""
-    stored = await ctx.tx.documents.get(SOURCES, seen.id)
-    if stored is None or stored.version != seen.version:
+    source = await ctx.unchanged(SOURCES, seen)
+    if source is None:
         return None
-    source = SOURCES.decode(stored.raw)
     health = attrs.evolve(source.health, next_attempt_at=until)
     return await save_source(ctx, attrs.evolve(source, health=health))
 

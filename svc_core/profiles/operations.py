@@ -157,11 +157,10 @@ async def pass_over(ctx: Context, profile_id: str, seen: Document[Due], ready: d
 
     `seen` is the due row that the worker acted on; nothing is written when it has changed.
     """
-    document = await ctx.tx.documents.get(DUE, profile_id)
-    if document is None or document.version != seen.version:
+    before = await ctx.unchanged(DUE, seen)
+    if before is None:
         return
     profile = await ctx.value(PROFILES, profile_id)
-    before = DUE.decode(document.raw)
     upcoming = rules.after(profile, before, ready)
     await ctx.save(DUE, profile_id, attrs.evolve(before, next_run_at=upcoming))
 

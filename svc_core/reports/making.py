@@ -305,8 +305,7 @@ async def settle(ctx: Context, finished: Finished, seen: Document[Due]) -> Repor
 
     `seen` is the due row that the worker acted on; None when another worker was first.
     """
-    document = await ctx.tx.documents.get(DUE, finished.row.profile_id)
-    if document is None or document.version != seen.version:
+    if await ctx.unchanged(DUE, seen) is None:
         return None
     row = await publish(ctx, attrs.evolve(finished, repeats=None))
     profile = await ctx.value(PROFILES, row.profile_id)
@@ -325,10 +324,9 @@ async def postpone(ctx: Context, profile_id: str, seen: Document[Due]) -> None:
 
     The report still begins where the last one ended: nothing is lost, only late.
     """
-    document = await ctx.tx.documents.get(DUE, profile_id)
-    if document is None or document.version != seen.version:
+    before = await ctx.unchanged(DUE, seen)
+    if before is None:
         return
-    before = DUE.decode(document.raw)
     wait = min(RETRY_MIN * 2 ** min(before.failures, 10), RETRY_MAX)
     after = attrs.evolve(before, next_run_at=ctx.now + wait, failures=before.failures + 1)
     await ctx.save(DUE, profile_id, after)

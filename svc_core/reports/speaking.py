@@ -62,10 +62,9 @@ async def claim(ctx: Context, seen: Document[Speaking], until: datetime) -> Task
 
     None when another worker was first, or when the wish is given up.
     """
-    document = await ctx.tx.documents.get(SPEAKING, seen.id)
-    if document is None or document.version != seen.version:
+    wish = await ctx.unchanged(SPEAKING, seen)
+    if wish is None:
         return None
-    wish = SPEAKING.decode(document.raw)
     if wish.attempts >= ATTEMPTS_MAX:
         await ctx.tx.documents.delete(SPEAKING, wish.report_id)
         return None

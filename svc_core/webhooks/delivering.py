@@ -1,7 +1,7 @@
 """The worker's use cases: take what waits, say how it went, forget what is old.
 
 Each is one unit of work, so that several workers, and one that is killed in the middle, leave the
-same books: an attempt is written before it is made, and its end is written only while it is held.
+same rows: an attempt is written before it is made, and its end is written only while it is held.
 """
 
 from collections.abc import Sequence
@@ -67,10 +67,12 @@ async def take(
     first, and there is nothing to do. While the secret of the webhook cannot be opened nothing is
     taken and nothing lost: it waits.
     """
-    stored = await ctx.tx.documents.get(QUEUES, webhook_id)
-    if stored is None or (seen is not None and stored.version != seen.version):
+    if seen is None:
+        queue = await ctx.find(QUEUES, webhook_id)
+    else:
+        queue = await ctx.unchanged(QUEUES, seen)
+    if queue is None:
         return ()
-    queue = QUEUES.decode(stored.raw)
     webhook = await ctx.find(WEBHOOKS, webhook_id)
     if webhook is None:
         await _forget(ctx, queue)

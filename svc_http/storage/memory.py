@@ -28,7 +28,7 @@ from svc_core.ports import (
     Transaction,
 )
 from svc_http.storage import scopes
-from svc_http.storage.memory_ledger import Book, MemoryLedger
+from svc_http.storage.memory_ledger import Log, MemoryLedger
 from svc_http.storage.rows import Row, Rows, Where
 from svc_http.storage.units import run_unit
 
@@ -48,7 +48,7 @@ class _World:
         factory=lambda: defaultdict(list)
     )
     answers: dict[tuple[str, str, str], Answer] = field(factory=dict)
-    books: dict[str, Book] = field(factory=lambda: defaultdict(Book))
+    logs: dict[str, Log] = field(factory=lambda: defaultdict(Log))
 
     def feed(self, everybody: bool, tenant: str) -> list[tuple[int, Change]]:
         return self.feeds[everybody, "" if everybody else tenant]
@@ -84,7 +84,7 @@ class _Unit:
 
     @property
     def ledger(self) -> MemoryLedger:
-        return MemoryLedger(self.world.books[self.tenant], self.undoing)
+        return MemoryLedger(self.world.logs[self.tenant], self.undoing)
 
     def undoing(self, undo: Undo) -> None:
         """Remember how to take back what is about to be done."""

@@ -18,7 +18,7 @@ Undo = Callable[[], object]
 
 
 @define(eq=False)
-class Book:
+class Log:
     """All that one ledger holds."""
 
     head: LedgerHead | None = None
@@ -34,17 +34,17 @@ class Book:
 
 @frozen(eq=False)
 class MemoryLedger:
-    """One transaction's view of a book. `undoing` is told how to take back each write.
+    """One transaction's view of a log. `undoing` is told how to take back each write.
 
     It refuses where nothing may be written, so it comes before every change.
     """
 
-    book: Book
+    log: Log
     undoing: Callable[[Undo], None]
 
     async def head(self) -> LedgerHead | None:
         """The newest head, or None before the first append."""
-        return self.book.head
+        return self.log.head
 
     async def append(
         self,
@@ -55,48 +55,48 @@ class MemoryLedger:
         expect: int,
     ) -> None:
         """Add all lines, the nodes that they complete, and the head after them."""
-        book, old = self.book, self.book.head
+        log, old = self.log, self.log.head
         check(lines, nodes, head, expect)
-        if expect != len(book.lines):
-            raise StaleVersionError(len(book.lines))
-        if book.lines:
-            check_time(book.lines[-1].recorded_at, lines)
-        places = _places(book, lines)
+        if expect != len(log.lines):
+            raise StaleVersionError(len(log.lines))
+        if log.lines:
+            check_time(log.lines[-1].recorded_at, lines)
+        places = _places(log, lines)
         made = {(node.level, node.number): node.hash for node in nodes}
 
         def undo() -> None:
-            book.head = old
-            del book.lines[expect:]
+            log.head = old
+            del log.lines[expect:]
             for id_ in places:
-                del book.places[id_]
+                del log.places[id_]
             for key in made:
-                del book.nodes[key]
+                del log.nodes[key]
 
         self.undoing(undo)
-        book.head = head
-        book.lines.extend(lines)
-        book.places.update(places)
-        book.nodes.update(made)
+        log.head = head
+        log.lines.extend(lines)
+        log.places.update(places)
+        log.nodes.update(made)
 
     async def get(self, id_: str) -> SealedLine | None:
         """The line of a record."""
-        place = self.book.places.get(id_)
-        return None if place is None else self.book.lines[place]
+        place = self.log.places.get(id_)
+        return None if place is None else self.log.lines[place]
 
     async def lines(self, start: int, end: int) -> tuple[bytes, ...]:
         """The lines of a range."""
-        return tuple(line.line for line in self.book.lines[start:end])
+        return tuple(line.line for line in self.log.lines[start:end])
 
     async def of_subject(
         self, subject: str, *, size: int | None = None, limit: int
     ) -> tuple[bytes, ...]:
         """The lines about a subject, oldest first."""
-        visible = self.book.visible(size)
+        visible = self.log.visible(size)
         return tuple(line.line for line in visible if line.subject == subject)[:limit]
 
     async def count_of(self, subject: str) -> int:
         """How many lines there are about the subject."""
-        return sum(line.subject == subject for line in self.book.lines)
+        return sum(line.subject == subject for line in self.log.lines)
 
     async def opened(
         self,
@@ -110,7 +110,7 @@ class MemoryLedger:
         subjects = None if key is None else frozenset(self._holders(key, size))
         found = tuple(
             line
-            for line in reversed(self.book.visible(size))
+            for line in reversed(self.log.visible(size))
             if line.opens
             and (before is None or line.seq < before)
             and (subjects is None or line.subject in subjects)
@@ -122,16 +122,16 @@ class MemoryLedger:
         return tuple(dict.fromkeys(self._holders(key, size)))[:limit]
 
     def _holders(self, key: str, size: int | None) -> Iterator[str]:
-        return (line.subject for line in self.book.visible(size) if key in line.keys)
+        return (line.subject for line in self.log.visible(size) if key in line.keys)
 
     async def size_at(self, recorded_at: str) -> int:
         """How many lines were recorded at or before this time."""
-        return bisect_right(self.book.lines, recorded_at, key=lambda line: line.recorded_at)
+        return bisect_right(self.log.lines, recorded_at, key=lambda line: line.recorded_at)
 
     async def hashes(self, level: int, start: int, end: int) -> tuple[bytes, ...]:
         """The hashes of a range of one level."""
         check_level(level)
-        lines, nodes = self.book.lines, self.book.nodes
+        lines, nodes = self.log.lines, self.log.nodes
         if level == 0:
             return tuple(line.seal for line in lines[start:end])
         last = min(end, len(lines) >> level)
@@ -139,26 +139,26 @@ class MemoryLedger:
 
     async def erase(self, id_: str, line: bytes) -> None:
         """Put `line` in the place of the record's; its keys go as well."""
-        place = self.book.places.get(id_)
+        place = self.log.places.get(id_)
         if place is None:
             raise AssertionError(f"the ledger holds no {id_}")
-        lines, old = self.book.lines, self.book.lines[place]
+        lines, old = self.log.lines, self.log.lines[place]
         self.undoing(lambda: lines.__setitem__(place, old))
         lines[place] = old._replace(line=line, keys=())
 
     async def keep_checkpoint(self, day: str, size: int, text: bytes) -> None:
         """Keep the checkpoint, unless a larger one of its day is kept."""
-        kept = self.book.checkpoints
+        kept = self.log.checkpoints
         old = {day: kept[day]} if day in kept else {}
         self.undoing(lambda: (kept.pop(day), kept.update(old)))
         kept[day] = max((size, text), old.get(day, (0, b"")), key=lambda entry: entry[0])
 
     async def checkpoints(self) -> tuple[bytes, ...]:
         """The last checkpoint of each day, oldest first."""
-        return tuple(text for _, (_, text) in sorted(self.book.checkpoints.items()))
+        return tuple(text for _, (_, text) in sorted(self.log.checkpoints.items()))
 
 
-def _places(book: Book, lines: Sequence[SealedLine]) -> dict[str, int]:
+def _places(log: Log, lines: Sequence[SealedLine]) -> dict[str, int]:
     """Where the records of an append are found.
 
     Raises:
@@ -166,7 +166,7 @@ def _places(book: Book, lines: Sequence[SealedLine]) -> dict[str, int]:
     """
     places: dict[str, int] = {}
     for line in lines:
-        if line.id in book.places or line.id in places:
+        if line.id in log.places or line.id in places:
             raise DuplicateRecordError(line.id)
         places[line.id] = line.seq
     return places

@@ -161,8 +161,8 @@ class _Rounds:
         """Where the webhook is; nowhere when it was deleted."""
 
         async def unit(ctx: Context) -> str:
-            found = await ctx.tx.documents.get(WEBHOOKS, webhook_id)
-            return "" if found is None else WEBHOOKS.decode(found.raw).url
+            found = await ctx.find(WEBHOOKS, webhook_id)
+            return "" if found is None else found.url
 
         return urlsplit(await self._service.read(tenant, unit)).hostname or ""
 

@@ -13,7 +13,7 @@ SLACK = 20
 """Lines that a package may fall before the table is to follow."""
 
 CODE_LINES: dict[str, int] = {
-    "svc_core": 2483,
+    "svc_core": 2488,  # whether a row is as a worker saw it is asked in one place
     "svc_core.access": 717,
     "svc_core.accounts": 558,
     "svc_core.analysis": 3109,
@@ -28,7 +28,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.resources": 878,
     "svc_core.sources": 806,
     "svc_core.testing": 2009,
-    "svc_core.webhooks": 684,
+    "svc_core.webhooks": 686,  # so it is here, where a row may be unseen
     "svc_core.wire": 511,
     "svc_http": 453,
     "svc_http.cli": 1383,
