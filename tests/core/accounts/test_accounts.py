@@ -292,6 +292,8 @@ def test_a_deleted_key_is_gone_for_good(office: Any) -> None:
     ):
         code, _ = office.refused(lambda ctx, usecase=usecase: usecase(ctx, issued.key.id))
         assert code == "NOT_FOUND"
+    code, _ = office.refused(lambda ctx: ctx.remove(KEYS, issued.key.id))
+    assert code == "NOT_FOUND"
 
 
 # -- when keys were last used ------------------------------------------------------------------
