@@ -126,8 +126,12 @@ async def _candidates(
     end = micros(window.end) if window.by == "taken" else None
     documents = ctx.tx.documents
     if terms:
-        return await documents.search(NEWS_TEXTS, terms, start=start, end=end, limit=CANDIDATES_MAX)
-    return (await documents.scan(NEWS_TEXTS, start=start, end=end, limit=CANDIDATES_MAX)).rows
+        found = await documents.search(
+            NEWS_TEXTS, terms, start=start, end=end, limit=CANDIDATES_MAX
+        )
+    else:
+        found = await documents.scan(NEWS_TEXTS, start=start, end=end, limit=CANDIDATES_MAX)
+    return found.rows
 
 
 async def _newest(ctx: Context, profile_id: str) -> ReportFacets | None:

@@ -22,12 +22,12 @@ CODE_LINES: dict[str, int] = {
     "svc_core.news": 635,
     "svc_core.openapi": 704,
     "svc_core.payments": 74,
-    "svc_core.ports": 278,
+    "svc_core.ports": 322,  # lists by several orders, ranges and places; units at once
     "svc_core.profiles": 344,
-    "svc_core.reports": 1347,
+    "svc_core.reports": 1348,  # lists by several orders, ranges and places; units at once
     "svc_core.resources": 878,
     "svc_core.sources": 806,
-    "svc_core.testing": 2009,
+    "svc_core.testing": 2363,  # lists by several orders, ranges and places; units at once
     "svc_core.webhooks": 686,  # so it is here, where a row may be unseen
     "svc_core.wire": 511,
     "svc_http": 453,
@@ -40,13 +40,13 @@ CODE_LINES: dict[str, int] = {
     "svc_http.requests": 1324,
     "svc_http.runtime": 507,
     "svc_http.server": 520,
-    "svc_http.storage": 1903,
+    "svc_http.storage": 2089,  # lists by several orders, ranges and places; units at once
     "svc_http.workers": 373,
 }
 """The most that each package may have. A line that rises has its reason beside it."""
 
 
-PRODUCT_LINES = 30_000
+PRODUCT_LINES = 33_000
 """The most that all packages may have together."""
 
 
