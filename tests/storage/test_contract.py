@@ -69,6 +69,7 @@ class TestSqlite(StorageContract):
     def at_once(self, coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
         return self.runner.run(gathered(coroutines))
 
+
 class TestPostgres(StorageContract):
     server: PostgresServer
 
