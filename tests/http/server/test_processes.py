@@ -90,7 +90,7 @@ class House:
 
     async def until(self, holds: Callable[[], object]) -> None:
         async with asyncio.timeout(SECONDS):
-            while not holds():
+            while not holds():  # noqa: ASYNC110 - other processes set no event here
                 await asyncio.sleep(0.01)
 
     def signal(self, number: signal.Signals) -> None:
@@ -149,8 +149,8 @@ async def test_one_that_is_killed_is_started_again_and_the_others_serve_on(
         for _ in range(2):
             killed = house.serving[2]
             os.kill(killed, signal.SIGKILL)
-            assert house.ask()[1] in {before[1], killed, *house.serving.values()}
             await house.until(lambda killed=killed: house.serving[2] != killed)
+            assert house.ask()[1] in house.serving.values()
         assert house.serving[1] == before[1]
         assert house.events() == [("process ended", 2)] * 2
 

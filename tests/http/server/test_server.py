@@ -367,9 +367,15 @@ def received(connection):
     """One whole answer: its status and its fields."""
     said = b""
     while b"\r\n\r\n" not in said or len(said.partition(b"\r\n\r\n")[2]) < length_of(said):
-        assert (more := connection.recv(65_536)), said
+        more = connection.recv(65_536)
+        assert more, said
         said += more
     return split(said)[:2]
+
+
+def come_until_refused(address):
+    while True:
+        socket.create_connection(address, 60).close()
 
 
 def length_of(said):
@@ -394,8 +400,7 @@ def test_one_of_several_that_ends_answers_all_that_comes_over_its_connections(on
             time.sleep(0.01)
         one_of_many.loop.call_soon_threadsafe(one_of_many.service.drain)
         with pytest.raises(ConnectionError):
-            while True:
-                socket.create_connection(address, 60).close()
+            come_until_refused(address)
         busy.sendall(body[5:])
         idle.sendall(GET.replace(b"livez", b"readyz") + b"\r\n")
         silent.sendall(b"GET /api/v1/notes HTTP/1.1\r\nHost: a\r\n\r\n")
