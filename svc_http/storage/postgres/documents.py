@@ -97,10 +97,10 @@ class PostgresDocuments:
     ) -> Slice[T]:
         """At most `limit` rows in list order; see the port."""
         table = declared(self._tables, collection).table
+        owner = scopes.reading(collection, self._tenant)
         filters = declared_filters(table, where)
         if not all(filters.values()):
             return Slice((), more=False)
-        owner = scopes.reading(collection, self._tenant)
         driver = await self._driver(table, owner, filters)
         asked = _scan(table, owner, filters, driver, start, end, after, limit + 1)
         found = await self._session.rows(numbered(asked.text), *asked.values)
