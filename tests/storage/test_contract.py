@@ -1,21 +1,41 @@
 """Every store keeps every promise of the contract."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Barrier
 from typing import Any, TypeVar
 
 import pytest
 
 from svc_core import drive
 from svc_core.testing.sample import SAMPLES
-from svc_core.testing.storage_contract import StorageContract
+from svc_core.testing.storage_contract import StorageContract, Store
 from svc_http.storage import MemoryStorage, SqliteStorage
 from svc_http.storage.postgres import PostgresStorage
 from tests.postgres import EPOCH, PostgresServer
 
 R = TypeVar("R")
+
+
+def in_threads(coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
+    start = Barrier(len(coroutines))
+
+    def work(coroutine: Coroutine[Any, Any, Any]) -> Any:
+        start.wait()
+        try:
+            return drive.run(coroutine)
+        except Exception as failure:
+            return failure
+
+    with ThreadPoolExecutor(len(coroutines)) as pool:
+        return list(pool.map(work, coroutines))
+
+
+async def gathered(coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
+    return await asyncio.gather(*coroutines, return_exceptions=True)
 
 
 class TestMemory(StorageContract):
@@ -24,6 +44,9 @@ class TestMemory(StorageContract):
 
     def run(self, coroutine: Coroutine[Any, Any, R]) -> R:
         return drive.run(coroutine)
+
+    def at_once(self, coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
+        return in_threads(coroutines)
 
 
 class TestSqlite(StorageContract):
@@ -43,6 +66,9 @@ class TestSqlite(StorageContract):
     def run(self, coroutine: Coroutine[Any, Any, R]) -> R:
         return self.runner.run(coroutine)
 
+    def at_once(self, coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
+        return self.runner.run(gathered(coroutines))
+
 
 class TestPostgres(StorageContract):
     server: PostgresServer
@@ -61,8 +87,15 @@ class TestPostgres(StorageContract):
         self.runner.close()
 
     def make_store(self) -> PostgresStorage:
-        dsn = self.server.made_for(SAMPLES)
-        return self.runner.run(PostgresStorage.open(dsn, SAMPLES, epoch=EPOCH))
+        self.dsn = self.server.made_for(SAMPLES)
+        return self.runner.run(PostgresStorage.open(self.dsn, SAMPLES, epoch=EPOCH))
 
     def run(self, coroutine: Coroutine[Any, Any, R]) -> R:
         return self.runner.run(coroutine)
+
+    def at_once(self, coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
+        return self.runner.run(gathered(coroutines))
+
+    def make_others(self, store: Store) -> Sequence[Store]:
+        opening = (PostgresStorage.open(self.dsn, SAMPLES, epoch=EPOCH) for _ in range(2))
+        return [self.runner.run(each) for each in opening]
