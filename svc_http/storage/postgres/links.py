@@ -26,7 +26,8 @@ class Link:
         self._dsn = dsn
         self._connection: Any = None
         self._session: Session | None = None
-        self._scope = asyncio.timeout(None)
+        self._task: asyncio.Task[Any] | None = None
+        self._is_stalled = False
 
     async def connection(self) -> Any:
         """The open connection, or a new one.
@@ -44,24 +45,27 @@ class Link:
         Raises:
             StorageUnavailable: it stood still.
         """
-        self._session = session
+        self._session, self._task = session, asyncio.current_task()
         try:
-            async with asyncio.timeout(None) as self._scope:
-                await work()
-        except TimeoutError as stalled:
+            await work()
+        except asyncio.CancelledError:
             self.drop()
-            raise StorageUnavailable("PostgreSQL does not answer") from stalled
+            if not self._is_stalled or self._task is None:
+                raise
+            self._task.uncancel()
+            raise StorageUnavailable("PostgreSQL does not answer") from None
         except BaseException:
             await self._roll_back()
             raise
         finally:
-            self._session = None
+            self._session, self._is_stalled = None, False
 
     def give_up(self, since: float) -> None:
         """End the transaction if nothing has moved since then."""
-        if self._session is not None and self._session.moved <= since:
-            self._session = None
-            self._scope.reschedule(asyncio.get_running_loop().time())
+        is_stalled = self._session is not None and self._session.moved <= since
+        if is_stalled and not self._is_stalled and self._task is not None:
+            # It waits inside of the transaction, so there it ends.
+            self._is_stalled = self._task.cancel()
 
     def drop(self) -> None:
         """Let go of the connection without a word to the server."""
