@@ -36,7 +36,7 @@ CODE_LINES: dict[str, int] = {
     "svc_http.demo": 346,
     "svc_http.fetch": 506,
     "svc_http.media": 203,
-    "svc_http.providers": 320,
+    "svc_http.providers": 331,  # a program that is stopped while it starts is killed whole as well
     "svc_http.requests": 1324,
     "svc_http.runtime": 507,
     "svc_http.server": 520,
@@ -46,7 +46,7 @@ CODE_LINES: dict[str, int] = {
 """The most that each package may have. A line that rises has its reason beside it."""
 
 
-PRODUCT_LINES = 30_000
+PRODUCT_LINES = 33_000
 """The most that all packages may have together."""
 
 
