@@ -196,6 +196,7 @@ class _Agreement(RuleBasedStateMachine):
     def sealed(self, tenant: str, id_: str, start: int, count: int) -> None:
         self._ask(tenant, lambda ledger: ledger.head())
         self._ask(tenant, lambda ledger: ledger.get(id_))
+        self._ask(tenant, lambda ledger: ledger.get_many((id_, "none", "1", "2", id_)))
         self._ask(tenant, lambda ledger: ledger.lines(start, start + count))
         self._ask(tenant, lambda ledger: ledger.checkpoints())
 
@@ -209,9 +210,10 @@ class _Agreement(RuleBasedStateMachine):
     )
     def subjects(self, tenant: str, subject: str, key: str, size: int | None, **how: Any) -> None:
         limit = how["limit"]
-        self._ask(tenant, lambda ledger: ledger.of_subject(subject, size=size, limit=limit))
-        self._ask(tenant, lambda ledger: ledger.count_of(subject))
-        self._ask(tenant, lambda ledger: ledger.holders(key, size=size, limit=limit))
+        several = (subject, "none", "s", "t")
+        self._ask(tenant, lambda ledger: ledger.of_subjects(several, size=size, limit=limit))
+        self._ask(tenant, lambda ledger: ledger.counts_of(several))
+        self._ask(tenant, lambda ledger: ledger.holders((key, "none"), size=size, limit=limit))
         self._ask(tenant, lambda ledger: ledger.opened(size=size, **how))
         self._ask(tenant, lambda ledger: ledger.opened(key=key, size=size, **how))
 

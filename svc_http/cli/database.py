@@ -82,7 +82,7 @@ def restore(
     """
     from svc_http.storage import snapshots  # noqa: PLC0415 - help is shown without it
 
-    target = Path(common.settings().db).absolute()
+    target = _own_file(common)
     aside = snapshots.restore(source, target)
     _print(common, {"db": str(target), "restored": str(source), "setAside": aside and str(aside)})
 
@@ -95,11 +95,18 @@ def _file(common: Common) -> Path:
     """The file of the settings, or of the server that was named, whose socket stands beside it."""
     named = common.named_server()
     if named is None:
-        return Path(common.settings().db).absolute()
+        return _own_file(common)
     beside = Path(named.removeprefix("unix:"))
     if not beside.name.endswith(".sock") or not beside.with_suffix("").exists():
         raise Usage("the file of that server is not beside its socket; name it with --db")
     return beside.with_suffix("")
+
+
+def _own_file(common: Common) -> Path:
+    given = common.settings()
+    if given.dsn is not None:
+        raise Usage(f"{given.shown_db} is no file; name one with --db")
+    return Path(given.db).absolute()
 
 
 def describe(path: Path) -> dict[str, Any]:

@@ -49,10 +49,13 @@ class Common(Answer):
         Parameter(
             name="--server",
             help="The running server, as unix:PATH: `admin` in the output of `svc serve --json`. "
-            "Also SVC_SERVER. Default: the server that uses the database, else the file itself.",
+            "Also SVC_SERVER. Default: the server that uses the file, else the database itself.",
         ),
     ] = None
-    db: Annotated[str | None, Parameter(name="--db", help="The SQLite file. Also SVC_DB.")] = None
+    db: Annotated[
+        str | None,
+        Parameter(name="--db", help="The SQLite file, or postgresql://... Also SVC_DB."),
+    ] = None
     config: Annotated[
         str | None,
         Parameter(name="--config", help="The settings file. Also SVC_CONFIG; default svc.toml."),

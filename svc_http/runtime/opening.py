@@ -3,8 +3,10 @@
 import shlex
 import sqlite3
 from pathlib import Path
+from typing import Protocol
 
 from svc_core import catalog, cursor
+from svc_core.ports import Storage
 from svc_http import system
 from svc_http.fetch import PRIVATE, Fetcher
 from svc_http.fetch.post import Poster
@@ -17,10 +19,16 @@ from svc_http.runtime import secret
 from svc_http.runtime.runtime import Runtime
 from svc_http.runtime.service import Service
 from svc_http.settings import MEMORY, Settings, SettingsError
-from svc_http.storage import MemoryStorage, SqliteStorage
+from svc_http.storage import MemoryStorage, SqliteStorage, StorageUnavailable
 from svc_http.workers.speak import Recorder
 
-Store = SqliteStorage | MemoryStorage
+
+class Store(Storage, Protocol):
+    """A store that was opened, to be closed by whoever opened it."""
+
+    async def close(self) -> None:
+        """Finish the units of work that were handed in, then give everything back."""
+        ...
 
 
 class Unusable(Exception):  # noqa: N818 - said as the state that it is
@@ -77,23 +85,25 @@ def checked(given: Settings) -> Settings:
     Nothing is made. Whoever has opened the store asks for its secret (`secret.secured`).
 
     Raises:
-        SettingsError: the secret is weak, or missing in production.
+        SettingsError: the secret is weak, or missing where one must be set.
         Unusable: the folder of the file is missing.
     """
     folder = Path(given.db).absolute().parent
-    if given.db != MEMORY and not folder.is_dir():
+    if given.file is not None and not folder.is_dir():
         raise Unusable(f"there is no folder {folder} for the database; make it, or choose --db")
     return secret.checked(given)
 
 
-def open_store(given: Settings) -> Store:
+async def open_store(given: Settings) -> Store:
     """The store of the settings, made or migrated where that is due.
 
     Raises:
         StoreBusy: another process has the file.
-        Unusable: the file cannot be read or made.
+        Unusable: the file cannot be read or made, or there is no such PostgreSQL database.
     """
     epoch = system.SystemIds().random(cursor.EPOCH_BYTES)
+    if given.dsn is not None:
+        return await _open_postgres(given.dsn, given.shown_db, epoch)
     if given.db == MEMORY:
         return MemoryStorage(catalog.COLLECTIONS, epoch=epoch)
     try:
@@ -104,6 +114,47 @@ def open_store(given: Settings) -> Store:
         raise Unusable(
             f"{given.db} cannot be opened: {refused.strerror}; choose another file with --db"
         ) from refused
+
+
+async def _open_postgres(dsn: str, shown: str, epoch: bytes) -> Store:
+    try:
+        from svc_http.storage.postgres import PostgresStorage  # noqa: PLC0415 - of an extra
+    except ModuleNotFoundError as missing:
+        cure = 'pip install "svc[postgres]"'
+        raise Unusable(f"{missing.name} is not installed; run: {cure}") from missing
+    try:
+        opened: Store = await PostgresStorage.open(dsn, catalog.COLLECTIONS, epoch=epoch)
+    except Exception as failure:  # of many kinds; what is no state of the server is passed on
+        cause = failure.__cause__ if isinstance(failure, StorageUnavailable) else failure
+        told = _postgres_fault(cause or failure)
+        if told is None:
+            raise
+        raise Unusable(f"{shown} {told}") from failure
+    return opened
+
+
+_REFUSALS = {
+    "28000": "does not let this user in; name another in SVC_DB",
+    "28P01": "refuses the password; give the right one in SVC_DB, PGPASSWORD or ~/.pgpass",
+    "3D000": "does not exist; make it with createdb, or name another in SVC_DB",
+}
+"""What PostgreSQL says at the door, by its SQLSTATE."""
+
+
+def _postgres_fault(failure: BaseException) -> str | None:
+    """Why a database cannot be used, to stand after its name; None for a defect of ours.
+
+    The words of what cannot be read as an address are not passed on: they quote its password.
+    """
+    code = getattr(failure, "sqlstate", None)
+    if code is not None:
+        return _REFUSALS.get(code, f"cannot be used as the database: {failure}")
+    if isinstance(failure, OSError | TimeoutError):
+        why = getattr(failure, "strerror", None) or "it does not answer in time"
+        return f"cannot be reached: {why}; start PostgreSQL, or name another server in SVC_DB"
+    if isinstance(failure, ValueError):
+        return "cannot be read as an address such as postgresql://user@host:5432/name"
+    return None
 
 
 def service_of(runtime: Runtime) -> Service:
