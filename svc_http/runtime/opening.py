@@ -2,8 +2,10 @@
 
 import shlex
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from svc_core import catalog, cursor
 from svc_core.ports import Storage
@@ -103,7 +105,11 @@ async def open_store(given: Settings) -> Store:
     """
     epoch = system.SystemIds().random(cursor.EPOCH_BYTES)
     if given.dsn is not None:
-        return await _open_postgres(given.dsn, given.shown_db, epoch)
+        with postgres(given.shown_db) as backend:
+            opened: Store = await backend.PostgresStorage.open(
+                given.dsn, catalog.COLLECTIONS, epoch=epoch
+            )
+        return opened
     if given.db == MEMORY:
         return MemoryStorage(catalog.COLLECTIONS, epoch=epoch)
     try:
@@ -116,21 +122,26 @@ async def open_store(given: Settings) -> Store:
         ) from refused
 
 
-async def _open_postgres(dsn: str, shown: str, epoch: bytes) -> Store:
+@contextmanager
+def postgres(shown: str) -> Iterator[Any]:
+    """The backend; what keeps it from a database is told in a line that begins with `shown`.
+
+    Raises:
+        Unusable: it is not installed, or there is no such database.
+    """
     try:
-        from svc_http.storage.postgres import PostgresStorage  # noqa: PLC0415 - of an extra
+        from svc_http.storage import postgres as backend  # noqa: PLC0415 - of an extra
     except ModuleNotFoundError as missing:
         cure = 'pip install "svc[postgres]"'
         raise Unusable(f"{missing.name} is not installed; run: {cure}") from missing
     try:
-        opened: Store = await PostgresStorage.open(dsn, catalog.COLLECTIONS, epoch=epoch)
+        yield backend
     except Exception as failure:  # of many kinds; what is no state of the server is passed on
         cause = failure.__cause__ if isinstance(failure, StorageUnavailable) else failure
         told = _postgres_fault(cause or failure)
         if told is None:
             raise
         raise Unusable(f"{shown} {told}") from failure
-    return opened
 
 
 _REFUSALS = {

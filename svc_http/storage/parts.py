@@ -32,7 +32,7 @@ CHECKPOINTS: Final = "ledger_checkpoints"
 PARTS: Final = (CHANGES, ANSWERS, LEDGERS, LINES, NODES, CHECKPOINTS)
 """All beside the collections; a ledger comes before what is in it."""
 
-BATCH_ROWS: Final = 250
+BATCH_ROWS: Final = 100
 """Rows held in memory at a time; a row may have a megabyte."""
 
 Part = Collection[Any] | str

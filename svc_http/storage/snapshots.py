@@ -38,6 +38,11 @@ def backup(source: Path, target: Path) -> None:
     """
     check(source, catalog.COLLECTIONS)
     _copy(source, target)
+    copy_beside(source, target)
+
+
+def copy_beside(source: Path, target: Path) -> None:
+    """Copy the secret and the media that are kept beside a file."""
     _copy_secret(source, target)
     _copy_media(source, target)
 

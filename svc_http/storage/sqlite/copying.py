@@ -9,7 +9,7 @@ Rule 2: whoever fills a file has its lock, so that no server makes a database in
 import os
 import sqlite3
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager, nullcontext, suppress
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -166,18 +166,18 @@ def check(path: Path, collections: Iterable[Collection[Any]]) -> Status:
 
 
 @asynccontextmanager
-async def reading(path: Path, collections: Iterable[Collection[Any]]) -> AsyncIterator[SqliteHeld]:
-    """A file as it is now, whatever is written to it meanwhile.
+async def reading(
+    path: Path, collections: Iterable[Collection[Any]], *, is_alone: bool
+) -> AsyncIterator[SqliteHeld]:
+    """A file as it is now; if it `is_alone`, nobody else writes to it meanwhile.
 
     Raises:
-        Unfit: it is no database of this version of the service.
+        StoreBusy: somebody has it who could.
     """
-    declarations = tuple(collections)
-    if check(path, declarations).pending:
-        raise Unfit(f"{path} is of another version; run: svc db migrate --db {path}")
-    with closing(connect_reader(path)) as connection:
+    lock = _locked(path) if is_alone else nullcontext()
+    with lock, closing(connect_reader(path)) as connection:
         connection.execute("BEGIN")
-        yield SqliteHeld(connection, declarations)
+        yield SqliteHeld(connection, collections)
 
 
 @asynccontextmanager
@@ -200,7 +200,7 @@ def _locked(path: Path) -> Iterator[None]:
     try:
         lock = FileLock(path)
     except OSError as refused:
-        raise Unfit(f"{path} cannot be made: {refused.strerror}") from refused
+        raise Unfit(f"{path} cannot be used: {refused.strerror}") from refused
     try:
         yield
     finally:
@@ -230,7 +230,7 @@ def _fresh(
             os.fsync(file.fileno())
         fresh.replace(path)
     except BaseException:
-        path.unlink()
+        path.unlink(missing_ok=True)
         raise
     finally:
         _remove(fresh)
@@ -243,15 +243,12 @@ def _is_free(path: Path, collections: tuple[Collection[Any], ...]) -> bool:
     with path.open("rb") as file:
         if file.read(len(UNFINISHED) + 1) in {b"", UNFINISHED}:
             return True
-    try:
-        is_other = bool(check(path, collections).pending)
-    except Unfit:
-        is_other = True
-    if is_other:
-        return False
-    with closing(connect_reader(path)) as connection:
-        looks = (f"SELECT 1 FROM {table_of(part)} LIMIT 1" for part in parts_of(collections))
-        return not any(connection.execute(look).fetchone() for look in looks)
+    with suppress(Unfit):
+        if not check(path, collections).pending:
+            looks = (f"SELECT 1 FROM {table_of(part)} LIMIT 1" for part in parts_of(collections))
+            with closing(connect_reader(path)) as connection:
+                return not any(connection.execute(look).fetchone() for look in looks)
+    return False
 
 
 def _remove(path: Path, parts: Iterable[str] = ("", *LOGS, ".lock")) -> None:

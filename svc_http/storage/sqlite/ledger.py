@@ -175,7 +175,7 @@ class SqliteLedger:
     async def get_many(self, ids: Sequence[str]) -> dict[str, SealedLine]:
         """The lines of the records that are there."""
         rows = self._connection.execute(_GET_MANY, (self._book().number, _json(ids)))
-        lines = {row[1]: _sealed(row) for row in rows}
+        lines = {row[1]: sealed(row) for row in rows}
         return {id_: lines[id_] for id_ in ids if id_ in lines}
 
     async def lines(self, start: int, end: int) -> tuple[bytes, ...]:
