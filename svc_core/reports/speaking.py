@@ -86,6 +86,14 @@ async def put_off(ctx: Context, task: Task) -> None:
     await ctx.save(SPEAKING, task.report_id, again)
 
 
+async def give_back(ctx: Context, task: Task) -> None:
+    """Let others speak a report at once, as if it had not been claimed."""
+    wish = await ctx.find(SPEAKING, task.report_id)
+    if wish is not None and wish.attempts == task.attempts:
+        again = attrs.evolve(wish, due_at=ctx.now, attempts=wish.attempts - 1)
+        await ctx.save(SPEAKING, task.report_id, again)
+
+
 async def expect_file(ctx: Context, name: str) -> None:
     """Have the file looked after that is about to be written, in case nobody adopts it."""
     await doubt(ctx, name, ADOPTION_MAX)

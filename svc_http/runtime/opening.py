@@ -102,6 +102,7 @@ async def open_store(given: Settings) -> Store:
     Raises:
         StoreBusy: another process has the file.
         Unusable: the file cannot be read or made, or there is no such PostgreSQL database.
+        DriverMissing: PostgreSQL needs a package that is not installed.
     """
     epoch = system.SystemIds().random(cursor.EPOCH_BYTES)
     if given.dsn is not None:
@@ -127,21 +128,20 @@ def postgres(shown: str) -> Iterator[Any]:
     """The backend; what keeps it from a database is told in a line that begins with `shown`.
 
     Raises:
-        Unusable: it is not installed, or there is no such database.
+        DriverMissing: a package is not installed.
+        Unusable: there is no such database.
     """
-    try:
-        from svc_http.storage import postgres as backend  # noqa: PLC0415 - of an extra
-    except ModuleNotFoundError as missing:
-        cure = 'pip install "svc[postgres]"'
-        raise Unusable(f"{missing.name} is not installed; run: {cure}") from missing
+    from svc_http.storage import postgres as backend  # noqa: PLC0415 - of an extra
+
     try:
         yield backend
-    except Exception as failure:  # of many kinds; what is no state of the server is passed on
-        cause = failure.__cause__ if isinstance(failure, StorageUnavailable) else failure
-        told = _postgres_fault(cause or failure)
-        if told is None:
-            raise
-        raise Unusable(f"{shown} {told}") from failure
+    except StorageUnavailable as failure:
+        raise Unusable(f"{shown} {_postgres_fault(failure.__cause__ or failure)}") from failure
+    except ValueError as unread:
+        # Its own words are not told: they quote the address, and the password in it.
+        raise Unusable(
+            f"{shown} is no address of a database; such as postgresql://user@host:5432/name"
+        ) from unread
 
 
 _REFUSALS = {
@@ -152,20 +152,13 @@ _REFUSALS = {
 """What PostgreSQL says at the door, by its SQLSTATE."""
 
 
-def _postgres_fault(failure: BaseException) -> str | None:
-    """Why a database cannot be used, to stand after its name; None for a defect of ours.
-
-    The words of what cannot be read as an address are not passed on: they quote its password.
-    """
-    code = getattr(failure, "sqlstate", None)
-    if code is not None:
-        return _REFUSALS.get(code, f"cannot be used as the database: {failure}")
+def _postgres_fault(failure: BaseException) -> str:
+    """Why a database cannot be used, to stand after its name."""
     if isinstance(failure, OSError | TimeoutError):
         why = getattr(failure, "strerror", None) or "it does not answer in time"
         return f"cannot be reached: {why}; start PostgreSQL, or name another server in SVC_DB"
-    if isinstance(failure, ValueError):
-        return "cannot be read as an address such as postgresql://user@host:5432/name"
-    return None
+    code = getattr(failure, "sqlstate", None)
+    return _REFUSALS.get(code or "", f"cannot be used as the database: {failure}")
 
 
 def service_of(runtime: Runtime) -> Service:

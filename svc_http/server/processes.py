@@ -138,12 +138,8 @@ class Processes:
             await asyncio.gather(*map(self._stop, tuple(self._alive)))
 
     async def _work(self, on_ready: Ready) -> NoReturn:
-        first, told = await self._start(1)
-        self._serving[1] = first
-        others = await asyncio.gather(*map(self._start, self._numbers[1:]))
-        self._serving |= dict(
-            zip(self._numbers[1:], (process for process, _ in others), strict=True)
-        )
+        told = await self._start(1)
+        await asyncio.gather(*map(self._start, self._numbers[1:]))
         on_ready(told)
         async with asyncio.TaskGroup() as group:
             for number in self._numbers:

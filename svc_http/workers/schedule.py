@@ -22,6 +22,7 @@ from svc_core.resources.members import micros
 from svc_core.resources.profile import DUE, Due
 from svc_core.resources.report import ReportRow
 from svc_http.runtime.service import Service
+from svc_http.storage.errors import Overloaded, StorageUnavailable
 from svc_http.workers.reporting import composed
 
 ROUND_SECONDS = 5.0
@@ -47,6 +48,7 @@ async def run_due(service: Service) -> tuple[ReportRow, ...]:
 
     Raises:
         ExceptionGroup: some could not be made; the others were.
+        StorageUnavailable, Overloaded: the store does not answer; what is left stays due.
     """
     ready = service.now() - SETTLING
     due = await service.storage.across(DUE, end=micros(ready), limit=ROUND_PROFILES_MAX)
@@ -55,6 +57,8 @@ async def run_due(service: Service) -> tuple[ReportRow, ...]:
     for row in due:
         try:
             made.append(await _run(service, row, ready))
+        except (StorageUnavailable, Overloaded):
+            raise  # no profile's fault: it is due as soon as the store is back
         except Exception as failure:  # one profile's defect must not keep the others waiting
             await _put_off(service, row)
             failures.append(failure)
