@@ -128,7 +128,7 @@ async def _reading(db: str, *, is_moved: bool = False) -> AsyncIterator[Held]:
         return
     from svc_http.storage.postgres import copying as tables  # noqa: PLC0415 - of an extra
 
-    async with tables.reading(db, catalog.COLLECTIONS) as held:
+    async with tables.reading(db) as held:
         yield held
 
 

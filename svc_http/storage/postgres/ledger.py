@@ -163,7 +163,7 @@ class PostgresLedger:
     async def get(self, id_: str) -> SealedLine | None:
         """The line of a record."""
         found = await self._session.asked(_GET, self._tenant, id_)
-        return _sealed(found[0]) if found else None
+        return sealed(found[0]) if found else None
 
     async def lines(self, start: int, end: int) -> tuple[bytes, ...]:
         """The lines of a range."""
@@ -193,12 +193,12 @@ class PostgresLedger:
         if key is None:
             found = await self._session.asked(_OPENED + _NEWEST, *asked)
         else:
-            found = await self._session.asked(_OPENED_BY_KEY, *asked, _digest(key), _end(size))
-        return tuple(map(_sealed, found))
+            found = await self._session.asked(_OPENED_BY_KEY, *asked, digest_of(key), _end(size))
+        return tuple(map(sealed, found))
 
     async def holders(self, key: str, *, size: int | None = None, limit: int) -> tuple[str, ...]:
         """The subjects about which a line states `key`."""
-        return await self._column(_HOLDERS, _digest(key), _end(size), limit)
+        return await self._column(_HOLDERS, digest_of(key), _end(size), limit)
 
     async def size_at(self, recorded_at: str) -> int:
         """How many lines were recorded at or before this time."""
@@ -223,7 +223,7 @@ class PostgresLedger:
             raise AssertionError(f"the ledger holds no {id_}")
         self._session.write("ledger")
         await self._session.rows(_ERASE, self._tenant, id_, line)
-        digests = [_digest(key) for key in old.keys]
+        digests = [digest_of(key) for key in old.keys]
         await self._session.rows(_DROP_KEYS, self._tenant, digests, old.seq)
         self._session.has_erased = True
 
@@ -242,8 +242,8 @@ class PostgresLedger:
             return []
         tenant = self._tenant
         parts = [Part(_GROW, (tenant, *self._head, self._recorded_at))]
-        rows = [_row(line) for line in self._lines]
-        keys = [(_digest(key), line.seq) for line in self._lines for key in line.keys]
+        rows = [row_of(line) for line in self._lines]
+        keys = [(digest_of(key), line.seq) for line in self._lines for key in line.keys]
         for text, table in ((_ADD_LINES, rows), (_ADD_KEYS, keys), (_ADD_NODES, self._nodes)):
             if table:
                 parts.append(Part(text, (tenant, *map(list, zip(*table, strict=True)))))
@@ -262,12 +262,14 @@ class PostgresLedger:
         return tuple(value for (value,) in found)
 
 
-def _row(line: SealedLine) -> tuple[object, ...]:
+def row_of(line: SealedLine) -> tuple[object, ...]:
+    """A line as it is stored."""
     seq, id_, subject, opens, recorded_at, keys, seal, bytes_ = line
     return (seq, id_, subject, opens, recorded_at, _json(keys) if keys else None, seal, bytes_)
 
 
-def _sealed(row: Any) -> SealedLine:
+def sealed(row: Any) -> SealedLine:
+    """A stored line."""
     seq, id_, subject, opens, recorded_at, keys, seal, line = row
     named = () if keys is None else tuple(json.loads(keys))
     return SealedLine(seq, id_, subject, opens, recorded_at, named, seal, line)
@@ -278,6 +280,6 @@ def _end(*bounds: int | None) -> int:
     return min((bound for bound in bounds if bound is not None), default=_ALL)
 
 
-def _digest(key: str) -> int:
+def digest_of(key: str) -> int:
     """What a designator is found by: 64 bits of its SHA-256."""
     return int.from_bytes(sha256(key.encode()).digest()[:8], signed=True)
