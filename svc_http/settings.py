@@ -46,6 +46,9 @@ PREFIX = "SVC_"
 POSTGRES = ("postgresql://", "postgres://")
 """How a `db` begins that is the address of a PostgreSQL database and no file."""
 
+EXAMPLE_DSN = "postgresql://user@host:5432/name"
+"""What such an address looks like, where somebody has to give one."""
+
 WORKERS = ("ingest", "schedule", "deliver", "speak", "automations")
 """What the service does of its own accord, as `workers` names it."""
 
@@ -90,7 +93,7 @@ class Settings:
     db: str = _setting(
         "svc.db",
         "/var/lib/svc/svc.db",
-        "The SQLite file, or the address of a PostgreSQL database, `postgresql://user@host/name` "
+        f"The SQLite file, or the address of a PostgreSQL database, `{EXAMPLE_DSN}` "
         '(`pip install "svc[postgres]"`); `:memory:` keeps everything in memory and loses it when '
         "the server ends.",
         shown=shown,
@@ -269,11 +272,6 @@ class Settings:
             raise _refused("speech_command", "is missing, and speech is command")
         if self.speech != "none" and self.media_folder is None:
             raise _refused("media_dir", "is missing, and db keeps nothing on a disk")
-        if self.processes is not None and self.dsn is None:
-            raise SettingsError(
-                "setting 'processes' needs PostgreSQL: one process has a SQLite file or a memory; "
-                f"for example {PREFIX}DB=postgresql://user@host/name"
-            )
 
     def runs(self, worker: str) -> bool:
         """Whether a background worker was chosen."""

@@ -97,6 +97,7 @@ class PostgresServer:
 
     def do(self, *statements: str, database: str = "postgres") -> list[str]:
         """Run statements; what they say, line by line."""
+
         async def run() -> list[str]:
             connection = await asyncpg.connect(self.dsn(database))
             try:

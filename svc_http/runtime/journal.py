@@ -35,7 +35,8 @@ PIECE_BYTES = 4_096
 """What a pipe takes whole, however many write to it (POSIX: at least 512; Linux: this)."""
 
 _SECRETS = re.compile(
-    r"(svc_[0-9a-f]{8})[0-9a-f]+|(whsec_)\S+|(Bearer )\S+|(://[^\s:/@]*:)[^\s@]+(?=@)", re.ASCII
+    r"(svc_[0-9a-f]{8})[0-9a-f]+|(whsec_)\S+|(Bearer )\S+|(postgres\w*://[^\s:/@]*:)\S+(?=@)",
+    re.ASCII,
 )
 
 
@@ -173,8 +174,9 @@ def _noted(level: str, event: str, **fields: object) -> str:
 
 def _pieces(text: str) -> Iterator[str]:
     """Whole lines, as many at a time as are written at once; all of them are ASCII."""
-    while len(text) > PIECE_BYTES:
-        end = text.rfind("\n", 0, PIECE_BYTES) + 1 or text.find("\n", PIECE_BYTES) + 1
+    while text:
+        end = len(text)
+        if end > PIECE_BYTES:
+            end = text.rfind("\n", 0, PIECE_BYTES) + 1 or text.find("\n", PIECE_BYTES) + 1
         yield text[:end]
         text = text[end:]
-    yield text

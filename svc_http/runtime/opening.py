@@ -20,7 +20,7 @@ from svc_http.providers.speech import Speech
 from svc_http.runtime import secret
 from svc_http.runtime.runtime import Runtime
 from svc_http.runtime.service import Service
-from svc_http.settings import MEMORY, Settings, SettingsError
+from svc_http.settings import EXAMPLE_DSN, MEMORY, Settings, SettingsError
 from svc_http.storage import MemoryStorage, SqliteStorage, StorageUnavailable
 from svc_http.workers.speak import Recorder
 
@@ -139,9 +139,7 @@ def postgres(shown: str) -> Iterator[Any]:
         raise Unusable(f"{shown} {_postgres_fault(failure.__cause__ or failure)}") from failure
     except ValueError as unread:
         # Its own words are not told: they quote the address, and the password in it.
-        raise Unusable(
-            f"{shown} is no address of a database; such as postgresql://user@host:5432/name"
-        ) from unread
+        raise Unusable(f"{shown} is no address of a database, such as {EXAMPLE_DSN}") from unread
 
 
 _REFUSALS = {

@@ -29,7 +29,7 @@ from svc_http.runtime.secret import secured
 from svc_http.runtime.uses import write_last_uses
 from svc_http.server import hypercorn
 from svc_http.server.working import chosen, count_uses, own_store
-from svc_http.settings import Settings, SettingsError
+from svc_http.settings import EXAMPLE_DSN, PREFIX, Settings, SettingsError
 from svc_http.system import sigterm_interrupts
 
 
@@ -68,6 +68,8 @@ def run_demo(given: Settings, on_ready: OnReady) -> None:
     """
     if given.env == "production":
         raise SettingsError("the demo is not for production; leave --demo out, or SVC_ENV")
+    if given.processes is not None:
+        raise SettingsError("the demo has one process; leave --processes out, or --demo")
     if not _is_loopback(given.host):
         raise SettingsError(
             f"the demo listens on this machine alone, not on {given.host}; leave --host out"
@@ -114,7 +116,21 @@ def run_one_of(given: Settings, listening: socket.socket, number: int, on_ready:
         SettingsError, Unusable, Unsafe, OSError: it cannot start, and why.
     """
     with suppress(KeyboardInterrupt), sigterm_interrupts():
-        _run(checked(given), listening, on_ready, number=number)
+        _run(shared(checked(given)), listening, on_ready, number=number)
+
+
+def shared(given: Settings) -> Settings:
+    """The settings, once it is clear that several processes may have their database.
+
+    Raises:
+        SettingsError: it is a file, or memory.
+    """
+    if given.dsn is None:
+        raise SettingsError(
+            "setting 'processes' needs PostgreSQL, because a SQLite file has one process; for "
+            f"example {PREFIX}DB={EXAMPLE_DSN}"
+        )
+    return given
 
 
 def _run(

@@ -12,7 +12,7 @@ import pytest
 
 from svc_core import drive
 from svc_core.testing.sample import SAMPLES
-from svc_core.testing.storage_contract import StorageContract
+from svc_core.testing.storage_contract import StorageContract, Store
 from svc_http.storage import MemoryStorage, SqliteStorage
 from svc_http.storage.postgres import PostgresStorage
 from tests.postgres import EPOCH, PostgresServer
@@ -87,11 +87,15 @@ class TestPostgres(StorageContract):
         self.runner.close()
 
     def make_store(self) -> PostgresStorage:
-        dsn = self.server.made_for(SAMPLES)
-        return self.runner.run(PostgresStorage.open(dsn, SAMPLES, epoch=EPOCH))
+        self.dsn = self.server.made_for(SAMPLES)
+        return self.runner.run(PostgresStorage.open(self.dsn, SAMPLES, epoch=EPOCH))
 
     def run(self, coroutine: Coroutine[Any, Any, R]) -> R:
         return self.runner.run(coroutine)
 
     def at_once(self, coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
         return self.runner.run(gathered(coroutines))
+
+    def make_others(self, store: Store) -> Sequence[Store]:
+        opening = (PostgresStorage.open(self.dsn, SAMPLES, epoch=EPOCH) for _ in range(2))
+        return [self.runner.run(each) for each in opening]

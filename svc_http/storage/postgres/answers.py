@@ -53,12 +53,12 @@ class PostgresAnswers:
 
     async def put(self, operation: str, key: str, answer: Answer) -> None:
         """Keep the answer, replacing an older one."""
-        self._session.write("answers")
+        self._session.write()
         self._waiting[operation, key] = answer
 
     async def purge(self, before: datetime, *, limit: int) -> int:
         """Forget at most `limit` older answers of every tenant, oldest first."""
-        self._session.write("answers")
+        self._session.write()
         scopes.purging(self._tenant)
         return len(await self._session.asked(_PURGE, to_stored(before), limit))
 

@@ -65,7 +65,7 @@ class PostgresChanges:
 
     async def append(self, change: Change) -> None:
         """Add an entry; see the port."""
-        self._session.write("changes")
+        self._session.write()
         scopes.publishing(change, self._tenant)
         scope = EVERYBODY if change.everybody else self._own
         self._counts[scope] += 1

@@ -35,7 +35,19 @@ TENDS = {**SERVES, "statement_timeout": "0", "lock_timeout": "2s"}
 """What a session is told that changes tables: it takes its time, and holds nobody up for long."""
 
 _LOST = ("08",)
-_UNAVAILABLE = (*_LOST, "25006", "25P03", "3D000", "28", "53", "55P03", "57", "58", "XX001", "XX002")
+_UNAVAILABLE = (
+    *_LOST,
+    "25006",
+    "25P03",
+    "3D000",
+    "28",
+    "53",
+    "55P03",
+    "57",
+    "58",
+    "XX001",
+    "XX002",
+)
 """SQLSTATE codes and classes: the connection, read-only, idle too long, no such database, not
 let in, resources, lock not had, operator, system, corrupt."""
 _AGAIN = ("40001", "40P01")
@@ -90,11 +102,8 @@ def is_of_server(error: BaseException) -> bool:
 
 def told(error: BaseException) -> BaseException:
     """The exception as the caller is told: the state of the store instead of the server's words."""
-    if isinstance(error, asyncpg.PostgresError):
-        state = error.sqlstate or ""
-        if not state.startswith((*_UNAVAILABLE, *_AGAIN)):
-            return error
-    elif not is_lost(error):
+    state = error.sqlstate or "" if isinstance(error, asyncpg.PostgresError) else ""
+    if not (is_lost(error) or state.startswith((*_UNAVAILABLE, *_AGAIN))):
         return error
     unavailable = StorageUnavailable(f"PostgreSQL: {_words(error)}")
     unavailable.__cause__ = error

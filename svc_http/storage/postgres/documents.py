@@ -1,13 +1,13 @@
-# ruff: noqa: S608 - identifiers come from declarations and are checked, values are parameters
 """Documents over the tables of their collections."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, Unpack
 
 from svc_core.ports import (
     Collection,
     Document,
+    Filters,
     Owned,
     Position,
     Record,
@@ -15,16 +15,17 @@ from svc_core.ports import (
     StaleVersionError,
 )
 from svc_http.storage import scopes
+from svc_http.storage.asked import Asked, Where, asked, searchable
+from svc_http.storage.postgres import query
+from svc_http.storage.postgres.query import PROBED_MAX, Query
 from svc_http.storage.postgres.session import Session, numbered
-from svc_http.storage.postgres.table import Table, with_facets, without_facets
+from svc_http.storage.postgres.table import Table, pairs, with_facets, without_facets
+from svc_http.storage.rows import sliced
 
 T = TypeVar("T")
-Where = Mapping[str, tuple[str, ...]]
-
-PROBED_MAX = 200
-"""Counting stops here: enough to tell a rare filter from a common one."""
 
 _document: Callable[[Any], Document[Any]] = partial(tuple.__new__, Document)
+"""What `Document._make` gives, without a Python frame for each row of a page."""
 
 
 class Stored(NamedTuple):
@@ -48,15 +49,23 @@ class PostgresDocuments:
     async def get(self, collection: Collection[T], id_: str) -> Document[T] | None:
         """The row, or None when this tenant has no such row."""
         owner = scopes.reading(collection, self._tenant)
-        table = declared(self._tables, collection).table
-        found = await self._session.rows(table.get, owner, id_)
+        found = await self._session.rows(self._stored(collection).table.get, owner, id_)
         return Document(id_, *found[0]) if found else None
+
+    async def get_many(
+        self, collection: Collection[T], ids: Sequence[str]
+    ) -> dict[str, Document[T]]:
+        """The rows that are there; see the port."""
+        owner = scopes.reading(collection, self._tenant)
+        found = await self._session.rows(self._stored(collection).table.get_many, owner, ids)
+        rows = {row[0]: _document(row) for row in found}
+        return {id_: rows[id_] for id_ in ids if id_ in rows}
 
     async def put(
         self, collection: Collection[T], id_: str, value: T, *, expect: int | None = None
     ) -> Document[T]:
         """Write the row; see the port."""
-        table, shape = declared(self._tables, collection)
+        table, shape = self._stored(collection)
         owner = scopes.writing(collection, self._tenant)
         self._session.write(collection.name)
         record = collection.record(value)
@@ -70,7 +79,7 @@ class PostgresDocuments:
         self, collection: Collection[T], id_: str, *, expect: int | None = None
     ) -> Document[T] | None:
         """Remove the row; see the port."""
-        table = declared(self._tables, collection).table
+        table = self._stored(collection).table
         owner = scopes.writing(collection, self._tenant)
         self._session.write(collection.name)
         values = (owner, id_) if expect is None else (owner, id_, expect)
@@ -89,110 +98,107 @@ class PostgresDocuments:
         self,
         collection: Collection[T],
         *,
-        where: Where | None = None,
-        start: int | None = None,
-        end: int | None = None,
+        order: str | None = None,
         after: Position | None = None,
         limit: int,
+        **filters: Unpack[Filters],
     ) -> Slice[T]:
         """At most `limit` rows in list order; see the port."""
-        table = declared(self._tables, collection).table
-        filters = declared_filters(table, where)
-        if not all(filters.values()):
-            return Slice((), more=False)
-        owner = scopes.reading(collection, self._tenant)
-        driver = await self._driver(table, owner, filters)
-        asked = _scan(table, owner, filters, driver, start, end, after, limit + 1)
-        found = await self._session.rows(numbered(asked.text), *asked.values)
-        return Slice(tuple(map(_document, found[:limit])), more=len(found) > limit)
+        table, owner, wanted = self._asked(collection, order, **filters)
+        if wanted.is_empty:
+            return Slice(())
+        driver = await self._driver(table, owner, wanted, order)
+        made = query.scan(
+            table, owner, wanted, driver=driver, order=order, after=after, count=limit + 1
+        )
+        found = await self._rows(made)
+        if order is None:
+            return sliced(list(map(_document, found)), limit)
+        end = Position(found[limit - 1][4], found[limit - 1][0]) if len(found) > limit else None
+        return Slice(tuple([_document(row[:4]) for row in found[:limit]]), end)
+
+    async def count(
+        self, collection: Collection[T], *, limit: int, **filters: Unpack[Filters]
+    ) -> int:
+        """How many rows there are, up to a limit; see the port."""
+        table, owner, wanted = self._asked(collection, None, **filters)
+        if wanted.is_empty:
+            return 0
+        found = await self._rows(query.count(table, owner, wanted, limit))
+        return int(found[0][0])
 
     async def search(
         self,
         collection: Collection[T],
         terms: tuple[str, ...],
         *,
-        start: int | None = None,
-        end: int | None = None,
+        after: Position | None = None,
         limit: int,
-    ) -> tuple[Document[T], ...]:
+        **filters: Unpack[Filters],
+    ) -> Slice[T]:
         """At most `limit` rows that hold any of `terms`; see the port."""
-        if collection.search is None:
-            raise AssertionError(f"{collection.name} declares no text index")
-        table = declared(self._tables, collection).table
-        owner = scopes.reading(collection, self._tenant)
-        wanted = sorted({*terms} - {""})
-        asked = _Query(f"SELECT c.id, c.version, c.ord, c.body FROM {table.rows} AS c")
-        asked.add(" WHERE c.tenant = ? AND c.tokens && ?::text[]", owner, wanted)
-        asked.bound("c", start, end, None)
-        asked.add(
-            " ORDER BY (SELECT count(*) FROM unnest(?::text[]) AS t (term)"
-            " WHERE t.term = ANY (c.tokens)) DESC, c.ord DESC, c.id DESC LIMIT ?",
-            wanted,
-            limit,
-        )
-        found = await self._session.rows(numbered(asked.text), *asked.values)
-        return tuple(map(_document, found))
+        searchable(collection)
+        table, owner, wanted = self._asked(collection, None, **filters)
+        if not terms or wanted.is_empty:
+            return Slice(())
+        held = [*dict.fromkeys(terms)]
+        made = query.search(table, owner, held, wanted, after=after, limit=limit + 1)
+        found = await self._rows(made)
+        end = None
+        if len(found) > limit:
+            id_, _, order, _, rank = found[limit - 1]
+            end = Position(order, id_, rank)
+        return Slice(tuple([_document(row[:4]) for row in found[:limit]]), end)
 
     async def across(
         self, collection: Collection[T], where: Where | None, end: int | None, limit: int
     ) -> tuple[Owned[T], ...]:
         """Rows of every tenant with the lowest `(order, tenant, id)` first."""
-        table = declared(self._tables, collection).table
-        filters = declared_filters(table, where)
-        asked = _Query(
-            f"SELECT c.tenant, c.id, c.version, c.ord, c.body FROM {table.rows} AS c WHERE TRUE"
-        )
-        if collection.scope != "tenant":
-            asked.add(" AND c.tenant = ?", scopes.writing(collection, ""))
-        asked.bound("c", None, end, None)
-        asked.check(table, filters)
-        asked.add(" ORDER BY c.ord, c.tenant, c.id LIMIT ?", limit)
-        found = await self._session.rows(numbered(asked.text), *asked.values)
+        table, wanted = self._stored(collection).table, asked(collection, where=where, end=end)
+        if wanted.is_empty:
+            return ()
+        found = await self._rows(query.across(table, wanted, limit))
         return tuple(Owned(row[0], Document(*row[1:])) for row in found)
+
+    def _stored(self, collection: Collection[Any]) -> Stored:
+        """The table of a collection.
+
+        Raises:
+            AssertionError: the store was opened without it.
+        """
+        try:
+            return self._tables[collection.name]
+        except KeyError:
+            raise AssertionError(f"{collection.name} is not declared to this store") from None
+
+    def _asked(
+        self, collection: Collection[Any], order: str | None, **filters: Unpack[Filters]
+    ) -> tuple[Table, str, Asked]:
+        """The table, whose rows are asked for, and which."""
+        owner = scopes.reading(collection, self._tenant)
+        return self._stored(collection).table, owner, asked(collection, order, **filters)
+
+    async def _rows(self, made: Query) -> list[Any]:
+        return await self._session.rows(numbered(made.text), *made.values)
 
     async def _version(self, table: Table, owner: str, id_: str) -> int:
         found = await self._session.rows(table.version, owner, id_)
         return found[0]["version"] if found else 0
 
-    async def _driver(self, table: Table, owner: str, filters: Where) -> str | None:
-        """The filter whose index is walked: of several, one with few rows."""
-        if len(filters) < 2:
-            return next(iter(filters), None)
-        asked = _Query("SELECT ")
-        for name, values in filters.items():
-            asked.probe(table, owner, name, values)
-        (counts,) = await self._session.rows(numbered(asked.text), *asked.values)
-        return min(zip(counts, filters, strict=True), key=lambda each: each[0])[1]
-
-
-def declared(tables: Tables, collection: Collection[Any]) -> Stored:
-    """The table of a collection.
-
-    Raises:
-        AssertionError: the store was opened without it.
-    """
-    try:
-        return tables[collection.name]
-    except KeyError:
-        raise AssertionError(f"{collection.name} is not declared to this store") from None
-
-
-def declared_filters(table: Table, where: Where | None) -> Where:
-    """The filters, each value once.
-
-    Raises:
-        AssertionError: a name is neither a key nor a facet.
-    """
-    if not where:
-        return {}
-    collection = table.collection
-    unknown = where.keys() - collection.keys.keys() - collection.facets.keys()
-    if unknown:
-        raise AssertionError(f"{collection.name} declares no filter {sorted(unknown)}")
-    return {name: tuple(dict.fromkeys(values)) for name, values in where.items()}
-
-
-# -- statements --------------------------------------------------------------------------------
+    async def _driver(
+        self, table: Table, owner: str, wanted: Asked, order: str | None
+    ) -> str | None:
+        """The filter whose index is walked: one that few rows have, and of those that many have
+        one that is in list order."""
+        ordered, others = query.drivers(wanted, order)
+        if not others and len(ordered) < 2:
+            return next(iter(ordered), None)
+        names = [*ordered, *others]
+        (counts,) = await self._rows(query.probe(table, owner, wanted, names))
+        fewest, best = min(zip(counts, names, strict=True), key=lambda each: each[0])
+        if fewest < PROBED_MAX:
+            return best
+        return next(iter(ordered), None)
 
 
 def _put(
@@ -207,102 +213,8 @@ def _put(
     else:
         statement = table.update
         values.append(expect)
-    pairs = [(name, value) for name, found in record.facets.items() for value in found]
-    if pairs or (expect != 0 and record.facets):
+    names, held = pairs(record)
+    if names or (expect != 0 and record.facets):
         statement = with_facets(table, statement, at=len(values) + 1, is_new=expect == 0)
-        values += [[name for name, _ in pairs], [value for _, value in pairs]]
+        values += [names, held]
     return statement, values
-
-
-def _scan(
-    table: Table,
-    owner: str,
-    filters: Where,
-    driver: str | None,
-    start: int | None,
-    end: int | None,
-    after: Position | None,
-    count: int,
-) -> "_Query":
-    """A listing: one walk of an index, or one for each value of the filter that is walked."""
-    wanted = filters[driver] if driver is not None else ()
-    line = "f" if driver in table.collection.facets else "c"
-    asked = _Query("SELECT c.id, c.version, c.ord, c.body FROM ")
-    if len(wanted) > 1:
-        asked = _Query(
-            "SELECT DISTINCT ON (r.ord, r.id) r.* FROM unnest(?::text[]) AS v (value)"
-            " CROSS JOIN LATERAL (SELECT c.id, c.version, c.ord, c.body FROM ",
-            wanted,
-        )
-    asked.walk(table, owner, driver, wanted)
-    asked.bound(line, start, end, after)
-    asked.check(table, {name: filters[name] for name in filters if name != driver})
-    asked.add(f" ORDER BY {line}.ord DESC, {line}.id DESC LIMIT ?", count)
-    if len(wanted) > 1:
-        asked.add(") AS r ORDER BY r.ord DESC, r.id DESC LIMIT ?", count)
-    return asked
-
-
-class _Query:
-    """A statement in the making: its text, with a question mark for each of its values."""
-
-    def __init__(self, text: str, *values: object) -> None:
-        self.text = text
-        self.values = [*values]
-
-    def add(self, text: str, *values: object) -> None:
-        """Go on with the text and its values."""
-        self.text += text
-        self.values += values
-
-    def walk(self, table: Table, owner: str, driver: str | None, wanted: tuple[str, ...]) -> None:
-        """The table whose index is walked, and where the walk goes."""
-        value = ("v.value", ()) if len(wanted) > 1 else ("?", wanted)
-        if driver is None:
-            self.add(f"{table.rows} AS c WHERE c.tenant = ?", owner)
-        elif driver in table.collection.facets:
-            self.add(
-                f"{table.facet_rows} AS f JOIN {table.rows} AS c ON c.tenant = f.tenant"
-                f" AND c.id = f.id WHERE f.name = '{driver}' AND f.tenant = ?",
-                owner,
-            )
-            self.add(f" AND f.value = {value[0]}", *value[1])
-        else:
-            self.add(f"{table.rows} AS c WHERE c.tenant = ?", owner)
-            self.add(f" AND c.k_{driver} = {value[0]}", *value[1])
-
-    def bound(
-        self, line: str, start: int | None, end: int | None, after: Position | None
-    ) -> None:
-        """Both ends of the walk: of two upper bounds the tighter, where the walk begins."""
-        if start is not None:
-            self.add(f" AND {line}.ord >= ?::bigint", start)
-        if after is not None and (end is None or after.order <= end):
-            self.add(f" AND ({line}.ord, {line}.id) < (?::bigint, ?)", after.order, after.id)
-        elif end is not None:
-            self.add(f" AND {line}.ord <= ?::bigint", end)
-
-    def check(self, table: Table, filters: Where) -> None:
-        """Filters that are looked at row by row."""
-        for name, values in filters.items():
-            if name in table.collection.facets:
-                self.add(
-                    f" AND EXISTS (SELECT FROM {table.facet_rows} AS g WHERE g.tenant = c.tenant"
-                    f" AND g.id = c.id AND g.name = '{name}' AND g.value = ANY (?::text[]))",
-                    values,
-                )
-            else:
-                # The empty text keeps the planner from walking this index and sorting.
-                self.add(f" AND c.k_{name} || '' = ANY (?::text[])", values)
-
-    def probe(self, table: Table, owner: str, name: str, values: tuple[str, ...]) -> None:
-        """One column: how many rows a filter finds, up to a limit."""
-        source, condition = table.rows, f"k_{name}"
-        if name in table.collection.facets:
-            source, condition = table.facet_rows, f"name = '{name}' AND value"
-        self.add(
-            f"{', ' if self.values else ''}(SELECT count(*) FROM (SELECT FROM {source}"
-            f" WHERE tenant = ? AND {condition} = ANY (?::text[]) LIMIT {PROBED_MAX}) AS p)",
-            owner,
-            values,
-        )

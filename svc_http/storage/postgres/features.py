@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from svc_core.ports import Collection
+from svc_core.ports import NO_NUMBER, Collection
 from svc_http.storage.postgres.table import TEXT, Table
 
 
@@ -33,6 +33,7 @@ class Index(NamedTuple):
 def shape_of(collection: Collection[Any]) -> Shape:
     """What a collection declares."""
     features = {Feature("key", key) for key in collection.keys}
+    features |= {Feature("number", number) for number in collection.number_names}
     features |= {Feature("facet", facet) for facet in collection.facets}
     return frozenset(features if collection.search is None else {*features, Feature("text", "")})
 
@@ -49,8 +50,8 @@ def from_stored(text: str) -> Shape:
 
 def words(shape: Shape, sign: str) -> str:
     """What comes or goes, in the words of a step."""
-    named = [f"{sign}{feature.name}" for feature in sorted(shape, key=_name) if feature.name]
-    return " ".join([*named, *(f"{sign}text index" for feature in shape if not feature.name)])
+    named = [f"{sign}{name}" for name in sorted(feature.name for feature in shape) if name]
+    return " ".join([*named, *("text index" for feature in shape if not feature.name)])
 
 
 def create(made: Table) -> list[str]:
@@ -88,6 +89,9 @@ def indexes(made: Table, shape: Shape, number: int) -> list[Index]:
         if kind == "key":
             on = f"(tenant, k_{name}, ord DESC, id DESC) WHERE k_{name} IS NOT NULL"
             found.append(Index(f"i_{rows}_{name}", f"ON {rows} {on}"))
+        elif kind == "number":
+            on = f"(tenant, n_{name} DESC, id DESC)"
+            found.append(Index(f"i_{rows}_{name}", f"ON {rows} {on}"))
         elif kind == "text":
             found.append(Index(f"t_{rows}", f"ON {rows} USING gin (tokens)"))
     return found
@@ -114,8 +118,6 @@ def _stale(made: Table, number: int) -> Index:
 def _columns(feature: Feature) -> list[tuple[str, str]]:
     if feature.kind == "key":
         return [(f"k_{feature.name}", TEXT)]
+    if feature.kind == "number":
+        return [(f"n_{feature.name}", f"bigint NOT NULL DEFAULT {NO_NUMBER}")]
     return [("tokens", f"text[] {TEXT.removeprefix('text ')}")] if feature.kind == "text" else []
-
-
-def _name(feature: Feature) -> str:
-    return feature.name

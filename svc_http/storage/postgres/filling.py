@@ -15,7 +15,7 @@ from typing import Any
 from attrs import evolve
 
 from svc_http.storage.postgres.documents import Stored
-from svc_http.storage.postgres.table import Table, with_facets
+from svc_http.storage.postgres.table import Table, pairs, with_facets
 
 ROWS_MAX = 200
 
@@ -57,7 +57,6 @@ async def _fill_row(
     values: list[object] = [tenant, id_, *made.values(number, record)[:-1]]
     statement = made.fill
     if collection.facets:
-        pairs = [(name, value) for name, found in record.facets.items() for value in found]
         statement = with_facets(made, statement, at=len(values) + 1, is_new=False)
-        values += [[name for name, _ in pairs], [value for _, value in pairs]]
+        values += pairs(record)
     await connection.fetch(statement, *values)

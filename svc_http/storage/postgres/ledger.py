@@ -51,12 +51,20 @@ _ADD_NODES = (
 )
 _SEALED = f"SELECT {_COLUMNS} FROM ledger_lines AS l WHERE l.tenant = $1"
 _GET = f"{_SEALED} AND id = $2"
+_GET_MANY = f"{_SEALED} AND id = ANY ($2::text[])"
 _RANGE = "FROM ledger_lines WHERE tenant = $1 AND seq >= $2 AND seq < $3 ORDER BY seq"
 _LINES = f"SELECT line {_RANGE}"
 _SEALS = f"SELECT seal {_RANGE}"
-_ABOUT = "FROM ledger_lines WHERE tenant = $1 AND subject = $2"
-_OF_SUBJECT = f"SELECT line {_ABOUT} AND seq < $3 ORDER BY seq LIMIT $4"
-_COUNT_OF = f"SELECT count(*) {_ABOUT}"
+_OF_SUBJECTS = (
+    "SELECT s.subject, l.line FROM unnest($2::text[]) WITH ORDINALITY AS s (subject, place)"
+    " CROSS JOIN LATERAL (SELECT seq, line FROM ledger_lines WHERE tenant = $1"
+    " AND subject = s.subject AND seq < $3 ORDER BY seq LIMIT $4) AS l"
+    " ORDER BY s.place, l.seq LIMIT $4"
+)
+_COUNTS_OF = (
+    "SELECT subject, count(*) FROM ledger_lines WHERE tenant = $1 AND subject = ANY ($2::text[])"
+    " GROUP BY subject"
+)
 _OPENED = f"{_SEALED} AND opens AND seq < $2"
 _NEWEST = " ORDER BY seq DESC LIMIT $3"
 _HELD = (
@@ -67,8 +75,9 @@ _OPENED_BY_KEY = (
     f"{_OPENED} AND subject IN (SELECT h.subject {_HELD.format(digest='$4', end='$5')}){_NEWEST}"
 )
 _HOLDERS = (
-    f"SELECT h.subject {_HELD.format(digest='$2', end='$3')}"
-    " GROUP BY h.subject ORDER BY min(k.seq) LIMIT $4"
+    "SELECT d.digest, s.subject FROM unnest($2::bigint[]) AS d (digest) CROSS JOIN LATERAL"
+    f" (SELECT h.subject, min(k.seq) AS first {_HELD.format(digest='d.digest', end='$3')}"
+    " GROUP BY h.subject ORDER BY first LIMIT $4) AS s ORDER BY s.first"
 )
 _SIZE_AT = (
     "WITH RECURSIVE halving (low, high) AS ("
@@ -84,9 +93,7 @@ _NODES = (
     " AND number < $4 ORDER BY number"
 )
 _ERASE = "UPDATE ledger_lines SET line = $3, keys = NULL WHERE tenant = $1 AND id = $2"
-_DROP_KEYS = (
-    "DELETE FROM ledger_keys WHERE tenant = $1 AND digest = ANY($2::bigint[]) AND seq = $3"
-)
+_DROP_KEYS = "DELETE FROM ledger_keys WHERE tenant = $1 AND digest = ANY($2::bigint[]) AND seq = $3"
 _KEEP = (
     "INSERT INTO ledger_checkpoints AS c (tenant, day, size, text) VALUES ($1, $2, $3, $4)"
     " ON CONFLICT (tenant, day) DO UPDATE SET size = excluded.size, text = excluded.text"
@@ -136,7 +143,7 @@ class PostgresLedger:
             raise StaleVersionError(size)
         check_time(self._recorded_at, lines)
         await self._check_ids(lines)
-        self._session.write("ledger")
+        self._session.write()
         self._head, self._is_grown = head, True
         self._ids.update(line.id for line in lines)
         self._lines += lines
@@ -165,20 +172,28 @@ class PostgresLedger:
         found = await self._session.asked(_GET, self._tenant, id_)
         return sealed(found[0]) if found else None
 
+    async def get_many(self, ids: Sequence[str]) -> dict[str, SealedLine]:
+        """The lines of the records that are there."""
+        found = await self._session.asked(_GET_MANY, self._tenant, ids)
+        lines = {row["id"]: sealed(row) for row in found}
+        return {id_: lines[id_] for id_ in ids if id_ in lines}
+
     async def lines(self, start: int, end: int) -> tuple[bytes, ...]:
         """The lines of a range."""
         return await self._column(_LINES, start, end)
 
-    async def of_subject(
-        self, subject: str, *, size: int | None = None, limit: int
-    ) -> tuple[bytes, ...]:
-        """The lines about a subject, oldest first."""
-        return await self._column(_OF_SUBJECT, subject, _end(size), limit)
+    async def of_subjects(
+        self, subjects: Sequence[str], *, size: int | None = None, limit: int
+    ) -> tuple[tuple[str, bytes], ...]:
+        """The lines about one subject after the other, oldest first."""
+        asked = ([*dict.fromkeys(subjects)], _end(size), limit)
+        found = await self._session.asked(_OF_SUBJECTS, self._tenant, *asked)
+        return tuple(map(tuple, found))
 
-    async def count_of(self, subject: str) -> int:
-        """How many lines there are about the subject."""
-        (count,) = await self._column(_COUNT_OF, subject)
-        return int(count)
+    async def counts_of(self, subjects: Sequence[str]) -> dict[str, int]:
+        """How many lines there are about each subject."""
+        counted = dict(await self._session.asked(_COUNTS_OF, self._tenant, subjects))
+        return {subject: counted.get(subject, 0) for subject in subjects}
 
     async def opened(
         self,
@@ -196,9 +211,17 @@ class PostgresLedger:
             found = await self._session.asked(_OPENED_BY_KEY, *asked, digest_of(key), _end(size))
         return tuple(map(sealed, found))
 
-    async def holders(self, key: str, *, size: int | None = None, limit: int) -> tuple[str, ...]:
-        """The subjects about which a line states `key`."""
-        return await self._column(_HOLDERS, digest_of(key), _end(size), limit)
+    async def holders(
+        self, keys: Sequence[str], *, size: int | None = None, limit: int
+    ) -> dict[str, tuple[str, ...]]:
+        """The subjects about which a line states each key."""
+        digests = {key: digest_of(key) for key in keys}
+        asked = ([*digests.values()], _end(size), limit)
+        found = await self._session.asked(_HOLDERS, self._tenant, *asked)
+        return {
+            key: tuple(row["subject"] for row in found if row["digest"] == digest)
+            for key, digest in digests.items()
+        }
 
     async def size_at(self, recorded_at: str) -> int:
         """How many lines were recorded at or before this time."""
@@ -221,7 +244,7 @@ class PostgresLedger:
         old = await self.get(id_)
         if old is None:
             raise AssertionError(f"the ledger holds no {id_}")
-        self._session.write("ledger")
+        self._session.write()
         await self._session.rows(_ERASE, self._tenant, id_, line)
         digests = [digest_of(key) for key in old.keys]
         await self._session.rows(_DROP_KEYS, self._tenant, digests, old.seq)
@@ -229,7 +252,7 @@ class PostgresLedger:
 
     async def keep_checkpoint(self, day: str, size: int, text: bytes) -> None:
         """Keep the checkpoint, unless a larger one of its day is kept."""
-        self._session.write("ledger")
+        self._session.write()
         await self._session.rows(_KEEP, self._tenant, day, size, text)
 
     async def checkpoints(self) -> tuple[bytes, ...]:

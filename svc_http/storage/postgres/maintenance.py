@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from svc_core.ports import Collection
-from svc_http.storage.errors import StorageUnavailable
 from svc_http.storage.postgres import filling, migrations
 from svc_http.storage.postgres.connection import TENDS, connect, told
 from svc_http.storage.postgres.migrations import Applied, Status

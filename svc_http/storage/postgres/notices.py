@@ -24,14 +24,14 @@ LOOK_SECONDS = 1.0
 RETRY_SECONDS = 0.5
 ANSWER_SECONDS = 3.0
 
-Heard = Callable[[frozenset[str] | None], None]
+Hearing = Callable[[frozenset[str] | None], None]
 """Told what was written to; None where nobody knows."""
 
 
 class Notices:
     """A connection that tells and listens, made anew whenever it is lost."""
 
-    def __init__(self, connect: Callable[[], Awaitable[Any]], heard: Heard) -> None:
+    def __init__(self, connect: Callable[[], Awaitable[Any]], heard: Hearing) -> None:
         self._connect = connect
         self._heard = heard
         self._origin = secrets.token_hex(8)

@@ -59,7 +59,7 @@ class Session:
         self.connection = connection
         self.waiting: list[Waiting] = []
         self.names: set[str] = set()
-        """What was written to: collections, and the parts of a transaction."""
+        """The collections in which rows were written."""
         self.has_erased = False
         """Whether content is to leave the files of the server."""
         self.writes = 0
@@ -73,8 +73,8 @@ class Session:
         self.moved = clock()
         """When something last went to the server or came from it."""
 
-    def write(self, name: str) -> None:
-        """Say that something is about to be written to `name`.
+    def write(self, collection: str | None = None) -> None:
+        """Say that something is about to be written, rows of this collection or no rows.
 
         Raises:
             AssertionError: nothing may be.
@@ -82,7 +82,8 @@ class Session:
         if not self.is_writable:
             raise AssertionError("a reading transaction writes")
         self.writes += 1
-        self.names.add(name)
+        if collection is not None:
+            self.names.add(collection)
 
     async def rows(self, statement: str, *values: object) -> list[Any]:
         """What a statement returns; values stand where it has $1, $2 and so on."""

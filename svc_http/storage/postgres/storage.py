@@ -6,11 +6,12 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar, cast
 
-from svc_core.ports import SYSTEM, Collection, Owned, Transaction
+from svc_core.ports import SYSTEM, Collection, Heard, Owned, Transaction
+from svc_http.storage.asked import Where
 from svc_http.storage.errors import StorageUnavailable
 from svc_http.storage.postgres import erasure, filling, migrations, unfinished
-from svc_http.storage.postgres.connection import SERVES, TENDS, connect, is_of_server
-from svc_http.storage.postgres.documents import Tables, Where
+from svc_http.storage.postgres.connection import SERVES, TENDS, connect
+from svc_http.storage.postgres.documents import Tables
 from svc_http.storage.postgres.links import STALL_SECONDS, Link, serve
 from svc_http.storage.postgres.maintenance import tended
 from svc_http.storage.postgres.notices import Notices
@@ -53,7 +54,7 @@ class PostgresStorage:
         self._dsn = dsn
         self._tables = tables
         self._version = 0
-        self._watchers: tuple[Callable[[], None], ...] = ()
+        self._watchers: tuple[Heard, ...] = ()
         self._wait_seconds = wait_seconds
         self._stall_seconds = stall_seconds
         self._writes = Queue(one_at_a_time=True, units_max=units_waiting)
@@ -125,7 +126,7 @@ class PostgresStorage:
         """
         return self._version
 
-    def watch(self, heard: Callable[[], None]) -> None:
+    def watch(self, heard: Heard) -> None:
         """Have `heard` called after every commit that wrote, on the event loop."""
         self._watchers = (*self._watchers, heard)
 
@@ -182,10 +183,11 @@ class PostgresStorage:
         if session.has_erased:
             self._erasures.begin()
 
-    def _heard(self, _names: frozenset[str] | None) -> None:
+    def _heard(self, names: frozenset[str] | None) -> None:
+        """Note a commit; where nobody knows what it wrote to, it may be anything."""
         self._version += 1
         for heard in self._watchers:
-            heard()
+            heard(frozenset(self._tables) if names is None else names)
 
     async def _watch(self) -> None:
         """Give up what waits or stands still for too long."""

@@ -35,6 +35,7 @@ class Table:
     facet_rows: str
     columns: tuple[str, ...]
     get: str
+    get_many: str
     version: str
     insert: str
     upsert: str
@@ -45,7 +46,8 @@ class Table:
     def values(self, shape: int, record: Record) -> list[object]:
         """What stands in `columns` for this record."""
         made: list[object] = [record.order, shape]
-        made += (record.keys[key] for key in self.collection.keys)
+        made += (record.keys[name] for name in self.collection.keys)
+        made += (record.numbers[name] for name in self.collection.number_names)
         if record.search is not None:
             made.append(tokens(record.search))
         return [*made, record.raw]
@@ -56,16 +58,25 @@ def tokens(text: str) -> list[str]:
     return sorted(set(text.split(" ")) - {""})
 
 
+def pairs(record: Record) -> tuple[list[str], list[str]]:
+    """The names and the values of its facets, side by side."""
+    found = [(name, value) for name, values in record.facets.items() for value in values]
+    return [name for name, _ in found], [value for _, value in found]
+
+
 def table(collection: Collection[Any]) -> Table:
     """The tables of a collection.
 
     Raises:
         AssertionError: a declared name cannot be an identifier, or two differ only by case.
     """
-    _check_names(collection.name, (*collection.keys, *collection.facets))
+    names = (*collection.keys, *collection.facets, *collection.number_names)
+    _check_names(collection.name, names)
     rows, facet_rows = f"c_{collection.name}", f"f_{collection.name}"
     texts = () if collection.search is None else ("tokens",)
-    columns = ("ord", "shape", *(f"k_{key}" for key in collection.keys), *texts, "body")
+    filters = [f"k_{name}" for name in collection.keys]
+    filters += [f"n_{name}" for name in collection.number_names]
+    columns = ("ord", "shape", *filters, *texts, "body")
     marks = ", ".join(f"${number}" for number in range(1, len(columns) + 3))
     inserted = f"INSERT INTO {rows} (tenant, id, version, {', '.join(columns)}) VALUES ("
     inserted += marks.replace("$2,", "$2, 1,", 1) + ") ON CONFLICT (tenant, id)"
@@ -77,6 +88,9 @@ def table(collection: Collection[Any]) -> Table:
         facet_rows=facet_rows,
         columns=columns,
         get=f"SELECT version, ord, body FROM {rows} WHERE tenant = $1 AND id = $2",
+        get_many=(
+            f"SELECT id, version, ord, body FROM {rows} WHERE tenant = $1 AND id = ANY ($2::text[])"
+        ),
         version=f"SELECT version FROM {rows} WHERE tenant = $1 AND id = $2",
         insert=f"{inserted} DO NOTHING RETURNING version",
         upsert=f"{inserted} DO UPDATE SET version = {rows}.version + 1, {news} RETURNING version",

@@ -89,7 +89,7 @@ class Writer:
                     raise
                 lost += is_lost(error)
                 turn += 1
-                if not (is_lost(error) and lost < 2 or is_passing(error) and turn <= TURNS_MAX):
+                if not ((is_lost(error) and lost < 2) or (is_passing(error) and turn <= TURNS_MAX)):
                     raise
                 await asyncio.sleep(random.uniform(0, PAUSE_SECONDS))  # noqa: S311
 
