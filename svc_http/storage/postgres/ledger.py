@@ -100,7 +100,7 @@ class PostgresLedger:
     async def get_many(self, ids: Sequence[str]) -> dict[str, SealedLine]:
         """The lines of the records that are there."""
         found = await self._session.asked(_SQL["get_many"], self._tenant, ids)
-        lines = {row["id"]: _sealed(row) for row in found}
+        lines = {row["id"]: sealed(row) for row in found}
         return {id_: lines[id_] for id_ in ids if id_ in lines}
 
     async def lines(self, start: int, end: int) -> tuple[bytes, ...]:
@@ -134,15 +134,15 @@ class PostgresLedger:
             found = await self._session.asked(_SQL["opened"], *asked)
         else:
             found = await self._session.asked(
-                _SQL["opened_by_key"], *asked, _digest(key), _end(size)
+                _SQL["opened_by_key"], *asked, digest_of(key), _end(size)
             )
-        return tuple(map(_sealed, found))
+        return tuple(map(sealed, found))
 
     async def holders(
         self, keys: Sequence[str], *, size: int | None = None, limit: int
     ) -> dict[str, tuple[str, ...]]:
         """The subjects about which a line states each key."""
-        digests = {key: _digest(key) for key in keys}
+        digests = {key: digest_of(key) for key in keys}
         asked = ([*digests.values()], _end(size), limit)
         found = await self._session.asked(_SQL["holders"], self._tenant, *asked)
         return {
@@ -173,7 +173,7 @@ class PostgresLedger:
             raise AssertionError(f"the ledger holds no {id_}")
         self._session.write()
         await self._session.rows(_SQL["erase"], self._tenant, id_, line)
-        digests = [_digest(key) for key in old.keys]
+        digests = [digest_of(key) for key in old.keys]
         await self._session.rows(_SQL["drop_keys"], self._tenant, digests, old.seq)
         self._session.has_erased = True
 
@@ -192,8 +192,8 @@ class PostgresLedger:
             return []
         tenant = self._tenant
         parts: list[Part] = [(_SQL["grow"], [tenant, *self._head, self._recorded_at])]
-        rows = [_row(line) for line in self._lines.values()]
-        keys = [(_digest(key), line.seq) for line in self._lines.values() for key in line.keys]
+        rows = [row_of(line) for line in self._lines.values()]
+        keys = [(digest_of(key), line.seq) for line in self._lines.values() for key in line.keys]
         for name, table in (("add_lines", rows), ("add_keys", keys), ("add_nodes", self._nodes)):
             if table:
                 parts.append((_SQL[name], [tenant, *map(list, zip(*table, strict=True))]))
@@ -210,12 +210,12 @@ class PostgresLedger:
         return tuple(value for (value,) in found)
 
 
-def _row(line: SealedLine) -> tuple[object, ...]:
+def row_of(line: SealedLine) -> tuple[object, ...]:
     seq, id_, subject, opens, recorded_at, keys, seal, bytes_ = line
     return (seq, id_, subject, opens, recorded_at, _json(keys) if keys else None, seal, bytes_)
 
 
-def _sealed(row: Any) -> SealedLine:
+def sealed(row: Any) -> SealedLine:
     seq, id_, subject, opens, recorded_at, keys, seal, line = row
     named = () if keys is None else tuple(json.loads(keys))
     return SealedLine(seq, id_, subject, opens, recorded_at, named, seal, line)
@@ -226,6 +226,6 @@ def _end(*bounds: int | None) -> int:
     return min((bound for bound in bounds if bound is not None), default=_ALL)
 
 
-def _digest(key: str) -> int:
+def digest_of(key: str) -> int:
     """What a designator is found by: 64 bits of its SHA-256."""
     return int.from_bytes(sha256(key.encode()).digest()[:8], signed=True)

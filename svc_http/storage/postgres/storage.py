@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 from svc_core.ports import SYSTEM, Collection, Heard, Owned, Transaction
 from svc_http.storage.asked import Where
 from svc_http.storage.errors import StorageUnavailable
-from svc_http.storage.postgres import filling, migrations
+from svc_http.storage.postgres import filling, migrations, unfinished
 from svc_http.storage.postgres.connection import IDLE_SECONDS, STATEMENT_SECONDS
 from svc_http.storage.postgres.documents import Tables
 from svc_http.storage.postgres.links import STALL_SECONDS, Link
@@ -102,6 +102,7 @@ class PostgresStorage:
         declared = tuple(collections)
         async with tended(dsn) as connection:
             await migrations.apply(connection, declared, epoch, also_drops=False)
+            await unfinished.check(connection)
             tables = await migrations.stored(connection, declared)
         store = cls(dsn, tables, limits)
         try:

@@ -45,7 +45,8 @@ class Table:
         self.collection = collection
         self.rows = rows = f"c_{collection.name}"
         self.facets = f"f_{collection.name}"
-        columns = ["ord", "shape", *(n for n in _checked(collection) if n[0] != "f"), "body"]
+        filters = (name for name in _checked(collection) if name[0] != "f")
+        self.columns = columns = ["ord", "shape", *filters, "body"]
         marks = ", ".join(f"${number}" for number in range(3, len(columns) + 3))
         insert = f"INSERT INTO {rows} (tenant, id, version, {', '.join(columns)})"
         insert += f" VALUES ($1, $2, 1, {marks}) ON CONFLICT (tenant, id)"
