@@ -121,7 +121,7 @@ class PostgresFilled(PostgresHeld):
         found, facets = [], []
         for tenant, id_, version, raw in rows:
             record = record_of(table.collection, raw)
-            found.append((tenant, id_, version, *table.values(number, record)))
+            found.append((tenant, id_, version, *table.values(tenant, number, record)))
             for name, values in record.facets.items():
                 facets += [(tenant, id_, name, value, record.order) for value in values]
         await self._add(table.rows, (*_DOCUMENT[:3], *table.columns), found)
