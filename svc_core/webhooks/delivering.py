@@ -174,7 +174,8 @@ async def _begin(
         delivery = rules.begun(before, attempt_id, ctx.now)
         await ctx.save(DELIVERIES, id_, delivery)
         await ctx.remove(WAITING, id_)
-        number, event = delivery.attempts[-1].number, events[delivery.event_id]
+        event = events.get(delivery.event_id) or await ctx.value(EVENTS, delivery.event_id)
+        number = delivery.attempts[-1].number
         tasks.append(Task(webhook.id, id_, attempt_id, number, webhook.url, event, signing))
     return tasks
 
