@@ -1,4 +1,4 @@
-"""What the core asks of its host: storage, identifiers and nothing else.
+"""What the core asks of its host: storage, what processes share, identifiers; nothing else.
 
 A host implements these Protocols; the core never waits for anything but them.
 
@@ -35,6 +35,18 @@ from svc_core.ports.ledger import (
     LedgerNode,
     SealedLine,
 )
+from svc_core.ports.shared import (
+    EVERYTHING,
+    Counted,
+    Counters,
+    Failures,
+    Leases,
+    Locked,
+    Lockouts,
+    Pool,
+    SharedUnavailable,
+    Signals,
+)
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -45,6 +57,7 @@ SYSTEM = ""
 __all__ = [
     "BASE_V1",
     "BASE_V2",
+    "EVERYTHING",
     "LEDGER_LEVELS",
     "SYSTEM",
     "Answer",
@@ -54,19 +67,28 @@ __all__ = [
     "ChangeType",
     "Changes",
     "Collection",
+    "Counted",
+    "Counters",
     "Document",
     "Documents",
     "DuplicateRecordError",
+    "Failures",
     "FeedPosition",
     "Ids",
+    "Leases",
     "Ledger",
     "LedgerHead",
     "LedgerNode",
+    "Locked",
+    "Lockouts",
     "Owned",
+    "Pool",
     "Position",
     "Record",
     "Scope",
     "SealedLine",
+    "SharedUnavailable",
+    "Signals",
     "Slice",
     "StaleVersionError",
     "Storage",
