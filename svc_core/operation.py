@@ -8,7 +8,7 @@ A use case receives a `Context` and its request object, and returns one of the c
 `remove`, `page`) are the context's, so that a change record is never forgotten.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from operator import attrgetter
@@ -195,6 +195,11 @@ class Context:
         document = await self.tx.documents.get(collection, id_)
         return None if document is None else collection.decode(document.raw)
 
+    async def find_many(self, collection: Collection[T], ids: Iterable[str]) -> dict[str, T]:
+        """What the rows hold that are there, by their identifiers."""
+        found = await self.tx.documents.get_many(collection, list(dict.fromkeys(ids)))
+        return {id_: collection.decode(document.raw) for id_, document in found.items()}
+
     async def unchanged(self, collection: Collection[T], seen: Document[T]) -> T | None:
         """What a row holds that a worker acted on; None once anybody has changed it since."""
         document = await self.tx.documents.get(collection, seen.id)
@@ -215,10 +220,11 @@ class Context:
         Raises:
             Problem: VALIDATION_FAILED, naming by `pointer` and position each that is not there.
         """
+        there = await self.tx.documents.get_many(collection, ids)
         faults = [
             Fault(f"{pointer}/{at}", f"is no {collection.kind} of this workspace")
             for at, id_ in enumerate(ids)
-            if id_ not in known and await self.tx.documents.get(collection, id_) is None
+            if id_ not in known and id_ not in there
         ]
         if faults:
             raise Problem(problem.VALIDATION_FAILED, problem.describe(faults))

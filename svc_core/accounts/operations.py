@@ -262,11 +262,8 @@ async def note_use(ctx: Context, uses: Mapping[str, datetime]) -> int:
     A later use that is kept already is not put back.
     """
     written = 0
-    for key_id, at in uses.items():
-        before = await ctx.find(KEYS, key_id)
-        if before is None:
-            continue
-        after = key_rules.used(before, at)
+    for key_id, before in (await ctx.find_many(KEYS, uses)).items():
+        after = key_rules.used(before, uses[key_id])
         if after is not before:
             await ctx.save(KEYS, key_id, after)
             written += 1

@@ -9,6 +9,7 @@ import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import takewhile
 from typing import Annotated, Any, Protocol
 
 import attrs
@@ -257,13 +258,10 @@ async def append_entries(ctx: Context, request: AppendEntries) -> One[Appended]:
 
 async def _known(ctx: Context, entries: Sequence[Entry], salts: list[bytes]) -> tuple[str, ...]:
     """The records of the first entries, as far as they are there already."""
-    known: list[str] = []
-    for made in drafts(tuple(entries), author="system", salts=salts):
-        id_ = record_id(made.kind, payload_hash(payload_bytes(made.payload)))
-        if await ctx.tx.ledger.get(id_) is None:
-            break
-        known.append(id_)
-    return tuple(known)
+    made = drafts(tuple(entries), author="system", salts=salts)
+    ids = [record_id(each.kind, payload_hash(payload_bytes(each.payload))) for each in made]
+    known = await ctx.tx.ledger.get_many(ids)
+    return tuple(takewhile(known.__contains__, ids))
 
 
 def _counted(refused: Problem, known: int) -> Problem:

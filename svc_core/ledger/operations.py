@@ -275,7 +275,7 @@ async def list_subjects(ctx: Context, request: ListSubjects) -> Page[SubjectRow]
         before=None if position is None else position.order, key=key, limit=request.limit + 1
     )
     found = opened[: request.limit]
-    rows = tuple([wire.dumps(await reading.subject_row(ctx, line)) for line in found])
+    rows = tuple(map(wire.dumps, await reading.subject_rows(ctx, found)))
     end = Position(found[-1].seq, "") if len(opened) > len(found) else None
     return Page(rows, ctx.seal_cursor(end, binding))
 

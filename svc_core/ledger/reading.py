@@ -1,6 +1,6 @@
 """Reading the ledger: lists, folds, exports, proofs and verification. Nothing here writes."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Final
 
 import attrs
@@ -24,10 +24,10 @@ from svc_core.ledger.model import Consistency, SubjectRow, Verification, verific
 from svc_core.ledger.picture import svg
 from svc_core.ledger.records import Record, decode, split
 from svc_core.ledger.repository import (
-    SUBJECT_RECORDS_MAX,
     Proofs,
     checkpoint_of,
     head_of,
+    lines_of,
     prefix,
     records_of,
     vkey_of,
@@ -63,9 +63,17 @@ class Bounds:
 # -- subjects ----------------------------------------------------------------------------------
 
 
-async def subject_row(ctx: Context, opening: SealedLine) -> SubjectRow:
-    """The subject that a record opened, as it is described now."""
-    lines = await ctx.tx.ledger.of_subject(opening.subject, limit=SUBJECT_RECORDS_MAX)
+async def subject_rows(ctx: Context, openings: Sequence[SealedLine]) -> tuple[SubjectRow, ...]:
+    """The subjects that these records opened, as they are described now."""
+    opened = {opening.subject: opening for opening in openings}
+    rows = {
+        subject: _subject_row(ctx, opened[subject], lines)
+        async for subject, lines in lines_of(ctx, opened)
+    }
+    return tuple(rows[opening.subject] for opening in openings)
+
+
+def _subject_row(ctx: Context, opening: SealedLine, lines: Iterable[bytes]) -> SubjectRow:
     # Only the records of the subject itself say what it is; the others need not be decoded.
     identity = [decode(line) for line in lines if _SUBJECT_KIND in split(line).head]
     stated = fold(identity, opening.subject, valid_time=timestamps.of(ctx.now)).identity
@@ -127,32 +135,36 @@ async def view_of(
 
 async def _collisions(ctx: Context, view: SubjectView, head: TreeHead) -> tuple[CollisionView, ...]:
     """Which designators in force other subjects bear in force as well."""
-    found = []
-    for scheme, value in dict.fromkeys((each.scheme, each.value) for each in view.designators):
-        if not isinstance(scheme, str) or not isinstance(value, str):
-            continue  # erased: what it was is not known
-        others = await ctx.tx.ledger.holders(
-            f"{scheme}:{value}", size=head.size, limit=HOLDERS_MAX + 1
-        )
-        bearing = [
-            other
-            for other in others
-            if other != view.id and await _bears(ctx, other, (scheme, value), view, head)
-        ]
-        if bearing:
-            found.append(CollisionView(scheme, value, tuple(sorted(bearing))))
-    return tuple(found)
-
-
-async def _bears(
-    ctx: Context, subject: str, name: tuple[str, str], view: SubjectView, head: TreeHead
-) -> bool:
-    standing = Standing.of(await records_of(ctx, subject, size=head.size), subject)
-    return any(
-        record.kind == "designator"
-        and ((record.payload or {}).get("scheme"), (record.payload or {}).get("value")) == name
-        for record in standing.live(view.valid_time)
+    names = {
+        f"{each.scheme}:{each.value}": (each.scheme, each.value)
+        for each in view.designators
+        # Of one that was erased it is not known what it was.
+        if isinstance(each.scheme, str) and isinstance(each.value, str)
+    }
+    holders = await ctx.tx.ledger.holders([*names], size=head.size, limit=HOLDERS_MAX + 1)
+    others = dict.fromkeys(
+        subject for held in holders.values() for subject in held if subject != view.id
     )
+    borne = {
+        subject: _borne(tuple(map(decode, lines)), subject, view.valid_time)
+        async for subject, lines in lines_of(ctx, others, size=head.size)
+    }
+    found = [
+        (*name, [other for other in holders[key] if name in borne.get(other, ())])
+        for key, name in names.items()
+    ]
+    return tuple(
+        CollisionView(scheme, value, tuple(sorted(bearing)))
+        for scheme, value, bearing in found
+        if bearing
+    )
+
+
+def _borne(records: Sequence[Record], subject: str, valid_time: str) -> set[tuple[str, str]]:
+    """The designators that a subject has in force."""
+    live = Standing.of(records, subject).live(valid_time)
+    payloads = [record.payload or {} for record in live if record.kind == "designator"]
+    return {(str(each.get("scheme")), str(each.get("value"))) for each in payloads}
 
 
 async def picture_of(ctx: Context, subject: str, asked: Bounds, *, marked: bool) -> bytes:
@@ -187,8 +199,8 @@ async def bundle_of(ctx: Context, subject: str, asked: Bounds, tlp: stix.Tlp) ->
             f"validTime: at most {RELATED_MAX} other subjects go into a bundle, not {len(related)}",
         )
     found = [*records]
-    for other in related:
-        found += await records_of(ctx, other, size=head.size)
+    async for _, lines in lines_of(ctx, related, size=head.size):
+        found += map(decode, lines)
     return stix.bundle(
         found,
         subject,

@@ -5,7 +5,7 @@ Rule 1: a ledger exists as soon as its workspace does; its identifier follows fr
 Rule 2: every answer names the prefix of the log that it was made from, so that it can be repeated.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Final
 
 from attrs import field, frozen
@@ -114,5 +114,30 @@ def _recorded_at(line: bytes) -> str | None:
 
 async def records_of(ctx: Context, subject: str, *, size: int | None = None) -> tuple[Record, ...]:
     """The records of a subject among the first `size`, oldest first."""
-    lines = await ctx.tx.ledger.of_subject(subject, size=size, limit=SUBJECT_RECORDS_MAX)
-    return tuple(map(decode, lines))
+    lines = await ctx.tx.ledger.of_subjects((subject,), size=size, limit=SUBJECT_RECORDS_MAX)
+    return tuple([decode(line) for _, line in lines])
+
+
+async def lines_of(
+    ctx: Context, subjects: Iterable[str], *, size: int | None = None
+) -> AsyncIterator[tuple[str, tuple[bytes, ...]]]:
+    """The lines about each of the subjects that has any, among the first `size`, oldest first.
+
+    No more are held at a time than one subject may have.
+    """
+    rest = list(dict.fromkeys(subjects))
+    while rest:
+        read = await ctx.tx.ledger.of_subjects(rest, size=size, limit=SUBJECT_RECORDS_MAX)
+        found: dict[str, list[bytes]] = {}
+        for subject, line in read:
+            found.setdefault(subject, []).append(line)
+        asked, rest = rest, []
+        if len(read) == SUBJECT_RECORDS_MAX:
+            last = read[-1][0]
+            if len(found) > 1:
+                del found[last]  # it may have more
+                rest = asked[asked.index(last) :]
+            else:
+                rest = asked[asked.index(last) + 1 :]
+        for subject, lines in found.items():
+            yield subject, tuple(lines)

@@ -179,12 +179,13 @@ async def take_in(
     """
     created: list[NewsItem] = []
     updated = 0
+    known = await _stored(ctx, batch)
     for incoming in batch:
-        stored = await ctx.tx.documents.get(NEWS, incoming.item.id)
+        stored = known.get(incoming.item.id)
         row = _settled(stored, incoming.item)
         if row is None:
             continue
-        await ctx.save(news, row.id, row)
+        known[row.id] = await ctx.save(news, row.id, row)
         await ctx.save(texts, row.id, rules.words_of(row, incoming))
         if stored is None:
             created.append(row)
@@ -194,18 +195,18 @@ async def take_in(
     return Taken(len(created), updated, len(batch) - len(created) - updated)
 
 
+async def _stored(ctx: Context, batch: Sequence[rules.Incoming]) -> dict[str, Document[NewsItem]]:
+    return await ctx.tx.documents.get_many(NEWS, [incoming.item.id for incoming in batch])
+
+
 def _settled(stored: Document[NewsItem] | None, item: NewsItem) -> NewsItem | None:
     return item if stored is None else rules.settle(NEWS.decode(stored.raw), item)
 
 
 async def unseen(ctx: Context, batch: Sequence[rules.Incoming]) -> tuple[rules.Incoming, ...]:
     """The rows of a document that `take_in` would write now."""
-    found: list[rules.Incoming] = []
-    for incoming in batch:
-        stored = await ctx.tx.documents.get(NEWS, incoming.item.id)
-        if _settled(stored, incoming.item) is not None:
-            found.append(incoming)
-    return tuple(found)
+    known = await _stored(ctx, batch)
+    return tuple(one for one in batch if _settled(known.get(one.item.id), one.item) is not None)
 
 
 async def _note_topics(ctx: Context, created: Sequence[NewsItem]) -> None:
@@ -213,8 +214,9 @@ async def _note_topics(ctx: Context, created: Sequence[NewsItem]) -> None:
     for item in created:
         for topic in item.topics:
             by_topic[topic].append(item)
+    known = await ctx.find_many(TOPIC_ACTIVITY, by_topic)
     for topic, items in sorted(by_topic.items()):
-        before = await ctx.find(TOPIC_ACTIVITY, topic) or TopicActivity(topic)
+        before = known.get(topic) or TopicActivity(topic)
         await ctx.save(TOPIC_ACTIVITY, topic, rules.active(before, items, ctx.now))
 
 

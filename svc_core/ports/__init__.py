@@ -7,6 +7,19 @@ Rule 1: the tenant is bound when a transaction begins and is never an argument, 
 Rule 2: one unit of work is one function; what it did is committed whole or not at all.
 Rule 3: a store that does not suspend lets a use case run without an event loop (`drive.run`).
 Rule 4: the order of change numbers is the order of commits, in every backend.
+
+What a unit of work may rely on while others run, in this process and in others:
+
+Rule 5: writing units of one tenant run as if one after another. What such a unit has read of its
+        tenant's rows, feed, answers and ledger still stands when it commits, so that to read, to
+        judge and then to write is safe: an answer is kept once for its key, a count of fifty stays
+        fifty, a name is taken once, a row is claimed by one worker, the head of a ledger is the
+        one that was built on. The system is a tenant in this sense.
+Rule 6: rows of the system and of everybody may change while a tenant's unit runs; what must not
+        is judged in a unit of the system.
+Rule 7: a reading unit sees one snapshot, with all that was acknowledged before it was handed in.
+Rule 8: a unit that wrote may be undone and run again before anybody is told, as when it met
+        another one; it keeps nothing but what its transaction holds.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -18,9 +31,15 @@ from attrs import frozen
 from svc_core.ports.documents import (
     BASE_V1,
     BASE_V2,
+    DEGREE,
+    LATITUDE,
+    LONGITUDE,
+    NO_NUMBER,
+    Box,
     Collection,
     Document,
     Documents,
+    Filters,
     Position,
     Record,
     Scope,
@@ -40,6 +59,7 @@ from svc_core.ports.shared import (
     Counted,
     Counters,
     Failures,
+    Heard,
     Leases,
     Locked,
     Lockouts,
@@ -57,11 +77,16 @@ SYSTEM = ""
 __all__ = [
     "BASE_V1",
     "BASE_V2",
+    "DEGREE",
     "EVERYTHING",
+    "LATITUDE",
     "LEDGER_LEVELS",
+    "LONGITUDE",
+    "NO_NUMBER",
     "SYSTEM",
     "Answer",
     "Answers",
+    "Box",
     "Change",
     "ChangeSlice",
     "ChangeType",
@@ -74,6 +99,8 @@ __all__ = [
     "DuplicateRecordError",
     "Failures",
     "FeedPosition",
+    "Filters",
+    "Heard",
     "Ids",
     "Leases",
     "Ledger",
@@ -228,10 +255,13 @@ class Storage(Protocol):
         """A number that has grown when a commit, by anybody, may have changed an answer."""
         ...
 
-    def watch(self, heard: Callable[[], None]) -> None:
+    def watch(self, heard: Heard) -> None:
         """Have `heard` called after every commit that wrote, once `version` has grown.
 
-        It is called on whatever thread commits, and must neither wait nor raise.
+        It is called on whatever thread commits, before whoever wrote is told, and must neither
+        wait nor raise. Of a commit in another process it hears soon after, and within a second
+        even where the news was lost; then, and where there is no telling, the names are those of
+        all collections.
         """
         ...
 
@@ -240,11 +270,7 @@ class Storage(Protocol):
         ...
 
     async def write(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
-        """Run `unit` and commit it durably before returning; an exception undoes all of it.
-
-        What a unit did may be undone and the unit run again before anybody is told, as when
-        another unit of the same commit fails. So it keeps nothing but what its transaction holds.
-        """
+        """Run `unit` and commit it durably before returning; an exception undoes all of it."""
         ...
 
     async def across(

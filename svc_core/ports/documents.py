@@ -1,7 +1,7 @@
 """Rows: versioned documents with compare-and-swap, declared filters and text search."""
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, Generic, Literal, NamedTuple, Protocol, TypedDict, TypeVar, Unpack
 
 from attrs import field, frozen
 
@@ -16,15 +16,30 @@ Scope = Literal["tenant", "global", "system"]
 """Who may read: its tenant alone, everybody (only the system writes), or the system alone."""
 
 
+NO_NUMBER: Final = -(2**63)
+"""What is stored for a number that a row lacks: below every number, and in no range."""
+
+DEGREE: Final = 10_000_000
+"""Places are kept in whole ten-millionths of a degree, about a centimetre."""
+
+LONGITUDE: Final = "longitude"
+LATITUDE: Final = "latitude"
+"""The names of the two numbers that a place is kept as."""
+
+
 @frozen
 class Record:
-    """One value as a backend stores it: public bytes beside the keys that find it."""
+    """One value as a backend stores it: public bytes beside the keys that find it.
+
+    A number that the row lacks is `NO_NUMBER`.
+    """
 
     raw: bytes
     order: int
     keys: Mapping[str, str | None]
     facets: Mapping[str, tuple[str, ...]]
     search: str | None
+    numbers: Mapping[str, int] = field(factory=dict)
 
 
 @frozen(eq=False)
@@ -33,9 +48,11 @@ class Collection(Generic[T]):
 
     `order` gives the sort key (microseconds since 1970 for times); lists run from the highest to
     the lowest `(order, id)`. `keys` are single-valued filters, `facets` many-valued ones; each
-    gets an index that ends in the sort key. `search` gives the space-joined tokens of the text
-    index. `kind` is the `resourceType` of its changes, or None where changes are not published;
-    what is published can be read, at the collection's name under `base`.
+    gets an index that ends in the sort key. `numbers` are further sort keys, which are also ranges
+    that a list is narrowed to; `place` is where the row lies, as longitude and latitude in degrees
+    (WGS 84). `search` gives the space-joined tokens of the text index. `kind` is the
+    `resourceType` of its changes, or None where changes are not published; what is published can
+    be read, at the collection's name under `base`.
     """
 
     name: str
@@ -45,9 +62,16 @@ class Collection(Generic[T]):
     scope: Scope = "tenant"
     keys: Mapping[str, Callable[[T], str | None]] = field(factory=dict)
     facets: Mapping[str, Callable[[T], Iterable[str]]] = field(factory=dict)
+    numbers: Mapping[str, Callable[[T], int | None]] = field(factory=dict)
+    place: Callable[[T], tuple[float, float] | None] | None = None
     search: Callable[[T], str] | None = None
     kind: str | None = None
     base: str = BASE_V1
+
+    @property
+    def number_names(self) -> tuple[str, ...]:
+        """The numbers that are kept beside a row: those declared, then those of its place."""
+        return (*self.numbers, *(() if self.place is None else (LONGITUDE, LATITUDE)))
 
     def record(self, value: T) -> Record:
         """The stored form of `value`."""
@@ -57,7 +81,17 @@ class Collection(Generic[T]):
             keys={name: read(value) for name, read in self.keys.items()},
             facets={name: tuple(dict.fromkeys(read(value))) for name, read in self.facets.items()},
             search=None if self.search is None else self.search(value),
+            numbers=self._numbers(value) if self.numbers or self.place else {},
         )
+
+    def _numbers(self, value: T) -> dict[str, int]:
+        read = {name: read(value) for name, read in self.numbers.items()}
+        found = {name: NO_NUMBER if number is None else number for name, number in read.items()}
+        if self.place is not None:
+            point = self.place(value) or (None, None)
+            for name, degrees in zip((LONGITUDE, LATITUDE), point, strict=True):
+                found[name] = NO_NUMBER if degrees is None else round(degrees * DEGREE)
+        return found
 
     def address(self, id_: str) -> str | None:
         """The path of the row `id_` under the origin; None where changes are not published."""
@@ -87,26 +121,52 @@ class Document(NamedTuple, Generic[T]):
 
 @frozen
 class Position:
-    """A place between two rows of a list: the sort key and identifier of the row before it."""
+    """A place between two rows of a list: the sort key and identifier of the row before it.
+
+    `rank` is how many terms that row holds, in a list that is ranked.
+    """
 
     order: int
     id: str
+    rank: int = 0
 
 
 @frozen
 class Slice(Generic[T]):
-    """A run of rows in list order; `more` says that at least one row follows."""
+    """A run of rows in list order; `end` is the position after the last one, None at the end."""
 
     rows: tuple[Document[T], ...]
-    more: bool
+    end: Position | None = None
 
     @property
-    def end(self) -> Position | None:
-        """The position after the last row, or None at the end of the list."""
-        if not self.more:
-            return None
-        last = self.rows[-1]
-        return Position(last.order, last.id)
+    def more(self) -> bool:
+        """Whether at least one row follows."""
+        return self.end is not None
+
+
+class Box(NamedTuple):
+    """A part of the world in degrees, its edges included; a `west` beyond `east` crosses 180."""
+
+    west: float
+    south: float
+    east: float
+    north: float
+
+
+class Filters(TypedDict, total=False):
+    """What rows must have, all of it. What is None or left out asks for nothing.
+
+    `where` names keys and facets, each with the values of which one must match; `start` and `end`
+    bound `order`, and `ranges` the declared numbers, from the lowest to the highest, both included
+    and None for open; `box` is where the place must lie; `words` are tokens that must all be held.
+    """
+
+    where: Mapping[str, tuple[str, ...]] | None
+    start: int | None
+    end: int | None
+    ranges: Mapping[str, tuple[int | None, int | None]] | None
+    box: Box | None
+    words: tuple[str, ...] | None
 
 
 class StaleVersionError(Exception):
@@ -123,6 +183,12 @@ class Documents(Protocol):
 
     async def get(self, collection: Collection[T], id_: str) -> Document[T] | None:
         """The row, or None when this tenant has no such row."""
+        ...
+
+    async def get_many(
+        self, collection: Collection[T], ids: Sequence[str]
+    ) -> dict[str, Document[T]]:
+        """The rows that are there, by their identifiers, in the order in which these are given."""
         ...
 
     async def put(
@@ -152,17 +218,22 @@ class Documents(Protocol):
         self,
         collection: Collection[T],
         *,
-        where: Mapping[str, tuple[str, ...]] | None = None,
-        start: int | None = None,
-        end: int | None = None,
+        order: str | None = None,
         after: Position | None = None,
         limit: int,
+        **filters: Unpack[Filters],
     ) -> Slice[T]:
         """At most `limit` rows in descending `(order, id)`, strictly after `after`.
 
-        Each entry of `where` names a key or facet and the values of which one must match; entries
-        are joined by AND. `start` and `end` bound `order`, both inclusive.
+        `order` names a declared number to be the sort key instead of the collection's own; rows
+        without it come last.
         """
+        ...
+
+    async def count(
+        self, collection: Collection[T], *, limit: int, **filters: Unpack[Filters]
+    ) -> int:
+        """How many rows there are; `limit` where there are more."""
         ...
 
     async def search(
@@ -170,12 +241,13 @@ class Documents(Protocol):
         collection: Collection[T],
         terms: tuple[str, ...],
         *,
-        start: int | None = None,
-        end: int | None = None,
+        after: Position | None = None,
         limit: int,
-    ) -> tuple[Document[T], ...]:
-        """At most `limit` rows that hold any of `terms` (whole tokens), best match first.
+        **filters: Unpack[Filters],
+    ) -> Slice[T]:
+        """At most `limit` rows that hold any of `terms` (whole tokens), strictly after `after`.
 
-        Which rows match is the same in every backend; how ties rank is not.
+        Those that hold most of the terms come first, and of as many the one that a list has first:
+        so a row's place depends on nothing but itself, and pages join while rows come in.
         """
         ...

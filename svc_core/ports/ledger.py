@@ -88,18 +88,23 @@ class Ledger(Protocol):
         """The line of a record, or None when this ledger has no such record."""
         ...
 
+    async def get_many(self, ids: Sequence[str]) -> dict[str, SealedLine]:
+        """The lines of the records that are there, by their identifiers, in the order asked."""
+        ...
+
     async def lines(self, start: int, end: int) -> tuple[bytes, ...]:
         """The lines from number `start` up to and without `end`, as many as there are."""
         ...
 
-    async def of_subject(
-        self, subject: str, *, size: int | None = None, limit: int
-    ) -> tuple[bytes, ...]:
-        """At most `limit` lines about the subject, oldest first."""
+    async def of_subjects(
+        self, subjects: Sequence[str], *, size: int | None = None, limit: int
+    ) -> tuple[tuple[str, bytes], ...]:
+        """At most `limit` lines, each with the subject that it is about: all lines about the first
+        of the subjects, oldest first, then those about the next."""
         ...
 
-    async def count_of(self, subject: str) -> int:
-        """How many lines there are about the subject."""
+    async def counts_of(self, subjects: Sequence[str]) -> dict[str, int]:
+        """How many lines there are about each of the subjects."""
         ...
 
     async def opened(
@@ -116,8 +121,10 @@ class Ledger(Protocol):
         """
         ...
 
-    async def holders(self, key: str, *, size: int | None = None, limit: int) -> tuple[str, ...]:
-        """At most `limit` subjects about which a line states `key`, by the first such line.
+    async def holders(
+        self, keys: Sequence[str], *, size: int | None = None, limit: int
+    ) -> dict[str, tuple[str, ...]]:
+        """For each key at most `limit` subjects about which a line states it, by the first such.
 
         Whether it is still in force is for the caller to judge.
         """

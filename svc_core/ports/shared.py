@@ -15,8 +15,11 @@ from attrs import frozen
 Failures = tuple[datetime, ...]
 """When the five newest unknown keys came from one address, oldest first."""
 
+Heard = Callable[[frozenset[str]], None]
+"""Hears of commits: the names of the collections in which rows were written."""
+
 EVERYTHING: Final = frozenset({"*"})
-"""The names that a hearer is told when it may have missed some."""
+"""What a hearer of signals is told when it may have missed some: any collection was written."""
 
 
 class SharedUnavailable(Exception):  # noqa: N818 - said as the state that it is
@@ -148,7 +151,7 @@ class Signals(Protocol):
         """
         ...
 
-    async def hear(self, heard: Callable[[frozenset[str]], None]) -> None:
+    async def hear(self, heard: Heard) -> None:
         """Have `heard` called with the names of what is told from the return of this call on.
 
         It is called on the event loop, and must neither wait nor raise. After a time without the

@@ -75,14 +75,14 @@ class PatchProfile(OneProfile):
 async def list_profiles(ctx: Context, request: ListProfiles) -> Page[ProfileRow]:
     """The profiles of the caller with their subscriptions, restricted to subscribed ones."""
     page = await ctx.page(SUBSCRIPTIONS, after=request.cursor, limit=request.limit)
-    rows = [await _row(ctx, SUBSCRIPTIONS.decode(raw)) for raw in page.rows]
-    return Page(tuple(rows), page.next_cursor)
-
-
-async def _row(ctx: Context, subscription: Subscription) -> bytes:
-    profile = await ctx.value(PROFILES, subscription.profile_id)
-    last = await ctx.find(DUE, profile.id)
-    return wire.dumps(rules.row(profile, subscription, last, aliases=ctx.aliases))
+    held = [SUBSCRIPTIONS.decode(raw) for raw in page.rows]
+    ids = [subscription.profile_id for subscription in held]
+    profiles, planned = await ctx.find_many(PROFILES, ids), await ctx.find_many(DUE, ids)
+    rows = (
+        rules.row(profiles[one.profile_id], one, planned.get(one.profile_id), aliases=ctx.aliases)
+        for one in held
+    )
+    return Page(tuple(map(wire.dumps, rows)), page.next_cursor)
 
 
 async def create_profile(ctx: Context, request: CreateProfile) -> Created[Profile]:

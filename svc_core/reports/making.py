@@ -30,7 +30,7 @@ from svc_core.reports import graph, render, signals, speaking
 from svc_core.reports.draft import Draft, draft, tell
 from svc_core.reports.notices import announce, subscription_to
 from svc_core.resources.members import micros
-from svc_core.resources.news import NEWS, NEWS_TEXTS, NewsText
+from svc_core.resources.news import NEWS, NEWS_TEXTS, NewsItem, NewsText
 from svc_core.resources.profile import DUE, PROFILES, Due, Profile
 from svc_core.resources.report import (
     FACETS,
@@ -105,7 +105,8 @@ async def gather(ctx: Context, profile_id: str, window: Window | None = None) ->
         window = Window(ctx.now, start)
     query = Query.of(profile.topic, profile.keywords, profile.language)
     found = await _candidates(ctx, query.terms, window)
-    items = [await _evidence(ctx, document) for document in found]
+    known = await ctx.find_many(NEWS, [document.id for document in found])
+    items = [_evidence(known.get(document.id), document) for document in found]
     kept = tuple(item for item in items if item is not None and _within(item, window))
     return Material(
         tenant=ctx.actor.tenant,
@@ -126,8 +127,12 @@ async def _candidates(
     end = micros(window.end) if window.by == "taken" else None
     documents = ctx.tx.documents
     if terms:
-        return await documents.search(NEWS_TEXTS, terms, start=start, end=end, limit=CANDIDATES_MAX)
-    return (await documents.scan(NEWS_TEXTS, start=start, end=end, limit=CANDIDATES_MAX)).rows
+        found = await documents.search(
+            NEWS_TEXTS, terms, start=start, end=end, limit=CANDIDATES_MAX
+        )
+    else:
+        found = await documents.scan(NEWS_TEXTS, start=start, end=end, limit=CANDIDATES_MAX)
+    return found.rows
 
 
 async def _newest(ctx: Context, profile_id: str) -> ReportFacets | None:
@@ -137,10 +142,10 @@ async def _newest(ctx: Context, profile_id: str) -> ReportFacets | None:
     return await ctx.value(FACETS, found.rows[0].id)
 
 
-async def _evidence(ctx: Context, document: Document[NewsText]) -> Evidence | None:
-    item, words = await ctx.find(NEWS, document.id), NEWS_TEXTS.decode(document.raw)
+def _evidence(item: NewsItem | None, document: Document[NewsText]) -> Evidence | None:
     if item is None:
         return None
+    words = NEWS_TEXTS.decode(document.raw)
     return Evidence(
         id=item.id,
         title=item.title,

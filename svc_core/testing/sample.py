@@ -7,7 +7,7 @@ from svc_core.ports import Collection
 
 @frozen
 class Note:
-    """A note: when it was written, where it stands, what it is about."""
+    """A note: when it was written, where it stands, what it is about, how much, and where."""
 
     id: str
     text: str
@@ -15,6 +15,14 @@ class Note:
     status: str | None = None
     author: str | None = None
     topics: tuple[str, ...] = ()
+    weight: int | None = None
+    longitude: float | None = None
+    latitude: float = 0.0
+
+    @property
+    def place(self) -> tuple[float, float] | None:
+        """Longitude and latitude in degrees, where there is a longitude."""
+        return None if self.longitude is None else (self.longitude, self.latitude)
 
 
 NOTES: Collection[Note] = Collection(
@@ -24,6 +32,8 @@ NOTES: Collection[Note] = Collection(
     order=lambda note: note.written,
     keys={"status": lambda note: note.status, "author": lambda note: note.author},
     facets={"topic": lambda note: note.topics},
+    numbers={"weight": lambda note: note.weight},
+    place=lambda note: note.place,
     search=lambda note: note.text,
     kind="note",
 )

@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from svc_core.ports import (
     SYSTEM,
+    Box,
     Collection,
     FeedPosition,
     Ledger,
@@ -38,6 +39,21 @@ _filters = st.fixed_dictionaries(
         "topic": st.lists(st.sampled_from(("t", "u", "v")), max_size=3).map(tuple),
     },
 )
+_places = st.sampled_from(strategies.DEGREES)
+_numbers = st.none() | st.integers(-3, 3)
+_narrowed = st.fixed_dictionaries(
+    {},
+    optional={
+        "where": _filters,
+        "start": _bounds,
+        "end": _bounds,
+        "ranges": st.fixed_dictionaries({"weight": st.tuples(_numbers, _numbers)}),
+        "box": st.builds(Box, _places, st.just(-90), _places, st.sampled_from((0, 90))),
+        "words": st.lists(strategies.words, max_size=2).map(tuple),
+    },
+)
+_orders = st.sampled_from((None, None, "weight", "longitude"))
+_after = st.none() | st.builds(Position, st.integers(-4, 4), steps.ids, st.integers(0, 3))
 _types = st.none() | st.lists(st.sampled_from(("note", "notice", "other")), max_size=2).map(tuple)
 _positions = st.builds(FeedPosition, everybody=st.integers(0, 6), own=st.integers(0, 6))
 
@@ -105,26 +121,43 @@ class _Agreement(RuleBasedStateMachine):
     @rule(
         tenant=steps.tenants,
         collection=_collections,
-        where=_filters,
-        start=_bounds,
-        end=_bounds,
-        after=st.none() | st.builds(Position, st.integers(-4, 4), steps.ids),
-        limit=_limits,
+        ids=st.lists(steps.ids, max_size=4),
     )
-    def scan(self, tenant: str, collection: Collection[Note], **how: Any) -> None:
-        self.agree(lambda sync: sync.scan(tenant, collection, **how))
+    def get_many(self, tenant: str, collection: Collection[Note], ids: list[str]) -> None:
+        self.agree(lambda sync: list(sync.get_many(tenant, collection, ids).items()))
+
+    @rule(
+        tenant=steps.tenants,
+        collection=_collections,
+        order=_orders,
+        after=_after,
+        limit=_limits,
+        how=_narrowed,
+    )
+    def scan(self, tenant: str, collection: Collection[Note], how: Any, **page: Any) -> None:
+        self.agree(lambda sync: sync.scan(tenant, collection, **page, **how))
+
+    @rule(tenant=steps.tenants, collection=_collections, limit=_limits, how=_narrowed)
+    def count(self, tenant: str, collection: Collection[Note], limit: int, how: Any) -> None:
+        self.agree(lambda sync: sync.count(tenant, collection, limit=limit, **how))
 
     @rule(
         tenant=steps.tenants,
         collection=_collections,
         terms=st.lists(strategies.words, max_size=3).map(tuple),
-        start=_bounds,
-        end=_bounds,
+        after=_after,
+        limit=_limits,
+        how=_narrowed,
     )
     def search(
-        self, tenant: str, collection: Collection[Note], terms: tuple[str, ...], **how: Any
+        self,
+        tenant: str,
+        collection: Collection[Note],
+        terms: tuple[str, ...],
+        how: Any,
+        **page: Any,
     ) -> None:
-        self.agree(lambda sync: frozenset(sync.search(tenant, collection, terms, **how)))
+        self.agree(lambda sync: sync.search(tenant, collection, terms, **page, **how))
 
     @rule(tenant=steps.tenants, after=_positions, types=_types, limit=_limits)
     def feed(self, tenant: str, after: FeedPosition, **how: Any) -> None:
@@ -163,6 +196,7 @@ class _Agreement(RuleBasedStateMachine):
     def sealed(self, tenant: str, id_: str, start: int, count: int) -> None:
         self._ask(tenant, lambda ledger: ledger.head())
         self._ask(tenant, lambda ledger: ledger.get(id_))
+        self._ask(tenant, lambda ledger: ledger.get_many((id_, "none", "1", "2", id_)))
         self._ask(tenant, lambda ledger: ledger.lines(start, start + count))
         self._ask(tenant, lambda ledger: ledger.checkpoints())
 
@@ -176,9 +210,10 @@ class _Agreement(RuleBasedStateMachine):
     )
     def subjects(self, tenant: str, subject: str, key: str, size: int | None, **how: Any) -> None:
         limit = how["limit"]
-        self._ask(tenant, lambda ledger: ledger.of_subject(subject, size=size, limit=limit))
-        self._ask(tenant, lambda ledger: ledger.count_of(subject))
-        self._ask(tenant, lambda ledger: ledger.holders(key, size=size, limit=limit))
+        several = (subject, "none", "s", "t")
+        self._ask(tenant, lambda ledger: ledger.of_subjects(several, size=size, limit=limit))
+        self._ask(tenant, lambda ledger: ledger.counts_of(several))
+        self._ask(tenant, lambda ledger: ledger.holders((key, "none"), size=size, limit=limit))
         self._ask(tenant, lambda ledger: ledger.opened(size=size, **how))
         self._ask(tenant, lambda ledger: ledger.opened(key=key, size=size, **how))
 

@@ -3,9 +3,12 @@
     class TestMyStore(StorageContract):
         def make_store(self) -> Store: ...
         def run(self, coroutine): ...
+        def at_once(self, coroutines): ...
 
 `make_store` opens an empty store for `sample.SAMPLES`; each test gets its own and gives it back.
 `run` takes a coroutine to its end: `asyncio.Runner().run`, or `drive.run` where none waits.
+`at_once` runs several at the same time: `asyncio.gather` with `return_exceptions`, or threads.
+`make_others` opens more stores over the same rows, where the store can be shared.
 """
 
 from svc_core.testing.promises.answers import AnswerPromises
@@ -14,6 +17,7 @@ from svc_core.testing.promises.ledger import LedgerPromises, LedgerReadingPromis
 from svc_core.testing.promises.lists import ListPromises
 from svc_core.testing.promises.rows import RowPromises
 from svc_core.testing.promises.search import SearchPromises
+from svc_core.testing.promises.together import TogetherPromises
 from svc_core.testing.promises.units import UnitPromises
 from svc_core.testing.sync_store import Store, SyncStore
 
@@ -23,6 +27,7 @@ __all__ = ["StorageContract", "Store", "SyncStore"]
 class StorageContract(
     RowPromises,
     UnitPromises,
+    TogetherPromises,
     ListPromises,
     SearchPromises,
     FeedPromises,

@@ -18,6 +18,9 @@ words = st.sampled_from(WORDS)
 """Prepared tokens of several scripts, few enough to meet again."""
 
 
+DEGREES = (-180.0, -179.5, -0.1234567, 0.0, 12.3456789, 179.5, 180.0)
+
+
 def notes(id_: str) -> st.SearchStrategy[Note]:
     """Notes with this identifier whose filters collide often."""
     return st.builds(
@@ -28,6 +31,9 @@ def notes(id_: str) -> st.SearchStrategy[Note]:
         status=st.sampled_from((None, "open", "done")),
         author=st.sampled_from((None, "x", "y")),
         topics=st.lists(st.sampled_from(("t", "u", "v")), max_size=3).map(tuple),
+        weight=st.none() | st.integers(-2, 2) | st.sampled_from((2**63 - 1, 1 - 2**63)),
+        longitude=st.none() | st.sampled_from(DEGREES),
+        latitude=st.sampled_from((-90.0, 0.0, 12.3456789, 90.0)),
     )
 
 

@@ -1,6 +1,6 @@
 """A store under test, spoken to without `await`."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
@@ -58,6 +58,12 @@ class SyncStore:
         """The row."""
         return self.read(tenant, lambda tx: tx.documents.get(collection, id_))
 
+    def get_many(
+        self, tenant: str, collection: Collection[T], ids: Sequence[str]
+    ) -> dict[str, Document[T]]:
+        """The rows that are there."""
+        return self.read(tenant, lambda tx: tx.documents.get_many(collection, ids))
+
     def put(
         self, tenant: str, collection: Collection[T], id_: str, value: T, **how: Any
     ) -> Document[T]:
@@ -74,9 +80,13 @@ class SyncStore:
         """A run of rows."""
         return self.read(tenant, lambda tx: tx.documents.scan(collection, **{"limit": 100, **how}))
 
+    def count(self, tenant: str, collection: Collection[T], **how: Any) -> int:
+        """How many rows there are."""
+        return self.read(tenant, lambda tx: tx.documents.count(collection, **{"limit": 100, **how}))
+
     def search(
         self, tenant: str, collection: Collection[T], terms: tuple[str, ...], **how: Any
-    ) -> tuple[Document[T], ...]:
+    ) -> Slice[T]:
         """The rows that hold any of the terms."""
         return self.read(
             tenant, lambda tx: tx.documents.search(collection, terms, **{"limit": 100, **how})

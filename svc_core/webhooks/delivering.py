@@ -88,7 +88,7 @@ async def take(
     except VaultError:
         await ctx.save(QUEUES, webhook_id, attrs.evolve(queue, wake_at=ctx.now + SHUT))
         return ()
-    tasks = [await _begin(ctx, webhook, line, signing) for line in waiting[:room]]
+    tasks = await _begin(ctx, webhook, waiting[:room], signing)
     until = ctx.now + rules.HOLD
     queue = rules.held(queue, [Hold(task.delivery_id, task.attempt_id, until) for task in tasks])
     await _save(ctx, webhook, queue, has_more=len(waiting) > room)
@@ -127,39 +127,44 @@ async def conclude(ctx: Context, task: Task, result: Outcome) -> Webhook | None:
 
 async def purge(ctx: Context, ids: Sequence[str]) -> None:
     """Forget deliveries that are older than they are kept, each with its event."""
+    events = {each.event_id for each in (await ctx.find_many(DELIVERIES, ids)).values()}
     for id_ in ids:
-        document = await ctx.tx.documents.delete(DELIVERIES, id_)
-        if document is None:
-            continue
-        delivery = DELIVERIES.decode(document.raw)
+        await ctx.tx.documents.delete(DELIVERIES, id_)
         await ctx.tx.documents.delete(WAITING, id_)
+    for id_ in sorted(events - await _told_later(ctx, events)):
+        await ctx.tx.documents.delete(EVENTS, id_)
+
+
+async def _told_later(ctx: Context, events: set[str]) -> set[str]:
+    """Those of the events that have deliveries left: few, as they are made at the same time."""
+    found: set[str] = set()
+    while asked := tuple(sorted(events - found)):
         left = await ctx.tx.documents.scan(
-            DELIVERIES, where={"event_id": (delivery.event_id,)}, limit=1
+            DELIVERIES, where={"event_id": asked}, limit=SKIPPED_AT_ONCE
         )
-        if not left.rows:
-            await ctx.tx.documents.delete(EVENTS, delivery.event_id)
+        found |= {DELIVERIES.decode(row.raw).event_id for row in left.rows}
+        if not left.more:
+            break
+    return found
 
 
 # -- steps -------------------------------------------------------------------------------------
 
 
 async def _begin(
-    ctx: Context, webhook: Webhook, waiting: Waiting, signing: tuple[bytes, ...]
-) -> Task:
-    attempt_id = ctx.ids.new("att")
-    before = await ctx.value(DELIVERIES, waiting.delivery_id)
-    delivery = rules.begun(before, attempt_id, ctx.now)
-    await ctx.save(DELIVERIES, waiting.delivery_id, delivery)
-    await ctx.remove(WAITING, waiting.delivery_id)
-    return Task(
-        webhook_id=webhook.id,
-        delivery_id=waiting.delivery_id,
-        attempt_id=attempt_id,
-        number=delivery.attempts[-1].number,
-        url=webhook.url,
-        event=await ctx.value(EVENTS, delivery.event_id),
-        keys=signing,
-    )
+    ctx: Context, webhook: Webhook, waiting: Sequence[Waiting], signing: tuple[bytes, ...]
+) -> list[Task]:
+    pending = await ctx.find_many(DELIVERIES, [line.delivery_id for line in waiting])
+    events = await ctx.find_many(EVENTS, [each.event_id for each in pending.values()])
+    tasks: list[Task] = []
+    for id_, before in pending.items():
+        attempt_id = ctx.ids.new("att")
+        delivery = rules.begun(before, attempt_id, ctx.now)
+        await ctx.save(DELIVERIES, id_, delivery)
+        await ctx.remove(WAITING, id_)
+        number, event = delivery.attempts[-1].number, events[delivery.event_id]
+        tasks.append(Task(webhook.id, id_, attempt_id, number, webhook.url, event, signing))
+    return tasks
 
 
 async def _waiting(ctx: Context, webhook_id: str, limit: int) -> tuple[Waiting, ...]:
@@ -170,8 +175,9 @@ async def _waiting(ctx: Context, webhook_id: str, limit: int) -> tuple[Waiting, 
 
 async def _put_back(ctx: Context, queue: Queue, lost: Sequence[Hold]) -> Queue:
     """The queue without what dead workers held, which waits again at its old place in front."""
+    known = await ctx.find_many(DELIVERIES, [hold.delivery_id for hold in lost])
     for hold in lost:
-        delivery = await ctx.find(DELIVERIES, hold.delivery_id)
+        delivery = known.get(hold.delivery_id)
         if delivery is None:
             continue  # It was forgotten meanwhile, as old ones are.
         pending = attrs.evolve(delivery, status="pending", updated_at=ctx.now)
@@ -190,11 +196,11 @@ async def _save(ctx: Context, webhook: Webhook, queue: Queue, *, has_more: bool)
 async def _skip(ctx: Context, queue: Queue) -> None:
     """Take what waits for a disabled webhook off its queue; a person may send it again."""
     waiting = await _waiting(ctx, queue.webhook_id, SKIPPED_AT_ONCE)
-    for line in waiting:
-        delivery = await ctx.value(DELIVERIES, line.delivery_id)
+    pending = await ctx.find_many(DELIVERIES, [line.delivery_id for line in waiting])
+    for id_, delivery in pending.items():
         skipped = attrs.evolve(delivery, status="skipped", updated_at=ctx.now)
-        await ctx.save(DELIVERIES, line.delivery_id, skipped)
-        await ctx.remove(WAITING, line.delivery_id)
+        await ctx.save(DELIVERIES, id_, skipped)
+        await ctx.remove(WAITING, id_)
     has_more = len(waiting) == SKIPPED_AT_ONCE
     awake = rules.waking(queue, ctx.now, has_more=has_more, has_room=True)
     await ctx.save(QUEUES, queue.webhook_id, awake)

@@ -59,7 +59,7 @@ class Commits:
             if await self.after(version, look_seconds):
                 await asyncio.sleep(gather_seconds)
 
-    def _heard(self) -> None:
+    def _heard(self, _names: frozenset[str]) -> None:
         """A commit, told on the thread that made it; many of them are one call."""
         loop = self._loop
         if loop is None or self._is_called or not self._waiting:

@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from svc_core.ports import EVERYTHING
+from svc_core.ports import EVERYTHING, Heard
 from svc_http.shared.circuit import ANSWER_SECONDS, PAUSE_SECONDS
-from svc_http.shared.memory import Heard
 
 
 class Ears:

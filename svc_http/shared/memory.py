@@ -6,11 +6,8 @@ from attrs import frozen
 
 from svc_core.access.counters import MemoryCounters
 from svc_core.access.lockout import MemoryLockouts
-from svc_core.ports import Counters, Leases, Lockouts, Signals
+from svc_core.ports import Counters, Heard, Leases, Lockouts, Signals
 from svc_http import system
-
-Heard = Callable[[frozenset[str]], None]
-
 
 @frozen
 class Shared:

@@ -14,10 +14,10 @@ from typing import Any, Final
 import asyncpg
 
 from svc_core.access import lockout
-from svc_core.ports import Counted, Failures, Locked, Pool
+from svc_core.ports import Counted, Failures, Heard, Locked, Pool
 from svc_http.shared.circuit import ANSWER_SECONDS, CONNECT_SECONDS, Circuit
 from svc_http.shared.ears import Ears
-from svc_http.shared.memory import Heard, Shared
+from svc_http.shared.memory import Shared
 
 CONNECTIONS_MAX: Final = 4
 """Of one process: each counts some thousand requests a second."""

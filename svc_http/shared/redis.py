@@ -18,10 +18,10 @@ from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError, RedisError
 
 from svc_core.access import lockout
-from svc_core.ports import Counted, Failures, Locked, Pool, SharedUnavailable
+from svc_core.ports import Counted, Failures, Heard, Locked, Pool, SharedUnavailable
 from svc_http.shared.circuit import ANSWER_SECONDS, CONNECT_SECONDS, Circuit
 from svc_http.shared.ears import Ears
-from svc_http.shared.memory import Heard, Shared
+from svc_http.shared.memory import Shared
 from svc_http.shared.scripts import HIT, RECORD, RELEASE, SCRIPTS, TAKE, Script
 
 BATCH_MAX: Final = 512

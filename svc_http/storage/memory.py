@@ -7,10 +7,10 @@ Rule 3: obvious before fast: filters are looked at row by row.
 
 import threading
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import count, islice
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 from attrs import define, evolve, field, frozen
 
@@ -21,6 +21,8 @@ from svc_core.ports import (
     Collection,
     Document,
     FeedPosition,
+    Filters,
+    Heard,
     Owned,
     Position,
     Slice,
@@ -28,8 +30,9 @@ from svc_core.ports import (
     Transaction,
 )
 from svc_http.storage import scopes
+from svc_http.storage.asked import Where, asked, searchable
 from svc_http.storage.memory_ledger import Log, MemoryLedger
-from svc_http.storage.rows import Row, Rows, Where
+from svc_http.storage.rows import Row, Rows
 from svc_http.storage.units import run_unit
 
 T = TypeVar("T")
@@ -69,6 +72,7 @@ class _Unit:
     tenant: str
     names: frozenset[str]
     undo: list[Undo] | None
+    written: set[str] = field(factory=set)
 
     @property
     def documents(self) -> "_Documents":
@@ -86,11 +90,13 @@ class _Unit:
     def ledger(self) -> MemoryLedger:
         return MemoryLedger(self.world.logs[self.tenant], self.undoing)
 
-    def undoing(self, undo: Undo) -> None:
-        """Remember how to take back what is about to be done."""
+    def undoing(self, undo: Undo, name: str | None = None) -> None:
+        """Remember how to take back what is about to be done, in the collection of that name."""
         if self.undo is None:
             raise AssertionError("a reading transaction writes")
         self.undo.append(undo)
+        if name is not None:
+            self.written.add(name)
 
     def readable(self, collection: Collection[Any]) -> Rows:
         self._declared(collection)
@@ -113,6 +119,12 @@ class _Documents:
         row = self.unit.readable(collection).rows.get(id_)
         return None if row is None else row.document
 
+    async def get_many(
+        self, collection: Collection[T], ids: Sequence[str]
+    ) -> dict[str, Document[T]]:
+        rows = self.unit.readable(collection).rows
+        return {id_: rows[id_].document for id_ in ids if id_ in rows}
+
     async def put(
         self, collection: Collection[T], id_: str, value: T, *, expect: int | None = None
     ) -> Document[T]:
@@ -122,7 +134,7 @@ class _Documents:
         version = 1 if old is None else old.document.version + 1
         document: Document[T] = Document(id_, version, record.order, record.raw)
         tokens = frozenset((record.search or "").split(" ")) - {""}
-        self.unit.undoing(lambda: rows.set(id_, old))
+        self.unit.undoing(lambda: rows.set(id_, old), collection.name)
         rows.set(id_, Row(document, record, tokens))
         return document
 
@@ -131,7 +143,7 @@ class _Documents:
     ) -> Document[T] | None:
         rows = self.unit.writable(collection)
         old = _expected(rows, id_, expect)
-        self.unit.undoing(lambda: rows.set(id_, old))
+        self.unit.undoing(lambda: rows.set(id_, old), collection.name)
         if old is None:
             return None
         rows.set(id_, None)
@@ -141,38 +153,71 @@ class _Documents:
         self,
         collection: Collection[T],
         *,
-        where: Where | None = None,
-        start: int | None = None,
-        end: int | None = None,
+        order: str | None = None,
         after: Position | None = None,
         limit: int,
+        **filters: Unpack[Filters],
     ) -> Slice[T]:
-        wanted = _declared_filters(collection, where)
-        rows = self.unit.readable(collection).descending(start=start, end=end, after=after)
-        if wanted:
-            rows = (row for row in rows if row.matches(wanted))
-        found = [row.document for row in islice(rows, limit + 1)]
-        return Slice(tuple(found[:limit]), more=len(found) > limit)
+        wanted = asked(collection, order, **filters)
+        rows = self.unit.readable(collection)
+        if order is None:
+            return _slice(((_at(row), row) for row in rows.matching(wanted, after)), limit)
+        ranked = (
+            (Position(row.record.numbers[order], row.document.id), row)
+            for row in rows.matching(wanted)
+        )
+        return _slice(_sorted(ranked, after), limit)
+
+    async def count(
+        self, collection: Collection[T], *, limit: int, **filters: Unpack[Filters]
+    ) -> int:
+        rows = self.unit.readable(collection).matching(asked(collection, **filters))
+        return sum(1 for _ in islice(rows, limit))
 
     async def search(
         self,
         collection: Collection[T],
         terms: tuple[str, ...],
         *,
-        start: int | None = None,
-        end: int | None = None,
+        after: Position | None = None,
         limit: int,
-    ) -> tuple[Document[T], ...]:
-        if collection.search is None:
-            raise AssertionError(f"{collection.name} declares no text index")
+        **filters: Unpack[Filters],
+    ) -> Slice[T]:
+        searchable(collection)
         wanted = frozenset(terms)
-        found = [
-            (len(row.tokens & wanted), row.document)
-            for row in self.unit.readable(collection).descending(start=start, end=end)
+        ranked = (
+            (evolve(_at(row), rank=len(row.tokens & wanted)), row)
+            for row in self.unit.readable(collection).matching(asked(collection, **filters))
             if row.tokens & wanted
-        ]
-        found.sort(key=lambda match: -match[0])
-        return tuple(document for _, document in found[:limit])
+        )
+        return _slice(_sorted(ranked, after), limit)
+
+
+Placed = tuple[Position, Row]
+
+
+def _at(row: Row) -> Position:
+    return Position(row.document.order, row.document.id)
+
+
+def _key(placed: Placed) -> tuple[int, int, str]:
+    return _sort_key(placed[0])
+
+
+def _sort_key(position: Position) -> tuple[int, int, str]:
+    return position.rank, position.order, position.id
+
+
+def _sorted(rows: Iterable[Placed], after: Position | None) -> Iterable[Placed]:
+    """The rows strictly after a position, the highest first."""
+    found = sorted(rows, key=_key, reverse=True)
+    return found if after is None else (row for row in found if _key(row) < _sort_key(after))
+
+
+def _slice(rows: Iterable[Placed], limit: int) -> Slice[Any]:
+    found = list(islice(rows, limit + 1))
+    end = found[limit - 1][0] if len(found) > limit else None
+    return Slice(tuple(row.document for _, row in found[:limit]), end)
 
 
 def _expected(rows: Rows, id_: str, expect: int | None) -> Row | None:
@@ -181,15 +226,6 @@ def _expected(rows: Rows, id_: str, expect: int | None) -> Row | None:
     if expect is not None and expect != current:
         raise StaleVersionError(current)
     return old
-
-
-def _declared_filters(collection: Collection[Any], where: Where | None) -> Where:
-    if not where:
-        return {}
-    unknown = where.keys() - collection.keys.keys() - collection.facets.keys()
-    if unknown:
-        raise AssertionError(f"{collection.name} declares no filter {sorted(unknown)}")
-    return where
 
 
 @define(eq=False)
@@ -277,14 +313,14 @@ class MemoryStorage:
         self._world = _World(epoch)
         self._lock = threading.Lock()
         self._version = 0
-        self._watchers: tuple[Callable[[], None], ...] = ()
+        self._watchers: tuple[Heard, ...] = ()
 
     @property
     def version(self) -> int:
         """A number that grows with every unit that wrote."""
         return self._version
 
-    def watch(self, heard: Callable[[], None]) -> None:
+    def watch(self, heard: Heard) -> None:
         """Have `heard` called after every unit that wrote."""
         self._watchers = (*self._watchers, heard)
 
@@ -296,16 +332,17 @@ class MemoryStorage:
     async def write(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
         """Run `unit`; an exception undoes all of it."""
         undo: list[Undo] = []
+        written: set[str] = set()
         with self._lock:
             try:
-                result = run_unit(unit, _Unit(self._world, tenant, self._names, undo))
+                result = run_unit(unit, _Unit(self._world, tenant, self._names, undo, written))
             except BaseException:
                 for step in reversed(undo):
                     step()
                 raise
             self._version += bool(undo)
         for heard in self._watchers if undo else ():
-            heard()
+            heard(frozenset(written))
         return result
 
     async def across(
@@ -317,15 +354,14 @@ class MemoryStorage:
         limit: int,
     ) -> tuple[Owned[T], ...]:
         """Rows of every tenant with the lowest `(order, tenant, id)` first."""
-        wanted = _declared_filters(collection, where)
+        wanted = asked(collection, where=where, end=end)
         with self._lock:
             found = sorted(
                 (
                     Owned(tenant, row.document)
                     for (name, tenant), rows in self._world.rows.items()
                     if name == collection.name
-                    for row in rows.descending(end=end)
-                    if row.matches(wanted)
+                    for row in rows.matching(wanted)
                 ),
                 key=lambda owned: (owned.document.order, owned.tenant, owned.document.id),
             )

@@ -1,7 +1,9 @@
 """Ledgers in lists and dictionaries: the plain model of the durable ones."""
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 from attrs import define, field, frozen
 
@@ -83,20 +85,31 @@ class MemoryLedger:
         place = self.log.places.get(id_)
         return None if place is None else self.log.lines[place]
 
+    async def get_many(self, ids: Sequence[str]) -> dict[str, SealedLine]:
+        """The lines of the records that are there."""
+        places = self.log.places
+        return {id_: self.log.lines[places[id_]] for id_ in ids if id_ in places}
+
     async def lines(self, start: int, end: int) -> tuple[bytes, ...]:
         """The lines of a range."""
         return tuple(line.line for line in self.log.lines[start:end])
 
-    async def of_subject(
-        self, subject: str, *, size: int | None = None, limit: int
-    ) -> tuple[bytes, ...]:
-        """The lines about a subject, oldest first."""
-        visible = self.log.visible(size)
-        return tuple(line.line for line in visible if line.subject == subject)[:limit]
+    async def of_subjects(
+        self, subjects: Sequence[str], *, size: int | None = None, limit: int
+    ) -> tuple[tuple[str, bytes], ...]:
+        """The lines about one subject after the other, oldest first."""
+        found = (
+            (subject, line.line)
+            for subject in dict.fromkeys(subjects)
+            for line in self.log.visible(size)
+            if line.subject == subject
+        )
+        return tuple(islice(found, limit))
 
-    async def count_of(self, subject: str) -> int:
-        """How many lines there are about the subject."""
-        return sum(line.subject == subject for line in self.log.lines)
+    async def counts_of(self, subjects: Sequence[str]) -> dict[str, int]:
+        """How many lines there are about each subject."""
+        counted = Counter(line.subject for line in self.log.lines)
+        return {subject: counted[subject] for subject in subjects}
 
     async def opened(
         self,
@@ -117,9 +130,11 @@ class MemoryLedger:
         )
         return found[:limit]
 
-    async def holders(self, key: str, *, size: int | None = None, limit: int) -> tuple[str, ...]:
-        """The subjects about which a line states `key`."""
-        return tuple(dict.fromkeys(self._holders(key, size)))[:limit]
+    async def holders(
+        self, keys: Sequence[str], *, size: int | None = None, limit: int
+    ) -> dict[str, tuple[str, ...]]:
+        """The subjects about which a line states each key."""
+        return {key: tuple(dict.fromkeys(self._holders(key, size)))[:limit] for key in keys}
 
     def _holders(self, key: str, size: int | None) -> Iterator[str]:
         return (line.subject for line in self.log.visible(size) if key in line.keys)

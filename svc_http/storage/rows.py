@@ -1,14 +1,13 @@
 """The rows of one collection and tenant in memory, in their order."""
 
 import bisect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from attrs import field, frozen
 
 from svc_core.ports import Document, Position, Record
-
-Where = Mapping[str, tuple[str, ...]]
+from svc_http.storage.asked import Asked
 
 
 @frozen
@@ -19,9 +18,13 @@ class Row:
     record: Record
     tokens: frozenset[str]
 
-    def matches(self, where: Where) -> bool:
-        """Whether every filter finds one of its values here."""
-        return all(set(self.values(name)) & set(wanted) for name, wanted in where.items())
+    def matches(self, asked: Asked) -> bool:
+        """Whether the row has all that is asked, but for the bounds of its order."""
+        return (
+            all(set(self.values(name)) & set(wanted) for name, wanted in asked.where.items())
+            and all(span.holds(self.record.numbers[span.name]) for span in asked.spans)
+            and self.tokens.issuperset(asked.words)
+        )
 
     def values(self, name: str) -> tuple[str | None, ...]:
         """The values of a key or facet."""
@@ -46,18 +49,15 @@ class Rows:
             self.rows[id_] = row
             bisect.insort(self.line, (row.document.order, id_))
 
-    def descending(
-        self, *, start: int | None = None, end: int | None = None, after: Position | None = None
-    ) -> Iterator[Row]:
-        """The rows from the highest `(order, id)`, strictly after `after`.
-
-        `start` and `end` bound the order, both included.
-        """
-        rows, line = self.rows, self.line
+    def matching(self, asked: Asked, after: Position | None = None) -> Iterator[Row]:
+        """The rows that have all that is asked, from the highest `(order, id)` below `after`."""
+        rows, line, start, end = self.rows, self.line, asked.start, asked.end
         # No identifier is shorter than the empty one, which so stands before all of its order.
         first = 0 if start is None else bisect.bisect_left(line, (start, ""))
         stop = len(line) if end is None else bisect.bisect_left(line, (end + 1, ""))
         if after is not None:
             stop = min(stop, bisect.bisect_left(line, (after.order, after.id)))
         for place in range(stop - 1, first - 1, -1):
-            yield rows[line[place][1]]
+            row = rows[line[place][1]]
+            if row.matches(asked):
+                yield row

@@ -13,22 +13,22 @@ SLACK = 20
 """Lines that a package may fall before the table is to follow."""
 
 CODE_LINES: dict[str, int] = {
-    "svc_core": 2488,  # whether a row is as a worker saw it is asked in one place
+    "svc_core": 2492,  # several rows are asked for at once
     "svc_core.access": 717,
     "svc_core.accounts": 558,
     "svc_core.analysis": 3109,
     "svc_core.changes": 204,
-    "svc_core.ledger": 6145,
+    "svc_core.ledger": 6172,  # several rows are asked for at once
     "svc_core.news": 635,
     "svc_core.openapi": 704,
     "svc_core.payments": 74,
-    "svc_core.ports": 278,
-    "svc_core.profiles": 344,
-    "svc_core.reports": 1347,
+    "svc_core.ports": 326,  # several rows are asked for at once
+    "svc_core.profiles": 345,  # several rows are asked for at once
+    "svc_core.reports": 1349,  # several rows are asked for at once
     "svc_core.resources": 878,
     "svc_core.sources": 806,
-    "svc_core.testing": 2009,
-    "svc_core.webhooks": 686,  # so it is here, where a row may be unseen
+    "svc_core.testing": 2395,  # several rows are asked for at once
+    "svc_core.webhooks": 689,  # several rows are asked for at once
     "svc_core.wire": 511,
     "svc_http": 453,
     "svc_http.cli": 1383,
@@ -40,13 +40,13 @@ CODE_LINES: dict[str, int] = {
     "svc_http.requests": 1324,
     "svc_http.runtime": 507,
     "svc_http.server": 520,
-    "svc_http.storage": 1903,
+    "svc_http.storage": 2111,  # several rows are asked for at once
     "svc_http.workers": 373,
 }
 """The most that each package may have. A line that rises has its reason beside it."""
 
 
-PRODUCT_LINES = 30_000
+PRODUCT_LINES = 33_000
 """The most that all packages may have together."""
 
 

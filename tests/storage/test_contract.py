@@ -1,9 +1,11 @@
 """Both stores keep every promise of the contract."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Barrier
 from typing import Any, TypeVar
 
 from svc_core import drive
@@ -14,12 +16,33 @@ from svc_http.storage import MemoryStorage, SqliteStorage
 R = TypeVar("R")
 
 
+def in_threads(coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
+    start = Barrier(len(coroutines))
+
+    def work(coroutine: Coroutine[Any, Any, Any]) -> Any:
+        start.wait()
+        try:
+            return drive.run(coroutine)
+        except Exception as failure:
+            return failure
+
+    with ThreadPoolExecutor(len(coroutines)) as pool:
+        return list(pool.map(work, coroutines))
+
+
+async def gathered(coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
+    return await asyncio.gather(*coroutines, return_exceptions=True)
+
+
 class TestMemory(StorageContract):
     def make_store(self) -> MemoryStorage:
         return MemoryStorage(SAMPLES)
 
     def run(self, coroutine: Coroutine[Any, Any, R]) -> R:
         return drive.run(coroutine)
+
+    def at_once(self, coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
+        return in_threads(coroutines)
 
 
 class TestSqlite(StorageContract):
@@ -38,3 +61,6 @@ class TestSqlite(StorageContract):
 
     def run(self, coroutine: Coroutine[Any, Any, R]) -> R:
         return self.runner.run(coroutine)
+
+    def at_once(self, coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
+        return self.runner.run(gathered(coroutines))

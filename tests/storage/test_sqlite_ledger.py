@@ -179,7 +179,7 @@ def test_a_ledger_comes_back_from_a_copy_byte_for_byte(
             await ledger.hashes(0, 0, 999),
             await ledger.hashes(8, 0, 999),
             await ledger.opened(limit=9),
-            await ledger.holders("email:<b>", limit=9),
+            await ledger.holders(("email:<b>",), limit=9),
             await ledger.checkpoints(),
         )
 

@@ -17,7 +17,7 @@ from svc_http.storage.sqlite import migrate, renew_epoch, status
 
 EPOCH = b"8 bytes."
 FIXED = ("meta and declared shapes", "changes", "answers", "ledger", "outbox dropped")
-BARE: Collection[Note] = evolve(NOTES, keys={}, facets={}, search=None)
+BARE: Collection[Note] = evolve(NOTES, keys={}, facets={}, numbers={}, place=None, search=None)
 
 
 @pytest.fixture
@@ -37,6 +37,7 @@ def filled(runner: asyncio.Runner, path: Path, collection: Collection[Note]) -> 
                 number,
                 "open" if number % 2 else "done",
                 topics=("t", "u") if number % 3 == 0 else (),
+                weight=number,
             )
             await tx.documents.put(collection, note.id, note)
 
@@ -88,17 +89,19 @@ def test_a_new_filter_is_filled_from_stored_rows(runner: asyncio.Runner, tmp_pat
     path = tmp_path / "svc.db"
     filled(runner, path, BARE)
     assert status(path, [NOTES]).pending == (
-        "collection sample_notes: +author +status +topic text index",
+        "collection sample_notes: +author +latitude +longitude +status +topic +weight text index",
     )
     sync = at_desk(runner, path, NOTES)
     assert len(sync.scan("ann", NOTES, where={"status": ("open",)}, limit=9999).rows) == 600
     assert len(sync.scan("ann", NOTES, where={"topic": ("t",)}, limit=9999).rows) == 400
-    found = sync.search("ann", NOTES, ("word1199",))
+    assert sync.count("ann", NOTES, ranges={"weight": (3, 7)}) == 5
+    assert sync.scan("ann", NOTES, order="weight", limit=1).rows[0].id == "n1199"
+    found = sync.search("ann", NOTES, ("word1199",)).rows
     assert [(row.id, row.version) for row in found] == [("n1199", 1)]
     sync.delete("ann", NOTES, "n1199")
     sync.put("ann", NOTES, "n0003", Note("n0003", "", status="done"))
     assert len(sync.scan("ann", NOTES, where={"status": ("open",)}, limit=9999).rows) == 598
-    assert sync.search("ann", NOTES, ("word1199", "word3")) == ()
+    assert sync.search("ann", NOTES, ("word1199", "word3")).rows == ()
     sync.close()
 
 
@@ -113,7 +116,7 @@ def test_stored_bytes_and_versions_do_not_change(runner: asyncio.Runner, tmp_pat
     row = sync.get("ann", NOTES, "n0001")
     assert row is not None
     assert (row.raw, row.version) == (spaced, 1)
-    assert [each.id for each in sync.search("ann", NOTES, ("spaced",))] == ["n0001"]
+    assert [each.id for each in sync.search("ann", NOTES, ("spaced",)).rows] == ["n0001"]
     sync.close()
 
 
@@ -126,13 +129,13 @@ def test_a_filter_that_went_and_came_back_is_filled_again(
     sync.put("ann", BARE, "n0001", Note("n0001", "new words", 5000, "done", topics=("t",)))
     sync.close()
     assert status(path, [NOTES]).applied[-1].step == (
-        "collection sample_notes: -author -status -topic text index"
+        "collection sample_notes: -author -latitude -longitude -status -topic -weight text index"
     )
     sync = at_desk(runner, path, NOTES)
     where = {"status": ("done",), "topic": ("t",)}
     assert sync.scan("ann", NOTES, where=where, limit=1).rows[0].id == "n0001"
-    assert sync.search("ann", NOTES, ("word1",)) == ()
-    assert len(sync.search("ann", NOTES, ("words",))) == 1
+    assert sync.search("ann", NOTES, ("word1",)).rows == ()
+    assert len(sync.search("ann", NOTES, ("words",)).rows) == 1
     sync.close()
 
 

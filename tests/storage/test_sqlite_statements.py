@@ -52,13 +52,31 @@ def test_every_listing_walks_an_index_that_ends_in_the_sort_key(
     has_start: bool,
     upper: str | None,
 ) -> None:
-    told = plan(connection, table(NOTES).scan(Shape(driver, checks, has_start, upper)))
+    shape = Shape(
+        driver,
+        checks,
+        has_start=has_start,
+        has_end=upper == "end",
+        has_after=upper == "after",
+    )
+    told = plan(connection, table(NOTES).scan(shape))
     assert "SCAN" not in told
     assert "TEMP B-TREE" not in told
     # A bound that is looked at row by row would make the last page dearer than the first.
     assert (
         (upper is None and not has_start) or "ord>" in told or "ord<" in told or "(ord,id)<" in told
     )
+
+
+@pytest.mark.parametrize("spans", [(), (("weight", False),)])
+def test_a_listing_by_a_number_walks_the_index_of_that_number(
+    connection: sqlite3.Connection, spans: tuple[tuple[str, bool], ...]
+) -> None:
+    shape = Shape("weight", (("topic", 1),), spans, has_after=True, order="weight")
+    told = plan(connection, table(NOTES).scan(shape))
+    assert "i_c_sample_notes_weight" in told
+    assert "TEMP B-TREE" not in told
+    assert "n_weight" in told
 
 
 @pytest.mark.parametrize("made", [table(NOTES), table(NOTICES)], ids=["tenant", "global"])
@@ -69,6 +87,8 @@ def test_rows_are_found_by_index(connection: sqlite3.Connection, made: Table) ->
         made.drop_facet,
         made.probe("status"),
         made.probe("topic"),
+        made.probe("weight"),
+        made.get_many,
     ):
         told = plan(connection, statement)
         assert "SEARCH" in told
@@ -125,9 +145,9 @@ def test_the_text_index_keeps_every_letter_and_digit_of_unicode_whole(tmp_path: 
             sync.put("ann", NOTES, f"n{number}", Note(f"n{number}", text))
         for number, row in enumerate(rows):
             for letter in row[::50]:
-                found = sync.search("ann", NOTES, (f"a{letter}b",))
+                found = sync.search("ann", NOTES, (f"a{letter}b",)).rows
                 assert [each.id for each in found] == [f"n{number}"], hex(ord(letter))
-        assert sync.search("ann", NOTES, ("a", "b")) == ()
+        assert sync.search("ann", NOTES, ("a", "b")).rows == ()
         sync.close()
 
 

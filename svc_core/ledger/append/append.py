@@ -27,7 +27,7 @@ from svc_core.ledger.repository import (
     Proofs,
     checkpoint_of,
     head_of,
-    records_of,
+    lines_of,
 )
 from svc_core.operation import Context
 from svc_core.ports import (
@@ -78,10 +78,10 @@ async def append(
     _check_precondition(ctx, head)
     batch = seal_batch(head, made, timestamps.of(ctx.now))
     check_new(record.id for record in batch.records)
-    judge = _Judge(ctx)
+    judge = await _Judge.of(ctx, made, batch.records)
     for number, (each, record) in enumerate(zip(made, batch.records, strict=True)):
         try:
-            await judge.admit(each, record)
+            judge.admit(each, record)
         except Problem as refused:
             if not is_batch or not refused.detail.startswith("/"):
                 raise
@@ -119,18 +119,34 @@ class _Judge:
     """What is known of the subjects of a batch, growing with each admitted record."""
 
     ctx: Context
-    _subjects: dict[str, tuple[Record, ...]] = field(factory=dict, init=False)
-    _counts: dict[str, int] = field(factory=dict, init=False)
+    _subjects: dict[str, tuple[Record, ...]]
+    _stored: dict[str, Record]
+    _counts: dict[str, int]
     _new: dict[str, Record] = field(factory=dict, init=False)
 
-    async def admit(self, made: Draft, record: Record) -> None:
+    @classmethod
+    async def of(cls, ctx: Context, made: Sequence[Draft], records: Sequence[Record]) -> "_Judge":
+        """What the ledger has of all that the drafts of a batch are about."""
+        ledger = ctx.tx.ledger
+        named = {id_ for draft in made for id_ in cited(draft)}
+        named |= {draft.subject for draft in made if draft.op == "assert" and draft.subject}
+        acted = {draft.subject for draft in made if draft.op != "assert" and draft.subject}
+        lines = await ledger.get_many(sorted(named))
+        return cls(
+            ctx,
+            {s: tuple(map(decode, found)) async for s, found in lines_of(ctx, sorted(acted))},
+            {id_: decode(line.line) for id_, line in lines.items()},
+            await ledger.counts_of(sorted({record.subject for record in records})),
+        )
+
+    def admit(self, made: Draft, record: Record) -> None:
         """Pass a draft that may follow; its record is known from then on.
 
         Raises:
             Problem: it may not.
         """
-        records = await self._records(made)
-        await self._check_room(record.subject)
+        records = self._records(made)
+        self._check_room(record.subject)
         # An assertion acts on nothing.
         judged = () if made.op == "assert" else records.values()
         standing = Standing.of(judged, record.subject)
@@ -140,32 +156,27 @@ class _Judge:
                 records=records,
                 in_force=standing.in_force,
                 states=standing.states,
-                evidence=await self._evidence(made),
+                evidence=self._evidence(made),
                 allow_erasure=may_erase(self.ctx),
             ),
         )
         self._counts[record.subject] += 1
         self._new[record.id] = record
 
-    async def _records(self, made: Draft) -> dict[str, Record]:
+    def _records(self, made: Draft) -> dict[str, Record]:
         """The records of the draft's subject; an assertion needs only the one that opened it."""
         if made.subject is None:
             return {}
         if made.op == "assert":
-            opened = self._new.get(made.subject) or await self._stored(made.subject)
+            opened = self._known(made.subject)
             return {} if opened is None else {opened.id: opened}
-        if made.subject not in self._subjects:
-            self._subjects[made.subject] = await records_of(self.ctx, made.subject)
         new = (record for record in self._new.values() if record.subject == made.subject)
-        return {record.id: record for record in (*self._subjects[made.subject], *new)}
+        return {record.id: record for record in (*self._subjects.get(made.subject, ()), *new)}
 
-    async def _stored(self, id_: str) -> Record | None:
-        line = await self.ctx.tx.ledger.get(id_)
-        return None if line is None else decode(line.line)
+    def _known(self, id_: str) -> Record | None:
+        return self._new.get(id_) or self._stored.get(id_)
 
-    async def _check_room(self, subject: str) -> None:
-        if subject not in self._counts:
-            self._counts[subject] = await self.ctx.tx.ledger.count_of(subject)
+    def _check_room(self, subject: str) -> None:
         if self._counts[subject] >= SUBJECT_RECORDS_MAX:
             raise Problem(
                 problem.RESOURCE_CONFLICT,
@@ -173,13 +184,9 @@ class _Judge:
                 resolution="Open another subject and append to that.",
             )
 
-    async def _evidence(self, made: Draft) -> dict[str, Record]:
-        found = {}
-        for id_ in cited(made):
-            record = self._new.get(id_) or await self._stored(id_)
-            if record is not None:
-                found[id_] = record
-        return found
+    def _evidence(self, made: Draft) -> dict[str, Record]:
+        known = {id_: self._known(id_) for id_ in cited(made)}
+        return {id_: record for id_, record in known.items() if record is not None}
 
 
 # -- storing -----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from attrs import define, field
 from svc_core import compact, wire
 from svc_core.ledger.log.seal import TreeHead
 from svc_core.ledger.records import decode, encode_line, split
-from svc_core.ledger.repository import SUBJECT_RECORDS_MAX, head_of
+from svc_core.ledger.repository import head_of, lines_of
 from svc_core.ledger.verify.lines import ERASES, NO_PAYLOAD, read
 from svc_core.operation import Context
 
@@ -108,8 +108,7 @@ async def erased_later(
     part = Part()
     async for lines in runs:
         part.take(lines)
-    for subject in sorted(part.subjects):
-        about = await ctx.tx.ledger.of_subject(subject, limit=SUBJECT_RECORDS_MAX)
+    async for subject, about in lines_of(ctx, sorted(part.subjects)):
         found |= erased_by(about, subject, start=head.size)
     return found
 

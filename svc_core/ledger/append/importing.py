@@ -174,10 +174,13 @@ class _Taking:
         return Imported(self._before.size, head, len(self._subjects))
 
     async def _check_room(self) -> None:
-        for subject, count in self._subjects.items():
-            if count + self._before.size <= SUBJECT_RECORDS_MAX:
-                continue
-            if await self._ctx.tx.ledger.count_of(subject) > SUBJECT_RECORDS_MAX:
+        many = [
+            subject
+            for subject, count in self._subjects.items()
+            if count + self._before.size > SUBJECT_RECORDS_MAX
+        ]
+        for subject, count in (await self._ctx.tx.ledger.counts_of(many)).items():
+            if count > SUBJECT_RECORDS_MAX:
                 raise _refused(f"{subject} has more than {SUBJECT_RECORDS_MAX} records")
 
     async def _honour(self, target: str) -> None:

@@ -156,7 +156,8 @@ class LedgerMachine(RuleBasedStateMachine):
         return work
 
     def _of_subject(self, subject: str, size: int | None = None) -> list[Record]:
-        lines = self._ask(lambda tx: tx.ledger.of_subject(subject, size=size, limit=LINES_MAX))
+        found = self._ask(lambda tx: tx.ledger.of_subjects((subject,), size=size, limit=LINES_MAX))
+        lines = [line for _, line in found]
         return [decode(line) for line in lines]
 
     def _write(self, work: Work) -> None:

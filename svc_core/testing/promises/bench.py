@@ -1,6 +1,6 @@
 """What the promises stand on: a fresh store for each, and work for it."""
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -32,13 +32,31 @@ class Bench:
         """Run a coroutine to its end."""
         raise AssertionError("say how a coroutine is run")
 
+    def at_once(self, coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:  # noqa: ARG002
+        """Run coroutines at the same time; what each returned, or the exception that it raised."""
+        raise AssertionError("say how several coroutines are run at the same time")
+
+    def make_others(self, store: Store) -> Sequence[Store]:  # noqa: ARG002 - for the author
+        """More stores over the rows of `store`, where several may be opened."""
+        return ()
+
     def setup_method(self) -> None:
         """Open the store."""
         self.sync = SyncStore(self.make_store(), self.run)
+        self._others: list[SyncStore] = []
+
+    @property
+    def stores(self) -> list[SyncStore]:
+        """The store, and others over the same rows: opened when they are first asked for."""
+        if not self._others:
+            made = self.make_others(self.sync.store)
+            self._others = [SyncStore(store, self.run) for store in made]
+        return [self.sync, *self._others]
 
     def teardown_method(self) -> None:
-        """Give the store back."""
-        self.sync.close()
+        """Give the stores back."""
+        for sync in (*self._others, self.sync):
+            sync.close()
 
     def note(self, id_: str, written: int = 0, **more: Any) -> None:
         """Keep a note of ANN's."""
@@ -50,7 +68,7 @@ class Bench:
 
     def found(self, *terms: str, **how: Any) -> set[str]:
         """The identifiers of ANN's notes that hold any of `terms`."""
-        return {row.id for row in self.sync.search(ANN, NOTES, terms, **how)}
+        return {row.id for row in self.sync.search(ANN, NOTES, terms, **how).rows}
 
 
 async def do_all_and_fail(tx: Transaction) -> None:

@@ -31,7 +31,11 @@ class LedgerBench(Bench):
 
     def about(self, subject: str, size: int | None = None, limit: int = 99) -> tuple[bytes, ...]:
         """The lines about a subject of ANN's."""
-        return self.sync.read(ANN, lambda tx: tx.ledger.of_subject(subject, size=size, limit=limit))
+        found = self.sync.read(
+            ANN, lambda tx: tx.ledger.of_subjects((subject,), size=size, limit=limit)
+        )
+        assert {about for about, _ in found} <= {subject}
+        return tuple(line for _, line in found)
 
     def opened(
         self,
@@ -52,7 +56,11 @@ class LedgerBench(Bench):
         self, key: str, *, size: int | None = None, limit: int = 99, tenant: str = ANN
     ) -> tuple[str, ...]:
         """The subjects that hold a designator."""
-        return self.sync.read(tenant, lambda tx: tx.ledger.holders(key, size=size, limit=limit))
+        found = self.sync.read(
+            tenant, lambda tx: tx.ledger.holders((key, "none"), size=size, limit=limit)
+        )
+        assert found["none"] == ()
+        return found[key]
 
     def size_at(self, time: str, tenant: str = ANN) -> int:
         """How many lines were recorded by then."""
@@ -179,12 +187,12 @@ class LedgerPromises(LedgerBench):
         self.sync.seal(ANN, plain(0, "a"))
 
     def test_a_unit_sees_its_own_lines(self) -> None:
-        async def unit(tx: Transaction) -> tuple[int, tuple[bytes, ...]]:
+        async def unit(tx: Transaction) -> tuple[int, tuple[tuple[str, bytes], ...]]:
             await tx.ledger.append(*plain(0, "a")[:3], expect=0)
             await tx.ledger.append(*plain(1, "b", "c")[:3], expect=1)
             head = await tx.ledger.head()
             assert head is not None
-            return head.size, await tx.ledger.of_subject("s", limit=9)
+            return head.size, await tx.ledger.of_subjects(("s",), limit=9)
 
         size, lines = self.sync.write(ANN, unit)
         assert (size, len(lines)) == (3, 3)
@@ -266,9 +274,34 @@ class LedgerReadingPromises(LedgerBench):
         assert self.about("s", size=3) == of_s[:2]
         assert self.about("s", size=0) == self.about("u") == ()
 
+    def test_the_lines_of_several_subjects_come_one_subject_after_the_other(self) -> None:
+        made = self._two_subjects()
+        about = {x: [(x, line.line) for line in made.lines if line.subject == x] for x in "st"}
+
+        def asked(limit: int, size: int | None = None) -> list[tuple[str, bytes]]:
+            found = self.sync.read(
+                ANN,
+                lambda tx: tx.ledger.of_subjects(("t", "none", "s", "t"), size=size, limit=limit),
+            )
+            return list(found)
+
+        assert asked(99) == about["t"] + about["s"]
+        assert asked(4) == (about["t"] + about["s"])[:4]
+        assert asked(99, size=0) == asked(0) == []
+
+    def test_several_records_come_by_their_identifiers(self) -> None:
+        made = self._two_subjects()
+        known = {line.id: line for line in made.lines}
+        ids = ("t0", "none", "s1", "t0")
+        found = self.sync.read(ANN, lambda tx: tx.ledger.get_many(ids))
+        assert list(found.items()) == [(id_, known[id_]) for id_ in ("t0", "s1")]
+        assert self.sync.read(BOB, lambda tx: tx.ledger.get_many(ids)) == {}
+
     def test_the_lines_of_a_subject_are_counted(self) -> None:
         def count(subject: str, tenant: str = ANN) -> int:
-            return self.sync.read(tenant, lambda tx: tx.ledger.count_of(subject))
+            found = self.sync.read(tenant, lambda tx: tx.ledger.counts_of((subject, "x")))
+            assert found["x"] == 0
+            return found[subject]
 
         assert count("s") == 0
         self._two_subjects()

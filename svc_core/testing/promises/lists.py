@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from svc_core.ports import SYSTEM, Position
+from svc_core.ports import SYSTEM, Box, Position
 from svc_core.testing.promises.bench import ANN, BOB, Bench
 from svc_core.testing.sample import NOTES, NOTICES, Note
 from svc_core.testing.sync_store import refused
@@ -31,11 +31,11 @@ class ListPromises(Bench):
         assert [id_ for id_ in pages if id_ in at_first] == at_first
         assert len(set(pages)) == len(pages)
 
-    def _walked(self, limit: int, between: Any = None) -> list[str]:
+    def _walked(self, limit: int, between: Any = None, **how: Any) -> list[str]:
         ids: list[str] = []
         after: Position | None = None
         for turn in range(100):
-            page = self.sync.scan(ANN, NOTES, after=after, limit=limit)
+            page = self.sync.scan(ANN, NOTES, after=after, limit=limit, **how)
             assert len(page.rows) <= limit
             ids += [row.id for row in page.rows]
             after = page.end
@@ -115,9 +115,83 @@ class ListPromises(Bench):
                     break
             assert ids == self.listed(where=where, start=1, end=4)
 
+    def test_a_list_goes_by_any_declared_number_with_rows_that_lack_it_last(self) -> None:
+        for id_, weight in (("a", 2), ("b", None), ("c", 2**63 - 1), ("d", -5), ("e", 2)):
+            self.note(id_, weight=weight, topics=("t",), status="open")
+        self.note("f", weight=7, topics=("u",))
+        assert self.listed(order="weight") == ["c", "f", "e", "a", "d", "b"]
+        for where in ({"topic": ("t", "v")}, {"status": ("open",)}):
+            assert self.listed(order="weight", where=where) == ["c", "e", "a", "d", "b"]
+        for limit in (1, 2, 5):
+            assert self._walked(limit, order="weight") == self.listed(order="weight")
+            where = {"topic": ("t", "u")}
+            assert self._walked(limit, order="weight", where=where) == self.listed(order="weight")
+
+    def test_ranges_of_numbers_have_both_their_ends(self) -> None:
+        for id_, weight in (("a", 1), ("b", 2), ("c", 3), ("d", None)):
+            self.note(id_, len(id_), weight=weight)
+        for bounds, ids in (
+            ((1, 2), ["b", "a"]),
+            ((2, None), ["c", "b"]),
+            ((None, 2), ["b", "a"]),
+            ((None, None), ["c", "b", "a"]),
+            ((3, 1), []),
+        ):
+            ranges = {"weight": bounds}
+            assert self.listed(ranges=ranges) == ids, bounds
+            assert self.listed(ranges=ranges, order="weight") == ids, bounds
+            assert self.sync.count(ANN, NOTES, ranges=ranges) == len(ids)
+        assert self.listed(ranges={"weight": (1, 3)}, where={"status": ("open",)}) == []
+
+    def test_a_box_has_its_edges_and_crosses_the_antimeridian(self) -> None:
+        for id_, longitude, latitude in (
+            ("fiji", 179.5, -17.7),
+            ("samoa", -172.1, -13.8),
+            ("greenwich", 0.0, 51.4778),
+            ("pole", 180.0, -90.0),
+        ):
+            self.note(id_, longitude=longitude, latitude=latitude)
+        self.note("nowhere")
+        for box, ids in (
+            (Box(-180, -90, 180, 90), {"fiji", "samoa", "greenwich", "pole"}),
+            (Box(170, -30, -170, 0), {"fiji", "samoa"}),
+            (Box(180, -90, 180, -90), {"pole"}),
+            (Box(0, 51.4778, 0, 51.4778), {"greenwich"}),
+            (Box(0.0000001, 0, 180, 90), set()),
+            (Box(-180, 90, 180, -90), set()),
+        ):
+            assert set(self.listed(box=box)) == ids, box
+            assert self.sync.count(ANN, NOTES, box=box) == len(ids)
+
+    def test_a_list_is_narrowed_to_rows_that_hold_all_words(self) -> None:
+        for number in range(6):
+            held = ("one two", "two three", "one two three")[number % 3]
+            self.note(f"n{number}", number, text=held, status="open" if number > 2 else "done")
+        assert self.listed(words=("two",)) == ["n5", "n4", "n3", "n2", "n1", "n0"]
+        assert self.listed(words=("one", "three", "one")) == ["n5", "n2"]
+        assert self.listed(words=("one", "tw")) == []
+        assert self.listed(words=("one",), where={"status": ("open",)}) == ["n5", "n3"]
+        assert self.listed(words=("one",), start=2, end=4) == ["n3", "n2"]
+        assert self._walked(1, words=("one",)) == ["n5", "n3", "n2", "n0"]
+
+    def test_rows_are_counted_up_to_a_limit(self) -> None:
+        for number in range(5):
+            self.note(f"n{number}", number, text="one two", topics=("t", "u"), status="open")
+        for how in ({}, {"where": {"topic": ("t", "u")}}, {"words": ("one", "two")}):
+            assert self.sync.count(ANN, NOTES, **how) == 5
+            assert self.sync.count(ANN, NOTES, start=1, end=3, **how) == 3
+            assert self.sync.count(ANN, NOTES, **{"limit": 2, **how}) == 2
+        assert self.sync.count(ANN, NOTES, where={"topic": ()}) == 0
+        assert self.sync.count(BOB, NOTES) == 0
+
     def test_an_undeclared_filter_is_refused(self) -> None:
-        with refused(AssertionError):
-            self.listed(where={"colour": ("red",)})
+        for how in (
+            {"where": {"colour": ("red",)}},
+            {"order": "status"},
+            {"ranges": {"written": (1, 2)}},
+        ):
+            with refused(AssertionError):
+                self.listed(**how)
         with refused(AssertionError):
             self.sync.across(NOTES, where={"colour": ("red",)})
 

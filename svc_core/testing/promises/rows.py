@@ -30,6 +30,17 @@ class RowPromises(Bench):
         assert self.sync.get(ANN, NOTES, "a") is None
         assert self.sync.delete(ANN, NOTES, "a") is None
 
+    def test_several_rows_come_by_their_identifiers_in_the_order_asked(self) -> None:
+        for id_ in ("a", "b", "é"):
+            self.note(id_)
+        self.sync.put(BOB, NOTES, "c", Note("c", ""))
+        found = self.sync.get_many(ANN, NOTES, ("é", "c", "x", "a", "a", 'q"'))
+        assert list(found) == ["é", "a"]
+        assert found["a"] == self.sync.get(ANN, NOTES, "a")
+        assert self.sync.get_many(ANN, NOTES, ()) == {}
+        with refused(AssertionError):
+            self.sync.get_many(ANN, SECRETS, ("a",))
+
     def test_a_stale_version_never_writes_or_deletes(self) -> None:
         self.note("a", text="first")
         for expect in (0, 2):
@@ -72,7 +83,7 @@ class RowPromises(Bench):
         assert self.sync.scan(BOB, NOTES).rows == ()
         assert self.sync.scan(BOB, NOTES, where={"topic": ("t",)}).rows == ()
         assert self.sync.scan(BOB, NOTES, where={"status": ("open",)}).rows == ()
-        assert self.sync.search(BOB, NOTES, ("word",)) == ()
+        assert self.sync.search(BOB, NOTES, ("word",)).rows == ()
         assert self.sync.put(BOB, NOTES, "a", Note("a", "bob's")).version == 1
         assert self.listed() == ["a"]
 
@@ -81,7 +92,7 @@ class RowPromises(Bench):
         for tenant in (ANN, BOB, SYSTEM):
             assert self.sync.get(tenant, NOTICES, "n") is not None
             assert len(self.sync.scan(tenant, NOTICES, where={"topic": ("t",)}).rows) == 1
-            assert len(self.sync.search(tenant, NOTICES, ("hear",))) == 1
+            assert len(self.sync.search(tenant, NOTICES, ("hear",)).rows) == 1
         with refused(AssertionError):
             self.sync.put(ANN, NOTICES, "n", Note("n", ""))
         with refused(AssertionError):

@@ -1,6 +1,9 @@
 # ruff: noqa: D102, S101 - a promise is its name and its assertions
 """Whole tokens, any of them."""
 
+from typing import Any
+
+from svc_core.ports import Box, Position
 from svc_core.testing.promises.bench import ANN, Bench
 from svc_core.testing.sample import NOTES
 
@@ -22,7 +25,7 @@ class SearchPromises(Bench):
         self.note("b", text="two three")
         self.note("c", text="four")
         assert self.found("one", "three", "absent") == {"a", "b"}
-        assert len(self.sync.search(ANN, NOTES, ("one", "two", "two"))) == 2
+        assert len(self.sync.search(ANN, NOTES, ("one", "two", "two")).rows) == 2
         assert self.found() == set()
 
     def test_query_syntax_in_a_term_is_only_text(self) -> None:
@@ -42,13 +45,50 @@ class SearchPromises(Bench):
             assert self.found(term) == set(), term
         assert self.found("or") == {"a"}
 
-    def test_a_better_match_comes_first(self) -> None:
-        for number in range(8):
-            self.note(f"n{number}", text=f"common filler{number} words")
-        self.note("best", text="common rare words")
-        rows = self.sync.search(ANN, NOTES, ("common", "rare"), limit=3)
-        assert rows[0].id == "best"
-        assert len(rows) == 3
+    def test_more_of_the_terms_come_first_then_what_a_list_has_first(self) -> None:
+        for number in range(4):
+            self.note(f"n{number}", number, text="common filler")
+        self.note("best", text="common common rare words")
+        terms = ("common", "rare", "common")
+        assert self._ranked(terms) == ["best", "n3", "n2", "n1", "n0"]
+        for limit in (1, 2, 4, 5):
+            ids: list[str] = []
+            after: Position | None = None
+            while after is not None or not ids:
+                page = self.sync.search(ANN, NOTES, terms, after=after, limit=limit)
+                ids += [row.id for row in page.rows]
+                after = page.end
+                if after is None:
+                    break
+                self.note(f"late{len(ids)}", 9, text="common rare")  # ahead of every position
+            assert [id_ for id_ in ids if not id_.startswith("late")] == self._ranked(terms, end=8)
+            assert len(set(ids)) == len(ids)
+            for number in range(6):
+                self.sync.delete(ANN, NOTES, f"late{number}")
+
+    def test_filters_hold_for_a_search_too(self) -> None:
+        for number in range(6):
+            self.note(
+                f"n{number}",
+                number,
+                text="word other" if number % 2 else "word",
+                status="open" if number > 2 else "done",
+                topics=("t",),
+                weight=number,
+                longitude=float(number),
+            )
+        for how, ids in (
+            ({"where": {"status": ("open",)}}, ["n5", "n4", "n3"]),
+            ({"where": {"status": ("open",), "topic": ("t",)}}, ["n5", "n4", "n3"]),
+            ({"where": {"status": ()}}, []),
+            ({"ranges": {"weight": (1, 2)}}, ["n2", "n1"]),
+            ({"box": Box(0, 0, 1, 1)}, ["n1", "n0"]),
+            ({"words": ("other",)}, ["n5", "n3", "n1"]),
+        ):
+            assert self._ranked(("word",), **how) == ids, how
+
+    def _ranked(self, terms: tuple[str, ...], **how: Any) -> list[str]:
+        return [row.id for row in self.sync.search(ANN, NOTES, terms, **how).rows]
 
     def test_changed_words_are_found_and_old_ones_are_not(self) -> None:
         self.note("a", text="before")

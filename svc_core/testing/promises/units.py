@@ -42,7 +42,7 @@ class UnitPromises(Bench):
             rows = await tx.documents.scan(NOTES, limit=9)
             found = await tx.documents.search(NOTES, ("word",), limit=9)
             changes = await tx.changes.read(FeedPosition(), limit=9)
-            return len(rows.rows), len(found), len(changes.changes)
+            return len(rows.rows), len(found.rows), len(changes.changes)
 
         assert self.sync.write(ANN, unit) == (1, 1, 1)
 

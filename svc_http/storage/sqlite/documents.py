@@ -2,52 +2,58 @@
 
 import heapq
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from operator import itemgetter
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar, Unpack
 
+from attrs import evolve
+
+from svc_core import compact
 from svc_core.ports import (
     Collection,
     Document,
+    Filters,
     Owned,
     Position,
     Slice,
     StaleVersionError,
 )
 from svc_http.storage import scopes
+from svc_http.storage.asked import NUMBER_MAX, NUMBER_MIN, Asked, Where, asked, searchable
 from svc_http.storage.sqlite.rows import Place, RowWriter, owner_token
 from svc_http.storage.sqlite.table import Shape, Table
-from svc_http.storage.sqlite.texts import Texts
+from svc_http.storage.sqlite.writes import Writes
 
 T = TypeVar("T")
-Where = Mapping[str, tuple[str, ...]]
 Tables = Mapping[str, Table]
-Row = tuple[str, int, int, bytes]
+Row = tuple[str, int, int, bytes, int]
 
 PROBED_MAX = 200
 """Counting stops here: enough to tell a rare filter from a common one, in about 10 µs."""
 
-_document: Callable[[Row], Document[Any]] = partial(tuple.__new__, Document)
+_json = compact.encoder(ascii_only=True)
+
+_document: Callable[[Any], Document[Any]] = partial(tuple.__new__, Document)
 """What `Document._make` gives, without a Python frame for each row of a page."""
 
-_BY_SORT_KEY = itemgetter(2, 0)
+_BY_SORT_KEY = itemgetter(4, 0)
 
 
 class SqliteDocuments:
     """The rows that one transaction may see."""
 
-    __slots__ = ("_connection", "_tables", "_tenant", "_texts")
+    __slots__ = ("_connection", "_tables", "_tenant", "_writes")
 
     def __init__(
-        self, connection: sqlite3.Connection, tables: Tables, tenant: str, texts: Texts | None
+        self, connection: sqlite3.Connection, tables: Tables, tenant: str, writes: Writes | None
     ) -> None:
-        """See rows of `tenant`; `texts` is None where nothing may be written."""
+        """See rows of `tenant`; `writes` is None where nothing may be written."""
         self._connection = connection
         self._tables = tables
         self._tenant = tenant
-        self._texts = texts
+        self._writes = writes
 
     async def get(self, collection: Collection[T], id_: str) -> Document[T] | None:
         """The row, or None when this tenant has no such row."""
@@ -56,6 +62,16 @@ class SqliteDocuments:
             declared(self._tables, collection).get, (owner, id_)
         ).fetchone()
         return None if row is None else Document(id_, *row)
+
+    async def get_many(
+        self, collection: Collection[T], ids: Sequence[str]
+    ) -> dict[str, Document[T]]:
+        """The rows that are there; see the port."""
+        owner = scopes.reading(collection, self._tenant)
+        statement = declared(self._tables, collection).get_many
+        found = self._connection.execute(statement, (owner, _json(ids)))
+        rows = {row[0]: _document(row) for row in found}
+        return {id_: rows[id_] for id_ in ids if id_ in rows}
 
     async def put(
         self, collection: Collection[T], id_: str, value: T, *, expect: int | None = None
@@ -86,79 +102,164 @@ class SqliteDocuments:
         self,
         collection: Collection[T],
         *,
-        where: Where | None = None,
-        start: int | None = None,
-        end: int | None = None,
+        order: str | None = None,
         after: Position | None = None,
         limit: int,
+        **filters: Unpack[Filters],
     ) -> Slice[T]:
         """At most `limit` rows in list order; see the port."""
-        table = declared(self._tables, collection)
-        owner = scopes.reading(collection, self._tenant)
-        filters = declared_filters(table, where)
-        if not all(filters.values()):
+        owner, wanted = self._asked(collection, order, **filters)
+        if wanted.is_empty:
             # No value is wanted, so no row is, and a statement that says so has no plan.
-            return Slice((), more=False)
-        driver = self._driver(table, owner, filters)
-        checks = tuple((name, len(filters[name])) for name in filters if name != driver)
-        upper, bound = _upper(end, after)
-        statement = table.scan(Shape(driver, checks, start is not None, upper))
-        tail = [
-            *([] if start is None else [start]),
-            *bound,
-            *(value for name, _ in checks for value in filters[name]),
-            limit + 1,
+            return Slice(())
+        walk = self._walk(collection, owner, wanted, order, after)
+        statement, tail = walk.table.scan(walk.shape), [*walk.values, limit + 1]
+        runs = [
+            self._connection.execute(statement, [*head, *tail]).fetchall() for head in walk.heads
         ]
-        heads: list[list[str]] = (
-            [[owner]] if driver is None else [[owner, value] for value in filters[driver]]
-        )
-        runs = [self._connection.execute(statement, [*head, *tail]).fetchall() for head in heads]
         return _slice(runs[0] if len(runs) == 1 else _merged(runs, limit + 1), limit)
+
+    async def count(
+        self, collection: Collection[T], *, limit: int, **filters: Unpack[Filters]
+    ) -> int:
+        """How many rows there are, up to a limit; see the port."""
+        owner, wanted = self._asked(collection, **filters)
+        if wanted.is_empty:
+            return 0
+        walk = self._walk(collection, owner, wanted, is_single=True)
+        values = [*walk.heads[0], *walk.values, limit]
+        count: int = self._connection.execute(walk.table.count(walk.shape), values).fetchone()[0]
+        return count
 
     async def search(
         self,
         collection: Collection[T],
         terms: tuple[str, ...],
         *,
-        start: int | None = None,
-        end: int | None = None,
+        after: Position | None = None,
         limit: int,
-    ) -> tuple[Document[T], ...]:
+        **filters: Unpack[Filters],
+    ) -> Slice[T]:
         """At most `limit` rows that hold any of `terms`; see the port."""
-        if collection.search is None:
-            raise AssertionError(f"{collection.name} declares no text index")
-        table = declared(self._tables, collection)
+        searchable(collection)
+        owner, wanted = self._asked(collection, **filters)
+        if not terms or wanted.is_empty:
+            return Slice(())
+        table = self._texted(collection)
+        words = [match_query(owner, (term,)) for term in dict.fromkeys(terms)]
+        shape = _shape(wanted, None, None)._replace(has_after=after is not None)
+        place = () if after is None else (after.rank, after.order, after.id)
+        checks = (value for name, _ in shape.checks for value in wanted.where[name])
+        held = [match_query(owner, wanted.words, "AND")] if wanted.words else []
+        values = [_json(words), owner, *held, *_bounds(wanted), *place, *checks, limit + 1]
+        found = self._connection.execute(table.search(shape), values).fetchall()
+        end = None
+        if len(found) > limit:
+            id_, _, order, _, rank = found[limit - 1]
+            end = Position(order, id_, rank)
+        return Slice(tuple(_document(row[:4]) for row in found[:limit]), end)
+
+    def _asked(
+        self, collection: Collection[Any], order: str | None = None, **filters: Unpack[Filters]
+    ) -> tuple[str, Asked]:
+        """Whose rows are asked for, and which."""
         owner = scopes.reading(collection, self._tenant)
-        if not terms:
-            return ()
-        if self._texts is not None:
-            self._texts.write()
-        bounds = [bound for bound in (start, end) if bound is not None]
-        found = self._connection.execute(
-            table.search(start is not None, end is not None),
-            [match_query(owner, terms), owner, *bounds, limit],
-        )
-        return tuple(map(_document, found))
+        return owner, asked(collection, order, **filters)
+
+    def _walk(
+        self,
+        collection: Collection[Any],
+        owner: str,
+        wanted: Asked,
+        order: str | None = None,
+        after: Position | None = None,
+        *,
+        is_single: bool = False,
+    ) -> "_Walk":
+        """The statement's shape and values; `is_single` where several runs cannot be joined."""
+        table = self._texted(collection) if wanted.words else declared(self._tables, collection)
+        driver = None if wanted.words else self._driver(table, owner, wanted, order)
+        if is_single and len(wanted.where.get(driver or "", ())) > 1:
+            driver = None
+        if order is None and after is not None and wanted.end is not None:
+            # Only the tighter of the two upper bounds: the walk would begin at the other.
+            if after.order <= wanted.end:
+                wanted = evolve(wanted, end=None)
+            else:
+                after = None
+        shape = _shape(wanted, driver, order)._replace(has_after=after is not None)
+        heads: list[list[str]] = [[owner]]
+        if wanted.words:
+            heads = [[match_query(owner, wanted.words, "AND"), owner]]
+        elif driver is not None and driver in wanted.where:
+            heads = [[owner, value] for value in wanted.where[driver]]
+        place = () if after is None else (after.order, after.id)
+        checks = (value for name, _ in shape.checks for value in wanted.where[name])
+        return _Walk(table, shape, heads, [*_bounds(wanted), *place, *checks])
+
+    def _texted(self, collection: Collection[Any]) -> Table:
+        """The table, once the words of the batch are in its text index."""
+        if self._writes is not None:
+            self._writes.texts.write()
+        return declared(self._tables, collection)
 
     def _writer(self, collection: Collection[Any], id_: str) -> RowWriter:
-        if self._texts is None:
+        if self._writes is None:
             raise AssertionError("a reading transaction writes")
         table = declared(self._tables, collection)
         owner = scopes.writing(collection, self._tenant)
-        return RowWriter(self._connection, self._texts, table, owner, id_)
+        self._writes.names.add(collection.name)
+        return RowWriter(self._connection, self._writes.texts, table, owner, id_)
 
-    def _driver(self, table: Table, owner: str, filters: Where) -> str | None:
-        """The filter whose index is walked: of several, one with few rows."""
-        if len(filters) < 2:
-            return next(iter(filters), None)
-        return min(filters, key=lambda name: self._probed(table, owner, name, filters[name]))
+    def _driver(self, table: Table, owner: str, wanted: Asked, order: str | None) -> str | None:
+        """The filter or number whose index is walked: one that few rows have, and of those that
+        many have one that is in list order."""
+        ordered = list(wanted.where) if order is None else [order]
+        spans = [span.name for span in wanted.spans if not span.wraps]
+        choices = [*ordered, *(name for name in (*wanted.where, *spans) if name not in ordered)]
+        if len(choices) < 2 and ordered:
+            return choices[0]
+        counted = {name: self._probed(table, owner, name, wanted) for name in choices}
+        best = min(counted, key=lambda name: counted[name], default=None)
+        if best is None or best in ordered or counted[best] < PROBED_MAX:
+            return best
+        return ordered[0] if ordered else None
 
-    def _probed(self, table: Table, owner: str, name: str, values: tuple[str, ...]) -> int:
-        statement = table.probe(name)
+    def _probed(self, table: Table, owner: str, name: str, wanted: Asked) -> int:
+        sought: list[tuple[object, ...]] = [(value,) for value in wanted.where.get(name, ())]
+        if name in table.numbers:
+            spans = [span for span in wanted.spans if span.name == name and not span.wraps]
+            sought = [(span.low, span.high) for span in spans] or [(NUMBER_MIN, NUMBER_MAX)]
         return sum(
-            self._connection.execute(statement, (owner, value, PROBED_MAX)).fetchone()[0]
-            for value in values
+            self._connection.execute(table.probe(name), (owner, *values, PROBED_MAX)).fetchone()[0]
+            for values in sought
         )
+
+
+class _Walk(NamedTuple):
+    """A statement of a table: its shape, the values of each run of it, and those of all runs."""
+
+    table: Table
+    shape: Shape
+    heads: list[list[str]]
+    values: list[Any]
+
+
+def _shape(wanted: Asked, driver: str | None, order: str | None) -> Shape:
+    return Shape(
+        driver,
+        tuple((name, len(values)) for name, values in wanted.where.items() if name != driver),
+        tuple((span.name, span.wraps) for span in wanted.spans),
+        has_start=wanted.start is not None,
+        has_end=wanted.end is not None,
+        order=order,
+        has_words=bool(wanted.words),
+    )
+
+
+def _bounds(wanted: Asked) -> list[int]:
+    bounds = [bound for bound in (wanted.start, wanted.end) if bound is not None]
+    return bounds + [edge for span in wanted.spans for edge in (span.low, span.high)]
 
 
 def _expected(writer: RowWriter, expect: int | None) -> Place | None:
@@ -173,7 +274,7 @@ def across(
     connection: sqlite3.Connection, table: Table, where: Where | None, end: int | None, limit: int
 ) -> tuple[Owned[Any], ...]:
     """Rows of every tenant with the lowest `(order, tenant, id)` first."""
-    filters = declared_filters(table, where)
+    filters = asked(table.collection, where=where).where
     checks = tuple((name, len(values)) for name, values in filters.items())
     values = [value for name in filters for value in filters[name]]
     bound = [] if end is None else [end]
@@ -193,23 +294,9 @@ def declared(tables: Tables, collection: Collection[Any]) -> Table:
         raise AssertionError(f"{collection.name} is not declared to this store") from None
 
 
-def declared_filters(table: Table, where: Where | None) -> Where:
-    """The filters, each value once.
-
-    Raises:
-        AssertionError: a name is neither a key nor a facet.
-    """
-    if not where:
-        return {}
-    unknown = set(where) - set(table.keys) - set(table.facets)
-    if unknown:
-        raise AssertionError(f"{table.collection.name} declares no filter {sorted(unknown)}")
-    return {name: tuple(dict.fromkeys(values)) for name, values in where.items()}
-
-
-def match_query(owner: str, terms: Iterable[str]) -> str:
-    """The text query for rows of `owner` that hold any of `terms`, each a quoted whole token."""
-    wanted = " OR ".join(_quoted(term) for term in dict.fromkeys(terms))
+def match_query(owner: str, terms: Iterable[str], joined: str = "OR") -> str:
+    """The text query for rows of `owner` that hold `terms`, each a quoted whole token."""
+    wanted = f" {joined} ".join(_quoted(term) for term in dict.fromkeys(terms))
     return f"owner : {_quoted(owner_token(owner))} AND tokens : ({wanted})"
 
 
@@ -220,13 +307,6 @@ def _quoted(token: str) -> str:
 # -- runs of rows ------------------------------------------------------------------------------
 
 
-def _upper(end: int | None, after: Position | None) -> tuple[str | None, list[int | str]]:
-    """The tighter of the two upper bounds: with both, the index would be walked from `end`."""
-    if after is not None and (end is None or after.order <= end):
-        return "after", [after.order, after.id]
-    return (None, []) if end is None else ("end", [end])
-
-
 def _merged(runs: list[list[Row]], count: int) -> list[Row]:
     """The first rows of several ordered runs; a row with two of the values comes once."""
     merged = heapq.merge(*runs, key=_BY_SORT_KEY, reverse=True)
@@ -234,4 +314,5 @@ def _merged(runs: list[list[Row]], count: int) -> list[Row]:
 
 
 def _slice(found: list[Row], limit: int) -> Slice[Any]:
-    return Slice(tuple(map(_document, found[:limit])), more=len(found) > limit)
+    end = Position(found[limit - 1][4], found[limit - 1][0]) if len(found) > limit else None
+    return Slice(tuple([_document(row[:4]) for row in found[:limit]]), end)

@@ -55,6 +55,7 @@ _ADD_NODE = "INSERT INTO ledger_nodes (ledger, level, number, hash) VALUES (?, ?
 _BODIES = "FROM ledger_lines AS l CROSS JOIN ledger_bodies AS b ON b.number = l.body"
 _SEALED = f"SELECT place, id, subject, opens, recorded_at, keys, seal, line {_BODIES}"
 _GET = f"{_SEALED} WHERE ledger = ? AND id = ?"
+_GET_MANY = f"{_SEALED} WHERE ledger = ? AND id IN (SELECT value FROM json_each(?))"  # noqa: S608 - parameters
 _LINES = f"SELECT line {_BODIES} WHERE place >= ? AND place < ? ORDER BY place"
 _SEALS = "SELECT seal FROM ledger_lines WHERE place >= ? AND place < ? ORDER BY place"
 _TIME = "SELECT recorded_at FROM ledger_lines WHERE place = ?"
@@ -177,23 +178,32 @@ class SqliteLedger:
         found = self._connection.execute(_GET, (self._book().number, id_)).fetchone()
         return None if found is None else _sealed(found)
 
+    async def get_many(self, ids: Sequence[str]) -> dict[str, SealedLine]:
+        """The lines of the records that are there."""
+        rows = self._connection.execute(_GET_MANY, (self._book().number, _json(ids)))
+        lines = {row[1]: _sealed(row) for row in rows}
+        return {id_: lines[id_] for id_ in ids if id_ in lines}
+
     async def lines(self, start: int, end: int) -> tuple[bytes, ...]:
         """The lines of a range."""
         book = self._book()
         return self._column(_LINES, book.first + start, book.end(end))
 
-    async def of_subject(
-        self, subject: str, *, size: int | None = None, limit: int
-    ) -> tuple[bytes, ...]:
-        """The lines about a subject, oldest first."""
-        book = self._book()
-        return self._column(_OF_SUBJECT, subject, book.first, book.end(size), limit)
+    async def of_subjects(
+        self, subjects: Sequence[str], *, size: int | None = None, limit: int
+    ) -> tuple[tuple[str, bytes], ...]:
+        """The lines about one subject after the other, oldest first."""
+        book, found = self._book(), list[tuple[str, bytes]]()
+        for subject in dict.fromkeys(subjects):
+            asked = (subject, book.first, book.end(size), limit - len(found))
+            found += [(subject, line) for line in self._column(_OF_SUBJECT, *asked)]
+        return tuple(found)
 
-    async def count_of(self, subject: str) -> int:
-        """How many lines there are about the subject."""
+    async def counts_of(self, subjects: Sequence[str]) -> dict[str, int]:
+        """How many lines there are about each subject."""
         book = self._book()
-        (count,) = self._column(_COUNT_OF, subject, book.first, book.end(None))
-        return int(count)
+        bounds = (book.first, book.end(None))
+        return {subject: self._column(_COUNT_OF, subject, *bounds)[0] for subject in subjects}
 
     async def opened(
         self,
@@ -212,10 +222,13 @@ class SqliteLedger:
             rows = self._connection.execute(_OPENED_BY_KEY, (*asked, _digest(key), book.end(size)))
         return tuple(map(_sealed, rows))
 
-    async def holders(self, key: str, *, size: int | None = None, limit: int) -> tuple[str, ...]:
-        """The subjects about which a line states `key`."""
+    async def holders(
+        self, keys: Sequence[str], *, size: int | None = None, limit: int
+    ) -> dict[str, tuple[str, ...]]:
+        """The subjects about which a line states each key."""
         book = self._book()
-        return self._column(_HOLDERS, _digest(key), book.first, book.end(size), limit)
+        asked = (book.first, book.end(size), limit)
+        return {key: self._column(_HOLDERS, _digest(key), *asked) for key in keys}
 
     async def size_at(self, recorded_at: str) -> int:
         """How many lines were recorded at or before this time."""

@@ -86,6 +86,7 @@ class _Shape:
     keys: tuple[str, ...] = ()
     facets: tuple[str, ...] = ()
     search: bool = False
+    numbers: tuple[str, ...] = ()
 
 
 def status_of(connection: sqlite3.Connection, collections: Iterable[Collection[Any]]) -> Status:
@@ -154,12 +155,13 @@ def _reshape(connection: sqlite3.Connection, table: Table, old: _Shape | None, n
     if old is None:
         _run(connection, tables.create(table))
     had = old or _Shape()
-    for key in had.keys:
-        if key not in new.keys:
-            _run(connection, tables.drop_key(table, key))
-    for key in new.keys:
-        if key not in had.keys:
-            _run(connection, tables.add_key(table, key))
+    for kind, before, after in (("k", had.keys, new.keys), ("n", had.numbers, new.numbers)):
+        for name in before:
+            if name not in after:
+                _run(connection, tables.drop_column(table, kind, name))
+        for name in after:
+            if name not in before:
+                _run(connection, tables.add_column(table, kind, name))
     if had.search:
         _run(connection, tables.drop_texts(table))
     if new.search:
@@ -192,7 +194,8 @@ def _shapes(connection: sqlite3.Connection) -> dict[str, _Shape]:
 
 
 def _read_shape(stored: dict[str, Any]) -> _Shape:
-    return _Shape(tuple(stored["keys"]), tuple(stored["facets"]), stored["search"])
+    names = (tuple(stored["keys"]), tuple(stored["facets"]))
+    return _Shape(*names, stored["search"], tuple(stored.get("numbers", ())))
 
 
 def _has(connection: sqlite3.Connection, name: str) -> bool:
@@ -205,6 +208,7 @@ def _shape(collection: Collection[Any]) -> _Shape:
         tuple(sorted(collection.keys)),
         tuple(sorted(collection.facets)),
         collection.search is not None,
+        tuple(sorted(collection.number_names)),
     )
 
 
@@ -212,7 +216,7 @@ def _step(collection: Collection[Any], old: _Shape | None) -> str:
     if old is None:
         return f"collection {collection.name}"
     new = _shape(collection)
-    had, has = {*old.keys, *old.facets}, {*new.keys, *new.facets}
+    had, has = {*old.keys, *old.facets, *old.numbers}, {*new.keys, *new.facets, *new.numbers}
     words = [f"+{name}" for name in sorted(has - had)] + [f"-{name}" for name in sorted(had - has)]
     words += ["text index"] if old.search != new.search else []
     return f"collection {collection.name}: {' '.join(words) or 'filters rearranged'}"

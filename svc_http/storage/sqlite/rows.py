@@ -131,4 +131,5 @@ def _pairs(record: Record) -> Pairs:
 def _columns(table: Table, version: int, pairs: Pairs, record: Record) -> list[object]:
     """The columns; the facets stand in one of them, so that a change finds the old ones."""
     keys = (record.keys[key] for key in table.keys)
-    return [version, record.order, _json(pairs) if pairs else "[]", *keys, record.raw]
+    numbers = (record.numbers[name] for name in table.numbers)
+    return [version, record.order, _json(pairs) if pairs else "[]", *keys, *numbers, record.raw]

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from svc_core.ports import Collection, Owned, Transaction
+from svc_core.ports import Collection, Heard, Owned, Transaction
 from svc_http.storage.sqlite import migrations
 from svc_http.storage.sqlite.connection import connect_reader, connect_writer
 from svc_http.storage.sqlite.documents import Tables, across, declared
@@ -17,8 +17,9 @@ from svc_http.storage.sqlite.table import table
 from svc_http.storage.sqlite.texts import Texts
 from svc_http.storage.sqlite.threads import UNITS_PER_COMMIT, Reader, Writer
 from svc_http.storage.sqlite.traces import Traces
-from svc_http.storage.sqlite.transaction import SqliteTransaction, Writes
+from svc_http.storage.sqlite.transaction import SqliteTransaction
 from svc_http.storage.sqlite.work import UNITS_WAITING_MAX, WAIT_SECONDS_MAX, WorkQueue
+from svc_http.storage.sqlite.writes import Writes
 from svc_http.storage.units import run_unit
 
 T = TypeVar("T")
@@ -50,8 +51,8 @@ class SqliteStorage:
         self._lock = lock
         self._tables = tables
         self._version = 0
-        self._watchers: tuple[Callable[[], None], ...] = ()
-        self._beside = Writes(Texts(connection), Traces(connection))
+        self._watchers: tuple[Heard, ...] = ()
+        self._beside = Writes(Texts(connection), Traces(connection), set())
         self._writes = WorkQueue(units_waiting, wait_seconds)
         self._reads = WorkQueue(units_waiting, wait_seconds)
         self._writer = Writer(
@@ -108,7 +109,7 @@ class SqliteStorage:
         """
         return self._version
 
-    def watch(self, heard: Callable[[], None]) -> None:
+    def watch(self, heard: Heard) -> None:
         """Have `heard` called after every commit that wrote, on the writer's thread."""
         self._watchers = (*self._watchers, heard)
 
@@ -157,10 +158,10 @@ class SqliteStorage:
     ) -> R:
         return run_unit(unit, SqliteTransaction(connection, self._tables, tenant, writes))
 
-    def _committed(self) -> None:
+    def _committed(self, names: frozenset[str]) -> None:
         self._version += 1
         for heard in self._watchers:
-            heard()
+            heard(names)
 
     def _close(self) -> None:
         self._reads.close()

@@ -10,12 +10,12 @@ Rule 3: the text of a statement is made once per shape and found again by that s
 
 import re
 import string
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from attrs import field, frozen
 
-from svc_core.ports import Collection
+from svc_core.ports import NO_NUMBER, Collection
 
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 
@@ -28,14 +28,20 @@ _TOKENIZER = f"ascii tokenchars '{_TOKEN_CHARS}'".replace('"', '""')
 class Shape(NamedTuple):
     """What distinguishes one listing statement from another of the same table.
 
-    `driver` is the filter whose index is walked (None: the whole list); `checks` are the other
-    filters with the number of their values; `upper` says which bound the walk begins at.
+    `driver` is the filter or number whose index is walked (None: the whole list, or the text index
+    where there are `words`); `checks` are the other filters with the number of their values;
+    `spans` are the numbers that are bounded, and whether each wraps; `order` is the number that is
+    the sort key; `upper` says which bound the walk begins at.
     """
 
     driver: str | None
-    checks: tuple[tuple[str, int], ...]
-    has_start: bool
-    upper: str | None
+    checks: tuple[tuple[str, int], ...] = ()
+    spans: tuple[tuple[str, bool], ...] = ()
+    has_start: bool = False
+    has_end: bool = False
+    has_after: bool = False
+    order: str | None = None
+    has_words: bool = False
 
 
 @frozen(eq=False)
@@ -45,10 +51,12 @@ class Table:
     collection: Collection[Any]
     keys: tuple[str, ...]
     facets: tuple[str, ...]
+    numbers: tuple[str, ...]
     rows: str
     facet_rows: str
     texts: str
     get: str
+    get_many: str
     find: str
     insert: str
     update: str
@@ -61,16 +69,20 @@ class Table:
 
     def scan(self, shape: Shape) -> str:
         """The statement of a listing of this shape."""
-        statement = self._statements.get(shape)
-        if statement is None:
-            statement = self._statements[shape] = _scan(self, shape)
-        return statement
+        return self._made("scan", shape, _scan)
 
-    def search(self, has_start: bool, has_end: bool) -> str:
-        """The statement of a text search with these bounds."""
-        statement = self._statements.get((has_start, has_end))
+    def count(self, shape: Shape) -> str:
+        """The statement that counts what a listing of this shape would have."""
+        return self._made("count", shape, _count)
+
+    def search(self, shape: Shape) -> str:
+        """The statement of a text search of this shape."""
+        return self._made("search", shape, _search)
+
+    def _made(self, kind: str, shape: Shape, make: Callable[["Table", Shape], str]) -> str:
+        statement = self._statements.get((kind, shape))
         if statement is None:
-            statement = self._statements[has_start, has_end] = _search(self, has_start, has_end)
+            statement = self._statements[kind, shape] = make(self, shape)
         return statement
 
     def across(self, checks: tuple[tuple[str, int], ...], has_end: bool) -> str:
@@ -82,8 +94,10 @@ class Table:
         )
 
     def probe(self, name: str) -> str:
-        """The statement that counts the rows of one value, up to a limit."""
-        if name in self.facets:
+        """The statement that counts the rows of one value, or of one span, up to a limit."""
+        if name in self.numbers:
+            source = f"{self.rows} WHERE tenant = ? AND n_{name} BETWEEN ? AND ?"
+        elif name in self.facets:
             source = f"{self.facet_rows} WHERE tenant = ? AND name = '{name}' AND value = ?"
         else:
             source = f"{self.rows} WHERE tenant = ? AND k_{name} = ?"
@@ -97,17 +111,24 @@ def table(collection: Collection[Any]) -> Table:
         AssertionError: a declared name cannot be an identifier, or two differ only by case.
     """
     keys, facets = tuple(collection.keys), tuple(collection.facets)
-    _check_names((collection.name, *keys, *facets))
+    numbers = collection.number_names
+    _check_names((collection.name, *keys, *facets, *numbers))
     rows, facet_rows, texts = (f"{kind}_{collection.name}" for kind in "cft")
-    columns = ("version", "ord", "facets", *(f"k_{key}" for key in keys), "body")
+    named = (*(f"k_{key}" for key in keys), *(f"n_{name}" for name in numbers))
+    columns = ("version", "ord", "facets", *named, "body")
     return Table(
         collection=collection,
         keys=keys,
         facets=facets,
+        numbers=numbers,
         rows=rows,
         facet_rows=facet_rows,
         texts=texts,
         get=f"SELECT version, ord, body FROM {rows} WHERE tenant = ? AND id = ?",
+        get_many=(
+            f"SELECT id, version, ord, body FROM {rows} WHERE tenant = ?"
+            " AND id IN (SELECT value FROM json_each(?))"
+        ),
         find=f"SELECT row, version, ord, facets FROM {rows} WHERE tenant = ? AND id = ?",
         insert=(
             f"INSERT INTO {rows} (tenant, id, {', '.join(columns)})"
@@ -156,21 +177,26 @@ def create(made: Table) -> list[str]:
     return statements
 
 
-def add_key(made: Table, key: str) -> list[str]:
-    """The statements that add the column and the index of a key."""
+def add_column(made: Table, kind: str, name: str) -> list[str]:
+    """The statements that add the column and the index of a key (`k`) or a number (`n`)."""
     rows = made.rows
+    if kind == "n":
+        return [
+            f"ALTER TABLE {rows} ADD COLUMN n_{name} INTEGER NOT NULL DEFAULT {NO_NUMBER}",
+            f"CREATE INDEX i_{rows}_{name} ON {rows} (tenant, n_{name} DESC, id DESC)",
+        ]
     return [
-        f"ALTER TABLE {rows} ADD COLUMN k_{key} TEXT",
-        f"CREATE INDEX i_{rows}_{key} ON {rows} (tenant, k_{key}, ord DESC, id DESC)"
-        f" WHERE k_{key} IS NOT NULL",
+        f"ALTER TABLE {rows} ADD COLUMN k_{name} TEXT",
+        f"CREATE INDEX i_{rows}_{name} ON {rows} (tenant, k_{name}, ord DESC, id DESC)"
+        f" WHERE k_{name} IS NOT NULL",
     ]
 
 
-def drop_key(made: Table, key: str) -> list[str]:
-    """The statements that forget a key."""
+def drop_column(made: Table, kind: str, name: str) -> list[str]:
+    """The statements that forget a key (`k`) or a number (`n`)."""
     return [
-        f"DROP INDEX i_{made.rows}_{key}",
-        f"ALTER TABLE {made.rows} DROP COLUMN k_{key}",
+        f"DROP INDEX i_{made.rows}_{name}",
+        f"ALTER TABLE {made.rows} DROP COLUMN {kind}_{name}",
     ]
 
 
@@ -190,20 +216,32 @@ def drop_texts(made: Table) -> list[str]:
 
 
 def _scan(made: Table, shape: Shape) -> str:
-    line, source = _line(made, shape.driver)
-    lower = f" AND {line}.ord >= ?" if shape.has_start else ""
+    line, source = _line(made, shape)
+    key = _sort_key(line, shape)
+    after = f" AND ({key}, {line}.id) < (?, ?)" if shape.has_after else ""
     return (
-        f"SELECT c.id, c.version, c.ord, c.body FROM {source}{lower}"
-        f"{_upper(line, shape.upper)}{_checks(made, shape.checks)}"
-        f" ORDER BY {line}.ord DESC, {line}.id DESC LIMIT ?"
+        f"SELECT c.id, c.version, c.ord, c.body, {key} FROM {source}{_bounds(line, shape)}{after}"
+        f"{_checks(made, shape.checks)} ORDER BY {key} DESC, {line}.id DESC LIMIT ?"
     )
 
 
-def _line(made: Table, driver: str | None) -> tuple[str, str]:
+def _count(made: Table, shape: Shape) -> str:
+    line, source = _line(made, shape)
+    rows = f"SELECT 1 FROM {source}{_bounds(line, shape)}{_checks(made, shape.checks)} LIMIT ?"
+    return f"SELECT count(*) FROM ({rows})"
+
+
+def _line(made: Table, shape: Shape) -> tuple[str, str]:
     """Which table holds the walked index, and where the walk goes.
 
-    INDEXED BY makes a statement fail at once where the planner would sort instead of walk.
+    INDEXED BY makes a statement fail at once where the planner would walk another one.
     """
+    driver = shape.driver
+    if shape.has_words:
+        return "c", (
+            f"{made.texts} AS t CROSS JOIN {made.rows} AS c ON c.row = t.rowid"
+            f" WHERE {made.texts} MATCH ? AND c.tenant = ?"
+        )
     if driver is None:
         return "c", f"{made.rows} AS c INDEXED BY i_{made.rows} WHERE c.tenant = ?"
     if driver in made.facets:
@@ -211,16 +249,24 @@ def _line(made: Table, driver: str | None) -> tuple[str, str]:
             f"{made.facet_rows} AS f CROSS JOIN {made.rows} AS c ON c.row = f.row"
             f" WHERE f.tenant = ? AND f.name = '{driver}' AND f.value = ?"
         )
-    return "c", (
-        f"{made.rows} AS c INDEXED BY i_{made.rows}_{driver}"
-        f" WHERE c.tenant = ? AND c.k_{driver} = ?"
-    )
+    walked = f"{made.rows} AS c INDEXED BY i_{made.rows}_{driver} WHERE c.tenant = ?"
+    return "c", walked if driver in made.numbers else f"{walked} AND c.k_{driver} = ?"
 
 
-def _upper(line: str, upper: str | None) -> str:
-    if upper == "after":
-        return f" AND ({line}.ord, {line}.id) < (?, ?)"
-    return "" if upper is None else f" AND {line}.ord <= ?"
+def _sort_key(line: str, shape: Shape) -> str:
+    return f"{line}.ord" if shape.order is None else f"c.n_{shape.order}"
+
+
+def _bounds(line: str, shape: Shape) -> str:
+    lower = f" AND {line}.ord >= ?" if shape.has_start else ""
+    upper = f" AND {line}.ord <= ?" if shape.has_end else ""
+    return lower + upper + "".join(_span(name, wraps) for name, wraps in shape.spans)
+
+
+def _span(name: str, wraps: bool) -> str:
+    if wraps:
+        return f" AND (c.n_{name} >= ? OR c.n_{name} BETWEEN {NO_NUMBER + 1} AND ?)"
+    return f" AND c.n_{name} BETWEEN ? AND ?"
 
 
 def _checks(made: Table, checks: tuple[tuple[str, int], ...]) -> str:
@@ -238,12 +284,16 @@ def _check(made: Table, name: str, count: int) -> str:
     return f"+c.k_{name} IN ({marks})"
 
 
-def _search(made: Table, has_start: bool, has_end: bool) -> str:
-    lower = " AND c.ord >= ?" if has_start else ""
-    upper = " AND c.ord <= ?" if has_end else ""
+def _search(made: Table, shape: Shape) -> str:
+    place = "(m.rank, c.ord, c.id)"
+    held = f"SELECT rowid FROM {made.texts} WHERE {made.texts} MATCH ?"
+    words = f" AND c.row IN ({held})" if shape.has_words else ""
+    after = f" AND {place} < (?, ?, ?)" if shape.has_after else ""
     return (
-        f"SELECT c.id, c.version, c.ord, c.body FROM {made.texts} AS t"
-        f" CROSS JOIN {made.rows} AS c ON c.row = t.rowid"
-        f" WHERE {made.texts} MATCH ? AND c.tenant = ?{lower}{upper}"
-        f" ORDER BY bm25({made.texts}, 0.0, 1.0), c.ord DESC, c.id DESC LIMIT ?"
+        "SELECT c.id, c.version, c.ord, c.body, m.rank FROM"
+        " (SELECT t.rowid AS row, count(*) AS rank FROM json_each(?) AS word"
+        f" CROSS JOIN {made.texts} AS t WHERE t.{made.texts} MATCH word.value GROUP BY t.rowid)"
+        f" AS m CROSS JOIN {made.rows} AS c ON c.row = m.row WHERE c.tenant = ?"
+        f"{words}{_bounds('c', shape)}{after}{_checks(made, shape.checks)}"
+        " ORDER BY m.rank DESC, c.ord DESC, c.id DESC LIMIT ?"
     )

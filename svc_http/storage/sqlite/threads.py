@@ -15,9 +15,10 @@ from collections.abc import Callable
 
 from attrs import field, frozen
 
+from svc_core.ports import Heard
 from svc_http.storage.sqlite.traces import RETRY_SECONDS
-from svc_http.storage.sqlite.transaction import Writes
 from svc_http.storage.sqlite.work import Job, Outcome, WorkQueue, deliver, told
+from svc_http.storage.sqlite.writes import Writes
 
 UNITS_PER_COMMIT = 64
 """Beyond 64, measured, a larger batch gains nothing and each unit waits longer."""
@@ -32,7 +33,7 @@ class Writer:
     connection: sqlite3.Connection
     writes: Writes
     queue: WorkQueue
-    committed: Callable[[], None]
+    committed: Heard
     units_per_commit: int = UNITS_PER_COMMIT
     thread: threading.Thread = field(init=False)
 
@@ -64,7 +65,7 @@ class Writer:
             _rollback(self.connection)
             return [Outcome(job, error=told(error)) for job in batch]
         if self.connection.total_changes != changes:
-            self.committed()
+            self.committed(frozenset(self.writes.names))
         return outcomes
 
     def _transact(self, batch: list[Job], run: Callable[[Job], Outcome]) -> list[Outcome]:
@@ -75,6 +76,7 @@ class Writer:
             sqlite3.Error: the whole transaction is lost, and every unit of it.
         """
         self.writes.texts.clear()
+        self.writes.names.clear()
         self.connection.execute("BEGIN IMMEDIATE")
         outcomes = [run(job) for job in batch]
         self.writes.texts.write()

@@ -1,21 +1,12 @@
 """One unit of work on one connection."""
 
 import sqlite3
-from typing import NamedTuple
 
 from svc_http.storage.sqlite.answers import SqliteAnswers
 from svc_http.storage.sqlite.changes import SqliteChanges
 from svc_http.storage.sqlite.documents import SqliteDocuments, Tables
 from svc_http.storage.sqlite.ledger import SqliteLedger
-from svc_http.storage.sqlite.texts import Texts
-from svc_http.storage.sqlite.traces import Traces
-
-
-class Writes(NamedTuple):
-    """What the writer has and a reader has not."""
-
-    texts: Texts
-    traces: Traces
+from svc_http.storage.sqlite.writes import Writes
 
 
 class SqliteTransaction:
@@ -31,8 +22,7 @@ class SqliteTransaction:
         self._writable = writes is not None
         self._traces = None if writes is None else writes.traces
         self.tenant = tenant
-        texts = None if writes is None else writes.texts
-        self.documents = SqliteDocuments(connection, tables, tenant, texts)
+        self.documents = SqliteDocuments(connection, tables, tenant, writes)
 
     @property
     def changes(self) -> SqliteChanges:

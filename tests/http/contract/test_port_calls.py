@@ -1,0 +1,103 @@
+"""No operation asks its store more often because there are more rows."""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import attrs
+
+from svc_core import catalog
+from svc_core.inputs import inputs
+from svc_core.ports import Transaction
+
+WRITES = {"put", "delete", "append", "save"}
+"""One call for each row that is written, or removed with its tombstone."""
+
+GROWN = 6
+
+
+class Counted:
+    """A store that counts what its units ask."""
+
+    def __init__(self, storage: Any) -> None:
+        self._storage = storage
+        self.calls: Counter[str] = Counter()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._storage, name)
+
+    async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[Any]]) -> Any:
+        return await self._storage.read(tenant, lambda tx: unit(Part(tx, self.calls)))
+
+    async def write(self, tenant: str, unit: Callable[[Transaction], Awaitable[Any]]) -> Any:
+        return await self._storage.write(tenant, lambda tx: unit(Part(tx, self.calls)))
+
+
+class Part:
+    """A transaction, or one of its rooms."""
+
+    def __init__(self, inner: Any, calls: Counter[str], room: str = "") -> None:
+        self._inner, self._calls, self._room = inner, calls, room
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._inner, name)
+        if not self._room:
+            return found if name == "tenant" else Part(found, self._calls, name)
+        if name not in WRITES:
+            self._calls[f"{self._room}.{name}"] += 1
+        return found
+
+
+def asked(world: Any, counted: Counted, operation: Any) -> Counter[str]:
+    """The calls that one good request makes, for as many rows as it may ask for."""
+    ask = world.ask_of(operation)
+    if any(item.name == "limit" for item in inputs(operation.request)):
+        ask = ask.asking(("limit", "100"))
+    if operation.id == "getReport":
+        ask = ask.asking(("include", "content,sources,signals,graph,audio"))
+    counted.calls.clear()
+    answer = world.send(ask)
+    assert answer.status_code == operation.success, answer.text
+    return Counter(counted.calls)
+
+
+def test_no_operation_asks_more_often_as_rows_grow(make_world: Callable[..., Any]) -> None:
+    world = make_world()
+    counted = world.app.runtime.storage = Counted(world.storage)
+    operations = [op for op in catalog.OPERATIONS if "text/event-stream" not in _kinds(op)]
+    for operation in operations:
+        asked(world, counted, operation)  # what is looked up once for all is looked up now
+    before = {operation.id: asked(world, counted, operation) for operation in operations}
+    world.take_news(range(30, 120))
+    for _ in range(GROWN):
+        world.plant("a")
+    after = {operation.id: asked(world, counted, operation) for operation in operations}
+
+    grown = {
+        id_: {name: (before[id_][name], count) for name, count in calls.items()
+              if count > before[id_][name]}
+        for id_, calls in after.items()
+    }  # fmt: skip
+    assert {id_: calls for id_, calls in grown.items() if calls} == {}
+
+
+def test_no_worker_asks_more_often_as_rows_grow(make_world: Callable[..., Any]) -> None:
+    world = make_world()
+    counted = Counted(world.storage)
+    world.hands = attrs.evolve(world.hands, storage=counted)
+
+    def calls(work: Callable[[], object]) -> Counter[str]:
+        counted.calls.clear()
+        work()
+        return Counter(counted.calls)
+
+    few = calls(lambda: world.take_news(range(30, 32)))
+    assert calls(lambda: world.take_news(range(40, 140))) == few
+    world.make_report("a")  # whose audio the next one forgets
+    few = calls(lambda: world.make_report("a"))
+    world.take_news(range(200, 300))
+    assert calls(lambda: world.make_report("a")) == few
+
+
+def _kinds(operation: Any) -> set[str]:
+    return {offer.media_type for offer in operation.media}
