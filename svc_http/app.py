@@ -31,6 +31,7 @@ from svc_http.requests.edge import Edge
 from svc_http.requests.pages import Pages
 from svc_http.runtime.runtime import Closing, Runtime, Worker
 from svc_http.settings import Settings
+from svc_http.shared import Shared
 
 AUDIO_TEXT = "/reports/{reportId}/audio-text"
 
@@ -59,6 +60,11 @@ class Service(Starlette):
             "svc_requests_in_flight",
             "Requests being worked on, this one included.",
             lambda: self.edge.in_flight,
+        )
+        runtime.metrics.gauge(
+            "svc_counters_up",
+            "Whether requests can be counted where processes share their counts.",
+            lambda: not runtime.shared.circuit.is_down,
         )
         runtime.metrics.gauge(
             "svc_streams_open", "Event streams being sent.", lambda: len(runtime.streams)
@@ -99,6 +105,7 @@ def build(
     routes: Iterable[BaseRoute] = (),
     speech: Speech | None = None,
     media: Media | None = None,
+    shared: Shared | None = None,
 ) -> Service:
     """The service over `storage`.
 
@@ -106,6 +113,7 @@ def build(
     name. `workers` run as tasks from the start to the drain; `closing` is awaited, in order, after
     they ended. `routes` are Starlette routes and mounts of the host, asked after ours. `speech` is
     what reads reports aloud; `media` is where recordings are, without it a folder of the settings.
+    `shared` is where processes share their counts; without it each counts for itself.
 
     Raises:
         ValueError: the settings have no secret.
@@ -122,6 +130,7 @@ def build(
         signs=any(operation.signs for operation in operations),
         speech=speech,
         media=media or media_of(settings),
+        shared=shared,
     )
     return Service(runtime, _chosen(operations, settings), routes)
 

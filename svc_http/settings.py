@@ -8,7 +8,7 @@ example of a right one.
 
 import difflib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from types import NoneType
@@ -24,12 +24,14 @@ from svc_http.settings_text import (
     Reader,
     argv,
     choice,
+    counting_place,
     evm_address,
     instant,
     integer,
     nonempty,
     proxies,
     secrets,
+    shown,
     switch,
     web_origin,
     workspaces,
@@ -41,6 +43,9 @@ MEMORY = ":memory:"
 PREFIX = "SVC_"
 """Before the name of a setting in the environment."""
 
+POSTGRES = ("postgresql://", "postgres://")
+"""How a `db` begins that is the address of a PostgreSQL database and no file."""
+
 _MIB = 1024 * 1024
 
 
@@ -51,11 +56,17 @@ class SettingsError(Exception):
 
 
 def _setting(
-    default: Any, example: str, doc: str, *, read: Reader | None = None, secret: bool = False
+    default: Any,
+    example: str,
+    doc: str,
+    *,
+    read: Reader | None = None,
+    secret: bool = False,
+    shown: Callable[[Any], str] | None = None,
 ) -> Any:
     """A member, whose text is read by its type where no reader is given."""
     metadata = {"doc": Doc(doc), "read": read, "example": example, "secret": secret}
-    return field(default=default, metadata=metadata, repr=not secret)
+    return field(default=default, metadata=metadata, repr=shown or not secret)
 
 
 # -- the settings ------------------------------------------------------------------------------
@@ -111,6 +122,22 @@ class Settings:
         read=choice(*plans.PRESETS),
     )
     rate_limits: bool = _setting(True, "false", "Whether requests are counted and limited by plan.")
+    counters: str | None = _setting(
+        None,
+        "redis://127.0.0.1:6379/0",
+        "Where requests and unknown keys are counted: `memory`, in each process for itself; "
+        "`database`, in the PostgreSQL database; or the `redis://` or `rediss://` address of a "
+        'Redis or Valkey server (`pip install "svc[redis]"`). Default: `database` with PostgreSQL, '
+        "else `memory`.",
+        read=counting_place,
+        shown=lambda place: repr(place and shown(place)),
+    )
+    counters_down: Literal["refuse", "admit"] = _setting(
+        "refuse",
+        "admit",
+        "What becomes of requests with a key while they cannot be counted: they get 503, or they "
+        "are let in uncounted, without the fields that tell of limits.",
+    )
     allow_private_fetch: bool | None = _setting(
         None,
         "true",
@@ -235,6 +262,8 @@ class Settings:
             raise _refused("speech_command", "is missing, and speech is command")
         if self.speech != "none" and self.media_folder is None:
             raise _refused("media_dir", "is missing, and db keeps nothing on a disk")
+        if self.counters == "database" and self.dsn is None:
+            raise _refused("counters", "is database, and db is no PostgreSQL database")
 
     @property
     def payment_network(self) -> str:
@@ -243,6 +272,18 @@ class Settings:
             return self.x402_network
         real = self.env == "production" and self.x402_pay_to is not None
         return (payments.BASE if real else payments.BASE_SEPOLIA).id
+
+    @property
+    def dsn(self) -> str | None:
+        """The address of the PostgreSQL database; None where there is none."""
+        return self.db if self.db.startswith(POSTGRES) else None
+
+    @property
+    def counting_place(self) -> str:
+        """Where requests are counted: `memory`, or the address of a database or a server."""
+        if self.counters not in {None, "database"}:
+            return str(self.counters)
+        return self.dsn or "memory"
 
     @property
     def file(self) -> str | None:

@@ -80,9 +80,7 @@ class Gauge:
     def _hit(self, second: int, minute: int, day: int) -> Verdict:
         windows = self.windows
         counted = self._counters.turn(windows, minute, day)
-        verdict = judge(
-            self.meter, counted.used, second, minute=counted.minute, day=counted.day
-        )
+        verdict = judge(self.meter, counted.used, second, minute=counted.minute, day=counted.day)
         if not verdict.exhausted:
             count(windows)
         return verdict

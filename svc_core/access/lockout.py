@@ -23,6 +23,7 @@ ADDRESSES_MAX = 100_000
 
 _SECOND = timedelta(seconds=1)
 
+
 def is_locked(failures: Failures, now: datetime) -> bool:
     """Whether authentication from this address is refused at `now`."""
     return len(failures) == ATTEMPTS_MAX and failures[0] + WINDOW > now

@@ -68,17 +68,31 @@ class Endpoint:
         Raises:
             Problem: whatever refuses, now or when it is awaited.
         """
-        now = self._runtime.now()
-        facts = self._runtime.gate.facts(exchange)
-        if facts.principal is None:
-            return self._when_looked_up(exchange, values, facts, now)
-        return self._answer(exchange, values, self._admit(exchange, facts, now), now)
+        now, gate = self._runtime.now(), self._runtime.gate
+        facts = gate.facts(exchange)
+        if gate.waits or facts.principal is None:
+            return self._when_let_in(exchange, values, facts, now)
+        try:
+            grant = gate.admit(self._access, exchange, facts, now)
+        except Problem as refusal:
+            self._ask_for_payment(exchange, refusal)
+            raise
+        return self._answer(exchange, values, grant, now)
 
-    async def _when_looked_up(
+    async def _when_let_in(
         self, exchange: Exchange, values: Mapping[str, str], facts: Facts, now: datetime
     ) -> None:
-        facts = await self._runtime.gate.looked_up(facts, now)
-        await self._answer(exchange, values, self._admit(exchange, facts, now), now)
+        try:
+            grant = await self._runtime.gate.let_in(self._access, exchange, facts, now)
+        except Problem as refusal:
+            self._ask_for_payment(exchange, refusal)
+            raise
+        await self._answer(exchange, values, grant, now)
+
+    def _ask_for_payment(self, exchange: Exchange, refusal: Problem) -> None:
+        """Put what to pay, and how, in the place of a refusal that is about that."""
+        if self._paywall is not None and refusal.type is problem.PAYMENT_REQUIRED:
+            raise self._paywall.ask(exchange) from refusal
 
     def _answer(
         self, exchange: Exchange, values: Mapping[str, str], grant: Grant, now: datetime
@@ -119,8 +133,7 @@ class Endpoint:
 
         async def still() -> None:
             gate, now = runtime.gate, runtime.now()
-            facts = await gate.looked_up(gate.facts(exchange), now)
-            gate.admit(self._uncounted, exchange, facts, now)
+            await gate.let_in(self._uncounted, exchange, gate.facts(exchange), now)
 
         flow = Flow(
             exchange=exchange,
@@ -133,14 +146,6 @@ class Endpoint:
         with runtime.streams.one(actor.key_id or ""):
             await respond.begin(exchange, answer)
             await flow.run()
-
-    def _admit(self, exchange: Exchange, facts: Facts, now: datetime) -> Grant:
-        try:
-            return self._runtime.gate.admit(self._access, exchange, facts, now)
-        except Problem as refusal:
-            if self._paywall is not None and refusal.type is problem.PAYMENT_REQUIRED:
-                raise self._paywall.ask(exchange) from refusal
-            raise
 
     def _key(self, exchange: Exchange, grant: Grant, site: Site) -> Hashable:
         actor = grant.actor

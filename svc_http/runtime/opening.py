@@ -17,6 +17,7 @@ from svc_http.runtime import secret
 from svc_http.runtime.runtime import Runtime
 from svc_http.runtime.service import Service
 from svc_http.settings import MEMORY, Settings, SettingsError
+from svc_http.shared import Shared, in_memory
 from svc_http.storage import MemoryStorage, SqliteStorage
 from svc_http.workers.speak import Recorder
 
@@ -104,6 +105,29 @@ def open_store(given: Settings) -> Store:
         raise Unusable(
             f"{given.db} cannot be opened: {refused.strerror}; choose another file with --db"
         ) from refused
+
+
+def open_shared(given: Settings) -> Shared:
+    """Where requests are counted by the settings; nothing is connected before it is needed.
+
+    Raises:
+        SettingsError: its client is not installed; the message has the line that cures it.
+    """
+    place = given.counting_place
+    if place == "memory":
+        return in_memory()
+    extra = "redis" if place.startswith("redis") else "postgres"
+    try:
+        if extra == "redis":
+            from svc_http.shared.redis import on_redis  # noqa: PLC0415 - of an extra
+
+            return on_redis(place)
+        from svc_http.shared.postgres import on_postgres  # noqa: PLC0415 - of an extra
+
+        return on_postgres(place)
+    except ModuleNotFoundError as missing:
+        cure = f'pip install "svc[{extra}]"'
+        raise SettingsError(f"setting 'counters' needs {missing.name}: {cure}") from missing
 
 
 def service_of(runtime: Runtime) -> Service:

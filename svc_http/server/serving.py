@@ -31,6 +31,7 @@ from svc_http.runtime.opening import (
     Store,
     checked,
     fetcher,
+    open_shared,
     open_store,
     poster,
     recorder,
@@ -157,6 +158,8 @@ async def _serve(
         stack.push_async_callback(store.close)
         given = secured(given)
         reader = await stack.enter_async_context(fetcher(given))
+        shared = open_shared(given)
+        stack.push_async_callback(shared.close)
         sender = poster(given)
         stack.push_async_callback(sender.aclose)
         built = app.build(
@@ -164,6 +167,7 @@ async def _serve(
             store,
             workers=(*_workers(reader, sender), *_speakers(voice)),
             speech=voice,
+            shared=shared,
         )
         await built.runtime.unlock()
         service = service_of(built.runtime)
@@ -175,7 +179,6 @@ async def _serve(
                 partial(built.runtime.journal.failure, "command"),
                 built.runtime.media,
             ),
-            built.runtime.principals.forget_all,
         )
         stack.push_async_callback(control.close, given.graceful_seconds)
         is_empty = not await service.read(SYSTEM, accounts.list_workspaces)

@@ -20,18 +20,31 @@ PAUSE_SECONDS: Final = 1.0
 """How long after a failure the place is left alone; it is known to be back about as soon."""
 
 
+def _nobody(_: str) -> None:
+    pass
+
+
 class Circuit:
-    """The way to one place; for one event loop."""
+    """The way to one place; for one event loop.
+
+    `told` hears why the place does not answer, once, and an empty text once it does again.
+    """
 
     def __init__(
         self,
-        failures: tuple[type[Exception], ...],
+        failures: tuple[type[Exception], ...] = (),
         monotonic: Callable[[], float] = system.monotonic,
     ) -> None:
         self._failures = failures
         self._monotonic = monotonic
         self._reason = ""
         self._again_at = 0.0
+        self.told: Callable[[str], None] = _nobody
+
+    @property
+    def is_down(self) -> bool:
+        """Whether the place did not answer the last time."""
+        return bool(self._reason)
 
     def check(self) -> None:
         """Pass who may try.
@@ -54,7 +67,13 @@ class Circuit:
         try:
             yield
         except self._failures as failure:
-            self._reason = str(failure) or type(failure).__name__
             self._again_at = self._monotonic() + PAUSE_SECONDS
+            self._say(str(failure) or type(failure).__name__)
             raise SharedUnavailable(self._reason) from failure
-        self._reason = ""
+        self._say("")
+
+    def _say(self, reason: str) -> None:
+        is_news = bool(reason) != self.is_down
+        self._reason = reason
+        if is_news:
+            self.told(reason)

@@ -8,16 +8,19 @@ from svc_core.access.counters import MemoryCounters
 from svc_core.access.lockout import MemoryLockouts
 from svc_core.ports import Counters, Heard, Leases, Lockouts, Signals
 from svc_http import system
+from svc_http.shared.circuit import Circuit
+
 
 @frozen
 class Shared:
-    """One place with its four ports; `close` gives back what it holds."""
+    """One place with its four ports and the way to it; `close` gives back what it holds."""
 
     counters: Counters
     lockouts: Lockouts
     leases: Leases
     signals: Signals
     close: Callable[[], Awaitable[None]]
+    circuit: Circuit
 
 
 class MemoryLeases:
@@ -65,5 +68,10 @@ async def _nothing() -> None:
 def in_memory(monotonic: Callable[[], float] = system.monotonic) -> Shared:
     """The place of one process alone."""
     return Shared(
-        MemoryCounters(), MemoryLockouts(), MemoryLeases(monotonic), MemorySignals(), _nothing
+        MemoryCounters(),
+        MemoryLockouts(),
+        MemoryLeases(monotonic),
+        MemorySignals(),
+        _nothing,
+        Circuit(),
     )

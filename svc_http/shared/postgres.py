@@ -107,6 +107,8 @@ END
 RETURNING before AS times
 """
 
+_CLEAR: Final = "DELETE FROM svc_failures WHERE $1::text IS NULL OR address = $1 RETURNING 1"
+
 _TAKE: Final = """
 INSERT INTO svc_leases AS l (name, holder, until) VALUES ($1, $2, clock_timestamp() + $3::interval)
 ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
@@ -126,7 +128,7 @@ class PostgresPlace:
         self._address = address
         self._pool: Any = None
         self._opening = asyncio.Lock()
-        self._circuit = Circuit(FAILURES)
+        self.circuit = Circuit(FAILURES)
         self._ears = Ears(self._listen, FAILURES)
 
     # -- counters ------------------------------------------------------------------------------
@@ -147,7 +149,9 @@ class PostgresPlace:
 
     async def failures(self, address: str) -> Failures:
         """The failures of one address."""
-        return _times(await self._fetch("SELECT times FROM svc_failures WHERE address = $1", address))
+        return _times(
+            await self._fetch("SELECT times FROM svc_failures WHERE address = $1", address)
+        )
 
     async def record(self, address: str, now: datetime) -> Failures:
         """Count one unknown key; the failures before it."""
@@ -162,8 +166,7 @@ class PostgresPlace:
 
     async def clear(self, address: str | None) -> int:
         """Forget the failures of one address, or of all."""
-        which = "WHERE $1::text IS NULL OR address = $1"
-        return len(await self._fetch(f"DELETE FROM svc_failures {which} RETURNING 1", address))
+        return len(await self._fetch(_CLEAR, address))
 
     # -- leases --------------------------------------------------------------------------------
 
@@ -206,7 +209,7 @@ class PostgresPlace:
     # -- statements ----------------------------------------------------------------------------
 
     async def _fetch(self, statement: str, *given: Any) -> Sequence[Any]:
-        with self._circuit.attempt():
+        with self.circuit.attempt():
             async with asyncio.timeout(OPEN_SECONDS if self._pool is None else ANSWER_SECONDS):
                 pool = await self._opened()
                 rows: Sequence[Any] = await pool.fetch(statement, *given)
@@ -248,4 +251,4 @@ def _times(rows: Sequence[Any]) -> Failures:
 def on_postgres(address: str) -> Shared:
     """The place in the database at an address such as `postgresql://user@127.0.0.1/svc`."""
     place = PostgresPlace(address)
-    return Shared(place, place, place, place, place.close)
+    return Shared(place, place, place, place, place.close, place.circuit)

@@ -54,7 +54,7 @@ class RedisPlace:
             socket_keepalive=True,
             retry=Retry(NoBackoff(), 1),  # a kept connection may have been closed meanwhile
         )
-        self._circuit = Circuit(FAILURES)
+        self.circuit = Circuit(FAILURES)
         self._ears = Ears(self._listen, FAILURES)
         self._waiting: list[_Call] = []
         self._sending: asyncio.Task[None] | None = None
@@ -137,7 +137,7 @@ class RedisPlace:
         return await self._call("EVALSHA", script.sha, len(keys), *keys, *given)
 
     async def _call(self, *command: Any) -> Any:
-        self._circuit.check()
+        self.circuit.check()
         answer = asyncio.get_running_loop().create_future()
         self._waiting.append(_Call(command, answer))
         if self._sending is None:
@@ -158,7 +158,7 @@ class RedisPlace:
 
     async def _send(self, calls: Sequence[_Call]) -> None:
         try:
-            with self._circuit.attempt():
+            with self.circuit.attempt():
                 async with asyncio.timeout(ANSWER_SECONDS):
                     answers = await self._exchange(calls)
         except SharedUnavailable as down:
@@ -166,8 +166,8 @@ class RedisPlace:
         for call, answer in zip(calls, answers, strict=True):
             if call.answer.done():
                 continue  # nobody waits for it any more
-            if isinstance(answer, Exception):
-                call.answer.set_exception(SharedUnavailable(str(answer)))
+            if isinstance(answer, SharedUnavailable):
+                call.answer.set_exception(SharedUnavailable(str(answer)))  # each has its own trace
             else:
                 call.answer.set_result(answer)
 
@@ -179,6 +179,9 @@ class RedisPlace:
             again = await self._pipeline([calls[at].command for at in unknown])
             for at, answer in zip(unknown, again, strict=True):
                 answers[at] = answer
+        for answer in answers:
+            if isinstance(answer, Exception):
+                raise answer  # it is full, or no server to write to: so are all calls
         return answers
 
     async def _pipeline(self, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
@@ -200,4 +203,4 @@ def on_redis(address: str) -> Shared:
         ValueError: the address cannot be one.
     """
     place = RedisPlace(address)
-    return Shared(place, place, place, place, place.close)
+    return Shared(place, place, place, place, place.close, place.circuit)
