@@ -63,7 +63,7 @@ class Principals:
         self._storage = storage
         self._plans = plans
         self._monotonic = monotonic
-        self._counters = counters or MemoryCounters()
+        self._counters = MemoryCounters() if counters is None else counters
         self._held: OrderedDict[str, _Held] = OrderedDict()
         self._generations = count(1)
         self._generation = 0
@@ -125,7 +125,7 @@ class Gate:
     ) -> None:
         self._principals = principals
         self._trusted = trusted
-        self._lockouts = lockouts or MemoryLockouts()
+        self._lockouts = MemoryLockouts() if lockouts is None else lockouts
         self.uses = Uses()
 
     def facts(self, exchange: Exchange) -> Facts:

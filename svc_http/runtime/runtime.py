@@ -79,7 +79,7 @@ class Runtime:
             speaks=speech is not None,
             media_base_url=settings.media_base_url,
         )
-        self.shared = shared or in_memory(monotonic)
+        self.shared = in_memory(monotonic) if shared is None else shared
         self.shared.circuit.told = self._told_of_counters
         counters = self.shared.counters
         own = counters if isinstance(counters, MemoryCounters) else None

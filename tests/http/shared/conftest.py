@@ -52,6 +52,11 @@ class Valkey:
     def thaw(self) -> None:
         self._server._process.send_signal(signal.SIGCONT)
 
+    def do(self, command: bytes) -> None:
+        with closing(socket.create_connection(("127.0.0.1", self.port))) as connection:
+            connection.sendall(command + b"\r\n")
+            assert connection.recv(100).startswith(b"+OK")
+
     def close(self) -> None:
         self.kill()
         self._server._cleanup()
@@ -107,8 +112,9 @@ def running_valkey() -> Iterator[Valkey]:
 
 @pytest.fixture
 def valkey(running_valkey: Valkey) -> Iterator[Valkey]:
-    """A server that a test may kill, freeze and start again."""
+    """A server without memories, that a test may kill, freeze and start again."""
     running_valkey.start()
+    running_valkey.do(b"FLUSHALL")
     yield running_valkey
     running_valkey.start()
 
