@@ -80,7 +80,6 @@ class Runtime:
             media_base_url=settings.media_base_url,
         )
         self.shared = in_memory(monotonic) if shared is None else shared
-        self.shared.circuit.told = self._told_of_counters
         counters = self.shared.counters
         own = counters if isinstance(counters, MemoryCounters) else None
         self.principals = Principals(storage, self.plans, monotonic, own)
@@ -168,6 +167,7 @@ class Runtime:
                 return
             if self._signs:
                 await self.unlock()
+            self.shared.circuit.told = self._told_of_counters
             with suppress(SharedUnavailable):  # the log tells at once where it cannot be reached
                 await self.shared.lockouts.failures("")
             if self.settings.workers:
