@@ -62,37 +62,29 @@ class Endpoint:
     def __call__(self, exchange: Exchange, values: Mapping[str, str]) -> Awaitable[None]:
         """The answer to one exchange, to be awaited.
 
-        A key that is known is judged here and now: a coroutine between the two would cost as much
-        as finding the kept answer.
+        Who shows no key, or one that is known and counted in memory, is judged here and now: a
+        coroutine between the two would cost as much as finding the kept answer.
 
         Raises:
             Problem: whatever refuses, now or when it is awaited.
         """
         now, gate = self._runtime.now(), self._runtime.gate
         facts = gate.facts(exchange)
-        if gate.waits or facts.principal is None:
+        if facts.bearer is not None and (gate.waits or facts.principal is None):
             return self._when_let_in(exchange, values, facts, now)
         try:
             grant = gate.admit(self._access, exchange, facts, now)
         except Problem as refusal:
-            self._ask_for_payment(exchange, refusal)
+            if self._paywall is not None and refusal.type is problem.PAYMENT_REQUIRED:
+                raise self._paywall.ask(exchange) from refusal
             raise
         return self._answer(exchange, values, grant, now)
 
     async def _when_let_in(
         self, exchange: Exchange, values: Mapping[str, str], facts: Facts, now: datetime
     ) -> None:
-        try:
-            grant = await self._runtime.gate.let_in(self._access, exchange, facts, now)
-        except Problem as refusal:
-            self._ask_for_payment(exchange, refusal)
-            raise
+        grant = await self._runtime.gate.let_in(self._access, exchange, facts, now)
         await self._answer(exchange, values, grant, now)
-
-    def _ask_for_payment(self, exchange: Exchange, refusal: Problem) -> None:
-        """Put what to pay, and how, in the place of a refusal that is about that."""
-        if self._paywall is not None and refusal.type is problem.PAYMENT_REQUIRED:
-            raise self._paywall.ask(exchange) from refusal
 
     def _answer(
         self, exchange: Exchange, values: Mapping[str, str], grant: Grant, now: datetime

@@ -112,7 +112,7 @@ class Gate:
     """Lets requests in or refuses them, the same way for every operation."""
 
     waits = False
-    """Whether every request has to be let in by `let_in`."""
+    """Whether every request with a key has to be let in by `let_in`."""
 
     is_down = False
     """Whether what processes share cannot be reached."""
@@ -129,7 +129,8 @@ class Gate:
         self.uses = Uses()
 
     def facts(self, exchange: Exchange) -> Facts:
-        """What memory knows of a request; enough for `admit` where it has a principal."""
+        """What memory knows of a request: enough for `admit` where it has a principal, or no
+        key was sent."""
         bearer = parse_bearer(exchange.header("authorization"))
         client = self._client(exchange)
         fresh = self._principals.fresh(bearer.digest_hex) if isinstance(bearer, Bearer) else None

@@ -1,6 +1,6 @@
 """What is done while a place does not answer: nobody waits for it in vain, and it is tried again.
 
-Rule 1: a call has so long to connect and so long to be answered.
+Rule 1: a call has so long to be answered, connecting included.
 Rule 2: after a failure everything is refused at once for a moment; then one call tries again, and
         while it does nobody else waits with it.
 """
@@ -12,9 +12,8 @@ from typing import Final
 from svc_core.ports import SharedUnavailable
 from svc_http import system
 
-CONNECT_SECONDS: Final = 0.25
 ANSWER_SECONDS: Final = 0.5
-"""How long a call may take, connecting included: a healthy place needs a hundredth of it."""
+"""How long a call may take: a healthy place needs a hundredth of it."""
 
 PAUSE_SECONDS: Final = 1.0
 """How long after a failure the place is left alone; it is known to be back about as soon."""
@@ -27,7 +26,8 @@ def _nobody(_: str) -> None:
 class Circuit:
     """The way to one place; for one event loop.
 
-    `told` hears why the place does not answer, once, and an empty text once it does again.
+    `seconds` is how long a call may take. `told` hears why the place does not answer, once, and an
+    empty text once it does again.
     """
 
     def __init__(
@@ -39,6 +39,7 @@ class Circuit:
         self._monotonic = monotonic
         self._reason = ""
         self._again_at = 0.0
+        self.seconds = ANSWER_SECONDS
         self.told: Callable[[str], None] = _nobody
 
     @property

@@ -15,7 +15,7 @@ import asyncpg
 
 from svc_core.access import lockout
 from svc_core.ports import Counted, Failures, Heard, Locked, Pool
-from svc_http.shared.circuit import ANSWER_SECONDS, CONNECT_SECONDS, Circuit
+from svc_http.shared.circuit import ANSWER_SECONDS, Circuit
 from svc_http.shared.ears import Ears
 from svc_http.shared.memory import Shared
 
@@ -128,6 +128,7 @@ class PostgresPlace:
         self._address = address
         self._pool: Any = None
         self._opening = asyncio.Lock()
+        self._turns = asyncio.Semaphore(CONNECTIONS_MAX)
         self.circuit = Circuit(FAILURES)
         self._ears = Ears(self._listen, FAILURES)
 
@@ -190,7 +191,7 @@ class PostgresPlace:
         await self._ears.hear(heard)
 
     async def _listen(self, ears: Ears) -> None:
-        connection = await asyncpg.connect(self._address, timeout=CONNECT_SECONDS)
+        connection = await asyncpg.connect(self._address, timeout=ANSWER_SECONDS)
         try:
             is_over = asyncio.Event()
             connection.add_termination_listener(lambda _: is_over.set())
@@ -209,11 +210,14 @@ class PostgresPlace:
     # -- statements ----------------------------------------------------------------------------
 
     async def _fetch(self, statement: str, *given: Any) -> Sequence[Any]:
-        with self.circuit.attempt():
-            async with asyncio.timeout(OPEN_SECONDS if self._pool is None else ANSWER_SECONDS):
-                pool = await self._opened()
-                rows: Sequence[Any] = await pool.fetch(statement, *given)
-                return rows
+        # Who waits for a connection is not timed: those who have one are.
+        async with self._turns:
+            seconds = OPEN_SECONDS if self._pool is None else self.circuit.seconds
+            with self.circuit.attempt():
+                async with asyncio.timeout(seconds):
+                    pool = await self._opened()
+                    rows: Sequence[Any] = await pool.fetch(statement, *given)
+                    return rows
 
     async def _opened(self) -> Any:
         async with self._opening:
@@ -222,7 +226,6 @@ class PostgresPlace:
                     self._address,
                     min_size=0,
                     max_size=CONNECTIONS_MAX,
-                    timeout=CONNECT_SECONDS,
                     reset=_as_it_is,
                     server_settings={"application_name": "svc counters"},
                 )

@@ -19,7 +19,7 @@ from redis.exceptions import NoScriptError, RedisError
 
 from svc_core.access import lockout
 from svc_core.ports import Counted, Failures, Heard, Locked, Pool, SharedUnavailable
-from svc_http.shared.circuit import ANSWER_SECONDS, CONNECT_SECONDS, Circuit
+from svc_http.shared.circuit import ANSWER_SECONDS, Circuit
 from svc_http.shared.ears import Ears
 from svc_http.shared.memory import Shared
 from svc_http.shared.scripts import HIT, RECORD, RELEASE, SCRIPTS, TAKE, Script
@@ -49,7 +49,7 @@ class RedisPlace:
         self._client: Any = Redis.from_url(
             address,
             protocol=2,
-            socket_connect_timeout=CONNECT_SECONDS,
+            socket_connect_timeout=ANSWER_SECONDS,
             socket_timeout=None,  # calls have their own, and who listens waits for ever
             socket_keepalive=True,
             retry=Retry(NoBackoff(), 1),  # a kept connection may have been closed meanwhile
@@ -159,7 +159,7 @@ class RedisPlace:
     async def _send(self, calls: Sequence[_Call]) -> None:
         try:
             with self.circuit.attempt():
-                async with asyncio.timeout(ANSWER_SECONDS):
+                async with asyncio.timeout(self.circuit.seconds):
                     answers = await self._exchange(calls)
         except SharedUnavailable as down:
             answers = [down] * len(calls)

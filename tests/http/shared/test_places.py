@@ -172,6 +172,7 @@ def test_a_server_that_is_gone_is_down_at_once_and_comes_back_by_itself(redis_pl
 def test_a_server_that_says_nothing_is_waited_for_once(redis_place, valkey, soon):
     one = redis_place.one
     redis_place.run(one.counters.hit(METER.pools, NOON))
+    one.circuit.seconds = circuit.ANSWER_SECONDS
     valkey.freeze()
     begun = time.monotonic()
     for _ in range(50):
