@@ -1,6 +1,7 @@
 """What each place promises of itself: bounds, recovery, and clocks that are wrong."""
 
 import asyncio
+import math
 import time
 from datetime import UTC, datetime
 
@@ -12,7 +13,7 @@ from svc_core.ports import EVERYTHING, SharedUnavailable
 from svc_http.shared import circuit
 from svc_http.shared.circuit import Circuit
 from svc_http.shared.postgres import on_postgres
-from svc_http.shared.redis import on_redis
+from svc_http.shared.redis import BATCH_MAX, on_redis
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 NOON = int(NOW.timestamp())
@@ -86,20 +87,17 @@ def test_the_keys_of_a_request_are_in_one_slot_and_end_by_themselves(redis_place
 
 
 def test_calls_of_one_turn_travel_together(redis_place):
-    client = redis_place.one.counters._client
-    sent = []
+    place, sent = redis_place.one.counters, []
+    answers = place._answers
 
-    class Counting:
-        def pipeline(self, **options):
-            sent.append(options)
-            return client.pipeline(**options)
+    async def counting(line, commands):
+        sent.append(len(commands))
+        return await answers(line, commands)
 
-    redis_place.run(redis_place.one.counters.hit(METER.pools, NOON))
-    redis_place.one.counters._client = Counting()
-    hits = [redis_place.one.counters.hit(METER.pools, NOON) for _ in range(100)]
-    redis_place.together(*hits)
-    redis_place.one.counters._client = client
-    assert len(sent) == 1
+    place._answers = counting
+    redis_place.together(*(place.hit(METER.pools, NOON) for _ in range(100)))
+    assert sent[0] == BATCH_MAX
+    assert len(sent) == math.ceil(100 / BATCH_MAX)
 
 
 def test_a_call_that_nobody_waits_for_any_more_harms_no_other(redis_place):
@@ -296,7 +294,7 @@ def test_who_hears_of_a_database_is_told_that_something_may_have_been_missed(dat
 def test_a_clock_far_ahead_takes_nobody_along(request, name):
     place = request.getfixturevalue(name)
     now = int(time.time())
-    meter = Meter.of(GENERAL, ("key_9", Rate(3, 5)), ("wsp_9", Rate(4, 7)))
+    meter = Meter.of(GENERAL, ("key_ahead", Rate(3, 5)), ("wsp_ahead", Rate(4, 7)))
     ahead = place.run(place.one.counters.hit(meter.pools, now + 10 * 86_400))
     assert ahead.minute * 60 <= now + 120
     counted = place.run(place.two.counters.hit(meter.pools, now))
