@@ -211,11 +211,13 @@ class PostgresLedger:
 
 
 def row_of(line: SealedLine) -> tuple[object, ...]:
+    """A line as it is stored."""
     seq, id_, subject, opens, recorded_at, keys, seal, bytes_ = line
     return (seq, id_, subject, opens, recorded_at, _json(keys) if keys else None, seal, bytes_)
 
 
 def sealed(row: Any) -> SealedLine:
+    """A stored row as a line."""
     seq, id_, subject, opens, recorded_at, keys, seal, line = row
     named = () if keys is None else tuple(json.loads(keys))
     return SealedLine(seq, id_, subject, opens, recorded_at, named, seal, line)
