@@ -8,6 +8,7 @@ from cyclopts import App, Parameter
 from svc_http.cli import show
 from svc_http.cli.failures import REFUSED, Usage, tell
 from svc_http.cli.options import Common
+from svc_http.settings_text import DATABASE
 
 app = App(name="db", help="The database file and its migrations.")
 
@@ -62,12 +63,14 @@ def backup(
 
     source = _file(common)
     snapshots.backup(source, target)
-    elsewhere = common.settings().media_dir
+    elsewhere = common.settings().media
+    if elsewhere == DATABASE:
+        elsewhere = None
     size = target.stat().st_size
     found = {"db": str(source), "backup": str(target), "sizeBytes": size, "notCopied": elsewhere}
     _print(common, found)
     if elsewhere is not None and not common.json:
-        show.lines("", f"The audio files of media_dir are not in it; copy {elsewhere} after it.")
+        show.lines("", f"The audio files are not in it; copy {elsewhere} after it.")
 
 
 @app.command

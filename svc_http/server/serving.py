@@ -166,21 +166,27 @@ async def _serve(
             speech=voice,
         )
         await built.runtime.unlock()
+        await _check_media(built.runtime)
         service = service_of(built.runtime)
         seeded = None if feeds is None else await seed(service, reader, feeds)
         control = await Control.open(
             address(given.file),
-            operator(
-                built.runtime,
-                partial(built.runtime.journal.failure, "command"),
-                built.runtime.media,
-            ),
+            operator(built.runtime, partial(built.runtime.journal.failure, "command")),
             built.runtime.principals.forget_all,
         )
         stack.push_async_callback(control.close, given.graceful_seconds)
         is_empty = not await service.read(SYSTEM, accounts.list_workspaces)
         opened = Opened(given, control.text, is_empty, seeded)
         await hypercorn.serve(built, listening, lambda _host, _port: on_ready(opened))
+
+
+async def _check_media(runtime: Runtime) -> None:
+    """Refuse media that can never be kept; those that cannot be now are tried again."""
+    try:
+        if runtime.media is not None:
+            await runtime.media.check()
+    except OSError as failure:
+        runtime.journal.failure("media", failure)
 
 
 async def _own_store(given: Settings) -> Store:
@@ -239,7 +245,7 @@ def _speakers(voice: Speech | None) -> tuple[Worker, ...]:
 
 def _recorder(runtime: Runtime) -> Recorder:
     """The voice of the settings, with the media that are served."""
-    return recorder(runtime.settings, runtime.media)
+    return recorder(runtime.settings, runtime.storage, runtime.media)
 
 
 async def purge_answers(service: Service) -> int:
