@@ -100,6 +100,7 @@ def build(
     routes: Iterable[BaseRoute] = (),
     speech: Speech | None = None,
     media: Media | None = None,
+    number: int | None = None,
 ) -> Service:
     """The service over `storage`.
 
@@ -107,6 +108,7 @@ def build(
     name. `workers` run as tasks from the start to the drain; `closing` is awaited, in order, after
     they ended. `routes` are Starlette routes and mounts of the host, asked after ours. `speech` is
     what reads reports aloud; `media` is where recordings are, without it the place of the settings.
+    `number` tells apart, in their log, processes that serve together.
 
     Raises:
         ValueError: the settings have no secret.
@@ -124,6 +126,7 @@ def build(
         signs=any(operation.signs for operation in operations),
         speech=speech,
         media=media or media_of(settings, storage),
+        number=number,
     )
     return Service(runtime, _chosen(operations, settings), routes)
 

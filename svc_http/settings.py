@@ -8,7 +8,7 @@ example of a right one.
 
 import difflib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from types import NoneType
@@ -32,8 +32,10 @@ from svc_http.settings_text import (
     nonempty,
     proxies,
     secrets,
+    shown,
     switch,
     web_origin,
+    words,
     workspaces,
 )
 
@@ -42,6 +44,18 @@ MEMORY = ":memory:"
 
 PREFIX = "SVC_"
 """Before the name of a setting in the environment."""
+
+POSTGRES = ("postgresql://", "postgres://")
+"""How a `db` begins that is the address of a PostgreSQL database and no file."""
+
+EXAMPLE_DSN = "postgresql://user@host:5432/name"
+"""What such an address looks like, where somebody has to give one."""
+
+WORKERS = ("ingest", "schedule", "deliver", "speak", "automations")
+"""What the service does of its own accord, as `workers` names it."""
+
+PROCESSES_MAX = 64
+"""More of them than any machine has processors to give."""
 
 _MIB = 1024 * 1024
 
@@ -53,11 +67,17 @@ class SettingsError(Exception):
 
 
 def _setting(
-    default: Any, example: str, doc: str, *, read: Reader | None = None, secret: bool = False
+    default: Any,
+    example: str,
+    doc: str,
+    *,
+    read: Reader | None = None,
+    secret: bool = False,
+    shown: Callable[[Any], str] | None = None,
 ) -> Any:
     """A member, whose text is read by its type where no reader is given."""
     metadata = {"doc": Doc(doc), "read": read, "example": example, "secret": secret}
-    return field(default=default, metadata=metadata, repr=not secret)
+    return field(default=default, metadata=metadata, repr=shown or not secret)
 
 
 # -- the settings ------------------------------------------------------------------------------
@@ -75,7 +95,10 @@ class Settings:
     db: str = _setting(
         "svc.db",
         "/var/lib/svc/svc.db",
-        "The SQLite file; `:memory:` keeps everything in memory and loses it when the server ends.",
+        f"The SQLite file, or the address of a PostgreSQL database, `{EXAMPLE_DSN}` "
+        '(`pip install "svc[postgres]"`); `:memory:` keeps everything in memory and loses it when '
+        "the server ends.",
+        shown=shown,
     )
     host: str = _setting("127.0.0.1", "0.0.0.0", "The address to listen on.")  # noqa: S104 - an example
     port: int = _setting(8000, "8080", "The TCP port; 0 picks a free one.", read=integer(0, 65_535))
@@ -95,7 +118,7 @@ class Settings:
         None,
         "64 hex digits",
         "The master key that seals cursors and stored secrets; at least 32 characters. "
-        "Development makes one and keeps it beside the database.",
+        "Development makes one and keeps it beside the SQLite file.",
         secret=True,
     )
     secret_previous: tuple[str, ...] = _setting(
@@ -228,7 +251,21 @@ class Settings:
         "errors",
         "Which requests leave a JSON line on stderr; `errors` are those of status 500 and above.",
     )
-    workers: bool = _setting(True, "false", "Whether the background workers run inside the server.")
+    workers: tuple[str, ...] = _setting(
+        ("all",),
+        "ingest,deliver",
+        "Which background workers run inside the server: `all`, `none`, or some of "
+        f"{', '.join(f'`{name}`' for name in WORKERS)}, separated by commas. `svc worker` runs "
+        "them elsewhere.",
+        read=words(*WORKERS),
+    )
+    processes: int | None = _setting(
+        None,
+        "2",
+        "How many processes serve the port, over one PostgreSQL database; SIGHUP restarts them one "
+        "after another. Default: the one that is started.",
+        read=integer(1, PROCESSES_MAX),
+    )
 
     def __attrs_post_init__(self) -> None:
         if self.sunset_at is not None and self.sunset_at < self.deprecated_at:
@@ -242,6 +279,10 @@ class Settings:
         if self.media_place == DATABASE and self.media_base_url is not None:
             raise _refused("media", "is database, where no CDN finds what media_base_url serves")
 
+    def runs(self, worker: str) -> bool:
+        """Whether a background worker was chosen."""
+        return "all" in self.workers or worker in self.workers
+
     @property
     def payment_network(self) -> str:
         """The network that payments are asked on."""
@@ -251,16 +292,26 @@ class Settings:
         return (payments.BASE if real else payments.BASE_SEPOLIA).id
 
     @property
+    def dsn(self) -> str | None:
+        """The address of the PostgreSQL database; None where there is none."""
+        return self.db if self.db.startswith(POSTGRES) else None
+
+    @property
     def file(self) -> str | None:
-        """The SQLite file; None where everything is kept in memory."""
-        return None if self.db == MEMORY else self.db
+        """The SQLite file; None where everything is kept in memory or in PostgreSQL."""
+        return None if self.db == MEMORY or self.dsn else self.db
+
+    @property
+    def shown_db(self) -> str:
+        """The database in words that may be printed: an address has its password left out."""
+        return shown(self.db)
 
     @property
     def media_place(self) -> str | None:
         """Where the audio files are, as `media` names it; None where they have no place."""
         if self.media is not None:
             return self.media
-        if self.db.startswith("postgresql://"):
+        if self.dsn is not None:
             return DATABASE
         return None if self.file is None else f"{self.file}.media"
 

@@ -52,6 +52,33 @@ def choice(*allowed: str) -> Reader:
     return read
 
 
+def words(*allowed: str) -> Reader:
+    """A comma list of these words, or `all` or `none` of them."""
+
+    def read(text: str) -> tuple[str, ...]:
+        entries = tuple(entry.strip() for entry in text.split(",") if entry.strip())
+        if entries == ("none",):
+            return ()
+        if entries == ("all",):
+            return entries
+        if not entries or not {*entries} <= {*allowed}:
+            raise ValueError(f"must be all, none, or some of {', '.join(allowed)}")
+        return entries
+
+    return read
+
+
+def shown(place: str) -> str:
+    """A database in words that may be printed: an address without its password and options."""
+    scheme, is_address, rest = place.partition("://")
+    if not is_address:
+        return place
+    people, at, where = rest.rpartition("@")
+    if {"?", "#"} & {*people}:
+        return f"{scheme}://..."  # of what stands before the last @, anything may be a password
+    return f"{scheme}://{people.partition(':')[0]}{at}{re.split('[?#]', where)[0]}"
+
+
 def integer(least: int, most: int) -> Reader:
     """A whole number in ASCII digits, both bounds included."""
 

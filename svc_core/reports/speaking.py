@@ -84,6 +84,14 @@ async def put_off(ctx: Context, task: Task) -> None:
     await ctx.save(SPEAKING, task.report_id, again)
 
 
+async def give_back(ctx: Context, task: Task) -> None:
+    """Let others speak a report at once, as if it had not been claimed."""
+    wish = await ctx.find(SPEAKING, task.report_id)
+    if wish is not None and wish.attempts == task.attempts:
+        again = attrs.evolve(wish, due_at=ctx.now, attempts=wish.attempts - 1)
+        await ctx.save(SPEAKING, task.report_id, again)
+
+
 async def adopt(ctx: Context, task: Task, recording: Recording, voice: str) -> Audio | None:
     """Give the report its recording, which stands in its place; None when its words changed.
 

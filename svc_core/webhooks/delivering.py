@@ -4,7 +4,7 @@ Each is one unit of work, so that several workers, and one that is killed in the
 same rows: an attempt is written before it is made, and its end is written only while it is held.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -104,6 +104,18 @@ async def take_over(ctx: Context, webhook_id: str) -> None:
     queue = await queue_of(ctx, webhook_id)
     queue = await _put_back(ctx, queue, queue.holds)
     await ctx.save(QUEUES, webhook_id, attrs.evolve(queue, wake_at=ctx.now))
+
+
+async def give_back(ctx: Context, webhook_id: str, attempt_ids: Collection[str]) -> None:
+    """Put back those of the attempts that are still held, to be made again at once.
+
+    For a worker that is told to end: what became of them it does not know.
+    """
+    queue = await ctx.find(QUEUES, webhook_id)
+    held = () if queue is None else [one for one in queue.holds if one.attempt_id in attempt_ids]
+    if queue is not None and held:
+        queue = await _put_back(ctx, queue, held)
+        await ctx.save(QUEUES, webhook_id, attrs.evolve(queue, wake_at=ctx.now))
 
 
 async def conclude(ctx: Context, task: Task, result: Outcome) -> Webhook | None:

@@ -1,13 +1,14 @@
 """What a list is narrowed to, checked against the declaration once for every backend."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Unpack
-
-from attrs import frozen
 
 from svc_core.ports import DEGREE, LATITUDE, LONGITUDE, NO_NUMBER, Box, Collection, Filters
 
 Where = Mapping[str, tuple[str, ...]]
+_NO_FILTER: Where = {}
+_PLAIN = frozenset({"where", "start", "end"})
+
 NUMBER_MIN = NO_NUMBER + 1
 NUMBER_MAX = 2**63 - 1
 
@@ -27,19 +28,28 @@ class Span(NamedTuple):
         return self.low <= number <= self.high
 
 
-@frozen
-class Asked:
-    """Filters that are declared, each value and word once, with a box as spans of its edges."""
+class Asked(NamedTuple):
+    """Filters that are declared, each value and word once, with a box as spans of its edges.
+
+    A named tuple, because one is made for every list.
+    """
 
     where: Where
     start: int | None
     end: int | None
-    spans: tuple[Span, ...]
-    words: tuple[str, ...]
+    spans: tuple[Span, ...] = ()
+    words: tuple[str, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every row between the bounds matches."""
+        return not (self.where or self.spans or self.words)
 
     @property
     def is_empty(self) -> bool:
         """Whether no row can match: a filter has no value, or a span no number."""
+        if self.is_whole:
+            return False
         return not all(self.where.values()) or any(
             span.low > span.high and not span.wraps for span in self.spans
         )
@@ -53,24 +63,31 @@ def asked(
     Raises:
         AssertionError: a filter or an order is not declared.
     """
-    where, ranges = filters.get("where") or {}, filters.get("ranges") or {}
-    words, box = filters.get("words") or (), filters.get("box")
-    unknown = where.keys() - collection.keys.keys() - collection.facets.keys()
-    unknown |= {*ranges, *(() if order is None else (order,))} - {*collection.number_names}
-    if unknown:
-        raise AssertionError(f"{collection.name} declares no {sorted(unknown)}")
+    where, start, end = filters.get("where") or _NO_FILTER, filters.get("start"), filters.get("end")
+    unknown = where.keys() - collection.keys.keys() - collection.facets.keys() if where else ()
+    if unknown or (order is not None and order not in collection.number_names):
+        raise AssertionError(f"{collection.name} declares no {sorted(unknown) or order}")
+    where = (
+        {name: tuple(dict.fromkeys(values)) for name, values in where.items()} if where else where
+    )
+    if filters.keys() <= _PLAIN:
+        return Asked(where, start, end)
+    words = tuple(dict.fromkeys(filters.get("words") or ()))
     if words:
         searchable(collection)
-    if box is not None and collection.place is None:
-        raise AssertionError(f"{collection.name} declares no place")
-    spans = [Span(name, *_bounds(*bounds)) for name, bounds in ranges.items()]
-    return Asked(
-        {name: tuple(dict.fromkeys(values)) for name, values in where.items()},
-        filters.get("start"),
-        filters.get("end"),
-        (*spans, *(() if box is None else _edges(box))),
-        tuple(dict.fromkeys(words)),
-    )
+    return Asked(where, start, end, tuple(_spans(collection, filters)), words)
+
+
+def _spans(collection: Collection[Any], filters: Filters) -> Iterator[Span]:
+    for name, bounds in (filters.get("ranges") or {}).items():
+        if name not in collection.number_names:
+            raise AssertionError(f"{collection.name} declares no {name}")
+        yield Span(name, *_bounds(*bounds))
+    box = filters.get("box")
+    if box is not None:
+        if collection.place is None:
+            raise AssertionError(f"{collection.name} declares no place")
+        yield from _edges(box)
 
 
 def searchable(collection: Collection[Any]) -> None:

@@ -32,7 +32,7 @@ from svc_core.ports import (
 from svc_http.storage import scopes
 from svc_http.storage.asked import Where, asked, searchable
 from svc_http.storage.memory_ledger import Log, MemoryLedger
-from svc_http.storage.rows import Row, Rows
+from svc_http.storage.rows import Row, Rows, sliced
 from svc_http.storage.units import run_unit
 
 T = TypeVar("T")
@@ -161,7 +161,8 @@ class _Documents:
         wanted = asked(collection, order, **filters)
         rows = self.unit.readable(collection)
         if order is None:
-            return _slice(((_at(row), row) for row in rows.matching(wanted, after)), limit)
+            found = [row.document for row in islice(rows.matching(wanted, after), limit + 1)]
+            return sliced(found, limit)
         ranked = (
             (Position(row.record.numbers[order], row.document.id), row)
             for row in rows.matching(wanted)

@@ -1,12 +1,12 @@
 """The rows of one collection and tenant in memory, in their order."""
 
 import bisect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from attrs import field, frozen
 
-from svc_core.ports import Document, Position, Record
+from svc_core.ports import Document, Position, Record, Slice
 from svc_http.storage.asked import Asked
 
 
@@ -57,7 +57,19 @@ class Rows:
         stop = len(line) if end is None else bisect.bisect_left(line, (end + 1, ""))
         if after is not None:
             stop = min(stop, bisect.bisect_left(line, (after.order, after.id)))
+        if asked.is_whole:
+            for place in range(stop - 1, first - 1, -1):
+                yield rows[line[place][1]]
+            return
         for place in range(stop - 1, first - 1, -1):
             row = rows[line[place][1]]
             if row.matches(asked):
                 yield row
+
+
+def sliced(found: Sequence[Document[Any]], limit: int) -> Slice[Any]:
+    """The first `limit` rows of a list in its own order, of which one more was looked for."""
+    if len(found) <= limit:
+        return Slice(tuple(found))
+    last = found[limit - 1]
+    return Slice(tuple(found[:limit]), Position(last.order, last.id))

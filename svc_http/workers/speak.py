@@ -95,7 +95,7 @@ class Recorder:
 async def speak_loop(
     service: Service, recorder: Recorder, commits: Commits, failed: Failed
 ) -> None:
-    """Speak what is wanted, for ever; it ends by being cancelled.
+    """Speak what is wanted, for ever; cancelled, it gives back what it speaks.
 
     `failed` hears of what could not be spoken; each is tried again later, a few times.
     """
@@ -123,6 +123,9 @@ async def _speak(
         failed(failure)
         await service.write(row.tenant, lambda ctx: speaking.put_off(ctx, task))
         return None
+    except asyncio.CancelledError:
+        await service.write(row.tenant, lambda ctx: speaking.give_back(ctx, task))
+        raise
 
 
 # -- what is no longer needed ------------------------------------------------------------------

@@ -418,9 +418,9 @@ def refused() -> Callable[..., Any]:
 class Wire:
     """A Hypercorn on a free loopback port in a thread of its own, asked by bytes."""
 
-    def __init__(self, body_seconds_max: float = 60) -> None:
+    def __init__(self, body_seconds_max: float = 60, **more: Any) -> None:
         self.key = ""
-        self._body_seconds_max = body_seconds_max
+        self._settings = {"body_seconds_max": body_seconds_max, "rate_limits": False, **more}
         self.listening = hypercorn.listen("127.0.0.1", 0)
         self.port = self.listening.getsockname()[1]
         self._up = threading.Event()
@@ -428,8 +428,7 @@ class Wire:
 
     def _main(self) -> None:
         with asyncio.Runner(loop_factory=hypercorn.loop_factory()) as runner:
-            settings = make_settings(body_seconds_max=self._body_seconds_max, rate_limits=False)
-            house = House(settings)
+            house = House(make_settings(**self._settings))
             self.key = house.key()
             self.log = house.log
             self.service = house.service

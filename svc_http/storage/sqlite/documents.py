@@ -8,8 +8,6 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar, Unpack
 
-from attrs import evolve
-
 from svc_core import compact
 from svc_core.ports import (
     Collection,
@@ -22,13 +20,15 @@ from svc_core.ports import (
 )
 from svc_http.storage import scopes
 from svc_http.storage.asked import NUMBER_MAX, NUMBER_MIN, Asked, Where, asked, searchable
+from svc_http.storage.rows import sliced
 from svc_http.storage.sqlite.rows import Place, RowWriter, owner_token
 from svc_http.storage.sqlite.table import Shape, Table
 from svc_http.storage.sqlite.writes import Writes
 
 T = TypeVar("T")
 Tables = Mapping[str, Table]
-Row = tuple[str, int, int, bytes, int]
+Row = tuple[Any, ...]
+"""Identifier, version, order and bytes; a number after them, where that is the sort key."""
 
 PROBED_MAX = 200
 """Counting stops here: enough to tell a rare filter from a common one, in about 10 µs."""
@@ -38,7 +38,8 @@ _json = compact.encoder(ascii_only=True)
 _document: Callable[[Any], Document[Any]] = partial(tuple.__new__, Document)
 """What `Document._make` gives, without a Python frame for each row of a page."""
 
-_BY_SORT_KEY = itemgetter(4, 0)
+_SORT_KEYS = (itemgetter(4, 0), itemgetter(2, 0))
+"""What rows of several runs are merged by: a number, or the order of the collection."""
 
 
 class SqliteDocuments:
@@ -117,7 +118,11 @@ class SqliteDocuments:
         runs = [
             self._connection.execute(statement, [*head, *tail]).fetchall() for head in walk.heads
         ]
-        return _slice(runs[0] if len(runs) == 1 else _merged(runs, limit + 1), limit)
+        found = runs[0] if len(runs) == 1 else _merged(runs, limit + 1, _SORT_KEYS[order is None])
+        if order is None:
+            return sliced(list(map(_document, found)), limit)
+        end = Position(found[limit - 1][4], found[limit - 1][0]) if len(found) > limit else None
+        return Slice(tuple([_document(row[:4]) for row in found[:limit]]), end)
 
     async def count(
         self, collection: Collection[T], *, limit: int, **filters: Unpack[Filters]
@@ -147,7 +152,7 @@ class SqliteDocuments:
             return Slice(())
         table = self._texted(collection)
         words = [match_query(owner, (term,)) for term in dict.fromkeys(terms)]
-        shape = _shape(wanted, None, None)._replace(has_after=after is not None)
+        shape = _shape(wanted, None, None, after)
         place = () if after is None else (after.rank, after.order, after.id)
         checks = (value for name, _ in shape.checks for value in wanted.where[name])
         held = [match_query(owner, wanted.words, "AND")] if wanted.words else []
@@ -184,10 +189,13 @@ class SqliteDocuments:
         if order is None and after is not None and wanted.end is not None:
             # Only the tighter of the two upper bounds: the walk would begin at the other.
             if after.order <= wanted.end:
-                wanted = evolve(wanted, end=None)
+                wanted = wanted._replace(end=None)
             else:
                 after = None
-        shape = _shape(wanted, driver, order)._replace(has_after=after is not None)
+        shape = _shape(wanted, driver, order, after)
+        if wanted.is_whole:
+            place = () if after is None else (after.order, after.id)
+            return _Walk(table, shape, [[owner]], [*_bounds(wanted), *place])
         heads: list[list[str]] = [[owner]]
         if wanted.words:
             heads = [[match_query(owner, wanted.words, "AND"), owner]]
@@ -214,6 +222,8 @@ class SqliteDocuments:
     def _driver(self, table: Table, owner: str, wanted: Asked, order: str | None) -> str | None:
         """The filter or number whose index is walked: one that few rows have, and of those that
         many have one that is in list order."""
+        if wanted.is_whole:
+            return order
         ordered = list(wanted.where) if order is None else [order]
         spans = [span.name for span in wanted.spans if not span.wraps]
         choices = [*ordered, *(name for name in (*wanted.where, *spans) if name not in ordered)]
@@ -245,20 +255,24 @@ class _Walk(NamedTuple):
     values: list[Any]
 
 
-def _shape(wanted: Asked, driver: str | None, order: str | None) -> Shape:
+def _shape(wanted: Asked, driver: str | None, order: str | None, after: Position | None) -> Shape:
+    where, start, end, spans, words = wanted
     return Shape(
         driver,
-        tuple((name, len(values)) for name, values in wanted.where.items() if name != driver),
-        tuple((span.name, span.wraps) for span in wanted.spans),
-        has_start=wanted.start is not None,
-        has_end=wanted.end is not None,
-        order=order,
-        has_words=bool(wanted.words),
+        tuple([(name, len(values)) for name, values in where.items() if name != driver]),
+        tuple([(span.name, span.wraps) for span in spans]) if spans else (),
+        start is not None,
+        end is not None,
+        after is not None,
+        order,
+        bool(words),
     )
 
 
 def _bounds(wanted: Asked) -> list[int]:
-    bounds = [bound for bound in (wanted.start, wanted.end) if bound is not None]
+    bounds = [bound for bound in wanted[1:3] if bound is not None]
+    if not wanted.spans:
+        return bounds
     return bounds + [edge for span in wanted.spans for edge in (span.low, span.high)]
 
 
@@ -307,12 +321,9 @@ def _quoted(token: str) -> str:
 # -- runs of rows ------------------------------------------------------------------------------
 
 
-def _merged(runs: list[list[Row]], count: int) -> list[Row]:
+def _merged(
+    runs: list[list[Row]], count: int, sort_key: Callable[[Row], tuple[Any, ...]]
+) -> list[Row]:
     """The first rows of several ordered runs; a row with two of the values comes once."""
-    merged = heapq.merge(*runs, key=_BY_SORT_KEY, reverse=True)
+    merged = heapq.merge(*runs, key=sort_key, reverse=True)
     return list(islice({row[0]: row for row in merged}.values(), count))
-
-
-def _slice(found: list[Row], limit: int) -> Slice[Any]:
-    end = Position(found[limit - 1][4], found[limit - 1][0]) if len(found) > limit else None
-    return Slice(tuple([_document(row[:4]) for row in found[:limit]]), end)

@@ -219,8 +219,9 @@ def _scan(made: Table, shape: Shape) -> str:
     line, source = _line(made, shape)
     key = _sort_key(line, shape)
     after = f" AND ({key}, {line}.id) < (?, ?)" if shape.has_after else ""
+    number = "" if shape.order is None else f", {key}"
     return (
-        f"SELECT c.id, c.version, c.ord, c.body, {key} FROM {source}{_bounds(line, shape)}{after}"
+        f"SELECT c.id, c.version, c.ord, c.body{number} FROM {source}{_bounds(line, shape)}{after}"
         f"{_checks(made, shape.checks)} ORDER BY {key} DESC, {line}.id DESC LIMIT ?"
     )
 

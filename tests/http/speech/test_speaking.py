@@ -52,7 +52,7 @@ class Voice:
     def __init__(self, sound: bytes) -> None:
         self.sound = sound
         self.said: list[Words] = []
-        self.failure: Exception | None = None
+        self.failure: BaseException | None = None
         self.gate: asyncio.Event | None = None
         self.began = asyncio.Event()
 
@@ -204,17 +204,32 @@ async def test_a_full_disk_is_a_failure_like_any_other(house: House) -> None:
     assert SPEAKING.decode(row.document.raw).attempts == 1
 
 
+class Killed(BaseException):
+    """The end of a process, as far as a test can have it."""
+
+
 async def test_a_worker_that_died_is_followed_by_another(house: House) -> None:
-    house.voice.gate = asyncio.Event()
-    dying = asyncio.create_task(house.speak())
-    await house.voice.began.wait()
-    dying.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await dying
-    house.voice.gate = None
+    house.voice.failure = Killed()
+    with pytest.raises(Killed):
+        await house.speak()
+    house.voice.failure = None
     assert await house.speak() == ()
     assert house.files() == []
     house.clock.advance(CLAIM.total_seconds())
+    assert len(await house.speak()) == 1
+
+
+async def test_a_worker_that_is_told_to_end_is_followed_at_once(house: House) -> None:
+    house.voice.gate = asyncio.Event()
+    ending = asyncio.create_task(house.speak())
+    await house.voice.began.wait()
+    ending.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await ending
+    assert house.files() == []
+    (wish,) = await house.storage.across(SPEAKING, limit=9)
+    assert SPEAKING.decode(wish.document.raw).attempts == 0
+    house.voice.gate = None
     assert len(await house.speak()) == 1
 
 
