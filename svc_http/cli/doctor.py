@@ -28,6 +28,7 @@ EXTRAS = {
     "server": ("anyio", "feedparser", "httpx2", "hypercorn", "rich", "starlette", "tzdata"),
     "redis": ("redis",),
     "speech": ("espeakng_loader", "lameenc"),
+    "s3": ("obstore",),
     "testing": ("hypothesis",),
 }
 """What each extra brings; `server` is the only one that the server cannot do without."""
