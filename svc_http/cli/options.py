@@ -23,6 +23,10 @@ Workspace = Annotated[
         "the only one.",
     ),
 ]
+Config = Annotated[
+    str | None,
+    Parameter(name="--config", help="The settings file. Also SVC_CONFIG; default svc.toml."),
+]
 Author = Annotated[
     str | None,
     Parameter(name="--author", help="In whose name: a key_... or usr_... Default: nobody's."),
@@ -56,10 +60,7 @@ class Common(Answer):
         str | None,
         Parameter(name="--db", help="The SQLite file, or postgresql://... Also SVC_DB."),
     ] = None
-    config: Annotated[
-        str | None,
-        Parameter(name="--config", help="The settings file. Also SVC_CONFIG; default svc.toml."),
-    ] = None
+    config: Config = None
 
     def named_server(self) -> str | None:
         """The server that was named; a database that is named at the command line comes first."""

@@ -2,8 +2,10 @@
 
 import shlex
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from svc_core import catalog, cursor
 from svc_core.ports import Storage
@@ -104,7 +106,11 @@ async def open_store(given: Settings) -> Store:
     """
     epoch = system.SystemIds().random(cursor.EPOCH_BYTES)
     if given.dsn is not None:
-        return await _open_postgres(given.dsn, given.shown_db, epoch)
+        with postgres(given.shown_db) as backend:
+            opened: Store = await backend.PostgresStorage.open(
+                given.dsn, catalog.COLLECTIONS, epoch=epoch
+            )
+        return opened
     if given.db == MEMORY:
         return MemoryStorage(catalog.COLLECTIONS, epoch=epoch)
     try:
@@ -117,11 +123,18 @@ async def open_store(given: Settings) -> Store:
         ) from refused
 
 
-async def _open_postgres(dsn: str, shown: str, epoch: bytes) -> Store:
-    from svc_http.storage.postgres import PostgresStorage  # noqa: PLC0415 - of an extra
+@contextmanager
+def postgres(shown: str) -> Iterator[Any]:
+    """The backend; what keeps it from a database is told in a line that begins with `shown`.
+
+    Raises:
+        DriverMissing: a package is not installed.
+        Unusable: there is no such database.
+    """
+    from svc_http.storage import postgres as backend  # noqa: PLC0415 - of an extra
 
     try:
-        return await PostgresStorage.open(dsn, catalog.COLLECTIONS, epoch=epoch)
+        yield backend
     except StorageUnavailable as failure:
         raise Unusable(f"{shown} {_postgres_fault(failure.__cause__ or failure)}") from failure
     except ValueError as unread:

@@ -50,6 +50,16 @@ def secured(settings: Settings) -> Settings:
     return attrs.evolve(settings, secret=secret)
 
 
+def ring_of(settings: Settings) -> Keyring | None:
+    """The keys of a database that is there; None where its secret is still to be made.
+
+    Raises:
+        SettingsError: as `secured` does, but for a secret that cannot be kept.
+    """
+    secret = _known(checked(settings))
+    return None if secret is None else keyring(secret, settings.secret_previous)
+
+
 def _known(settings: Settings) -> str | None:
     """The secret that was set or is kept; None where one is still to be made."""
     if settings.secret is not None:

@@ -26,6 +26,12 @@ class StoreBusy(Exception):  # noqa: N818 - said as the state that it is
         self.owner = owner
 
 
+class Unfit(Exception):  # noqa: N818 - said as the state that it is
+    """A store cannot be copied from or to; the message is one line with the way out."""
+
+    exit_code = 1
+
+
 class DriverMissing(Exception):  # noqa: N818 - said as the state that it is
     """The package that speaks to a server is not installed; the message has the cure."""
 

@@ -36,7 +36,7 @@ CODE_LINES: dict[str, int] = {
     "svc_http.demo": 346,
     "svc_http.fetch": 506,
     "svc_http.media": 203,
-    "svc_http.providers": 320,
+    "svc_http.providers": 331,  # a program that is stopped while it starts is killed whole as well
     "svc_http.requests": 1333,  # a disk that is full shows in /readyz
     "svc_http.runtime": 564,  # PostgreSQL says in a line why not; workers end in two steps
     "svc_http.server": 782,  # several processes, kept and restarted; connections are drained

@@ -170,12 +170,12 @@ class PostgresLedger:
     async def get(self, id_: str) -> SealedLine | None:
         """The line of a record."""
         found = await self._session.asked(_GET, self._tenant, id_)
-        return _sealed(found[0]) if found else None
+        return sealed(found[0]) if found else None
 
     async def get_many(self, ids: Sequence[str]) -> dict[str, SealedLine]:
         """The lines of the records that are there."""
         found = await self._session.asked(_GET_MANY, self._tenant, ids)
-        lines = {row["id"]: _sealed(row) for row in found}
+        lines = {row["id"]: sealed(row) for row in found}
         return {id_: lines[id_] for id_ in ids if id_ in lines}
 
     async def lines(self, start: int, end: int) -> tuple[bytes, ...]:
@@ -208,14 +208,14 @@ class PostgresLedger:
         if key is None:
             found = await self._session.asked(_OPENED + _NEWEST, *asked)
         else:
-            found = await self._session.asked(_OPENED_BY_KEY, *asked, _digest(key), _end(size))
-        return tuple(map(_sealed, found))
+            found = await self._session.asked(_OPENED_BY_KEY, *asked, digest_of(key), _end(size))
+        return tuple(map(sealed, found))
 
     async def holders(
         self, keys: Sequence[str], *, size: int | None = None, limit: int
     ) -> dict[str, tuple[str, ...]]:
         """The subjects about which a line states each key."""
-        digests = {key: _digest(key) for key in keys}
+        digests = {key: digest_of(key) for key in keys}
         asked = ([*digests.values()], _end(size), limit)
         found = await self._session.asked(_HOLDERS, self._tenant, *asked)
         return {
@@ -246,7 +246,7 @@ class PostgresLedger:
             raise AssertionError(f"the ledger holds no {id_}")
         self._session.write()
         await self._session.rows(_ERASE, self._tenant, id_, line)
-        digests = [_digest(key) for key in old.keys]
+        digests = [digest_of(key) for key in old.keys]
         await self._session.rows(_DROP_KEYS, self._tenant, digests, old.seq)
         self._session.has_erased = True
 
@@ -265,8 +265,8 @@ class PostgresLedger:
             return []
         tenant = self._tenant
         parts = [Part(_GROW, (tenant, *self._head, self._recorded_at))]
-        rows = [_row(line) for line in self._lines]
-        keys = [(_digest(key), line.seq) for line in self._lines for key in line.keys]
+        rows = [row_of(line) for line in self._lines]
+        keys = [(digest_of(key), line.seq) for line in self._lines for key in line.keys]
         for text, table in ((_ADD_LINES, rows), (_ADD_KEYS, keys), (_ADD_NODES, self._nodes)):
             if table:
                 parts.append(Part(text, (tenant, *map(list, zip(*table, strict=True)))))
@@ -285,12 +285,14 @@ class PostgresLedger:
         return tuple(value for (value,) in found)
 
 
-def _row(line: SealedLine) -> tuple[object, ...]:
+def row_of(line: SealedLine) -> tuple[object, ...]:
+    """A line as it is stored."""
     seq, id_, subject, opens, recorded_at, keys, seal, bytes_ = line
     return (seq, id_, subject, opens, recorded_at, _json(keys) if keys else None, seal, bytes_)
 
 
-def _sealed(row: Any) -> SealedLine:
+def sealed(row: Any) -> SealedLine:
+    """A stored line."""
     seq, id_, subject, opens, recorded_at, keys, seal, line = row
     named = () if keys is None else tuple(json.loads(keys))
     return SealedLine(seq, id_, subject, opens, recorded_at, named, seal, line)
@@ -301,6 +303,6 @@ def _end(*bounds: int | None) -> int:
     return min((bound for bound in bounds if bound is not None), default=_ALL)
 
 
-def _digest(key: str) -> int:
+def digest_of(key: str) -> int:
     """What a designator is found by: 64 bits of its SHA-256."""
     return int.from_bytes(sha256(key.encode()).digest()[:8], signed=True)

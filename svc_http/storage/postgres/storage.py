@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 from svc_core.ports import SYSTEM, Collection, Heard, Owned, Transaction
 from svc_http.storage.asked import Where
 from svc_http.storage.errors import StorageUnavailable
-from svc_http.storage.postgres import erasure, filling, migrations
+from svc_http.storage.postgres import erasure, filling, migrations, unfinished
 from svc_http.storage.postgres.connection import SERVES, TENDS, connect
 from svc_http.storage.postgres.documents import Tables
 from svc_http.storage.postgres.links import STALL_SECONDS, Link, serve
@@ -94,10 +94,12 @@ class PostgresStorage:
 
         Raises:
             StorageUnavailable: the server does not let us in, or there is no such database.
+            Unfit: it is a copy that was not finished.
         """
         declared = tuple(collections)
         async with tended(dsn) as connection:
             await migrations.apply(connection, declared, epoch, also_drops=False)
+            await unfinished.check(connection)
             tables = await migrations.stored(connection, declared)
         store = cls(
             dsn,
