@@ -22,8 +22,9 @@ from svc_core.access.plans import PlanTable
 from svc_core.operation import Operation
 from svc_core.ports import Ids, Storage
 from svc_http import system
-from svc_http.media.files import Media, media_of
 from svc_http.media.pages import MediaPages
+from svc_http.media.places import media_of
+from svc_http.media.port import Media
 from svc_http.providers.speech import Speech
 from svc_http.requests import adapter
 from svc_http.requests.dispatcher import Dispatcher
@@ -106,11 +107,12 @@ def build(
     `settings` have a secret (`secret.secured`). `plan_table` stands in for the preset that they
     name. `workers` run as tasks from the start to the drain; `closing` is awaited, in order, after
     they ended. `routes` are Starlette routes and mounts of the host, asked after ours. `speech` is
-    what reads reports aloud; `media` is where recordings are, without it a folder of the settings.
+    what reads reports aloud; `media` is where recordings are, without it the place of the settings.
     `number` tells apart, in their log, processes that serve together.
 
     Raises:
         ValueError: the settings have no secret.
+        SettingsError: they name media that need a library which is not installed.
     """
     runtime = Runtime(
         settings,
@@ -123,7 +125,7 @@ def build(
         closing=closing,
         signs=any(operation.signs for operation in operations),
         speech=speech,
-        media=media or media_of(settings),
+        media=media or media_of(settings, storage),
         number=number,
     )
     return Service(runtime, _chosen(operations, settings), routes)

@@ -21,12 +21,14 @@ from svc_core import payments
 from svc_core.access import plans
 from svc_core.constraints import Doc
 from svc_http.settings_text import (
+    DATABASE,
     Reader,
     argv,
     choice,
     evm_address,
     instant,
     integer,
+    media_place,
     nonempty,
     proxies,
     secrets,
@@ -212,15 +214,17 @@ class Settings:
     speech_voice: str | None = _setting(
         None, "en-gb", "The voice that reads every report. Default: one for each report's language."
     )
-    media_dir: str | None = _setting(
+    media: str | None = _setting(
         None,
-        "/var/lib/svc/media",
-        "The folder of the audio files. Default: beside the database, `<db>.media`.",
+        "s3://bucket/prefix",
+        "Where the audio files are: a folder, `database`, or `s3://bucket/prefix` (`pip install "
+        '"svc[s3]"`). Default: beside the SQLite file, `<db>.media`, or `database` on PostgreSQL.',
+        read=media_place,
     )
     media_base_url: str | None = _setting(
         None,
         "https://cdn.example.org/audio",
-        "Where a CDN serves that folder. Default: this service serves the files, at addresses "
+        "Where a CDN serves that folder or bucket. Default: this service serves them, at addresses "
         "that expire after an hour.",
         read=web_origin,
     )
@@ -270,8 +274,10 @@ class Settings:
             raise _refused("x402_pay_to", "is missing, and x402_network takes real money")
         if self.speech == "command" and self.speech_command is None:
             raise _refused("speech_command", "is missing, and speech is command")
-        if self.speech != "none" and self.media_folder is None:
-            raise _refused("media_dir", "is missing, and db keeps nothing on a disk")
+        if self.speech != "none" and self.media_place is None:
+            raise _refused("media", "is missing, and db keeps nothing on a disk")
+        if self.media_place == DATABASE and self.media_base_url is not None:
+            raise _refused("media", "is database, where no CDN finds what media_base_url serves")
 
     def runs(self, worker: str) -> bool:
         """Whether a background worker was chosen."""
@@ -301,11 +307,13 @@ class Settings:
         return shown(self.db)
 
     @property
-    def media_folder(self) -> Path | None:
-        """Where the audio files are; None where nothing is kept on a disk."""
-        if self.media_dir is not None:
-            return Path(self.media_dir).absolute()
-        return None if self.file is None else Path(f"{self.file}.media").absolute()
+    def media_place(self) -> str | None:
+        """Where the audio files are, as `media` names it; None where they have no place."""
+        if self.media is not None:
+            return self.media
+        if self.dsn is not None:
+            return DATABASE
+        return None if self.file is None else f"{self.file}.media"
 
     @property
     def origin(self) -> str:

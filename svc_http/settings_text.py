@@ -16,6 +16,10 @@ from svc_core.access import address
 SECRETS_MAX = 8
 """Cursors are followed within minutes: more secrets than one or two at once are a slip."""
 
+DATABASE = "database"
+"""The value of `media` that keeps recordings in the store itself."""
+S3 = "s3://"
+
 Reader = Callable[[str], Any]
 
 
@@ -84,6 +88,13 @@ def integer(least: int, most: int) -> Reader:
         return int(text)
 
     return read
+
+
+def media_place(text: str) -> str:
+    """A folder, `database`, or a bucket with or without a prefix."""
+    if "://" in text and not re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^?#]*)?", text):
+        raise ValueError("must be a folder, `database`, or s3://bucket/prefix")
+    return nonempty(text)
 
 
 def switch(text: str) -> bool:

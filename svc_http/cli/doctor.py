@@ -24,6 +24,7 @@ from svc_http.storage.sqlite import has_wal_reset_fault
 EXTRAS = {
     "server": ("anyio", "feedparser", "httpx2", "hypercorn", "rich", "starlette", "tzdata"),
     "speech": ("espeakng_loader", "lameenc"),
+    "s3": ("obstore",),
     "testing": ("hypothesis",),
 }
 """What each extra brings; `server` is the only one that the server cannot do without."""

@@ -12,7 +12,8 @@ from svc_core.ports import Storage
 from svc_http import system
 from svc_http.fetch import PRIVATE, Fetcher
 from svc_http.fetch.post import Poster
-from svc_http.media.files import Media, media_of
+from svc_http.media.places import media_of
+from svc_http.media.port import Media
 from svc_http.providers import espeak
 from svc_http.providers.command import CommandSpeech
 from svc_http.providers.espeak import EspeakSpeech
@@ -67,13 +68,13 @@ def speech(given: Settings) -> Speech | None:
     return EspeakSpeech(given.speech_voice)
 
 
-def recorder(given: Settings, kept: Media | None = None) -> Recorder:
-    """What makes recordings, for the media of a server or for the folder of the settings.
+def recorder(given: Settings, storage: Storage, kept: Media | None = None) -> Recorder:
+    """What makes recordings, for the media of a server or for the place of the settings.
 
     Raises:
         SettingsError: the settings have no voice, or one that is not installed.
     """
-    voice, media = speech(given), kept or media_of(given)
+    voice, media = speech(given), kept or media_of(given, storage)
     if voice is None or media is None:
         raise SettingsError(
             f"setting 'speech' is none, so nothing speaks: {espeak.CURE}, then SVC_SPEECH=espeak"

@@ -17,7 +17,7 @@ from svc_core.pipeline import Site
 from svc_core.ports import SYSTEM, Ids, Storage
 from svc_core.vault import VaultError
 from svc_http import system
-from svc_http.media.files import Media
+from svc_http.media.port import Media
 from svc_http.providers.speech import Speech
 from svc_http.requests.gather import Gate, Principals
 from svc_http.requests.page_cache import PageCache

@@ -28,7 +28,7 @@ from svc_http.runtime.opening import checked, fetcher, poster, service_of, speec
 from svc_http.runtime.secret import secured
 from svc_http.runtime.uses import write_last_uses
 from svc_http.server import hypercorn
-from svc_http.server.working import chosen, count_uses, own_store
+from svc_http.server.working import check_media, chosen, count_uses, own_store
 from svc_http.settings import EXAMPLE_DSN, PREFIX, Settings, SettingsError
 from svc_http.system import sigterm_interrupts
 
@@ -174,16 +174,13 @@ async def _serve(
             number=number,
         )
         await built.runtime.unlock()
+        await check_media(built.runtime)
         service = service_of(built.runtime)
         stack.push_async_callback(write_last_uses, service, built.runtime.gate.uses)
         seeded = None if feeds is None else await seed(service, reader, feeds)
         control = await Control.open(
             address(given.file, number),
-            operator(
-                built.runtime,
-                partial(built.runtime.journal.failure, "command"),
-                built.runtime.media,
-            ),
+            operator(built.runtime, partial(built.runtime.journal.failure, "command")),
             built.runtime.principals.forget_all,
         )
         stack.push_async_callback(control.close, given.graceful_seconds)

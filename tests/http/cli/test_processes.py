@@ -229,7 +229,6 @@ REFUSED = [
     (("--demo",), {}, 2, "the demo has one process"),
     (("--db", "{dsn}"), {"SVC_SECRET": ""}, 2, "is missing"),
     (("--db", "postgresql://ann:s3cret@127.0.0.1:1/x"), {}, 1, "cannot be reached"),
-    (("--db", "{dsn}", "--speech", "command", "--speech-command", "x"), {}, 2, "media"),
 ]
 
 
