@@ -485,6 +485,27 @@ async def test_a_loop_that_is_told_to_end_finishes_what_is_under_way_and_begins_
     assert desk.failures == []
 
 
+async def test_a_loop_that_is_told_to_end_attends_to_no_webhook_that_waits_for_its_turn(
+    sink: Sink,
+) -> None:
+    desk = Desk(MemoryStorage(catalog.COLLECTIONS))
+    stall = Stall(sink)
+    hooks = [(await desk.webhook(sink.url()))[0] for _ in range(deliver.HOST_WEBHOOKS_AT_ONCE + 2)]
+    for id_ in hooks:
+        await desk.publish(id_)
+    desk.start()
+    for _ in range(deliver.HOST_WEBHOOKS_AT_ONCE):
+        await stall.begun.acquire()
+    (loop,) = desk.loops
+    loop.cancel()
+    await asyncio.sleep(0)
+    stall.go_on.set()
+    with anyio.fail_after(PATIENCE_SECONDS / 2), pytest.raises(asyncio.CancelledError):
+        await loop
+    states = Counter([one.status for id_ in hooks for one in await desk.deliveries(id_)])
+    assert states == {"delivered": deliver.HOST_WEBHOOKS_AT_ONCE, "pending": 2}
+
+
 async def test_what_a_loop_has_no_time_to_finish_is_sent_again_at_once(sink: Sink) -> None:
     desk = Desk(make_store(catalog.COLLECTIONS))
     stall = Stall(sink)
