@@ -6,7 +6,9 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -18,9 +20,8 @@ from svc_http.runtime.journal import Journal
 from svc_http.server import hypercorn, processes
 from svc_http.server.processes import Failed, Processes
 
-pytestmark = pytest.mark.anyio
-
 SECONDS = 60.0
+ROOT = Path(__file__).parents[3]
 
 PROGRAM = r"""
 import json, os, pathlib, signal, socket, sys
@@ -124,6 +125,7 @@ def is_alive(pid: int) -> bool:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.anyio
 async def test_all_answer_before_it_is_said_and_a_signal_ends_them_all(
     keeping: Any, number: signal.Signals
 ) -> None:
@@ -139,6 +141,7 @@ async def test_all_answer_before_it_is_said_and_a_signal_ends_them_all(
             house.ask()
 
 
+@pytest.mark.anyio
 async def test_one_that_is_killed_is_started_again_and_the_others_serve_on(
     keeping: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,6 +158,7 @@ async def test_one_that_is_killed_is_started_again_and_the_others_serve_on(
         assert house.events() == [("process ended", 2)] * 2
 
 
+@pytest.mark.anyio
 async def test_one_that_dies_young_again_and_again_is_started_later_each_time(
     keeping: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -177,6 +181,7 @@ async def test_one_that_dies_young_again_and_again_is_started_later_each_time(
         assert waits[:4] == [0.01, 0.02, 0.04, 0.08]
 
 
+@pytest.mark.anyio
 async def test_a_restart_replaces_one_after_another(keeping: Any) -> None:
     async with keeping() as house:
         await house.ready
@@ -192,6 +197,7 @@ async def test_a_restart_replaces_one_after_another(keeping: Any) -> None:
         assert house.ask()[1] in house.serving.values()
 
 
+@pytest.mark.anyio
 async def test_a_restart_that_fails_leaves_those_that_serve(keeping: Any, tmp_path: Path) -> None:
     async with keeping() as house:
         await house.ready
@@ -207,6 +213,7 @@ async def test_a_restart_that_fails_leaves_those_that_serve(keeping: Any, tmp_pa
 
 
 @pytest.mark.parametrize("code", [2, 1])
+@pytest.mark.anyio
 async def test_where_one_cannot_start_none_is_left_and_its_code_is_told(
     keeping: Any, tmp_path: Path, code: int
 ) -> None:
@@ -218,6 +225,7 @@ async def test_where_one_cannot_start_none_is_left_and_its_code_is_told(
         assert (house.kept._alive, house.started) == (set(), [])
 
 
+@pytest.mark.anyio
 async def test_one_that_does_not_answer_in_time_is_killed(
     keeping: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,6 +238,7 @@ async def test_one_that_does_not_answer_in_time_is_killed(
         assert "process 1 ended with -9 before it answered" in str(failed.value)
 
 
+@pytest.mark.anyio
 async def test_one_that_does_not_end_in_time_is_killed(keeping: Any, tmp_path: Path) -> None:
     (tmp_path / "deaf").touch()
     async with keeping() as house:
@@ -239,3 +248,39 @@ async def test_one_that_does_not_end_in_time_is_killed(keeping: Any, tmp_path: P
         async with asyncio.timeout(SECONDS):
             await house.running
         assert not any(map(is_alive, pids))
+
+
+KEEPER = """
+import asyncio, json, sys
+from svc_http.server import hypercorn, processes
+given = json.loads(sys.argv[1])
+kept = processes.Processes(
+    hypercorn.listen("127.0.0.1", 0), 2, given["given"], seconds=600, command=given["command"]
+)
+asyncio.run(kept.run(lambda told: print(kept._serving[1].pid, kept._serving[2].pid, flush=True)))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_second_signal_ends_them_at_once(tmp_path: Path, number: signal.Signals) -> None:
+    (tmp_path / "deaf").touch()  # the first is heeded by none of them
+    given = {
+        "given": {"config": None, "flags": {"folder": str(tmp_path)}},
+        "command": [sys.executable, "-I", "-S", "-c", PROGRAM],
+    }
+    keeper = subprocess.Popen(
+        [sys.executable, "-c", KEEPER, json.dumps(given)], stdout=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},  # noqa: TID251
+    )  # fmt: skip
+    with keeper:
+        assert keeper.stdout is not None
+        pids = [int(pid) for pid in keeper.stdout.readline().split()]
+        keeper.send_signal(number)
+        with pytest.raises(subprocess.TimeoutExpired):
+            keeper.wait(0.5)
+        keeper.send_signal(number)
+        assert keeper.wait(SECONDS) == -number
+    deadline = time.monotonic() + SECONDS
+    while any(map(is_alive, pids)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not any(map(is_alive, pids))
