@@ -488,7 +488,7 @@ async def test_a_loop_that_is_told_to_end_finishes_what_is_under_way_and_begins_
 async def test_a_loop_that_is_told_to_end_attends_to_no_webhook_that_waits_for_its_turn(
     sink: Sink,
 ) -> None:
-    desk = Desk(MemoryStorage(catalog.COLLECTIONS))
+    desk = Desk(make_store(catalog.COLLECTIONS))
     stall = Stall(sink)
     hooks = [(await desk.webhook(sink.url()))[0] for _ in range(deliver.HOST_WEBHOOKS_AT_ONCE + 2)]
     for id_ in hooks:
