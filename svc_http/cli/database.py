@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 from svc_http.cli import show
 from svc_http.cli.failures import REFUSED, Usage, tell
 from svc_http.cli.options import Answer, Common, Config, load
-from svc_http.settings_text import shown
+from svc_http.settings_text import DATABASE, shown
 
 if TYPE_CHECKING:
     from svc_http.storage.copying import Copied
@@ -84,8 +84,7 @@ def copy(
         return
     show.outline({"source": found["source"], "target": found["target"]})
     show.lines("")
-    columns = ("part", "tenants", "source", "target")
-    show.table(_by_part(found["rows"]), columns, "There is nothing in it.")
+    show.table(found["rows"], ("part", "tenant", "source", "target"), "There is nothing in it.")
     show.lines("", f"Ledgers whose seals lead to the root of their head: {len(done.ledgers)}, all.")
 
 
@@ -101,12 +100,14 @@ def backup(
     db = _db(common)
     with show.bar("db backup") as news:
         asyncio.run(care.backup(db, target, news))
-    elsewhere = common.settings().media_dir
+    elsewhere = common.settings().media
+    if elsewhere == DATABASE:
+        elsewhere = None
     size = target.stat().st_size
     found = {"db": shown(db), "backup": str(target), "sizeBytes": size}
     _print(common, {**found, "notCopied": elsewhere})
     if elsewhere is not None and not common.json:
-        show.lines("", f"The audio files of media_dir are not in it; copy {elsewhere} after it.")
+        show.lines("", f"The audio files are not in it; copy {elsewhere} after it.")
 
 
 @app.command
@@ -161,34 +162,16 @@ def describe(db: str) -> dict[str, Any]:
     }
 
 
-# -- what was compared -------------------------------------------------------------------------
-
-
 def _compared(done: "Copied") -> dict[str, Any]:
-    """Every part of every tenant with its rows on both sides, and every ledger."""
+    """The rows of every tenant in every part, on both sides, and every ledger."""
     ours, theirs = done.source.counts, done.target.counts
-    places = [
-        {"part": place[0], "tenant": place[1], "source": ours[place], "target": theirs[place]}
-        for place in ours
-    ]
-    ledgers = [
-        {
-            "tenant": tenant,
-            "ledger": head.ledger,
-            "size": head.size,
-            "rootHash": b64encode(head.root).decode(),
-        }
-        for tenant, head in done.ledgers.items()
-    ]
-    return {"rows": places, "ledgers": ledgers}
-
-
-def _by_part(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    parts: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        name = row["part"]
-        part = parts.setdefault(name, {"part": name, "tenants": 0, "source": 0, "target": 0})
-        part["tenants"] += 1
-        part["source"] += row["source"]
-        part["target"] += row["target"]
-    return list(parts.values())
+    return {
+        "rows": [
+            {"part": place[0], "tenant": place[1], "source": ours[place], "target": theirs[place]}
+            for place in ours
+        ],
+        "ledgers": [
+            {"tenant": tenant, "size": head.size, "rootHash": b64encode(head.root).decode()}
+            for tenant, head in done.ledgers.items()
+        ],
+    }

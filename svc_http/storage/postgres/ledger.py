@@ -217,7 +217,7 @@ def row_of(line: SealedLine) -> tuple[object, ...]:
 
 
 def sealed(row: Any) -> SealedLine:
-    """A stored line."""
+    """A stored row as a line."""
     seq, id_, subject, opens, recorded_at, keys, seal, line = row
     named = () if keys is None else tuple(json.loads(keys))
     return SealedLine(seq, id_, subject, opens, recorded_at, named, seal, line)
