@@ -11,6 +11,7 @@ from svc_core.access import lockout
 from svc_core.access.limits import GENERAL, Meter, Rate
 from svc_core.ports import EVERYTHING, SharedUnavailable
 from svc_http.shared import circuit
+from svc_http.shared import redis as redis_module
 from svc_http.shared.circuit import Circuit
 from svc_http.shared.postgres import on_postgres
 from svc_http.shared.redis import BATCH_MAX, on_redis
@@ -98,6 +99,22 @@ def test_calls_of_one_turn_travel_together(redis_place):
     redis_place.together(*(place.hit(METER.pools, NOON) for _ in range(100)))
     assert sent[0] == BATCH_MAX
     assert len(sent) == math.ceil(100 / BATCH_MAX)
+
+
+@pytest.mark.parametrize("batches", [1, 2])
+def test_no_call_is_left_behind_by_the_batch_before_it(redis_place, monkeypatch, batches):
+    monkeypatch.setattr(redis_module, "BATCHES_MAX", batches)
+    counters = redis_place.one.counters
+
+    async def caller():
+        for _ in range(20):
+            await counters.hit(METER.pools, NOON)
+
+    async def go():
+        async with asyncio.timeout(10):
+            await asyncio.gather(*(caller() for _ in range(20)))
+
+    redis_place.run(go())
 
 
 def test_a_call_that_nobody_waits_for_any_more_harms_no_other(redis_place):
