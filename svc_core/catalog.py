@@ -12,7 +12,7 @@ from svc_core.news import sources
 from svc_core.operation import Operation
 from svc_core.ports import Collection
 from svc_core.reports import local_operations as reports_local
-from svc_core.resources.audio import AUDIO, DOUBTS, SPEAKING
+from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
 from svc_core.resources.news import NEWS, NEWS_TEXTS, SOURCES, TOPIC_ACTIVITY
 from svc_core.resources.profile import DUE, PROFILES, SUBSCRIPTIONS
 from svc_core.resources.report import FACETS, REPORTS
@@ -61,6 +61,8 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     AUDIO,
     SPEAKING,
     DOUBTS,
+    TURNS,
+    PIECES,
     WEBHOOKS,
     WEBHOOK_SECRETS,
     EVENTS,

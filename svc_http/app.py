@@ -22,8 +22,9 @@ from svc_core.access.plans import PlanTable
 from svc_core.operation import Operation
 from svc_core.ports import Ids, Storage
 from svc_http import system
-from svc_http.media.files import Media, media_of
 from svc_http.media.pages import MediaPages
+from svc_http.media.places import media_of
+from svc_http.media.port import Media
 from svc_http.providers.speech import Speech
 from svc_http.requests import adapter
 from svc_http.requests.dispatcher import Dispatcher
@@ -105,6 +106,7 @@ def build(
     routes: Iterable[BaseRoute] = (),
     speech: Speech | None = None,
     media: Media | None = None,
+    number: int | None = None,
     shared: Shared | None = None,
 ) -> Service:
     """The service over `storage`.
@@ -112,11 +114,13 @@ def build(
     `settings` have a secret (`secret.secured`). `plan_table` stands in for the preset that they
     name. `workers` run as tasks from the start to the drain; `closing` is awaited, in order, after
     they ended. `routes` are Starlette routes and mounts of the host, asked after ours. `speech` is
-    what reads reports aloud; `media` is where recordings are, without it a folder of the settings.
+    what reads reports aloud; `media` is where recordings are, without it the place of the settings.
+    `number` tells apart, in their log, processes that serve together.
     `shared` is where processes share their counts; without it each counts for itself.
 
     Raises:
         ValueError: the settings have no secret.
+        SettingsError: they name media that need a library which is not installed.
     """
     runtime = Runtime(
         settings,
@@ -129,7 +133,8 @@ def build(
         closing=closing,
         signs=any(operation.signs for operation in operations),
         speech=speech,
-        media=media or media_of(settings),
+        media=media or media_of(settings, storage),
+        number=number,
         shared=shared,
     )
     return Service(runtime, _chosen(operations, settings), routes)

@@ -21,6 +21,7 @@ from svc_core import payments
 from svc_core.access import plans
 from svc_core.constraints import Doc
 from svc_http.settings_text import (
+    DATABASE,
     Reader,
     argv,
     choice,
@@ -28,12 +29,14 @@ from svc_http.settings_text import (
     evm_address,
     instant,
     integer,
+    media_place,
     nonempty,
     proxies,
     secrets,
     shown,
     switch,
     web_origin,
+    words,
     workspaces,
 )
 
@@ -45,6 +48,15 @@ PREFIX = "SVC_"
 
 POSTGRES = ("postgresql://", "postgres://")
 """How a `db` begins that is the address of a PostgreSQL database and no file."""
+
+EXAMPLE_DSN = "postgresql://user@host:5432/name"
+"""What such an address looks like, where somebody has to give one."""
+
+WORKERS = ("ingest", "schedule", "deliver", "speak", "automations")
+"""What the service does of its own accord, as `workers` names it."""
+
+PROCESSES_MAX = 64
+"""More of them than any machine has processors to give."""
 
 _MIB = 1024 * 1024
 
@@ -84,7 +96,10 @@ class Settings:
     db: str = _setting(
         "svc.db",
         "/var/lib/svc/svc.db",
-        "The SQLite file; `:memory:` keeps everything in memory and loses it when the server ends.",
+        f"The SQLite file, or the address of a PostgreSQL database, `{EXAMPLE_DSN}` "
+        '(`pip install "svc[postgres]"`); `:memory:` keeps everything in memory and loses it when '
+        "the server ends.",
+        shown=shown,
     )
     host: str = _setting("127.0.0.1", "0.0.0.0", "The address to listen on.")  # noqa: S104 - an example
     port: int = _setting(8000, "8080", "The TCP port; 0 picks a free one.", read=integer(0, 65_535))
@@ -104,7 +119,7 @@ class Settings:
         None,
         "64 hex digits",
         "The master key that seals cursors and stored secrets; at least 32 characters. "
-        "Development makes one and keeps it beside the database.",
+        "Development makes one and keeps it beside the SQLite file.",
         secret=True,
     )
     secret_previous: tuple[str, ...] = _setting(
@@ -216,15 +231,17 @@ class Settings:
     speech_voice: str | None = _setting(
         None, "en-gb", "The voice that reads every report. Default: one for each report's language."
     )
-    media_dir: str | None = _setting(
+    media: str | None = _setting(
         None,
-        "/var/lib/svc/media",
-        "The folder of the audio files. Default: beside the database, `<db>.media`.",
+        "s3://bucket/prefix",
+        "Where the audio files are: a folder, `database`, or `s3://bucket/prefix` (`pip install "
+        '"svc[s3]"`). Default: beside the SQLite file, `<db>.media`, or `database` on PostgreSQL.',
+        read=media_place,
     )
     media_base_url: str | None = _setting(
         None,
         "https://cdn.example.org/audio",
-        "Where a CDN serves that folder. Default: this service serves the files, at addresses "
+        "Where a CDN serves that folder or bucket. Default: this service serves them, at addresses "
         "that expire after an hour.",
         read=web_origin,
     )
@@ -251,7 +268,21 @@ class Settings:
         "errors",
         "Which requests leave a JSON line on stderr; `errors` are those of status 500 and above.",
     )
-    workers: bool = _setting(True, "false", "Whether the background workers run inside the server.")
+    workers: tuple[str, ...] = _setting(
+        ("all",),
+        "ingest,deliver",
+        "Which background workers run inside the server: `all`, `none`, or some of "
+        f"{', '.join(f'`{name}`' for name in WORKERS)}, separated by commas. `svc worker` runs "
+        "them elsewhere.",
+        read=words(*WORKERS),
+    )
+    processes: int | None = _setting(
+        None,
+        "2",
+        "How many processes serve the port, over one PostgreSQL database; SIGHUP restarts them one "
+        "after another. Default: the one that is started.",
+        read=integer(1, PROCESSES_MAX),
+    )
 
     def __attrs_post_init__(self) -> None:
         if self.sunset_at is not None and self.sunset_at < self.deprecated_at:
@@ -260,10 +291,16 @@ class Settings:
             raise _refused("x402_pay_to", "is missing, and x402_network takes real money")
         if self.speech == "command" and self.speech_command is None:
             raise _refused("speech_command", "is missing, and speech is command")
-        if self.speech != "none" and self.media_folder is None:
-            raise _refused("media_dir", "is missing, and db keeps nothing on a disk")
+        if self.speech != "none" and self.media_place is None:
+            raise _refused("media", "is missing, and db keeps nothing on a disk")
+        if self.media_place == DATABASE and self.media_base_url is not None:
+            raise _refused("media", "is database, where no CDN finds what media_base_url serves")
         if self.counters == "database" and self.dsn is None:
             raise _refused("counters", "is database, and db is no PostgreSQL database")
+
+    def runs(self, worker: str) -> bool:
+        """Whether a background worker was chosen."""
+        return "all" in self.workers or worker in self.workers
 
     @property
     def payment_network(self) -> str:
@@ -287,15 +324,22 @@ class Settings:
 
     @property
     def file(self) -> str | None:
-        """The SQLite file; None where everything is kept in memory."""
-        return None if self.db == MEMORY else self.db
+        """The SQLite file; None where everything is kept in memory or in PostgreSQL."""
+        return None if self.db == MEMORY or self.dsn else self.db
 
     @property
-    def media_folder(self) -> Path | None:
-        """Where the audio files are; None where nothing is kept on a disk."""
-        if self.media_dir is not None:
-            return Path(self.media_dir).absolute()
-        return None if self.file is None else Path(f"{self.file}.media").absolute()
+    def shown_db(self) -> str:
+        """The database in words that may be printed: an address has its password left out."""
+        return shown(self.db)
+
+    @property
+    def media_place(self) -> str | None:
+        """Where the audio files are, as `media` names it; None where they have no place."""
+        if self.media is not None:
+            return self.media
+        if self.dsn is not None:
+            return DATABASE
+        return None if self.file is None else f"{self.file}.media"
 
     @property
     def origin(self) -> str:

@@ -16,6 +16,10 @@ from svc_core.access import address
 SECRETS_MAX = 8
 """Cursors are followed within minutes: more secrets than one or two at once are a slip."""
 
+DATABASE = "database"
+"""The value of `media` that keeps recordings in the store itself."""
+S3 = "s3://"
+
 Reader = Callable[[str], Any]
 
 
@@ -44,6 +48,22 @@ def choice(*allowed: str) -> Reader:
         if text not in allowed:
             raise ValueError(f"must be one of {', '.join(allowed)}")
         return text
+
+    return read
+
+
+def words(*allowed: str) -> Reader:
+    """A comma list of these words, or `all` or `none` of them."""
+
+    def read(text: str) -> tuple[str, ...]:
+        entries = tuple(entry.strip() for entry in text.split(",") if entry.strip())
+        if entries == ("none",):
+            return ()
+        if entries == ("all",):
+            return entries
+        if not entries or not {*entries} <= {*allowed}:
+            raise ValueError(f"must be all, none, or some of {', '.join(allowed)}")
+        return entries
 
     return read
 
@@ -83,6 +103,13 @@ def integer(least: int, most: int) -> Reader:
         return int(text)
 
     return read
+
+
+def media_place(text: str) -> str:
+    """A folder, `database`, or a bucket with or without a prefix."""
+    if "://" in text and not re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^?#]*)?", text):
+        raise ValueError("must be a folder, `database`, or s3://bucket/prefix")
+    return nonempty(text)
 
 
 def switch(text: str) -> bool:

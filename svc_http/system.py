@@ -6,13 +6,14 @@ for each request would cost three times what the rest of an identifier costs.
 """
 
 import os
+import random
 import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from svc_core import ids
 
@@ -73,6 +74,11 @@ def new_request_id() -> str:
 def new_secret() -> str:
     """A fresh master secret: 64 hex digits."""
     return os.urandom(SECRET_BYTES).hex()
+
+
+def shuffle(rows: list[Any]) -> None:
+    """Put the rows into an order that no other process has."""
+    random.shuffle(rows)
 
 
 class SystemIds:

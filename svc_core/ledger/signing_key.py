@@ -6,7 +6,7 @@ from typing import Final
 from attrs import frozen
 
 from svc_core import ids, vault
-from svc_core.cursor import NONCE_BYTES
+from svc_core.cursor import NONCE_BYTES, Keyring
 from svc_core.ledger.log.note import Ed25519Signer
 from svc_core.operation import Context
 from svc_core.ports import Collection
@@ -34,6 +34,15 @@ SIGNING_KEYS: Collection[SigningKey] = Collection(
 _ID: Final = ids.derived_id("led", "signing key", "store", "first")
 
 
+def seed_of(key: SigningKey, keyring: Keyring) -> bytes:
+    """The seed under the seal.
+
+    Raises:
+        VaultError: its master key is not among those of the ring.
+    """
+    return vault.unlock(vault.vault(keyring), key.sealed, _PLACE)
+
+
 async def stored_signer(ctx: Context) -> Ed25519Signer | None:
     """The signer, where there is one and its seal is by the present master key.
 
@@ -44,7 +53,7 @@ async def stored_signer(ctx: Context) -> Ed25519Signer | None:
     keys = vault.vault(ctx.keyring)
     if key is None or vault.needs_new_seal(keys, key.sealed):
         return None
-    return Ed25519Signer.from_seed(vault.unlock(keys, key.sealed, _PLACE))
+    return Ed25519Signer.from_seed(seed_of(key, ctx.keyring))
 
 
 async def kept_signer(ctx: Context) -> Ed25519Signer:
@@ -53,12 +62,11 @@ async def kept_signer(ctx: Context) -> Ed25519Signer:
     Raises:
         VaultError: its master key is no longer among the secrets.
     """
-    keys = vault.vault(ctx.keyring)
     key = await ctx.find(SIGNING_KEYS, _ID)
     if key is None:
         seed, created_at = ctx.ids.random(SEED_BYTES), ctx.now
     else:
-        seed, created_at = vault.unlock(keys, key.sealed, _PLACE), key.created_at
-    sealed = vault.lock(keys, seed, _PLACE, ctx.ids.random(NONCE_BYTES))
+        seed, created_at = seed_of(key, ctx.keyring), key.created_at
+    sealed = vault.lock(vault.vault(ctx.keyring), seed, _PLACE, ctx.ids.random(NONCE_BYTES))
     await ctx.save(SIGNING_KEYS, _ID, SigningKey(sealed, created_at))
     return Ed25519Signer.from_seed(seed)

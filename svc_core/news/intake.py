@@ -5,8 +5,8 @@ Rule 2: one document is one unit of work: its items, their words, the activity o
         the health of its source are written together or not at all.
 Rule 3: what costs time (reading, judging, making the records) is done before that unit begins,
         so that other writers wait for the writing alone.
-Rule 4: a source is claimed before it is read, so that two workers do not read it at once and
-        one that dies leaves it to be read later.
+Rule 4: a source is claimed before it is read, so that two workers do not read it at once. One that
+        dies leaves it to be read later, one that is told to end to be read at once.
 """
 
 from collections import defaultdict
@@ -127,12 +127,24 @@ async def remove_source(ctx: Context, id_: str) -> Source | None:
     return known
 
 
-async def claim(ctx: Context, seen: Document[Source], until: datetime) -> Source | None:
-    """Put a due source off, for this worker to read; None when it changed since it was seen."""
-    source = await ctx.unchanged(SOURCES, seen)
-    if source is None:
-        return None
-    health = attrs.evolve(source.health, next_attempt_at=until)
+async def claim(
+    ctx: Context, seen: Sequence[Document[Source]], until: datetime
+) -> tuple[Source, ...]:
+    """Put due sources off, for this worker to read: those that are as they were seen."""
+    stored = await ctx.tx.documents.get_many(SOURCES, [row.id for row in seen])
+    due = [row for row in seen if row.id in stored and stored[row.id].version == row.version]
+    return tuple([await _due(ctx, SOURCES.decode(row.raw), until) for row in due])
+
+
+async def release(ctx: Context, ids: Sequence[str], until: datetime) -> None:
+    """Let others read at once what was claimed until then and is not read."""
+    for source in (await ctx.find_many(SOURCES, ids)).values():
+        if source.health.next_attempt_at == until:
+            await _due(ctx, source, ctx.now)
+
+
+async def _due(ctx: Context, source: Source, at: datetime) -> Source:
+    health = attrs.evolve(source.health, next_attempt_at=at)
     return await save_source(ctx, attrs.evolve(source, health=health))
 
 

@@ -4,16 +4,18 @@ Each is one unit of work, so that several workers, and one that is killed in the
 same rows: an attempt is written before it is made, and its end is written only while it is held.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
 import attrs
 from attrs import field, frozen
 
+from svc_core import problem
 from svc_core.events import queue_of
 from svc_core.operation import Context
 from svc_core.ports import Document
+from svc_core.problem import Problem
 from svc_core.resources.webhook import (
     DELIVERIES,
     EVENTS,
@@ -106,6 +108,18 @@ async def take_over(ctx: Context, webhook_id: str) -> None:
     await ctx.save(QUEUES, webhook_id, attrs.evolve(queue, wake_at=ctx.now))
 
 
+async def give_back(ctx: Context, webhook_id: str, attempt_ids: Collection[str]) -> None:
+    """Put back those of the attempts that are still held, to be made again at once.
+
+    For a worker that is told to end: what became of them it does not know.
+    """
+    queue = await ctx.find(QUEUES, webhook_id)
+    held = () if queue is None else [one for one in queue.holds if one.attempt_id in attempt_ids]
+    if queue is not None and held:
+        queue = await _put_back(ctx, queue, held)
+        await ctx.save(QUEUES, webhook_id, attrs.evolve(queue, wake_at=ctx.now))
+
+
 async def conclude(ctx: Context, task: Task, result: Outcome) -> Webhook | None:
     """Write how an attempt ended; None when it was not held any more and counts for nothing."""
     queue = rules.released(await queue_of(ctx, task.webhook_id), task.attempt_id)
@@ -162,7 +176,10 @@ async def _begin(
         delivery = rules.begun(before, attempt_id, ctx.now)
         await ctx.save(DELIVERIES, id_, delivery)
         await ctx.remove(WAITING, id_)
-        number, event = delivery.attempts[-1].number, events[delivery.event_id]
+        event = events.get(delivery.event_id)
+        if event is None:
+            raise Problem(problem.NOT_FOUND, f"The event {delivery.event_id} is gone.")
+        number = delivery.attempts[-1].number
         tasks.append(Task(webhook.id, id_, attempt_id, number, webhook.url, event, signing))
     return tasks
 

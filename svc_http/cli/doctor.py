@@ -18,7 +18,7 @@ from svc_http.cli.failures import REFUSED
 from svc_http.cli.options import Common
 from svc_http.cli.reach import is_answering
 from svc_http.control import channel
-from svc_http.runtime.opening import open_shared
+from svc_http.runtime.opening import Unusable, open_shared
 from svc_http.server.hypercorn import PortBusy, listen
 from svc_http.settings import MEMORY, Settings, SettingsError
 from svc_http.settings_text import shown
@@ -28,6 +28,7 @@ EXTRAS = {
     "server": ("anyio", "feedparser", "httpx2", "hypercorn", "rich", "starlette", "tzdata"),
     "redis": ("redis",),
     "speech": ("espeakng_loader", "lameenc"),
+    "s3": ("obstore",),
     "testing": ("hypothesis",),
 }
 """What each extra brings; `server` is the only one that the server cannot do without."""
@@ -96,7 +97,7 @@ def _service(common: Common) -> Iterator[Check]:
     if settings.db == MEMORY:
         yield Check("database", None, "in memory: what is written is gone when the server ends")
     else:
-        yield from _database(Path(settings.db).absolute())
+        yield from _database(settings)
     running = is_answering(channel.address(settings.file))
     yield Check("server", None, "running" if running else "not running")
     if not running:
@@ -119,19 +120,23 @@ def _counters(settings: Settings) -> Check:
     return Check("counters", True, place)
 
 
-def _database(path: Path) -> Iterator[Check]:
-    if not path.parent.is_dir():
-        yield Check("database", False, f"there is no folder {path.parent}")
+def _database(settings: Settings) -> Iterator[Check]:
+    folder = Path(settings.db).absolute().parent
+    if settings.dsn is None and not folder.is_dir():
+        yield Check("database", False, f"there is no folder {folder}")
         return
     try:
-        found = describe(path)
+        found = describe(settings.dsn or str(folder / Path(settings.db).name))
     except sqlite3.Error as broken:
-        yield Check("database", False, f"{path} cannot be read: {broken}")
+        yield Check("database", False, f"{settings.db} cannot be read: {broken}")
+        return
+    except Unusable as refused:
+        yield Check("database", False, str(refused))
         return
     if not found["exists"]:
-        yield Check("database", None, f"{path} will be created at the first start")
+        yield Check("database", None, f"{found['db']} will be created at the first start")
         return
-    yield Check("database", True, str(path))
+    yield Check("database", True, found["db"])
     pending = len(found["pending"])
     cure = f"{pending} pending; run: svc db migrate"
     yield Check("migrations", not pending, cure if pending else f"{len(found['applied'])} applied")

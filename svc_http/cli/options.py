@@ -23,6 +23,10 @@ Workspace = Annotated[
         "the only one.",
     ),
 ]
+Config = Annotated[
+    str | None,
+    Parameter(name="--config", help="The settings file. Also SVC_CONFIG; default svc.toml."),
+]
 Author = Annotated[
     str | None,
     Parameter(name="--author", help="In whose name: a key_... or usr_... Default: nobody's."),
@@ -49,14 +53,14 @@ class Common(Answer):
         Parameter(
             name="--server",
             help="The running server, as unix:PATH: `admin` in the output of `svc serve --json`. "
-            "Also SVC_SERVER. Default: the server that uses the database, else the file itself.",
+            "Also SVC_SERVER. Default: the server that uses the file, else the database itself.",
         ),
     ] = None
-    db: Annotated[str | None, Parameter(name="--db", help="The SQLite file. Also SVC_DB.")] = None
-    config: Annotated[
+    db: Annotated[
         str | None,
-        Parameter(name="--config", help="The settings file. Also SVC_CONFIG; default svc.toml."),
+        Parameter(name="--db", help="The SQLite file, or postgresql://... Also SVC_DB."),
     ] = None
+    config: Config = None
 
     def named_server(self) -> str | None:
         """The server that was named; a database that is named at the command line comes first."""

@@ -1,6 +1,7 @@
 """Getting an operation carried out: by the running server, else by opening the store here.
 
 One process has a SQLite file at a time, so a command that meets another one waits for it a while.
+A PostgreSQL database is everybody's: a command works on it whatever servers run.
 """
 
 import asyncio
@@ -61,6 +62,8 @@ def is_answering(socket_path: Path) -> bool:
 def _find(settings: "Settings", asked: dict[str, Any], tell: Tell) -> Mapping[str, Any]:
     from svc_http.storage.errors import StoreBusy  # noqa: PLC0415 - a server saves us the import
 
+    if settings.dsn is not None:
+        return _here(settings, asked, tell)
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
@@ -91,7 +94,7 @@ def _here(given: "Settings", asked: dict[str, Any], tell: Tell) -> Mapping[str, 
         raise Usage("a store in memory has no commands of its own; name a file with --db")
     wanted = operator.ALL[asked["operation"]]
     may_found = wanted.binding == "system" and wanted.verb in {"create", "add"}
-    if not Path(given.db).exists() and not may_found:
+    if given.file is not None and not Path(given.file).exists() and not may_found:
         where = "" if given.db == MEMBERS["db"].default else f" --db {quote(given.db)}"
         raise Unusable(
             f"there is no database {given.db}; make one: svc keys create --name NAME{where}"
@@ -100,7 +103,7 @@ def _here(given: "Settings", asked: dict[str, Any], tell: Tell) -> Mapping[str, 
     failures: list[BaseException] = []
 
     async def carry_out() -> bytes:
-        shared, store = open_shared(given), open_store(given)
+        shared, store = open_shared(given), await open_store(given)
         try:
             runtime = Runtime(
                 secured(given), store, now=system.now, ids=system.SystemIds(), shared=shared

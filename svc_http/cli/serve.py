@@ -22,7 +22,7 @@ from svc_http.cli.options import load, parameter
 from svc_http.demo.seed import Seeded
 from svc_http.providers.espeak import CURE
 from svc_http.requests.pages import service_version
-from svc_http.server import serving
+from svc_http.server import processes, serving
 from svc_http.server.serving import Opened
 from svc_http.settings import MEMBERS
 
@@ -46,8 +46,13 @@ def serve(**given: Any) -> int:
     try:
         if demo:  # a settings file is for the real service: the demo takes one only by name
             serving.run_demo(settings.load(os.environ, config, flags), ready)
-        else:
-            serving.run(load(config, flags), ready)
+            return 0
+        chosen = load(config, flags)
+        if chosen.processes is not None:
+            return processes.run(chosen, config, flags, ready) or 0
+        serving.run(chosen, ready)
+    except processes.Failed as failed:
+        return tell(f"the server cannot start: {failed}", REFUSED)
     except OSError as refused:
         return tell(f"the server cannot start: {refused.strerror or refused}", REFUSED)
     return 0
@@ -127,7 +132,7 @@ def _places(opened: Opened) -> Iterator[str]:
 
 def _lines(opened: Opened) -> Iterator[str]:
     given = opened.settings
-    yield f"svc {service_version()}  {given.env}, database {given.db}"
+    yield f"svc {service_version()}  {given.env}, database {given.shown_db}"
     yield ""
     yield from _places(opened)
     yield f"Admin       {opened.admin}"

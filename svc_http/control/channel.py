@@ -86,14 +86,16 @@ class Refused(Exception):  # noqa: N818 - said as what happened
 # -- where the socket is -----------------------------------------------------------------------
 
 
-def address(file: str | None) -> Path:
-    """The socket of the server that has the SQLite file open; None: this process, in memory.
+def address(file: str | None, number: int | None = None) -> Path:
+    """The socket of the server that has the SQLite file open; None: of this process.
 
     It stands beside the file, or, where there is none or its path is too long for a socket, under
-    a name made from it in a folder of the user's own.
+    a name made from it in a folder of the user's own. One of several processes has the same as the
+    one of its `number` that it replaces.
     """
     if file is None:
-        return _own_folder(f"memory:{os.getpid()}")
+        process = os.getpid() if number is None else os.getppid()
+        return _own_folder(f"process:{process}:{number}")
     beside = Path(f"{Path(file).resolve()}.sock")
     return beside if len(os.fsencode(beside)) <= PATH_BYTES_MAX else _own_folder(str(beside))
 
@@ -140,19 +142,21 @@ class Control:
         self._operator = operator
         self._running: set[asyncio.Task[Any]] = set()
         self._server: asyncio.AbstractServer | None = None
+        self._inode = 0
 
     @classmethod
     async def open(cls, path: Path, operator: "Operator") -> "Control":
         """Listen at `path`, in place of what an ended server left there.
 
-        The caller owns the database, so nobody else can be listening.
+        Nobody else listens there, or only the process that this one replaces.
 
         Raises:
             Unsafe: somebody else could be.
         """
         control = cls(path, operator)
+        bound, control._inode = _bound(path)
         control._server = await asyncio.start_unix_server(
-            control._connected, sock=_bound(path), limit=LINE_BYTES_MAX
+            control._connected, sock=bound, limit=LINE_BYTES_MAX
         )
         return control
 
@@ -166,7 +170,7 @@ class Control:
         if self._server is None:
             return
         self._server.close()
-        self.path.unlink(missing_ok=True)
+        _remove(self.path, self._inode)
         if self._running:
             _, late = await asyncio.wait(self._running, timeout=seconds)
             for task in late:
@@ -208,7 +212,8 @@ class Control:
         return await self._operator.answer(body, tell)
 
 
-def _bound(path: Path) -> socket.socket:
+def _bound(path: Path) -> tuple[socket.socket, int]:
+    """A socket at the path, and by what it is known that it still stands there."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     _check_folder(path)
     path.unlink(missing_ok=True)
@@ -219,7 +224,14 @@ def _bound(path: Path) -> socket.socket:
     except OSError:
         bound.close()
         raise
-    return bound
+    return bound, path.stat().st_ino
+
+
+def _remove(path: Path, inode: int) -> None:
+    """Remove a socket from its path, unless another one stands there now."""
+    with suppress(FileNotFoundError):
+        if path.stat().st_ino == inode:
+            path.unlink()
 
 
 def _progress_line(progress: Progress) -> bytes:

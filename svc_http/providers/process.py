@@ -47,19 +47,7 @@ async def run(
         SpeechFailed: it cannot be run, ended badly, took too long or wrote too much.
     """
     await asyncio.to_thread(out.touch, 0o600)
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *argv,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            cwd=out.parent,
-            env=environment(),
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as missing:
-        reason = missing.strerror if isinstance(missing, OSError) else missing
-        raise SpeechFailed(f"{argv[0]} cannot be run: {reason}") from missing
+    process = await _started(argv, out.parent)
     try:
         async with asyncio.timeout(bounds.seconds):
             complaint = await _follow(process, words, out, writes_itself, bounds)
@@ -70,6 +58,29 @@ async def run(
     if process.returncode:
         said = f": {complaint}" if complaint else ""
         raise SpeechFailed(f"{argv[0]} ended with {process.returncode}{said}")
+
+
+async def _started(argv: Sequence[str], folder: Path) -> asyncio.subprocess.Process:
+    starting = asyncio.create_task(
+        asyncio.create_subprocess_exec(
+            *argv,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=folder,
+            env=environment(),
+            start_new_session=True,
+        )
+    )
+    try:
+        # A start that is cancelled itself ends the program, but nothing that the program started.
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        await asyncio.shield(_end_once(starting))
+        raise
+    except (OSError, ValueError) as missing:
+        reason = missing.strerror if isinstance(missing, OSError) else missing
+        raise SpeechFailed(f"{argv[0]} cannot be run: {reason}") from missing
 
 
 def environment() -> dict[str, str]:
@@ -148,6 +159,11 @@ async def _chunks(stream: asyncio.StreamReader | None) -> AsyncIterator[bytes]:
         raise AssertionError("its output is a pipe")
     while chunk := await stream.read(CHUNK_BYTES):
         yield chunk
+
+
+async def _end_once(starting: asyncio.Task[asyncio.subprocess.Process]) -> None:
+    with suppress(OSError, ValueError):  # there is no such program
+        await _end(await starting)
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

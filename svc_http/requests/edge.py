@@ -108,7 +108,10 @@ class Edge:
         except ClientGoneError:
             return
         except StorageUnavailable as failure:
-            self._journal.failure("storage", failure, exchange.request_id)
+            # A store that is away fails every request: its traceback is told once.
+            tell = self._journal.trouble if self._runtime.is_doubted else self._journal.failure
+            tell("storage", failure, exchange.request_id)
+            self._runtime.is_doubted = True
             refused = busy(problem.STORAGE_UNAVAILABLE)
         except Overloaded:
             refused = busy(problem.OVERLOADED)
@@ -126,12 +129,14 @@ class Edge:
             await respond.refuse(exchange, refused, self._runtime.origin)
 
     def _turn_away(self, exchange: Exchange) -> None:
-        if exchange.path in ALWAYS_ANSWERED:
-            return
         if self._runtime.drain.is_set():
             exchange.closing = True
+        if exchange.path in ALWAYS_ANSWERED:
+            return
+        if self._runtime.refuses:
             raise busy(problem.SHUTTING_DOWN)
-        raise busy(problem.OVERLOADED)
+        if self.in_flight > self._in_flight_max:
+            raise busy(problem.OVERLOADED)
 
 
 _FOREIGN = {

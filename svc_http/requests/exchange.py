@@ -194,10 +194,7 @@ class Exchange:
 
     async def finish(self, status: int, headers: list[Header], body: bytes) -> None:
         """Send an answer whose `headers` have the request id and the length already."""
-        if b"origin" in self.fields:
-            headers.append(_EXPOSE)
-        if self.closing and self.scope["http_version"][0] == "1":
-            headers.append(_CLOSE)
+        self._add_own(headers)
         if self.is_head:
             body = b""
         self.status = status
@@ -211,8 +208,7 @@ class Exchange:
 
     async def begin(self, status: int, headers: list[Header]) -> None:
         """Send the head of an answer whose body comes in parts."""
-        if b"origin" in self.fields:
-            headers.append(_EXPOSE)
+        self._add_own(headers)
         self.status = status
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
 
@@ -246,9 +242,15 @@ class Exchange:
         names = {name.lower() for name, _ in headers}
         headers += [pair for pair in self.version_headers if pair[0] not in names]
         headers.append(self.id_header)
+        self._add_own(headers)
+        return headers
+
+    def _add_own(self, headers: list[Header]) -> None:
+        """Add the fields that depend on who asks, and when."""
         if b"origin" in self.fields:
             headers.append(_EXPOSE)
-        return headers
+        if self.closing and self.scope["http_version"][0] == "1":
+            headers.append(_CLOSE)
 
     async def _linger(self) -> None:
         """Read and forget the rest of the request, within limits."""

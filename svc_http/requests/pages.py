@@ -20,7 +20,7 @@ from attrs import field, frozen
 from svc_core import etag, media, openapi, problem, reference
 from svc_core.media import Representation
 from svc_core.operation import Operation
-from svc_core.ports import BASE_V1, BASE_V2, SYSTEM, Transaction
+from svc_core.ports import BASE_V1, BASE_V2, SYSTEM, Answer, Transaction
 from svc_core.problem import CATALOGUE, Problem, ProblemType
 from svc_http.requests.dispatcher import Handler, Resource
 from svc_http.requests.exchange import V1, Exchange, Header, busy
@@ -278,9 +278,18 @@ class Pages:
         await _state(exchange, JSON.media_type, b'{"status":"live"}')
 
     async def _readyz(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
-        if self._runtime.drain.is_set():
+        """Ready means that the store answers and, where it has failed, that it takes a write again.
+
+        A disk that is full lets everything be read: that it has room again is seen by writing.
+        """
+        runtime = self._runtime
+        if runtime.refuses:
             raise busy(problem.SHUTTING_DOWN)
-        await self._runtime.storage.read(SYSTEM, _touch)
+        if runtime.is_doubted:
+            trial = Answer(b"", 204, (), b"", runtime.now())
+            await runtime.storage.write(SYSTEM, lambda tx: tx.answers.put("readyz", "", trial))
+            runtime.is_doubted = False
+        await runtime.storage.read(SYSTEM, _touch)
         await _state(exchange, JSON.media_type, b'{"status":"ready"}')
 
     async def _metrics(self, exchange: Exchange, _values: Mapping[str, str]) -> None:

@@ -4,7 +4,9 @@ Rule 1: only the fields listed here are written: never a header, a body, a query
 Rule 2: a line of a request costs about two microseconds: its constant part is made once, and
         lines are composed and written many together.
 Rule 3: the text of a failure is scrubbed of keys before it is written.
-Rule 4: a log that cannot be written (a full disk, a pipe that nobody reads) harms no answer and
+Rule 4: lines of several processes that share a log are told apart by `process`, and are written a
+        few at a time, so that none is cut in two by another.
+Rule 5: a log that cannot be written (a full disk, a pipe that nobody reads) harms no answer and
         no worker: its lines are lost, and how many is told once it can be written again.
 """
 
@@ -13,7 +15,7 @@ import json
 import re
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple, TextIO
 
@@ -29,12 +31,18 @@ FLUSH_SECONDS = 0.25
 SHAPES_MAX = 2_000
 """Constant parts kept: routes times methods times statuses in use, far below this."""
 
-_SECRETS = re.compile(r"(svc_[0-9a-f]{8})[0-9a-f]+|(whsec_)\S+|(Bearer )\S+", re.ASCII)
+PIECE_BYTES = 4_096
+"""What a pipe takes whole, however many write to it (POSIX: at least 512; Linux: this)."""
+
+_SECRETS = re.compile(
+    r"(svc_[0-9a-f]{8})[0-9a-f]+|(whsec_)\S+|(Bearer )\S+|(postgres\w*://[^\s:/@]*:)\S+(?=@)",
+    re.ASCII,
+)
 
 
 def scrub(text: str) -> str:
     """The text with every key and secret cut to what may be shown of it."""
-    return _SECRETS.sub(lambda found: f"{found[1] or found[2] or found[3]}...", text)
+    return _SECRETS.sub(lambda found: f"{found[found.lastindex or 0]}...", text)
 
 
 class _Finished(NamedTuple):
@@ -57,7 +65,9 @@ class Journal:
         self,
         mode: Literal["all", "errors", "off"] = "all",
         stream: Callable[[], TextIO] = lambda: sys.stderr,
+        process: int | None = None,
     ) -> None:
+        self._process = {} if process is None else {"process": process}
         self._least_status = {"all": 0, "errors": 500, "off": 1_000}[mode]
         self._stream = stream
         self._waiting: list[_Finished] = []
@@ -116,6 +126,7 @@ class Journal:
         members = {
             "level": level,
             "event": "request",
+            **self._process,
             "method": method,
             "route": route,
             "status": status,
@@ -130,9 +141,13 @@ class Journal:
         trace = "".join(traceback.format_exception(error))
         self.note("error", event, requestId=request_id, traceback=scrub(trace))
 
+    def trouble(self, event: str, error: BaseException, request_id: str = "") -> None:
+        """Note a failure of a kind that was told in full before, at once."""
+        self.note("error", event, requestId=request_id, error=scrub(str(error)))
+
     def note(self, level: str, event: str, **fields: object) -> None:
         """Note something that happened, at once."""
-        self._write(_noted(level, event, **fields))
+        self._write(_noted(level, event, **self._process, **fields))
 
     def flush(self) -> None:
         """Write what waits."""
@@ -144,11 +159,12 @@ class Journal:
         text = "".join(map(self._line, waiting)) + last
         told = ""
         if self._lost:  # the line before may have been cut short
-            told = "\n" + _noted("error", "log lines lost", lines=self._lost)
+            told = "\n" + _noted("error", "log lines lost", **self._process, lines=self._lost)
         try:
             stream = self._stream()
-            stream.write(told + text)
-            stream.flush()
+            for piece in _pieces(told + text) if self._process else (told + text,):
+                stream.write(piece)
+                stream.flush()
         except OSError:
             self._lost += text.count("\n")
         else:
@@ -158,3 +174,13 @@ class Journal:
 def _noted(level: str, event: str, **fields: object) -> str:
     moment = f"{system.now():%Y-%m-%dT%H:%M:%S}Z"
     return json.dumps({"time": moment, "level": level, "event": event, **fields}) + "\n"
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Whole lines, as many at a time as are written at once; all of them are ASCII."""
+    while text:
+        end = len(text)
+        if end > PIECE_BYTES:
+            end = text.rfind("\n", 0, PIECE_BYTES) + 1 or text.find("\n", PIECE_BYTES) + 1
+        yield text[:end]
+        text = text[end:]

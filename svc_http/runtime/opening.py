@@ -2,13 +2,18 @@
 
 import shlex
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Protocol
 
 from svc_core import catalog, cursor
+from svc_core.ports import Storage
 from svc_http import system
 from svc_http.fetch import PRIVATE, Fetcher
 from svc_http.fetch.post import Poster
-from svc_http.media.files import Media, media_of
+from svc_http.media.places import media_of
+from svc_http.media.port import Media
 from svc_http.providers import espeak
 from svc_http.providers.command import CommandSpeech
 from svc_http.providers.espeak import EspeakSpeech
@@ -16,12 +21,18 @@ from svc_http.providers.speech import Speech
 from svc_http.runtime import secret
 from svc_http.runtime.runtime import Runtime
 from svc_http.runtime.service import Service
-from svc_http.settings import MEMORY, Settings, SettingsError
+from svc_http.settings import EXAMPLE_DSN, MEMORY, Settings, SettingsError
 from svc_http.shared import Shared, in_memory
-from svc_http.storage import MemoryStorage, SqliteStorage
+from svc_http.storage import MemoryStorage, SqliteStorage, StorageUnavailable
 from svc_http.workers.speak import Recorder
 
-Store = SqliteStorage | MemoryStorage
+
+class Store(Storage, Protocol):
+    """A store that was opened, to be closed by whoever opened it."""
+
+    async def close(self) -> None:
+        """Finish the units of work that were handed in, then give everything back."""
+        ...
 
 
 class Unusable(Exception):  # noqa: N818 - said as the state that it is
@@ -58,13 +69,13 @@ def speech(given: Settings) -> Speech | None:
     return EspeakSpeech(given.speech_voice)
 
 
-def recorder(given: Settings, kept: Media | None = None) -> Recorder:
-    """What makes recordings, for the media of a server or for the folder of the settings.
+def recorder(given: Settings, storage: Storage, kept: Media | None = None) -> Recorder:
+    """What makes recordings, for the media of a server or for the place of the settings.
 
     Raises:
         SettingsError: the settings have no voice, or one that is not installed.
     """
-    voice, media = speech(given), kept or media_of(given)
+    voice, media = speech(given), kept or media_of(given, storage)
     if voice is None or media is None:
         raise SettingsError(
             f"setting 'speech' is none, so nothing speaks: {espeak.CURE}, then SVC_SPEECH=espeak"
@@ -78,23 +89,30 @@ def checked(given: Settings) -> Settings:
     Nothing is made. Whoever has opened the store asks for its secret (`secret.secured`).
 
     Raises:
-        SettingsError: the secret is weak, or missing in production.
+        SettingsError: the secret is weak, or missing where one must be set.
         Unusable: the folder of the file is missing.
     """
     folder = Path(given.db).absolute().parent
-    if given.db != MEMORY and not folder.is_dir():
+    if given.file is not None and not folder.is_dir():
         raise Unusable(f"there is no folder {folder} for the database; make it, or choose --db")
     return secret.checked(given)
 
 
-def open_store(given: Settings) -> Store:
+async def open_store(given: Settings) -> Store:
     """The store of the settings, made or migrated where that is due.
 
     Raises:
         StoreBusy: another process has the file.
-        Unusable: the file cannot be read or made.
+        Unusable: the file cannot be read or made, or there is no such PostgreSQL database.
+        DriverMissing: PostgreSQL needs a package that is not installed.
     """
     epoch = system.SystemIds().random(cursor.EPOCH_BYTES)
+    if given.dsn is not None:
+        with postgres(given.shown_db) as backend:
+            opened: Store = await backend.PostgresStorage.open(
+                given.dsn, catalog.COLLECTIONS, epoch=epoch
+            )
+        return opened
     if given.db == MEMORY:
         return MemoryStorage(catalog.COLLECTIONS, epoch=epoch)
     try:
@@ -105,6 +123,42 @@ def open_store(given: Settings) -> Store:
         raise Unusable(
             f"{given.db} cannot be opened: {refused.strerror}; choose another file with --db"
         ) from refused
+
+
+@contextmanager
+def postgres(shown: str) -> Iterator[Any]:
+    """The backend; what keeps it from a database is told in a line that begins with `shown`.
+
+    Raises:
+        DriverMissing: a package is not installed.
+        Unusable: there is no such database.
+    """
+    from svc_http.storage import postgres as backend  # noqa: PLC0415 - of an extra
+
+    try:
+        yield backend
+    except StorageUnavailable as failure:
+        raise Unusable(f"{shown} {_postgres_fault(failure.__cause__ or failure)}") from failure
+    except ValueError as unread:
+        # Its own words are not told: they quote the address, and the password in it.
+        raise Unusable(f"{shown} is no address of a database, such as {EXAMPLE_DSN}") from unread
+
+
+_REFUSALS = {
+    "28000": "does not let this user in; name another in SVC_DB",
+    "28P01": "refuses the password; give the right one in SVC_DB, PGPASSWORD or ~/.pgpass",
+    "3D000": "does not exist; make it with createdb, or name another in SVC_DB",
+}
+"""What PostgreSQL says at the door, by its SQLSTATE."""
+
+
+def _postgres_fault(failure: BaseException) -> str:
+    """Why a database cannot be used, to stand after its name."""
+    if isinstance(failure, OSError | TimeoutError):
+        why = getattr(failure, "strerror", None) or "it does not answer in time"
+        return f"cannot be reached: {why}; start PostgreSQL, or name another server in SVC_DB"
+    code = getattr(failure, "sqlstate", None)
+    return _REFUSALS.get(code or "", f"cannot be used as the database: {failure}")
 
 
 def open_shared(given: Settings) -> Shared:

@@ -20,7 +20,7 @@ from svc_core.pipeline import Site
 from svc_core.ports import SYSTEM, Ids, SharedUnavailable, Storage
 from svc_core.vault import VaultError
 from svc_http import system
-from svc_http.media.files import Media
+from svc_http.media.port import Media
 from svc_http.providers.speech import Speech
 from svc_http.requests.gather import Gate, Principals
 from svc_http.requests.page_cache import PageCache
@@ -39,7 +39,8 @@ RESTART_SECONDS = 5.0
 """A worker that failed starts again after this, so that a broken source cannot spin."""
 
 Worker = Callable[["Runtime"], Awaitable[object]]
-"""A background loop. It ends when `runtime.drain` is set, or is cancelled soon after."""
+"""A background loop, cancelled soon after `runtime.drain` is set. Cancelled once, it begins nothing
+more and finishes or gives back what it has; cancelled again, because that took long, it ends."""
 
 Closing = Callable[[], Awaitable[None]]
 
@@ -61,6 +62,7 @@ class Runtime:
         signs: bool = False,
         speech: Speech | None = None,
         media: Media | None = None,
+        number: int | None = None,
         shared: Shared | None = None,
     ) -> None:
         if settings.secret is None:
@@ -89,14 +91,17 @@ class Runtime:
         self.streams = Open()
         self.turns = Turns()
         self.metrics = Metrics()
-        self.journal = Journal(settings.request_log)
+        self.journal = Journal(settings.request_log, process=number)
         self.drain = asyncio.Event()
         self.is_started = False
+        # The store has failed, and nobody has seen since that it takes a write (`/readyz` looks).
+        self.is_doubted = False
         self._starting = asyncio.Lock()
         self._workers = tuple(workers)
         self._closing = tuple(closing)
         self._signs = signs
         self._tasks: list[asyncio.Task[None]] = []
+        self._is_halted = False
         self._site = self._make_site(now())
         self._site_until = self._next_change(now())
 
@@ -142,6 +147,15 @@ class Runtime:
         ends = (self.settings.aliases_until, self.settings.legacy_ids_until)
         return min((end for end in ends if end is not None and end > now), default=None)
 
+    @property
+    def refuses(self) -> bool:
+        """Whether new requests are turned away, because nobody here goes on to serve.
+
+        Where several processes serve the port, the one that ends takes no new connections, and
+        answers what comes over those that it has.
+        """
+        return self.settings.processes is None and self.drain.is_set()
+
     # -- life ----------------------------------------------------------------------------------
 
     async def unlock(self) -> None:
@@ -170,18 +184,25 @@ class Runtime:
             self.shared.circuit.told = self._told_of_counters
             with suppress(SharedUnavailable):  # the log tells at once where it cannot be reached
                 await self.shared.lockouts.failures("")
-            if self.settings.workers:
-                self._tasks = [
-                    asyncio.create_task(self._supervise(worker)) for worker in self._workers
-                ]
+            self._tasks = [asyncio.create_task(self._supervise(work)) for work in self._workers]
             self.is_started = True
+
+    def halt(self) -> None:
+        """Have the workers begin nothing more; `stop` waits for what they have. Safe to repeat."""
+        self.drain.set()
+        if not self._is_halted:
+            self._is_halted = True
+            for task in self._tasks:
+                task.cancel()
 
     async def stop(self) -> None:
         """End the workers, then whatever was handed in to be closed. Safe to repeat."""
-        self.drain.set()
+        self.halt()
         tasks, self._tasks = self._tasks, []
-        for task in tasks:
-            task.cancel()
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=self.settings.graceful_seconds)
+            for task in late:
+                task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         closing, self._closing = self._closing, ()
         for close in closing:
@@ -194,6 +215,7 @@ class Runtime:
                 await worker(self)
                 return
             except Exception as failure:  # A worker's defect must not end the service.
+                self.is_doubted = True  # it may be the store's
                 self.journal.failure("worker", failure)
             try:
                 await asyncio.wait_for(self.drain.wait(), RESTART_SECONDS)

@@ -1,7 +1,8 @@
 """The master secret, from which every key of the service is made, and where it is kept.
 
-Rule 1: production takes only a strong one that was set. Development makes one and keeps it beside
-        the database, readable by its owner alone, so that cursors survive a restart.
+Rule 1: production takes only a strong one that was set, and so does PostgreSQL, whose processes
+        must all have the same. Development makes one and keeps it beside the SQLite file, readable
+        by its owner alone, so that cursors survive a restart.
 Rule 2: a secret is made for a database that is there: a start that is refused leaves none behind.
 Rule 3: the present secret seals, earlier ones still open. A secret keeps its key id wherever it is
         listed, so that a rotation is one line of settings and a walk through a list that began
@@ -17,7 +18,7 @@ import attrs
 
 from svc_core.cursor import Keyring
 from svc_http import system
-from svc_http.settings import MEMORY, PREFIX, Settings, SettingsError
+from svc_http.settings import PREFIX, Settings, SettingsError
 
 SECRET_LENGTH_MIN = 32
 SECRET_DISTINCT_MIN = 8
@@ -41,12 +42,22 @@ def secured(settings: Settings) -> Settings:
     """The settings with a usable master secret, made where that is due.
 
     Raises:
-        SettingsError: the secret is weak, missing in production, or cannot be kept; or one of
-            before cannot be used beside it.
+        SettingsError: the secret is weak, missing where one must be set, or cannot be kept; or
+            one of before cannot be used beside it.
     """
     secret = _known(settings) or _made(settings)
     _check_previous(secret, settings.secret_previous)
     return attrs.evolve(settings, secret=secret)
+
+
+def ring_of(settings: Settings) -> Keyring | None:
+    """The keys of a database that is there; None where its secret is still to be made.
+
+    Raises:
+        SettingsError: as `secured` does, but for a secret that cannot be kept.
+    """
+    secret = _known(checked(settings))
+    return None if secret is None else keyring(secret, settings.secret_previous)
 
 
 def _known(settings: Settings) -> str | None:
@@ -54,10 +65,10 @@ def _known(settings: Settings) -> str | None:
     if settings.secret is not None:
         _check_strength(settings.secret)
         return settings.secret
-    if settings.env == "production":
+    if settings.env == "production" or settings.dsn is not None:
         raise _weak("is missing")
     path = _path(settings)
-    return None if settings.db == MEMORY or not path.exists() else _kept(path)
+    return None if settings.file is None or not path.exists() else _kept(path)
 
 
 def _kept(path: Path) -> str:
@@ -73,7 +84,7 @@ def _kept(path: Path) -> str:
 
 def _made(settings: Settings) -> str:
     secret = system.new_secret()
-    if settings.db == MEMORY:
+    if settings.file is None:
         return secret
     path = _path(settings)
     try:

@@ -1,22 +1,30 @@
 """When keys were last used: noted in memory at every request, written once a minute.
 
 Rule 1: a request pays for one entry in a dictionary, never for a write.
-Rule 2: one commit a minute at most, because every commit ends what is kept of pages.
+Rule 2: a commit a minute, a few while very many keys are used, because every commit ends what is
+        kept of pages, and because no other work waits long for one of them.
 Rule 3: what cannot be written now is noted again; a clean end of the server loses nothing.
 """
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
+from functools import partial
+from itertools import islice
 
 from svc_core import accounts
 from svc_http.runtime.service import Service
+from svc_http.storage.errors import Overloaded, StorageUnavailable
 
 WRITE_SECONDS = 60.0
 """How far what `svc keys show` tells may lie behind."""
 
 KEYS_MAX = 10_000
-"""Keys noted between two writes; a transaction of so many takes half a second."""
+"""Keys noted between two writes."""
+
+KEYS_AT_ONCE = 500
+"""Keys written in one transaction: 10,000 took half a second in a file."""
 
 
 class Uses:
@@ -42,15 +50,25 @@ class Uses:
 
 
 async def write_uses(service: Service, uses: Uses) -> int:
-    """Write what was noted, in one transaction; how many keys tell a new time."""
-    taken = uses.take()
-    if not taken:
-        return 0
+    """Write what was noted; how many keys tell a new time."""
+    left = dict(uses.take())
+    written = 0
     try:
-        return await service.system(lambda ctx: accounts.note_use(ctx, taken))
+        while left:
+            part = dict(islice(left.items(), KEYS_AT_ONCE))
+            written += await service.system(partial(accounts.note_use, uses=part))
+            for key_id in part:
+                del left[key_id]
     except BaseException:
-        uses.give_back(taken)
+        uses.give_back(left)
         raise
+    return written
+
+
+async def write_last_uses(service: Service, uses: Uses) -> None:
+    """Write what was noted while the last requests were answered, if the store takes it."""
+    with suppress(StorageUnavailable, Overloaded):
+        await write_uses(service, uses)
 
 
 async def uses_loop(service: Service, uses: Uses, seconds: float = WRITE_SECONDS) -> None:

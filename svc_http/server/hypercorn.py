@@ -2,8 +2,11 @@
 
 Rule 1: what Hypercorn refuses by itself is problem+json with a request id as well.
 Rule 2: no upgrade to HTTP/2 on the clear-text port: behind a proxy it is a smuggling surface.
-Rule 3: SIGTERM drains first (readiness false, streams told to end), then Hypercorn stops; its
-        own lifespan.shutdown comes only after it has cut streams.
+Rule 3: SIGTERM drains first: streams are told to end, workers begin nothing more, and requests
+        are turned away while those that run come to their end. Then every connection is closed.
+Rule 4: where other processes serve the same socket, it drains in another way: no connection is
+        taken any more, what comes over those that are open is answered and ends them, and one
+        that is quiet is closed when it always is, after its keep-alive time.
 """
 
 import asyncio
@@ -13,12 +16,14 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 
-import hypercorn.asyncio.run
 import hypercorn.protocol
-from hypercorn.asyncio import serve as hypercorn_serve
+from hypercorn.asyncio.tcp_server import TCPServer
+from hypercorn.asyncio.worker_context import WorkerContext
 from hypercorn.config import Config
+from hypercorn.utils import wrap_app
 
 from svc_http.app import Service
+from svc_http.runtime.runtime import Runtime
 
 OnReady = Callable[[str, int], None]
 """Told the address once connections are answered."""
@@ -59,10 +64,10 @@ class Listening(Config):
     """Hears of what no application gets to see: a request's id and the status of its refusal."""
 
 
-def install() -> list[str]:
-    """Make Hypercorn speak with our protocol in this process.
+def install() -> tuple[type[TCPServer], list[str]]:
+    """Make Hypercorn speak with our protocol in this process; what takes connections then.
 
-    What our protocol misses in the installed versions of Hypercorn and h11: where that is
+    And what our protocol misses in the installed versions of Hypercorn and h11: where that is
     anything, Hypercorn's own protocol stays, but for its upgrade to HTTP/2.
     """
     try:
@@ -71,13 +76,12 @@ def install() -> list[str]:
 
         missing = internals.missing()
     except ImportError as gone:
-        return [str(gone)]
+        return TCPServer, [str(gone)]
     if missing:
         hypercorn.protocol.H11Protocol = internals.without_upgrade()  # type: ignore[attr-defined]
-    else:
-        hypercorn.protocol.H11Protocol = connection.Protocol  # type: ignore[attr-defined]
-        hypercorn.asyncio.run.TCPServer = connection.Socket  # type: ignore[attr-defined]
-    return missing
+        return TCPServer, missing
+    hypercorn.protocol.H11Protocol = connection.Protocol  # type: ignore[attr-defined]
+    return connection.Socket, missing
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -114,39 +118,84 @@ async def serve(
     The socket is closed at the end. A second signal ends the process at once. `signals` is false
     where another part of the process handles them.
     """
-    settings = service.runtime.settings
-    if missing := install():
-        service.runtime.journal.note("warning", "stock protocol", missing=missing)
+    runtime = service.runtime
+    takes, missing = install()
+    if missing:
+        runtime.journal.note("warning", "stock protocol", missing=missing)
     if signals:  # the process is ours
-        _on_signals(service)
-
+        drain_on_signals(runtime)
     host, port = listening.getsockname()[:2]
-
-    async def until_drained() -> None:
-        # Hypercorn awaits this once it answers connections, and shuts down when it returns.
-        if on_ready is not None:
-            on_ready(host, port)
-        await service.runtime.drain.wait()
-        with suppress(TimeoutError):
-            await asyncio.wait_for(service.edge.quiet(), settings.graceful_seconds)
-
-    # Detached, because Hypercorn owns and closes it from here on.
+    patience = runtime.settings.graceful_seconds
     made = Listening()
-    made.bind = [f"fd://{listening.detach()}"]
-    made.graceful_timeout = settings.graceful_seconds
-    made.origin, made.unread = settings.origin, service.edge.unread
-    await hypercorn_serve(service, made, shutdown_trigger=until_drained)  # type: ignore[arg-type]
+    made.origin, made.unread = runtime.settings.origin, service.edge.unread
+    connections = _Connections(service, made, takes)
+    async with service.router.lifespan_context(service):
+        server = await asyncio.start_server(connections.take, sock=listening, backlog=made.backlog)
+        try:
+            if on_ready is not None:
+                on_ready(host, port)
+            await runtime.drain.wait()
+            await asyncio.sleep(0)  # workers that wait for the drain themselves hear of it first
+            runtime.halt()
+            if runtime.refuses:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(service.edge.quiet(), patience)
+            else:
+                server.close()
+                await connections.left(made.keep_alive_timeout + patience)
+        finally:
+            server.close()
+            await connections.end(patience)
 
 
-def _on_signals(service: Service) -> None:
+class _Connections:
+    """The connections of one server, each a task of Hypercorn's."""
+
+    def __init__(self, service: Service, made: Listening, takes: type[TCPServer]) -> None:
+        self._app = wrap_app(service, made.wsgi_max_body_size, "asgi")  # type: ignore[arg-type]
+        self._made = made
+        self._takes = takes
+        self._context = WorkerContext(None)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve a connection to its end."""
+        task = asyncio.current_task()
+        if task is None:
+            raise AssertionError("connections are served by tasks")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        loop = asyncio.get_running_loop()
+        await self._takes(self._app, loop, self._made, self._context, {}, reader, writer)
+
+    async def left(self, seconds: float) -> None:
+        """Wait until all of them have come to their end, at most so long."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=seconds)
+
+    async def end(self, seconds: float) -> None:
+        """Close those that are idle, and all of them when the others have had their time."""
+        await self._context.terminated.set()
+        await self.left(seconds)
+        late = tuple(self._tasks)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
+
+
+def drain_on_signals(runtime: Runtime) -> None:
+    """Have SIGTERM and SIGINT drain the service; the second signal ends the process at once."""
     loop = asyncio.get_running_loop()
+    numbers = (signal.SIGTERM, signal.SIGINT)
 
-    def first(number: int) -> None:
-        service.drain()
-        loop.remove_signal_handler(number)  # the next one has its default effect
+    def first() -> None:
+        runtime.drain.set()
+        for number in numbers:
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_DFL)
 
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, first, number)
+    for number in numbers:
+        loop.add_signal_handler(number, first)
 
 
 def run(service: Service, on_ready: OnReady | None = None) -> None:

@@ -10,7 +10,6 @@ from operator import attrgetter
 from typing import Any, Final
 
 import h11
-import hypercorn.asyncio.run
 import hypercorn.protocol.h11
 from hypercorn.asyncio.tcp_server import TCPServer
 from hypercorn.asyncio.worker_context import WorkerContext
@@ -21,7 +20,6 @@ from hypercorn.protocol.http_stream import HTTPStream
 NEEDED: Final[Mapping[str, tuple[str, ...]]] = {
     # Replaced by ours.
     "hypercorn.protocol": ("H11Protocol",),
-    "hypercorn.asyncio.run": ("TCPServer",),
     # Read by the functions below.
     "h11.Connection": (
         "_receive_buffer.maybe_extract_at_most",
@@ -97,7 +95,6 @@ def _owners() -> Mapping[str, Any]:
     send: Any = server.protocol_send
     return {
         "hypercorn.protocol": hypercorn.protocol,
-        "hypercorn.asyncio.run": hypercorn.asyncio.run,
         "h11.Connection": h11.Connection(h11.SERVER),
         "TCPServer": server,
         "WorkerContext": context,

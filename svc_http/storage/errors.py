@@ -24,3 +24,15 @@ class StoreBusy(Exception):  # noqa: N818 - said as the state that it is
         super().__init__(f"{path} is in use by process {owner or 'unknown'}; stop it first")
         self.path = path
         self.owner = owner
+
+
+class Unfit(Exception):  # noqa: N818 - said as the state that it is
+    """A store cannot be copied from or to; the message is one line with the way out."""
+
+    exit_code = 1
+
+
+class DriverMissing(Exception):  # noqa: N818 - said as the state that it is
+    """The package that speaks to a server is not installed; the message has the cure."""
+
+    exit_code = 1

@@ -17,21 +17,14 @@ from pathlib import Path
 from svc_core import catalog, cursor
 from svc_http import system
 from svc_http.media.files import MediaFiles
-from svc_http.storage.sqlite import renew_epoch, status
-from svc_http.storage.sqlite.connection import connect_reader
+from svc_http.storage.errors import Unfit
+from svc_http.storage.sqlite import renew_epoch
+from svc_http.storage.sqlite.connection import LOGS, connect_reader
+from svc_http.storage.sqlite.copying import check
 from svc_http.storage.sqlite.lock import FileLock
-
-LOGS = ("-wal", "-shm")
-"""What SQLite keeps beside a database, by what follows its name."""
 
 READERS_SECONDS = 5.0
 """How long whoever still reads the file that is to be replaced may take to end."""
-
-
-class Unfit(Exception):  # noqa: N818 - said as the state that it is
-    """A file cannot be copied from or to; the message is one line with the way out."""
-
-    exit_code = 1
 
 
 def backup(source: Path, target: Path) -> None:
@@ -43,8 +36,13 @@ def backup(source: Path, target: Path) -> None:
     Raises:
         Unfit: there is nothing to copy, or something where the copy is to be.
     """
-    _check(source)
+    check(source, catalog.COLLECTIONS)
     _copy(source, target)
+    copy_beside(source, target)
+
+
+def copy_beside(source: Path, target: Path) -> None:
+    """Copy the secret and the media that are kept beside a file."""
     _copy_secret(source, target)
     _copy_media(source, target)
 
@@ -56,7 +54,7 @@ def restore(source: Path, target: Path) -> Path | None:
         Unfit: the copy is no database of this service, or somebody reads the other one.
         StoreBusy: a server uses the file that is to be replaced.
     """
-    _check(source)
+    check(source, catalog.COLLECTIONS)
     lock = FileLock(target)
     try:
         fresh = Path(f"{target}.new")
@@ -75,17 +73,6 @@ def restore(source: Path, target: Path) -> Path | None:
         return aside
     finally:
         lock.release()
-
-
-def _check(source: Path) -> None:
-    if not source.is_file():
-        raise Unfit(f"there is no database {source}")
-    try:
-        taken = status(source, catalog.COLLECTIONS).applied
-    except sqlite3.Error as broken:
-        raise Unfit(f"{source} cannot be read: {broken}") from broken
-    if not taken:
-        raise Unfit(f"{source} is not a database of this service")
 
 
 def _copy(source: Path, target: Path) -> None:

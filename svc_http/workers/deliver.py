@@ -3,13 +3,14 @@
 Rule 1: what may be attempted is settled in the store, attempt by attempt, so that any number of
         loops may run: a dead address sees five attempts, however many there are.
 Rule 2: an attempt is in the books before it is made. What dies between the two is made again, by
-        the next server at its start and by another loop once its hold is over: every event is
-        sent at least once, and every attempt is listed.
+        another loop once its hold is over, or by the next server at its start where that has the
+        store alone: every event is sent at least once, and every attempt is listed.
 Rule 3: nobody waits for somebody else's address: a few webhooks of one host at a time, each of
         them for a turn, and one whose books are broken is left alone for a while.
 """
 
 import asyncio
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from typing import Final, Protocol
@@ -64,7 +65,9 @@ class Sender(Protocol):
 
 
 async def deliver_loop(service: Service, sender: Sender, commits: Commits, failed: Failed) -> None:
-    """Deliver what is queued, for ever; it ends by being cancelled.
+    """Deliver what is queued, for ever; cancelled, it ends with the attempts that are under way.
+
+    Cancelled again it gives them back, to be made again by whoever comes next.
 
     `failed` hears of defects; each stops one webhook for a while and no other.
     """
@@ -110,6 +113,7 @@ class _Rounds:
         self._put_off: dict[Key, float] = {}
         self._turns = asyncio.Semaphore(WEBHOOKS_AT_ONCE)
         self._hosts: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._is_ending = False
 
     async def run(self) -> None:
         try:
@@ -117,10 +121,8 @@ class _Rounds:
                 self._attend_due, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS
             )
         finally:
-            tasks = tuple(self._attended.values())
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            self._is_ending = True
+            await asyncio.gather(*self._attended.values(), return_exceptions=True)
 
     async def _attend_due(self) -> None:
         now = system.monotonic()
@@ -151,11 +153,12 @@ class _Rounds:
         host = await self._host(row.tenant, row.document.id)
         places = self._hosts.setdefault(host, asyncio.Semaphore(HOST_WEBHOOKS_AT_ONCE))
         async with places, self._turns:
+            if self._is_ending:
+                return
             take = partial(delivering.take, webhook_id=row.document.id, seen=row.document)
             tasks = await self._service.write(row.tenant, take)
-            async with asyncio.TaskGroup() as group:
-                turn = _Turn(self._service, self._sender, row.tenant, group)
-                turn.start(tasks)
+            turn = _Turn(self._service, self._sender, row, lambda: self._is_ending)
+            await turn.run(tasks)
 
     async def _host(self, tenant: str, webhook_id: str) -> str:
         """Where the webhook is; nowhere when it was deleted."""
@@ -171,28 +174,42 @@ class _Turn:
     """The attempts of one webhook: whenever one ends, what may be begun then is begun."""
 
     def __init__(
-        self, service: Service, sender: Sender, tenant: str, group: asyncio.TaskGroup
+        self, service: Service, sender: Sender, row: Owned[Queue], is_over: Callable[[], bool]
     ) -> None:
         self._service = service
         self._sender = sender
-        self._tenant = tenant
-        self._group = group
+        self._tenant = row.tenant
+        self._webhook_id = row.document.id
+        self._is_over = is_over
         self._left = TURN_ATTEMPTS
+        self._begun: set[str] = set()
 
-    def start(self, tasks: tuple[Task, ...]) -> None:
+    async def run(self, tasks: tuple[Task, ...]) -> None:
+        try:
+            async with asyncio.TaskGroup() as group:
+                self._start(tasks, group)
+        except asyncio.CancelledError:
+            back = partial(
+                delivering.give_back, webhook_id=self._webhook_id, attempt_ids=self._begun
+            )
+            await self._service.write(self._tenant, back)
+            raise
+
+    def _start(self, tasks: tuple[Task, ...], group: asyncio.TaskGroup) -> None:
         self._left -= len(tasks)
         for task in tasks:
-            self._group.create_task(self._attempt(task))
+            self._begun.add(task.attempt_id)
+            group.create_task(self._attempt(task, group))
 
-    async def _attempt(self, task: Task) -> None:
+    async def _attempt(self, task: Task, group: asyncio.TaskGroup) -> None:
         result = await attempt(self._service, self._sender, task)
-        goes_on = self._left > 0
+        goes_on = self._left > 0 and not self._is_over()
 
         async def unit(ctx: Context) -> tuple[Task, ...]:
             await delivering.conclude(ctx, task, result)
             return await delivering.take(ctx, task.webhook_id) if goes_on else ()
 
-        self.start(await self._service.write(self._tenant, unit))
+        self._start(await self._service.write(self._tenant, unit), group)
 
 
 async def attempt(service: Service, sender: Sender, task: Task) -> Outcome:

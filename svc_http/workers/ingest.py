@@ -7,6 +7,7 @@ Rule 3: one document is read and written at a time, however many sources are due
         only the bytes are held, and of at most seven.
 """
 
+from asyncio import CancelledError
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
@@ -19,7 +20,7 @@ from attrs import field, frozen
 from svc_core.news import intake, rules
 from svc_core.news.sources import Outcome
 from svc_core.operation import Context
-from svc_core.ports import SYSTEM, Document
+from svc_core.ports import SYSTEM
 from svc_core.resources.members import micros
 from svc_core.resources.news import SOURCES, Source
 from svc_core.sources import FeedRefused, MissingExtra, ParsedFeed, parse_feed
@@ -178,11 +179,16 @@ async def ingest_loop(
 
 
 async def pull_due(service: Service, fetcher: Fetcher) -> tuple[Outcome, ...]:
-    """Claim the sources that are due now, and pull them."""
+    """Claim the sources that are due now, and pull them; cancelled, give back what is not read."""
     due = await service.storage.across(SOURCES, end=micros(service.now()), limit=ROUND_SOURCES_MAX)
-    claimed = [await service.system(partial(_claim, row.document)) for row in due]
-    return await pull_all(service, [source for source in claimed if source], fetcher)
-
-
-async def _claim(seen: Document[Source], ctx: Context) -> Source | None:
-    return await intake.claim(ctx, seen, ctx.now + CLAIM)
+    if not due:
+        return ()
+    until = service.now() + CLAIM
+    seen = [row.document for row in due]
+    try:
+        claimed = await service.system(partial(intake.claim, seen=seen, until=until))
+        return await pull_all(service, claimed, fetcher)
+    except CancelledError:
+        ids = [row.id for row in seen]
+        await service.system(partial(intake.release, ids=ids, until=until))
+        raise

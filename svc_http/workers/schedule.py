@@ -13,7 +13,8 @@ from datetime import datetime
 import anyio
 
 from svc_core import problem
-from svc_core.ports import Owned
+from svc_core.operation import Context
+from svc_core.ports import Document, Owned
 from svc_core.problem import Problem
 from svc_core.profiles.operations import pass_over, run_end
 from svc_core.reports import Window
@@ -21,7 +22,9 @@ from svc_core.reports.making import SETTLING, postpone, settle
 from svc_core.resources.members import micros
 from svc_core.resources.profile import DUE, Due
 from svc_core.resources.report import ReportRow
+from svc_http import system
 from svc_http.runtime.service import Service
+from svc_http.storage.errors import Overloaded, StorageUnavailable
 from svc_http.workers.reporting import composed
 
 ROUND_SECONDS = 5.0
@@ -47,26 +50,38 @@ async def run_due(service: Service) -> tuple[ReportRow, ...]:
 
     Raises:
         ExceptionGroup: some could not be made; the others were.
+        StorageUnavailable, Overloaded: the store does not answer; what is left stays due.
     """
     ready = service.now() - SETTLING
     due = await service.storage.across(DUE, end=micros(ready), limit=ROUND_PROFILES_MAX)
-    made: list[ReportRow | None] = []
+    made: list[ReportRow] = []
     failures: list[Exception] = []
-    for row in due:
+    left = list(due)
+    while left:
+        row = left.pop(0)
         try:
-            made.append(await _run(service, row, ready))
+            report = await _run(service, row, ready)
+            if report is not None:
+                made.append(report)
+            else:
+                system.shuffle(left)  # where others are at it, each begins somewhere else
+        except (StorageUnavailable, Overloaded):
+            raise  # no profile's fault: it is due as soon as the store is back
         except Exception as failure:  # one profile's defect must not keep the others waiting
             await _put_off(service, row)
             failures.append(failure)
     if failures:
         raise ExceptionGroup("reports that could not be made", failures)
-    return tuple(row for row in made if row is not None)
+    return tuple(made)
 
 
 async def _run(service: Service, row: Owned[Due], ready: datetime) -> ReportRow | None:
+    """Make one report; None where there is none to make, or another worker was first."""
     due = DUE.decode(row.document.raw)
     try:
-        end = await service.read(row.tenant, lambda ctx: run_end(ctx, due, ready))
+        end, is_ours = await service.read(row.tenant, lambda ctx: _look(ctx, row.document, ready))
+        if not is_ours:
+            return None
         if end is None:
             await service.write(
                 row.tenant, lambda ctx: pass_over(ctx, due.profile_id, row.document, ready)
@@ -79,6 +94,12 @@ async def _run(service: Service, row: Owned[Due], ready: datetime) -> ReportRow 
         if refusal.type is not problem.NOT_FOUND:
             raise
         return None  # the profile was deleted meanwhile
+
+
+async def _look(ctx: Context, seen: Document[Due], ready: datetime) -> tuple[datetime | None, bool]:
+    """Where the report ends that is due, and whether nobody has made it since the row was seen."""
+    due = await ctx.unchanged(DUE, seen)
+    return (None, False) if due is None else (await run_end(ctx, due, ready), True)
 
 
 async def _put_off(service: Service, row: Owned[Due]) -> None:

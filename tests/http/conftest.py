@@ -40,7 +40,7 @@ from svc_http import app as service_app
 from svc_http.app import Service
 from svc_http.server import hypercorn
 from svc_http.settings import Settings
-from svc_http.storage import MemoryStorage
+from tests.backends import make_store
 
 START = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 ORIGIN = "https://api.example.org"
@@ -235,7 +235,7 @@ class House:
         self.clock, self.ids = Clock(), Ids()
         self.ticks = 100.0
         self.log = LogFile()
-        self.storage = parts.pop("storage", None) or MemoryStorage(COLLECTIONS)
+        self.storage = parts.pop("storage", None) or make_store(COLLECTIONS)
         self.service: Service = service_app.build(
             settings,
             self.storage,
@@ -252,6 +252,7 @@ class House:
 
     def close(self) -> None:
         self.run(self.service.runtime.stop())
+        self.run(self.storage.close())
         self.runner.close()
 
     def run(self, work: Any) -> Any:
@@ -418,9 +419,9 @@ def refused() -> Callable[..., Any]:
 class Wire:
     """A Hypercorn on a free loopback port in a thread of its own, asked by bytes."""
 
-    def __init__(self, body_seconds_max: float = 60) -> None:
+    def __init__(self, body_seconds_max: float = 60, **more: Any) -> None:
         self.key = ""
-        self._body_seconds_max = body_seconds_max
+        self._settings = {"body_seconds_max": body_seconds_max, "rate_limits": False, **more}
         self.listening = hypercorn.listen("127.0.0.1", 0)
         self.port = self.listening.getsockname()[1]
         self._up = threading.Event()
@@ -428,13 +429,13 @@ class Wire:
 
     def _main(self) -> None:
         with asyncio.Runner(loop_factory=hypercorn.loop_factory()) as runner:
-            settings = make_settings(body_seconds_max=self._body_seconds_max, rate_limits=False)
-            house = House(settings)
+            house = House(make_settings(**self._settings))
             self.key = house.key()
             self.log = house.log
             self.service = house.service
             self.loop = runner.get_loop()
             runner.run(hypercorn.serve(house.service, self.listening, self._ready, signals=False))
+            runner.run(house.storage.close())
             house.runner.close()
 
     def _ready(self, host: str, port: int) -> None:

@@ -85,12 +85,6 @@ def test_workers_live_from_the_start_to_the_stop(make_house, diary):
     assert diary.said.count("closed") == 1
 
 
-def test_workers_may_run_elsewhere(make_house, diary):
-    house = make_house(workers=False, parts={"workers": [diary.patient]})
-    assert house.ask("GET", "/livez").status_code == 200
-    assert diary.said == []
-
-
 def test_whoever_starts_second_starts_nothing(make_house, diary):
     house = make_house(parts={"workers": [diary.patient]})
 

@@ -420,3 +420,20 @@ def test_a_socket_that_cannot_be_made_is_an_error_of_the_system(tmp_path: Path) 
 def test_an_address_is_unix_and_a_path(text: str) -> None:
     with pytest.raises(channel.Misnamed, match="unix:PATH"):
         channel.parse(text)
+
+
+def test_a_socket_that_another_process_took_over_is_left_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "svc.db.sock"
+    first = House(path, monkeypatch)
+    second = House(path, monkeypatch)
+    first.stop()
+    assert ask(second, "echo") == {"text": ""}
+    second.stop()
+    assert not path.exists()
+
+
+def test_one_of_several_processes_has_the_socket_of_the_one_that_it_replaces() -> None:
+    assert channel.address(None, 1) == channel.address(None, 1)
+    assert len({channel.address(None, number) for number in (None, 1, 2)}) == 3

@@ -75,6 +75,10 @@ def test_values_of_a_file_keep_their_types(tmp_path):
         ("counters", "database", "db is no PostgreSQL database"),
         ("counters_down", "ignore", "must be one of refuse, admit"),
         ("body_bytes_max", "12", "from 1024"),
+        ("workers", "true", "must be all, none, or some of ingest, schedule"),
+        ("workers", "all,none", "must be all, none"),
+        ("workers", ",", "must be all, none"),
+        ("processes", "0", "from 1 to 64"),
     ],
 )
 def test_a_wrong_value_is_one_line_with_the_name_the_fault_and_an_example(name, value, why):
@@ -115,6 +119,46 @@ def test_addresses_in_links_come_from_the_settings_alone():
     named = load({"SVC_BASE_URL": "https://a.example/", "SVC_DATA_URL": "https://b.example"})
     assert (named.origin, named.data_origin) == ("https://a.example", "https://b.example")
     assert Settings(base_url="https://a.example").data_origin == "https://a.example"
+
+
+# -- the database and the workers --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("db", "dsn", "file", "shown"),
+    [
+        ("svc.db", None, "svc.db", "svc.db"),
+        (":memory:", None, None, ":memory:"),
+        ("a?b@c.db", None, "a?b@c.db", "a?b@c.db"),
+        ("postgresql://h/d", "postgresql://h/d", None, "postgresql://h/d"),
+        ("postgres://u:s3cret@h:1/d", "postgres://u:s3cret@h:1/d", None, "postgres://u@h:1/d"),
+        ("postgresql://u@h/d?password=s3cret", ..., None, "postgresql://u@h/d"),
+        ("postgresql://h/d?password=s3@cret", ..., None, "postgresql://..."),
+        ("postgresql://u:s3?cret@h/d", ..., None, "postgresql://..."),
+        ("postgresql://u:s3@cr/et@h/d", ..., None, "postgresql://u@h/d"),
+    ],
+)
+def test_an_address_of_a_database_is_no_file_and_its_password_is_not_shown(db, dsn, file, shown):
+    chosen = Settings(db=db)
+    assert chosen.dsn == (db if dsn is ... else dsn)
+    assert (chosen.file, chosen.shown_db) == (file, shown)
+    assert f"db={shown}," in repr(chosen).replace("'", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "workers", "runs"),
+    [
+        ("all", ("all",), {"ingest", "schedule", "deliver", "speak", "automations"}),
+        ("none", (), set()),
+        ("speak, ingest,automations", ("speak", "ingest", "automations"), {"ingest", "speak"}),
+    ],
+)
+def test_workers_are_chosen_by_name(text, workers, runs):
+    chosen = load({"SVC_WORKERS": text})
+    assert chosen.workers == workers
+    assert {name for name in settings.WORKERS if chosen.runs(name)} - {"automations"} == runs - {
+        "automations"
+    }
 
 
 # -- where requests are counted ----------------------------------------------------------------
@@ -201,6 +245,16 @@ def test_production_needs_a_secret():
     with pytest.raises(SettingsError, match="is missing"):
         secured(Settings(env="production"))
     assert secured(Settings(env="production", secret=STRONG)).secret == STRONG
+
+
+def test_processes_over_one_database_need_a_secret_that_is_set(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    chosen = Settings(db="postgresql://h/d")
+    for refuses in (checked, secured):
+        with pytest.raises(SettingsError, match="is missing; here is a fresh one: SVC_SECRET="):
+            refuses(chosen)
+    assert secured(attrs.evolve(chosen, secret=STRONG)).secret == STRONG
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_development_keeps_its_secret_beside_the_database_for_its_owner_alone(tmp_path):

@@ -12,6 +12,8 @@ from hypothesis.stateful import run_state_machine_as_test
 from svc_core.testing.sample import SAMPLES
 from svc_core.testing.storage_agreement import agreement_machine
 from svc_http.storage import MemoryStorage, SqliteStorage
+from svc_http.storage.postgres import PostgresStorage
+from tests.postgres import PostgresServer
 
 EXAMPLES = settings(
     max_examples=50,
@@ -27,21 +29,33 @@ def runner() -> Iterator[asyncio.Runner]:
         yield made
 
 
-def test_memory_and_sqlite_say_the_same(runner: asyncio.Runner, tmp_path: Path) -> None:
+def test_all_stores_say_the_same(
+    runner: asyncio.Runner, tmp_path: Path, postgres: PostgresServer
+) -> None:
     numbers = count()
     paths: dict[object, Path] = {}
+    names: dict[object, str] = {}
 
     def opened(path: Path) -> SqliteStorage:
         store = SqliteStorage.open(path, SAMPLES, epoch=bytes(8))
         paths[store] = path
         return store
 
+    def reached(dsn: str) -> PostgresStorage:
+        store = runner.run(PostgresStorage.open(dsn, SAMPLES, epoch=bytes(8)))
+        names[store] = dsn
+        return store
+
     machine = agreement_machine(
         {
             "memory": lambda: MemoryStorage(SAMPLES),
             "sqlite": lambda: opened(tmp_path / f"{next(numbers)}.db"),
+            "postgres": lambda: reached(postgres.made_for(SAMPLES)),
         },
         runner.run,
-        again={"sqlite": lambda store: opened(paths.pop(store))},
+        again={
+            "sqlite": lambda store: opened(paths.pop(store)),
+            "postgres": lambda store: reached(names.pop(store)),
+        },
     )
     run_state_machine_as_test(machine, settings=EXAMPLES)

@@ -1,4 +1,4 @@
-"""Both stores keep every promise of the contract."""
+"""Every store keeps every promise of the contract."""
 
 import asyncio
 from collections.abc import Coroutine, Sequence
@@ -8,10 +8,14 @@ from tempfile import TemporaryDirectory
 from threading import Barrier
 from typing import Any, TypeVar
 
+import pytest
+
 from svc_core import drive
 from svc_core.testing.sample import SAMPLES
-from svc_core.testing.storage_contract import StorageContract
+from svc_core.testing.storage_contract import StorageContract, Store
 from svc_http.storage import MemoryStorage, SqliteStorage
+from svc_http.storage.postgres import PostgresStorage
+from tests.postgres import EPOCH, PostgresServer
 
 R = TypeVar("R")
 
@@ -64,3 +68,34 @@ class TestSqlite(StorageContract):
 
     def at_once(self, coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
         return self.runner.run(gathered(coroutines))
+
+
+class TestPostgres(StorageContract):
+    server: PostgresServer
+
+    @pytest.fixture(autouse=True, scope="class")
+    @classmethod
+    def _server(cls, postgres: PostgresServer) -> None:
+        cls.server = postgres
+
+    def setup_method(self) -> None:
+        self.runner = asyncio.Runner()
+        super().setup_method()
+
+    def teardown_method(self) -> None:
+        super().teardown_method()
+        self.runner.close()
+
+    def make_store(self) -> PostgresStorage:
+        self.dsn = self.server.made_for(SAMPLES)
+        return self.runner.run(PostgresStorage.open(self.dsn, SAMPLES, epoch=EPOCH))
+
+    def run(self, coroutine: Coroutine[Any, Any, R]) -> R:
+        return self.runner.run(coroutine)
+
+    def at_once(self, coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
+        return self.runner.run(gathered(coroutines))
+
+    def make_others(self, store: Store) -> Sequence[Store]:
+        opening = (PostgresStorage.open(self.dsn, SAMPLES, epoch=EPOCH) for _ in range(2))
+        return [self.runner.run(each) for each in opening]

@@ -7,7 +7,7 @@ from datetime import datetime
 from svc_core import compact
 from svc_core.ports import Answer
 from svc_http.storage import scopes
-from svc_http.storage.sqlite.moments import from_stored, to_stored
+from svc_http.storage.moments import from_stored, to_stored
 
 _json = compact.encoder(ascii_only=True)
 

@@ -15,7 +15,7 @@ from attrs import evolve
 
 from svc_core.ports import Change, ChangeSlice, FeedPosition
 from svc_http.storage import scopes
-from svc_http.storage.sqlite.moments import from_stored, to_stored
+from svc_http.storage.moments import from_stored, to_stored
 
 EVERYBODY = "*"
 """The scope of global entries; the scope of a tenant begins with a slash."""

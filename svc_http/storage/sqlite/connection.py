@@ -23,6 +23,8 @@ WAL_PAGES_MAX = 8_000
 """A checkpoint every 32 MB: pages written again and again before it are copied once."""
 STATEMENTS_CACHED = 512
 OWNER_ONLY = 0o600
+LOGS = ("-wal", "-shm")
+"""What SQLite keeps beside a database, by what follows its name."""
 
 _FIRST_WITHOUT_WAL_RESET_FAULT = (3, 51, 3)
 

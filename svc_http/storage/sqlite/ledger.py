@@ -160,28 +160,22 @@ class SqliteLedger:
         Raises:
             DuplicateRecordError: an identifier is taken.
         """
-        body = self._next_body()
-        rows = (_row(book, line, number) for number, line in enumerate(lines, body))
         try:
-            self._connection.executemany(_ADD_LINE, rows)
+            add_lines(self._connection, book.number, lines)
         except sqlite3.IntegrityError:
             bounds = (book.first + expect, book.end())
             written = self._connection.execute(_DROP_FROM, bounds).rowcount
             raise DuplicateRecordError(lines[written].id) from None
-        bodies = ((n, _json(x.keys) if x.keys else None, x.line) for n, x in enumerate(lines, body))
-        self._connection.executemany(_ADD_BODY, bodies)
-        keys = ((_digest(key), book.first + line.seq) for line in lines for key in line.keys)
-        self._connection.executemany(_ADD_KEY, keys)
 
     async def get(self, id_: str) -> SealedLine | None:
         """The line of a record."""
         found = self._connection.execute(_GET, (self._book().number, id_)).fetchone()
-        return None if found is None else _sealed(found)
+        return None if found is None else sealed(found)
 
     async def get_many(self, ids: Sequence[str]) -> dict[str, SealedLine]:
         """The lines of the records that are there."""
         rows = self._connection.execute(_GET_MANY, (self._book().number, _json(ids)))
-        lines = {row[1]: _sealed(row) for row in rows}
+        lines = {row[1]: sealed(row) for row in rows}
         return {id_: lines[id_] for id_ in ids if id_ in lines}
 
     async def lines(self, start: int, end: int) -> tuple[bytes, ...]:
@@ -220,7 +214,7 @@ class SqliteLedger:
             rows = self._connection.execute(_OPENED, asked)
         else:
             rows = self._connection.execute(_OPENED_BY_KEY, (*asked, _digest(key), book.end(size)))
-        return tuple(map(_sealed, rows))
+        return tuple(map(sealed, rows))
 
     async def holders(
         self, keys: Sequence[str], *, size: int | None = None, limit: int
@@ -252,7 +246,7 @@ class SqliteLedger:
         place = book.first + old.seq
         traces.leave()
         self._connection.execute(_BLANK, self._connection.execute(_BODY, (place,)).fetchone())
-        body = self._next_body()
+        body = _next_body(self._connection)
         self._connection.execute(_ADD_BODY, (body, None, line))
         self._connection.execute(_POINT, (body, place))
         self._connection.executemany(_DROP_KEY, ((_digest(key), place) for key in old.keys))
@@ -270,10 +264,6 @@ class SqliteLedger:
         found = self._connection.execute(_HEAD, (self._tenant,)).fetchone()
         return _NO_BOOK if found is None else _Book(found[0], LedgerHead(*found[1:]))
 
-    def _next_body(self) -> int:
-        last: int = self._connection.execute(_LAST_BODY).fetchone()[0]
-        return last + 1
-
     def _time(self, place: int) -> str:
         time: str = self._connection.execute(_TIME, (place,)).fetchone()[0]
         return time
@@ -287,12 +277,34 @@ class SqliteLedger:
         return self._traces
 
 
-def _row(book: _Book, line: SealedLine, body: int) -> tuple[Any, ...]:
+def add_lines(connection: sqlite3.Connection, ledger: int, lines: Sequence[SealedLine]) -> None:
+    """Write lines of the ledger of that number, and what they are found by.
+
+    Raises:
+        sqlite3.IntegrityError: an identifier is taken; the lines before it were written.
+    """
+    body, first = _next_body(connection), ledger << _SEQ_BITS
+    rows = (_row(ledger, line, number) for number, line in enumerate(lines, body))
+    connection.executemany(_ADD_LINE, rows)
+    bodies = ((n, _json(x.keys) if x.keys else None, x.line) for n, x in enumerate(lines, body))
+    connection.executemany(_ADD_BODY, bodies)
+    keys = ((_digest(key), first + line.seq) for line in lines for key in line.keys)
+    connection.executemany(_ADD_KEY, keys)
+
+
+def _next_body(connection: sqlite3.Connection) -> int:
+    last: int = connection.execute(_LAST_BODY).fetchone()[0]
+    return last + 1
+
+
+def _row(ledger: int, line: SealedLine, body: int) -> tuple[Any, ...]:
     seq, id_, subject, opens, recorded_at, _, seal, _ = line
-    return (book.first + seq, book.number, id_, subject, opens, recorded_at, seal, body)
+    place = (ledger << _SEQ_BITS) + seq
+    return (place, ledger, id_, subject, opens, recorded_at, seal, body)
 
 
-def _sealed(row: tuple[Any, ...]) -> SealedLine:
+def sealed(row: tuple[Any, ...]) -> SealedLine:
+    """A line as it is stored, from its place on."""
     place, id_, subject, opens, recorded_at, keys, seal, line = row
     named = () if keys is None else tuple(json.loads(keys))
     return SealedLine(place & _SEQ_MASK, id_, subject, bool(opens), recorded_at, named, seal, line)

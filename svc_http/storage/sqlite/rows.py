@@ -4,10 +4,11 @@
 import json
 import sqlite3
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from svc_core import compact
 from svc_core.ports import Record
+from svc_http.storage.parts import record_of
 from svc_http.storage.sqlite.table import Table
 from svc_http.storage.sqlite.texts import Texts
 
@@ -44,10 +45,10 @@ class RowWriter:
         row = self.connection.execute(self.table.find, (self.owner, self.id_)).fetchone()
         return None if row is None else Place(*row)
 
-    def insert(self, record: Record) -> bool:
-        """Write the first version, unless the row is there; whether it was written."""
+    def insert(self, record: Record, version: int = 1) -> bool:
+        """Write the row, of that version, unless it is there; whether it was written."""
         pairs = _pairs(record)
-        columns = _columns(self.table, 1, pairs, record)
+        columns = _columns(self.table, version, pairs, record)
         cursor = self.connection.execute(self.table.insert, [self.owner, self.id_, *columns])
         if cursor.rowcount == 0 or cursor.lastrowid is None:
             return False
@@ -117,7 +118,7 @@ def reindex(connection: sqlite3.Connection, table: Table) -> None:
     texts, last = Texts(connection), 0
     while stored := connection.execute(statement, (last, REINDEXED_ROWS)).fetchall():
         for row, owner, id_, version, body in stored:
-            record = evolve(table.collection.record(table.collection.decode(body)), raw=body)
+            record = record_of(table.collection, body)
             RowWriter(connection, texts, table, owner, id_).refill(row, version, record)
         texts.write()
         texts.clear()

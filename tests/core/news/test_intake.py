@@ -78,16 +78,29 @@ def _seen(house: Any, source: Source) -> Document[Source]:
 def test_a_claim_puts_the_source_off_and_is_given_once(house: Any) -> None:
     seen = _seen(house, house.add())
     until = house.clock.now() + timedelta(minutes=5)
-    claimed = house.run(lambda ctx: intake.claim(ctx, seen, until))
+    [claimed] = house.run(lambda ctx: intake.claim(ctx, [seen], until))
     assert claimed.health.next_attempt_at == until
-    assert house.run(lambda ctx: intake.claim(ctx, seen, until)) is None
+    assert house.run(lambda ctx: intake.claim(ctx, [seen], until)) == ()
+
+
+def test_what_was_claimed_and_not_read_is_due_at_once_when_it_is_released(house: Any) -> None:
+    read, left = house.add(), house.add("https://other.example/feed")
+    until = house.clock.now() + timedelta(minutes=5)
+    rows = [_seen(house, source) for source in (read, left)]
+    assert len(house.run(lambda ctx: intake.claim(ctx, rows, until))) == 2
+    house.run(lambda ctx: intake.note_run(ctx, read.id, lambda now: rules.unchanged(now, ctx.now)))
+    after = house.run(lambda ctx: ctx.find(SOURCES, read.id))
+    house.run(lambda ctx: intake.release(ctx, [read.id, left.id, "src_gone"], until))
+    assert house.run(lambda ctx: ctx.find(SOURCES, read.id)) == after
+    due = house.run(lambda ctx: ctx.find(SOURCES, left.id))
+    assert due.health.next_attempt_at == house.clock.now()
 
 
 def test_a_removed_source_is_neither_claimed_nor_noted(house: Any) -> None:
     source = house.add()
     seen = _seen(house, source)
     house.run(lambda ctx: ctx.tx.documents.delete(SOURCES, source.id))
-    assert house.run(lambda ctx: intake.claim(ctx, seen, ctx.now)) is None
+    assert house.run(lambda ctx: intake.claim(ctx, [seen], ctx.now)) == ()
     assert house.run(lambda ctx: intake.note_run(ctx, source.id, lambda found: found)) is None
     assert house.run(lambda ctx: ctx.find(SOURCES, source.id)) is None
 

@@ -27,7 +27,7 @@ from svc_http.demo.seed import Seeded
 from svc_http.demo.subject import Recorded
 from svc_http.runtime.opening import open_store, service_of
 from svc_http.runtime.runtime import Runtime
-from svc_http.server import serving
+from svc_http.server import serving, working
 from svc_http.server.serving import Opened
 from svc_http.settings import MEMBERS, MEMORY, Settings, load
 from svc_http.storage import StorageUnavailable
@@ -221,11 +221,11 @@ def test_flags_come_before_the_environment_and_the_file(
 ) -> None:
     taken: list[Settings] = []
     monkeypatch.setattr(serving, "run", lambda given, _ready: taken.append(given))
-    (here / "svc.toml").write_text('port = 1001\nhost = "127.0.0.2"\nworkers = false\n')
+    (here / "svc.toml").write_text('port = 1001\nhost = "127.0.0.2"\nworkers = ["deliver"]\n')
     monkeypatch.setenv("SVC_HOST", "127.0.0.3")
     svc("serve", "--port", "1003", "--no-rate-limit")
     given = taken[0]
-    assert (given.port, given.host, given.workers) == (1003, "127.0.0.3", False)
+    assert (given.port, given.host, given.workers) == (1003, "127.0.0.3", ("deliver",))
     assert given.rate_limits is False
     (here / "mine.toml").write_text("port = 1004\n")
     monkeypatch.delenv("SVC_HOST")
@@ -336,7 +336,7 @@ def test_the_demo_runs_in_this_process_as_well(tmp_path: Path) -> None:
 def test_old_answers_are_forgotten_and_young_ones_kept() -> None:
     async def run() -> list[bool]:
         given = Settings(db=MEMORY, secret=SECRET)
-        runtime = Runtime(given, open_store(given), now=system.now, ids=system.SystemIds())
+        runtime = Runtime(given, await open_store(given), now=system.now, ids=system.SystemIds())
         service = service_of(runtime)
         now = service.now()
 
@@ -350,7 +350,7 @@ def test_old_answers_are_forgotten_and_young_ones_kept() -> None:
             return [answer is not None for answer in found]
 
         await service.storage.write(SYSTEM, keep)
-        assert await serving.purge_answers(service) == 1
+        assert await working.purge_answers(service) == 1
         return await service.storage.read(SYSTEM, kept)
 
     assert asyncio.run(run()) == [False, True]

@@ -60,6 +60,10 @@ UNUSABLE = [
     (("keys", "creat"), 2, 'Did you mean "create"?'),
     (("db", "status", "--server", "unix:/nowhere/svc.sock"), 2, "--db"),
     (("db", "migrate", "--db", "no/such/folder.db"), 1, "no folder"),
+    (("keys", "list", "--db", "postgresql://ann:s3cret@127.0.0.1:1/x"), 2, "SVC_SECRET="),
+    (("worker", "--db", ":memory:"), 2, "in memory"),
+    (("worker", "--db", "no/such/folder.db"), 1, "no folder"),
+    (("worker", "--only", "everything"), 2, "must be all, none, or some of ingest"),
     (("keys", "create"), 2, "svc: --name is missing. See: svc keys create --help\n"),
     (("keys", "create", "--name"), 2, "svc: --name needs a value. See: svc keys create --help\n"),
     (

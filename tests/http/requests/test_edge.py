@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from svc_core import problem
 from svc_http.requests import edge
 from svc_http.settings import Settings
+from svc_http.storage import MemoryStorage, StorageUnavailable
 
 LIVE = "/livez"
 MIB = 1024 * 1024
@@ -320,6 +321,61 @@ def test_a_service_that_stops_takes_no_new_requests_but_says_how_it_is(house):
     assert refused.headers["retry-after"] == "1"
     assert house.ask("GET", "/livez").status_code == 200
     assert house.ask("GET", "/readyz").json()["code"] == "SHUTTING_DOWN"
+
+
+def test_one_of_several_services_that_stops_answers_and_ends_its_connections(make_house):
+    house = make_house(processes=2, in_flight_max=2)
+    key = house.key()
+    house.service.drain()
+    for path in ("/api/v1/notes", "/livez", "/readyz", "/none"):
+        answer = house.ask("GET", path, key)
+        assert answer.status_code == (404 if path == "/none" else 200)
+        assert answer.headers["connection"] == "close"
+    house.service.edge.in_flight = 2
+    assert house.ask("GET", "/api/v1/notes", key).json()["code"] == "OVERLOADED"
+    house.service.edge.in_flight = 0
+
+
+class Filled(MemoryStorage):
+    """A store on a disk that is full while it is told so: all of it can be read."""
+
+    is_full = False
+
+    async def write(self, tenant, unit):
+        if self.is_full:
+            raise StorageUnavailable("SQLITE_FULL: database or disk is full")
+        return await super().write(tenant, unit)
+
+
+def test_a_full_disk_shows_where_readiness_is_asked_until_something_can_be_written(
+    make_house, refused
+):
+    storage = Filled(make_house().service_collections)
+    house = make_house(parts={"storage": storage})
+    key = house.key()
+    version = storage.version
+    assert house.ask("GET", "/readyz").status_code == 200
+    assert storage.version == version  # as long as nothing failed, nothing is written
+    storage.is_full = True
+    note = {"json": {"text": "a"}, "headers": {"Idempotency-Key": "12345678"}}
+    answer = house.ask("POST", "/api/v1/notes", key, **note)
+    refused(answer, problem.STORAGE_UNAVAILABLE)
+    assert answer.headers["retry-after"] == "1"
+    told = [line for line in house.log.lines if line["event"] == "storage"]
+    assert ["traceback" in line for line in told] == [True]
+    for _ in range(2):
+        refused(house.ask("GET", "/readyz"), problem.STORAGE_UNAVAILABLE)
+        assert house.ask("GET", "/livez").status_code == 200
+        assert house.ask("GET", "/api/v1/notes", key).status_code == 200
+    again = [line for line in house.log.lines if line["event"] == "storage"][1:]
+    assert [("traceback" in line, "disk is full" in line["error"]) for line in again] == [
+        (False, True)
+    ] * 2
+    storage.is_full = False
+    assert house.ask("GET", "/readyz").status_code == 200
+    version = storage.version
+    assert house.ask("GET", "/readyz").status_code == 200
+    assert storage.version == version
 
 
 def test_quiet_comes_when_the_last_request_has_ended(house):

@@ -107,6 +107,8 @@ def test_constant_parts_are_bounded(written, monkeypatch):
         ("key svc_" + "0123456789abcdef" * 4 + ".", "key svc_01234567...."),
         ("whsec_abc/+= x", "whsec_... x"),
         ("Bearer svc_1 x", "Bearer ... x"),
+        ("at postgresql://ann:p@ss:w/rd@db/x", "at postgresql://ann:...@db/x"),
+        ("at http://127.0.0.1:80/a@b", "at http://127.0.0.1:80/a@b"),
         ("nothing", "nothing"),
     ],
 )
@@ -156,3 +158,27 @@ def test_a_log_that_cannot_be_written_harms_nobody_and_its_losses_are_told_once(
     lines = [json.loads(line) for line in disk.getvalue().splitlines()[1:]]
     assert [line["event"] for line in lines] == ["log lines lost", "one", "two"]
     assert (lines[0]["level"], lines[0]["lines"]) == ("error", 2)
+
+
+class Pipe(io.StringIO):
+    """What several processes write to: each write of some size is whole."""
+
+    def __init__(self):
+        super().__init__()
+        self.writes = []
+
+    def write(self, text):
+        self.writes.append(text)
+        return super().write(text)
+
+
+def test_lines_of_one_of_several_processes_say_which_and_are_cut_nowhere():
+    pipe = Pipe()
+    journal = Journal("all", lambda: pipe, process=3)
+    in_loop(lambda: [journal.request(exchange(), 1.0, 1.0) for _ in range(60)])
+    journal.note("info", "long", text="x" * 10_000)
+    assert {json.loads(line)["process"] for line in pipe.getvalue().splitlines()} == {3}
+    assert pipe.getvalue().count("\n") == 61
+    assert all(piece.endswith("\n") for piece in pipe.writes)
+    assert [piece for piece in pipe.writes if len(piece) > 4_096 and piece.count("\n") > 1] == []
+    assert len(pipe.writes) < 10

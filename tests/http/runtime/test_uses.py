@@ -8,7 +8,7 @@ import pytest
 from svc_core import accounts, problem
 from svc_core.ports import SYSTEM
 from svc_http.runtime.opening import service_of
-from svc_http.runtime.uses import Uses, uses_loop, write_uses
+from svc_http.runtime.uses import Uses, uses_loop, write_last_uses, write_uses
 from svc_http.storage import MemoryStorage, StorageUnavailable
 
 NOTES = "/api/v1/notes"
@@ -153,3 +153,24 @@ def test_beyond_the_most_keys_only_known_ones_are_noted(house):
         "b": house.clock() + timedelta(seconds=1),
     }
     assert uses.take() == {}
+
+
+def test_many_uses_are_written_a_few_at_a_time_and_what_is_left_is_kept(make_house, monkeypatch):
+    monkeypatch.setattr("svc_http.runtime.uses.KEYS_AT_ONCE", 2)
+    storage = Failing(make_house().service_collections)
+    house = make_house(parts={"storage": storage})
+    runtime = house.service.runtime
+    keys = [house.key() for _ in range(5)]
+    house.asks([("GET", NOTES)])
+    for key in keys:
+        assert house.ask("GET", NOTES, key).status_code == 200
+    before = storage.version
+    assert write(house) == 5
+    assert storage.version == before + 3
+    for key in keys:
+        assert house.ask("GET", NOTES, key).status_code == 200
+    storage.fails = True
+    house.run(write_last_uses(service_of(runtime), runtime.gate.uses))  # it does not stop the end
+    storage.fails = False
+    house.clock.forward(seconds=1)
+    assert len(runtime.gate.uses.take()) == 5

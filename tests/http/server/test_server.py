@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -346,6 +347,69 @@ def test_a_signal_ends_the_service_in_order(number):
 def test_without_uvloop_the_standard_loop_serves(monkeypatch):
     monkeypatch.setitem(sys.modules, "uvloop", None)
     assert hypercorn.loop_factory() is None
+
+
+# -- one of several processes ------------------------------------------------------------------
+
+
+@pytest.fixture
+def one_of_many(wire_server, monkeypatch):
+    """A server beside which others serve the same socket."""
+    monkeypatch.setattr(hypercorn.Listening, "keep_alive_timeout", 1.0)
+    made = type(wire_server)(processes=2)
+    made.start()
+    yield made
+    if made._thread.is_alive():
+        made.stop()
+
+
+def received(connection):
+    """One whole answer: its status and its fields."""
+    said = b""
+    while b"\r\n\r\n" not in said or len(said.partition(b"\r\n\r\n")[2]) < length_of(said):
+        more = connection.recv(65_536)
+        assert more, said
+        said += more
+    return split(said)[:2]
+
+
+def come_until_refused(address):
+    while True:
+        socket.create_connection(address, 60).close()
+
+
+def length_of(said):
+    found = re.search(rb"content-length: (\d+)", said)
+    return int(found[1]) if found else 0
+
+
+def test_one_of_several_that_ends_answers_all_that_comes_over_its_connections(one_of_many):
+    address = ("127.0.0.1", one_of_many.port)
+    body = b'{"text": "a"}'
+    with (
+        closing(socket.create_connection(address, 60)) as idle,
+        closing(socket.create_connection(address, 60)) as silent,
+        closing(socket.create_connection(address, 60)) as busy,
+        closing(socket.create_connection(address, 60)) as quiet,
+    ):
+        for connection in (idle, quiet):
+            connection.sendall(GET + b"\r\n")
+            assert received(connection)[0] == 200
+        busy.sendall(post(one_of_many.key, b"Content-Length: %d\r\n\r\n" % len(body) + body[:5]))
+        while one_of_many.service.edge.in_flight < 1:
+            time.sleep(0.01)
+        one_of_many.loop.call_soon_threadsafe(one_of_many.service.drain)
+        with pytest.raises(ConnectionError):
+            come_until_refused(address)
+        busy.sendall(body[5:])
+        idle.sendall(GET.replace(b"livez", b"readyz") + b"\r\n")
+        silent.sendall(b"GET /api/v1/notes HTTP/1.1\r\nHost: a\r\n\r\n")
+        answers = [received(connection) for connection in (busy, idle, silent)]
+        assert [status for status, _ in answers] == [201, 200, 401]
+        assert {fields[b"connection"] for _, fields in answers[1:]} == {b"close"}
+        assert quiet.recv(1) == b""  # in its time, after which the server has nothing left
+    one_of_many._thread.join(60)
+    assert not one_of_many._thread.is_alive()
 
 
 # -- what is no promise of Hypercorn and h11 ----------------------------------------------------

@@ -2,8 +2,11 @@
 
 import asyncio
 import os
+import select
 from collections.abc import Callable
+from io import FileIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -140,6 +143,59 @@ async def test_a_program_is_killed_with_all_that_it_started(
             with pytest.raises(SpeechFailed, match="longer"):
                 await task
         assert await asyncio.to_thread(reader.read) == b""
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("times", [1, 2])
+async def test_a_program_that_is_only_just_starting_is_killed_whole(
+    tmp_path: Path, times: int
+) -> None:
+    """Cancelled, once or twice, when it runs and asyncio has not said so yet."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    loop = asyncio.get_running_loop()
+    readers: list[FileIO] = []
+    endings: list[asyncio.Task[Any]] = []
+
+    def make(of: asyncio.AbstractEventLoop, work: Any, **more: Any) -> Any:
+        if work.__name__ == "_connect_pipes":  # what asyncio does next with a program that runs
+            readers.append(FileIO(pipe, "rb"))
+            assert readers[0].read(2) == b"up"
+            speaking.cancel()
+            if times == 2:
+                loop.call_soon(loop.call_soon, speaking.cancel)
+        task = asyncio.Task(work, loop=of, **more)
+        if work.__name__ == "_end_once":
+            endings.append(task)
+        return task
+
+    speech = CommandSpeech(("/bin/sh", "-c", STARTS_ANOTHER, str(pipe)))
+    loop.set_task_factory(make)
+    speaking = asyncio.create_task(speech.say(Words("a", "en"), tmp_path / "a"))
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(speaking, 10)
+    assert speaking.cancelling() == times
+    with readers[0]:
+        ended, _, _ = await asyncio.to_thread(select.select, readers, [], [], 10)
+        assert ended == readers
+        assert readers[0].read() == b""
+    await asyncio.wait(endings)
+
+
+@pytest.mark.anyio
+async def test_a_cancel_is_heard_when_there_is_no_such_program(tmp_path: Path) -> None:
+    loop = asyncio.get_running_loop()
+
+    def make(of: asyncio.AbstractEventLoop, work: Any, **more: Any) -> Any:
+        if work.__name__ == "create_subprocess_exec":
+            loop.call_soon(speaking.cancel)  # ahead of the start
+        return asyncio.Task(work, loop=of, **more)
+
+    loop.set_task_factory(make)
+    speech = CommandSpeech(("nosuchprogram",))
+    speaking = asyncio.create_task(speech.say(Words("a", "en"), tmp_path / "a"))
+    with pytest.raises(asyncio.CancelledError):
+        await speaking
 
 
 def test_a_voice_has_a_name() -> None:

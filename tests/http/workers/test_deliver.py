@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from functools import partial
@@ -40,8 +41,9 @@ from svc_http import system
 from svc_http.fetch.post import BODY_BYTES, Poster, Undelivered
 from svc_http.runtime.commits import Commits
 from svc_http.runtime.service import Service
-from svc_http.storage import MemoryStorage, SqliteStorage
+from svc_http.storage import StorageUnavailable
 from svc_http.workers import deliver, deliver_loop, purge_deliveries, take_over
+from tests.backends import NAMES, make_store, store_of
 
 pytestmark = pytest.mark.anyio
 
@@ -126,13 +128,30 @@ async def sink(anyio_backend: str) -> Any:
 # -- a sender ----------------------------------------------------------------------------------
 
 
+class Mortal:
+    """A store as a process has it; one that `is_dead` does nothing more to it."""
+
+    def __init__(self, storage: Any) -> None:
+        self._storage = storage
+        self.is_dead = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._storage, name)
+
+    async def write(self, tenant: str, unit: Any) -> Any:
+        if self.is_dead:
+            raise StorageUnavailable("the process is dead")
+        return await self._storage.write(tenant, unit)
+
+
 class Desk:
     """A service over one store with loops that deliver, and a look into its books."""
 
     def __init__(self, storage: Any, now: Any = system.now) -> None:
         self.storage = storage
+        self.process = Mortal(storage)
         self.service = Service(
-            storage=storage,
+            storage=self.process,  # type: ignore[arg-type]
             ids=system.SystemIds(),
             now=now,
             keyring=Keyring({1: b"k" * 32}, 1),
@@ -151,10 +170,22 @@ class Desk:
             self.loops.append(asyncio.create_task(loop))
 
     async def stop(self) -> None:
+        """Have the loops end, with no time for what is under way."""
+        for loop in self.loops:
+            loop.cancel()
+        await asyncio.sleep(0)
         for loop in self.loops:
             loop.cancel()
         await asyncio.gather(*self.loops, return_exceptions=True)
         self.loops.clear()
+
+    async def die(self) -> None:
+        """End as a process does that is killed: nothing is written any more, nor told."""
+        self.process.is_dead = True
+        heard = len(self.failures)
+        await self.stop()
+        del self.failures[heard:]
+        self.process.is_dead = False
 
     async def webhook(self, url: str, tenant: str = TENANT) -> tuple[str, str]:
         """The id and the secret of a new webhook."""
@@ -204,18 +235,14 @@ class Desk:
 
 @pytest.fixture
 async def desk(anyio_backend: str) -> Any:
-    made = Desk(MemoryStorage(catalog.COLLECTIONS))
+    made = Desk(make_store(catalog.COLLECTIONS))
     yield made
     await made.close()
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-async def any_desk(request: Any, tmp_path: Any, anyio_backend: str) -> Any:
-    if request.param == "memory":
-        made = Desk(MemoryStorage(catalog.COLLECTIONS))
-    else:
-        path = tmp_path / "svc.db"
-        made = Desk(SqliteStorage.open(path, catalog.COLLECTIONS, epoch=b"12345678"))
+@pytest.fixture(params=NAMES)
+async def any_desk(request: Any, anyio_backend: str) -> Any:
+    made = Desk(store_of(request.param, catalog.COLLECTIONS))
     yield made
     await made.close()
 
@@ -422,22 +449,94 @@ async def test_a_deleted_webhook_is_told_nothing(desk: Desk, sink: Sink) -> None
 # -- how it ends -------------------------------------------------------------------------------
 
 
-async def test_the_loop_ends_soon_and_what_was_under_way_is_sent_again(sink: Sink) -> None:
-    clock = FrozenClock(system.now())
-    desk = Desk(MemoryStorage(catalog.COLLECTIONS), clock.now)
-    begun, never = asyncio.Event(), asyncio.Event()
+class Stall:
+    """A receiver that answers when it is told to."""
 
-    async def stall(reader: Any, writer: Any) -> None:
-        begun.set()
-        await never.wait()
+    def __init__(self, sink: Sink) -> None:
+        self.begun, self.go_on = asyncio.Semaphore(0), asyncio.Event()
+        sink.answers["/hook"] = self
 
-    sink.answers["/hook"] = stall
+    async def __call__(self, reader: Any, writer: Any) -> None:
+        self.begun.release()
+        await self.go_on.wait()
+        writer.write(OK)
+
+
+async def test_a_loop_that_is_told_to_end_finishes_what_is_under_way_and_begins_nothing(
+    sink: Sink,
+) -> None:
+    desk = Desk(make_store(catalog.COLLECTIONS))
+    stall = Stall(sink)
+    id_, _ = await desk.webhook(sink.url())
+    for _ in range(7):
+        await desk.publish(id_)
+    desk.start()
+    for _ in range(5):
+        await stall.begun.acquire()
+    (loop,) = desk.loops
+    loop.cancel()
+    await asyncio.sleep(0)
+    stall.go_on.set()
+    with anyio.fail_after(PATIENCE_SECONDS / 2), pytest.raises(asyncio.CancelledError):
+        await loop
+    states = Counter(one.status for one in await desk.deliveries(id_))
+    assert states == {"delivered": 5, "pending": 2}
+    assert len(sink.got) == 5
+    assert desk.failures == []
+
+
+async def test_a_loop_that_is_told_to_end_attends_to_no_webhook_that_waits_for_its_turn(
+    sink: Sink,
+) -> None:
+    desk = Desk(make_store(catalog.COLLECTIONS))
+    stall = Stall(sink)
+    hooks = [(await desk.webhook(sink.url()))[0] for _ in range(deliver.HOST_WEBHOOKS_AT_ONCE + 2)]
+    for id_ in hooks:
+        await desk.publish(id_)
+    desk.start()
+    for _ in range(deliver.HOST_WEBHOOKS_AT_ONCE):
+        await stall.begun.acquire()
+    (loop,) = desk.loops
+    loop.cancel()
+    await asyncio.sleep(0)
+    stall.go_on.set()
+    with anyio.fail_after(PATIENCE_SECONDS / 2), pytest.raises(asyncio.CancelledError):
+        await loop
+    states = Counter([one.status for id_ in hooks for one in await desk.deliveries(id_)])
+    assert states == {"delivered": deliver.HOST_WEBHOOKS_AT_ONCE, "pending": 2}
+
+
+async def test_what_a_loop_has_no_time_to_finish_is_sent_again_at_once(sink: Sink) -> None:
+    desk = Desk(make_store(catalog.COLLECTIONS))
+    stall = Stall(sink)
     id_, _ = await desk.webhook(sink.url())
     event = await desk.publish(id_)
     desk.start()
-    await begun.wait()
+    await stall.begun.acquire()
     with anyio.fail_after(PATIENCE_SECONDS / 2):  # before the attempt would end by itself
         await desk.stop()
+    [delivery] = await desk.deliveries(id_)
+    assert delivery.status == "pending"
+
+    sink.answers["/hook"] = OK
+    desk.start()
+    [delivery] = await desk.settled(id_)
+    assert [one.number for one in delivery.attempts] == [1, 2]
+    assert [one.fields["webhook-id"] for one in sink.got] == [event.id, event.id]
+    assert (await desk.read(id_)).consecutive_failures == 0
+    stall.go_on.set()
+    await desk.close()
+
+
+async def test_what_a_killed_worker_had_under_way_is_sent_again(sink: Sink) -> None:
+    clock = FrozenClock(system.now())
+    desk = Desk(make_store(catalog.COLLECTIONS), clock.now)
+    stall = Stall(sink)
+    id_, _ = await desk.webhook(sink.url())
+    event = await desk.publish(id_)
+    desk.start()
+    await stall.begun.acquire()
+    await desk.die()
     [delivery] = await desk.deliveries(id_)
     assert delivery.status == "delivering"
 
@@ -449,20 +548,14 @@ async def test_the_loop_ends_soon_and_what_was_under_way_is_sent_again(sink: Sin
     assert [one.number for one in delivery.attempts] == [1, 2]
     assert [one.fields["webhook-id"] for one in sink.got] == [event.id, event.id]
     assert (await desk.read(id_)).consecutive_failures == 0
-    never.set()
+    stall.go_on.set()
     await desk.close()
 
 
 async def test_the_next_server_sends_at_once_what_the_one_before_it_had_under_way(
     any_desk: Desk, sink: Sink
 ) -> None:
-    begun, never = asyncio.Semaphore(0), asyncio.Event()
-
-    async def stall(reader: Any, writer: Any) -> None:
-        begun.release()
-        await never.wait()
-
-    sink.answers["/hook"] = stall
+    stall = Stall(sink)
     hooks = [
         ((await any_desk.webhook(sink.url(), tenant))[0], tenant)
         for tenant in (TENANT, OTHER, OTHER)
@@ -471,9 +564,9 @@ async def test_the_next_server_sends_at_once_what_the_one_before_it_had_under_wa
     any_desk.start(workers=8)
     with anyio.fail_after(PATIENCE_SECONDS):
         for _ in hooks:
-            await begun.acquire()
-        await any_desk.stop()
-    never.set()
+            await stall.begun.acquire()
+        await any_desk.die()
+    stall.go_on.set()
 
     sink.answers["/hook"] = OK
     assert await take_over(any_desk.service, any_desk.failures.append, page_rows=2) == 3
@@ -517,7 +610,7 @@ async def test_broken_books_of_one_webhook_keep_no_other_from_being_taken_over(
 
 async def test_old_deliveries_are_forgotten_with_their_events(sink: Sink) -> None:
     clock = FrozenClock(system.now())
-    desk = Desk(MemoryStorage(catalog.COLLECTIONS), clock.now)
+    desk = Desk(make_store(catalog.COLLECTIONS), clock.now)
     mine, _ = await desk.webhook(sink.url())
     theirs, _ = await desk.webhook(sink.url(), OTHER)
     await desk.publish(mine)

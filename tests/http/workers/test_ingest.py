@@ -1,5 +1,6 @@
 """Documents are taken in whole or refused with a reason; twice is the same as once."""
 
+import asyncio
 import gzip
 import os
 from collections.abc import Callable
@@ -361,25 +362,49 @@ async def test_what_is_due_is_pulled_and_then_waits_its_cadence(
     assert [o.status for o in await pull_due(any_house.service, any_house.fetcher)] == ["unchanged"]
 
 
+class Killed(BaseException):
+    """The end of a process, as far as a test can have it."""
+
+
 async def test_a_claimed_source_is_left_alone_until_the_claim_runs_out(
     any_house: Any, publisher: Any, feed: Make
 ) -> None:
     """A worker that is killed while it reads leaves the source to the next one."""
-    publisher.publish("/feed", feed("A"))
-    await add_source(any_house.service, publisher.url())
-    publisher.stall("/feed")
-    async with Fetcher(exceptions=LOOPBACK) as killed, anyio.create_task_group() as tasks:
-        tasks.start_soon(pull_due, any_house.service, killed)
+
+    class Dying:
+        async def fetch(self, *_: Any, **__: Any) -> Any:
+            raise Killed
+
+    url = publisher.publish("/feed", feed("A"))
+    await add_source(any_house.service, url)
+    with pytest.raises(BaseExceptionGroup):
+        await pull_due(any_house.service, Dying())  # type: ignore[arg-type]
+    assert await any_house.counted() == NOTHING
+    assert await pull_due(any_house.service, any_house.fetcher) == ()
+    any_house.clock.advance(CLAIM.total_seconds())
+    assert [o.created for o in await pull_due(any_house.service, any_house.fetcher)] == [1]
+
+
+async def test_a_worker_that_is_told_to_end_gives_back_what_it_has_not_read(
+    any_house: Any, publisher: Any, feed: Make
+) -> None:
+    for number in range(12):  # more than are asked for at once
+        url = publisher.publish(f"/{number}", feed(f"Item {number}"))
+        publisher.stall(f"/{number}")
+        await add_source(any_house.service, url)
+    async with Fetcher(exceptions=LOOPBACK) as own:
+        ending = asyncio.create_task(pull_due(any_house.service, own))
         with anyio.fail_after(60):
             while not publisher.requests:
                 await anyio.lowlevel.checkpoint()
-        tasks.cancel_scope.cancel()
+        ending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await ending
     assert await any_house.counted() == NOTHING
-    publisher.publish("/feed", feed("A"))
-    assert await pull_due(any_house.service, any_house.fetcher) == ()
-    any_house.clock.advance(CLAIM.total_seconds())
     publisher.closing.set()
-    assert [o.created for o in await pull_due(any_house.service, any_house.fetcher)] == [1]
+    for number in range(12):
+        publisher.publish(f"/{number}", feed(f"Item {number}"))
+    assert [o.created for o in await pull_due(any_house.service, any_house.fetcher)] == [1] * 12
 
 
 async def test_of_two_workers_one_reads_a_source(

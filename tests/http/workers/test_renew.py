@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import anyio
 import attrs
 import pytest
 
@@ -104,3 +105,19 @@ async def test_a_webhook_that_was_deleted_meanwhile_is_passed_over(any_house: An
 
     await service.write(row.tenant, unit)
     assert len(await rows(service)) == 2
+
+
+async def test_two_processes_with_different_master_secrets_both_come_to_an_end(
+    any_house: Any,
+) -> None:
+    """During a rotation one seals with the new secret what the other seals with the old one."""
+    service = any_house.service
+    await add_webhooks(service)
+    before = await opened(service)
+    failures: list[BaseException] = []
+    ways = (turned(service, 1, 2), turned(service, 2, 1))
+    async with anyio.create_task_group() as tasks:
+        for way in ways * 2:
+            tasks.start_soon(renew_secrets, way, failures.append, 1)
+    assert await opened(ways[0]) == await opened(ways[1]) == before
+    assert failures == []

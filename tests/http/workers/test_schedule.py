@@ -17,6 +17,7 @@ from svc_core.problem import Problem
 from svc_core.profiles import operations as profiles
 from svc_core.resources.profile import DUE, Due, ProfileInput, ProfilePatch
 from svc_core.resources.report import FACETS, REPORTS, ReportRow
+from svc_http.storage import Overloaded, StorageUnavailable
 from svc_http.workers import add_source, make_report, pull, schedule, schedule_loop
 from svc_http.workers.schedule import SETTLING, run_due
 
@@ -171,8 +172,9 @@ async def test_of_several_workers_one_makes_each_report(
     assert len(await reports(any_house)) == 4
 
 
+@pytest.mark.parametrize("is_read", [True, False])
 async def test_a_profile_that_is_deleted_while_its_report_is_made_gets_none(
-    any_house: Any, monkeypatch: pytest.MonkeyPatch
+    any_house: Any, monkeypatch: pytest.MonkeyPatch, is_read: bool
 ) -> None:
     id_ = await profile(any_house)
     await come_due(any_house, id_)
@@ -182,9 +184,9 @@ async def test_a_profile_that_is_deleted_while_its_report_is_made_gets_none(
         await profiles.delete_profile(ctx, profiles.OneProfile(id_))
 
     async def composed(service: Any, *asked: Any) -> Any:
-        finished = await compose(service, *asked)
+        finished = await compose(service, *asked) if is_read else None
         await service.write(TENANT, delete)
-        return finished
+        return finished or await compose(service, *asked)
 
     monkeypatch.setattr(schedule, "composed", composed)
     assert await run_due(any_house.service) == ()
@@ -206,6 +208,43 @@ async def test_a_profile_that_is_gone_when_its_turn_comes_gets_none(
 
     monkeypatch.setattr(any_house.storage, "across", across)
     assert await run_due(any_house.service) == ()
+
+
+async def test_what_another_worker_has_made_meanwhile_is_not_composed_again(
+    any_house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [await profile(any_house) for _ in range(5)]
+    await come_due(any_house, ids[0])
+    found = await any_house.storage.across(DUE, end=2**62, limit=9)
+    assert len(await run_due(any_house.service)) == 5
+
+    async def across(*_: Any, **__: Any) -> Any:
+        return found  # as it was before the other one came
+
+    async def composed(*_: Any) -> Any:
+        raise AssertionError("there is nothing to make")
+
+    monkeypatch.setattr(any_house.storage, "across", across)
+    monkeypatch.setattr(schedule, "composed", composed)
+    assert await run_due(any_house.service) == ()
+
+
+@pytest.mark.parametrize("failure", [StorageUnavailable("gone"), Overloaded("full")])
+async def test_a_store_that_is_away_puts_no_report_off(
+    any_house: Any, monkeypatch: pytest.MonkeyPatch, failure: Exception
+) -> None:
+    id_ = await profile(any_house)
+    await come_due(any_house, id_)
+    compose = schedule.composed
+
+    async def composed(*_: Any) -> Any:
+        raise failure
+
+    monkeypatch.setattr(schedule, "composed", composed)
+    with pytest.raises(type(failure)):
+        await run_due(any_house.service)
+    monkeypatch.setattr(schedule, "composed", compose)
+    assert len(await run_due(any_house.service)) == 1
 
 
 async def test_one_report_that_fails_keeps_no_other_waiting(

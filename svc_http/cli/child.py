@@ -1,0 +1,40 @@
+"""What one of the processes of `svc serve --processes` is: told by its parent, over its stdin."""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from svc_http.cli import failures
+from svc_http.cli.options import load
+from svc_http.server import serving
+from svc_http.server.serving import Opened
+
+
+def main(*, config: str | None, flags: Mapping[str, Any], fd: int, number: int) -> int:
+    """Serve on the socket `fd` until a signal, or until the parent is gone; the exit code."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # it is for the parent
+    try:
+        given = load(config, dict(flags))
+        with socket.socket(fileno=fd) as listening:
+            serving.run_one_of(given, listening, number, _ready)
+    except Exception as failure:
+        told = failures.known(failure, as_json=False)
+        return failures.defect(failure) if told is None else told
+    return 0
+
+
+def _ready(opened: Opened) -> None:
+    told = {"admin": opened.admin, "isEmpty": opened.is_empty}
+    sys.stdout.write(f"{json.dumps(told)}\n")
+    sys.stdout.flush()
+    asyncio.get_running_loop().add_reader(sys.stdin.fileno(), _parent_left)
+
+
+def _parent_left() -> None:
+    asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+    os.kill(os.getpid(), signal.SIGTERM)

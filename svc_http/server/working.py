@@ -1,0 +1,202 @@
+"""What runs beside the requests, or without any: the background workers that the settings choose.
+
+Rule 1: each claims what it does in the store, so that any number of processes may run each.
+Rule 2: whoever has workers looks after the store as well: old answers and deliveries are forgotten,
+        secrets sealed anew, files without a row removed.
+Rule 3: only who has the store alone may take over what was under way before it began. Over a store
+        of several processes, what a dead one held is free when its time is over.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack, suppress
+from functools import partial
+
+from svc_core import idempotency
+from svc_core.ports import SYSTEM
+from svc_http import system
+from svc_http.fetch import Fetcher
+from svc_http.fetch.post import Poster
+from svc_http.media.places import media_of
+from svc_http.providers.speech import Speech
+from svc_http.runtime.opening import (
+    Store,
+    Unusable,
+    checked,
+    fetcher,
+    open_store,
+    poster,
+    recorder,
+    service_of,
+    speech,
+)
+from svc_http.runtime.runtime import Runtime, Worker
+from svc_http.runtime.secret import secured
+from svc_http.runtime.service import Service
+from svc_http.runtime.uses import uses_loop
+from svc_http.server import hypercorn
+from svc_http.settings import Settings
+from svc_http.storage import StoreBusy
+from svc_http.workers import (
+    deliver_loop,
+    ingest_loop,
+    purge_deliveries,
+    renew_secrets,
+    schedule_loop,
+    take_over,
+)
+from svc_http.workers.deliver import PURGE_ROWS_MAX as PURGE_DELIVERIES_MAX
+from svc_http.workers.speak import speak_loop, sweep_loop
+
+PATIENCE_SECONDS = 1.0
+"""How long a start waits for a command to give the file back: a few of them, one after another."""
+
+LOOK_SECONDS = 0.05
+"""How often it looks."""
+
+PURGE_SECONDS = 600.0
+"""How often answers and deliveries that nobody may ask for any more are forgotten."""
+
+PURGE_ROWS_MAX = 1_000  # in one transaction, so that no request waits long for it
+
+
+async def own_store(given: Settings) -> Store:
+    """The store, once a command that has it gives it back; a server keeps it longer than this.
+
+    Raises:
+        StoreBusy, Unusable: as `open_store`.
+    """
+    deadline = system.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            return await open_store(given)
+        except StoreBusy:
+            if system.monotonic() > deadline:
+                raise
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+async def check_media(runtime: Runtime) -> None:
+    """Refuse media that can never be kept; those that cannot be now are tried again.
+
+    Raises:
+        SettingsError: the setting cannot be meant.
+    """
+    try:
+        if runtime.media is not None:
+            await runtime.media.check()
+    except OSError as failure:
+        runtime.journal.failure("media", failure)
+
+
+# -- without a server --------------------------------------------------------------------------
+
+
+def run(given: Settings, on_ready: Callable[[], None]) -> None:
+    """Run the workers of the settings until SIGTERM or SIGINT.
+
+    Raises:
+        SettingsError, Unusable: they cannot start, and why.
+    """
+    made = hypercorn.loop_factory()
+    with (
+        suppress(KeyboardInterrupt),
+        system.sigterm_interrupts(),
+        asyncio.Runner(loop_factory=made) as runner,
+    ):
+        runner.run(_work(checked(given), on_ready))
+
+
+async def _work(given: Settings, on_ready: Callable[[], None]) -> None:
+    voice = speech(given)
+    async with AsyncExitStack() as stack:
+        try:
+            store = await own_store(given)
+        except StoreBusy as busy:
+            raise Unusable(
+                f"a SQLite file has one process, and {busy}; a server runs its own workers "
+                "(SVC_WORKERS), or let both use PostgreSQL"
+            ) from busy
+        stack.push_async_callback(store.close)
+        given = secured(given)
+        reader = await stack.enter_async_context(fetcher(given))
+        sender = poster(given)
+        stack.push_async_callback(sender.aclose)
+        runtime = Runtime(
+            given,
+            store,
+            now=system.now,
+            ids=system.SystemIds(),
+            workers=chosen(given, reader, sender, voice),
+            speech=voice,
+            media=media_of(given, store),
+        )
+        stack.push_async_callback(runtime.stop)
+        hypercorn.drain_on_signals(runtime)
+        await check_media(runtime)
+        await runtime.start()
+        on_ready()
+        await runtime.drain.wait()
+
+
+# -- the workers -------------------------------------------------------------------------------
+
+
+def chosen(
+    given: Settings, reader: Fetcher, sender: Poster, voice: Speech | None
+) -> tuple[Worker, ...]:
+    """The workers that the settings choose, and what goes with any of them."""
+    if not given.workers:
+        return ()
+    named: dict[str, Worker] = {
+        "ingest": lambda runtime: ingest_loop(service_of(runtime), reader),
+        "schedule": lambda runtime: schedule_loop(service_of(runtime)),
+        "deliver": partial(_deliver, sender),
+    }
+    if voice is not None:
+        named["speak"] = _speak
+    return (*(work for name, work in named.items() if given.runs(name)), _purge, _renew, _sweep)
+
+
+async def count_uses(runtime: Runtime) -> None:
+    """Keep when keys were used: of every process that serves, whoever works."""
+    await uses_loop(service_of(runtime), runtime.gate.uses)
+
+
+async def _deliver(sender: Poster, runtime: Runtime) -> None:
+    failed = partial(runtime.journal.failure, "webhook")
+    if runtime.settings.dsn is None:
+        await take_over(service_of(runtime), failed)
+    await deliver_loop(service_of(runtime), sender, runtime.commits, failed)
+
+
+async def _speak(runtime: Runtime) -> None:
+    failed = partial(runtime.journal.failure, "speech")
+    recording = recorder(runtime.settings, runtime.storage, runtime.media)
+    await speak_loop(service_of(runtime), recording, runtime.commits, failed)
+
+
+async def _sweep(runtime: Runtime) -> None:
+    if runtime.media is not None:
+        await sweep_loop(service_of(runtime), runtime.media, runtime.commits)
+
+
+async def _renew(runtime: Runtime) -> None:
+    failed = partial(runtime.journal.failure, "webhook secrets")
+    await renew_secrets(service_of(runtime), failed)
+
+
+async def _purge(runtime: Runtime) -> None:
+    while True:
+        answers = await purge_answers(service_of(runtime))
+        deliveries = await purge_deliveries(service_of(runtime))
+        if answers < PURGE_ROWS_MAX and deliveries < PURGE_DELIVERIES_MAX:
+            await asyncio.sleep(PURGE_SECONDS)
+
+
+async def purge_answers(service: Service) -> int:
+    """Forget some idempotent answers that are past their day (Spec: Limits); how many went."""
+    before = service.now() - idempotency.RETENTION
+    return await service.storage.write(
+        SYSTEM, lambda tx: tx.answers.purge(before, limit=PURGE_ROWS_MAX)
+    )

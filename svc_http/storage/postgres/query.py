@@ -1,0 +1,178 @@
+# ruff: noqa: S608 - identifiers come from declarations and are checked, values are parameters
+"""Lists, counts and searches as statements.
+
+Rule 1: a list walks one index, from its bound on, and looks at what else is asked row by row. Of
+        several filters the one that few rows have is walked (`drivers`); what is not to be walked
+        is written so that no index fits it (`|| ''`, `+ 0`).
+Rule 2: where the filter that is walked has several values, each has a walk of its own: one walk
+        over all of them would be in no order.
+Rule 3: the text depends on what is asked and never on the values, so the server plans it once.
+"""
+
+from svc_core.ports import NO_NUMBER, Position
+from svc_http.storage.asked import Asked
+from svc_http.storage.postgres.table import Table
+
+PROBED_MAX = 200
+"""Counting stops here: enough to tell a rare filter from a common one."""
+
+
+class Query:
+    """A statement in the making: its text, with a question mark for each of its values."""
+
+    def __init__(self, table: Table, asked: Asked, text: str, *values: object) -> None:
+        self._table = table
+        self._asked = asked
+        self.text = text
+        self.values = [*values]
+
+    def add(self, text: str, *values: object) -> "Query":
+        """Go on with the text and its values."""
+        self.text += text
+        self.values += values
+        return self
+
+    def rows(self, owner: str) -> "Query":
+        """The rows of a tenant."""
+        return self.add(f"{self._table.rows} AS c WHERE c.tenant = ?", owner)
+
+    def held(self, owner: str, name: str) -> "Query":
+        """The rows of a tenant that have a facet."""
+        facets, joined = self._table.facets, "c.tenant = f.tenant AND c.id = f.id"
+        self.add(f"{facets} AS f JOIN {self._table.rows} AS c ON {joined}")
+        return self.add(f" WHERE f.name = '{name}' AND f.tenant = ?", owner)
+
+    def bound(self, line: str = "c", after: Position | None = None) -> "Query":
+        """Both ends of the order: of two upper bounds the tighter, where the walk begins."""
+        start, end = self._asked.start, self._asked.end
+        if start is not None:
+            self.add(f" AND {line}.ord >= ?::bigint", start)
+        if after is not None and (end is None or after.order <= end):
+            self.add(f" AND ({line}.ord, {line}.id) < (?::bigint, ?)", after.order, after.id)
+        elif end is not None:
+            self.add(f" AND {line}.ord <= ?::bigint", end)
+        return self
+
+    def check(self, *, but: str | None = None, is_free: bool = False) -> "Query":
+        """What is looked at row by row, but for the filter that is walked.
+
+        Where it `is_free`, the server may also walk what it likes best.
+        """
+        for name, values in self._asked.where.items():
+            if name in self._table.collection.facets and name != but:
+                same = "g.tenant = c.tenant AND g.id = c.id"
+                self.add(f" AND EXISTS (SELECT FROM {self._table.facets} AS g WHERE {same}")
+                self.add(f" AND g.name = '{name}' AND g.value = ANY (?::text[]))", values)
+            elif name != but:
+                unfit = "" if is_free else " || ''"
+                self.add(f" AND c.k_{name}{unfit} = ANY (?::text[])", values)
+        for span in self._asked.spans:
+            self.span(span.name, "" if is_free or span.name == but else " + 0")
+        if self._asked.words:
+            self.add(" AND c.tokens @> ?::text[]", self._asked.words)
+        return self
+
+    def span(self, name: str, unfit: str = "") -> None:
+        """The ranges of a number."""
+        number = f"c.n_{name}{unfit}"
+        for _, low, high, wraps in (span for span in self._asked.spans if span.name == name):
+            if wraps:
+                below = f"{number} BETWEEN {NO_NUMBER + 1} AND ?::bigint"
+                self.add(f" AND ({number} >= ?::bigint OR {below})", low, high)
+            else:
+                self.add(f" AND {number} BETWEEN ?::bigint AND ?::bigint", low, high)
+
+
+class Lists:
+    """The statements that a tenant's list of a collection may come to."""
+
+    def __init__(self, table: Table, owner: str, asked: Asked) -> None:
+        self._table = table
+        self._owner = owner
+        self._asked = asked
+
+    def scan(
+        self, driver: str | None, order: str | None, after: Position | None, count: int
+    ) -> Query:
+        """The rows in the order of the collection, or of a number, which has one more column."""
+        wanted, is_facet = self._asked.where.get(driver or "", ()), self._is_facet(driver)
+        line = "f" if is_facet and order is None else "c"
+        key, sort = ("ord", f"{line}.ord") if order is None else ("number", f"c.n_{order}")
+        if driver != order and (order is not None or driver not in self._asked.where):
+            sort = f"({sort} + 0)"
+        columns = "c.id, c.version, c.ord, c.body" + (f", {sort} AS number" if order else "")
+        made = self._query("")
+        if len(wanted) > 1:
+            made.add(f"SELECT DISTINCT ON (r.{key}, r.id) r.* FROM unnest(?::text[])", wanted)
+            made.add(" AS v (value) CROSS JOIN LATERAL (")
+        made.add(f"SELECT {columns} FROM ")
+        if is_facet and driver is not None:
+            made.held(self._owner, driver)
+        else:
+            made.rows(self._owner)
+        if wanted:
+            walked = "f.value" if is_facet else f"c.k_{driver}"
+            mark = ("v.value",) if len(wanted) > 1 else ("?", *wanted)
+            made.add(f" AND {walked} = {mark[0]}", *mark[1:])
+        made.bound(line, after if order is None else None)
+        if order is not None and after is not None:
+            made.add(f" AND ({sort}, c.id) < (?::bigint, ?)", after.order, after.id)
+        made.check(but=driver).add(f" ORDER BY {sort} DESC, {line}.id DESC LIMIT ?", count)
+        if len(wanted) > 1:
+            made.add(f") AS r ORDER BY r.{key} DESC, r.id DESC LIMIT ?", count)
+        return made
+
+    def count(self, limit: int) -> Query:
+        """How many rows there are, up to a limit; the server chooses how to find them."""
+        made = self._query("SELECT count(*) FROM (SELECT FROM ").rows(self._owner)
+        return made.bound().check(is_free=True).add(" LIMIT ?) AS l", limit)
+
+    def search(self, terms: list[str], after: Position | None, limit: int) -> Query:
+        """The rows that hold most of the terms first; how many of them has one more column."""
+        held = "SELECT count(*) FROM unnest(?::text[]) AS t (term) WHERE t.term = ANY (c.tokens)"
+        columns = f"c.id, c.version, c.ord, c.body, ({held}) AS rank"
+        made = self._query(f"SELECT * FROM (SELECT {columns} FROM ", terms).rows(self._owner)
+        made.add(" AND c.tokens && ?::text[]", terms).bound().check(is_free=True).add(") AS m")
+        if after is not None:
+            place = (after.rank, after.order, after.id)
+            made.add(" WHERE (m.rank, m.ord, m.id) < (?::bigint, ?::bigint, ?)", *place)
+        return made.add(" ORDER BY m.rank DESC, m.ord DESC, m.id DESC LIMIT ?", limit)
+
+    def across(self, limit: int) -> Query:
+        """The rows of every tenant, the lowest first."""
+        is_owned = self._table.collection.scope == "tenant"
+        made = self._query("SELECT c.tenant, c.id, c.version, c.ord, c.body FROM ")
+        made.add(f"{self._table.rows} AS c WHERE " + ("TRUE" if is_owned else "c.tenant = ''"))
+        return made.bound().check().add(" ORDER BY c.ord, c.tenant, c.id LIMIT ?", limit)
+
+    def drivers(self, order: str | None) -> tuple[list[str], list[str]]:
+        """The filters whose index is in the order of a list, and the others that may be walked.
+
+        None may where words are asked for: the server chooses between their index and the list's.
+        """
+        if self._asked.words:
+            return [], []
+        ordered = list(self._asked.where) if order is None else [order]
+        spans = [span.name for span in self._asked.spans if not span.wraps]
+        return ordered, [name for name in (*self._asked.where, *spans) if name not in ordered]
+
+    def probe(self, names: list[str]) -> Query:
+        """How many rows each of some filters finds, up to a limit: a column for each."""
+        made = self._query("SELECT ")
+        for name in names:
+            made.add(f"{', ' if made.values else ''}(SELECT count(*) FROM (SELECT FROM ")
+            if self._is_facet(name):
+                made.held(self._owner, name).add(" AND f.value")
+            else:
+                made.rows(self._owner).add(f" AND c.k_{name}" if name in self._asked.where else "")
+            if name in self._asked.where:
+                made.add(" = ANY (?::text[])", self._asked.where[name])
+            made.span(name)
+            made.add(f" LIMIT {PROBED_MAX}) AS l)")
+        return made
+
+    def _is_facet(self, name: str | None) -> bool:
+        return name in self._table.collection.facets
+
+    def _query(self, text: str, *values: object) -> Query:
+        return Query(self._table, self._asked, text, *values)

@@ -1,0 +1,265 @@
+"""Several real processes over one PostgreSQL database: restarts under load, deaths, ends."""
+
+import http.client
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import pytest
+
+from svc_core import catalog
+from svc_http.cli import main
+from svc_http.server import processes
+from tests.postgres import PostgresServer
+
+SECRET = "0123456789abcdef" * 4
+SECONDS = 60.0
+
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+
+
+@pytest.fixture(scope="module")
+def dsn(postgres: PostgresServer) -> str:
+    return postgres.made_for(catalog.COLLECTIONS)
+
+
+@contextmanager
+def started(
+    serving: Callable[..., Any], dsn: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Any]:
+    folder = tmp_path_factory.mktemp("pair")
+    given = ("--db", dsn, "--port", 0, "--processes", 2, "--no-rate-limits")
+    with serving(*given, cwd=folder, SVC_SECRET=SECRET) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def pair(
+    serving: Callable[..., Any], dsn: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Any]:
+    """Two processes for the tests that leave them as they found them."""
+    with started(serving, dsn, tmp_path_factory) as running:
+        yield running
+        assert running.stop() == (0, "")
+
+
+@pytest.fixture
+def svc(spawn: Callable[..., Any], dsn: str, tmp_path: Path) -> Callable[..., Any]:
+    def run(*arguments: object) -> Any:
+        ran = spawn(*arguments, "--db", dsn, "--json", cwd=tmp_path, SVC_SECRET=SECRET)
+        assert ran.code == 0, ran.err
+        return ran.json
+
+    return run
+
+
+@pytest.fixture
+def key(svc: Callable[..., Any], tmp_path: Path) -> str:
+    """A key of a workspace of its own: commands work on the database while others serve it."""
+    workspace = svc("workspaces", "create", "--name", tmp_path.name, "--plan", "elite")
+    made = svc("keys", "create", "--name", "a", "--workspace", workspace["id"])
+    return str(made["key"])
+
+
+def children(pid: int) -> set[int]:
+    listed = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return {int(each) for each in listed}
+
+
+def until(holds: Callable[[], Any]) -> Any:
+    deadline = time.monotonic() + SECONDS
+    while not (found := holds()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return found
+
+
+def events(running: Any, kind: str) -> list[dict[str, Any]]:
+    return [line for line in map(json.loads, list(running.log)) if line["event"] == kind]
+
+
+class Clients:
+    """Clients that ask again and again, each in its own way; what went wrong with any of them."""
+
+    def __init__(self, origin: str, key: str) -> None:
+        self.host = urlsplit(origin).netloc
+        self.fields = {"Authorization": f"Bearer {key}"}
+        self.failures: list[str] = []
+        self.answers: Counter[tuple[str, int]] = Counter()
+        self.over = threading.Event()
+        self.threads = [
+            threading.Thread(target=self.loop, args=(way, pause), daemon=True)
+            for way, pause in (
+                ("new", 0.0),
+                ("new", 0.02),
+                ("kept", 0.0),
+                ("kept", 0.05),
+                ("kept", 0.7),
+                ("writing", 0.01),
+            )
+        ]
+
+    def loop(self, way: str, pause: float) -> None:
+        client = http.client.HTTPConnection(self.host, timeout=SECONDS)
+        number = 0
+        while not self.over.is_set():
+            number += 1
+            try:
+                if way == "writing":
+                    client.request("POST", "/api/v1/profiles", *self.profile(number))
+                else:
+                    client.request("GET", "/api/v1/profiles?limit=1", headers=self.fields)
+                answer = client.getresponse()
+                answer.read()
+                self.answers[way, answer.status] += 1
+                if answer.status not in {200, 201}:
+                    self.failures.append(f"{way} {answer.status}")
+            except (OSError, http.client.HTTPException) as failure:
+                self.failures.append(f"{way} {number} {failure!r}")
+                client.close()
+            if way == "new":
+                client.close()
+            self.over.wait(pause)
+        client.close()
+
+    def profile(self, number: int) -> tuple[str, dict[str, str]]:
+        body = {"name": f"P{number}", "topic": "Port strikes", "frequency": "manual"}
+        own = {"Content-Type": "application/json", "Idempotency-Key": f"k{number:08}"}
+        return json.dumps(body), self.fields | own
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        for thread in self.threads:
+            thread.start()
+        until(lambda: len(self.answers) >= 3)
+        try:
+            yield
+        finally:
+            self.over.set()
+            for thread in self.threads:
+                thread.join(SECONDS)
+
+
+def test_a_restart_fails_no_request_of_any_client(pair: Any, key: str, svc: Any) -> None:
+    before = children(pair.process.pid)
+    assert len(before) == 2
+    clients = Clients(pair.addresses["api"], key)
+    with clients.asking():
+        for _ in range(2):
+            restarts = len(events(pair, "restarted"))
+            pair.process.send_signal(signal.SIGHUP)
+            until(lambda restarts=restarts: len(events(pair, "restarted")) > restarts)
+    assert clients.failures == []
+    assert {way for way, _ in clients.answers} == {"new", "kept", "writing"}
+    after = children(pair.process.pid)
+    assert len(after) == 2
+    assert after.isdisjoint(before)
+    written = clients.answers["writing", 201]
+    workspace = svc("workspaces", "list")[0]["id"]
+    listed = svc("profiles", "list", "--limit", written + 10, "--workspace", workspace)
+    assert len(listed) == written
+
+
+def test_those_that_are_killed_come_again_each_with_the_socket_of_its_place(
+    pair: Any, key: str, spawn: Callable[..., Any], tmp_path: Path
+) -> None:
+    keeper, ended = pair.process.pid, len(events(pair, "process ended"))
+    before = children(keeper)
+    for pid in before:
+        os.kill(pid, signal.SIGKILL)
+    until(lambda: len(children(keeper) - before) == 2)
+    admin = ("--server", pair.addresses["admin"])
+    until(lambda: spawn("keys", "list", *admin, cwd=tmp_path).code == 0)
+    assert pair.get("/api/v1/profiles", key).status_code == 200
+    told = events(pair, "process ended")[ended:]
+    assert sorted((one["process"], one["code"]) for one in told) == [(1, -9), (2, -9)]
+
+
+def test_a_revoked_key_is_dead_in_every_process(pair: Any, key: str, svc: Any) -> None:
+    for _ in range(20):
+        assert pair.get("/api/v1/profiles", key).status_code == 200
+    (found,) = [each for each in svc("keys", "list") if key.startswith(each["prefix"])]
+    svc("keys", "revoke", found["id"])
+    time.sleep(1.1)  # how long one may be believed whose revocation nobody heard of
+    with httpx2.Client(trust_env=False) as client:
+        for _ in range(20):
+            fields = {"authorization": f"Bearer {key}", "connection": "close"}
+            assert (
+                client.get(f"{pair.addresses['api']}/profiles", headers=fields).status_code == 401
+            )
+
+
+def test_lines_of_the_log_say_which_process_wrote_them(pair: Any) -> None:
+    pair.get("/livez")
+    until(lambda: any('"/livez"' in line for line in pair.log))
+    requests = [line for line in map(json.loads, list(pair.log)) if line["event"] == "request"]
+    assert {line["process"] for line in requests} <= {1, 2}
+
+
+def test_none_outlives_the_one_that_keeps_them(
+    serving: Callable[..., Any], dsn: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with started(serving, dsn, tmp_path_factory) as running:
+        left = children(running.process.pid)
+        running.process.kill()
+        until(lambda: not [pid for pid in left if is_running(pid)])
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+REFUSED = [
+    (("--db", "svc.db"), {}, 2, "needs PostgreSQL"),
+    (("--db", ":memory:"), {}, 2, "needs PostgreSQL"),
+    (("--demo",), {}, 2, "the demo has one process"),
+    (("--db", "{dsn}"), {"SVC_SECRET": ""}, 2, "is missing"),
+    (("--db", "postgresql://ann:s3cret@127.0.0.1:1/x"), {}, 1, "cannot be reached"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "environ", "code", "words"), REFUSED)
+def test_what_keeps_them_from_starting_is_one_line(
+    spawn: Callable[..., Any],
+    dsn: str,
+    tmp_path: Path,
+    arguments: tuple[str, ...],
+    environ: dict[str, str],
+    code: int,
+    words: str,
+) -> None:
+    secret = environ or {"SVC_SECRET": SECRET}
+    given = [text.format(dsn=dsn) for text in arguments]
+    env = {name: value for name, value in secret.items() if value}
+    ran = spawn("serve", "--processes", 2, "--port", 0, *given, cwd=tmp_path, **env)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (code, "", 1)
+    assert words in ran.err
+    assert "s3cret" not in ran.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_that_says_nothing_is_killed_and_that_is_told(
+    here: Path,
+    dsn: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(processes, "START_SECONDS", 0.01)
+    monkeypatch.setenv("SVC_SECRET", SECRET)
+    assert main(["serve", "--db", dsn, "--port", "0", "--processes", "1"]) == 1
+    told = "svc: the server cannot start: process 1 ended with -9 before it answered\n"
+    assert capsys.readouterr() == ("", told)

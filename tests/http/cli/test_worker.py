@@ -1,0 +1,176 @@
+"""`svc worker`: workers without a server, and servers without workers."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc_core import catalog
+from svc_http.server import working
+from svc_http.settings import Settings
+from tests.http.cli.test_webhooks import Sink, until
+from tests.postgres import PostgresServer
+
+SECRET = "0123456789abcdef" * 4
+Svc = Callable[..., Any]
+
+
+class Worker:
+    """A `svc worker` in a process of its own, once it works."""
+
+    def __init__(self, env: dict[str, str], cwd: Path, *arguments: object) -> None:
+        line = [sys.executable, "-m", "svc_http", "worker", "--json", *map(str, arguments)]
+        self.process = subprocess.Popen(
+            line, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        assert self.process.stdout is not None
+        self.told = json.loads(self.process.stdout.readline())
+
+    def end(self, number: int = signal.SIGTERM) -> tuple[int, str]:
+        """Its exit code and what it has logged."""
+        self.process.send_signal(number)
+        _, said = self.process.communicate(timeout=60)
+        return self.process.returncode, said
+
+
+@pytest.fixture
+def working_(environment: Callable[..., dict[str, str]], tmp_path: Path) -> Any:
+    @contextmanager
+    def work(*arguments: object) -> Iterator[Worker]:
+        made = Worker(environment(SVC_SECRET=SECRET), tmp_path, *arguments)
+        try:
+            yield made
+        finally:
+            if made.process.returncode is None:
+                made.end(signal.SIGKILL)
+
+    return work
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    opened = Sink()
+    yield opened
+    opened.close()
+
+
+def test_a_file_that_nobody_serves_may_have_a_worker(working_: Any, tmp_path: Path) -> None:
+    with working_("--db", "svc.db", "--only", "deliver,speak") as worker:
+        assert worker.told == {
+            "workers": ["deliver", "speak"], "db": "svc.db", "pid": worker.process.pid,
+        }  # fmt: skip
+        assert worker.end() == (0, "")
+    assert (tmp_path / "svc.db").exists()
+
+
+def test_a_file_that_is_served_has_no_second_process(
+    serving: Callable[..., Any], spawn: Svc, tmp_path: Path
+) -> None:
+    with serving("--db", "svc.db", "--port", 0, cwd=tmp_path):
+        ran = spawn("worker", "--db", "svc.db", cwd=tmp_path)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (1, "", 1)
+    assert "a SQLite file has one process" in ran.err
+
+
+def test_servers_without_workers_leave_everything_to_those_that_run_alone(
+    serving: Callable[..., Any],
+    spawn: Svc,
+    working_: Any,
+    sink: Sink,
+    postgres: PostgresServer,
+    tmp_path: Path,
+) -> None:
+    dsn = postgres.made_for(catalog.COLLECTIONS)
+    store = ("--db", dsn)
+
+    def svc(*arguments: object) -> Any:
+        ran = spawn(*arguments, *store, "--json", cwd=tmp_path, SVC_SECRET=SECRET)
+        assert ran.code == 0, ran.err
+        return ran.json
+
+    with ExitStack() as stack:
+        given = (*store, "--port", 0, "--workers", "none")
+        stack.enter_context(serving(*given, cwd=tmp_path, SVC_SECRET=SECRET))
+        svc("keys", "create", "--name", "a")
+        hook = svc("webhooks", "create", sink.url)["id"]
+        sink.status = 500
+        for _ in range(7):
+            svc("webhooks", "test", hook)
+        time.sleep(1.5)  # longer than a worker needs to look
+        assert sink.got == []
+
+        workers = [stack.enter_context(working_(*store)) for _ in range(2)]
+        everything = ["ingest", "schedule", "deliver", "speak", "automations"]
+        assert workers[0].told["workers"] == everything
+        until(lambda: svc("webhooks", "show", hook)["status"] == "disabled")
+        assert len(sink.got) == 5  # the fifth failure in a row was the last attempt
+        assert [worker.end() for worker in workers] == [(0, "")] * 2
+        assert len(sink.got) == 5
+
+
+class Slow(list[Any]):
+    """What a receiver got that takes its time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun = threading.Event()
+
+    def append(self, what: Any) -> None:
+        self.begun.set()
+        time.sleep(1.5)
+        super().append(what)
+
+
+@pytest.mark.parametrize(
+    ("signals", "code", "status"),
+    [
+        ((signal.SIGTERM,), 0, "delivered"),
+        ((signal.SIGINT,), 0, "delivered"),
+        ((signal.SIGTERM, signal.SIGINT), -signal.SIGINT, "delivering"),
+        ((signal.SIGINT, signal.SIGTERM), -signal.SIGTERM, "delivering"),
+    ],
+)
+def test_one_that_is_told_to_end_finishes_what_is_under_way_unless_it_is_told_again(
+    working_: Any,
+    svc: Svc,
+    sink: Sink,
+    monkeypatch: pytest.MonkeyPatch,
+    signals: tuple[signal.Signals, ...],
+    code: int,
+    status: str,
+) -> None:
+    monkeypatch.setenv("SVC_SECRET", SECRET)
+    slow = sink.got = Slow()
+    svc("keys", "create", "--name", "a")
+    hook = svc("webhooks", "create", sink.url, "--json").json["id"]
+    svc("webhooks", "test", hook)
+    with working_() as worker:
+        assert slow.begun.wait(60)
+        worker.process.send_signal(signals[0])
+        for number in signals[1:]:
+            time.sleep(0.3)
+            worker.process.send_signal(number)
+        worker.process.communicate(timeout=60)
+    assert worker.process.returncode == code
+    (told,) = svc("webhooks", "deliveries", hook, "--json").json
+    assert (told["status"], len(told["attempts"])) == (status, 1)
+
+
+def test_in_this_process_it_ends_as_it_does_in_one_of_its_own(tmp_path: Path) -> None:
+    told: list[str] = []
+
+    def ready() -> None:
+        told.append("ready")
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    working.run(Settings(db=str(tmp_path / "svc.db"), secret=SECRET), ready)
+    assert told == ["ready"]

