@@ -15,6 +15,7 @@ from svc_http.shared import redis as redis_module
 from svc_http.shared.circuit import Circuit
 from svc_http.shared.postgres import on_postgres
 from svc_http.shared.redis import BATCH_MAX, on_redis
+from tests.postgres import PostgresServer
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 NOON = int(NOW.timestamp())
@@ -263,7 +264,7 @@ def test_failures_that_count_no_more_are_taken_away(database_place):
 
 
 def test_several_processes_may_make_the_tables_at_once(postgres):
-    dsn = postgres.fresh()
+    dsn = postgres.dsn(postgres.fresh())
 
     async def go():
         places = [on_postgres(dsn) for _ in range(8)]
@@ -274,24 +275,25 @@ def test_several_processes_may_make_the_tables_at_once(postgres):
     assert {counted.used[0] for counted in asyncio.run(go())} == {0, 1, 2, 3}
 
 
-def test_a_database_that_is_gone_is_down_and_comes_back_by_itself(database_place, postgres, soon):
-    place = database_place
-    place.run(place.one.counters.hit(METER.pools, NOON))
-    postgres.kill()
-    try:
-        for one in place.both:
-            with pytest.raises(SharedUnavailable):
-                place.run(one.counters.hit(METER.pools, NOON))
-    finally:
-        postgres.start()
+def test_a_database_that_is_gone_is_down_and_comes_back_by_itself(soon):
+    server = PostgresServer()
+    with asyncio.Runner() as runner:
+        place = on_postgres(server.dsn())
+        place.circuit.seconds = 10.0
 
-    def counted():
-        try:
-            return [place.run(one.counters.hit(METER.pools, NOON)) for one in place.both]
-        except SharedUnavailable:
-            return None
+        async def counted():
+            try:
+                return await place.counters.hit(METER.pools, NOON)
+            except SharedUnavailable:
+                return None
 
-    soon(counted)
+        assert runner.run(counted()) is not None
+        server.kill()
+        assert runner.run(counted()) is None
+        server.start()
+        assert soon(lambda: runner.run(counted())) is not None
+        runner.run(place.close())
+    server.close()
 
 
 def test_who_hears_of_a_database_is_told_that_something_may_have_been_missed(database_place):
