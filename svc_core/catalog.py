@@ -3,7 +3,7 @@
 from typing import Any
 
 from svc_core import accounts, changes, news, profiles, reports, webhooks
-from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES
+from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES, lockouts
 from svc_core.changes import operations as feed
 from svc_core.ledger import local_operations as ledger_local
 from svc_core.ledger import operations as ledger
@@ -36,6 +36,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *accounts.LOCAL_OPERATIONS,
+    *lockouts.LOCAL_OPERATIONS,
     *sources.LOCAL_OPERATIONS,
     *reports_local.LOCAL_OPERATIONS,
     *ledger_local.LOCAL_OPERATIONS,

@@ -32,6 +32,7 @@ from svc_http.requests.edge import Edge
 from svc_http.requests.pages import Pages
 from svc_http.runtime.runtime import Closing, Runtime, Worker
 from svc_http.settings import Settings
+from svc_http.shared import Shared
 
 AUDIO_TEXT = "/reports/{reportId}/audio-text"
 
@@ -60,6 +61,11 @@ class Service(Starlette):
             "svc_requests_in_flight",
             "Requests being worked on, this one included.",
             lambda: self.edge.in_flight,
+        )
+        runtime.metrics.gauge(
+            "svc_counters_up",
+            "Whether requests can be counted where processes share their counts.",
+            lambda: not runtime.shared.circuit.is_down,
         )
         runtime.metrics.gauge(
             "svc_streams_open", "Event streams being sent.", lambda: len(runtime.streams)
@@ -101,6 +107,7 @@ def build(
     speech: Speech | None = None,
     media: Media | None = None,
     number: int | None = None,
+    shared: Shared | None = None,
 ) -> Service:
     """The service over `storage`.
 
@@ -109,6 +116,7 @@ def build(
     they ended. `routes` are Starlette routes and mounts of the host, asked after ours. `speech` is
     what reads reports aloud; `media` is where recordings are, without it the place of the settings.
     `number` tells apart, in their log, processes that serve together.
+    `shared` is where processes share their counts; without it each counts for itself.
 
     Raises:
         ValueError: the settings have no secret.
@@ -127,6 +135,7 @@ def build(
         speech=speech,
         media=media or media_of(settings, storage),
         number=number,
+        shared=shared,
     )
     return Service(runtime, _chosen(operations, settings), routes)
 

@@ -25,6 +25,7 @@ from svc_http.settings_text import (
     Reader,
     argv,
     choice,
+    counting_place,
     evm_address,
     instant,
     integer,
@@ -136,6 +137,22 @@ class Settings:
         read=choice(*plans.PRESETS),
     )
     rate_limits: bool = _setting(True, "false", "Whether requests are counted and limited by plan.")
+    counters: str | None = _setting(
+        None,
+        "redis://127.0.0.1:6379/0",
+        "Where requests and unknown keys are counted: `memory`, in each process for itself; "
+        "`database`, in the PostgreSQL database; or the `redis://` or `rediss://` address of a "
+        'Redis or Valkey server (`pip install "svc[redis]"`). Default: `database` with PostgreSQL, '
+        "else `memory`.",
+        read=counting_place,
+        shown=lambda place: repr(place and shown(place)),
+    )
+    counters_down: Literal["refuse", "admit"] = _setting(
+        "refuse",
+        "admit",
+        "What becomes of requests with a key while they cannot be counted: they get 503, or they "
+        "are let in uncounted, without the fields that tell of limits.",
+    )
     allow_private_fetch: bool | None = _setting(
         None,
         "true",
@@ -278,6 +295,8 @@ class Settings:
             raise _refused("media", "is missing, and db keeps nothing on a disk")
         if self.media_place == DATABASE and self.media_base_url is not None:
             raise _refused("media", "is database, where no CDN finds what media_base_url serves")
+        if self.counters == "database" and self.dsn is None:
+            raise _refused("counters", "is database, and db is no PostgreSQL database")
 
     def runs(self, worker: str) -> bool:
         """Whether a background worker was chosen."""
@@ -295,6 +314,13 @@ class Settings:
     def dsn(self) -> str | None:
         """The address of the PostgreSQL database; None where there is none."""
         return self.db if self.db.startswith(POSTGRES) else None
+
+    @property
+    def counting_place(self) -> str:
+        """Where requests are counted: `memory`, or the address of a database or a server."""
+        if self.counters not in {None, "database"}:
+            return str(self.counters)
+        return self.dsn or "memory"
 
     @property
     def file(self) -> str | None:

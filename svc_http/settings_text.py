@@ -79,6 +79,21 @@ def shown(place: str) -> str:
     return f"{scheme}://{people.partition(':')[0]}{at}{re.split('[?#]', where)[0]}"
 
 
+def counting_place(text: str) -> str:
+    """Where requests are counted; what is wrong with an address is told without its password."""
+    if text in {"memory", "database"}:
+        return text
+    try:
+        parts = urlsplit(text)
+        is_place = parts.port != 0 and re.fullmatch("/?[0-9]*", parts.path) and parts.hostname
+    except ValueError:
+        is_place = None
+    if not is_place or parts.scheme not in {"redis", "rediss"}:
+        why = "must be memory, database, or an address such as redis://:PASSWORD@HOST:6379/0"
+        raise ValueError(f"{why}, its password percent-encoded")
+    return text
+
+
 def integer(least: int, most: int) -> Reader:
     """A whole number in ASCII digits, both bounds included."""
 

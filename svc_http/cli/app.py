@@ -17,7 +17,7 @@ from svc_http.cli.files import STREAM
 _BY_HAND: Final = {
     "serve": ("serve:serve", "Run the server; --demo needs no setup."),
     "worker": ("worker:worker", "Run the background workers, without a server."),
-    "db": ("database:app", "Check, migrate, back up and restore the database file."),
+    "db": ("database:app", "Check, migrate, copy, back up and restore the database."),
     "openapi": ("documents:openapi", "Print the OpenAPI 3.1 document."),
     "doctor": ("doctor:doctor", "Check that the server has everything it needs."),
     "version": ("documents:version", "Print the versions of svc, Python and SQLite."),

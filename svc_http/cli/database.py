@@ -85,8 +85,7 @@ def copy(
         return
     show.outline({"source": found["source"], "target": found["target"]})
     show.lines("")
-    columns = ("part", "tenants", "source", "target")
-    show.table(_by_part(found["rows"]), columns, "There is nothing in it.")
+    show.table(found["rows"], ("part", "tenant", "source", "target"), "There is nothing in it.")
     show.lines("", f"Ledgers whose seals lead to the root of their head: {len(done.ledgers)}, all.")
     if media is not None:
         show.lines(f"Audio files stay where they are: set SVC_MEDIA={media} for the copy.")
@@ -166,34 +165,16 @@ def describe(db: str) -> dict[str, Any]:
     }
 
 
-# -- what was compared -------------------------------------------------------------------------
-
-
 def _compared(done: "Copied") -> dict[str, Any]:
-    """Every part of every tenant with its rows on both sides, and every ledger."""
+    """The rows of every tenant in every part, on both sides, and every ledger."""
     ours, theirs = done.source.counts, done.target.counts
-    places = [
-        {"part": place[0], "tenant": place[1], "source": ours[place], "target": theirs[place]}
-        for place in ours
-    ]
-    ledgers = [
-        {
-            "tenant": tenant,
-            "ledger": head.ledger,
-            "size": head.size,
-            "rootHash": b64encode(head.root).decode(),
-        }
-        for tenant, head in done.ledgers.items()
-    ]
-    return {"rows": places, "ledgers": ledgers}
-
-
-def _by_part(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    parts: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        name = row["part"]
-        part = parts.setdefault(name, {"part": name, "tenants": 0, "source": 0, "target": 0})
-        part["tenants"] += 1
-        part["source"] += row["source"]
-        part["target"] += row["target"]
-    return list(parts.values())
+    return {
+        "rows": [
+            {"part": place[0], "tenant": place[1], "source": ours[place], "target": theirs[place]}
+            for place in ours
+        ],
+        "ledgers": [
+            {"tenant": tenant, "size": head.size, "rootHash": b64encode(head.root).decode()}
+            for tenant, head in done.ledgers.items()
+        ],
+    }

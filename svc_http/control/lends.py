@@ -15,6 +15,7 @@ from svc_core.access.plans import PlanTable
 from svc_core.host import Progress, Tell
 from svc_core.ledger.local_operations import Exports, UnreadableExport
 from svc_core.news.sources import Outcome, SourceReader
+from svc_core.ports import Lockouts
 from svc_core.problem import Problem
 from svc_core.reports.local_operations import Speaker
 from svc_core.reports.speaking import Task
@@ -99,6 +100,7 @@ def operator(runtime: Runtime, failed: Callable[[BaseException], None]) -> Opera
         SourceReader: _Publishers(service, partial(fetcher, runtime.settings)),
         Speaker: Voice(service, make),
         Exports: _Files(),
+        Lockouts: runtime.shared.lockouts,
     }
     lending = attrs.evolve(service, host=attrs.evolve(service.host, lends=lent))
     return Operator(lending, lambda: runtime.site(runtime.now()), failed)

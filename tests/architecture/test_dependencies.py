@@ -42,6 +42,8 @@ def declared(root: Path) -> dict[str, set[str]]:
         "testing": core | _names(extras["testing"]),
         "speech": _names(extras["speech"]),
         "server": server,
+        "postgres": server | _names(extras["postgres"]),
+        "redis": server | _names(extras["redis"]),
         "s3": server | _names(extras["s3"]),
     }
 
@@ -51,6 +53,10 @@ def _kind(module: str) -> str:
         return "testing"
     if module == "svc_http.providers.espeak_process":
         return "speech"  # a program of its own, which imports nothing of ours
+    if module.startswith("svc_http.storage.postgres"):
+        return "postgres"  # loaded where the settings name a database on a server
+    if module in {"svc_http.shared.postgres", "svc_http.shared.redis"}:
+        return module.rpartition(".")[2]  # which is loaded where the settings name it
     if module == "svc_http.media.bucket":
         return "s3"  # loaded when a bucket is used, and says which extra it needs
     # The feed reader is loaded when a feed is read, and says which extra it needs.

@@ -56,6 +56,7 @@ def runner() -> Iterator[asyncio.Runner]:
         yield made
 
 
+ROOT = Path(__file__).parents[2]
 LEDGER = "led_0123456789abcdef01234567"
 
 Place = Path | str
@@ -280,6 +281,31 @@ def test_a_restored_feed_has_another_life(
     sync.close()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_store_is_read_as_it_was_when_the_copy_began(
+    kind: str, places: Places, runner: asyncio.Runner, filled: Any
+) -> None:
+    source, target = places.made(kind), places.file()
+    filled(source)
+    sync = SyncStore(places.opened(source), runner.run)
+
+    async def backed_up() -> Copied:
+        alone: Any = {"is_alone": False}
+        shared = (
+            tables.reading(source)
+            if kind == "database"
+            else files.reading(source, SAMPLES, **alone)
+        )
+        async with shared as held, filling(target, await held.epoch()) as made:
+            await sync.store.write("ann", lambda tx: tx.documents.delete(NOTES, "n0001"))
+            await sync.store.write("ann", lambda tx: tx.changes.append(a_change(5)))
+            return await copying.copy(held, made, SAMPLES, with_seals=True, tell=silent)
+
+    counts = runner.run(backed_up()).target.counts
+    assert (counts["sample_notes", "ann"], counts["changes", "/ann"]) == (NOTES_MADE, 4)
+    sync.close()
+
+
 # -- what is refused ---------------------------------------------------------------------------
 
 
@@ -452,7 +478,8 @@ def test_a_copy_that_is_killed_is_no_database_until_it_was_repeated(
     filled(source)
     for rows in (1, NOTES_MADE + 10, 2 * NOTES_MADE):
         command = [sys.executable, "-c", KILLED, str(source), str(target), str(rows)]
-        assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+        killed = subprocess.run(command, cwd=ROOT, check=False)
+        assert killed.returncode == -signal.SIGKILL
         with pytest.raises((sqlite3.DatabaseError, Unfit), match=r"not a database|not finished"):
             places.opened(target)
         with pytest.raises((Unfit, sqlite3.DatabaseError)):

@@ -15,17 +15,16 @@ from svc_core import compact
 from svc_core.ports import Collection, SealedLine
 from svc_http.storage.errors import Unfit
 from svc_http.storage.parts import (
-    ANSWERS,
     BATCH_ROWS,
     CHANGES,
-    CHECKPOINTS,
     LEDGERS,
     LINES,
-    NODES,
     Part,
     Row,
+    columns_of,
     parts_of,
     record_of,
+    selection,
     table_of,
 )
 from svc_http.storage.postgres import migrations, unfinished
@@ -35,25 +34,7 @@ from svc_http.storage.postgres.maintenance import tended
 
 _json = compact.encoder(ascii_only=True)
 
-_ENTRY = ("scope", "position", "resource_type", "entry")
-_COLUMNS: Mapping[Part, tuple[str, ...]] = {
-    CHANGES: _ENTRY,
-    ANSWERS: ("tenant", "operation", "key", "fingerprint", "status", "headers", "body", "at"),
-    LEDGERS: ("tenant", "size", "state"),
-    LINES: ("tenant", "seq", "id", "subject", "opens", "recorded_at", "keys", "seal", "line"),
-    NODES: ("tenant", "level", "number", "hash"),
-    CHECKPOINTS: ("tenant", "day", "size", "text"),
-}
-_DOCUMENT = ("tenant", "id", "version", "body")
-
-_ORDER: Mapping[Part, str] = {
-    CHANGES: "seq",
-    ANSWERS: "tenant, operation, key",
-    LEDGERS: "tenant",
-    LINES: "tenant, seq",
-    NODES: "tenant, level, number",
-    CHECKPOINTS: "tenant, day",
-}
+_ENTRY = "scope, position, resource_type, entry"
 
 _PATIENT = "SET idle_in_transaction_session_timeout = 0"
 """Between two batches stands the other side of a copy, which takes its time."""
@@ -81,11 +62,8 @@ class PostgresHeld:
 
     async def rows(self, part: Part) -> AsyncIterator[list[Row]]:
         """The rows of a part, in their order."""
-        columns = ", ".join(_COLUMNS.get(part, _DOCUMENT))
-        order = _ORDER.get(part, "tenant, id")
-        cursor = await self._connection.cursor(
-            f"SELECT {columns} FROM {table_of(part)} ORDER BY {order}"
-        )
+        columns = _ENTRY if part == CHANGES else None
+        cursor = await self._connection.cursor(selection(part, columns))
         while found := await cursor.fetch(BATCH_ROWS):
             yield [_read(part, tuple(row)) for row in found]
 
@@ -107,14 +85,14 @@ class PostgresFilled(PostgresHeld):
         elif part == LINES:
             lines = [(row[0], SealedLine(*row[1:])) for row in rows]
             keys = {(tenant, digest_of(k), line.seq) for tenant, line in lines for k in line.keys}
-            await self._add(part, _COLUMNS[part], ((who, *row_of(line)) for who, line in lines))
-            await self._add("ledger_keys", ("tenant", "digest", "seq"), keys)
+            await self._add(part, columns_of(part), ((who, *row_of(line)) for who, line in lines))
+            await self._add("ledger_keys", "tenant, digest, seq", keys)
         elif part == LEDGERS:
             # The time of the last line is known once it is there.
-            columns = (*_COLUMNS[part], "recorded_at")
+            columns = f"{columns_of(part)}, recorded_at"
             await self._add(part, columns, ((*row, "") for row in rows))
         else:
-            await self._add(part, _COLUMNS[part], rows)
+            await self._add(part, columns_of(part), rows)
 
     async def _add_documents(self, made: Stored, rows: Sequence[Row]) -> None:
         table, number = made
@@ -124,11 +102,13 @@ class PostgresFilled(PostgresHeld):
             found.append((tenant, id_, version, *table.values(number, record)))
             for name, values in record.facets.items():
                 facets += [(tenant, id_, name, value, record.order) for value in values]
-        await self._add(table.rows, (*_DOCUMENT[:3], *table.columns), found)
-        await self._add(table.facet_rows, ("tenant", "id", "name", "value", "ord"), facets)
+        await self._add(table.rows, f"tenant, id, version, {', '.join(table.columns)}", found)
+        await self._add(table.facets, "tenant, id, name, value, ord", facets)
 
-    async def _add(self, table: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
-        await self._connection.copy_records_to_table(table, columns=columns, records=rows)
+    async def _add(self, table: str, columns: str, rows: Iterable[Row]) -> None:
+        await self._connection.copy_records_to_table(
+            table, columns=columns.split(", "), records=rows
+        )
 
 
 @asynccontextmanager

@@ -18,17 +18,16 @@ from typing import Any, Final
 from svc_core.ports import Collection, SealedLine
 from svc_http.storage.errors import Unfit
 from svc_http.storage.parts import (
-    ANSWERS,
     BATCH_ROWS,
-    CHANGES,
-    CHECKPOINTS,
     LEDGERS,
     LINES,
     NODES,
     Part,
     Row,
+    columns_of,
     parts_of,
     record_of,
+    selection,
     table_of,
 )
 from svc_http.storage.sqlite.connection import LOGS, OWNER_ONLY, connect_reader, connect_writer
@@ -43,13 +42,7 @@ from svc_http.storage.sqlite.texts import Texts
 UNFINISHED: Final = b"svc db copy makes a database here, or was ended before it was whole.\n"
 """What stands in the place of a file that is not whole yet."""
 
-_CHANGE = "scope, position, id, change_type, resource_type, resource_id, version, occurred_at, path"
-_ANSWER = "tenant, operation, key, fingerprint, status, headers, body, at"
-
 _READ: Mapping[Part, str] = {
-    CHANGES: f"SELECT {_CHANGE} FROM changes ORDER BY seq",
-    ANSWERS: f"SELECT {_ANSWER} FROM answers ORDER BY tenant, operation, key",
-    LEDGERS: "SELECT tenant, size, state FROM ledgers ORDER BY tenant",
     LINES: (
         "SELECT g.tenant, place, id, subject, opens, recorded_at, keys, seal, line"
         " FROM ledgers AS g"
@@ -60,15 +53,6 @@ _READ: Mapping[Part, str] = {
         "SELECT tenant, level, n.number, hash FROM ledgers AS g"
         " CROSS JOIN ledger_nodes AS n ON n.ledger = g.number ORDER BY tenant, level, n.number"
     ),
-    CHECKPOINTS: "SELECT tenant, day, size, text FROM ledger_checkpoints ORDER BY tenant, day",
-}
-
-_ADD: Mapping[Part, str] = {
-    CHANGES: f"INSERT INTO changes ({_CHANGE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    ANSWERS: f"INSERT INTO answers ({_ANSWER}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-    LEDGERS: "INSERT INTO ledgers (number, tenant, size, state) VALUES (?, ?, ?, ?)",
-    NODES: "INSERT INTO ledger_nodes (ledger, level, number, hash) VALUES (?, ?, ?, ?)",
-    CHECKPOINTS: "INSERT INTO ledger_checkpoints (tenant, day, size, text) VALUES (?, ?, ?, ?)",
 }
 
 _FAST = (
@@ -102,8 +86,7 @@ class SqliteHeld:
 
     async def rows(self, part: Part) -> AsyncIterator[list[Row]]:
         """The rows of a part, in their order."""
-        rows = f"SELECT tenant, id, version, body FROM {table_of(part)} ORDER BY tenant, id"
-        cursor = self._connection.execute(_READ.get(part, rows))
+        cursor = self._connection.execute(_READ.get(part) or selection(part))
         while found := cursor.fetchmany(BATCH_ROWS):
             yield [(row[0], *sealed(row[1:])) for row in found] if part == LINES else found
 
@@ -127,18 +110,21 @@ class SqliteFilled(SqliteHeld):
             for tenant, lines in groupby(rows, key=itemgetter(0)):
                 sealed_lines = [SealedLine(*line[1:]) for line in lines]
                 add_lines(self._connection, self._numbers[tenant], sealed_lines)
+        elif part == LEDGERS:
+            first = len(self._numbers) + 1
+            self._numbers |= {row[0]: number for number, row in enumerate(rows, first)}
+            columns = "number, tenant, size, state"
+            self._insert(part, columns, [(self._numbers[row[0]], *row) for row in rows])
+        elif part == NODES:
+            nodes = [(self._numbers[tenant], *node) for tenant, *node in rows]
+            self._insert(part, "ledger, level, number, hash", nodes)
         else:
-            self._connection.executemany(_ADD[part], self._numbered(part, rows))
+            self._insert(part, columns_of(part), rows)
 
-    def _numbered(self, part: Part, rows: Sequence[Row]) -> Iterable[Row]:
-        """The rows as the file has them: a ledger is a number in it."""
-        if part == LEDGERS:
-            for tenant, *_ in rows:
-                self._numbers[tenant] = len(self._numbers) + 1
-            return [(self._numbers[row[0]], *row) for row in rows]
-        if part == NODES:
-            return [(self._numbers[tenant], *node) for tenant, *node in rows]
-        return rows
+    def _insert(self, part: Part, columns: str, rows: Sequence[Row]) -> None:
+        marks = ", ".join("?" * len(rows[0]))
+        statement = f"INSERT INTO {table_of(part)} ({columns}) VALUES ({marks})"
+        self._connection.executemany(statement, rows)
 
     def _add_documents(self, made: Table, rows: Sequence[Row]) -> None:
         for tenant, id_, version, raw in rows:

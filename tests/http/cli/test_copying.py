@@ -1,0 +1,210 @@
+"""`svc db copy`, and the other commands of `svc db` on PostgreSQL: a store moves whole or not."""
+
+import sqlite3
+import stat
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc_http.storage.sqlite.lock import FileLock
+from tests.postgres import PostgresServer
+
+Svc = Callable[..., Any]
+PASSWORD = "hunter2"
+
+
+@pytest.fixture
+def empty(postgres: PostgresServer) -> Callable[[], str]:
+    """Makes databases without a table."""
+    return lambda: postgres.dsn(postgres.fresh())
+
+
+def said(svc: Svc, *where: object) -> dict[str, Any]:
+    """What a store says of itself."""
+    return {
+        "keys": svc("keys", "list", "--json", *where).json,
+        "profiles": svc("profiles", "list", "--json", *where).json,
+        "vkey": svc("ledger", "key", "--json", *where).json,
+        "lines": svc("ledger", "records", "--json", *where).json,
+        "verdict": svc("ledger", "check", "--json", *where).json,
+        "changes": svc("changes", "list", "--json", *where).json,
+        "mark": svc("changes", "head", "--json", *where).json,
+    }
+
+
+REPEATED = (
+    "ledger",
+    "open",
+    "--type",
+    "vessel",
+    "--label",
+    "Nord",
+    "--idempotency-key",
+    "the-first",
+)
+
+
+@pytest.fixture
+def secret(svc: Svc, here: Path) -> str:
+    """The secret of a file `svc.db` with something of everything, beside which it is kept."""
+    svc("workspaces", "create", "--name", "acme", "--plan", "elite")
+    svc("keys", "create", "--name", "a")
+    svc("profiles", "create", "--name", "Ports", "--topic", "Strikes", "--frequency", "manual")
+    svc(*REPEATED)
+    return (here / "svc.db.secret").read_text("ascii").strip()
+
+
+# -- copy --------------------------------------------------------------------------------------
+
+
+def test_a_store_goes_to_postgresql_and_back_and_says_the_same(
+    svc: Svc, here: Path, secret: str, empty: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, first = said(svc), svc(*REPEATED, "--json").json
+    monkeypatch.setenv("SVC_SECRET", secret)
+    dsn = empty()
+
+    there = svc("db", "copy", "svc.db", dsn, "--json")
+
+    assert there.code == 0, there.err
+    rows = {(row["part"], row["source"], row["target"]) for row in there.json["rows"]}
+    assert {("keys", 1, 1), ("profiles", 1, 1), ("ledger_lines", 1, 1), ("changes", 3, 3)} <= rows
+    (ledger,) = there.json["ledgers"]
+    verdict = before["verdict"]
+    assert (ledger["size"], ledger["rootHash"]) == (1, verdict["rootHash"])
+    assert said(svc, "--db", dsn) == before
+    assert svc(*REPEATED, "--json", "--db", dsn).json == first
+
+    svc("profiles", "create", "--name", "Rails", "--topic", "Strikes", "--frequency", "manual",
+        "--db", dsn)  # fmt: skip
+    now = said(svc, "--db", dsn)
+    back = svc("db", "copy", dsn, "back.db")
+    assert back.code == 0, back.err
+    assert "Ledgers whose seals lead to the root of their head: 1, all." in back.out
+    assert said(svc, "--db", "back.db") == now
+    news = svc(
+        "changes", "list", "--after", before["mark"]["watermark"], "--db", "back.db", "--json"
+    )
+    assert [row["resourceType"] for row in news.json["data"]] == ["profile", "subscription"]
+
+
+def test_a_file_takes_its_secret_and_its_recordings_with_it(
+    svc: Svc, here: Path, secret: str
+) -> None:
+    before = said(svc)
+    recording = f"{'0' * 64}.mp3"
+    (here / "svc.db.media").mkdir()
+    (here / "svc.db.media" / recording).write_bytes(b"sound")
+
+    assert svc("db", "copy", "svc.db", "copy.db").code == 0
+
+    assert said(svc, "--db", "copy.db") == before
+    assert (here / "copy.db.secret").read_text().strip() == secret
+    for name in ("copy.db", "copy.db.secret"):
+        assert stat.S_IMODE((here / name).stat().st_mode) == 0o600
+    assert (here / "copy.db.media" / recording).read_bytes() == b"sound"
+
+
+def test_what_cannot_be_copied_is_told_in_a_line_and_nothing_is_made(
+    svc: Svc, here: Path, secret: str, empty: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "text.db").write_text("This is no database.\n" * 100)
+    with closing(sqlite3.connect(here / "old.db")) as old:
+        with closing(sqlite3.connect(here / "svc.db")) as present:
+            present.backup(old)
+        old.execute("DELETE FROM shapes WHERE collection = 'news'")
+        old.commit()
+    svc("keys", "create", "--name", "b", "--db", "other.db")
+
+    def refused(source: object, target: object, code: int, words: str) -> None:
+        ran = svc("db", "copy", source, target)
+        assert (ran.code, ran.out, ran.err.count("\n")) == (code, "", 1)
+        assert words in ran.err
+
+    refused("missing.db", "new.db", 1, "there is no database")
+    refused("text.db", "new.db", 1, "cannot be read")
+    refused("old.db", "new.db", 1, "is of another version; run: svc db migrate --db old.db")
+    refused(":memory:", "new.db", 1, "its server's alone")
+    refused("svc.db", ":memory:", 1, "its server's alone")
+    refused("svc.db", "other.db", 1, "other.db.secret is not the secret of svc.db")
+    (here / "other.db.secret").unlink()
+    refused("svc.db", "other.db", 1, "other.db exists and is not empty")
+    refused("svc.db", "svc.db", 1, "in use")
+    refused("svc.db", empty(), 2, "SVC_SECRET_FILE=svc.db.secret")
+    lock = FileLock(here / "svc.db")
+    refused("svc.db", "new.db", 1, "in use")
+    lock.release()
+    (here / "svc.db.secret").unlink()
+    refused("svc.db", "new.db", 1, "SVC_SECRET is not the secret of svc.db")
+    monkeypatch.setenv("SVC_SECRET", "another one, of the right length: 0123456789")
+    refused("svc.db", "new.db", 1, "SVC_SECRET is not the secret of svc.db")
+    assert [*here.glob("new.db*")] == []
+    assert [row["name"] for row in svc("keys", "list", "--json", "--db", "other.db").json] == ["b"]
+
+
+# -- PostgreSQL --------------------------------------------------------------------------------
+
+
+def test_migrations_are_shown_and_taken(svc: Svc, empty: Any) -> None:
+    dsn = empty()
+    before = svc("db", "status", "--db", dsn, "--json").json
+    assert (before["exists"], before["applied"]) == (True, [])
+    dry = svc("db", "migrate", "--dry-run", "--db", dsn, "--json")
+    assert (dry.code, dry.json["steps"]) == (1, before["pending"])
+    taken = svc("db", "migrate", "--db", dsn, "--json").json
+    assert taken["steps"] == before["pending"]
+    assert svc("db", "migrate", "--dry-run", "--db", dsn).code == 0
+    after = svc("db", "status", "--db", dsn, "--json").json
+    assert [step["step"] for step in after["applied"]] == taken["steps"]
+    assert svc("doctor", "--db", dsn).code == 0
+
+
+def test_a_backup_is_a_file_and_is_restored_into_either_kind(
+    svc: Svc, here: Path, secret: str, empty: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SVC_SECRET", secret)
+    first, second = empty(), empty()
+    svc("db", "copy", "svc.db", first)
+    before = said(svc, "--db", first)
+    made = svc("db", "backup", "backup.db", "--db", first, "--json").json
+    assert made["sizeBytes"] == (here / "backup.db").stat().st_size
+    assert svc("db", "backup", "backup.db", "--db", first).code == 1
+    busy = svc("db", "restore", "backup.db", "--db", first)
+    assert (busy.code, "not empty" in busy.err) == (1, True)
+    for where in (second, "restored.db"):
+        done = svc("db", "restore", "backup.db", "--db", where, "--json")
+        assert (done.code, done.json["setAside"]) == (0, None)
+        after = said(svc, "--db", where)
+        assert (after["keys"], after["lines"]) == (before["keys"], before["lines"])
+        assert after["changes"]["data"] == before["changes"]["data"]
+        mark = before["mark"]["watermark"]
+        gone = svc("changes", "list", "--after", mark, "--db", where, "--json")
+        assert (gone.code, gone.json["code"]) == (1, "WATERMARK_GONE")
+
+
+def test_no_command_tells_the_password_of_a_database(
+    svc: Svc, here: Path, secret: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SVC_SECRET", secret)
+    for dsn in (
+        f"postgresql://ann:{PASSWORD}@127.0.0.1:1/none",
+        f"postgresql://127.0.0.1:1/none?user=ann&password={PASSWORD}",
+        f"postgresql://ann:{PASSWORD}@127.0.0.1:port/none",
+    ):
+        for words in (
+            ("status", "--db", dsn),
+            ("migrate", "--db", dsn),
+            ("backup", "copy.db", "--db", dsn),
+            ("restore", "svc.db", "--db", dsn),
+            ("copy", "svc.db", dsn),
+            ("copy", dsn, "copy.db"),
+        ):
+            ran = svc("db", *words)
+            assert (ran.code, ran.out, ran.err.count("\n")) == (1, "", 1)
+            assert PASSWORD not in ran.err
+            assert "postgresql://" in ran.err
+        assert PASSWORD not in svc("doctor", "--db", dsn).out
+    assert [*here.glob("copy.db*")] == []
