@@ -78,7 +78,8 @@ def copy(
     given = load(config, {})
     with show.bar("db copy") as news:
         done = asyncio.run(care.copy(given, source, target, news))
-    found = {"source": shown(source), "target": shown(target), **_compared(done)}
+    media = care.media_left(given, source, target)
+    found = {"source": shown(source), "target": shown(target), **_compared(done), "media": media}
     if answer.json:
         show.as_json(found)
         return
@@ -86,6 +87,8 @@ def copy(
     show.lines("")
     show.table(found["rows"], ("part", "tenant", "source", "target"), "There is nothing in it.")
     show.lines("", f"Ledgers whose seals lead to the root of their head: {len(done.ledgers)}, all.")
+    if media is not None:
+        show.lines(f"Audio files stay where they are: set SVC_MEDIA={media} for the copy.")
 
 
 @app.command

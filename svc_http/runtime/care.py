@@ -18,7 +18,7 @@ from svc_http import system
 from svc_http.runtime import secret
 from svc_http.runtime.opening import postgres
 from svc_http.settings import MEMORY, POSTGRES, PREFIX, Settings, SettingsError
-from svc_http.settings_text import shown
+from svc_http.settings_text import DATABASE, shown
 from svc_http.storage import copying, snapshots, sqlite
 from svc_http.storage.copying import Copied
 from svc_http.storage.errors import Unfit
@@ -80,6 +80,14 @@ async def copy(given: Settings, source: str, target: str, tell: Tell) -> Copied:
             if here.file is not None and there.file is not None:
                 snapshots.copy_beside(Path(here.file), Path(there.file))
     return done
+
+
+def media_left(given: Settings, source: str, target: str) -> str | None:
+    """What `media` is to be for a copy whose audio files are not where it would look for them."""
+    here, there = _side(given, source).media_place, _side(given, target).media_place
+    if given.media is not None or here is None or DATABASE not in {here, there} or here == there:
+        return None
+    return here if here == DATABASE else str(Path(here).absolute())
 
 
 async def backup(db: str, target: Path, tell: Tell) -> None:

@@ -32,14 +32,14 @@ CODE_LINES: dict[str, int] = {
     "svc_core.webhooks": 698,  # many processes share a store
     "svc_core.wire": 511,
     "svc_http": 565,  # many processes share a store
-    "svc_http.cli": 1505,  # many processes share a store
+    "svc_http.cli": 1508,  # a copy into the other backend says where its audio files are
     "svc_http.control": 323,  # a socket is left to the process that took it over
     "svc_http.demo": 346,
     "svc_http.fetch": 506,
     "svc_http.media": 364,  # many processes share a store
     "svc_http.providers": 331,  # a program that is stopped while it starts is killed whole as well
     "svc_http.requests": 1427,  # many processes share a store
-    "svc_http.runtime": 694,  # many processes share a store
+    "svc_http.runtime": 699,  # which is found here
     "svc_http.server": 791,  # many processes share a store
     "svc_http.storage": 3923,  # many processes share a store
     "svc_http.workers": 429,  # many processes share a store
