@@ -186,8 +186,7 @@ async def parts(store: Store) -> dict[str, Work]:
     access = OperationAccess(scopes=LIST.scopes, auth=LIST.auth)
     asked = Exchange(scope(store.may), receive, receive, 0)  # type: ignore[arg-type]
     gate = runtime.gate
-    facts = await gate.looked_up(gate.facts(asked), now)
-    grant = gate.admit(access, asked, facts, now)
+    grant = await gate.let_in(access, asked, gate.facts(asked), now)
     site = runtime.site(now)
     call = Call({}, PATH.partition("?")[2], asked.header)
     prepared = pipeline.prepare(LIST, call, site)

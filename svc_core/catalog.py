@@ -3,7 +3,7 @@
 from typing import Any
 
 from svc_core import accounts, changes, news, profiles, reports, webhooks
-from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES
+from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES, lockouts
 from svc_core.changes import operations as feed
 from svc_core.ledger import local_operations as ledger_local
 from svc_core.ledger import operations as ledger
@@ -12,7 +12,7 @@ from svc_core.news import sources
 from svc_core.operation import Operation
 from svc_core.ports import Collection
 from svc_core.reports import local_operations as reports_local
-from svc_core.resources.audio import AUDIO, DOUBTS, SPEAKING
+from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
 from svc_core.resources.news import NEWS, NEWS_TEXTS, SOURCES, TOPIC_ACTIVITY
 from svc_core.resources.profile import DUE, PROFILES, SUBSCRIPTIONS
 from svc_core.resources.report import FACETS, REPORTS
@@ -36,6 +36,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *accounts.LOCAL_OPERATIONS,
+    *lockouts.LOCAL_OPERATIONS,
     *sources.LOCAL_OPERATIONS,
     *reports_local.LOCAL_OPERATIONS,
     *ledger_local.LOCAL_OPERATIONS,
@@ -60,6 +61,8 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     AUDIO,
     SPEAKING,
     DOUBTS,
+    TURNS,
+    PIECES,
     WEBHOOKS,
     WEBHOOK_SECRETS,
     EVENTS,

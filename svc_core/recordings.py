@@ -1,31 +1,62 @@
 """What goes with a report, and what becomes of its recording: for every feature that removes one.
 
-Rule: a file has a row before it exists, with a time to look whether any row still needs it,
-so that no file is forgotten, whatever was interrupted.
+Rule 1: a file has a row before it exists, with a time to look whether any row still needs it, so
+        that no file is forgotten, whatever was interrupted.
+Rule 2: a file is kept or removed by whoever has its turn, one at a time among all processes of a
+        store, and within that time: a row that names it is written in the first half of the turn,
+        so that neither clocks nor commits that are minutes late harm the file.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Final
 
 from svc_core import ids
 from svc_core.operation import Context
-from svc_core.resources.audio import AUDIO, DOUBTS, SPEAKING, Doubt
+from svc_core.ports import Document
+from svc_core.resources.audio import AUDIO, DOUBTS, SPEAKING, TURNS, Doubt, Turn
+from svc_core.resources.members import micros
 from svc_core.resources.report import FACETS, REPORTS
 
 FORGET_AT_ONCE = 100  # rows read at a time while a profile's reports are removed
+TURN: Final = timedelta(minutes=5)
+"""How long a turn lasts whose worker was killed: far longer than keeping a file takes."""
 
 
-async def doubt(ctx: Context, name: str, after: timedelta = timedelta(0)) -> None:
-    """Have a file looked after: it goes unless a row names it by then."""
-    id_ = ids.derived_id("med", "media", "", name)
-    before, look_at = await ctx.find(DOUBTS, id_), ctx.now + after
-    if before is not None:
-        look_at = max(look_at, before.look_at)
-    await ctx.save(DOUBTS, id_, Doubt(name, look_at))
+async def doubt(ctx: Context, name: str) -> None:
+    """Have a file looked after: it goes unless a row names it."""
+    await ctx.save(DOUBTS, _id(name), Doubt(name, ctx.now))
 
 
 async def trust(ctx: Context, name: str) -> None:
-    """Have a file looked after no more: a row names it."""
-    await ctx.tx.documents.delete(DOUBTS, ids.derived_id("med", "media", "", name))
+    """Have a file looked after no more: a row names it, or somebody has its turn."""
+    await ctx.tx.documents.delete(DOUBTS, _id(name))
+
+
+async def take_turn(ctx: Context, name: str) -> Document[Turn] | None:
+    """Be the one who keeps or removes a file; None while somebody else is.
+
+    A turn that is not ended is over after `TURN`, and the file is looked after.
+    """
+    before = await ctx.tx.documents.get(TURNS, _id(name))
+    if before is not None and before.order > micros(ctx.now):
+        return None
+    return await ctx.save(TURNS, _id(name), Turn(name, ctx.now + TURN))
+
+
+def is_early(turn: Document[Turn], now: datetime) -> bool:
+    """Whether there is time to name the file, or to remove it: it is the turn's first half."""
+    return now < TURNS.decode(turn.raw).until - TURN / 2
+
+
+async def end_turn(ctx: Context, turn: Document[Turn], *, is_settled: bool) -> None:
+    """Let others keep or remove the file, which is looked after at once unless it `is_settled`."""
+    found = await ctx.unchanged(TURNS, turn)
+    if found is None:
+        return  # it was over, and somebody else has it
+    if is_settled:
+        await ctx.tx.documents.delete(TURNS, turn.id)
+    else:
+        await ctx.save(TURNS, turn.id, Turn(found.name, ctx.now))
 
 
 async def forget_audio(ctx: Context, report_id: str) -> None:
@@ -48,3 +79,7 @@ async def forget_reports(ctx: Context, profile_id: str) -> None:
             await forget_audio(ctx, row.id)
         if not found.more:
             return
+
+
+def _id(name: str) -> str:
+    return ids.derived_id("med", "media", "", name)

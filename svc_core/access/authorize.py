@@ -23,10 +23,11 @@ from attrs import frozen
 from svc_core import problem
 from svc_core.access.address import ClientAddress
 from svc_core.access.keys import ApiKey, Bearer, KeyState, Malformed, state
-from svc_core.access.limits import AGENT, Header, Verdict, headers, named
-from svc_core.access.lockout import Failures, is_locked, retry_after_seconds
+from svc_core.access.limits import AGENT, Header, Verdict, headers, judge, named
+from svc_core.access.lockout import is_locked, retry_after_seconds
 from svc_core.access.principal import Principal
 from svc_core.operation import Actor
+from svc_core.ports import Counters, Failures
 from svc_core.problem import Problem, ProblemType
 
 CHALLENGE = 'Bearer realm="svc"'
@@ -95,10 +96,33 @@ def authorize(access: OperationAccess, facts: Facts, now: datetime) -> Grant:
     principal = admit(access, facts, now)
     if principal is None:
         return ANONYMOUS
-    if access.pool == "none":
+    gauge = principal.gauge(access.pool)
+    if gauge is None:
         return Grant(principal.actor, principal.key)
-    gauge = principal.general if access.pool == "account" else principal.agent
     return settle(principal, gauge.hit(int(now.timestamp())))
+
+
+async def authorize_shared(
+    access: OperationAccess, facts: Facts, now: datetime, counters: Counters
+) -> Grant:
+    """The whole decision, counted where processes share their counts.
+
+    When it raises INVALID_API_KEY the caller records a failure of the address, and refuses with
+    `locked_out` where that was one too many.
+
+    Raises:
+        Problem: as `admit` and `settle` do.
+        SharedUnavailable: it would be admitted, and cannot be counted.
+    """
+    principal = admit(access, facts, now)
+    if principal is None:
+        return ANONYMOUS
+    gauge = principal.gauge(access.pool)
+    if gauge is None:
+        return Grant(principal.actor, principal.key)
+    second, meter = int(now.timestamp()), gauge.meter
+    used, minute, day = await counters.hit(meter.all_pools, second)
+    return settle(principal, judge(meter, used, second, minute=minute, day=day))
 
 
 def admit(access: OperationAccess, facts: Facts, now: datetime) -> Principal | None:
@@ -116,15 +140,20 @@ def admit(access: OperationAccess, facts: Facts, now: datetime) -> Principal | N
         _pass_keyless(access, facts)
         return None
     if is_locked(facts.failures, now):
-        wait = retry_after_seconds(facts.failures, now)
-        detail = "Too many unknown keys were sent from this address."
-        raise Problem(problem.AUTH_LOCKED, detail, {"Retry-After": str(wait)})
+        raise locked_out(facts.failures, now)
     principal = _identify(facts)
     standing = state(principal.key, principal.plan, now)
     if standing != "active":
         raise _fallen(principal.key, standing)
     _permit(access, principal, facts.address)
     return principal
+
+
+def locked_out(failures: Failures, now: datetime) -> Problem:
+    """The refusal of a request from an address with failures that lock at `now`."""
+    wait = retry_after_seconds(failures, now)
+    detail = "Too many unknown keys were sent from this address."
+    return Problem(problem.AUTH_LOCKED, detail, {"Retry-After": str(wait)})
 
 
 def settle(principal: Principal, verdict: Verdict) -> Grant:

@@ -3,6 +3,7 @@
 For one thread or event loop: no method waits, so nothing runs between checking and counting.
 """
 
+from collections.abc import Sequence
 from weakref import WeakValueDictionary
 
 from attrs import frozen
@@ -11,10 +12,10 @@ from svc_core.access.limits import (
     DAY_SECONDS,
     MINUTE_SECONDS,
     Meter,
-    Pool,
     Verdict,
     judge,
 )
+from svc_core.ports import Counted, Pool
 
 
 class Window:
@@ -27,6 +28,13 @@ class Window:
         self.minute_used = 0
         self.day = -1
         self.day_used = 0
+
+
+def count(windows: Sequence[Window]) -> None:
+    """Count one request in all of them."""
+    for window in windows:
+        window.minute_used += 1
+        window.day_used += 1
 
 
 @frozen(eq=False)
@@ -71,20 +79,10 @@ class Gauge:
 
     def _hit(self, second: int, minute: int, day: int) -> Verdict:
         windows = self.windows
-        for window in windows:
-            self._counters.turn(window, minute, day)
-        used = [count for window in windows for count in (window.minute_used, window.day_used)]
-        verdict = judge(
-            self.meter,
-            used,
-            second,
-            minute=max([window.minute for window in windows]),
-            day=max([window.day for window in windows]),
-        )
+        counted = self._counters.turn(windows, minute, day)
+        verdict = judge(self.meter, counted.used, second, minute=counted.minute, day=counted.day)
         if not verdict.exhausted:
-            for window in windows:
-                window.minute_used += 1
-                window.day_used += 1
+            count(windows)
         return verdict
 
 
@@ -112,15 +110,29 @@ class MemoryCounters:
         key, _, account, _ = meter.pools
         return Gauge(meter, self._window(key), self._window(account), beside, self)
 
-    def turn(self, window: Window, minute: int, day: int) -> None:
+    async def hit(self, pools: Sequence[Pool], second: int) -> Counted:
+        """Count one request in all of the pools or in none: the port that processes may share."""
+        windows = [self._window(pool) for pool in pools[::2]]
+        counted = self.turn(windows, second // MINUTE_SECONDS, second // DAY_SECONDS)
+        if all(used < pool.limit for used, pool in zip(counted.used, pools, strict=True)):
+            count(windows)
+        return counted
+
+    def turn(self, windows: Sequence[Window], minute: int, day: int) -> Counted:
         """Open the minute and the day of the clock, unless later ones are open already."""
-        if window.minute < minute:
-            window.minute = minute
-            window.minute_used = 0
-        if window.day < day:
-            window.day = day
-            window.day_used = 0
-            self._keep(window)
+        for window in windows:
+            if window.minute < minute:
+                window.minute = minute
+                window.minute_used = 0
+            if window.day < day:
+                window.day = day
+                window.day_used = 0
+                self._keep(window)
+        return Counted(
+            tuple([used for window in windows for used in (window.minute_used, window.day_used)]),
+            max([window.minute for window in windows]),
+            max([window.day for window in windows]),
+        )
 
     def _keep(self, window: Window) -> None:
         """Hold a window for as long as its day is the latest; let go of earlier days."""

@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 from attrs import field, frozen
 
+from svc_core.ports import Pool
+
 MINUTE_SECONDS = 60
 DAY_SECONDS = 86_400
 
@@ -31,19 +33,6 @@ class Rate(NamedTuple):
 
 AGENT_KEY_RATE = Rate(5, 100)
 AGENT_ACCOUNT_RATE = Rate(10, 250)
-
-
-@frozen
-class Pool:
-    """One quota: `limit` requests of `subject` per window of `seconds`.
-
-    `name` is how the `RateLimit` fields call it; with the subject it names one counter.
-    """
-
-    name: str
-    subject: str
-    limit: int
-    seconds: int
 
 
 @frozen

@@ -11,7 +11,10 @@ enough: older ones can never again be the fifth newest.
 """
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+
+from svc_core.ports import Failures, Locked
 
 ATTEMPTS_MAX = 5
 WINDOW = timedelta(minutes=15)
@@ -19,8 +22,6 @@ ADDRESSES_MAX = 100_000
 """Addresses remembered at once: about 30 MB, far beyond the attackers of one quarter hour."""
 
 _SECOND = timedelta(seconds=1)
-
-Failures = tuple[datetime, ...]
 
 
 def is_locked(failures: Failures, now: datetime) -> bool:
@@ -44,12 +45,22 @@ def retry_after_seconds(failures: Failures, now: datetime) -> int:
     return -((now - failures[0] - WINDOW) // _SECOND)
 
 
-class Lockouts:
-    """The failures of many addresses in memory, the least recently failing forgotten first.
+def locked(failures: Mapping[str, Failures], now: datetime) -> tuple[Locked, ...]:
+    """The addresses among these that are locked at `now`, those that are free first in front."""
+    found = [
+        Locked(address, kept[0] + WINDOW)
+        for address, kept in failures.items()
+        if is_locked(kept, now)
+    ]
+    return tuple(sorted(found, key=lambda one: (one.until, one.address)))
 
-    For one thread or event loop: no method waits, so between reading `failures`, deciding and
-    calling `record` nothing else runs. A host that looks keys up asynchronously reads
-    `failures` again after the look-up, and of a burst exactly five attempts get a 401.
+
+class MemoryLockouts:
+    """The failures of many addresses in this process, the least recently failing forgotten first.
+
+    For one thread or event loop: no method waits, so between reading what is `known`, deciding and
+    noting nothing else runs. A host that looks keys up asynchronously reads again after the
+    look-up, and of a burst exactly five attempts get a 401.
     """
 
     __slots__ = ("_addresses_max", "_failures")
@@ -61,13 +72,36 @@ class Lockouts:
     def __len__(self) -> int:
         return len(self._failures)
 
-    def failures(self, address: str) -> Failures:
+    def known(self, address: str) -> Failures:
         """The failures of one address, oldest first; empty for a stranger."""
         return self._failures.get(address, ())
 
-    def record(self, address: str, now: datetime) -> None:
-        """Count one invalid or unknown key, unless the address is locked."""
-        self._failures[address] = record(self.failures(address), now)
+    def note(self, address: str, now: datetime) -> Failures:
+        """Count one invalid or unknown key, unless the address is locked; the failures before."""
+        before = self.known(address)
+        self._failures[address] = record(before, now)
         self._failures.move_to_end(address)
         if len(self._failures) > self._addresses_max:
             self._failures.popitem(last=False)
+        return before
+
+    # -- as the port that processes may share ----------------------------------------------------
+
+    async def failures(self, address: str) -> Failures:
+        """As `known`."""
+        return self.known(address)
+
+    async def record(self, address: str, now: datetime) -> Failures:
+        """As `note`."""
+        return self.note(address, now)
+
+    async def locked(self, now: datetime) -> tuple[Locked, ...]:
+        """The addresses that are locked at `now`."""
+        return locked(self._failures, now)
+
+    async def clear(self, address: str | None) -> int:
+        """Forget the failures of one address, or of all; of how many there were some."""
+        gone = [one for one in self._failures if address in (None, one)]
+        for one in gone:
+            del self._failures[one]
+        return len(gone)

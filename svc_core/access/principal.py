@@ -5,6 +5,8 @@ changes; that is how a revoked or regenerated key stops at once. Making it costs
 asking it about 2 us.
 """
 
+from typing import Literal
+
 from attrs import field, frozen
 
 from svc_core.access.counters import Gauge, MemoryCounters
@@ -42,6 +44,12 @@ class Principal:
         general = general_meter(key, plan)
         gauge = counters.gauge(agent_meter(key, general))
         return cls(key, plan, counters.gauge(general), gauge)
+
+    def gauge(self, pool: Literal["account", "agent", "none"]) -> Gauge | None:
+        """The counters that an operation with this pool is counted by, if any."""
+        if pool == "none":
+            return None
+        return self.general if pool == "account" else self.agent
 
     @actor.default
     def _actor(self) -> Actor:

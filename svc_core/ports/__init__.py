@@ -1,4 +1,4 @@
-"""What the core asks of its host: storage, identifiers and nothing else.
+"""What the core asks of its host: storage, what processes share, identifiers; nothing else.
 
 A host implements these Protocols; the core never waits for anything but them.
 
@@ -54,6 +54,19 @@ from svc_core.ports.ledger import (
     LedgerNode,
     SealedLine,
 )
+from svc_core.ports.shared import (
+    EVERYTHING,
+    Counted,
+    Counters,
+    Failures,
+    Heard,
+    Leases,
+    Locked,
+    Lockouts,
+    Pool,
+    SharedUnavailable,
+    Signals,
+)
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -65,6 +78,7 @@ __all__ = [
     "BASE_V1",
     "BASE_V2",
     "DEGREE",
+    "EVERYTHING",
     "LATITUDE",
     "LEDGER_LEVELS",
     "LONGITUDE",
@@ -78,21 +92,30 @@ __all__ = [
     "ChangeType",
     "Changes",
     "Collection",
+    "Counted",
+    "Counters",
     "Document",
     "Documents",
     "DuplicateRecordError",
+    "Failures",
     "FeedPosition",
     "Filters",
     "Heard",
     "Ids",
+    "Leases",
     "Ledger",
     "LedgerHead",
     "LedgerNode",
+    "Locked",
+    "Lockouts",
     "Owned",
+    "Pool",
     "Position",
     "Record",
     "Scope",
     "SealedLine",
+    "SharedUnavailable",
+    "Signals",
     "Slice",
     "StaleVersionError",
     "Storage",
@@ -222,10 +245,6 @@ class Owned(Generic[T]):
 
     tenant: str
     document: Document[T]
-
-
-Heard = Callable[[frozenset[str]], None]
-"""Hears of commits: the names of the collections in which rows were written."""
 
 
 class Storage(Protocol):

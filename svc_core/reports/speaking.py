@@ -17,7 +17,7 @@ from attrs import field, frozen
 from svc_core import ids
 from svc_core.operation import Context
 from svc_core.ports import BASE_V1, Document
-from svc_core.recordings import doubt, forget_audio, trust
+from svc_core.recordings import forget_audio, trust
 from svc_core.reports import rules
 from svc_core.resources.audio import AUDIO, SPEAKING, Audio, Recording, Speaking
 from svc_core.resources.report import FACETS, REPORTS
@@ -25,8 +25,6 @@ from svc_core.resources.report import FACETS, REPORTS
 ATTEMPTS_MAX: Final = 5
 """Then the report stays silent: what fails five times over five hours fails for its words."""
 RETRY_MIN: Final = timedelta(minutes=1)
-ADOPTION_MAX: Final = timedelta(hours=1)
-"""How long a file may stand without a row: far longer than the commit after it takes."""
 
 
 @frozen
@@ -92,11 +90,6 @@ async def give_back(ctx: Context, task: Task) -> None:
     if wish is not None and wish.attempts == task.attempts:
         again = attrs.evolve(wish, due_at=ctx.now, attempts=wish.attempts - 1)
         await ctx.save(SPEAKING, task.report_id, again)
-
-
-async def expect_file(ctx: Context, name: str) -> None:
-    """Have the file looked after that is about to be written, in case nobody adopts it."""
-    await doubt(ctx, name, ADOPTION_MAX)
 
 
 async def adopt(ctx: Context, task: Task, recording: Recording, voice: str) -> Audio | None:

@@ -85,6 +85,25 @@ class Doubt:
     look_at: datetime
 
 
+@frozen
+class Turn:
+    """A file that somebody keeps or removes; after `until` nobody does, and it is looked after."""
+
+    name: str
+    until: datetime
+
+
+@frozen
+class Piece:
+    """A piece of a file, in base64; the head of a file has no data, and the size of all."""
+
+    name: str
+    number: int
+    size: int
+    data: str = ""
+    is_whole: bool = False
+
+
 AUDIO: Collection[Audio] = Collection(
     name="audio",
     model=Audio,
@@ -97,6 +116,24 @@ SPEAKING: Collection[Speaking] = Collection(
     name="speaking", model=Speaking, prefix="rpt", order=lambda speaking: micros(speaking.due_at)
 )
 """One row a report that waits for its voice, under the report's id."""
+
+TURNS: Collection[Turn] = Collection(
+    name="media_turns",
+    model=Turn,
+    prefix="med",
+    order=lambda turn: micros(turn.until),
+    scope="system",
+)
+"""One row a file that somebody keeps or removes, whichever tenants need it; short-lived."""
+
+PIECES: Collection[Piece] = Collection(
+    name="media_pieces",
+    model=Piece,
+    prefix="med",
+    order=lambda piece: piece.number,
+    scope="system",
+)
+"""The files that are kept in the store: a head for each, numbered 0, and its pieces from 1."""
 
 DOUBTS: Collection[Doubt] = Collection(
     name="media_doubts", model=Doubt, prefix="med", order=lambda doubt: micros(doubt.look_at)

@@ -11,9 +11,11 @@ from typing import Final
 import attrs
 from attrs import field, frozen
 
+from svc_core import problem
 from svc_core.events import queue_of
 from svc_core.operation import Context
 from svc_core.ports import Document
+from svc_core.problem import Problem
 from svc_core.resources.webhook import (
     DELIVERIES,
     EVENTS,
@@ -174,7 +176,10 @@ async def _begin(
         delivery = rules.begun(before, attempt_id, ctx.now)
         await ctx.save(DELIVERIES, id_, delivery)
         await ctx.remove(WAITING, id_)
-        number, event = delivery.attempts[-1].number, events[delivery.event_id]
+        event = events.get(delivery.event_id)
+        if event is None:
+            raise Problem(problem.NOT_FOUND, f"The event {delivery.event_id} is gone.")
+        number = delivery.attempts[-1].number
         tasks.append(Task(webhook.id, id_, attempt_id, number, webhook.url, event, signing))
     return tasks
 

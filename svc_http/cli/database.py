@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 from svc_http.cli import show
 from svc_http.cli.failures import REFUSED, Usage, tell
 from svc_http.cli.options import Answer, Common, Config, load
-from svc_http.settings_text import shown
+from svc_http.settings_text import DATABASE, shown
 
 if TYPE_CHECKING:
     from svc_http.storage.copying import Copied
@@ -100,12 +100,14 @@ def backup(
     db = _db(common)
     with show.bar("db backup") as news:
         asyncio.run(care.backup(db, target, news))
-    elsewhere = common.settings().media_dir
+    elsewhere = common.settings().media
+    if elsewhere == DATABASE:
+        elsewhere = None
     size = target.stat().st_size
     found = {"db": shown(db), "backup": str(target), "sizeBytes": size}
     _print(common, {**found, "notCopied": elsewhere})
     if elsewhere is not None and not common.json:
-        show.lines("", f"The audio files of media_dir are not in it; copy {elsewhere} after it.")
+        show.lines("", f"The audio files are not in it; copy {elsewhere} after it.")
 
 
 @app.command

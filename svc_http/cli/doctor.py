@@ -1,5 +1,6 @@
 """`svc doctor`: is everything here that the server needs?"""
 
+import asyncio
 import platform
 import sqlite3
 from collections.abc import Iterator
@@ -10,20 +11,24 @@ from pathlib import Path
 from attrs import frozen
 
 from svc_core import wire
+from svc_core.ports import SharedUnavailable
 from svc_http.cli import show
 from svc_http.cli.database import describe
 from svc_http.cli.failures import REFUSED
 from svc_http.cli.options import Common
 from svc_http.cli.reach import is_answering
 from svc_http.control import channel
-from svc_http.runtime.opening import Unusable
+from svc_http.runtime.opening import Unusable, open_shared
 from svc_http.server.hypercorn import PortBusy, listen
 from svc_http.settings import MEMORY, Settings, SettingsError
+from svc_http.settings_text import shown
 from svc_http.storage.sqlite import has_wal_reset_fault
 
 EXTRAS = {
     "server": ("anyio", "feedparser", "httpx2", "hypercorn", "rich", "starlette", "tzdata"),
+    "redis": ("redis",),
     "speech": ("espeakng_loader", "lameenc"),
+    "s3": ("obstore",),
     "testing": ("hypothesis",),
 }
 """What each extra brings; `server` is the only one that the server cannot do without."""
@@ -87,6 +92,8 @@ def _service(common: Common) -> Iterator[Check]:
         told = f"running at {named}" if answers else f"no server answers at {named}"
         yield Check("server", answers, told)
         return
+    if settings.counting_place != "memory":
+        yield _counters(settings)
     if settings.db == MEMORY:
         yield Check("database", None, "in memory: what is written is gone when the server ends")
     else:
@@ -95,6 +102,22 @@ def _service(common: Common) -> Iterator[Check]:
     yield Check("server", None, "running" if running else "not running")
     if not running:
         yield _port(settings)
+
+
+def _counters(settings: Settings) -> Check:
+    async def look() -> None:
+        shared = open_shared(settings)
+        try:
+            await shared.lockouts.failures("")
+        finally:
+            await shared.close()
+
+    place = shown(settings.counting_place)
+    try:
+        asyncio.run(look())
+    except (SettingsError, SharedUnavailable) as wrong:
+        return Check("counters", False, f"{place} cannot be used: {wrong}")
+    return Check("counters", True, place)
 
 
 def _database(settings: Settings) -> Iterator[Check]:

@@ -85,7 +85,7 @@ def _here(given: "Settings", asked: dict[str, Any], tell: Tell) -> Mapping[str, 
     """The answer of this process, with the store opened for as long as it takes."""
     from svc_http import system  # noqa: PLC0415 - a server saves us these imports
     from svc_http.control import lends, operator  # noqa: PLC0415
-    from svc_http.runtime.opening import Unusable, checked, open_store  # noqa: PLC0415
+    from svc_http.runtime.opening import Unusable, checked, open_shared, open_store  # noqa: PLC0415
     from svc_http.runtime.runtime import Runtime  # noqa: PLC0415
     from svc_http.runtime.secret import secured  # noqa: PLC0415
     from svc_http.settings import MEMBERS, MEMORY  # noqa: PLC0415
@@ -103,14 +103,17 @@ def _here(given: "Settings", asked: dict[str, Any], tell: Tell) -> Mapping[str, 
     failures: list[BaseException] = []
 
     async def carry_out() -> bytes:
-        store = await open_store(given)
+        shared, store = open_shared(given), await open_store(given)
         try:
-            runtime = Runtime(secured(given), store, now=system.now, ids=system.SystemIds())
+            runtime = Runtime(
+                secured(given), store, now=system.now, ids=system.SystemIds(), shared=shared
+            )
             await runtime.unlock()
             line = channel.line(asked)
             return await lends.operator(runtime, failures.append).answer(line, tell)
         finally:
             await store.close()
+            await shared.close()
 
     answer = asyncio.run(carry_out())
     if failures:

@@ -5,7 +5,6 @@ with the answer (`control.operator`).
 
 Rule 1: only the user who runs the server can open the socket (mode 0600); there is no other check.
 Rule 2: a command runs to its end, whether or not anybody still listens.
-Rule 3: after every command the gate looks keys up anew, so that a change takes effect at once.
 """
 
 import asyncio
@@ -14,7 +13,7 @@ import os
 import socket
 import stat
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -138,27 +137,23 @@ def _check_folder(path: Path) -> None:
 class Control:
     """The socket of a running server; made by `open`, given back by `close`."""
 
-    def __init__(self, path: Path, operator: "Operator", changed: Callable[[], None]) -> None:
+    def __init__(self, path: Path, operator: "Operator") -> None:
         self.path = path
         self._operator = operator
-        self._changed = changed
         self._running: set[asyncio.Task[Any]] = set()
         self._server: asyncio.AbstractServer | None = None
         self._inode = 0
 
     @classmethod
-    async def open(
-        cls, path: Path, operator: "Operator", changed: Callable[[], None] = lambda: None
-    ) -> "Control":
+    async def open(cls, path: Path, operator: "Operator") -> "Control":
         """Listen at `path`, in place of what an ended server left there.
 
-        Nobody else listens there, or only the process that this one replaces. `changed` is called
-        after every command.
+        Nobody else listens there, or only the process that this one replaces.
 
         Raises:
             Unsafe: somebody else could be.
         """
-        control = cls(path, operator, changed)
+        control = cls(path, operator)
         bound, control._inode = _bound(path)
         control._server = await asyncio.start_unix_server(
             control._connected, sock=bound, limit=LINE_BYTES_MAX
@@ -214,9 +209,7 @@ class Control:
             if not transport.is_closing() and transport.get_write_buffer_size() < BUFFER_BYTES_MAX:
                 writer.write(_progress_line(progress))
 
-        answer = await self._operator.answer(body, tell)
-        self._changed()
-        return answer
+        return await self._operator.answer(body, tell)
 
 
 def _bound(path: Path) -> tuple[socket.socket, int]:

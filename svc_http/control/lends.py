@@ -15,6 +15,7 @@ from svc_core.access.plans import PlanTable
 from svc_core.host import Progress, Tell
 from svc_core.ledger.local_operations import Exports, UnreadableExport
 from svc_core.news.sources import Outcome, SourceReader
+from svc_core.ports import Lockouts
 from svc_core.problem import Problem
 from svc_core.reports.local_operations import Speaker
 from svc_core.reports.speaking import Task
@@ -23,7 +24,6 @@ from svc_core.resources.news import Source
 from svc_http.control.operator import Operator
 from svc_http.fetch import Fetcher, FetchRefused, locations
 from svc_http.fetch.exports import opener
-from svc_http.media.files import Media
 from svc_http.providers.speech import SpeechFailed
 from svc_http.runtime.opening import fetcher, recorder, service_of
 from svc_http.runtime.runtime import Runtime
@@ -59,7 +59,7 @@ class _Publishers:
 
 @frozen
 class Voice:
-    """The voice of the settings, with the folder that its recordings are kept in."""
+    """The voice of the settings, with the place that its recordings are kept in."""
 
     service: Service
     recorder: Callable[[], Recorder]
@@ -71,7 +71,7 @@ class Voice:
         except SettingsError as mute:
             detail = f"Reports have no voice here: {mute}"
             raise Problem(problem.SERVICE_UNAVAILABLE, detail) from mute
-        except SpeechFailed as failure:
+        except (SpeechFailed, OSError) as failure:
             again = f"once that is mended: svc reports speak {task.report_id}"
             detail = f"The report was not spoken: {failure}; {again}"
             raise Problem(problem.SERVICE_UNAVAILABLE, detail) from failure
@@ -91,16 +91,16 @@ class _Files:
         return opener(Path(path), note, tell_soon)
 
 
-def operator(
-    runtime: Runtime, failed: Callable[[BaseException], None], media: Media | None = None
-) -> Operator:
+def operator(runtime: Runtime, failed: Callable[[BaseException], None]) -> Operator:
     """What carries out operations for the operator of this service."""
     service = service_of(runtime)
+    make = partial(recorder, runtime.settings, runtime.storage, runtime.media)
     lent: Mapping[type, Any] = {
         PlanTable: runtime.plans,
         SourceReader: _Publishers(service, partial(fetcher, runtime.settings)),
-        Speaker: Voice(service, partial(recorder, runtime.settings, media)),
+        Speaker: Voice(service, make),
         Exports: _Files(),
+        Lockouts: runtime.shared.lockouts,
     }
     lending = attrs.evolve(service, host=attrs.evolve(service.host, lends=lent))
     return Operator(lending, lambda: runtime.site(runtime.now()), failed)

@@ -26,7 +26,7 @@ from svc_core.host import Tell
 from svc_core.inputs import inputs
 from svc_core.operation import OPERATOR, Actor, Context, Operation
 from svc_core.pipeline import Call, Reply, Site
-from svc_core.ports import SYSTEM, Collection, Transaction
+from svc_core.ports import SYSTEM, Collection, SharedUnavailable, Transaction
 from svc_core.problem import Problem, describe
 from svc_core.wire import Json, WireError
 from svc_http import system
@@ -73,6 +73,9 @@ class Operator:
         except StorageUnavailable as failure:
             self.failed(failure)
             return self.refuse(Problem(problem.STORAGE_UNAVAILABLE))
+        except SharedUnavailable as failure:
+            told = f"The counters cannot be reached now: {failure}"
+            return self.refuse(Problem(problem.SERVICE_UNAVAILABLE, told))
         except Overloaded:
             return self.refuse(Problem(problem.OVERLOADED))
         except Exception as failure:  # The boundary: whatever escaped is a defect of ours.

@@ -1,29 +1,28 @@
 """Media over HTTP: a file for whoever has a pass, whole or one range of it (RFC 9110, 13 and 14).
 
-Rule 1: the pass is judged before the disk is asked, so a stranger learns nothing of what is there:
-        without one that opens the file the answer is 403, whatever the name.
+Rule 1: the pass is judged before the media are asked, so a stranger learns nothing of what is
+        there: without one that opens the file the answer is 403, whatever the name.
 Rule 2: a file never changes, so its tag is its name and a range of it is always of the same bytes.
 Rule 3: what a range asks for in a form that is not understood is the whole file; several ranges at
         once are the whole file as well. Only a range beyond the end is refused (416).
+Rule 4: a file is read a chunk at a time, and nothing is held while its listener takes one.
 """
 
-import asyncio
 import re
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Awaitable, Mapping
+from typing import Final, TypeVar
 from urllib.parse import parse_qsl
 
 from svc_core import etag, passes, problem
 from svc_core.passes import Pass, PassError
 from svc_core.problem import Problem
 from svc_core.reports.operations import MEDIA_PATH
-from svc_http.media.files import TYPES, Media, Opened, is_name
+from svc_http.media.port import TYPES, Media, is_name
 from svc_http.requests.dispatcher import Resource
-from svc_http.requests.exchange import Exchange, Header
+from svc_http.requests.exchange import Exchange, Header, busy
 from svc_http.runtime.runtime import Runtime
 
-CHUNK_BYTES: Final = 128 * 1024
-"""Read at once, off the loop: two seconds of one voice without compression."""
+T = TypeVar("T")
 
 _ANEW: Final = "Ask for the report's audio again, which has a new address."
 _RANGE: Final = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII | re.IGNORECASE)
@@ -72,13 +71,65 @@ class MediaPages:
     async def _give(self, exchange: Exchange, values: Mapping[str, str]) -> None:
         name = values["name"]
         seconds = self._admit(exchange, name)
-        opened = await asyncio.to_thread(self._media.open, name)
-        if opened is None:
-            raise Problem(problem.NOT_FOUND, "This file is no longer there.", resolution=_ANEW)
+        size = await self._ask(exchange, self._media.size(name))
+        await self._answer(exchange, name, size, seconds)
+
+    async def _answer(self, exchange: Exchange, name: str, size: int, seconds: int) -> None:
+        tag = f'"{name[:64]}"'
+        headers: list[Header] = [
+            *_FIELDS,
+            (b"etag", tag.encode()),
+            # No longer than the address, so that nothing is heard from a cache that is gone here.
+            (b"cache-control", b"private, max-age=%d, immutable" % seconds),
+        ]
+        _judge_match(exchange, tag)
+        sent = exchange.header("if-none-match")
+        if sent is not None and not etag.none_match(sent, tag):
+            await exchange.answer(304, headers)
+            return
         try:
-            await _answer(exchange, name, opened, seconds)
-        finally:
-            opened.file.close()
+            part = _asked(exchange, tag, size)
+        except UnreachableError as behind:
+            raise Problem(
+                problem.RANGE_NOT_SATISFIABLE,
+                f"The file has {size} bytes.",
+                {"Content-Range": f"bytes */{size}"},
+            ) from behind
+        headers.append((b"content-type", TYPES[name[65:]].encode()))
+        if part is not None:
+            place = f"bytes {part.start}-{part.stop - 1}/{size}"
+            headers.append((b"content-range", place.encode()))
+        whole = part or range(size)
+        headers.append((b"content-length", b"%d" % len(whole)))
+        status = 200 if part is None else 206
+        head = [*exchange.version_headers, exchange.id_header, *headers]
+        left = range(0) if exchange.is_head else whole
+        chunk = await self._chunk(exchange, name, left)  # before anything is promised
+        await exchange.begin(status, head)
+        while chunk:
+            await exchange.part(chunk)
+            left = left[len(chunk) :]
+            chunk = await self._chunk(exchange, name, left)
+        await exchange.end()
+
+    async def _chunk(self, exchange: Exchange, name: str, left: range) -> bytes:
+        return await self._ask(exchange, self._media.read(name, left)) if left else b""
+
+    async def _ask(self, exchange: Exchange, work: Awaitable[T]) -> T:
+        """What the media answer.
+
+        Raises:
+            Problem: NOT_FOUND, or SERVICE_UNAVAILABLE while they do not answer.
+        """
+        try:
+            return await work
+        except FileNotFoundError as gone:
+            raise Problem(
+                problem.NOT_FOUND, "This file is no longer there.", resolution=_ANEW
+            ) from gone
+        except OSError as failure:
+            self._runtime.journal.failure("media", failure, exchange.request_id)
+            raise busy(problem.SERVICE_UNAVAILABLE) from failure
 
     def _admit(self, exchange: Exchange, name: str) -> int:
         """How many seconds the pass still opens the file.
@@ -108,36 +159,6 @@ def _pass(exchange: Exchange) -> Pass:
     return passes.read(dict(pairs))
 
 
-async def _answer(exchange: Exchange, name: str, opened: Opened, seconds: int) -> None:
-    tag = f'"{name[:64]}"'
-    headers: list[Header] = [
-        *_FIELDS,
-        (b"etag", tag.encode()),
-        # No longer than the address, so that nothing is heard from a cache that is gone here.
-        (b"cache-control", b"private, max-age=%d, immutable" % seconds),
-    ]
-    _judge_match(exchange, tag)
-    sent = exchange.header("if-none-match")
-    if sent is not None and not etag.none_match(sent, tag):
-        await exchange.answer(304, headers)
-        return
-    try:
-        part = _asked(exchange, tag, opened.size)
-    except UnreachableError as behind:
-        raise Problem(
-            problem.RANGE_NOT_SATISFIABLE,
-            f"The file has {opened.size} bytes.",
-            {"Content-Range": f"bytes */{opened.size}"},
-        ) from behind
-    headers.append((b"content-type", TYPES[name[65:]].encode()))
-    if part is not None:
-        place = f"bytes {part.start}-{part.stop - 1}/{opened.size}"
-        headers.append((b"content-range", place.encode()))
-    whole = part or range(opened.size)
-    headers.append((b"content-length", b"%d" % len(whole)))
-    await _send(exchange, 200 if part is None else 206, headers, opened, whole)
-
-
 def _judge_match(exchange: Exchange, tag: str) -> None:
     wanted = exchange.header("if-match")
     if wanted is not None and not etag.matches(wanted, tag):
@@ -150,19 +171,3 @@ def _asked(exchange: Exchange, tag: str, size: int) -> range | None:
     if exchange.is_head or (condition is not None and condition.strip() != tag):
         return None
     return span(exchange.header("range"), size)
-
-
-async def _send(
-    exchange: Exchange, status: int, headers: list[Header], opened: Opened, part: range
-) -> None:
-    await exchange.begin(status, [*exchange.version_headers, exchange.id_header, *headers])
-    left = 0 if exchange.is_head else len(part)
-    if left:
-        opened.file.seek(part.start)
-    while left:
-        chunk = await asyncio.to_thread(opened.file.read, min(CHUNK_BYTES, left))
-        if not chunk:
-            raise AssertionError("a media file never changes")
-        left -= len(chunk)
-        await exchange.part(chunk)
-    await exchange.end()

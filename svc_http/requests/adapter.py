@@ -62,23 +62,29 @@ class Endpoint:
     def __call__(self, exchange: Exchange, values: Mapping[str, str]) -> Awaitable[None]:
         """The answer to one exchange, to be awaited.
 
-        A key that is known is judged here and now: a coroutine between the two would cost as much
-        as finding the kept answer.
+        Who shows no key, or one that is known and counted in memory, is judged here and now: a
+        coroutine between the two would cost as much as finding the kept answer.
 
         Raises:
             Problem: whatever refuses, now or when it is awaited.
         """
-        now = self._runtime.now()
-        facts = self._runtime.gate.facts(exchange)
-        if facts.principal is None:
-            return self._when_looked_up(exchange, values, facts, now)
-        return self._answer(exchange, values, self._admit(exchange, facts, now), now)
+        now, gate = self._runtime.now(), self._runtime.gate
+        facts = gate.facts(exchange)
+        if facts.bearer is not None and (gate.waits or facts.principal is None):
+            return self._when_let_in(exchange, values, facts, now)
+        try:
+            grant = gate.admit(self._access, exchange, facts, now)
+        except Problem as refusal:
+            if self._paywall is not None and refusal.type is problem.PAYMENT_REQUIRED:
+                raise self._paywall.ask(exchange) from refusal
+            raise
+        return self._answer(exchange, values, grant, now)
 
-    async def _when_looked_up(
+    async def _when_let_in(
         self, exchange: Exchange, values: Mapping[str, str], facts: Facts, now: datetime
     ) -> None:
-        facts = await self._runtime.gate.looked_up(facts, now)
-        await self._answer(exchange, values, self._admit(exchange, facts, now), now)
+        grant = await self._runtime.gate.let_in(self._access, exchange, facts, now)
+        await self._answer(exchange, values, grant, now)
 
     def _answer(
         self, exchange: Exchange, values: Mapping[str, str], grant: Grant, now: datetime
@@ -119,8 +125,7 @@ class Endpoint:
 
         async def still() -> None:
             gate, now = runtime.gate, runtime.now()
-            facts = await gate.looked_up(gate.facts(exchange), now)
-            gate.admit(self._uncounted, exchange, facts, now)
+            await gate.let_in(self._uncounted, exchange, gate.facts(exchange), now)
 
         flow = Flow(
             exchange=exchange,
@@ -133,14 +138,6 @@ class Endpoint:
         with runtime.streams.one(actor.key_id or ""):
             await respond.begin(exchange, answer)
             await flow.run()
-
-    def _admit(self, exchange: Exchange, facts: Facts, now: datetime) -> Grant:
-        try:
-            return self._runtime.gate.admit(self._access, exchange, facts, now)
-        except Problem as refusal:
-            if self._paywall is not None and refusal.type is problem.PAYMENT_REQUIRED:
-                raise self._paywall.ask(exchange) from refusal
-            raise
 
     def _key(self, exchange: Exchange, grant: Grant, site: Site) -> Hashable:
         actor = grant.actor

@@ -108,8 +108,10 @@ class Edge:
         except ClientGoneError:
             return
         except StorageUnavailable as failure:
+            # A store that is away fails every request: its traceback is told once.
+            tell = self._journal.trouble if self._runtime.is_doubted else self._journal.failure
+            tell("storage", failure, exchange.request_id)
             self._runtime.is_doubted = True
-            self._journal.failure("storage", failure, exchange.request_id)
             refused = busy(problem.STORAGE_UNAVAILABLE)
         except Overloaded:
             refused = busy(problem.OVERLOADED)

@@ -1,12 +1,14 @@
 """The facts for `access.authorize`: who calls, from where, and how often already.
 
 The usual request is judged without waiting: its key is known, its counters are in memory. Only
-a key that was not seen for a second is looked up in storage.
+a key that was not seen for a second, or since keys or plans were written, is looked up in storage.
+Where processes share their counters, `tallied.SharedGate` asks those as well.
 """
 
 from collections import OrderedDict
 from collections.abc import Callable
 from datetime import datetime
+from itertools import count
 
 from attrs import frozen
 
@@ -16,6 +18,7 @@ from svc_core.access.address import ClientAddress, Forwarded, Trusted
 from svc_core.access.authorize import Facts, Grant, OperationAccess, authorize
 from svc_core.access.counters import MemoryCounters
 from svc_core.access.keys import Bearer, parse_bearer
+from svc_core.access.lockout import MemoryLockouts
 from svc_core.access.plans import PlanTable
 from svc_core.access.principal import Principal
 from svc_core.accounts import Admission
@@ -25,7 +28,8 @@ from svc_http.requests.exchange import Exchange
 from svc_http.runtime.uses import Uses
 
 TTL_SECONDS = 1.0
-"""How long a key may be believed without asking: a change in another process counts after it."""
+"""How long a key may be believed without asking: a change of which the news was lost counts after
+it."""
 
 PRINCIPALS_MAX = 10_000
 """Keys held at once: about 20 MB, more than one process can serve within a second."""
@@ -33,28 +37,43 @@ PRINCIPALS_MAX = 10_000
 
 @frozen(eq=False)
 class _Held:
-    """A key as it was looked up, good `until` a moment of the monotonic clock."""
+    """A key as it was looked up, good `until` a moment of the monotonic clock, and while nothing
+    that it was made from was written."""
 
     principal: Principal
     admission: Admission
     until: float
+    generation: int
+
+
+_SOURCES = frozenset({accounts.KEYS.name, accounts.WORKSPACES.name, accounts.USERS.name})
+"""What a principal is made from."""
 
 
 class Principals:
     """The keys in use, by digest, the least recently used dropped first."""
 
-    def __init__(self, storage: Storage, plans: PlanTable, monotonic: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        plans: PlanTable,
+        monotonic: Callable[[], float],
+        counters: MemoryCounters | None = None,
+    ) -> None:
         self._storage = storage
         self._plans = plans
         self._monotonic = monotonic
-        self._counters = MemoryCounters()
+        self._counters = MemoryCounters() if counters is None else counters
         self._held: OrderedDict[str, _Held] = OrderedDict()
-        self._forgotten = 0
+        self._generations = count(1)
+        self._generation = 0
+        storage.watch(self._heard)
 
     def fresh(self, digest_hex: str) -> Principal | None:
-        """The principal of a key that was looked up within the last second."""
+        """The principal of a key that was looked up within the last second, and not changed since
+        as far as is known."""
         held = self._held.get(digest_hex)
-        if held is None or held.until < self._monotonic():
+        if held is None or held.generation != self._generation or held.until < self._monotonic():
             return None
         return held.principal
 
@@ -64,7 +83,9 @@ class Principals:
         async def unit(tx: Transaction) -> Admission | None:
             return await accounts.find_key(tx, digest_hex, self._plans)
 
-        forgotten = self._forgotten
+        # A change that comes while this is read may have been before it: then it is good for this
+        # request, that overlapped the change, and for no other.
+        generation = self._generation
         admission = await self._storage.read(SYSTEM, unit)
         if admission is None:
             self._held.pop(digest_hex, None)
@@ -74,39 +95,61 @@ class Principals:
             principal = held.principal
         else:
             principal = Principal.of(admission.key, admission.plan, self._counters)
-        # A change that came while this was read may have been before it: then it is good for
-        # this request, that overlapped the change, and for no other.
-        if forgotten == self._forgotten:
-            until = self._monotonic() + TTL_SECONDS
-            self._held[digest_hex] = _Held(principal, admission, until)
-            self._held.move_to_end(digest_hex)
-            if len(self._held) > PRINCIPALS_MAX:
-                self._held.popitem(last=False)
+        until = self._monotonic() + TTL_SECONDS
+        self._held[digest_hex] = _Held(principal, admission, until, generation)
+        self._held.move_to_end(digest_hex)
+        if len(self._held) > PRINCIPALS_MAX:
+            self._held.popitem(last=False)
         return principal
 
-    def forget_all(self) -> None:
-        """Look every key up anew: called when a key or a plan has changed."""
-        self._held.clear()
-        self._forgotten += 1
+    def _heard(self, names: frozenset[str]) -> None:
+        """A commit, told on the thread that made it: every key is looked up anew."""
+        if not names.isdisjoint(_SOURCES):
+            self._generation = next(self._generations)
 
 
 class Gate:
     """Lets requests in or refuses them, the same way for every operation."""
 
-    def __init__(self, principals: Principals, trusted: Trusted) -> None:
+    waits = False
+    """Whether every request with a key has to be let in by `let_in`."""
+
+    is_down = False
+    """Whether what processes share cannot be reached."""
+
+    def __init__(
+        self,
+        principals: Principals,
+        trusted: Trusted,
+        lockouts: MemoryLockouts | None = None,
+    ) -> None:
         self._principals = principals
         self._trusted = trusted
-        self._lockouts = lockout.Lockouts()
+        self._lockouts = MemoryLockouts() if lockouts is None else lockouts
         self.uses = Uses()
 
     def facts(self, exchange: Exchange) -> Facts:
-        """What memory knows of a request; `looked_up` completes it where that is not enough."""
+        """What memory knows of a request: enough for `admit` where it has a principal, or no
+        key was sent."""
         bearer = parse_bearer(exchange.header("authorization"))
         client = self._client(exchange)
         fresh = self._principals.fresh(bearer.digest_hex) if isinstance(bearer, Bearer) else None
-        return Facts(bearer, fresh, client, self._lockouts.failures(client.text))
+        return Facts(bearer, fresh, client, self._lockouts.known(client.text))
 
-    async def looked_up(self, facts: Facts, now: datetime) -> Facts:
+    async def let_in(
+        self, access: OperationAccess, exchange: Exchange, facts: Facts, now: datetime
+    ) -> Grant:
+        """As `admit`, for facts that memory alone may not complete.
+
+        Raises:
+            Problem: whatever `authorize` refuses with.
+        """
+        facts = await self._looked_up(facts, now)
+        # Read after the look-up, so that of a burst no more are told than the lock allows.
+        failures = self._lockouts.known(facts.address.text)
+        return self.admit(access, exchange, facts._replace(failures=failures), now)
+
+    async def _looked_up(self, facts: Facts, now: datetime) -> Facts:
         """The facts with the key as storage has it, where a key was sent that memory does not know
         and the address is not locked."""
         bearer = facts.bearer
@@ -114,10 +157,7 @@ class Gate:
             return facts
         if lockout.is_locked(facts.failures, now):
             return facts
-        principal = await self._principals.load(bearer.digest_hex)
-        # Read after the look-up, so that of a burst no more are told than the lock allows.
-        failures = self._lockouts.failures(facts.address.text)
-        return facts._replace(principal=principal, failures=failures)
+        return facts._replace(principal=await self._principals.load(bearer.digest_hex))
 
     def admit(
         self, access: OperationAccess, exchange: Exchange, facts: Facts, now: datetime
@@ -127,19 +167,19 @@ class Gate:
         Raises:
             Problem: whatever `authorize` refuses with.
         """
-        principal = facts.principal
-        if principal is not None:
-            exchange.tenant = principal.actor.tenant
-            exchange.key_prefix = principal.key.prefix
+        tell_whose(exchange, facts)
         try:
             grant = authorize(access, facts, now)
         except Problem as refusal:
             # Only this refusal counts: every other one is about a key that exists.
             if refusal.type is problem.INVALID_API_KEY:
-                self._lockouts.record(facts.address.text, now)
+                self._lockouts.note(facts.address.text, now)
             raise
-        if principal is not None:
-            self.uses.note(principal.key.id, now)
+        return self._granted(exchange, facts, grant, now)
+
+    def _granted(self, exchange: Exchange, facts: Facts, grant: Grant, now: datetime) -> Grant:
+        if facts.principal is not None:
+            self.uses.note(facts.principal.key.id, now)
         exchange.limit_headers = grant.headers
         return grant
 
@@ -159,3 +199,11 @@ class Gate:
             exchange.lines(b"x-real-ip"),
         )
         return address.resolve(host, forwarded, self._trusted)
+
+
+def tell_whose(exchange: Exchange, facts: Facts) -> None:
+    """Tell the exchange whose it is; the log says so of a refusal too."""
+    principal = facts.principal
+    if principal is not None:
+        exchange.tenant = principal.actor.tenant
+        exchange.key_prefix = principal.key.prefix

@@ -289,8 +289,7 @@ class Pages:
             trial = Answer(b"", 204, (), b"", runtime.now())
             await runtime.storage.write(SYSTEM, lambda tx: tx.answers.put("readyz", "", trial))
             runtime.is_doubted = False
-        else:
-            await runtime.storage.read(SYSTEM, _touch)
+        await runtime.storage.read(SYSTEM, _touch)
         await _state(exchange, JSON.media_type, b'{"status":"ready"}')
 
     async def _metrics(self, exchange: Exchange, _values: Mapping[str, str]) -> None:

@@ -141,6 +141,10 @@ class Journal:
         trace = "".join(traceback.format_exception(error))
         self.note("error", event, requestId=request_id, traceback=scrub(trace))
 
+    def trouble(self, event: str, error: BaseException, request_id: str = "") -> None:
+        """Note a failure of a kind that was told in full before, at once."""
+        self.note("error", event, requestId=request_id, error=scrub(str(error)))
+
     def note(self, level: str, event: str, **fields: object) -> None:
         """Note something that happened, at once."""
         self._write(_noted(level, event, **self._process, **fields))

@@ -12,7 +12,8 @@ from svc_core.ports import Storage
 from svc_http import system
 from svc_http.fetch import PRIVATE, Fetcher
 from svc_http.fetch.post import Poster
-from svc_http.media.files import Media, media_of
+from svc_http.media.places import media_of
+from svc_http.media.port import Media
 from svc_http.providers import espeak
 from svc_http.providers.command import CommandSpeech
 from svc_http.providers.espeak import EspeakSpeech
@@ -21,6 +22,7 @@ from svc_http.runtime import secret
 from svc_http.runtime.runtime import Runtime
 from svc_http.runtime.service import Service
 from svc_http.settings import EXAMPLE_DSN, MEMORY, Settings, SettingsError
+from svc_http.shared import Shared, in_memory
 from svc_http.storage import MemoryStorage, SqliteStorage, StorageUnavailable
 from svc_http.workers.speak import Recorder
 
@@ -67,13 +69,13 @@ def speech(given: Settings) -> Speech | None:
     return EspeakSpeech(given.speech_voice)
 
 
-def recorder(given: Settings, kept: Media | None = None) -> Recorder:
-    """What makes recordings, for the media of a server or for the folder of the settings.
+def recorder(given: Settings, storage: Storage, kept: Media | None = None) -> Recorder:
+    """What makes recordings, for the media of a server or for the place of the settings.
 
     Raises:
         SettingsError: the settings have no voice, or one that is not installed.
     """
-    voice, media = speech(given), kept or media_of(given)
+    voice, media = speech(given), kept or media_of(given, storage)
     if voice is None or media is None:
         raise SettingsError(
             f"setting 'speech' is none, so nothing speaks: {espeak.CURE}, then SVC_SPEECH=espeak"
@@ -157,6 +159,29 @@ def _postgres_fault(failure: BaseException) -> str:
         return f"cannot be reached: {why}; start PostgreSQL, or name another server in SVC_DB"
     code = getattr(failure, "sqlstate", None)
     return _REFUSALS.get(code or "", f"cannot be used as the database: {failure}")
+
+
+def open_shared(given: Settings) -> Shared:
+    """Where requests are counted by the settings; nothing is connected before it is needed.
+
+    Raises:
+        SettingsError: its client is not installed; the message has the line that cures it.
+    """
+    place = given.counting_place
+    if place == "memory":
+        return in_memory()
+    extra = "redis" if place.startswith("redis") else "postgres"
+    try:
+        if extra == "redis":
+            from svc_http.shared.redis import on_redis  # noqa: PLC0415 - of an extra
+
+            return on_redis(place)
+        from svc_http.shared.postgres import on_postgres  # noqa: PLC0415 - of an extra
+
+        return on_postgres(place)
+    except ModuleNotFoundError as missing:
+        cure = f'pip install "svc[{extra}]"'
+        raise SettingsError(f"setting 'counters' needs {missing.name}: {cure}") from missing
 
 
 def service_of(runtime: Runtime) -> Service:

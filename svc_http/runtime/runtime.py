@@ -5,30 +5,35 @@ One is made by `app.build`. Endpoints and workers receive it; nothing global exi
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 
 import attrs
 
 from svc_core.access import address, plans
+from svc_core.access.counters import MemoryCounters
+from svc_core.access.lockout import MemoryLockouts
 from svc_core.access.plans import PlanTable
 from svc_core.host import Host
 from svc_core.ledger.signing_key import kept_signer, stored_signer
 from svc_core.pipeline import Site
-from svc_core.ports import SYSTEM, Ids, Storage
+from svc_core.ports import SYSTEM, Ids, SharedUnavailable, Storage
 from svc_core.vault import VaultError
 from svc_http import system
-from svc_http.media.files import Media
+from svc_http.media.port import Media
 from svc_http.providers.speech import Speech
 from svc_http.requests.gather import Gate, Principals
 from svc_http.requests.page_cache import PageCache
 from svc_http.requests.streams import Open
+from svc_http.requests.tallied import SharedGate
 from svc_http.requests.turns import Turns
 from svc_http.runtime.commits import Commits
-from svc_http.runtime.journal import Journal
+from svc_http.runtime.journal import Journal, scrub
 from svc_http.runtime.metrics import Metrics
 from svc_http.runtime.secret import keyring
 from svc_http.runtime.service import Service
 from svc_http.settings import Settings
+from svc_http.shared import Shared, in_memory
 
 RESTART_SECONDS = 5.0
 """A worker that failed starts again after this, so that a broken source cannot spin."""
@@ -58,6 +63,7 @@ class Runtime:
         speech: Speech | None = None,
         media: Media | None = None,
         number: int | None = None,
+        shared: Shared | None = None,
     ) -> None:
         if settings.secret is None:
             raise ValueError("The settings have no secret; pass them through secret.secured().")
@@ -75,8 +81,11 @@ class Runtime:
             speaks=speech is not None,
             media_base_url=settings.media_base_url,
         )
-        self.principals = Principals(storage, self.plans, monotonic)
-        self.gate = Gate(self.principals, address.parse_trusted(settings.trusted_proxies))
+        self.shared = in_memory(monotonic) if shared is None else shared
+        counters = self.shared.counters
+        own = counters if isinstance(counters, MemoryCounters) else None
+        self.principals = Principals(storage, self.plans, monotonic, own)
+        self.gate = self._make_gate(monotonic)
         self.pages = PageCache()
         self.commits = Commits(storage)
         self.streams = Open()
@@ -95,6 +104,20 @@ class Runtime:
         self._is_halted = False
         self._site = self._make_site(now())
         self._site_until = self._next_change(now())
+
+    def _make_gate(self, monotonic: Callable[[], float]) -> Gate:
+        trusted = address.parse_trusted(self.settings.trusted_proxies)
+        match self.shared:
+            case Shared(counters=MemoryCounters(), lockouts=MemoryLockouts() as lockouts):
+                return Gate(self.principals, trusted, lockouts)
+        admits = self.settings.counters_down == "admit"
+        return SharedGate(self.principals, trusted, self.shared, monotonic, admits=admits)
+
+    def _told_of_counters(self, reason: str) -> None:
+        if reason:
+            self.journal.note("error", "counters unreachable", reason=scrub(reason))
+        else:
+            self.journal.note("info", "counters reachable")
 
     # -- what the edge and the endpoints ask ---------------------------------------------------
 
@@ -158,6 +181,9 @@ class Runtime:
                 return
             if self._signs:
                 await self.unlock()
+            self.shared.circuit.told = self._told_of_counters
+            with suppress(SharedUnavailable):  # the log tells at once where it cannot be reached
+                await self.shared.lockouts.failures("")
             self._tasks = [asyncio.create_task(self._supervise(work)) for work in self._workers]
             self.is_started = True
 

@@ -174,8 +174,8 @@ class Processes:
             self._serving[number] = process
             told: Mapping[str, Any] = json.loads(line)
             return told
-        with suppress(ProcessLookupError):
-            process.kill()
+        if not process.stdout.at_eof():
+            _tell(process, signal.SIGKILL)
         raise Failed(number, await self._gone(process))
 
     async def _keep(self, number: int) -> NoReturn:
@@ -217,12 +217,11 @@ class Processes:
 
     async def _stop(self, process: Process) -> None:
         """Tell a process to end, and see to it that it does."""
-        if process.returncode is None:
-            process.terminate()
+        _tell(process, signal.SIGTERM)
         try:
             await asyncio.wait_for(self._gone(process), self._seconds)
         except TimeoutError:
-            process.kill()
+            _tell(process, signal.SIGKILL)
             await self._gone(process)
 
     async def _gone(self, process: Process) -> int:
@@ -235,6 +234,16 @@ class Processes:
             self._ending.set()
             return
         for process in self._alive:
-            process.kill()
+            _tell(process, signal.SIGKILL)
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
+
+
+def _tell(process: Process, number: signal.Signals) -> None:
+    """Send a signal, if there is still somebody to hear it.
+
+    The method for it also collects a process that has just ended, and its exit code is lost.
+    """
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, number)

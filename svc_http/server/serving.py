@@ -24,11 +24,18 @@ from svc_http.control.channel import Control, address
 from svc_http.control.lends import operator
 from svc_http.demo.seed import Seeded, seed
 from svc_http.providers import espeak
-from svc_http.runtime.opening import checked, fetcher, poster, service_of, speech
+from svc_http.runtime.opening import (
+    checked,
+    fetcher,
+    open_shared,
+    poster,
+    service_of,
+    speech,
+)
 from svc_http.runtime.secret import secured
 from svc_http.runtime.uses import write_last_uses
 from svc_http.server import hypercorn
-from svc_http.server.working import chosen, count_uses, own_store
+from svc_http.server.working import check_media, chosen, count_uses, own_store
 from svc_http.settings import EXAMPLE_DSN, PREFIX, Settings, SettingsError
 from svc_http.system import sigterm_interrupts
 
@@ -164,6 +171,8 @@ async def _serve(
         stack.push_async_callback(store.close)
         given = secured(given)
         reader = await stack.enter_async_context(fetcher(given))
+        shared = open_shared(given)
+        stack.push_async_callback(shared.close)
         sender = poster(given)
         stack.push_async_callback(sender.aclose)
         built = app.build(
@@ -172,19 +181,16 @@ async def _serve(
             workers=(*chosen(given, reader, sender, voice), count_uses),
             speech=voice,
             number=number,
+            shared=shared,
         )
         await built.runtime.unlock()
+        await check_media(built.runtime)
         service = service_of(built.runtime)
         stack.push_async_callback(write_last_uses, service, built.runtime.gate.uses)
         seeded = None if feeds is None else await seed(service, reader, feeds)
         control = await Control.open(
             address(given.file, number),
-            operator(
-                built.runtime,
-                partial(built.runtime.journal.failure, "command"),
-                built.runtime.media,
-            ),
-            built.runtime.principals.forget_all,
+            operator(built.runtime, partial(built.runtime.journal.failure, "command")),
         )
         stack.push_async_callback(control.close, given.graceful_seconds)
         is_empty = not await service.read(SYSTEM, accounts.list_workspaces)

@@ -17,7 +17,7 @@ from svc_core.ports import SYSTEM
 from svc_http import system
 from svc_http.fetch import Fetcher
 from svc_http.fetch.post import Poster
-from svc_http.media.files import media_of
+from svc_http.media.places import media_of
 from svc_http.providers.speech import Speech
 from svc_http.runtime.opening import (
     Store,
@@ -76,6 +76,19 @@ async def own_store(given: Settings) -> Store:
         await asyncio.sleep(LOOK_SECONDS)
 
 
+async def check_media(runtime: Runtime) -> None:
+    """Refuse media that can never be kept; those that cannot be now are tried again.
+
+    Raises:
+        SettingsError: the setting cannot be meant.
+    """
+    try:
+        if runtime.media is not None:
+            await runtime.media.check()
+    except OSError as failure:
+        runtime.journal.failure("media", failure)
+
+
 # -- without a server --------------------------------------------------------------------------
 
 
@@ -116,10 +129,11 @@ async def _work(given: Settings, on_ready: Callable[[], None]) -> None:
             ids=system.SystemIds(),
             workers=chosen(given, reader, sender, voice),
             speech=voice,
-            media=media_of(given),
+            media=media_of(given, store),
         )
         stack.push_async_callback(runtime.stop)
         hypercorn.drain_on_signals(runtime)
+        await check_media(runtime)
         await runtime.start()
         on_ready()
         await runtime.drain.wait()
@@ -158,7 +172,7 @@ async def _deliver(sender: Poster, runtime: Runtime) -> None:
 
 async def _speak(runtime: Runtime) -> None:
     failed = partial(runtime.journal.failure, "speech")
-    recording = recorder(runtime.settings, runtime.media)
+    recording = recorder(runtime.settings, runtime.storage, runtime.media)
     await speak_loop(service_of(runtime), recording, runtime.commits, failed)
 
 

@@ -36,11 +36,15 @@ def declared(root: Path) -> dict[str, set[str]]:
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
     core = _names(project["dependencies"])
+    server = core | _names(extras["server"]) | set(BROUGHT)
     return {
         "core": core,
         "testing": core | _names(extras["testing"]),
         "speech": _names(extras["speech"]),
-        "server": core | _names(extras["server"]) | set(BROUGHT),
+        "server": server,
+        "postgres": server | _names(extras["postgres"]),
+        "redis": server | _names(extras["redis"]),
+        "s3": server | _names(extras["s3"]),
     }
 
 
@@ -49,6 +53,12 @@ def _kind(module: str) -> str:
         return "testing"
     if module == "svc_http.providers.espeak_process":
         return "speech"  # a program of its own, which imports nothing of ours
+    if module.startswith("svc_http.storage.postgres"):
+        return "postgres"  # loaded where the settings name a database on a server
+    if module in {"svc_http.shared.postgres", "svc_http.shared.redis"}:
+        return module.rpartition(".")[2]  # which is loaded where the settings name it
+    if module == "svc_http.media.bucket":
+        return "s3"  # loaded when a bucket is used, and says which extra it needs
     # The feed reader is loaded when a feed is read, and says which extra it needs.
     return "core" if module.startswith("svc_core") and "sources" not in module else "server"
 

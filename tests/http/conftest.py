@@ -40,7 +40,7 @@ from svc_http import app as service_app
 from svc_http.app import Service
 from svc_http.server import hypercorn
 from svc_http.settings import Settings
-from svc_http.storage import MemoryStorage
+from tests.backends import make_store
 
 START = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 ORIGIN = "https://api.example.org"
@@ -235,7 +235,7 @@ class House:
         self.clock, self.ids = Clock(), Ids()
         self.ticks = 100.0
         self.log = LogFile()
-        self.storage = parts.pop("storage", None) or MemoryStorage(COLLECTIONS)
+        self.storage = parts.pop("storage", None) or make_store(COLLECTIONS)
         self.service: Service = service_app.build(
             settings,
             self.storage,
@@ -252,6 +252,7 @@ class House:
 
     def close(self) -> None:
         self.run(self.service.runtime.stop())
+        self.run(self.storage.close())
         self.runner.close()
 
     def run(self, work: Any) -> Any:
@@ -434,6 +435,7 @@ class Wire:
             self.service = house.service
             self.loop = runner.get_loop()
             runner.run(hypercorn.serve(house.service, self.listening, self._ready, signals=False))
+            runner.run(house.storage.close())
             house.runner.close()
 
     def _ready(self, host: str, port: int) -> None:

@@ -45,7 +45,6 @@ class House:
         self.path = path
         self.heard: list[str] = []
         self.defects: list[BaseException] = []
-        self.changes = 0
         self.loop = asyncio.new_event_loop()
         self.go = asyncio.Event()
         self.waiting = threading.Semaphore(0)
@@ -67,10 +66,7 @@ class House:
             given, MemoryStorage(catalog.COLLECTIONS), now=system.now, ids=system.SystemIds()
         )
         answering = lends.operator(runtime, self.defects.append)
-        return await Control.open(self.path, answering, self._changed)
-
-    def _changed(self) -> None:
-        self.changes += 1
+        return await Control.open(self.path, answering)
 
     def operations(self) -> dict[str, Operation[Any, Any]]:
         """Operations that end in every way there is."""
@@ -238,13 +234,6 @@ def test_a_line_that_is_no_request_is_refused(house: House, line: bytes, code: s
     with raw(house.path) as wire:
         wire.sendall(line)
         assert answered(wire)["problem"]["code"] == code
-
-
-def test_every_command_makes_the_gate_look_again(house: House) -> None:
-    ask(house, "echo")
-    with pytest.raises(Refused):
-        ask(house, "refuse")
-    assert house.changes == 2
 
 
 # -- the ways it may end -----------------------------------------------------------------------

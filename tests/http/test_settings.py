@@ -1,6 +1,8 @@
 """Settings: where they come from, what is refused, and the master secret."""
 
+import re
 import stat
+import sys
 from datetime import UTC, datetime
 
 import attrs
@@ -9,6 +11,7 @@ import pytest
 from svc_core.constraints import Doc
 from svc_http import settings
 from svc_http.runtime import secret
+from svc_http.runtime.opening import open_shared
 from svc_http.runtime.secret import checked, secured
 from svc_http.settings import MEMBERS, Settings, SettingsError, load
 
@@ -64,6 +67,13 @@ def test_values_of_a_file_keep_their_types(tmp_path):
         ("unknown_query", "warn", "reject, ignore"),
         ("legacy_ids_until", "2027-06-30", ""),
         ("sunset_at", "2020-01-01T00:00:00Z", "before deprecated_at"),
+        ("counters", "redis", "must be memory, database, or an address such as redis://"),
+        ("counters", "http://127.0.0.1:6379", "must be memory"),
+        ("counters", "redis://127.0.0.1:6379/main", "must be memory"),
+        ("counters", "redis://127.0.0.1:0", "must be memory"),
+        ("counters", "redis:///0", "must be memory"),
+        ("counters", "database", "db is no PostgreSQL database"),
+        ("counters_down", "ignore", "must be one of refuse, admit"),
         ("body_bytes_max", "12", "from 1024"),
         ("workers", "true", "must be all, none, or some of ingest, schedule"),
         ("workers", "all,none", "must be all, none"),
@@ -149,6 +159,61 @@ def test_workers_are_chosen_by_name(text, workers, runs):
     assert {name for name in settings.WORKERS if chosen.runs(name)} - {"automations"} == runs - {
         "automations"
     }
+
+
+# -- where requests are counted ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "place"),
+    [
+        ({}, "memory"),
+        ({"DB": ":memory:"}, "memory"),
+        ({"DB": "postgresql://svc@db/main"}, "postgresql://svc@db/main"),
+        ({"DB": "postgres://svc@db/main", "COUNTERS": "database"}, "postgres://svc@db/main"),
+        ({"DB": "postgresql://svc@db/main", "COUNTERS": "memory"}, "memory"),
+        ({"COUNTERS": "redis://cache"}, "redis://cache"),
+        ({"COUNTERS": "rediss://:x@cache:6380/1"}, "rediss://:x@cache:6380/1"),
+    ],
+)
+def test_requests_are_counted_where_the_database_is_unless_said_otherwise(given, place):
+    chosen = load({f"SVC_{name}": value for name, value in given.items()})
+    assert chosen.counting_place == place
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "redis://:hush@cache:6379/0",
+        "rediss://me:hush@cache",
+        "redis://cache/0?password=hush",
+        "redis://:hush/hush@cache",
+        "redis://:hush@cache:port",
+    ],
+)
+def test_the_password_of_an_address_is_not_shown(address):
+    try:
+        told = repr(load({"SVC_COUNTERS": address}))
+    except SettingsError as refused:
+        told = str(refused)
+    assert "hush" not in told
+
+
+@pytest.mark.parametrize(
+    ("given", "module", "cure"),
+    [
+        (Settings(counters="redis://cache"), "redis", 'pip install "svc[redis]"'),
+        (Settings(db="postgresql://db/main"), "asyncpg", 'pip install "svc[postgres]"'),
+    ],
+)
+def test_a_missing_client_is_told_with_what_installs_it(monkeypatch, given, module, cure):
+    for name in [*sys.modules]:
+        if name.startswith((f"{module}.", "svc_http.shared.")):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(SettingsError, match=re.escape(cure)) as refused:
+        open_shared(given)
+    assert "\n" not in str(refused.value)
 
 
 # -- the secret --------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ except ImportError as missing:
     raise DriverMissing('PostgreSQL needs its driver: pip install "svc[postgres]"') from missing
 
 from svc_http.storage.postgres.maintenance import migrate, renew_epoch, status
-from svc_http.storage.postgres.migrations import Applied, Status
-from svc_http.storage.postgres.storage import PostgresStorage
+from svc_http.storage.postgres.storage import Limits, PostgresStorage
+from svc_http.storage.sqlite.migrations import Applied, Status
 
-__all__ = ["Applied", "PostgresStorage", "Status", "migrate", "renew_epoch", "status"]
+__all__ = ["Applied", "Limits", "PostgresStorage", "Status", "migrate", "renew_epoch", "status"]

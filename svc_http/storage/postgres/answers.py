@@ -7,28 +7,11 @@ from svc_core import compact
 from svc_core.ports import Answer
 from svc_http.storage import scopes
 from svc_http.storage.moments import from_stored, to_stored
-from svc_http.storage.postgres.session import Part, Session
+from svc_http.storage.postgres.session import Part, Session, statements
 
 _json = compact.encoder(ascii_only=True)
 
-_GET = (
-    "SELECT fingerprint, status, headers, body, at FROM answers"
-    " WHERE tenant = $1 AND operation = $2 AND key = $3"
-)
-_COLUMNS = "operation, key, fingerprint, status, headers, body, at"
-_PUT = (
-    f"INSERT INTO answers (tenant, {_COLUMNS}) SELECT ?, n.*"
-    " FROM unnest(?::text[], ?::text[], ?::bytea[], ?::int[], ?::text[], ?::bytea[], ?::bigint[])"
-    " AS n ON CONFLICT (tenant, operation, key) DO UPDATE SET fingerprint = excluded.fingerprint,"
-    " status = excluded.status, headers = excluded.headers, body = excluded.body, at = excluded.at"
-)
-# Whoever is writing one of them keeps it: nobody waits for a purge, and it waits for nobody.
-_PURGE = (
-    "WITH old AS MATERIALIZED (SELECT tenant, operation, key FROM answers WHERE at < $1"
-    " ORDER BY at, tenant, operation, key LIMIT $2 FOR UPDATE SKIP LOCKED)"
-    " DELETE FROM answers AS a USING old WHERE a.tenant = old.tenant"
-    " AND a.operation = old.operation AND a.key = old.key RETURNING 1"
-)
+_SQL = statements("answers.sql")
 
 
 class PostgresAnswers:
@@ -44,7 +27,7 @@ class PostgresAnswers:
         """The stored answer, however old."""
         if (operation, key) in self._waiting:
             return self._waiting[operation, key]
-        found = await self._session.rows(_GET, self._tenant, operation, key)
+        found = await self._session.rows(_SQL["get"], self._tenant, operation, key)
         if not found:
             return None
         fingerprint, status, headers, body, at = found[0]
@@ -60,19 +43,19 @@ class PostgresAnswers:
         """Forget at most `limit` older answers of every tenant, oldest first."""
         self._session.write()
         scopes.purging(self._tenant)
-        return len(await self._session.asked(_PURGE, to_stored(before), limit))
+        return len(await self._session.asked(_SQL["purge"], to_stored(before), limit))
 
     def parts(self) -> list[Part]:
         """The statement that writes what waits."""
         if not self._waiting:
             return []
         rows = [
-            (*place, fingerprint, status, _json(headers), body, to_stored(at))
-            for place, (fingerprint, status, headers, body, at) in self._waiting.items()
+            (*place, *kept[:2], _json(kept.headers), kept.body, to_stored(kept.at))
+            for place, kept in self._waiting.items()
         ]
         self.forget()
         columns = (list(column) for column in zip(*rows, strict=True))
-        return [Part(_PUT, (self._tenant, *columns))]
+        return [(_SQL["put"], [self._tenant, *columns])]
 
     def forget(self) -> None:
         """Drop what waits."""

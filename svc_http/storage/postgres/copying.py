@@ -103,7 +103,7 @@ class PostgresFilled(PostgresHeld):
             for name, values in record.facets.items():
                 facets += [(tenant, id_, name, value, record.order) for value in values]
         await self._add(table.rows, f"tenant, id, version, {', '.join(table.columns)}", found)
-        await self._add(table.facet_rows, "tenant, id, name, value, ord", facets)
+        await self._add(table.facets, "tenant, id, name, value, ord", facets)
 
     async def _add(self, table: str, columns: str, rows: Iterable[Row]) -> None:
         await self._connection.copy_records_to_table(

@@ -15,9 +15,8 @@ from svc_core.ports import (
     StaleVersionError,
 )
 from svc_http.storage import scopes
-from svc_http.storage.asked import Asked, Where, asked, searchable
-from svc_http.storage.postgres import query
-from svc_http.storage.postgres.query import PROBED_MAX, Query
+from svc_http.storage.asked import Where, asked, searchable
+from svc_http.storage.postgres.query import PROBED_MAX, Lists, Query
 from svc_http.storage.postgres.session import Session, numbered
 from svc_http.storage.postgres.table import Table, pairs, with_facets, without_facets
 from svc_http.storage.rows import sliced
@@ -65,14 +64,15 @@ class PostgresDocuments:
         self, collection: Collection[T], id_: str, value: T, *, expect: int | None = None
     ) -> Document[T]:
         """Write the row; see the port."""
-        table, shape = self._stored(collection)
+        stored = self._stored(collection)
         owner = scopes.writing(collection, self._tenant)
         self._session.write(collection.name)
         record = collection.record(value)
-        statement, values = _put(table, shape, owner, id_, record, expect)
+        values = [owner, id_, *stored.table.values(stored.shape, record)]
+        statement = _put(stored.table, record, values, expect)
         found = await self._session.rows(statement, *values)
         if not found:
-            raise StaleVersionError(await self._version(table, owner, id_))
+            raise StaleVersionError(await self._version(stored.table, owner, id_))
         return Document(id_, found[0]["version"], record.order, record.raw)
 
     async def delete(
@@ -104,14 +104,11 @@ class PostgresDocuments:
         **filters: Unpack[Filters],
     ) -> Slice[T]:
         """At most `limit` rows in list order; see the port."""
-        table, owner, wanted = self._asked(collection, order, **filters)
-        if wanted.is_empty:
+        lists = self._lists(collection, order, **filters)
+        if lists is None:
             return Slice(())
-        driver = await self._driver(table, owner, wanted, order)
-        made = query.scan(
-            table, owner, wanted, driver=driver, order=order, after=after, count=limit + 1
-        )
-        found = await self._rows(made)
+        driver = await self._driver(lists, order)
+        found = await self._rows(lists.scan(driver, order, after, limit + 1))
         if order is None:
             return sliced(list(map(_document, found)), limit)
         end = Position(found[limit - 1][4], found[limit - 1][0]) if len(found) > limit else None
@@ -121,10 +118,10 @@ class PostgresDocuments:
         self, collection: Collection[T], *, limit: int, **filters: Unpack[Filters]
     ) -> int:
         """How many rows there are, up to a limit; see the port."""
-        table, owner, wanted = self._asked(collection, None, **filters)
-        if wanted.is_empty:
+        lists = self._lists(collection, None, **filters)
+        if lists is None:
             return 0
-        found = await self._rows(query.count(table, owner, wanted, limit))
+        found = await self._rows(lists.count(limit))
         return int(found[0][0])
 
     async def search(
@@ -138,12 +135,10 @@ class PostgresDocuments:
     ) -> Slice[T]:
         """At most `limit` rows that hold any of `terms`; see the port."""
         searchable(collection)
-        table, owner, wanted = self._asked(collection, None, **filters)
-        if not terms or wanted.is_empty:
+        lists = self._lists(collection, None, **filters)
+        if not terms or lists is None:
             return Slice(())
-        held = [*dict.fromkeys(terms)]
-        made = query.search(table, owner, held, wanted, after=after, limit=limit + 1)
-        found = await self._rows(made)
+        found = await self._rows(lists.search([*dict.fromkeys(terms)], after, limit + 1))
         end = None
         if len(found) > limit:
             id_, _, order, _, rank = found[limit - 1]
@@ -154,10 +149,11 @@ class PostgresDocuments:
         self, collection: Collection[T], where: Where | None, end: int | None, limit: int
     ) -> tuple[Owned[T], ...]:
         """Rows of every tenant with the lowest `(order, tenant, id)` first."""
-        table, wanted = self._stored(collection).table, asked(collection, where=where, end=end)
+        wanted = asked(collection, where=where, end=end)
         if wanted.is_empty:
             return ()
-        found = await self._rows(query.across(table, wanted, limit))
+        lists = Lists(self._stored(collection).table, self._tenant, wanted)
+        found = await self._rows(lists.across(limit))
         return tuple(Owned(row[0], Document(*row[1:])) for row in found)
 
     def _stored(self, collection: Collection[Any]) -> Stored:
@@ -171,12 +167,13 @@ class PostgresDocuments:
         except KeyError:
             raise AssertionError(f"{collection.name} is not declared to this store") from None
 
-    def _asked(
+    def _lists(
         self, collection: Collection[Any], order: str | None, **filters: Unpack[Filters]
-    ) -> tuple[Table, str, Asked]:
-        """The table, whose rows are asked for, and which."""
-        owner = scopes.reading(collection, self._tenant)
-        return self._stored(collection).table, owner, asked(collection, order, **filters)
+    ) -> Lists | None:
+        """The statements of a list; None where no row can match."""
+        owner, table = scopes.reading(collection, self._tenant), self._stored(collection).table
+        wanted = asked(collection, order, **filters)
+        return None if wanted.is_empty else Lists(table, owner, wanted)
 
     async def _rows(self, made: Query) -> list[Any]:
         return await self._session.rows(numbered(made.text), *made.values)
@@ -185,27 +182,21 @@ class PostgresDocuments:
         found = await self._session.rows(table.version, owner, id_)
         return found[0]["version"] if found else 0
 
-    async def _driver(
-        self, table: Table, owner: str, wanted: Asked, order: str | None
-    ) -> str | None:
+    async def _driver(self, lists: Lists, order: str | None) -> str | None:
         """The filter whose index is walked: one that few rows have, and of those that many have
         one that is in list order."""
-        ordered, others = query.drivers(wanted, order)
-        if not others and len(ordered) < 2:
-            return next(iter(ordered), None)
-        names = [*ordered, *others]
-        (counts,) = await self._rows(query.probe(table, owner, wanted, names))
-        fewest, best = min(zip(counts, names, strict=True), key=lambda each: each[0])
-        if fewest < PROBED_MAX:
-            return best
+        ordered, others = lists.drivers(order)
+        if others or len(ordered) > 1:
+            names = [*ordered, *others]
+            (counts,) = await self._rows(lists.probe(names))
+            fewest, best = min(zip(counts, names, strict=True), key=lambda each: each[0])
+            if fewest < PROBED_MAX:
+                return best
         return next(iter(ordered), None)
 
 
-def _put(
-    table: Table, shape: int, owner: str, id_: str, record: Record, expect: int | None
-) -> tuple[str, list[object]]:
-    """The statement that writes a row if what is expected is there, and its values."""
-    values = [owner, id_, *table.values(shape, record)]
+def _put(table: Table, record: Record, values: list[object], expect: int | None) -> str:
+    """The statement that writes a row if what is expected is there; it may add to the values."""
     if expect is None:
         statement = table.upsert
     elif expect == 0:
@@ -217,4 +208,4 @@ def _put(
     if names or (expect != 0 and record.facets):
         statement = with_facets(table, statement, at=len(values) + 1, is_new=expect == 0)
         values += [names, held]
-    return statement, values
+    return statement

@@ -26,37 +26,23 @@ async def fill(connection: Any, made: Table, number: int) -> int:
         f"SELECT tenant, id, body FROM {made.rows} WHERE shape <> {number}"
         f" AND (tenant, id) > ($1, $2) ORDER BY tenant, id LIMIT {ROWS_MAX} FOR UPDATE SKIP LOCKED"
     )
-    filled, last = 0, ("", "")
+    collection, filled, last = made.collection, 0, ("", "")
     while True:
         async with connection.transaction():
             rows = await connection.fetch(walk, *last)
             for tenant, id_, body in rows:
-                await _fill_row(connection, made, number, tenant, id_, body)
+                record = evolve(collection.record(collection.decode(body)), raw=body)
+                values = [tenant, id_, *made.values(number, record)[:-1]]
+                filling = with_facets(made, made.fill, at=len(values) + 1, is_new=False)
+                await connection.fetch(filling, *values, *pairs(record))
         if not rows:
             return filled
-        filled += len(rows)
-        last = (rows[-1]["tenant"], rows[-1]["id"])
+        filled, last = filled + len(rows), (rows[-1]["tenant"], rows[-1]["id"])
 
 
 async def sweep(connection: Any, tables: Iterable[Stored]) -> None:
     """Fill what older processes wrote since the filters of these tables were added."""
-    known = {stored.table.rows: stored for stored in tables if stored.shape}
-    asked = " UNION ALL ".join(
-        f"SELECT '{name}' WHERE EXISTS (SELECT FROM {name} WHERE shape <> {stored.shape})"
-        for name, stored in known.items()
-    )
-    for (name,) in await connection.fetch(asked) if known else ():
-        await fill(connection, known[name].table, known[name].shape)
-
-
-async def _fill_row(
-    connection: Any, made: Table, number: int, tenant: str, id_: str, body: bytes
-) -> None:
-    collection = made.collection
-    record = evolve(collection.record(collection.decode(body)), raw=body)
-    values: list[object] = [tenant, id_, *made.values(number, record)[:-1]]
-    statement = made.fill
-    if collection.facets:
-        statement = with_facets(made, statement, at=len(values) + 1, is_new=False)
-        values += pairs(record)
-    await connection.fetch(statement, *values)
+    for made, number in tables:
+        has_stale = f"SELECT EXISTS (SELECT FROM {made.rows} WHERE shape <> {number})"
+        if number and await connection.fetchval(has_stale):
+            await fill(connection, made, number)

@@ -4,7 +4,6 @@ Rule 1: a link makes its connection when it has work and none is open, so the st
         itself when the server is back.
 Rule 2: a server that says nothing is given up: nothing may take longer than the server's own
         limits allow, and a unit may wait for nothing but its transaction.
-Rule 3: a batch whose connection was lost before COMMIT was sent is run once more, on another.
 """
 
 import asyncio
@@ -12,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from svc_http.storage.errors import StorageUnavailable
-from svc_http.storage.postgres.connection import STATEMENT_SECONDS
+from svc_http.storage.postgres.connection import STATEMENT_SECONDS, connect
 from svc_http.storage.postgres.queues import Job, Queue
 from svc_http.storage.postgres.session import Session
 
@@ -23,11 +22,12 @@ STALL_SECONDS = STATEMENT_SECONDS + 2.0
 class Link:
     """A connection to be, and the transaction that runs on it."""
 
-    def __init__(self, connect: Callable[[], Awaitable[Any]]) -> None:
-        self._connect = connect
+    def __init__(self, dsn: str) -> None:
+        self._dsn = dsn
         self._connection: Any = None
         self._session: Session | None = None
-        self._scope: asyncio.Timeout | None = None
+        self._task: asyncio.Task[Any] | None = None
+        self._is_stalled = False
 
     async def connection(self) -> Any:
         """The open connection, or a new one.
@@ -36,44 +36,36 @@ class Link:
             StorageUnavailable: there is none to be had.
         """
         if self._connection is None or self._connection.is_closed():
-            self._connection = await self._connect()
+            self._connection = await connect(self._dsn)
         return self._connection
 
-    async def guarded(self, session: Session, work: Callable[[Session], Awaitable[None]]) -> None:
-        """Do `work`, unless it stands still; the transaction is over after it.
+    async def guarded(self, session: Session, work: Callable[[], Awaitable[None]]) -> None:
+        """Do `work`, unless it stands still; what it leaves open is rolled back.
 
         Raises:
             StorageUnavailable: it stood still.
         """
-        self._session = session
+        self._session, self._task = session, asyncio.current_task()
         try:
-            async with asyncio.timeout(None) as self._scope:
-                await work(session)
-        except TimeoutError as stalled:
+            await work()
+        except asyncio.CancelledError:
             self.drop()
-            raise StorageUnavailable("PostgreSQL does not answer") from stalled
+            if not self._is_stalled or self._task is None:
+                raise
+            self._task.uncancel()
+            raise StorageUnavailable("PostgreSQL does not answer") from None
         except BaseException:
-            await self.roll_back()
+            await self._roll_back()
             raise
         finally:
-            self._session = self._scope = None
+            self._session, self._is_stalled = None, False
 
     def give_up(self, since: float) -> None:
         """End the transaction if nothing has moved since then."""
-        if self._session is not None and self._session.moved <= since and self._scope is not None:
-            self._scope.reschedule(asyncio.get_running_loop().time())
-            self._session = None
-
-    async def roll_back(self) -> None:
-        """Leave the transaction, with the connection if need be."""
-        connection = self._connection
-        if connection is None or not connection.is_in_transaction():
-            return
-        try:
-            async with asyncio.timeout(STALL_SECONDS):
-                await connection.execute("ROLLBACK")
-        except BaseException:
-            self.drop()
+        is_stalled = self._session is not None and self._session.moved <= since
+        if is_stalled and not self._is_stalled and self._task is not None:
+            # It waits inside of the transaction, so there it ends.
+            self._is_stalled = self._task.cancel()
 
     def drop(self) -> None:
         """Let go of the connection without a word to the server."""
@@ -81,23 +73,23 @@ class Link:
         if connection is not None:
             connection.terminate()
 
-    async def close(self) -> None:
-        """Take leave of the server."""
-        connection, self._connection = self._connection, None
-        if connection is not None and not connection.is_closed():
-            await connection.close(timeout=STALL_SECONDS)
+    async def _roll_back(self) -> None:
+        try:
+            async with asyncio.timeout(STALL_SECONDS):
+                if self._connection is not None and self._connection.is_in_transaction():
+                    await self._connection.execute("ROLLBACK")
+        except BaseException:
+            self.drop()
 
-
-async def serve(
-    link: Link, queue: Queue, count: int, work: Callable[[Link, list[Job]], Awaitable[None]]
-) -> None:
-    """Do the jobs of a queue until it is closed and empty."""
-    try:
-        while jobs := await queue.take(count):
-            try:
-                await work(link, jobs)
-            finally:
-                queue.done(jobs[0].tenant)
-        await link.close()
-    finally:
-        link.drop()
+    async def serve(
+        self, queue: Queue, count: int, work: Callable[["Link", list[Job]], Awaitable[None]]
+    ) -> None:
+        """Do the jobs of a queue until it is closed and empty."""
+        try:
+            while jobs := await queue.take(count):
+                try:
+                    await work(self, jobs)
+                finally:
+                    queue.done(jobs[0].tenant)
+        finally:
+            self.drop()

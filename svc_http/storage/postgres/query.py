@@ -9,200 +9,170 @@ Rule 2: where the filter that is walked has several values, each has a walk of i
 Rule 3: the text depends on what is asked and never on the values, so the server plans it once.
 """
 
-from attrs import define, field
-
 from svc_core.ports import NO_NUMBER, Position
-from svc_http.storage.asked import Asked, Span
+from svc_http.storage.asked import Asked
 from svc_http.storage.postgres.table import Table
 
 PROBED_MAX = 200
 """Counting stops here: enough to tell a rare filter from a common one."""
 
 
-@define
 class Query:
     """A statement in the making: its text, with a question mark for each of its values."""
 
-    text: str
-    values: list[object] = field(factory=list)
+    def __init__(self, table: Table, asked: Asked, text: str, *values: object) -> None:
+        self._table = table
+        self._asked = asked
+        self.text = text
+        self.values = [*values]
 
-    def add(self, text: str, *values: object) -> None:
+    def add(self, text: str, *values: object) -> "Query":
         """Go on with the text and its values."""
         self.text += text
         self.values += values
+        return self
+
+    def rows(self, owner: str) -> "Query":
+        """The rows of a tenant."""
+        return self.add(f"{self._table.rows} AS c WHERE c.tenant = ?", owner)
+
+    def held(self, owner: str, name: str) -> "Query":
+        """The rows of a tenant that have a facet."""
+        facets, joined = self._table.facets, "c.tenant = f.tenant AND c.id = f.id"
+        self.add(f"{facets} AS f JOIN {self._table.rows} AS c ON {joined}")
+        return self.add(f" WHERE f.name = '{name}' AND f.tenant = ?", owner)
+
+    def bound(self, line: str = "c", after: Position | None = None) -> "Query":
+        """Both ends of the order: of two upper bounds the tighter, where the walk begins."""
+        start, end = self._asked.start, self._asked.end
+        if start is not None:
+            self.add(f" AND {line}.ord >= ?::bigint", start)
+        if after is not None and (end is None or after.order <= end):
+            self.add(f" AND ({line}.ord, {line}.id) < (?::bigint, ?)", after.order, after.id)
+        elif end is not None:
+            self.add(f" AND {line}.ord <= ?::bigint", end)
+        return self
+
+    def check(self, *, but: str | None = None, is_free: bool = False) -> "Query":
+        """What is looked at row by row, but for the filter that is walked.
+
+        Where it `is_free`, the server may also walk what it likes best.
+        """
+        for name, values in self._asked.where.items():
+            if name in self._table.collection.facets and name != but:
+                same = "g.tenant = c.tenant AND g.id = c.id"
+                self.add(f" AND EXISTS (SELECT FROM {self._table.facets} AS g WHERE {same}")
+                self.add(f" AND g.name = '{name}' AND g.value = ANY (?::text[]))", values)
+            elif name != but:
+                unfit = "" if is_free else " || ''"
+                self.add(f" AND c.k_{name}{unfit} = ANY (?::text[])", values)
+        for span in self._asked.spans:
+            self.span(span.name, "" if is_free or span.name == but else " + 0")
+        if self._asked.words:
+            self.add(" AND c.tokens @> ?::text[]", self._asked.words)
+        return self
+
+    def span(self, name: str, unfit: str = "") -> None:
+        """The ranges of a number."""
+        number = f"c.n_{name}{unfit}"
+        for _, low, high, wraps in (span for span in self._asked.spans if span.name == name):
+            if wraps:
+                below = f"{number} BETWEEN {NO_NUMBER + 1} AND ?::bigint"
+                self.add(f" AND ({number} >= ?::bigint OR {below})", low, high)
+            else:
+                self.add(f" AND {number} BETWEEN ?::bigint AND ?::bigint", low, high)
 
 
-def scan(
-    table: Table,
-    owner: str,
-    asked: Asked,
-    *,
-    driver: str | None,
-    order: str | None,
-    after: Position | None,
-    count: int,
-) -> Query:
-    """A list in the order of its collection, or of a number, which then stands in a column more."""
-    wanted = asked.where.get(driver or "", ())
-    is_facet = driver in table.collection.facets
-    line = "f" if is_facet and order is None else "c"
-    sort = f"{line}.ord" if order is None else f"c.n_{order}"
-    if driver != order and (order is not None or driver not in asked.where):
-        sort = f"({sort} + 0)"
-    columns = "c.id, c.version, c.ord, c.body" + ("" if order is None else f", {sort} AS number")
-    made = Query(f"SELECT {columns} FROM ")
-    if len(wanted) > 1:
-        key = "ord" if order is None else "number"
-        outer = f"SELECT DISTINCT ON (r.{key}, r.id) r.* FROM unnest(?::text[]) AS v (value)"
-        made = Query(f"{outer} CROSS JOIN LATERAL ({made.text}", [wanted])
-    _walk(made, table, owner, driver, wanted)
-    _bound(made, line, asked, after if order is None else None)
-    if order is not None and after is not None:
-        made.add(f" AND ({sort}, c.id) < (?::bigint, ?)", after.order, after.id)
-    _check(made, table, asked, but=driver)
-    made.add(f" ORDER BY {sort} DESC, {line}.id DESC LIMIT ?", count)
-    if len(wanted) > 1:
-        made.add(f") AS r ORDER BY r.{key} DESC, r.id DESC LIMIT ?", count)
-    return made
+class Lists:
+    """The statements that a tenant's list of a collection may come to."""
 
+    def __init__(self, table: Table, owner: str, asked: Asked) -> None:
+        self._table = table
+        self._owner = owner
+        self._asked = asked
 
-def count(table: Table, owner: str, asked: Asked, limit: int) -> Query:
-    """How many rows there are, up to a limit; the server chooses how to find them."""
-    made = Query(f"SELECT count(*) FROM (SELECT FROM {table.rows} AS c WHERE c.tenant = ?", [owner])
-    _bound(made, "c", asked, None)
-    _check(made, table, asked, is_free=True)
-    made.add(" LIMIT ?) AS l", limit)
-    return made
-
-
-def search(
-    table: Table,
-    owner: str,
-    terms: list[str],
-    asked: Asked,
-    *,
-    after: Position | None,
-    limit: int,
-) -> Query:
-    """The rows that hold most of the terms first; how many of them stands in a column more."""
-    made = Query(
-        "SELECT * FROM (SELECT c.id, c.version, c.ord, c.body, (SELECT count(*) FROM"
-        " unnest(?::text[]) AS t (term) WHERE t.term = ANY (c.tokens)) AS rank"
-        f" FROM {table.rows} AS c WHERE c.tenant = ? AND c.tokens && ?::text[]",
-        [terms, owner, terms],
-    )
-    _bound(made, "c", asked, None)
-    _check(made, table, asked, is_free=True)
-    made.add(") AS m")
-    if after is not None:
-        place = (after.rank, after.order, after.id)
-        made.add(" WHERE (m.rank, m.ord, m.id) < (?::bigint, ?::bigint, ?)", *place)
-    made.add(" ORDER BY m.rank DESC, m.ord DESC, m.id DESC LIMIT ?", limit)
-    return made
-
-
-def across(table: Table, asked: Asked, limit: int) -> Query:
-    """Rows of every tenant, the lowest first."""
-    made = Query(f"SELECT c.tenant, c.id, c.version, c.ord, c.body FROM {table.rows} AS c WHERE ")
-    made.add("TRUE" if table.collection.scope == "tenant" else "c.tenant = ''")
-    _bound(made, "c", asked, None)
-    _check(made, table, asked)
-    made.add(" ORDER BY c.ord, c.tenant, c.id LIMIT ?", limit)
-    return made
-
-
-def drivers(asked: Asked, order: str | None) -> tuple[list[str], list[str]]:
-    """The filters whose index is in the order of a list, and the others that may be walked.
-
-    None may where words are asked for: the server chooses between their index and the list's.
-    """
-    if asked.words:
-        return [], []
-    ordered = list(asked.where) if order is None else [order]
-    spans = [span.name for span in asked.spans if not span.wraps]
-    return ordered, [name for name in (*asked.where, *spans) if name not in ordered]
-
-
-def probe(table: Table, owner: str, asked: Asked, names: list[str]) -> Query:
-    """How many rows each of some filters finds, up to a limit: a column for each."""
-    made = Query("SELECT ")
-    for name in names:
-        made.add(f"{', ' if made.values else ''}(SELECT count(*) FROM (SELECT FROM ")
-        if name in table.collection.facets:
-            made.add(f"{table.facet_rows} AS f WHERE f.tenant = ? AND f.name = '{name}'", owner)
-            made.add(" AND f.value = ANY (?::text[])", asked.where[name])
+    def scan(
+        self, driver: str | None, order: str | None, after: Position | None, count: int
+    ) -> Query:
+        """The rows in the order of the collection, or of a number, which has one more column."""
+        wanted, is_facet = self._asked.where.get(driver or "", ()), self._is_facet(driver)
+        line = "f" if is_facet and order is None else "c"
+        key, sort = ("ord", f"{line}.ord") if order is None else ("number", f"c.n_{order}")
+        if driver != order and (order is not None or driver not in self._asked.where):
+            sort = f"({sort} + 0)"
+        columns = "c.id, c.version, c.ord, c.body" + (f", {sort} AS number" if order else "")
+        made = self._query("")
+        if len(wanted) > 1:
+            made.add(f"SELECT DISTINCT ON (r.{key}, r.id) r.* FROM unnest(?::text[])", wanted)
+            made.add(" AS v (value) CROSS JOIN LATERAL (")
+        made.add(f"SELECT {columns} FROM ")
+        if is_facet and driver is not None:
+            made.held(self._owner, driver)
         else:
-            made.add(f"{table.rows} AS c WHERE c.tenant = ?", owner)
-            if name in asked.where:
-                made.add(f" AND c.k_{name} = ANY (?::text[])", asked.where[name])
-            _spans(made, [span for span in asked.spans if span.name == name], "")
-        made.add(f" LIMIT {PROBED_MAX}) AS l)")
-    return made
-
-
-# -- parts -------------------------------------------------------------------------------------
-
-
-def _walk(
-    made: Query, table: Table, owner: str, driver: str | None, wanted: tuple[str, ...]
-) -> None:
-    """The tables, and the one value of the filter that is walked."""
-    value = "v.value" if len(wanted) > 1 else "?"
-    if driver in table.collection.facets:
-        made.add(
-            f"{table.facet_rows} AS f JOIN {table.rows} AS c ON c.tenant = f.tenant AND c.id = f.id"
-            f" WHERE f.tenant = ? AND f.name = '{driver}' AND f.value = {value}",
-            owner,
-        )
-    else:
-        made.add(f"{table.rows} AS c WHERE c.tenant = ?", owner)
+            made.rows(self._owner)
         if wanted:
-            made.add(f" AND c.k_{driver} = {value}")
-    if len(wanted) == 1:
-        made.values += wanted
+            walked = "f.value" if is_facet else f"c.k_{driver}"
+            mark = ("v.value",) if len(wanted) > 1 else ("?", *wanted)
+            made.add(f" AND {walked} = {mark[0]}", *mark[1:])
+        made.bound(line, after if order is None else None)
+        if order is not None and after is not None:
+            made.add(f" AND ({sort}, c.id) < (?::bigint, ?)", after.order, after.id)
+        made.check(but=driver).add(f" ORDER BY {sort} DESC, {line}.id DESC LIMIT ?", count)
+        if len(wanted) > 1:
+            made.add(f") AS r ORDER BY r.{key} DESC, r.id DESC LIMIT ?", count)
+        return made
 
+    def count(self, limit: int) -> Query:
+        """How many rows there are, up to a limit; the server chooses how to find them."""
+        made = self._query("SELECT count(*) FROM (SELECT FROM ").rows(self._owner)
+        return made.bound().check(is_free=True).add(" LIMIT ?) AS l", limit)
 
-def _bound(made: Query, line: str, asked: Asked, after: Position | None) -> None:
-    """Both ends of the order: of two upper bounds the tighter, where the walk begins."""
-    if asked.start is not None:
-        made.add(f" AND {line}.ord >= ?::bigint", asked.start)
-    if after is not None and (asked.end is None or after.order <= asked.end):
-        made.add(f" AND ({line}.ord, {line}.id) < (?::bigint, ?)", after.order, after.id)
-    elif asked.end is not None:
-        made.add(f" AND {line}.ord <= ?::bigint", asked.end)
+    def search(self, terms: list[str], after: Position | None, limit: int) -> Query:
+        """The rows that hold most of the terms first; how many of them has one more column."""
+        held = "SELECT count(*) FROM unnest(?::text[]) AS t (term) WHERE t.term = ANY (c.tokens)"
+        columns = f"c.id, c.version, c.ord, c.body, ({held}) AS rank"
+        made = self._query(f"SELECT * FROM (SELECT {columns} FROM ", terms).rows(self._owner)
+        made.add(" AND c.tokens && ?::text[]", terms).bound().check(is_free=True).add(") AS m")
+        if after is not None:
+            place = (after.rank, after.order, after.id)
+            made.add(" WHERE (m.rank, m.ord, m.id) < (?::bigint, ?::bigint, ?)", *place)
+        return made.add(" ORDER BY m.rank DESC, m.ord DESC, m.id DESC LIMIT ?", limit)
 
+    def across(self, limit: int) -> Query:
+        """The rows of every tenant, the lowest first."""
+        is_owned = self._table.collection.scope == "tenant"
+        made = self._query("SELECT c.tenant, c.id, c.version, c.ord, c.body FROM ")
+        made.add(f"{self._table.rows} AS c WHERE " + ("TRUE" if is_owned else "c.tenant = ''"))
+        return made.bound().check().add(" ORDER BY c.ord, c.tenant, c.id LIMIT ?", limit)
 
-def _check(
-    made: Query, table: Table, asked: Asked, *, but: str | None = None, is_free: bool = False
-) -> None:
-    """What is looked at row by row, but for the filter that is walked.
+    def drivers(self, order: str | None) -> tuple[list[str], list[str]]:
+        """The filters whose index is in the order of a list, and the others that may be walked.
 
-    Where it `is_free`, the server may also walk what it likes best.
-    """
-    for name, values in asked.where.items():
-        if name == but:
-            continue
-        if name in table.collection.facets:
-            made.add(
-                f" AND EXISTS (SELECT FROM {table.facet_rows} AS g WHERE g.tenant = c.tenant"
-                f" AND g.id = c.id AND g.name = '{name}' AND g.value = ANY (?::text[]))",
-                values,
-            )
-        else:
-            made.add(f" AND c.k_{name}{'' if is_free else ' || '}", *())
-            made.add(("" if is_free else "''") + " = ANY (?::text[])", values)
-    walked = [span for span in asked.spans if is_free or span.name == but]
-    _spans(made, walked, "")
-    _spans(made, [span for span in asked.spans if span not in walked], " + 0")
-    if asked.words:
-        made.add(" AND c.tokens @> ?::text[]", asked.words)
+        None may where words are asked for: the server chooses between their index and the list's.
+        """
+        if self._asked.words:
+            return [], []
+        ordered = list(self._asked.where) if order is None else [order]
+        spans = [span.name for span in self._asked.spans if not span.wraps]
+        return ordered, [name for name in (*self._asked.where, *spans) if name not in ordered]
 
+    def probe(self, names: list[str]) -> Query:
+        """How many rows each of some filters finds, up to a limit: a column for each."""
+        made = self._query("SELECT ")
+        for name in names:
+            made.add(f"{', ' if made.values else ''}(SELECT count(*) FROM (SELECT FROM ")
+            if self._is_facet(name):
+                made.held(self._owner, name).add(" AND f.value")
+            else:
+                made.rows(self._owner).add(f" AND c.k_{name}" if name in self._asked.where else "")
+            if name in self._asked.where:
+                made.add(" = ANY (?::text[])", self._asked.where[name])
+            made.span(name)
+            made.add(f" LIMIT {PROBED_MAX}) AS l)")
+        return made
 
-def _spans(made: Query, spans: list[Span], unfit: str) -> None:
-    for span in spans:
-        number = f"c.n_{span.name}{unfit}"
-        if span.wraps:
-            made.add(f" AND ({number} >= ?::bigint OR {number} BETWEEN {NO_NUMBER + 1}")
-            made.add(" AND ?::bigint)", span.low, span.high)
-        else:
-            made.add(f" AND {number} BETWEEN ?::bigint AND ?::bigint", span.low, span.high)
+    def _is_facet(self, name: str | None) -> bool:
+        return name in self._table.collection.facets
+
+    def _query(self, text: str, *values: object) -> Query:
+        return Query(self._table, self._asked, text, *values)

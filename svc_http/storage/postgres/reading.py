@@ -2,20 +2,25 @@
 
 Rule 1: a snapshot is taken with the first statement after the units were handed in, so it holds
         every commit that was acknowledged before.
-Rule 2: whoever waits is told at once; nothing that was read can be lost any more.
-Rule 3: a statement that fails ends the snapshot and its unit; the units after it get another.
+Rule 2: one statement is a snapshot by itself. A unit that is known to ask once is run without a
+        transaction; should it ask again, one is begun, and what it was told is asked there anew:
+        where that is the same, all of it is of that snapshot, else the unit runs again.
+Rule 3: whoever waits is told at once; nothing that was read can be lost any more.
+Rule 4: a statement that fails ends the snapshot and its unit; the units after it get another.
 """
 
 import asyncio
 from collections import deque
+from functools import partial
+from typing import Any
 
-from attrs import define, field, frozen
+from attrs import field, frozen
 
 from svc_http.storage.postgres.connection import is_lost, is_passing, told
 from svc_http.storage.postgres.documents import Tables
 from svc_http.storage.postgres.links import Link
-from svc_http.storage.postgres.queues import Job, Queue
-from svc_http.storage.postgres.session import Session
+from svc_http.storage.postgres.queues import Job
+from svc_http.storage.postgres.session import Session, Torn
 from svc_http.storage.postgres.transaction import PostgresTransaction
 
 UNITS_PER_SNAPSHOT = 32
@@ -24,65 +29,80 @@ UNITS_PER_SNAPSHOT = 32
 _BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
+class Glances(Session):
+    """What the units of one snapshot ask, or of none as long as none asks twice."""
+
+    def __init__(self, connection: Any) -> None:
+        super().__init__(connection, is_writable=False)
+        self._first: tuple[Any, ...] = ()
+        self._told: list[Any] = []
+        self.count = 0
+        """How often the present unit has asked."""
+        self.is_torn = False
+
+    async def rows(self, statement: str, *values: object) -> list[Any]:
+        """What a statement returns.
+
+        Raises:
+            Torn: what was asked without a transaction is another by now.
+        """
+        self.count += 1
+        if self.count == 2 and not self.connection.is_in_transaction():
+            await self.do(_BEGIN)
+            self.is_torn = self._told != await super().rows(*self._first)
+        if self.is_torn:
+            raise Torn
+        found = await super().rows(statement, *values)
+        if self.count == 1:
+            self._first, self._told = (statement, *values), found
+        return found
+
+
 @frozen(eq=False)
 class Reader:
     """Answers from snapshots."""
 
     tables: Tables
-    queue: Queue
+    counts: dict[Any, int] = field(factory=dict)
+    """How often a unit of this code has asked at most."""
 
     async def read(self, link: Link, jobs: list[Job]) -> None:
         """Run the units and tell those who wait."""
-        batch = _Batch(self, deque(jobs))
-        while batch.jobs:
+        waiting, turns = deque(jobs), 1
+        while waiting:
             try:
-                connection = await link.connection()
-                clock = asyncio.get_running_loop().time
-                session = Session(connection, clock, is_writable=False, is_eager=False)
-                await link.guarded(session, batch.run)
+                session = Glances(await link.connection())
+                await link.guarded(session, partial(self._answer, session, waiting))
+            except Torn:
+                continue  # with what is known now, the unit begins with a transaction
             except Exception as error:  # the edge: all who wait are told
-                if (is_lost(error) or is_passing(error)) and batch.has_turn():
-                    continue
-                while batch.jobs:
-                    batch.jobs.popleft().fail(told(error))
+                turns -= 1
+                if turns < 0 or not (is_lost(error) or is_passing(error)):
+                    while waiting:
+                        waiting.popleft().settle(told(error))
 
-
-@define(eq=False)
-class _Batch:
-    """The units of a batch that have not been answered."""
-
-    reader: Reader
-    jobs: deque[Job]
-    turns: int = field(default=1)
-
-    def has_turn(self) -> bool:
-        """Whether the rest may be run once more; only once is."""
-        self.turns -= 1
-        return self.turns >= 0
-
-    async def run(self, session: Session) -> None:
+    async def _answer(self, session: Glances, waiting: deque[Job]) -> None:
         """Answer from one snapshot, as long as it lasts.
 
         Raises:
             Exception: it was lost, or never was.
         """
-        is_open = session.connection.is_in_transaction()
-        await session.do(f"COMMIT; {_BEGIN}" if is_open else _BEGIN)
-        while self.jobs:
-            job = self.jobs[0]
+        while waiting and not session.is_broken:
+            job, session.count = waiting[0], 0
+            code = getattr(job.unit, "__code__", None)
+            if self.counts.get(code, 2) > 1 and not session.connection.is_in_transaction():
+                await session.do(_BEGIN)
             try:
-                value = await job.unit(PostgresTransaction(session, self.reader.tables, job.tenant))
+                job.value = await job.unit(PostgresTransaction(session, self.tables, job.tenant))
             except BaseException as error:  # the edge: the waiter is told
                 task = asyncio.current_task()
-                if task is not None and task.cancelling():
+                if (task is not None and task.cancelling()) or is_lost(error):
                     raise
-                if is_lost(error):
-                    raise
-                self.jobs.popleft().fail(told(error))
-            else:
-                self.jobs.popleft().settle(value)
-            if session.is_broken:
-                await session.do("ROLLBACK")
-                return
-        if not len(self.reader.queue):
+                job.error = told(error)
+            finally:
+                self.counts[code] = max(self.counts.get(code, 0), session.count)
+            if session.is_torn:
+                raise Torn
+            waiting.popleft().settle()
+        if session.connection.is_in_transaction():
             await session.do("COMMIT")

@@ -6,26 +6,24 @@ Rule 1: what nobody reads within the transaction need not be written at once. Ch
 Rule 2: the units of one tenant that commit together share the session one after another.
 """
 
-from collections.abc import Callable
+import re
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol
+from importlib.resources import files
+from time import monotonic
+from typing import Any, Protocol
 
 from svc_http.storage.postgres.connection import is_taken
 
+Part = tuple[str, list[object]]
+"""A statement that waits: its text with a question mark for each value, and the values."""
+
 
 class Torn(Exception):  # noqa: N818 - said as the state that it is
-    """A batch left something that only a rollback of everything takes back."""
-
-
-class Part(NamedTuple):
-    """A statement that waits: its text with a question mark for each value, and the values."""
-
-    text: str
-    values: tuple[object, ...]
+    """Work was done on what turned out to be otherwise: it is taken back and done again."""
 
 
 class Waiting(Protocol):
-    """What a part of the transaction holds back."""
+    """What a room of the transaction holds back."""
 
     def parts(self) -> list[Part]:
         """The statements that write what waits; nothing waits any more."""
@@ -37,40 +35,24 @@ class Waiting(Protocol):
 
 
 class Session:
-    """A connection inside a transaction."""
+    """A connection inside a transaction. `is_eager` has every check made at once, because a
+    failure takes back one unit alone."""
 
-    __slots__ = (
-        "_clock",
-        "connection",
-        "has_erased",
-        "is_broken",
-        "is_eager",
-        "is_writable",
-        "moved",
-        "names",
-        "waiting",
-        "writes",
-    )
-
-    def __init__(
-        self, connection: Any, clock: Callable[[], float], *, is_writable: bool, is_eager: bool
-    ) -> None:
-        """Speak on `connection`; `clock` counts seconds."""
+    def __init__(self, connection: Any, *, is_writable: bool, is_eager: bool = False) -> None:
+        """Speak on `connection`."""
         self.connection = connection
+        self.is_writable = is_writable
+        self.is_eager = is_eager
         self.waiting: list[Waiting] = []
         self.names: set[str] = set()
         """The collections in which rows were written."""
-        self.has_erased = False
-        """Whether content is to leave the files of the server."""
         self.writes = 0
         """How often something was written."""
+        self.has_erased = False
+        """Whether content is to leave the files of the server."""
         self.is_broken = False
         """Whether a statement failed, after which the server does nothing but roll back."""
-        self.is_eager = is_eager
-        """Whether every check is made at once, because a failure takes back one unit alone."""
-        self.is_writable = is_writable
-        self._clock = clock
-        self.moved = clock()
+        self.moved = monotonic()
         """When something last went to the server or came from it."""
 
     def write(self, collection: str | None = None) -> None:
@@ -87,14 +69,14 @@ class Session:
 
     async def rows(self, statement: str, *values: object) -> list[Any]:
         """What a statement returns; values stand where it has $1, $2 and so on."""
-        self.moved = self._clock()
+        self.moved = monotonic()
         try:
-            return await self.connection.fetch(statement, *values)  # type: ignore[no-any-return]
+            found: list[Any] = await self.connection.fetch(statement, *values)
         except BaseException:
             self.is_broken = True
             raise
-        finally:
-            self.moved = self._clock()
+        self.moved = monotonic()
+        return found
 
     async def asked(self, statement: str, *values: object) -> list[Any]:
         """What a statement returns that sees all that was written in this transaction."""
@@ -103,11 +85,9 @@ class Session:
 
     async def do(self, commands: str) -> None:
         """Run commands without values, in one message."""
-        self.moved = self._clock()
-        try:
-            await self.connection.execute(commands)
-        finally:
-            self.moved = self._clock()
+        self.moved = monotonic()
+        await self.connection.execute(commands)
+        self.moved = monotonic()
 
     async def flush(self) -> None:
         """Write what waits, in one statement.
@@ -118,13 +98,10 @@ class Session:
         parts = [part for waiting in self.waiting for part in waiting.parts()]
         if not parts:
             return
-        if len(parts) == 1:
-            text = parts[0].text
-        else:
-            named = (f"p{number} AS ({part.text})" for number, part in enumerate(parts))
-            text = f"WITH {', '.join(named)} SELECT"
+        named = ", ".join(f"p{number} AS ({text})" for number, (text, _) in enumerate(parts))
+        values = [value for _, held in parts for value in held]
         try:
-            await self.rows(numbered(text), *(value for part in parts for value in part.values))
+            await self.rows(numbered(f"WITH {named} SELECT"), *values)
         except Exception as error:
             if is_taken(error) and not self.is_eager:
                 raise Torn from error
@@ -132,14 +109,20 @@ class Session:
 
     def forget(self) -> None:
         """Drop what waits, after a rollback."""
+        self.is_broken = False
         for waiting in self.waiting:
             waiting.forget()
-        self.is_broken = False
 
 
 @lru_cache(4096)
 def numbered(text: str) -> str:
     """A statement with $1, $2 and so on in the place of its question marks."""
-    pieces = text.split("?")
-    marked = "".join(f"{piece}${number}" for number, piece in enumerate(pieces[:-1], 1))
-    return marked + pieces[-1]
+    first, *others = text.split("?")
+    return first + "".join(f"${number}{piece}" for number, piece in enumerate(others, 1))
+
+
+def statements(file: str) -> dict[str, str]:
+    """The statements of a file beside this one, each under the line `-- name` before it."""
+    text = files(__package__).joinpath(file).read_text("utf-8")
+    _, *parts = re.split(r"^-- (\w+)\n", text, flags=re.MULTILINE)
+    return dict(zip(parts[::2], parts[1::2], strict=True))

@@ -3,19 +3,20 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
-from functools import partial
-from typing import Any, TypeVar, cast
+from itertools import count
+from time import monotonic
+from typing import Any, NamedTuple, TypeVar, cast
 
 from svc_core.ports import SYSTEM, Collection, Heard, Owned, Transaction
 from svc_http.storage.asked import Where
 from svc_http.storage.errors import StorageUnavailable
-from svc_http.storage.postgres import erasure, filling, migrations, unfinished
-from svc_http.storage.postgres.connection import SERVES, TENDS, connect
+from svc_http.storage.postgres import filling, migrations, unfinished
+from svc_http.storage.postgres.connection import IDLE_SECONDS, STATEMENT_SECONDS
 from svc_http.storage.postgres.documents import Tables
-from svc_http.storage.postgres.links import STALL_SECONDS, Link, serve
+from svc_http.storage.postgres.links import STALL_SECONDS, Link
 from svc_http.storage.postgres.maintenance import tended
 from svc_http.storage.postgres.notices import Notices
-from svc_http.storage.postgres.queues import UNITS_WAITING_MAX, WAIT_SECONDS_MAX, Queue
+from svc_http.storage.postgres.queues import Queue
 from svc_http.storage.postgres.reading import UNITS_PER_SNAPSHOT, Reader
 from svc_http.storage.postgres.session import Session
 from svc_http.storage.postgres.transaction import PostgresTransaction
@@ -24,11 +25,28 @@ from svc_http.storage.postgres.writing import UNITS_PER_COMMIT, Writer
 T = TypeVar("T")
 R = TypeVar("R")
 
-WRITERS = READERS = 4
-"""Connections of each kind; one more listens, and one tends the tables now and then."""
 WATCHES_PER_WAIT = 10
 """How often waits are looked at: a unit waits at most a tenth longer than promised."""
-SWEEP_SECONDS = 10.0
+TEND_SECONDS = 1.0
+SWEEP_TURNS = 10
+"""Every how many turns rows of older processes are looked for."""
+SNAPSHOT_SECONDS = IDLE_SECONDS + STATEMENT_SECONDS + 1.0
+"""No snapshot of ours lasts longer."""
+
+
+class Limits(NamedTuple):
+    """How much a store takes on.
+
+    One more connection than the writers and readers listens, and one tends tables now and then.
+    10,000 units are a second's work or less; whoever comes later would give up before the answer.
+    """
+
+    writers: int = 4
+    readers: int = 4
+    units_waiting: int = 10_000
+    units_per_commit: int = UNITS_PER_COMMIT
+    wait_seconds: float = 5.0
+    stall_seconds: float = STALL_SECONDS
 
 
 class PostgresStorage:
@@ -37,42 +55,33 @@ class PostgresStorage:
     What is promised: a unit that returned is on the server's disk; a unit that raised left
     nothing, but where the connection was lost during COMMIT, which is told as
     `StorageUnavailable`; a unit whose waiter was cancelled ran whole or not at all.
+
+    Content that is erased from a ledger leaves the tables with a VACUUM, within seconds and once
+    more when every older snapshot must have ended. What remains is the operator's to clear away:
+    the write-ahead log until its segments are used again, copies of it that are archived or
+    streamed, and backups; and the free part of a page until something else is written there.
     """
 
-    def __init__(
-        self,
-        dsn: str,
-        tables: Tables,
-        *,
-        writers: int,
-        readers: int,
-        units_waiting: int,
-        wait_seconds: float,
-        units_per_commit: int,
-        stall_seconds: float,
-    ) -> None:
+    def __init__(self, dsn: str, tables: Tables, limits: Limits) -> None:
         self._dsn = dsn
         self._tables = tables
+        self._limits = limits
         self._version = 0
         self._watchers: tuple[Heard, ...] = ()
-        self._wait_seconds = wait_seconds
-        self._stall_seconds = stall_seconds
-        self._writes = Queue(one_at_a_time=True, units_max=units_waiting)
-        self._reads = Queue(one_at_a_time=False, units_max=units_waiting, takers=readers)
-        connected = partial(connect, dsn, SERVES)
-        self.notices = Notices(connected, self._heard)
-        self._erasures = erasure.Erasures(partial(connect, dsn, TENDS))
-        self._links = [Link(connected) for _ in range(writers + readers)]
-        writer, reader = Writer(tables, self._committed), Reader(tables, self._reads)
-        self._serving = [
-            asyncio.create_task(serve(link, self._writes, units_per_commit, writer.write))
-            for link in self._links[:writers]
+        self._vacuums: list[float] = []
+        self.notices = Notices(dsn, self._heard)
+        self._writes = Queue(limits.units_waiting, takers=limits.writers, one_at_a_time=True)
+        self._reads = Queue(limits.units_waiting, takers=limits.readers, one_at_a_time=False)
+        self._links = [Link(dsn) for _ in range(limits.writers + limits.readers)]
+        write, read = Writer(tables, self._committed).write, Reader(tables).read
+        serving = [
+            link.serve(self._writes, limits.units_per_commit, write)
+            if number < limits.writers
+            else link.serve(self._reads, UNITS_PER_SNAPSHOT, read)
+            for number, link in enumerate(self._links)
         ]
-        self._serving += [
-            asyncio.create_task(serve(link, self._reads, UNITS_PER_SNAPSHOT, reader.read))
-            for link in self._links[writers:]
-        ]
-        self._tending = [asyncio.create_task(each) for each in (self._watch(), self._sweep())]
+        self._serving = [asyncio.create_task(each) for each in serving]
+        self._tending = [asyncio.create_task(each) for each in (self._watch(), self._tend())]
 
     @classmethod
     async def open(
@@ -81,12 +90,7 @@ class PostgresStorage:
         collections: Iterable[Collection[Any]],
         *,
         epoch: bytes,
-        writers: int = WRITERS,
-        readers: int = READERS,
-        units_waiting: int = UNITS_WAITING_MAX,
-        wait_seconds: float = WAIT_SECONDS_MAX,
-        units_per_commit: int = UNITS_PER_COMMIT,
-        stall_seconds: float = STALL_SECONDS,
+        limits: Limits = Limits(),  # noqa: B008 - a frozen value
     ) -> "PostgresStorage":
         """The store in the database of this name, with what the declarations add to it.
 
@@ -94,23 +98,13 @@ class PostgresStorage:
 
         Raises:
             StorageUnavailable: the server does not let us in, or there is no such database.
-            Unfit: it is a copy that was not finished.
         """
         declared = tuple(collections)
         async with tended(dsn) as connection:
             await migrations.apply(connection, declared, epoch, also_drops=False)
             await unfinished.check(connection)
             tables = await migrations.stored(connection, declared)
-        store = cls(
-            dsn,
-            tables,
-            writers=writers,
-            readers=readers,
-            units_waiting=units_waiting,
-            wait_seconds=wait_seconds,
-            units_per_commit=units_per_commit,
-            stall_seconds=stall_seconds,
-        )
+        store = cls(dsn, tables, limits)
         try:
             await store.notices.start()
         except BaseException:
@@ -173,15 +167,13 @@ class PostgresStorage:
         for task in self._tending:
             task.cancel()
         await asyncio.gather(*self._tending, return_exceptions=True)
-        await self._erasures.close()
         await self.notices.close()
 
     def _committed(self, session: Session) -> None:
-        names = frozenset(session.names)
-        self._heard(names)
-        self.notices.tell(names)
+        self._heard(frozenset(session.names))
+        self.notices.tell(frozenset(session.names))
         if session.has_erased:
-            self._erasures.begin()
+            self._vacuums += [monotonic(), monotonic() + SNAPSHOT_SECONDS]
 
     def _heard(self, names: frozenset[str] | None) -> None:
         """Note a commit; where nobody knows what it wrote to, it may be anything."""
@@ -191,19 +183,23 @@ class PostgresStorage:
 
     async def _watch(self) -> None:
         """Give up what waits or stands still for too long."""
-        loop = asyncio.get_running_loop()
+        wait, stall = self._limits.wait_seconds, self._limits.stall_seconds
         while True:
-            await asyncio.sleep(min(self._wait_seconds, self._stall_seconds) / WATCHES_PER_WAIT)
-            now = loop.time()
+            await asyncio.sleep(min(wait, stall) / WATCHES_PER_WAIT)
             for queue in (self._writes, self._reads):
-                queue.give_up(now - self._wait_seconds)
+                queue.give_up(monotonic() - wait)
             for link in self._links:
-                link.give_up(now - self._stall_seconds)
+                link.give_up(monotonic() - stall)
 
-    async def _sweep(self) -> None:
-        """Fill now and then what processes of an older release wrote."""
-        while True:
-            await asyncio.sleep(SWEEP_SECONDS)
+    async def _tend(self) -> None:
+        """Vacuum what was erased, and fill what processes of an older release wrote."""
+        for turn in count(1):
+            await asyncio.sleep(TEND_SECONDS)
+            due = [at for at in self._vacuums if at <= monotonic()]
             with suppress(StorageUnavailable):
-                async with tended(self._dsn) as connection:
-                    await filling.sweep(connection, self._tables.values())
+                if due or turn % SWEEP_TURNS == 0:
+                    async with tended(self._dsn) as connection:
+                        if due:
+                            await connection.execute("VACUUM ledger_lines, ledger_keys")
+                        await filling.sweep(connection, self._tables.values())
+                    self._vacuums = [at for at in self._vacuums if at not in due]

@@ -7,55 +7,72 @@ Rule 1: identifiers come from declarations and are checked; values only travel a
 Rule 2: text is compared by its bytes (COLLATE "C"), which is the order of code points that every
         other backend has, whatever the database was made for.
 Rule 3: every filter has an index that ends in the sort key, so a page costs the same anywhere.
-Rule 4: a row names the shape that wrote it (`shape`), so that the rows of a process which did not
+Rule 4: the shape of a table is what its declaration adds to it: a column `k_` for a key, `n_` for
+        a number, `tokens` for the text index, and `f_` for a facet, which has no column.
+Rule 5: a row names the shape that wrote it (`shape`), so that the rows of a process which did not
         know a filter are found and filled (`filling`).
 """
 
 import re
-from collections.abc import Iterable
 from typing import Any
 
-from attrs import frozen
-
-from svc_core.ports import Collection, Record
+from svc_core.ports import NO_NUMBER, Collection, Record
 
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 _NAME_MAX = 63
 """PostgreSQL cuts off what is longer."""
 
 TEXT = 'text COLLATE "C"'
+_TYPES = {"k": TEXT, "n": f"bigint NOT NULL DEFAULT {NO_NUMBER}", "t": 'text[] COLLATE "C"'}
+_INDEXES = {
+    "k": "(tenant, {0}, ord DESC, id DESC) WHERE {0} IS NOT NULL",
+    "n": "(tenant, {0} DESC, id DESC)",
+    "t": "USING gin ({0})",
+}
+
+Shape = frozenset[str]
 
 
-@frozen(eq=False)
 class Table:
     """The names and statements of one collection."""
 
-    collection: Collection[Any]
-    rows: str
-    facet_rows: str
-    columns: tuple[str, ...]
-    get: str
-    get_many: str
-    version: str
-    insert: str
-    upsert: str
-    update: str
-    remove: str
-    fill: str
+    def __init__(self, collection: Collection[Any]) -> None:
+        """Name the tables of a collection.
+
+        Raises:
+            AssertionError: a declared name cannot be an identifier, or two differ only by case.
+        """
+        self.collection = collection
+        self.rows = rows = f"c_{collection.name}"
+        self.facets = f"f_{collection.name}"
+        filters = (name for name in _checked(collection) if name[0] != "f")
+        self.columns = columns = ["ord", "shape", *filters, "body"]
+        marks = ", ".join(f"${number}" for number in range(3, len(columns) + 3))
+        insert = f"INSERT INTO {rows} (tenant, id, version, {', '.join(columns)})"
+        insert += f" VALUES ($1, $2, 1, {marks}) ON CONFLICT (tenant, id)"
+        news = ", ".join(f"{name} = excluded.{name}" for name in columns)
+        sets = [f"{name} = ${number}" for number, name in enumerate(columns, 3)]
+        here, told = "WHERE tenant = $1 AND id = $2", "RETURNING version"
+        self.get = f"SELECT version, ord, body FROM {rows} {here}"
+        self.get_many = (
+            f"SELECT id, version, ord, body FROM {rows} WHERE tenant = $1 AND id = ANY ($2)"
+        )
+        self.version = f"SELECT version FROM {rows} {here}"
+        self.insert = f"{insert} DO NOTHING {told}"
+        self.upsert = f"{insert} DO UPDATE SET version = {rows}.version + 1, {news} {told}"
+        update = f"UPDATE {rows} SET version = version + 1, {', '.join(sets)} {here}"
+        self.update = f"{update} AND version = ${len(columns) + 3} {told}"
+        self.fill = f"UPDATE {rows} SET {', '.join(sets[:-1])} {here} {told}"
+        self.remove = f"DELETE FROM {rows} {here}"
 
     def values(self, shape: int, record: Record) -> list[object]:
-        """What stands in `columns` for this record."""
+        """What a row of this shape holds beside its tenant, identifier and version."""
         made: list[object] = [record.order, shape]
         made += (record.keys[name] for name in self.collection.keys)
         made += (record.numbers[name] for name in self.collection.number_names)
         if record.search is not None:
-            made.append(tokens(record.search))
+            made.append(sorted(set(record.search.split(" ")) - {""}))
         return [*made, record.raw]
-
-
-def tokens(text: str) -> list[str]:
-    """The distinct tokens of a prepared text, as the index has them."""
-    return sorted(set(text.split(" ")) - {""})
 
 
 def pairs(record: Record) -> tuple[list[str], list[str]]:
@@ -64,55 +81,13 @@ def pairs(record: Record) -> tuple[list[str], list[str]]:
     return [name for name, _ in found], [value for _, value in found]
 
 
-def table(collection: Collection[Any]) -> Table:
-    """The tables of a collection.
-
-    Raises:
-        AssertionError: a declared name cannot be an identifier, or two differ only by case.
-    """
-    names = (*collection.keys, *collection.facets, *collection.number_names)
-    _check_names(collection.name, names)
-    rows, facet_rows = f"c_{collection.name}", f"f_{collection.name}"
-    texts = () if collection.search is None else ("tokens",)
-    filters = [f"k_{name}" for name in collection.keys]
-    filters += [f"n_{name}" for name in collection.number_names]
-    columns = ("ord", "shape", *filters, *texts, "body")
-    marks = ", ".join(f"${number}" for number in range(1, len(columns) + 3))
-    inserted = f"INSERT INTO {rows} (tenant, id, version, {', '.join(columns)}) VALUES ("
-    inserted += marks.replace("$2,", "$2, 1,", 1) + ") ON CONFLICT (tenant, id)"
-    news = ", ".join(f"{name} = excluded.{name}" for name in columns)
-    sets = [f"{name} = ${number}" for number, name in enumerate(columns, 3)]
-    return Table(
-        collection=collection,
-        rows=rows,
-        facet_rows=facet_rows,
-        columns=columns,
-        get=f"SELECT version, ord, body FROM {rows} WHERE tenant = $1 AND id = $2",
-        get_many=(
-            f"SELECT id, version, ord, body FROM {rows} WHERE tenant = $1 AND id = ANY ($2::text[])"
-        ),
-        version=f"SELECT version FROM {rows} WHERE tenant = $1 AND id = $2",
-        insert=f"{inserted} DO NOTHING RETURNING version",
-        upsert=f"{inserted} DO UPDATE SET version = {rows}.version + 1, {news} RETURNING version",
-        update=(
-            f"UPDATE {rows} SET version = version + 1, {', '.join(sets)}"
-            f" WHERE tenant = $1 AND id = $2 AND version = ${len(columns) + 3} RETURNING version"
-        ),
-        remove=f"DELETE FROM {rows} WHERE tenant = $1 AND id = $2",
-        fill=(
-            f"UPDATE {rows} SET {', '.join(sets[:-1])} WHERE tenant = $1 AND id = $2"
-            " RETURNING version"
-        ),
-    )
-
-
 def with_facets(made: Table, statement: str, *, at: int, is_new: bool) -> str:
     """`statement`, which returns the row that it writes, and the facets of that row with it.
 
     Their names and values are the parameters `at` and the next. The facets wait for the row
     (`FROM w`), so that whoever changes it holds it before anything of it.
     """
-    facets, new = made.facet_rows, f"unnest(${at}::text[], ${at + 1}::text[]) AS n (name, value)"
+    facets, new = made.facets, f"unnest(${at}::text[], ${at + 1}::text[]) AS n (name, value)"
     gone = (
         f", gone AS (DELETE FROM {facets} AS f USING w WHERE f.tenant = $1 AND f.id = $2"
         f" AND NOT EXISTS (SELECT FROM {new} WHERE n.name = f.name AND n.value = f.value))"
@@ -129,17 +104,75 @@ def without_facets(made: Table, statement: str) -> str:
     """`statement`, which returns the row that it removes, and its facets with it."""
     if not made.collection.facets:
         return statement
-    return (
-        f"WITH w AS ({statement}), gone AS (DELETE FROM {made.facet_rows} AS f USING w"
-        " WHERE f.tenant = $1 AND f.id = $2) SELECT version, ord, body FROM w"
-    )
+    gone = f"DELETE FROM {made.facets} AS f USING w WHERE f.tenant = $1 AND f.id = $2"
+    return f"WITH w AS ({statement}), gone AS ({gone}) SELECT version, ord, body FROM w"
 
 
-def _check_names(collection: str, filters: Iterable[str]) -> None:
-    seen: set[str] = set()
-    for name in (collection, *filters):
-        if not _IDENTIFIER.match(name) or name.lower() in seen:
-            raise AssertionError(f"{name!r} is not a name of its own in letters, digits and _")
-        if len(f"i_c_{collection}_{name}") > _NAME_MAX:
-            raise AssertionError(f"{collection} and {name} are too long for the name of an index")
-        seen.add(name.lower())
+def _checked(collection: Collection[Any]) -> list[str]:
+    """What the declaration adds to the tables, in the order of the columns."""
+    kinds = (("k", collection.keys), ("n", collection.number_names), ("f", collection.facets))
+    names = [collection.name, *(name for _, given in kinds for name in given)]
+    for name in names:
+        if not _IDENTIFIER.match(name) or len(f"i_c_{collection.name}_k_{name}") > _NAME_MAX:
+            raise AssertionError(f"{name!r} is not a short name in letters, digits and _")
+    if len({name.lower() for name in names}) < len(names):
+        raise AssertionError(f"two names of {names} differ only by case")
+    added = [f"{kind}_{name}" for kind, given in kinds for name in given]
+    return added if collection.search is None else [*added, "tokens"]
+
+
+# -- making and changing -----------------------------------------------------------------------
+
+
+def shape_of(collection: Collection[Any]) -> Shape:
+    """What a collection declares."""
+    return frozenset(_checked(collection))
+
+
+def words(shape: Shape, sign: str) -> str:
+    """What comes or goes, in the words of a step."""
+    named = [f"{sign}{name}" for name in sorted(part[2:] for part in shape if part != "tokens")]
+    return " ".join([*named, *(["text index"] if "tokens" in shape else [])])
+
+
+def create(made: Table) -> list[str]:
+    """The statements that make the tables of a collection, without its shape."""
+    rows, facets = made.rows, made.facets
+    owned = f"(tenant {TEXT} NOT NULL, id {TEXT} NOT NULL, ord bigint NOT NULL"
+    statements = [
+        f"CREATE TABLE {rows} {owned}, version bigint NOT NULL, shape int NOT NULL,"
+        " body bytea NOT NULL, PRIMARY KEY (tenant, id))",
+        f"CREATE INDEX i_{rows} ON {rows} (tenant, ord DESC, id DESC)",
+        f"CREATE TABLE {facets} {owned}, name {TEXT} NOT NULL, value {TEXT} NOT NULL,"
+        " PRIMARY KEY (tenant, id, name, value))",
+        f"CREATE INDEX i_{facets} ON {facets} (tenant, name, value, ord DESC, id DESC)",
+    ]
+    if made.collection.scope == "tenant":
+        statements.append(f"CREATE INDEX a_{rows} ON {rows} (ord, tenant, id)")
+    return statements
+
+
+def columns(made: Table, shape: Shape) -> list[str]:
+    """The statements that add the columns of a shape; those that are there stay."""
+    names = sorted(name for name in shape if name[0] in _TYPES)
+    add = f"ALTER TABLE {made.rows} ADD COLUMN IF NOT EXISTS"
+    return [f"{add} {name} {_TYPES[name[0]]}" for name in names]
+
+
+def indexes(made: Table, shape: Shape, number: int) -> dict[str, str]:
+    """The indexes of a shape by name, and that of the rows which another than `number` wrote."""
+    rows, names = made.rows, sorted(name for name in shape if name[0] in _INDEXES)
+    stale = {f"s{number}_{rows}": f"ON {rows} (tenant, id) WHERE shape <> {number}"}
+    return stale | {
+        f"i_{rows}_{name}": f"ON {rows} {_INDEXES[name[0]].format(name)}" for name in names
+    }
+
+
+def drop(made: Table, shape: Shape) -> list[str]:
+    """The statements that forget a shape."""
+    return [
+        f"DELETE FROM {made.facets} WHERE name = '{name[2:]}'"
+        if name[0] == "f"
+        else f"ALTER TABLE {made.rows} DROP COLUMN IF EXISTS {name}"
+        for name in sorted(shape)
+    ]

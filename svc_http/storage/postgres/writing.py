@@ -7,21 +7,20 @@ Rule 2: READ COMMITTED, so each statement sees what was committed before the loc
 Rule 3: a savepoint for each unit would cost two messages, and few units fail after they have
         written. So a batch runs without; when one fails that late, all of it is taken back and
         every unit of the batch runs again, each inside a savepoint.
-Rule 4: nobody hears of success before COMMIT has returned. Where the connection is lost while it
-        runs, nobody knows what became of it: all are told that the store is unavailable, and the
-        work is not done again.
+Rule 4: nobody hears of success before COMMIT has returned. A connection that is lost before it
+        was sent is made again, once, and so is the work. Where one is lost while it runs, nobody
+        knows what became of it: all are told that the store is unavailable.
 """
 
 import asyncio
 import random
 from collections.abc import Callable
+from functools import partial
 from hashlib import sha256
-from typing import Any
 
 from attrs import define, frozen
 
-from svc_http.storage.errors import StorageUnavailable
-from svc_http.storage.postgres.connection import is_lost, is_of_server, is_passing, told
+from svc_http.storage.postgres.connection import is_lost, is_passing, told
 from svc_http.storage.postgres.documents import Tables
 from svc_http.storage.postgres.links import Link
 from svc_http.storage.postgres.queues import Job
@@ -30,17 +29,8 @@ from svc_http.storage.postgres.transaction import PostgresTransaction
 
 UNITS_PER_COMMIT = 64
 TURNS_MAX = 3
-"""How often a batch is begun that met a deadlock."""
+"""How often a batch is begun that meets deadlocks."""
 PAUSE_SECONDS = 0.05
-
-
-@define
-class Outcome:
-    """What a job came to: its value, or the exception that is to be raised."""
-
-    job: Job
-    value: Any = None
-    error: BaseException | None = None
 
 
 @frozen(eq=False)
@@ -52,56 +42,47 @@ class Writer:
 
     async def write(self, link: Link, jobs: list[Job]) -> None:
         """Run and commit the units of one tenant, and tell those who wait."""
-        outcomes = [Outcome(job) for job in jobs]
+        lost = None
         try:
-            await self._settle(link, outcomes)
+            await self._commit(link, jobs)
         except Exception as error:  # the edge: all who wait are told
-            for job in jobs:
-                job.fail(told(error))
-            return
-        for outcome in outcomes:
-            if outcome.error is None:
-                outcome.job.settle(outcome.value)
-            else:
-                outcome.job.fail(told(outcome.error))
+            lost = told(error)
+        for job in jobs:
+            job.settle(lost)
 
-    async def _settle(self, link: Link, outcomes: list[Outcome]) -> None:
-        """Commit the batch, again where that is right.
+    async def _commit(self, link: Link, jobs: list[Job]) -> None:
+        """Commit the batch, on a further attempt where that is right.
 
         Raises:
             Exception: the whole batch is lost.
         """
-        is_apart, lost, turn = False, 0, 1
+        is_apart, losses, turns = False, 0, 0
         while True:
-            batch = _Batch(self, outcomes, is_apart)
-            connection = await link.connection()
-            clock = asyncio.get_running_loop().time
-            session = Session(connection, clock, is_writable=True, is_eager=is_apart)
+            session = Session(await link.connection(), is_writable=True, is_eager=is_apart)
+            batch = _Batch(self, jobs)
             try:
-                await link.guarded(session, batch.run)
+                await link.guarded(session, partial(batch.run, session))
                 return
             except Torn:
                 is_apart = True
             except Exception as error:
                 if batch.is_committing:
-                    # It may be there or not, so others look, and no cache goes on with the old.
-                    self.committed(session)
+                    self.committed(session)  # it may be there, so nobody trusts what he remembers
                     raise
-                lost += is_lost(error)
-                turn += 1
-                if not ((is_lost(error) and lost < 2) or (is_passing(error) and turn <= TURNS_MAX)):
+                losses, turns = losses + is_lost(error), turns + is_passing(error)
+                again = losses == 1 if is_lost(error) else is_passing(error) and turns < TURNS_MAX
+                if not again:
                     raise
                 await asyncio.sleep(random.uniform(0, PAUSE_SECONDS))  # noqa: S311
 
 
+@define(eq=False)
 class _Batch:
     """One attempt to run and commit the units of a batch."""
 
-    def __init__(self, writer: Writer, outcomes: list[Outcome], is_apart: bool) -> None:
-        self._writer = writer
-        self._outcomes = outcomes
-        self._is_apart = is_apart
-        self.is_committing = False
+    writer: Writer
+    jobs: list[Job]
+    is_committing: bool = False
 
     async def run(self, session: Session) -> None:
         """Run every unit and commit.
@@ -110,68 +91,62 @@ class _Batch:
             Torn: a unit left something that only a rollback of everything takes back.
             Exception: the whole transaction is lost, and every unit of it.
         """
-        tenant = self._outcomes[0].job.tenant
-        tx = PostgresTransaction(session, self._writer.tables, tenant)
+        tenant = self.jobs[0].tenant
+        tx = PostgresTransaction(session, self.writer.tables, tenant)
         await session.do(f"BEGIN; SELECT pg_advisory_xact_lock({lock_of(tenant)})")
-        for outcome in self._outcomes:
-            if self._is_apart:
-                await self._run_apart(session, tx, outcome)
-            elif not await self._run(session, tx, outcome):
-                await session.do("ROLLBACK")
-                return
+        for job in self.jobs:
+            await (self._run_apart if session.is_eager else self._run)(session, tx, job)
+        if session.is_broken:
+            # A unit that was alone: it is told, and all that it did is taken back.
+            await session.do("ROLLBACK")
+            return
         await session.flush()
         self.is_committing = True
         await session.do("COMMIT")
         if session.writes:
-            self._writer.committed(session)
+            self.writer.committed(session)
 
-    async def _run(self, session: Session, tx: PostgresTransaction, outcome: Outcome) -> bool:
-        """Run one unit; false where it was alone and all that it did is to be taken back.
+    async def _run(self, session: Session, tx: PostgresTransaction, job: Job) -> None:
+        """Run one unit.
 
         Raises:
             Torn: it failed after it had written, or what it asked broke the transaction.
         """
         before = session.writes
-        outcome.error = None
-        try:
-            outcome.value = await outcome.job.unit(tx)
-        except BaseException as error:  # the edge: the waiter is told
-            _check_ours(error, session)
-            outcome.error = error
-        if not session.is_broken and (outcome.error is None or session.writes == before):
-            return True
-        if outcome.error is None or len(self._outcomes) > 1:
-            raise Torn from outcome.error
-        return False
+        await self._attempt(session, tx, job)
+        if job.error is None and not session.is_broken:
+            return
+        if session.writes != before or session.is_broken:
+            if job.error is None or len(self.jobs) > 1:
+                raise Torn from job.error
+            session.is_broken = True
 
-    async def _run_apart(self, session: Session, tx: PostgresTransaction, outcome: Outcome) -> None:
+    async def _run_apart(self, session: Session, tx: PostgresTransaction, job: Job) -> None:
         """Run one unit inside its savepoint."""
         await session.do("SAVEPOINT unit")
-        outcome.error = None
-        try:
-            outcome.value = await outcome.job.unit(tx)
-            if session.is_broken:
-                raise AssertionError("a unit goes on after a statement that failed")
-            await session.flush()
-        except BaseException as error:  # the edge: the waiter is told
-            _check_ours(error, session)
-            outcome.error = error
+        await self._attempt(session, tx, job)
+        if job.error is not None or session.is_broken:
             session.forget()
             await session.do("ROLLBACK TO unit")
         await session.do("RELEASE unit")
+
+    async def _attempt(self, session: Session, tx: PostgresTransaction, job: Job) -> None:
+        """Run one unit to its value or its error; one that ends more than the unit is raised."""
+        job.value = job.error = None
+        try:
+            job.value = await job.unit(tx)
+            if session.is_eager:
+                await session.flush()
+        except BaseException as error:  # the edge: the waiter is told
+            task = asyncio.current_task()
+            is_ours = isinstance(error, Torn) or (task is not None and task.cancelling())
+            if is_ours or is_lost(error) or is_passing(error):
+                raise
+            job.error = told(error)
+        if session.is_eager and session.is_broken and job.error is None:
+            job.error = AssertionError("a unit went on after a statement that failed")
 
 
 def lock_of(tenant: str) -> int:
     """The number of the lock that a tenant's writers take: 64 bits of the SHA-256 of its name."""
     return int.from_bytes(sha256(tenant.encode()).digest()[:8], signed=True)
-
-
-def _check_ours(error: BaseException, session: Session) -> None:
-    """Pass on what ends more than the unit: the end of this task, of the connection, a deadlock."""
-    task = asyncio.current_task()
-    if isinstance(error, Torn) or (task is not None and task.cancelling()):
-        raise error
-    if is_of_server(error) and (is_lost(error) or is_passing(error)):
-        raise error
-    if session.connection.is_closed():
-        raise StorageUnavailable("PostgreSQL: the connection was lost") from error

@@ -18,7 +18,7 @@ from svc_core.access.authorize import (
 from svc_core.access.counters import MemoryCounters
 from svc_core.access.keys import MALFORMED, Bearer
 from svc_core.access.limits import judge
-from svc_core.access.lockout import Lockouts
+from svc_core.access.lockout import MemoryLockouts
 from svc_core.access.plans import DEFAULT_PLANS
 from svc_core.access.principal import Principal
 from svc_core.access.scopes import SCOPES
@@ -329,16 +329,16 @@ def test_a_refused_request_consumes_nothing(faulty, now, fault):
 def call(book, facts, now, access=READ):
     """One request as a host runs it: read the failures, decide, record."""
     try:
-        authorize(access, facts._replace(failures=book.failures(facts.address.text)), now)
+        authorize(access, facts._replace(failures=book.known(facts.address.text)), now)
     except Problem as refused:
         if refused.type.code == "INVALID_API_KEY":
-            book.record(facts.address.text, now)
+            book.note(facts.address.text, now)
         return refused.type.code
     return None
 
 
 def test_five_unknown_keys_lock_out_the_valid_key_too_but_only_there(make_facts, now):
-    book, good = Lockouts(), make_facts()
+    book, good = MemoryLockouts(), make_facts()
     for n in range(5):
         bad = Facts(Bearer("0" * 64) if n % 2 else MALFORMED, address=HOME)
         assert call(book, bad, now) == "INVALID_API_KEY"
@@ -349,7 +349,7 @@ def test_five_unknown_keys_lock_out_the_valid_key_too_but_only_there(make_facts,
 
 
 def test_of_a_hundred_unknown_keys_at_once_exactly_five_are_401(now):
-    book = Lockouts()
+    book = MemoryLockouts()
     codes = [call(book, Facts(Bearer("0" * 64), address=HOME), now) for _ in range(100)]
     assert codes == ["INVALID_API_KEY"] * 5 + ["AUTH_LOCKED"] * 95
 
@@ -358,10 +358,10 @@ def test_of_a_hundred_unknown_keys_at_once_exactly_five_are_401(now):
     "fault", [fault for fault in ORDER if fault not in {"AUTH_LOCKED", "INVALID_API_KEY"}]
 )
 def test_no_other_refusal_counts_towards_the_lockout(faulty, now, fault):
-    book = Lockouts()
+    book = MemoryLockouts()
     for _ in range(6):
         assert call(book, faulty(fault), now, STRICT) == fault
-    assert book.failures(HOME.text) == ()
+    assert book.known(HOME.text) == ()
 
 
 def test_a_locked_address_tells_when_to_come_back(make_facts, now):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from svc_core.access.lockout import (
     ATTEMPTS_MAX,
     WINDOW,
-    Lockouts,
+    MemoryLockouts,
     is_locked,
     record,
     retry_after_seconds,
@@ -101,19 +101,19 @@ def test_any_history_agrees_with_the_brute_force_model(steps):
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), STEPS), max_size=40))
 def test_the_book_keeps_addresses_apart(history):
-    book, alone, now = Lockouts(), {"a": (), "b": (), "c": ()}, T0
+    book, alone, now = MemoryLockouts(), {"a": (), "b": (), "c": ()}, T0
     for address, step in history:
         now += step * TICK
         alone[address] = record(alone[address], now)
-        book.record(address, now)
-        assert all(book.failures(name) == alone[name] for name in alone)
+        book.note(address, now)
+        assert all(book.known(name) == alone[name] for name in alone)
 
 
 def test_the_least_recently_failing_address_is_forgotten_first():
-    book = Lockouts(addresses_max=2)
+    book = MemoryLockouts(addresses_max=2)
     for address in ("a", "b", "a", "c"):
-        book.record(address, T0)
+        book.note(address, T0)
     assert len(book) == 2
-    assert book.failures("b") == ()
-    assert book.failures("a") == (T0, T0)
-    assert book.failures("c") == (T0,)
+    assert book.known("b") == ()
+    assert book.known("a") == (T0, T0)
+    assert book.known("c") == (T0,)

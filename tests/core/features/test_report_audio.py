@@ -11,11 +11,11 @@ import pytest
 from svc_core import drive, openapi, passes, pipeline, reports
 from svc_core.host import Host
 from svc_core.operation import T4_PREMIUM_AUDIO, Context
-from svc_core.ports import Document
-from svc_core.recordings import forget_reports
+from svc_core.ports import SYSTEM, Document
+from svc_core.recordings import TURN, end_turn, forget_reports, is_early, take_turn
 from svc_core.reports import operations, speaking
-from svc_core.reports.speaking import ADOPTION_MAX, ATTEMPTS_MAX, Task
-from svc_core.resources.audio import AUDIO, DOUBTS, SPEAKING, Recording, Speaking
+from svc_core.reports.speaking import ATTEMPTS_MAX, Task
+from svc_core.resources.audio import AUDIO, DOUBTS, SPEAKING, TURNS, Recording, Speaking, Turn
 from svc_core.resources.profile import SUBSCRIPTIONS
 from svc_core.resources.report import REPORTS
 from svc_core.unset import UNSET
@@ -77,7 +77,6 @@ class Stage:
 
     def adopt(self, recording: Recording = RECORDING, task: Task | None = None) -> Any:
         task = task or self.run(lambda ctx: speaking.ask(ctx, self.report_id))
-        self.run(lambda ctx: speaking.expect_file(ctx, recording.name))
         return self.run(lambda ctx: speaking.adopt(ctx, task, recording, VOICE))
 
     def doubts(self) -> list[Any]:
@@ -254,8 +253,6 @@ def test_a_recording_of_old_words_is_not_taken(stage: Stage) -> None:
     stage.publish(digest="other")
     assert stage.adopt(task=task) is None
     assert stage.get(AUDIO, stage.report_id) is None
-    (doubt,) = stage.doubts()
-    assert doubt.look_at == stage.house.clock.now() + ADOPTION_MAX
 
 
 def test_audio_is_forgotten_with_its_report(stage: Stage) -> None:
@@ -271,12 +268,56 @@ def test_audio_is_forgotten_with_its_report(stage: Stage) -> None:
     assert stage.wish() is None
 
 
-def test_a_file_that_is_about_to_be_adopted_is_not_looked_after_sooner(stage: Stage) -> None:
-    stage.adopt()
-    stage.run(lambda ctx: speaking.expect_file(ctx, RECORDING.name))
-    stage.run(lambda ctx: forget_reports(ctx, stage.profile_id))
-    (doubt,) = stage.doubts()
-    assert doubt.look_at == stage.house.clock.now() + ADOPTION_MAX
+# -- turns -------------------------------------------------------------------------------------
+
+
+def turn_of(house: Any) -> Document[Turn] | None:
+    taken: Document[Turn] | None = house.run(lambda ctx: take_turn(ctx, RECORDING.name), SYSTEM)
+    return taken
+
+
+def end(house: Any, turn: Document[Turn], *, is_settled: bool) -> None:
+    house.run(lambda ctx: end_turn(ctx, turn, is_settled=is_settled), SYSTEM)
+
+
+def test_a_file_is_kept_or_removed_by_one_at_a_time(house: Any) -> None:
+    turn = turn_of(house)
+    assert turn is not None
+    assert turn_of(house) is None
+    end(house, turn, is_settled=True)
+    assert turn_of(house) is not None
+
+
+def test_a_turn_that_was_not_ended_is_over_in_time(house: Any) -> None:
+    first = turn_of(house)
+    house.clock.advance(TURN.total_seconds() - 1)
+    assert turn_of(house) is None
+    house.clock.advance(1)
+    second = turn_of(house)
+    assert first is not None
+    assert second is not None
+    end(house, first, is_settled=True)  # the dead one wakes up
+    assert turn_of(house) is None
+    end(house, second, is_settled=True)
+    assert turn_of(house) is not None
+
+
+def test_a_turn_that_failed_leaves_the_file_to_be_looked_after_at_once(house: Any) -> None:
+    turn = turn_of(house)
+    assert turn is not None
+    end(house, turn, is_settled=False)
+    assert TURNS.decode(turn.raw).until > house.clock.now()
+    (left,) = house.run(lambda ctx: ctx.tx.documents.scan(TURNS, limit=2), SYSTEM).rows
+    assert TURNS.decode(left.raw).until == house.clock.now()
+    assert turn_of(house) is not None
+
+
+def test_only_the_first_half_of_a_turn_is_for_what_cannot_be_undone(house: Any) -> None:
+    turn = turn_of(house)
+    assert turn is not None
+    half = TURN / 2
+    assert is_early(turn, house.clock.now() + half - timedelta(microseconds=1))
+    assert not is_early(turn, house.clock.now() + half)
 
 
 # -- the wish ----------------------------------------------------------------------------------

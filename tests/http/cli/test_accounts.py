@@ -1,13 +1,17 @@
-"""`svc keys`, `workspaces`, `users` and `plans` over a store that they open themselves."""
+"""`svc keys`, `workspaces`, `users`, `plans`, `lockouts` over a store that they open themselves."""
 
 import json
 import re
+import socket
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import pytest
 
 from svc_core.access.scopes import SCOPES
+from svc_http.cli import doctor
+from svc_http.shared import in_memory
 
 Svc = Callable[..., Any]
 
@@ -171,3 +175,29 @@ def test_every_fault_is_told_by_its_option(svc: Svc) -> None:
     assert {"--name:", "--topic:", "--day:"} <= set(ran.err.split())
     assert "/" not in ran.err
     assert ran.json["code"] == "VALIDATION_FAILED"
+
+
+def test_lockouts_are_listed_and_cleared(svc: Svc) -> None:
+    svc("keys", "create", "--name", "a")
+    assert svc("lockouts", "list", "--json").json == []
+    assert svc("lockouts", "clear", "192.0.2.7", "--json").json == {"cleared": 0}
+    assert svc("lockouts", "clear", "--json").json == {"cleared": 0}
+
+
+def test_lockouts_that_cannot_be_reached_are_told_in_a_line(
+    svc: Svc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    svc("keys", "create", "--name", "a")
+    with closing(socket.create_server(("127.0.0.1", 0))) as nobody:
+        port = nobody.getsockname()[1]
+    monkeypatch.setenv("SVC_COUNTERS", f"redis://:hush@127.0.0.1:{port}")
+    ran = svc("lockouts", "list")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith("svc: The counters cannot be reached now: ")
+    checks = {check["name"]: check for check in svc("doctor", "--json").json["checks"]}
+    assert checks["counters"]["ok"] is False
+    assert f"redis://@127.0.0.1:{port} cannot be used" in checks["counters"]["detail"]
+    assert "hush" not in ran.err + json.dumps(checks)
+    monkeypatch.setattr(doctor, "open_shared", lambda given: in_memory())
+    checks = {check["name"]: check for check in svc("doctor", "--json").json["checks"]}
+    assert checks["counters"]["ok"] is True

@@ -18,6 +18,8 @@ import httpx2
 import pytest
 
 from svc_core import catalog
+from svc_http.cli import main
+from svc_http.server import processes
 from tests.postgres import PostgresServer
 
 SECRET = "0123456789abcdef" * 4
@@ -227,7 +229,6 @@ REFUSED = [
     (("--demo",), {}, 2, "the demo has one process"),
     (("--db", "{dsn}"), {"SVC_SECRET": ""}, 2, "is missing"),
     (("--db", "postgresql://ann:s3cret@127.0.0.1:1/x"), {}, 1, "cannot be reached"),
-    (("--db", "{dsn}", "--speech", "command", "--speech-command", "x"), {}, 2, "media"),
 ]
 
 
@@ -249,3 +250,16 @@ def test_what_keeps_them_from_starting_is_one_line(
     assert words in ran.err
     assert "s3cret" not in ran.err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_one_that_says_nothing_is_killed_and_that_is_told(
+    here: Path,
+    dsn: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(processes, "START_SECONDS", 0.01)
+    monkeypatch.setenv("SVC_SECRET", SECRET)
+    assert main(["serve", "--db", dsn, "--port", "0", "--processes", "1"]) == 1
+    told = "svc: the server cannot start: process 1 ended with -9 before it answered\n"
+    assert capsys.readouterr() == ("", told)

@@ -162,11 +162,25 @@ def test_a_copy_says_which_sound_it_lacks(
     svc: Svc, here: Path, report_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert svc("db", "backup", "whole.db", "--json").json["notCopied"] is None
-    monkeypatch.setenv("SVC_MEDIA_DIR", str(here / "elsewhere"))
+    monkeypatch.setenv("SVC_MEDIA", str(here / "elsewhere"))
     name = svc("reports", "speak", report_id, "--json").json["name"]
     assert (here / "elsewhere" / name).exists()
     assert f"copy {here / 'elsewhere'} after it" in svc("db", "backup", "part.db").out
     assert not (here / "part.db.media").exists()
+
+
+@pytest.mark.usefixtures("speaker")
+def test_sound_in_the_database_is_copied_with_it(
+    svc: Svc, here: Path, report_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SVC_MEDIA", "database")
+    made = svc("reports", "speak", report_id, "--json").json
+    assert svc("db", "backup", "copy.db", "--json").json["notCopied"] is None
+    svc("db", "restore", "copy.db", "--db", "new.db")
+    again = svc("reports", "speak", report_id, "--db", "new.db", "--json").json
+    assert again == made | {"isNew": False}
+    assert list(here.glob("*.media")) == []
+    assert (here / "new.db").stat().st_size > made["sizeBytes"]
 
 
 @pytest.mark.parametrize(

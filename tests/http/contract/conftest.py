@@ -14,7 +14,6 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from functools import partial
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -44,8 +43,8 @@ from svc_core.webhooks.rules import outcome
 from svc_http import app as service_app
 from svc_http.runtime.service import Service as Hands
 from svc_http.settings import Settings
-from svc_http.storage import MemoryStorage, SqliteStorage
 from svc_http.workers import make_report
+from tests.backends import BACKEND, NAMES, store_of
 
 START = datetime(2026, 3, 4, 5, 6, 0, tzinfo=UTC)
 ORIGIN = "https://api.example.org"
@@ -731,10 +730,10 @@ def contract() -> Contract:
     return Contract(catalog.OPERATIONS)
 
 
-def _storage(store: str, folder: Path) -> Any:
-    if store == "memory":
-        return MemoryStorage(catalog.COLLECTIONS)
-    return SqliteStorage.open(folder / "svc.db", catalog.COLLECTIONS, epoch=b"12345678")
+def _storage(store: str) -> Any:
+    """The store that the run stands on where any will do, which is that in memory by itself."""
+    name = BACKEND.name if store == "memory" else store
+    return store_of(name, catalog.COLLECTIONS)
 
 
 @pytest.fixture
@@ -744,7 +743,7 @@ def edge_codes() -> frozenset[str]:
 
 
 @pytest.fixture
-def make_world(contract: Contract, tmp_path: Path) -> Iterator[Callable[..., World]]:
+def make_world(contract: Contract) -> Iterator[Callable[..., World]]:
     """Makes worlds: over memory or a SQLite file, with settings by name."""
     made: list[World] = []
 
@@ -755,14 +754,12 @@ def make_world(contract: Contract, tmp_path: Path) -> Iterator[Callable[..., Wor
         is_sown: bool = True,
         **settings: Any,
     ) -> World:
-        folder = tmp_path / str(len(made))
-        folder.mkdir()
         every = (*catalog.OPERATIONS, *operations)
         is_limited = settings.get("rate_limits", True)
         judge = contract
         if operations or not is_limited:
             judge = Contract(every, is_limited=is_limited)
-        made.append(World(judge, _storage(store, folder), every, **settings))
+        made.append(World(judge, _storage(store), every, **settings))
         return made[-1].settle(is_sown=is_sown)
 
     yield make
@@ -771,26 +768,26 @@ def make_world(contract: Contract, tmp_path: Path) -> Iterator[Callable[..., Wor
 
 
 @pytest.fixture(scope="module")
-def shared(contract: Contract, tmp_path_factory: Any) -> Iterator[World]:
+def shared(contract: Contract) -> Iterator[World]:
     """A settled world in memory, for tests that may follow each other in it."""
-    world = World(contract, _storage("memory", tmp_path_factory.mktemp("w")), catalog.OPERATIONS)
+    world = World(contract, _storage("memory"), catalog.OPERATIONS)
     yield world.settle()
     world.close()
 
 
-@pytest.fixture(scope="module", params=["memory", "sqlite"])
-def each_shared(request: Any, contract: Contract, tmp_path_factory: Any) -> Iterator[World]:
+@pytest.fixture(scope="module", params=NAMES)
+def each_shared(request: Any, contract: Contract) -> Iterator[World]:
     """The same over each store."""
-    storage = _storage(request.param, tmp_path_factory.mktemp("w"))
+    storage = _storage(request.param)
     world = World(contract, storage, catalog.OPERATIONS)
     yield world.settle()
     world.close()
 
 
 @pytest.fixture(scope="module")
-def commanded(contract: Contract, tmp_path_factory: Any) -> Iterator[World]:
+def commanded(contract: Contract) -> Iterator[World]:
     """A settled world for commands, whose operator may erase."""
-    storage = _storage("memory", tmp_path_factory.mktemp("w"))
+    storage = _storage("memory")
     world = World(contract, storage, catalog.OPERATIONS, allow_erasure=("*",))
     yield world.settle()
     world.close()
@@ -802,7 +799,7 @@ def world(make_world: Callable[..., World]) -> World:
     return make_world()
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=NAMES)
 def each_world(request: Any, make_world: Callable[..., World]) -> World:
     """A settled world over each store."""
     return make_world(request.param)

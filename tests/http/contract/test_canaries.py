@@ -9,6 +9,7 @@ from svc_core import catalog, problem
 from svc_core.inputs import inputs
 from svc_core.operation import Operation
 from svc_core.result import Empty
+from tests.backends import NAMES
 
 CANARY = "canary7f3a"
 """Stands in every part that travels: values, never names."""
@@ -172,7 +173,7 @@ DEFECTS = [
 ]
 
 
-@pytest.mark.parametrize("store", ["memory", "sqlite"])
+@pytest.mark.parametrize("store", NAMES)
 def test_a_defect_answers_without_a_word_of_its_own(make_world, ask, refused, store):
     for operation in DEFECTS:
         world = make_world(store, operations=[operation], is_sown=False)

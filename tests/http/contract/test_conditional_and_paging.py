@@ -10,6 +10,7 @@ from svc_core.operation import NDJSON
 from svc_core.profiles.operations import pass_over
 from svc_core.resources.profile import DUE
 from svc_core.result import Page
+from tests.backends import NAMES
 
 CONDITIONAL = [op for op in catalog.OPERATIONS if op.target is not None and op.method != "DELETE"]
 LISTS = {op.address: op for op in catalog.OPERATIONS if any(kind is Page for kind, _ in op.results)}
@@ -20,7 +21,7 @@ def _names(operation):
     return {item.name for item in inputs(operation.request)}
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=NAMES)
 def town(request, make_world):
     """A world over each store, empty at first."""
     return make_world(request.param, is_sown=False)

@@ -222,7 +222,7 @@ def _(stage):
     name = f"{'ab' * 32}.mp3"
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / name).write_bytes(b"sound")
-        world = stage.make_world(is_sown=False, media_dir=folder)
+        world = stage.make_world(is_sown=False, media=folder)
         query = passes.issue(world.app.runtime.keyring, name, world.clock()).query
         return world.get(f"/media/{name}?{query}", range="bytes=5-")
 

@@ -6,6 +6,7 @@ import pytest
 
 from svc_core import catalog, problem
 from svc_core.result import Created
+from tests.backends import NAMES
 
 CREATIONS = [
     operation
@@ -20,7 +21,7 @@ PUBLISHED = {each.prefix for each in catalog.COLLECTIONS if each.kind is not Non
 PROFILE = {"name": "Ports", "topic": "Strikes at ports", "frequency": "manual"}
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=NAMES)
 def town(request, make_world):
     """A world over each store, empty at first."""
     return make_world(request.param, is_sown=False)

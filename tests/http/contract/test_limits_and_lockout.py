@@ -8,6 +8,7 @@ from attrs import frozen
 from svc_core import problem
 from svc_core.operation import Operation
 from svc_core.result import Empty
+from tests.backends import NAMES
 
 FEEDS = "/api/v1/news/feeds"
 UNKNOWN = "svc_" + "0" * 64
@@ -257,7 +258,7 @@ def test_of_a_hundred_different_unknown_keys_at_once_the_same(each_town):
     assert sorted(statuses(answers)) == [401] * 5 + [429] * 95
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=NAMES)
 def each_town(request, make_world):
     world = make_world(request.param, is_sown=False)
     world.step_seconds = 0

@@ -5,11 +5,12 @@ import json
 import pytest
 
 from svc_core.webhooks import signing
+from tests.backends import NAMES
 
 OWN = "whsec_" + "b3duLXNlY3JldC0w" * 2
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=NAMES)
 def town(request, make_world):
     return make_world(request.param)
 

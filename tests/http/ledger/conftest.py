@@ -9,7 +9,7 @@ from svc_core import accounts, catalog
 from svc_core.access import plans
 from svc_core.accounts import KeyWish
 from svc_core.operation import Context
-from svc_http.storage import MemoryStorage, SqliteStorage
+from tests.backends import NAMES, store_of
 
 BASE = "/api/v2/ledger"
 EPOCH = b"an epoch"
@@ -97,13 +97,10 @@ class Town:
         return lines
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def make_town(request: Any, make_house: Any, tmp_path: Any) -> Any:
+@pytest.fixture(params=NAMES)
+def make_town(request: Any, make_house: Any) -> Any:
     """Makes a town over each store; settings by name."""
-    if request.param == "memory":
-        storage: Any = MemoryStorage(catalog.COLLECTIONS, epoch=EPOCH)
-    else:
-        storage = SqliteStorage.open(tmp_path / "svc.db", catalog.COLLECTIONS, epoch=EPOCH)
+    storage = store_of(request.param, catalog.COLLECTIONS, epoch=EPOCH)
     houses: list[Any] = []
 
     def make(**settings: Any) -> Town:

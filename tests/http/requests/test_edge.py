@@ -361,10 +361,16 @@ def test_a_full_disk_shows_where_readiness_is_asked_until_something_can_be_writt
     answer = house.ask("POST", "/api/v1/notes", key, **note)
     refused(answer, problem.STORAGE_UNAVAILABLE)
     assert answer.headers["retry-after"] == "1"
+    told = [line for line in house.log.lines if line["event"] == "storage"]
+    assert ["traceback" in line for line in told] == [True]
     for _ in range(2):
         refused(house.ask("GET", "/readyz"), problem.STORAGE_UNAVAILABLE)
         assert house.ask("GET", "/livez").status_code == 200
         assert house.ask("GET", "/api/v1/notes", key).status_code == 200
+    again = [line for line in house.log.lines if line["event"] == "storage"][1:]
+    assert [("traceback" in line, "disk is full" in line["error"]) for line in again] == [
+        (False, True)
+    ] * 2
     storage.is_full = False
     assert house.ask("GET", "/readyz").status_code == 200
     version = storage.version

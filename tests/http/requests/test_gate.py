@@ -75,16 +75,46 @@ async def _revoke(ctx, secret):
     await accounts.revoke_key(ctx, found.key.id)
 
 
-def test_a_revoked_key_stops_within_a_second_and_at_once_when_told(house, refused):
-    told, untold = house.key(), house.key()
-    for key in (told, untold):
-        assert house.ask("GET", NOTES, key).status_code == 200
-        house.system(lambda ctx, key=key: _revoke(ctx, key))
-    assert house.ask("GET", NOTES, untold).status_code == 200
+class Silent(MemoryStorage):
+    """A store whose news is lost."""
+
+    def watch(self, heard):
+        pass
+
+
+def test_a_revoked_key_stops_at_once(house, refused):
+    key = house.key()
+    assert house.ask("GET", NOTES, key).status_code == 200
+    house.system(lambda ctx: _revoke(ctx, key))
+    refused(house.ask("GET", NOTES, key), problem.API_KEY_REVOKED)
+
+
+def test_a_revoked_key_of_which_no_news_came_stops_within_a_second(make_house, house, refused):
+    house = make_house(parts={"storage": Silent(house.service_collections)})
+    key = house.key()
+    assert house.ask("GET", NOTES, key).status_code == 200
+    house.system(lambda ctx: _revoke(ctx, key))
+    assert house.ask("GET", NOTES, key).status_code == 200
     house.ticks += 1.1
-    refused(house.ask("GET", NOTES, untold), problem.API_KEY_REVOKED)
-    house.service.runtime.principals.forget_all()
-    refused(house.ask("GET", NOTES, told), problem.API_KEY_REVOKED)
+    refused(house.ask("GET", NOTES, key), problem.API_KEY_REVOKED)
+
+
+@pytest.mark.parametrize(
+    ("names", "believed"),
+    [
+        ({"keys"}, False),
+        ({"workspaces", "notes"}, False),
+        ({"users"}, False),
+        ({"notes", "members"}, True),
+        (set(), True),
+    ],
+)
+def test_a_key_is_looked_up_anew_once_what_it_is_made_from_was_written(house, names, believed):
+    principals, digest = house.service.runtime.principals, keys.digest(house.key())
+    assert house.run(principals.load(digest)) is not None
+    for heard in house.storage._watchers:
+        heard(frozenset(names))
+    assert (principals.fresh(digest) is not None) is believed
 
 
 class _Overtaken:
@@ -92,19 +122,19 @@ class _Overtaken:
 
     def __init__(self, storage):
         self._storage = storage
-        self.command_ended = lambda: None
+
+    def watch(self, heard):
+        self._heard = heard
 
     async def read(self, tenant, unit):
         found = await self._storage.read(tenant, unit)
-        self.command_ended()
+        self._heard(frozenset({"keys"}))
         return found
 
 
 def test_a_key_that_was_read_before_a_change_is_not_believed_after_it(house):
-    store = _Overtaken(house.storage)
-    principals = Principals(store, plans.DEFAULT_PLANS, lambda: 0.0)
+    principals = Principals(_Overtaken(house.storage), plans.DEFAULT_PLANS, lambda: 0.0)
     digest = keys.digest(house.key())
-    store.command_ended = principals.forget_all
     assert house.run(principals.load(digest)) is not None
     assert principals.fresh(digest) is None
 

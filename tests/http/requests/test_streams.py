@@ -414,7 +414,6 @@ def test_a_row_comes_when_it_is_committed_and_a_revoked_key_ends_it(
             return await accounts.revoke_key(ctx, held.principal.key.id)
 
         await whole.storage.write("", unit)
-        whole.service.runtime.principals.forget_all()
         async with asyncio.timeout(SOON):
             await seat.task
         return seat.client.said

@@ -16,6 +16,7 @@ from svc_http.providers.speech import Words
 from svc_http.runtime import opening
 from svc_http.runtime.opening import speech
 from svc_http.settings import Settings, SettingsError
+from svc_http.storage import MemoryStorage
 
 SENTENCE = "Dockworkers at the port of Antwerp joined the walkout that began in Rotterdam. "
 REPORT = SENTENCE * 31  # 403 words
@@ -142,14 +143,14 @@ def test_a_voice_is_named_as_listeners_are_told() -> None:
 
 def test_nothing_speaks_where_nothing_is_set() -> None:
     with pytest.raises(SettingsError, match="SVC_SPEECH=espeak"):
-        opening.recorder(Settings())
+        opening.recorder(Settings(), MemoryStorage(()))
 
 
 @pytest.mark.parametrize(
     ("given", "named"),
     [
         ({"speech": "command"}, "speech_command"),
-        ({"speech": "espeak", "db": ":memory:"}, "media_dir"),
+        ({"speech": "espeak", "db": ":memory:"}, "media"),
     ],
 )
 def test_what_a_voice_needs_is_asked_for(given: dict[str, Any], named: str) -> None:

@@ -1,7 +1,9 @@
 """Media files: whole or not there, and over HTTP for whoever has a pass (RFC 9110, 13 and 14)."""
 
+import asyncio
 import os
 import stat
+import tempfile
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -11,11 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import passes, problem
-from svc_http.media.files import LEFT_SECONDS, WORK, MediaFiles, is_name, media_of
-from svc_http.media.pages import CHUNK_BYTES, MediaPages, UnreachableError, span
+from svc_core import catalog, passes, problem
+from svc_core.resources.audio import Recording
+from svc_http import app
+from svc_http.media.drafts import LEFT_SECONDS, PREFIX, Drafts, measure
+from svc_http.media.files import WORK, MediaFiles
+from svc_http.media.pages import MediaPages, UnreachableError, span
+from svc_http.media.port import CHUNK_BYTES
 from svc_http.providers.sound import NoSound
 from svc_http.settings import Settings
+from svc_http.storage import MemoryStorage
 
 SIZE = 1_000
 
@@ -38,11 +45,11 @@ def files(tmp_path: Path) -> MediaFiles:
     return MediaFiles(tmp_path / "media")
 
 
-def kept(files: MediaFiles, data: bytes) -> Any:
+def kept(files: MediaFiles, data: bytes) -> Recording:
     with files.draft() as draft:
         draft.write_bytes(data)
-        recording = files.measure(draft)
-        files.keep(draft, recording)
+        recording = measure(draft)
+        asyncio.run(files.keep(draft, recording))
     return recording
 
 
@@ -57,12 +64,9 @@ def test_a_file_is_kept_under_the_name_of_its_bytes(files: MediaFiles, sounds: A
     assert (made.name, made.sha256) == (f"{digest}.wav", digest)
     assert (made.mime_type, made.size_bytes) == ("audio/wav", len(data))
     assert made.duration_seconds == 1.5
-    opened = files.open(made.name)
-    assert opened is not None
-    with opened.file:
-        assert (opened.file.read(), opened.size) == (data, len(data))
     assert kept(files, data) == made
     assert listed(files) == [made.name]
+    assert (files.folder / made.name).read_bytes() == data
     assert stat.S_IMODE((files.folder / made.name).stat().st_mode) == 0o644
 
 
@@ -92,46 +96,35 @@ def test_a_draft_that_is_given_up_leaves_nothing(files: MediaFiles) -> None:
     with files.draft() as draft:
         draft.write_bytes(b"no sound")
         with pytest.raises(NoSound):
-            files.measure(draft)
+            measure(draft)
     assert listed(files) == []
     assert list((files.folder / WORK).iterdir()) == []
 
 
-def test_what_a_killed_worker_left_goes_once_nobody_can_be_at_it(files: MediaFiles) -> None:
-    with files.draft() as at_work:
+@pytest.mark.parametrize("where", ["in the folder", "on this machine"])
+def test_what_a_killed_worker_left_goes_once_nobody_can_be_at_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    drafts = Drafts() if where == "on this machine" else MediaFiles(tmp_path / "media")
+    drafts.tidy()
+    assert list(tmp_path.iterdir()) == []
+    with drafts.draft() as at_work:
         at_work.write_bytes(b"a")
-        left = files.folder / WORK / "left"
+        left = at_work.parent.with_name(f"{PREFIX}left")
         left.mkdir()
         (left / "sound").write_bytes(b"a")
-        files.tidy()
+        foreign = left.with_name("others")
+        foreign.mkdir()
+        drafts.tidy()
         assert left.exists()
         long_ago = left.stat().st_mtime - LEFT_SECONDS - 1
-        os.utime(left, (long_ago, long_ago))
-        files.tidy()
+        for path in (left, foreign):
+            os.utime(path, (long_ago, long_ago))
+        drafts.tidy()
         assert not left.exists()
         assert at_work.exists()
-
-
-def test_a_file_goes_once_and_may_be_gone(files: MediaFiles, sounds: Any) -> None:
-    name = kept(files, sounds.wav(8)).name
-    files.remove(name)
-    files.remove(name)
-    assert files.open(name) is None
-    assert listed(files) == []
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "", "..", "../svc.db", "a.mp3", ".making", "A" * 64 + ".mp3", "a" * 64, "a" * 64 + ".exe",
-        "a" * 64 + ".mp3/", "a" * 64 + ".mp3\n", "/" + "a" * 64 + ".mp3", "a" * 63 + "٣.mp3",
-    ],
-)  # fmt: skip
-def test_nothing_but_a_name_reaches_the_disk(files: MediaFiles, name: str) -> None:
-    assert not is_name(name)
-    for action in (files.open, files.remove):
-        with pytest.raises(ValueError, match="named after its bytes"):
-            action(name)
+        assert foreign.exists()
 
 
 def test_another_folder_is_given_what_it_lacks(
@@ -145,16 +138,6 @@ def test_another_folder_is_given_what_it_lacks(
     assert files.copy_to(target) == 2
     assert files.copy_to(target) == 0
     assert sorted(path.name for path in target.iterdir()) == names
-
-
-def test_the_folder_is_beside_the_database_or_where_it_is_told(tmp_path: Path) -> None:
-    beside = media_of(Settings(db=str(tmp_path / "svc.db")))
-    assert beside is not None
-    assert beside.folder == tmp_path / "svc.db.media"
-    told = media_of(Settings(db=":memory:", media_dir=str(tmp_path / "m")))
-    assert told is not None
-    assert told.folder == tmp_path / "m"
-    assert media_of(Settings(db=":memory:")) is None
 
 
 # -- ranges ------------------------------------------------------------------------------------
@@ -214,12 +197,22 @@ def test_a_range_is_that_of_the_bytes_as_they_are_sliced(first: int, last: int, 
 
 
 @pytest.fixture
-def served(make_house: Callable[..., Any], tmp_path: Path) -> Any:
-    """A service with one file."""
-    folder = tmp_path / "media"
-    folder.mkdir()
-    (folder / NAME).write_bytes(SOUND)
-    return make_house(media_dir=str(folder))
+def serve(make_house: Callable[..., Any], places: Any) -> Callable[..., Any]:
+    """Makes a service with one file in a place of that kind, over `storage`."""
+
+    def make(kind: str = "folder", storage: Any = None, **given: Any) -> Any:
+        places.storage = storage or places.storage
+        media = places.make(kind)
+        house = make_house(parts={"storage": places.storage, "media": media}, **given)
+        assert house.run(places.keep(media, SOUND)) == NAME
+        return house
+
+    return make
+
+
+@pytest.fixture
+def served(serve: Callable[..., Any]) -> Any:
+    return serve()
 
 
 def address(house: Any, name: str = NAME) -> str:
@@ -294,7 +287,7 @@ def test_addresses_of_before_a_rotation_still_open(served: Any, make_house: Any)
     rotated = make_house(
         secret="fedcba9876543210" * 4,
         secret_previous=(settings.secret,),
-        media_dir=settings.media_dir,
+        parts={"media": served.service.runtime.media},
     )
     assert rotated.ask("GET", address(served)).status_code == 200
     assert address(rotated) != address(served)
@@ -306,6 +299,84 @@ def test_a_file_that_is_gone_is_told_to_whoever_may_know(served: Any, refused: A
 
 def test_a_service_without_a_disk_has_no_media(house: Any, refused: Any) -> None:
     refused(house.ask("GET", address(house)), problem.ROUTE_NOT_FOUND)
+
+
+def test_every_place_serves_ranges(serve: Callable[..., Any], refused: Any, kind: str) -> None:
+    served = serve(kind)
+    answer = served.ask("GET", address(served), headers={"Range": "bytes=900-"})
+    assert (answer.status_code, answer.content) == (206, SOUND[900:])
+    assert answer.headers["content-range"] == f"bytes 900-{SIZE - 1}/{SIZE}"
+    assert served.ask("GET", address(served)).content == SOUND
+    refused(served.ask("GET", address(served, OTHER)), problem.NOT_FOUND)
+    served.run(served.storage.close())
+
+
+class Watched(MemoryStorage):
+    """A store that knows how many units of work are open."""
+
+    open = 0
+    read_so_far = 0
+
+    async def read(self, tenant: str, unit: Any) -> Any:
+        self.open += 1
+        self.read_so_far += 1
+        try:
+            return await super().read(tenant, unit)
+        finally:
+            self.open -= 1
+
+
+@pytest.mark.anyio
+async def test_nothing_is_open_or_read_ahead_while_a_listener_is_slow(
+    places: Any,
+) -> None:
+    storage = Watched(catalog.COLLECTIONS)
+    given = Settings(db=":memory:", media="database", secret="5" * 64, request_log="off")
+    service = app.build(given, storage)
+    media = service.runtime.media
+    assert media is not None
+    data = bytes_of(5 * CHUNK_BYTES)
+    name = await places.keep(media, data)
+    query = passes.issue(service.runtime.keyring, name, service.runtime.now()).query
+    scope = {
+        "type": "http", "http_version": "1.1", "method": "GET", "path": f"/media/{name}",
+        "raw_path": f"/media/{name}".encode(), "query_string": query.encode(), "root_path": "",
+        "headers": [], "client": ("127.0.0.1", 5000),
+    }  # fmt: skip
+    seen: list[int] = []
+    await service.runtime.start()
+    before = storage.read_so_far
+
+    async def send(message: Any) -> None:
+        await asyncio.sleep(0)
+        assert storage.open == 0
+        if body := message.get("body"):
+            seen.append(len(body))
+            assert storage.read_so_far - before == 1 + len(seen)  # the head, and a piece each
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    await service(scope, receive, send)
+    await service.runtime.stop()
+    assert seen == [CHUNK_BYTES] * 5
+
+
+def test_a_bucket_that_does_not_answer_is_503_until_it_does(
+    serve: Callable[..., Any], places: Any, refused: Any, s3: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = type(s3)().start()
+    monkeypatch.setenv("AWS_ENDPOINT_URL", own.url)
+    served = serve("bucket")
+    own.stop()
+    answer = served.ask("GET", address(served))
+    refused(answer, problem.SERVICE_UNAVAILABLE)
+    assert answer.headers["retry-after"] == "1"
+    assert "the bucket sounds cannot be used now" in served.log.text
+    own.start()
+    served.run(places.keep(served.service.runtime.media, SOUND))
+    assert served.ask("GET", address(served)).content == SOUND
+    own.stop()
 
 
 CONDITIONS = {

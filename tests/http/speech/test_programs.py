@@ -155,6 +155,7 @@ async def test_a_program_that_is_only_just_starting_is_killed_whole(
     os.mkfifo(pipe)
     loop = asyncio.get_running_loop()
     readers: list[FileIO] = []
+    endings: list[asyncio.Task[Any]] = []
 
     def make(of: asyncio.AbstractEventLoop, work: Any, **more: Any) -> Any:
         if work.__name__ == "_connect_pipes":  # what asyncio does next with a program that runs
@@ -163,7 +164,10 @@ async def test_a_program_that_is_only_just_starting_is_killed_whole(
             speaking.cancel()
             if times == 2:
                 loop.call_soon(loop.call_soon, speaking.cancel)
-        return asyncio.Task(work, loop=of, **more)
+        task = asyncio.Task(work, loop=of, **more)
+        if work.__name__ == "_end_once":
+            endings.append(task)
+        return task
 
     speech = CommandSpeech(("/bin/sh", "-c", STARTS_ANOTHER, str(pipe)))
     loop.set_task_factory(make)
@@ -175,6 +179,7 @@ async def test_a_program_that_is_only_just_starting_is_killed_whole(
         ended, _, _ = await asyncio.to_thread(select.select, readers, [], [], 10)
         assert ended == readers
         assert readers[0].read() == b""
+    await asyncio.wait(endings)
 
 
 @pytest.mark.anyio

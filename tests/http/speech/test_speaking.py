@@ -20,11 +20,11 @@ from svc_core.cursor import Keyring
 from svc_core.host import Host, silent
 from svc_core.operation import Context
 from svc_core.pipeline import Site
+from svc_core.ports import SYSTEM
 from svc_core.profiles import operations as profiles
-from svc_core.recordings import forget_reports
-from svc_core.reports import speaking
+from svc_core.recordings import TURN, forget_reports
 from svc_core.reports.local_operations import Speaker
-from svc_core.resources.audio import AUDIO, DOUBTS, SPEAKING
+from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
 from svc_core.resources.members import micros
 from svc_core.resources.profile import SUBSCRIPTIONS, ProfileInput
 from svc_core.resources.report import REPORTS
@@ -33,6 +33,7 @@ from svc_http.control import channel
 from svc_http.control.lends import Voice as Voiced
 from svc_http.control.operator import Operator
 from svc_http.media.files import MediaFiles
+from svc_http.media.rows import MediaRows
 from svc_http.providers.speech import SpeechFailed, Words
 from svc_http.runtime.commits import Commits
 from svc_http.runtime.service import Service
@@ -71,16 +72,18 @@ class Voice:
 class House:
     """A store with a profile whose reports are to be spoken, and a voice."""
 
-    def __init__(self, storage: Any, folder: Path, sound: bytes) -> None:
-        self.clock = FrozenClock()
-        ids = CountingIds(self.clock)
+    def __init__(
+        self, storage: Any, media: Any, sound: bytes, beside: "House | None" = None
+    ) -> None:
+        self.clock = FrozenClock() if beside is None else beside.clock
+        self.ids = CountingIds(self.clock) if beside is None else beside.ids
         ring = Keyring({1: b"k" * 32}, 1)
         self.storage = storage
         self.service = Service(
-            storage, ids, self.clock.now, ring, plans.DEFAULT_PLANS, Host(speaks=True)
+            storage, self.ids, self.clock.now, ring, plans.DEFAULT_PLANS, Host(speaks=True)
         )
         self.voice = Voice(sound)
-        self.media = MediaFiles(folder)
+        self.media = media
         self.recorder = Recorder(self.voice, self.media)
         self.failures: list[BaseException] = []
 
@@ -113,6 +116,17 @@ class House:
     async def forget(self) -> None:
         await self.service.write(self.tenant, lambda ctx: forget_reports(ctx, self.profile_id))
 
+    async def left(self) -> tuple[int, int]:
+        """How many files are in doubt, and how many turns stand."""
+        turns = await self.storage.read(SYSTEM, lambda tx: tx.documents.scan(TURNS, limit=9))
+        return len(await self.storage.across(DOUBTS, limit=9)), len(turns.rows)
+
+    async def has(self, name: str) -> bool:
+        try:
+            return await self.media.size(name) > 0
+        except FileNotFoundError:
+            return False
+
     def files(self) -> list[str]:
         return sorted(path.name for path in self.media.folder.rglob("*") if path.is_file())
 
@@ -127,7 +141,7 @@ async def _include_audio(ctx: Context) -> None:
 @pytest.fixture
 async def house(tmp_path: Path, sounds: Any) -> AsyncIterator[House]:
     storage = MemoryStorage(catalog.COLLECTIONS)
-    yield await House(storage, tmp_path / "media", sounds.wav(12_000)).open()
+    yield await House(storage, MediaFiles(tmp_path / "media"), sounds.wav(12_000)).open()
     await storage.close()
 
 
@@ -261,7 +275,7 @@ async def test_a_recording_of_a_report_that_went_meanwhile_goes_in_the_end(house
     assert await at_work == ()
     assert len(house.files()) == 1
     assert await house.sweep() == ()
-    house.clock.advance(speaking.ADOPTION_MAX.total_seconds())
+    house.clock.advance(TURN.total_seconds())
     assert len(await house.sweep()) == 1
     assert house.files() == []
 
@@ -274,9 +288,182 @@ async def test_the_sweep_hears_of_a_report_that_goes(house: House) -> None:
         asyncio.timeout(10),
     ):
         await house.forget()
-        while await house.storage.across(DOUBTS, limit=1):
+        while await house.left() != (0, 0):
             await commits.after(commits.version, 1.0)
     assert house.files() == []
+
+
+# -- two servers over one store and one place --------------------------------------------------
+
+
+class Gated:
+    """A place for recordings where what is named waits until it is let, and may fail."""
+
+    def __init__(self, media: Any, what: str) -> None:
+        self._media, self._what = media, what
+        self.began, self.gate = asyncio.Event(), asyncio.Event()
+        self.failure: Exception | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        work = getattr(self._media, name)
+        if name != self._what:
+            return work
+
+        async def late(*arguments: Any) -> Any:
+            self.began.set()
+            await self.gate.wait()
+            if self.failure is not None:
+                raise self.failure
+            return await work(*arguments)
+
+        return late
+
+
+class Street:
+    """Two servers: one speaks, and the other has known a report with the same sound."""
+
+    def __init__(self, storage: Any, media: Any, sound: bytes) -> None:
+        self.keeping, self.removing = Gated(media, "keep"), Gated(media, "remove")
+        self.one = House(storage, self.keeping, sound)
+        self.other = House(storage, self.removing, sound, self.one)
+        self.clock = self.one.clock
+
+    async def open(self) -> "Street":
+        await self.other.open()
+        (made,) = await self.other.speak()
+        self.name = made.recording.name
+        await self.one.open()
+        return self
+
+    def begin(self, work: Any) -> Any:
+        return asyncio.create_task(work)
+
+
+@pytest.fixture
+async def street(media: Any, places: Any, sounds: Any) -> Street:
+    return await Street(places.storage, media, sounds.wav(12_000)).open()
+
+
+async def test_a_file_that_is_being_kept_is_not_swept_elsewhere(street: Street) -> None:
+    await street.other.forget()
+    speaking = street.begin(street.one.speak())
+    await street.keeping.began.wait()
+    street.removing.gate.set()
+    assert await street.other.sweep() == ()
+    street.keeping.gate.set()
+    (made,) = await speaking
+    assert made.recording.name == street.name
+    assert await street.other.sweep() == ()
+    assert await street.one.has(street.name)
+    assert await street.one.left() == (0, 0)
+
+
+async def test_a_file_that_is_being_removed_elsewhere_is_kept_afterwards(street: Street) -> None:
+    await street.other.forget()
+    sweeping = street.begin(street.other.sweep())
+    await street.removing.began.wait()
+    street.keeping.gate.set()
+    assert await street.one.speak() == ()
+    assert "being kept or removed" in str(street.one.failures[0])
+    street.removing.gate.set()
+    assert await sweeping == (street.name,)
+    assert not await street.one.has(street.name)
+    street.clock.advance(60)
+    assert len(await street.one.speak()) == 1
+    assert await street.other.sweep() == ()
+    assert await street.one.has(street.name)
+    assert await street.one.left() == (0, 0)
+
+
+async def test_two_sweep_the_same_file_once(street: Street) -> None:
+    await street.other.forget()
+    sweeping = street.begin(street.other.sweep())
+    await street.removing.began.wait()
+    assert await street.one.sweep() == ()
+    street.removing.gate.set()
+    assert await sweeping == (street.name,)
+    assert await street.one.left() == (0, 0)
+
+
+@pytest.mark.parametrize("wakes", [False, True])
+async def test_who_keeps_a_file_for_too_long_names_it_no_more(street: Street, wakes: bool) -> None:
+    speaking = street.begin(street.one.speak())
+    await street.keeping.began.wait()
+    await street.other.forget()
+    street.clock.advance(TURN.total_seconds())
+    street.removing.gate.set()
+    assert await street.other.sweep() == (street.name,)
+    if not wakes:
+        speaking.cancel()
+        await asyncio.gather(speaking, return_exceptions=True)
+    street.keeping.gate.set()
+    if wakes:
+        assert await speaking == ()
+        assert "too long" in str(street.one.failures[0])
+    assert not (await street.one.row()).has_audio
+    street.clock.advance(CLAIM.total_seconds())
+    assert len(await street.one.speak()) == 1
+    assert await street.other.sweep() == ()
+    assert await street.one.has(street.name)
+
+
+async def test_a_file_that_cannot_be_kept_is_tried_again_and_leaves_nothing(
+    street: Street,
+) -> None:
+    await street.other.forget()
+    street.removing.gate.set()
+    street.keeping.gate.set()
+    await street.other.sweep()
+    street.keeping.failure = OSError("no such bucket today")
+    assert await street.one.speak() == ()
+    assert [str(failure) for failure in street.one.failures] == ["no such bucket today"]
+    assert await street.other.sweep() == (street.name,)
+    assert await street.one.left() == (0, 0)
+    street.keeping.failure = None
+    street.clock.advance(60)
+    assert len(await street.one.speak()) == 1
+    assert await street.one.has(street.name)
+
+
+async def test_a_file_that_cannot_be_removed_is_removed_later(street: Street) -> None:
+    await street.other.forget()
+    street.removing.gate.set()
+    street.removing.failure = OSError("no such bucket today")
+    with pytest.raises(OSError, match="today"):
+        await street.other.sweep()
+    assert await street.other.sweep() == ()
+    street.removing.failure = None
+    street.clock.advance(TURN.total_seconds())
+    assert await street.other.sweep() == (street.name,)
+    assert not await street.one.has(street.name)
+    assert await street.one.left() == (0, 0)
+
+
+async def test_who_woke_too_late_removes_nothing(street: Street, monkeypatch: Any) -> None:
+    await street.other.forget()
+    across = street.other.storage.across
+
+    async def slow(collection: Any, **asked: Any) -> Any:
+        found = await across(collection, **asked)
+        if collection is AUDIO:
+            street.clock.advance(TURN.total_seconds())
+        return found
+
+    monkeypatch.setattr(street.other.storage, "across", slow)
+    street.removing.gate.set()
+    assert await street.other.sweep() == ()
+    assert await street.one.has(street.name)
+    monkeypatch.undo()
+    assert await street.other.sweep() == (street.name,)
+
+
+async def test_nothing_of_a_file_is_left_in_the_store(street: Street) -> None:
+    await street.other.forget()
+    street.removing.gate.set()
+    await street.other.sweep()
+    storage = street.one.storage
+    left = await storage.read(SYSTEM, lambda tx: tx.documents.scan(PIECES, limit=9))
+    assert left.rows == ()
 
 
 # -- by hand -----------------------------------------------------------------------------------
@@ -340,11 +527,12 @@ KILLED = """\
 import asyncio, os, sys
 from pathlib import Path
 from tests_speaking import House, SqliteStorage, catalog
-from svc_http.media.files import MediaFiles
+from tests_speaking import MediaFiles, MediaRows
 
-async def main(folder, at):
+async def main(folder, at, kind):
     storage = SqliteStorage.open(folder / "svc.db", catalog.COLLECTIONS, epoch=b"12345678")
-    house = await House(storage, folder / "media", (folder / "sound").read_bytes()).open()
+    media = MediaFiles(folder / "media") if kind == "folder" else MediaRows(storage)
+    house = await House(storage, media, (folder / "sound").read_bytes()).open()
     print(house.tenant, house.report_id, flush=True)
     if at == "speaking":
         house.voice.gate = asyncio.Event()
@@ -352,20 +540,23 @@ async def main(folder, at):
         await house.voice.began.wait()
         os.kill(os.getpid(), 9)
     if at == "kept":
-        keep = MediaFiles.keep
-        def kill(self, draft, recording):
-            keep(self, draft, recording)
+        keep = media.keep
+        async def kill(draft, recording):
+            await keep(draft, recording)
             os.kill(os.getpid(), 9)
-        MediaFiles.keep = kill
+        media.keep = kill
     await house.speak()
     os.kill(os.getpid(), 9)
 
-asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))
+asyncio.run(main(Path(sys.argv[1]), *sys.argv[2:]))
 """
 
 
+@pytest.mark.parametrize("kind", ["folder", "rows"])
 @pytest.mark.parametrize("at", ["speaking", "kept", "adopted"])
-async def test_a_kill_leaves_no_audio_or_a_whole_one(tmp_path: Path, sounds: Any, at: str) -> None:
+async def test_a_kill_leaves_no_audio_or_a_whole_one(
+    tmp_path: Path, sounds: Any, at: str, kind: str
+) -> None:
     sound = sounds.wav(12_000)
     (tmp_path / "sound").write_bytes(sound)
     (tmp_path / "tests_speaking.py").write_bytes(await asyncio.to_thread(Path(__file__).read_bytes))
@@ -373,7 +564,7 @@ async def test_a_kill_leaves_no_audio_or_a_whole_one(tmp_path: Path, sounds: Any
     outside = os.environ  # noqa: TID251 - what a child process is given
     child = await asyncio.to_thread(
         subprocess.run,
-        [sys.executable, "-c", KILLED, str(tmp_path), at],
+        [sys.executable, "-c", KILLED, str(tmp_path), at, kind],
         env={**outside, "PYTHONPATH": f"{root}{os.pathsep}{tmp_path}"},
         capture_output=True,
         timeout=60,
@@ -381,7 +572,8 @@ async def test_a_kill_leaves_no_audio_or_a_whole_one(tmp_path: Path, sounds: Any
     )
     assert child.returncode == -signal.SIGKILL, child.stderr.decode()
     storage = SqliteStorage.open(tmp_path / "svc.db", catalog.COLLECTIONS, epoch=b"12345678")
-    house = House(storage, tmp_path / "media", sound)
+    media = MediaFiles(tmp_path / "media") if kind == "folder" else MediaRows(storage)
+    house = House(storage, media, sound)
     house.tenant, house.report_id = child.stdout.decode().split()
     try:
         await _whole_or_silent(house, at)
@@ -400,6 +592,7 @@ async def _whole_or_silent(house: House, at: str) -> None:
     assert (await house.row()).has_audio
     named = await house.storage.across(AUDIO, end=micros(house.clock.now()), limit=9)
     (name,) = [AUDIO.decode(row.document.raw).recording.name for row in named]
-    house.clock.advance(speaking.ADOPTION_MAX.total_seconds())
+    house.clock.advance(TURN.total_seconds())
     assert await house.sweep() == ()
-    assert (house.media.folder / name).read_bytes() == house.voice.sound
+    assert await house.left() == (0, 0)
+    assert await house.media.read(name, range(10**6)) == house.voice.sound

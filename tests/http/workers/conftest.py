@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,7 +24,7 @@ from svc_core.resources.news import NEWS, NEWS_TEXTS, SOURCES, NewsItem, Source
 from svc_core.testing.clock import START, CountingIds, FrozenClock
 from svc_http.fetch import LOOPBACK, Fetcher, FetchLimits
 from svc_http.runtime.service import Service
-from svc_http.storage import MemoryStorage, SqliteStorage
+from tests.backends import BACKEND, NAMES, store_of
 
 WAIT_SECONDS_MAX = 10.0
 LIMITS = FetchLimits(connect_seconds=2.0, total_seconds=5.0)
@@ -251,17 +250,13 @@ class House:
 
     async def close(self) -> None:
         await self.fetcher.aclose()
-        if isinstance(self.storage, SqliteStorage):
-            await self.storage.close()
+        await self.storage.close()
 
 
 @pytest.fixture
-def make_house(tmp_path: Path) -> Callable[[str], House]:
+def make_house() -> Callable[[str], House]:
     def make(kind: str) -> House:
-        if kind == "memory":
-            return House(MemoryStorage(catalog.COLLECTIONS))
-        path = tmp_path / "svc.db"
-        return House(SqliteStorage.open(path, catalog.COLLECTIONS, epoch=b"12345678"))
+        return House(store_of(BACKEND.name if kind == "memory" else kind, catalog.COLLECTIONS))
 
     return make
 
@@ -273,7 +268,7 @@ async def house(make_house: Callable[[str], House], anyio_backend: str) -> Any:
     await made.close()
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=NAMES)
 async def any_house(
     request: pytest.FixtureRequest, make_house: Callable[[str], House], anyio_backend: str
 ) -> Any:

@@ -41,8 +41,9 @@ from svc_http import system
 from svc_http.fetch.post import BODY_BYTES, Poster, Undelivered
 from svc_http.runtime.commits import Commits
 from svc_http.runtime.service import Service
-from svc_http.storage import MemoryStorage, SqliteStorage, StorageUnavailable
+from svc_http.storage import StorageUnavailable
 from svc_http.workers import deliver, deliver_loop, purge_deliveries, take_over
+from tests.backends import NAMES, make_store, store_of
 
 pytestmark = pytest.mark.anyio
 
@@ -234,18 +235,14 @@ class Desk:
 
 @pytest.fixture
 async def desk(anyio_backend: str) -> Any:
-    made = Desk(MemoryStorage(catalog.COLLECTIONS))
+    made = Desk(make_store(catalog.COLLECTIONS))
     yield made
     await made.close()
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-async def any_desk(request: Any, tmp_path: Any, anyio_backend: str) -> Any:
-    if request.param == "memory":
-        made = Desk(MemoryStorage(catalog.COLLECTIONS))
-    else:
-        path = tmp_path / "svc.db"
-        made = Desk(SqliteStorage.open(path, catalog.COLLECTIONS, epoch=b"12345678"))
+@pytest.fixture(params=NAMES)
+async def any_desk(request: Any, anyio_backend: str) -> Any:
+    made = Desk(store_of(request.param, catalog.COLLECTIONS))
     yield made
     await made.close()
 
@@ -468,7 +465,7 @@ class Stall:
 async def test_a_loop_that_is_told_to_end_finishes_what_is_under_way_and_begins_nothing(
     sink: Sink,
 ) -> None:
-    desk = Desk(MemoryStorage(catalog.COLLECTIONS))
+    desk = Desk(make_store(catalog.COLLECTIONS))
     stall = Stall(sink)
     id_, _ = await desk.webhook(sink.url())
     for _ in range(7):
@@ -488,8 +485,29 @@ async def test_a_loop_that_is_told_to_end_finishes_what_is_under_way_and_begins_
     assert desk.failures == []
 
 
+async def test_a_loop_that_is_told_to_end_attends_to_no_webhook_that_waits_for_its_turn(
+    sink: Sink,
+) -> None:
+    desk = Desk(make_store(catalog.COLLECTIONS))
+    stall = Stall(sink)
+    hooks = [(await desk.webhook(sink.url()))[0] for _ in range(deliver.HOST_WEBHOOKS_AT_ONCE + 2)]
+    for id_ in hooks:
+        await desk.publish(id_)
+    desk.start()
+    for _ in range(deliver.HOST_WEBHOOKS_AT_ONCE):
+        await stall.begun.acquire()
+    (loop,) = desk.loops
+    loop.cancel()
+    await asyncio.sleep(0)
+    stall.go_on.set()
+    with anyio.fail_after(PATIENCE_SECONDS / 2), pytest.raises(asyncio.CancelledError):
+        await loop
+    states = Counter([one.status for id_ in hooks for one in await desk.deliveries(id_)])
+    assert states == {"delivered": deliver.HOST_WEBHOOKS_AT_ONCE, "pending": 2}
+
+
 async def test_what_a_loop_has_no_time_to_finish_is_sent_again_at_once(sink: Sink) -> None:
-    desk = Desk(MemoryStorage(catalog.COLLECTIONS))
+    desk = Desk(make_store(catalog.COLLECTIONS))
     stall = Stall(sink)
     id_, _ = await desk.webhook(sink.url())
     event = await desk.publish(id_)
@@ -512,7 +530,7 @@ async def test_what_a_loop_has_no_time_to_finish_is_sent_again_at_once(sink: Sin
 
 async def test_what_a_killed_worker_had_under_way_is_sent_again(sink: Sink) -> None:
     clock = FrozenClock(system.now())
-    desk = Desk(MemoryStorage(catalog.COLLECTIONS), clock.now)
+    desk = Desk(make_store(catalog.COLLECTIONS), clock.now)
     stall = Stall(sink)
     id_, _ = await desk.webhook(sink.url())
     event = await desk.publish(id_)
@@ -592,7 +610,7 @@ async def test_broken_books_of_one_webhook_keep_no_other_from_being_taken_over(
 
 async def test_old_deliveries_are_forgotten_with_their_events(sink: Sink) -> None:
     clock = FrozenClock(system.now())
-    desk = Desk(MemoryStorage(catalog.COLLECTIONS), clock.now)
+    desk = Desk(make_store(catalog.COLLECTIONS), clock.now)
     mine, _ = await desk.webhook(sink.url())
     theirs, _ = await desk.webhook(sink.url(), OTHER)
     await desk.publish(mine)

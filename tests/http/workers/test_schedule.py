@@ -172,8 +172,9 @@ async def test_of_several_workers_one_makes_each_report(
     assert len(await reports(any_house)) == 4
 
 
+@pytest.mark.parametrize("is_read", [True, False])
 async def test_a_profile_that_is_deleted_while_its_report_is_made_gets_none(
-    any_house: Any, monkeypatch: pytest.MonkeyPatch
+    any_house: Any, monkeypatch: pytest.MonkeyPatch, is_read: bool
 ) -> None:
     id_ = await profile(any_house)
     await come_due(any_house, id_)
@@ -183,9 +184,9 @@ async def test_a_profile_that_is_deleted_while_its_report_is_made_gets_none(
         await profiles.delete_profile(ctx, profiles.OneProfile(id_))
 
     async def composed(service: Any, *asked: Any) -> Any:
-        finished = await compose(service, *asked)
+        finished = await compose(service, *asked) if is_read else None
         await service.write(TENANT, delete)
-        return finished
+        return finished or await compose(service, *asked)
 
     monkeypatch.setattr(schedule, "composed", composed)
     assert await run_due(any_house.service) == ()

@@ -35,6 +35,7 @@ from svc_core.resources.webhook import (
 )
 from svc_http.workers import schedule
 from svc_http.workers.schedule import SETTLING, run_due
+from tests.backends import NAMES
 
 pytestmark = pytest.mark.anyio
 
@@ -163,7 +164,7 @@ async def check_whole(house: Any) -> list[ReportRow]:
 # -- a fault at every boundary -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+@pytest.mark.parametrize("kind", NAMES)
 async def test_a_fault_at_any_boundary_leaves_none_or_a_whole_report(
     make_house: Callable[[str], Any], kind: str
 ) -> None:

@@ -1,0 +1,16 @@
+-- get
+SELECT fingerprint, status, headers, body, at FROM answers
+WHERE tenant = $1 AND operation = $2 AND key = $3
+-- put
+INSERT INTO answers (tenant, operation, key, fingerprint, status, headers, body, at)
+SELECT ?, n.* FROM unnest(?::text[], ?::text[], ?::bytea[], ?::int[], ?::text[], ?::bytea[],
+  ?::bigint[]) AS n
+ON CONFLICT (tenant, operation, key) DO UPDATE SET fingerprint = excluded.fingerprint,
+  status = excluded.status, headers = excluded.headers, body = excluded.body, at = excluded.at
+-- purge
+WITH old AS MATERIALIZED (
+  -- Whoever is writing one of them keeps it: nobody waits for a purge, and it waits for nobody.
+  SELECT tenant, operation, key FROM answers WHERE at < $1
+  ORDER BY at, tenant, operation, key LIMIT $2 FOR UPDATE SKIP LOCKED)
+DELETE FROM answers AS a USING old
+WHERE a.tenant = old.tenant AND a.operation = old.operation AND a.key = old.key RETURNING 1

@@ -1,0 +1,74 @@
+-- head
+SELECT size, state, recorded_at FROM ledgers WHERE tenant = $1
+-- hold
+SELECT size, state, recorded_at FROM ledgers WHERE tenant = $1 FOR UPDATE
+-- grow
+INSERT INTO ledgers (tenant, size, state, recorded_at) VALUES (?, ?, ?, ?)
+ON CONFLICT (tenant) DO UPDATE
+SET size = excluded.size, state = excluded.state, recorded_at = excluded.recorded_at
+-- taken
+SELECT id FROM ledger_lines WHERE tenant = $1 AND id = ANY ($2::text[])
+-- add_lines
+INSERT INTO ledger_lines (tenant, seq, id, subject, opens, recorded_at, keys, seal, line)
+SELECT ?, n.* FROM unnest(?::bigint[], ?::text[], ?::text[], ?::bool[], ?::text[], ?::text[],
+  ?::bytea[], ?::bytea[]) AS n
+-- add_keys
+INSERT INTO ledger_keys (tenant, digest, seq)
+SELECT ?, n.* FROM unnest(?::bigint[], ?::bigint[]) AS n ON CONFLICT DO NOTHING
+-- add_nodes
+INSERT INTO ledger_nodes (tenant, level, number, hash)
+SELECT ?, n.* FROM unnest(?::int[], ?::bigint[], ?::bytea[]) AS n
+-- get_many
+SELECT seq, id, subject, opens, recorded_at, keys, seal, line FROM ledger_lines
+WHERE tenant = $1 AND id = ANY ($2::text[])
+-- lines
+SELECT line FROM ledger_lines WHERE tenant = $1 AND seq >= $2 AND seq < $3 ORDER BY seq
+-- seals
+SELECT seal FROM ledger_lines WHERE tenant = $1 AND seq >= $2 AND seq < $3 ORDER BY seq
+-- of_subjects
+SELECT s.subject, l.line FROM unnest($2::text[]) WITH ORDINALITY AS s (subject, place)
+CROSS JOIN LATERAL (SELECT seq, line FROM ledger_lines
+  WHERE tenant = $1 AND subject = s.subject AND seq < $3 ORDER BY seq LIMIT $4) AS l
+ORDER BY s.place, l.seq LIMIT $4
+-- counts_of
+SELECT subject, count(*) FROM ledger_lines
+WHERE tenant = $1 AND subject = ANY ($2::text[]) GROUP BY subject
+-- opened
+SELECT seq, id, subject, opens, recorded_at, keys, seal, line FROM ledger_lines
+WHERE tenant = $1 AND opens AND seq < $2 ORDER BY seq DESC LIMIT $3
+-- opened_by_key
+SELECT seq, id, subject, opens, recorded_at, keys, seal, line FROM ledger_lines
+WHERE tenant = $1 AND opens AND seq < $2 AND subject IN (
+  SELECT h.subject FROM ledger_keys AS k
+  JOIN ledger_lines AS h ON h.tenant = k.tenant AND h.seq = k.seq
+  WHERE k.tenant = $1 AND k.digest = $4 AND k.seq < $5)
+ORDER BY seq DESC LIMIT $3
+-- holders
+SELECT d.digest, s.subject FROM unnest($2::bigint[]) AS d (digest)
+CROSS JOIN LATERAL (SELECT h.subject, min(k.seq) AS first FROM ledger_keys AS k
+  JOIN ledger_lines AS h ON h.tenant = k.tenant AND h.seq = k.seq
+  WHERE k.tenant = $1 AND k.digest = d.digest AND k.seq < $3
+  GROUP BY h.subject ORDER BY first LIMIT $4) AS s
+ORDER BY s.first
+-- size_at
+WITH RECURSIVE halving (low, high) AS (
+  SELECT 0::bigint, size FROM ledgers WHERE tenant = $1
+  UNION ALL
+  SELECT CASE WHEN l.recorded_at <= $2 THEN h.middle + 1 ELSE h.low END,
+    CASE WHEN l.recorded_at <= $2 THEN h.high ELSE h.middle END
+  FROM (SELECT low, high, (low + high) / 2 AS middle FROM halving WHERE low < high) AS h
+  JOIN ledger_lines AS l ON l.tenant = $1 AND l.seq = h.middle)
+SELECT low FROM halving WHERE low = high
+-- nodes
+SELECT hash FROM ledger_nodes
+WHERE tenant = $1 AND level = $2 AND number >= $3 AND number < $4 ORDER BY number
+-- erase
+UPDATE ledger_lines SET line = $3, keys = NULL WHERE tenant = $1 AND id = $2
+-- drop_keys
+DELETE FROM ledger_keys WHERE tenant = $1 AND digest = ANY ($2::bigint[]) AND seq = $3
+-- keep
+INSERT INTO ledger_checkpoints AS c (tenant, day, size, text) VALUES ($1, $2, $3, $4)
+ON CONFLICT (tenant, day) DO UPDATE SET size = excluded.size, text = excluded.text
+WHERE excluded.size >= c.size
+-- checkpoints
+SELECT text FROM ledger_checkpoints WHERE tenant = $1 ORDER BY day

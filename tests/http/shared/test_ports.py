@@ -1,0 +1,237 @@
+"""One suite for the places that processes share: memory, a database, a Redis or Valkey server."""
+
+from datetime import UTC, datetime, timedelta
+from itertools import count
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from svc_core.access.counters import MemoryCounters
+from svc_core.access.limits import AGENT, GENERAL, Meter, Rate, judge
+from svc_core.access.lockout import is_locked, record
+from svc_core.ports import Counted, Locked
+
+NOON = int(datetime(2026, 3, 4, 12, tzinfo=UTC).timestamp())
+NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+FRESH = count()
+
+few = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+
+
+def meters():
+    """Two keys of one account, with their agents, and a stranger; nobody has seen them before."""
+    n = next(FRESH)
+    account, slow, fast = f"wsp_{n}", Rate(3, 5), Rate(4, 7)
+    keys = [
+        Meter.of(GENERAL, (f"key_{n}_{k}", slow), (owner, fast))
+        for k, owner in enumerate((account, account, f"wsp_{n}_other"))
+    ]
+    agents = [
+        Meter.of(AGENT, (f"key_{n}_{k}", Rate(2, 4)), (account, Rate(3, 4)), beside=keys[k])
+        for k in range(2)
+    ]
+    return [*keys, *agents]
+
+
+class Model:
+    """Every pool by itself, in the slowest way."""
+
+    def __init__(self):
+        self.seen = {}
+
+    def hit(self, pools, second):
+        used = []
+        for pool in pools:
+            latest, counted = self.seen.get(pool.name + pool.subject, (-1, 0))
+            window = max(latest, second // pool.seconds)
+            used.append(counted if window == latest else 0)
+            self.seen[pool.name + pool.subject] = window, used[-1]
+        windows = [self.seen[pool.name + pool.subject][0] for pool in pools]
+        if all(counted < pool.limit for counted, pool in zip(used, pools, strict=True)):
+            for pool, window, counted in zip(pools, windows, used, strict=True):
+                self.seen[pool.name + pool.subject] = window, counted + 1
+        return Counted(tuple(used), max(windows[0::2]), max(windows[1::2]))
+
+
+# -- counters ----------------------------------------------------------------------------------
+
+STEPS = st.one_of(
+    st.sampled_from([0, 0, 0, 1, 59, 60, 61, 86_399, 86_400, -1, -60, -3_600, -86_400]),
+    st.integers(-200, 400),
+)
+
+
+@few
+@given(history=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 1), STEPS), max_size=40))
+def test_any_history_over_two_processes_agrees_with_the_model(place, history):
+    known, model, second = meters(), Model(), NOON
+    # In memory a window of an earlier day lives while a principal holds it.
+    own = [c.gauge(m) for m in known for c in [place.one.counters] if isinstance(c, MemoryCounters)]
+    for index, process, step in history:
+        second += step
+        pools = known[index].all_pools
+        counted = place.run(place.both[process].counters.hit(pools, second))
+        assert counted == model.hit(pools, second)
+    assert len(own) in {0, 5}
+
+
+def test_a_refusal_too_is_remembered_by_the_clock(place):
+    n = next(FRESH)
+    meter = Meter.of(GENERAL, (f"k{n}", Rate(9, 1)), (f"w{n}", Rate(9, 9)))
+    for minutes, used in ((0, (0, 0, 0, 0)), (2, (0, 1, 0, 1)), (1, (0, 1, 0, 1))):
+        counted = place.run(place.one.counters.hit(meter.pools, NOON + 60 * minutes))
+        assert counted.used == used
+    assert counted.minute == NOON // 60 + 2
+
+
+@pytest.mark.parametrize(("index", "limit"), [(0, 50), (3, 20)])
+def test_of_hundreds_at_once_over_two_processes_exactly_the_limit_is_admitted(place, index, limit):
+    n = next(FRESH)
+    general = Meter.of(GENERAL, (f"key_{n}", Rate(50, 900)), (f"wsp_{n}", Rate(60, 900)))
+    agent = Meter.of(
+        AGENT, (f"key_{n}", Rate(20, 900)), (f"wsp_{n}", Rate(30, 900)), beside=general
+    )
+    meter = (general, general, general, agent)[index]
+    hits = [one.counters.hit(meter.all_pools, NOON) for one in place.both for _ in range(200)]
+    found = [judge(meter, told.used, NOON) for told in place.together(*hits)]
+    admitted = [verdict for verdict in found if not verdict.exhausted]
+    assert len(admitted) == limit
+    # Each was told another rest: none was counted twice, and none was forgotten.
+    assert sorted(verdict.remaining[0] for verdict in admitted) == list(range(limit))
+
+
+def test_keys_of_one_account_at_once_never_pass_its_limit_nor_their_own(place):
+    n = next(FRESH)
+    keys = [Meter.of(GENERAL, (f"k{n}_{k}", Rate(30, 99)), (f"w{n}", Rate(70, 99))) for k in "abc"]
+    hits = [
+        one.counters.hit(meter.pools, NOON)
+        for _ in range(40)
+        for one in place.both
+        for meter in keys
+    ]
+    told = place.together(*hits)
+    admitted = [c for c in told if c.used[0] < 30 and c.used[2] < 70]
+    assert len(admitted) == 70
+    # The last word on each key agrees with what was admitted of it: a refusal took nothing.
+    last = place.together(*(place.two.counters.hit(meter.pools, NOON) for meter in keys))
+    assert sum(counted.used[0] for counted in last) == 70
+    assert {counted.used[2] for counted in last} == {70}
+
+
+def test_a_limit_may_be_as_large_as_a_plan_says(place):
+    n = next(FRESH)
+    meter = Meter.of(GENERAL, (f"k{n}", Rate(2**40, 2**40)), (f"w{n}", Rate(2**40, 2**40)))
+    place.run(place.one.counters.hit(meter.pools, NOON))
+    assert place.run(place.two.counters.hit(meter.pools, NOON)).used == (1, 1, 1, 1)
+
+
+# -- lockouts ----------------------------------------------------------------------------------
+
+MOMENTS = st.one_of(
+    st.sampled_from([0, 1, 900_000_000, 899_999_999, 900_000_001, -1, -3_600_000_000]),
+    st.integers(-400_000_000, 400_000_000),
+)
+
+
+@few
+@given(history=st.lists(st.tuples(st.integers(0, 1), MOMENTS), max_size=20))
+def test_any_failures_of_an_address_over_two_processes_follow_the_rule(place, history):
+    address, kept, now = f"address {next(FRESH)}", (), NOW
+    for process, step in history:
+        now += timedelta(microseconds=step)
+        lockouts = place.both[process].lockouts
+        assert place.run(lockouts.record(address, now)) == kept
+        kept = record(kept, now)
+        assert place.run(lockouts.failures(address)) == kept
+
+
+def test_of_a_burst_over_two_processes_exactly_five_are_not_one_too_many(place):
+    address = f"address {next(FRESH)}"
+    told = place.together(
+        *(one.lockouts.record(address, NOW) for one in place.both for _ in range(100))
+    )
+    assert sorted(map(len, told))[:6] == [0, 1, 2, 3, 4, 5]
+    assert [is_locked(before, NOW) for before in told].count(False) == 5
+
+
+def test_what_is_locked_is_listed_and_can_be_cleared_everywhere(place):
+    place.run(place.one.lockouts.clear(None))
+    n = next(FRESH)
+    early, late, free = f"early {n}", f"late {n}", f"free {n}"
+    for address, start in ((late, NOW + SECOND), (early, NOW)):
+        for _ in range(5):
+            place.run(place.one.lockouts.record(address, start))
+    place.run(place.two.lockouts.record(free, NOW))
+    listed = (
+        Locked(early, NOW + timedelta(minutes=15)),
+        Locked(late, NOW + SECOND + timedelta(minutes=15)),
+    )
+    assert place.run(place.two.lockouts.locked(NOW + SECOND)) == listed
+    assert place.run(place.two.lockouts.locked(NOW + timedelta(minutes=15))) == listed[1:]
+    assert place.run(place.two.lockouts.clear(early)) == 1
+    assert place.run(place.one.lockouts.clear(early)) == 0
+    assert place.run(place.one.lockouts.failures(early)) == ()
+    assert place.run(place.one.lockouts.locked(NOW + SECOND)) == listed[1:]
+    assert place.run(place.one.lockouts.clear(None)) == 2
+    assert place.run(place.two.lockouts.failures(free)) == ()
+
+
+def test_a_stranger_has_no_failures(place):
+    assert place.run(place.one.lockouts.failures("nobody")) == ()
+
+
+# -- leases ------------------------------------------------------------------------------------
+
+
+def test_of_many_takers_one_has_the_name(place):
+    name = f"name {next(FRESH)}"
+    takes = [
+        one.leases.take(name, f"{n} of {k}", 60)
+        for n in range(20)
+        for k, one in enumerate(place.both)
+    ]
+    assert sorted(place.together(*takes)) == [False] * 39 + [True]
+
+
+def test_a_holder_keeps_a_name_by_taking_it_again_and_gives_back_its_own_alone(place):
+    name, (one, two) = f"name {next(FRESH)}", [each.leases for each in place.both]
+    assert place.run(one.take(name, "a", 60))
+    assert place.run(two.take(name, "a", 60))
+    assert not place.run(two.take(name, "b", 60))
+    place.run(two.release(name, "b"))
+    assert not place.run(two.take(name, "b", 60))
+    place.run(one.release(name, "a"))
+    assert place.run(two.take(name, "b", 60))
+    place.run(one.release("nobody's name", "a"))
+
+
+def test_a_name_that_is_not_taken_again_is_free_once_its_time_is_over(place, soon):
+    name = f"name {next(FRESH)}"
+    assert place.run(place.one.leases.take(name, "a", 0.05))
+    soon(lambda: place.run(place.two.leases.take(name, "b", 60)))
+    assert not place.run(place.one.leases.take(name, "a", 60))
+
+
+# -- signals -----------------------------------------------------------------------------------
+
+
+def test_every_process_hears_what_one_of_them_tells(place):
+    heard = {0: [], 1: []}
+    for process, one in enumerate(place.both):
+        place.run(one.signals.hear(heard[process].append))
+    told = [frozenset({"keys"}), frozenset({"news", "reports"})]
+    for names in told:
+        place.run(place.one.signals.tell(names))
+    place.until(lambda: all(len(each) >= 2 for each in heard.values()))
+    assert heard == {0: told, 1: told}
+
+
+def test_all_hearers_of_a_process_hear(place):
+    heard = [[], []]
+    for each in heard:
+        place.run(place.two.signals.hear(each.append))
+    place.run(place.one.signals.tell(frozenset({"users"})))
+    place.until(lambda: all(heard))
+    assert heard == [[frozenset({"users"})]] * 2
