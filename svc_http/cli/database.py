@@ -125,9 +125,9 @@ def restore(
     """
     from svc_http.runtime import care  # noqa: PLC0415 - help is shown without it
 
-    db = _own(common)
+    db, media = _own(common), common.settings().media
     with show.bar("db restore") as news:
-        aside = asyncio.run(care.restore(source, db, news))
+        aside = asyncio.run(care.restore(source, db, news, media=media))
     found = {"db": shown(db), "restored": str(source)}
     _print(common, {**found, "setAside": aside and str(aside)})
 
