@@ -157,6 +157,13 @@ def test_a_server_that_has_forgotten_the_scripts_is_given_them(redis_place):
     assert told[2]
 
 
+def test_a_connection_that_the_server_has_closed_is_replaced_unnoticed(redis_place, valkey):
+    lockouts = redis_place.one.lockouts
+    for _ in range(3):
+        assert redis_place.run(lockouts.failures("nobody")) == ()
+        valkey.do(b"CLIENT KILL TYPE normal SKIPME yes")
+
+
 def test_a_server_that_cannot_write_is_down(redis_place):
     client = redis_place.one.counters._client
     redis_place.run(client.config_set("maxmemory", "1"))
