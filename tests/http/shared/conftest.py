@@ -49,7 +49,7 @@ class Valkey:
     def do(self, command: bytes) -> None:
         with closing(socket.create_connection(("127.0.0.1", self.port))) as connection:
             connection.sendall(command + b"\r\n")
-            assert connection.recv(100).startswith(b"+OK")
+            assert connection.recv(100)[:1] in {b"+", b":"}
 
     def close(self) -> None:
         self.kill()

@@ -157,6 +157,13 @@ def test_a_server_that_has_forgotten_the_scripts_is_given_them(redis_place):
     assert told[2]
 
 
+def test_a_connection_that_the_server_has_closed_is_replaced_unnoticed(redis_place, valkey):
+    lockouts = redis_place.one.lockouts
+    for _ in range(3):
+        assert redis_place.run(lockouts.failures("nobody")) == ()
+        valkey.do(b"CLIENT KILL TYPE normal SKIPME yes")
+
+
 def test_a_server_that_cannot_write_is_down(redis_place):
     client = redis_place.one.counters._client
     redis_place.run(client.config_set("maxmemory", "1"))
@@ -275,25 +282,31 @@ def test_several_processes_may_make_the_tables_at_once(postgres):
     assert {counted.used[0] for counted in asyncio.run(go())} == {0, 1, 2, 3}
 
 
-def test_a_database_that_is_gone_is_down_and_comes_back_by_itself(soon):
-    server = PostgresServer()
+@pytest.fixture
+def own_postgres():
+    """A server that a test may kill."""
+    made = PostgresServer()
+    yield made
+    made.close()
+
+
+def test_a_database_that_is_gone_is_down_and_comes_back_by_itself(own_postgres, soon):
+    place = on_postgres(own_postgres.dsn())
+    place.circuit.seconds = 10.0
+
+    async def counted():
+        try:
+            return await place.counters.hit(METER.pools, NOON)
+        except SharedUnavailable:
+            return None
+
     with asyncio.Runner() as runner:
-        place = on_postgres(server.dsn())
-        place.circuit.seconds = 10.0
-
-        async def counted():
-            try:
-                return await place.counters.hit(METER.pools, NOON)
-            except SharedUnavailable:
-                return None
-
         assert runner.run(counted()) is not None
-        server.kill()
+        own_postgres.kill()
         assert runner.run(counted()) is None
-        server.start()
+        own_postgres.start()
         assert soon(lambda: runner.run(counted())) is not None
         runner.run(place.close())
-    server.close()
 
 
 def test_who_hears_of_a_database_is_told_that_something_may_have_been_missed(database_place):
