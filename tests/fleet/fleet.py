@@ -311,7 +311,7 @@ class Load:
     """
 
     def __init__(self, origins: list[str], key: str, clients: int) -> None:
-        self._origins = origins
+        self.origins = origins
         self._key = key
         self._over = threading.Event()
         self._threads = [threading.Thread(target=self._go, args=(n,)) for n in range(clients)]
@@ -351,7 +351,7 @@ class Load:
     def _write(self, client: Client, name: str, turn: int) -> None:
         began = time.monotonic()
         for attempt in count(turn):
-            reply = self.attempt(client, self._origins[attempt % len(self._origins)], name)
+            reply = self.attempt(client, self.origins[attempt % len(self.origins)], name)
             if reply is not None:
                 self.told[name] = reply
                 self.slowest = max(self.slowest, time.monotonic() - began)
@@ -378,7 +378,7 @@ class Load:
 
     def check(self) -> None:
         """What was acknowledged is there, once, and is told again to whoever asks again."""
-        origin = self._origins[-1]
+        origin = self.origins[-1]
         with closing(Client(self._key)) as client:
             for name, told in self.told.items():
                 again = self.attempt(client, origin, name)
@@ -388,7 +388,7 @@ class Load:
         profiles = {name: told.data["id"] for name, told in self.told.items() if _is_profile(name)}
         listed = {row["name"]: row["id"] for row in every(origin, "/api/v1/profiles", self._key)}
         assert listed == profiles
-        feed = changes(self._origins, self._key)
+        feed = changes(self.origins, self._key)
         created = Counter(row["resourceId"] for row in feed if row["resourceType"] == "profile")
         assert created == Counter(profiles.values())
         verdict = ask(origin, "/api/v2/ledger/verify", self._key).data
