@@ -41,7 +41,7 @@ CODE_LINES: dict[str, int] = {
     "svc_http.requests": 1427,  # many processes share a store
     "svc_http.runtime": 694,  # many processes share a store
     "svc_http.server": 791,  # many processes share a store
-    "svc_http.storage": 3923,  # many processes share a store
+    "svc_http.storage": 3927,  # a store in a PostgreSQL database
     "svc_http.workers": 429,  # many processes share a store
 }
 """The most that each package may have. A line that rises has its reason beside it."""
