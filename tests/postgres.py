@@ -6,7 +6,8 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -15,7 +16,8 @@ from typing import Any
 import asyncpg
 
 from svc_core.ports import Collection
-from svc_http.storage.postgres import migrate
+from svc_core.testing.sample import SAMPLES
+from svc_http.storage.postgres import Limits, PostgresStorage, migrate
 
 EPOCH = b"8 bytes."
 USER = "svc"
@@ -27,6 +29,26 @@ def programs() -> Path:
     assert found is not None
     assert found.origin is not None
     return Path(found.origin).parent / "pginstall" / "bin"
+
+
+@asynccontextmanager
+async def opened(
+    dsn: str, *collections: Collection[Any], **limits: Any
+) -> AsyncIterator[PostgresStorage]:
+    """A store for the samples, or for other collections, which is given back."""
+    declared = collections or SAMPLES
+    store = await PostgresStorage.open(dsn, declared, epoch=EPOCH, limits=Limits(**limits))
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+async def until(is_so: Callable[[], Awaitable[bool]]) -> None:
+    """Wait for what others do."""
+    async with asyncio.timeout(20):
+        while not await is_so():  # noqa: ASYNC110 - others set no event
+            await asyncio.sleep(0.01)
 
 
 class PostgresServer:

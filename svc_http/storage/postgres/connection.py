@@ -3,7 +3,10 @@
 Rule 1: `synchronous_commit` is on: who is told of a commit finds it after a crash of the server.
 Rule 2: the server ends what takes too long: a statement, a wait for a lock, a transaction in
         which nothing happens. What does not answer at all is given up by its user (`links`).
-Rule 3: a refusal that says something of the server is told as `StorageUnavailable`; one that says
+Rule 3: a statement has one plan, whatever its values and however few rows there are yet: it walks
+        an index, and puts rows in order where no index has them so. Statistics that are old, or
+        of another tenant, choose nothing.
+Rule 4: a refusal that says something of the server is told as `StorageUnavailable`; one that says
         something of the statement is passed on, for it is a fault of this program.
 """
 
@@ -25,6 +28,10 @@ SERVES = {
     "statement_timeout": f"{STATEMENT_SECONDS}s",
     "lock_timeout": "5s",
     "idle_in_transaction_session_timeout": f"{IDLE_SECONDS}s",
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+    "enable_sort": "off",
+    "enable_incremental_sort": "off",
     "jit": "off",  # compiling a plan costs more than any statement of ours takes
 }
 """What a session is told that serves units of work."""
@@ -46,6 +53,7 @@ async def connect(dsn: str, settings: Mapping[str, str] = SERVES) -> Any:
 
     Raises:
         StorageUnavailable: there is none to be had.
+        ValueError: the address cannot be read.
     """
     try:
         return await asyncpg.connect(
@@ -56,6 +64,8 @@ async def connect(dsn: str, settings: Mapping[str, str] = SERVES) -> Any:
             server_settings=settings,
         )
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as refused:
+        if isinstance(refused, ValueError):
+            raise
         raise _unavailable(refused) from refused
 
 
@@ -63,8 +73,10 @@ def is_lost(error: BaseException) -> bool:
     """Whether the connection is gone, and with it a transaction that was not committed."""
     if isinstance(error, asyncpg.PostgresError):
         return _state(error).startswith(_LOST)
-    # A value that the driver refuses is a ValueError as well.
-    return isinstance(error, OSError | asyncpg.InterfaceError) and not isinstance(error, ValueError)
+    # The driver also gets confused by what a server says between two statements as it ends, and
+    # a value that it refuses is a ValueError as well.
+    lost = (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+    return isinstance(error, lost) and not isinstance(error, ValueError)
 
 
 def is_passing(error: BaseException) -> bool:

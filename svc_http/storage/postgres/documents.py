@@ -68,7 +68,7 @@ class PostgresDocuments:
         owner = scopes.writing(collection, self._tenant)
         self._session.write(collection.name)
         record = collection.record(value)
-        values = [owner, id_, *stored.table.values(stored.shape, record)]
+        values = [owner, id_, *stored.table.values(owner, stored.shape, record)]
         statement = _put(stored.table, record, values, expect)
         found = await self._session.rows(statement, *values)
         if not found:

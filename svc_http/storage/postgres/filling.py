@@ -32,7 +32,7 @@ async def fill(connection: Any, made: Table, number: int) -> int:
             rows = await connection.fetch(walk, *last)
             for tenant, id_, body in rows:
                 record = evolve(collection.record(collection.decode(body)), raw=body)
-                values = [tenant, id_, *made.values(number, record)[:-1]]
+                values = [tenant, id_, *made.values(tenant, number, record)[:-1]]
                 filling = with_facets(made, made.fill, at=len(values) + 1, is_new=False)
                 await connection.fetch(filling, *values, *pairs(record))
         if not rows:

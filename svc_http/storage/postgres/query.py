@@ -11,7 +11,7 @@ Rule 3: the text depends on what is asked and never on the values, so the server
 
 from svc_core.ports import NO_NUMBER, Position
 from svc_http.storage.asked import Asked
-from svc_http.storage.postgres.table import Table
+from svc_http.storage.postgres.table import Table, tokens_of
 
 PROBED_MAX = 200
 """Counting stops here: enough to tell a rare filter from a common one."""
@@ -32,9 +32,14 @@ class Query:
         self.values += values
         return self
 
-    def rows(self, owner: str) -> "Query":
-        """The rows of a tenant."""
-        return self.add(f"{self._table.rows} AS c WHERE c.tenant = ?", owner)
+    def rows(self, owner: str, terms: list[str] | None = None) -> "Query":
+        """The rows of a tenant; where words are asked for, only their index is walked."""
+        words = tokens_of(owner, self._asked.words)
+        unfit = " || ''" if words or terms else ""
+        self.add(f"{self._table.rows} AS c WHERE c.tenant{unfit} = ?", owner)
+        if words:
+            self.add(" AND c.tokens @> ?::text[]", words)
+        return self if terms is None else self.add(" AND c.tokens && ?::text[]", terms)
 
     def held(self, owner: str, name: str) -> "Query":
         """The rows of a tenant that have a facet."""
@@ -68,8 +73,6 @@ class Query:
                 self.add(f" AND c.k_{name}{unfit} = ANY (?::text[])", values)
         for span in self._asked.spans:
             self.span(span.name, "" if is_free or span.name == but else " + 0")
-        if self._asked.words:
-            self.add(" AND c.tokens @> ?::text[]", self._asked.words)
         return self
 
     def span(self, name: str, unfit: str = "") -> None:
@@ -98,7 +101,8 @@ class Lists:
         wanted, is_facet = self._asked.where.get(driver or "", ()), self._is_facet(driver)
         line = "f" if is_facet and order is None else "c"
         key, sort = ("ord", f"{line}.ord") if order is None else ("number", f"c.n_{order}")
-        if driver != order and (order is not None or driver not in self._asked.where):
+        is_walked = driver == order or (order is None and driver in self._asked.where)
+        if self._asked.words or not is_walked:
             sort = f"({sort} + 0)"
         columns = "c.id, c.version, c.ord, c.body" + (f", {sort} AS number" if order else "")
         made = self._query("")
@@ -125,31 +129,35 @@ class Lists:
     def count(self, limit: int) -> Query:
         """How many rows there are, up to a limit; the server chooses how to find them."""
         made = self._query("SELECT count(*) FROM (SELECT FROM ").rows(self._owner)
-        return made.bound().check(is_free=True).add(" LIMIT ?) AS l", limit)
+        return made.bound().check(is_free=not self._asked.words).add(" LIMIT ?) AS l", limit)
 
     def search(self, terms: list[str], after: Position | None, limit: int) -> Query:
         """The rows that hold most of the terms first; how many of them has one more column."""
         held = "SELECT count(*) FROM unnest(?::text[]) AS t (term) WHERE t.term = ANY (c.tokens)"
         columns = f"c.id, c.version, c.ord, c.body, ({held}) AS rank"
-        made = self._query(f"SELECT * FROM (SELECT {columns} FROM ", terms).rows(self._owner)
-        made.add(" AND c.tokens && ?::text[]", terms).bound().check(is_free=True).add(") AS m")
+        tokens = tokens_of(self._owner, terms)
+        made = self._query(f"SELECT * FROM (SELECT {columns} FROM ", tokens)
+        made.rows(self._owner, tokens).bound().check().add(") AS m")
         if after is not None:
             place = (after.rank, after.order, after.id)
             made.add(" WHERE (m.rank, m.ord, m.id) < (?::bigint, ?::bigint, ?)", *place)
         return made.add(" ORDER BY m.rank DESC, m.ord DESC, m.id DESC LIMIT ?", limit)
 
     def across(self, limit: int) -> Query:
-        """The rows of every tenant, the lowest first."""
-        is_owned = self._table.collection.scope == "tenant"
-        made = self._query("SELECT c.tenant, c.id, c.version, c.ord, c.body FROM ")
-        made.add(f"{self._table.rows} AS c WHERE " + ("TRUE" if is_owned else "c.tenant = ''"))
-        return made.bound().check().add(" ORDER BY c.ord, c.tenant, c.id LIMIT ?", limit)
+        """The rows of every tenant, the lowest first; those of the system are of one tenant."""
+        is_owned, end = self._table.collection.scope == "tenant", self._asked.end
+        condition, order = ("TRUE", "(c.ord - 0)") if is_owned else ("c.tenant = ''", "c.ord")
+        made = self._query(
+            f"SELECT c.tenant, c.id, c.version, c.ord, c.body FROM {self._table.rows}"
+        )
+        made.add(f" AS c WHERE {condition}")
+        if end is not None:
+            made.add(f" AND {order} <= ?::bigint", end)
+        return made.check().add(f" ORDER BY {order}, c.tenant, c.id LIMIT ?", limit)
 
     def drivers(self, order: str | None) -> tuple[list[str], list[str]]:
-        """The filters whose index is in the order of a list, and the others that may be walked.
-
-        None may where words are asked for: the server chooses between their index and the list's.
-        """
+        """The filters whose index is in the order of a list, and the others that may be walked;
+        none may where words are asked for."""
         if self._asked.words:
             return [], []
         ordered = list(self._asked.where) if order is None else [order]
@@ -161,14 +169,18 @@ class Lists:
         made = self._query("SELECT ")
         for name in names:
             made.add(f"{', ' if made.values else ''}(SELECT count(*) FROM (SELECT FROM ")
+            is_named = name in self._asked.where  # and no number, which has one walk
+            values = self._asked.where[name] if is_named else ("",)
+            # One walk per value: for an IN the server would choose another index.
+            made.add("unnest(?::text[]) AS v (value), LATERAL (SELECT FROM ", values)
             if self._is_facet(name):
-                made.held(self._owner, name).add(" AND f.value")
+                made.held(self._owner, name).add(" AND f.value = v.value")
             else:
-                made.rows(self._owner).add(f" AND c.k_{name}" if name in self._asked.where else "")
-            if name in self._asked.where:
-                made.add(" = ANY (?::text[])", self._asked.where[name])
+                made.rows(self._owner).add(
+                    f" AND c.k_{name} = v.value" if name in self._asked.where else ""
+                )
             made.span(name)
-            made.add(f" LIMIT {PROBED_MAX}) AS l)")
+            made.add(f" LIMIT {PROBED_MAX}) AS r LIMIT {PROBED_MAX}) AS l)")
         return made
 
     def _is_facet(self, name: str | None) -> bool:

@@ -92,6 +92,7 @@ class Reader:
             code = getattr(job.unit, "__code__", None)
             if self.counts.get(code, 2) > 1 and not session.connection.is_in_transaction():
                 await session.do(_BEGIN)
+            job.error = None
             try:
                 job.value = await job.unit(PostgresTransaction(session, self.tables, job.tenant))
             except BaseException as error:  # the edge: the waiter is told

@@ -14,6 +14,7 @@ Rule 5: a row names the shape that wrote it (`shape`), so that the rows of a pro
 """
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from svc_core.ports import NO_NUMBER, Collection, Record
@@ -65,14 +66,20 @@ class Table:
         self.fill = f"UPDATE {rows} SET {', '.join(sets[:-1])} {here} {told}"
         self.remove = f"DELETE FROM {rows} {here}"
 
-    def values(self, shape: int, record: Record) -> list[object]:
-        """What a row of this shape holds beside its tenant, identifier and version."""
+    def values(self, owner: str, shape: int, record: Record) -> list[object]:
+        """What a row of `owner` and this shape holds beside its identifier and version."""
         made: list[object] = [record.order, shape]
         made += (record.keys[name] for name in self.collection.keys)
         made += (record.numbers[name] for name in self.collection.number_names)
         if record.search is not None:
-            made.append(sorted(set(record.search.split(" ")) - {""}))
+            made.append(tokens_of(owner, sorted(set(record.search.split(" ")) - {""})))
         return [*made, record.raw]
+
+
+def tokens_of(owner: str, words: Iterable[str]) -> list[str]:
+    """Words as the text index has them: behind their tenant's name, so that a word which all
+    tenants use is found as fast as one of this tenant alone."""
+    return [f"{owner} {word}" if owner else word for word in words]
 
 
 def pairs(record: Record) -> tuple[list[str], list[str]]:
@@ -148,7 +155,8 @@ def create(made: Table) -> list[str]:
         f"CREATE INDEX i_{facets} ON {facets} (tenant, name, value, ord DESC, id DESC)",
     ]
     if made.collection.scope == "tenant":
-        statements.append(f"CREATE INDEX a_{rows} ON {rows} (ord, tenant, id)")
+        # An expression, which is in no tenant's list: none may walk the rows of all.
+        statements.append(f"CREATE INDEX a_{rows} ON {rows} ((ord - 0), tenant, id)")
     return statements
 
 

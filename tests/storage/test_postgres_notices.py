@@ -1,0 +1,164 @@
+"""What processes hear of each other, and what leaves the server's files."""
+
+import asyncio
+import importlib
+import subprocess
+import sys
+from typing import Any
+
+import asyncpg
+import pytest
+
+from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, SECRETS, Note
+from svc_core.testing.sealing import plain
+from svc_http.storage import errors
+from svc_http.storage.postgres import PostgresStorage, notices
+from svc_http.storage.postgres import storage as storing
+from tests.postgres import PostgresServer, opened, until
+
+EVERY = frozenset({NOTES.name, NOTICES.name, SECRETS.name})
+
+
+@pytest.fixture
+def dsn(postgres: PostgresServer) -> str:
+    return postgres.made_for(SAMPLES)
+
+
+def put(id_: str) -> Any:
+    return lambda tx: tx.documents.put(NOTES, id_, Note(id_, ""))
+
+
+def heard_by(store: PostgresStorage) -> list[frozenset[str]]:
+    heard: list[frozenset[str]] = []
+    store.watch(heard.append)
+    return heard
+
+
+def test_another_process_hears_what_was_written_to_and_the_writer_once(dsn: str) -> None:
+    async def main() -> None:
+        async with opened(dsn) as one, opened(dsn) as two:
+            at_one, at_two, version = heard_by(one), heard_by(two), two.version
+            await one.write("ann", put("a"))
+            assert at_one == [frozenset({NOTES.name})]
+
+            async def is_heard() -> bool:
+                return bool(at_two)
+
+            await until(is_heard)
+            assert at_two[0] == frozenset({NOTES.name})
+            assert two.version > version
+            row = await two.read("ann", lambda tx: tx.documents.get(NOTES, "a"))
+            assert row is not None
+
+    asyncio.run(main())
+
+
+def test_many_commits_are_few_notices(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notices, "PAUSE_SECONDS", 0.2)
+
+    async def main() -> None:
+        async with opened(dsn) as one, opened(dsn) as two:
+            at_two = heard_by(two)
+            for number in range(50):
+                await one.write(f"t{number}", put("a"))
+
+            async def is_heard() -> bool:
+                return bool(at_two)
+
+            await until(is_heard)
+            assert len(at_two) < 20
+
+    asyncio.run(main())
+
+
+def test_a_commit_that_nobody_told_of_is_heard_all_the_same(
+    dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notices, "LOOK_SECONDS", 0.05)
+
+    async def main() -> None:
+        async with opened(dsn) as store:
+            at_store = heard_by(store)
+            other = await asyncpg.connect(dsn)
+            await other.execute("DELETE FROM c_sample_notes")
+            await other.execute("UPDATE meta SET value = value")
+            await other.close()
+
+            async def is_heard() -> bool:
+                return EVERY in at_store
+
+            await until(is_heard)
+
+    asyncio.run(main())
+
+
+def test_what_a_process_wrote_itself_it_does_not_take_for_another_s() -> None:
+    ended = notices._ended
+    assert ended("10:10:", "13:13:") == 3
+    assert ended("10:12:10", "13:13:") is ended("10:10:", "11:13:11") is None
+
+
+def test_a_listener_that_was_cut_off_listens_again_and_takes_all_to_have_changed(
+    dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notices, "RETRY_SECONDS", 0.01)
+
+    async def main() -> None:
+        async with opened(dsn) as one, opened(dsn) as two:
+            at_two = heard_by(two)
+            other = await asyncpg.connect(dsn)
+            await other.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE query LIKE '%pg_current_snapshot%' AND pid <> pg_backend_pid()"
+                " AND datname = current_database()"
+            )
+            await other.close()
+
+            async def is_heard(names: frozenset[str] = EVERY) -> bool:
+                return names in at_two
+
+            await until(is_heard)
+            await one.write("ann", put("a"))
+            await until(lambda: is_heard(frozenset({NOTES.name})))
+
+    asyncio.run(main())
+
+
+def test_the_lines_of_a_ledger_are_vacuumed_after_an_erasure(
+    dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storing, "TEND_SECONDS", 0.01)
+    monkeypatch.setattr(storing, "SNAPSHOT_SECONDS", 0.05)
+
+    async def main() -> None:
+        async with opened(dsn) as store:
+            made = plain(0, "a", "b")
+            await store.write("ann", lambda tx: tx.ledger.append(*made[:3], expect=0))
+            await store.write("ann", lambda tx: tx.ledger.erase("a", b"erased"))
+            looking = await asyncpg.connect(dsn)
+
+            async def is_vacuumed() -> bool:
+                counts = await looking.fetch(
+                    "SELECT vacuum_count FROM pg_stat_user_tables"
+                    " WHERE relname IN ('ledger_lines', 'ledger_keys')"
+                )
+                return [row[0] >= 2 for row in counts] == [True, True]
+
+            await until(is_vacuumed)
+            await looking.close()
+
+    asyncio.run(main())
+
+
+def test_a_missing_driver_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("svc_http.storage.postgres")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "asyncpg", None)
+    with pytest.raises(errors.DriverMissing, match=r'pip install "svc\[postgres\]"') as told:
+        importlib.import_module("svc_http.storage.postgres")
+    assert told.value.exit_code == 1
+
+
+def test_storage_without_postgres_needs_no_driver() -> None:
+    asked = "import sys, svc_http.storage; assert 'asyncpg' not in sys.modules"
+    subprocess.run([sys.executable, "-c", asked], check=True)

@@ -1,0 +1,166 @@
+"""What the statements cost, read from their plans."""
+
+import asyncio
+import re
+from itertools import product
+from typing import Any
+
+import asyncpg
+import pytest
+
+from svc_core.ports import Box, Position
+from svc_core.testing.sample import NOTES, NOTICES, SAMPLES
+from svc_http.storage.asked import asked
+from svc_http.storage.postgres.connection import SERVES
+from svc_http.storage.postgres.query import Lists, Query
+from svc_http.storage.postgres.session import numbered, statements
+from svc_http.storage.postgres.table import Table
+from tests.postgres import PostgresServer
+
+AFTER = Position(5, "x")
+
+
+FILL = (
+    "INSERT INTO c_sample_notes (tenant, id, ord, version, shape, body, k_status, k_author,"
+    " n_weight, n_longitude, tokens) SELECT 't' || n % 30, 'n' || n, n, 1, 1, '{}', 's' || n % 3,"
+    " 'a' || n % 50, n, n, array['w' || n % 999, 'all'] FROM generate_series(1, 30000) AS n",
+    "INSERT INTO f_sample_notes (tenant, id, ord, name, value)"
+    " SELECT tenant, id, ord, 'topic', 't' || ord % 5 FROM c_sample_notes",
+    "ANALYZE",
+)
+
+
+@pytest.fixture(scope="module")
+def dsn(postgres: PostgresServer) -> str:
+    name = postgres.made_for(SAMPLES).partition("@/")[2].partition("?")[0]
+    postgres.do(*FILL, database=name)
+    return postgres.dsn(name)
+
+
+def plan(dsn: str, text: str) -> str:
+    """The plan for whatever values."""
+
+    async def main() -> str:
+        connection = await asyncpg.connect(dsn, server_settings=SERVES)
+        count = len((await connection.prepare(text)).get_parameters())
+        await connection.execute(f"PREPARE asked AS {text}")
+        values = ", ".join(["NULL"] * count)
+        rows = await connection.fetch(f"EXPLAIN EXECUTE asked({values})")
+        await connection.close()
+        return "\n".join(row[0] for row in rows)
+
+    return asyncio.run(main())
+
+
+def lists(**filters: Any) -> Lists:
+    return Lists(Table(NOTES), "ann", asked(NOTES, **filters))
+
+
+def told(dsn: str, query: Query) -> str:
+    return plan(dsn, numbered(query.text))
+
+
+@pytest.mark.parametrize(
+    ("driver", "others", "start", "after"),
+    list(product((None, "status", "topic"), (False, True), (None, 1), (None, AFTER))),
+)
+def test_every_listing_walks_an_index_that_ends_in_the_sort_key(
+    dsn: str, driver: str | None, others: bool, start: int | None, after: Position | None
+) -> None:
+    where = {"author": ("x", "y")} if others else {}
+    where |= {} if driver is None else {driver: ("t",)}
+    found = told(dsn, lists(where=where, start=start).scan(driver, None, after, 9))
+    index = {None: "i_c_sample_notes", "topic": "i_f_sample_notes"}.get(
+        driver, "i_c_sample_notes_k_status"
+    )
+    assert f"using {index} on" in found
+    assert "Sort" not in found
+    # A bound that is looked at row by row would make the last page dearer than the first.
+    walked = found.partition(f"using {index} on")[2].partition("Index Cond:")[2].splitlines()[0]
+    assert (start is None and after is None) or "ord" in walked
+
+
+@pytest.mark.parametrize("ranges", [{}, {"weight": (1, 5)}])
+def test_a_listing_by_a_number_walks_the_index_of_that_number(
+    dsn: str, ranges: dict[str, tuple[int, int]]
+) -> None:
+    wanted = lists(where={"topic": ("t",)}, ranges=ranges)
+    found = told(dsn, wanted.scan("weight", "weight", AFTER, 9))
+    assert "using i_c_sample_notes_n_weight on" in found
+    assert "Sort" not in found
+
+
+def test_a_rare_filter_is_walked_where_the_list_has_another_order(dsn: str) -> None:
+    rare = lists(where={"status": ("open",)}).scan("status", "weight", None, 9)
+    assert "i_c_sample_notes_k_status" in told(dsn, rare)
+    near = lists(ranges={"weight": (1, 5)}).scan("weight", None, None, 9)
+    assert "i_c_sample_notes_n_weight" in told(dsn, near)
+
+
+def test_each_value_of_a_filter_has_a_walk_of_its_own(dsn: str) -> None:
+    for driver in ("status", "topic"):
+        found = told(dsn, lists(where={driver: ("a", "b")}).scan(driver, None, AFTER, 9))
+        inner = found.partition("Nested Loop")[2]
+        assert "Limit" in inner
+        assert "Sort" not in inner.partition("Function Scan")[0]
+
+
+def test_rows_are_found_by_index(dsn: str) -> None:
+    for made in (Table(NOTES), Table(NOTICES)):
+        for statement in (made.get, made.get_many, made.version, made.update, made.remove):
+            found = plan(dsn, statement)
+            assert "Index" in found
+            assert "Seq Scan" not in found
+    probed = lists(where={"status": ("a",), "topic": ("t",)}, ranges={"weight": (1, 2)})
+    found = told(dsn, probed.probe(["status", "topic", "weight"]))
+    assert "Seq Scan on" not in found
+    for name in ("i_c_sample_notes_k_status", "i_f_sample_notes", "i_c_sample_notes_n_weight"):
+        assert name in found
+
+
+def test_words_are_found_by_index_and_a_box_by_its_numbers(dsn: str) -> None:
+    for query in (
+        lists().search(["flood"], None, 9),
+        lists(words=("flood",)).count(9),
+        lists(words=("flood",), where={"status": ("open",)}).scan(None, None, AFTER, 9),
+        lists(words=("flood",)).scan(None, "weight", AFTER, 9),
+    ):
+        found = told(dsn, query)
+        assert "on i_c_sample_notes_tokens" in found
+        assert "Index Scan using" not in found
+    boxed = lists(box=Box(1, 1, 2, 2)).scan("longitude", None, None, 9)
+    assert "i_c_sample_notes_n_longitude" in told(dsn, boxed)
+
+
+def test_the_workers_view_walks_an_index(dsn: str) -> None:
+    found = told(dsn, lists(where={"status": ("due",)}, end=5).across(9))
+    assert "using a_c_sample_notes on" in found
+    assert "Sort" not in found
+
+
+SORTED = {
+    "holders",
+    "opened_by_key",
+    "of_subjects",
+    "read",
+    "read_types",
+    "counts_of",
+    "checkpoints",
+}
+"""Those put few rows in order."""
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        (file, name)
+        for file in ("ledger.sql", "changes.sql", "answers.sql")
+        for name, text in statements(file).items()
+        if not text.startswith("INSERT") and name != "epoch"
+    ],
+)
+def test_feeds_answers_and_ledgers_are_read_by_index(dsn: str, file: str, name: str) -> None:
+    found = plan(dsn, statements(file)[name])
+    assert "Index" in found
+    assert not re.search(r"Seq Scan on (changes|answers|ledger)", found)
+    assert name in SORTED or "Sort" not in found
