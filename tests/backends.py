@@ -42,17 +42,27 @@ def make_store(collections: Iterable[Collection[Any]], *, epoch: bytes = EPOCH) 
     return store_of(BACKEND.name, collections, epoch=epoch)
 
 
-def store_of(name: str, collections: Iterable[Collection[Any]], *, epoch: bytes = EPOCH) -> Any:
-    """An empty store of this kind, with a folder or a database of its own."""
+def store_of(
+    name: str,
+    collections: Iterable[Collection[Any]],
+    *,
+    epoch: bytes = EPOCH,
+    folder: Path | None = None,
+) -> Any:
+    """An empty store of this kind, with a database of its own, or a file of its own in `folder`."""
     declared = tuple(collections)
     if name == "memory":
         return MemoryStorage(declared, epoch=epoch)
-    return Opening(_Sqlite(declared, epoch) if name == "sqlite" else _Postgres(declared, epoch))
+    if name == "sqlite":
+        return Opening(_Sqlite(declared, epoch, folder))
+    return Opening(_Postgres(declared, epoch))
 
 
 class _Sqlite:
-    def __init__(self, collections: tuple[Collection[Any], ...], epoch: bytes) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="svc-test-")
+    def __init__(
+        self, collections: tuple[Collection[Any], ...], epoch: bytes, folder: Path | None
+    ) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="svc-test-", dir=folder)
         self._made = (collections, epoch)
 
     async def open(self) -> SqliteStorage:

@@ -78,7 +78,8 @@ def copy(
     given = load(config, {})
     with show.bar("db copy") as news:
         done = asyncio.run(care.copy(given, source, target, news))
-    found = {"source": shown(source), "target": shown(target), **_compared(done)}
+    media = care.media_left(given, source, target)
+    found = {"source": shown(source), "target": shown(target), **_compared(done), "media": media}
     if answer.json:
         show.as_json(found)
         return
@@ -86,6 +87,8 @@ def copy(
     show.lines("")
     show.table(found["rows"], ("part", "tenant", "source", "target"), "There is nothing in it.")
     show.lines("", f"Ledgers whose seals lead to the root of their head: {len(done.ledgers)}, all.")
+    if media is not None:
+        show.lines(f"Audio files stay where they are: set SVC_MEDIA={media} for the copy.")
 
 
 @app.command
@@ -122,9 +125,9 @@ def restore(
     """
     from svc_http.runtime import care  # noqa: PLC0415 - help is shown without it
 
-    db = _own(common)
+    db, media = _own(common), common.settings().media
     with show.bar("db restore") as news:
-        aside = asyncio.run(care.restore(source, db, news))
+        aside = asyncio.run(care.restore(source, db, news, media=media))
     found = {"db": shown(db), "restored": str(source)}
     _print(common, {**found, "setAside": aside and str(aside)})
 

@@ -103,7 +103,8 @@ def _here(given: "Settings", asked: dict[str, Any], tell: Tell) -> Mapping[str, 
     failures: list[BaseException] = []
 
     async def carry_out() -> bytes:
-        shared, store = open_shared(given), await open_store(given)
+        shared = open_shared(given)
+        store = await open_store(given, shared)
         try:
             runtime = Runtime(
                 secured(given), store, now=system.now, ids=system.SystemIds(), shared=shared

@@ -66,15 +66,18 @@ class MediaFiles(Drafts):
 
     def copy_to(self, target: Path) -> int:
         """Give another folder every file that it lacks; how many that were."""
-        names = sorted(path.name for path in self.folder.glob("*") if is_name(path.name))
-        new = [name for name in names if not (target / name).exists()]
+        new = [file for file in self.files() if not (target / file.name).exists()]
         if new:
             self._make(target)
-        for name in new:
-            fresh = target / f"{name}.new"
-            shutil.copyfile(self.folder / name, fresh)
-            fresh.replace(target / name)
+        for file in new:
+            fresh = target / f"{file.name}.new"
+            shutil.copyfile(file, fresh)
+            fresh.replace(target / file.name)
         return len(new)
+
+    def files(self) -> list[Path]:
+        """Every file that is kept."""
+        return sorted(path for path in self.folder.glob("*") if is_name(path.name))
 
     def _make(self, folder: Path) -> None:
         mode = 0o777 if self._is_shared else 0o700  # what the umask leaves of it

@@ -9,6 +9,7 @@ Rule 3: each piece is written and read in a short unit of its own: none is open 
 
 import asyncio
 from base64 import b64decode, b64encode
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -44,8 +45,7 @@ class MediaRows(Drafts):
         if head is None:
             await self._put(Piece(name, 0, size))
         for number in range(1, _pieces(size) + 1):
-            data = await asyncio.to_thread(_piece, draft, number)
-            await self._put(Piece(name, number, len(data), b64encode(data).decode()))
+            await self._put(await asyncio.to_thread(_piece, draft, name, number))
         await self._put(Piece(name, 0, size, is_whole=True))
 
     async def size(self, name: str) -> int:
@@ -103,14 +103,23 @@ class MediaRows(Drafts):
         await self._storage.write(SYSTEM, unit)
 
 
+def rows_of(file: Path) -> Iterator[tuple[str, Piece]]:
+    """The rows in which a file that has its name is kept, with their identifiers."""
+    name, size = checked(file.name), file.stat().st_size
+    for number in range(1, _pieces(size) + 1):
+        yield _id(name, number), _piece(file, name, number)
+    yield _id(name, 0), Piece(name, 0, size, is_whole=True)
+
+
 def _pieces(size: int) -> int:
     return -(-size // PIECE_BYTES)
 
 
-def _piece(draft: Path, number: int) -> bytes:
+def _piece(draft: Path, name: str, number: int) -> Piece:
     with draft.open("rb") as file:
         file.seek((number - 1) * PIECE_BYTES)
-        return file.read(PIECE_BYTES)
+        data = file.read(PIECE_BYTES)
+    return Piece(name, number, len(data), b64encode(data).decode())
 
 
 def _id(name: str, number: int) -> str:

@@ -42,6 +42,9 @@ MEDIA_TYPES = {
 
 COMPRESS_BYTES_MIN = 1_024  # below this a compressed file saves less than a packet
 
+TRIAL_BYTES = 32 * 1024
+"""What is written to see whether the store takes it: more than a page of it can have free."""
+
 _PAGE_POLICY = b"default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; "
 _PLAIN_POLICY = _PAGE_POLICY + b"form-action 'none'; frame-ancestors 'none'"
 
@@ -280,13 +283,14 @@ class Pages:
     async def _readyz(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
         """Ready means that the store answers and, where it has failed, that it takes a write again.
 
-        A disk that is full lets everything be read: that it has room again is seen by writing.
+        A disk that is full lets everything be read: that it has room again is seen by writing
+        what has no room in the pages that are there already.
         """
         runtime = self._runtime
         if runtime.refuses:
             raise busy(problem.SHUTTING_DOWN)
         if runtime.is_doubted:
-            trial = Answer(b"", 204, (), b"", runtime.now())
+            trial = Answer(b"", 204, (), runtime.ids.random(TRIAL_BYTES), runtime.now())
             await runtime.storage.write(SYSTEM, lambda tx: tx.answers.put("readyz", "", trial))
             runtime.is_doubted = False
         await runtime.storage.read(SYSTEM, _touch)

@@ -13,12 +13,16 @@ from svc_core import catalog, cursor
 from svc_core.cursor import Keyring
 from svc_core.host import Tell
 from svc_core.ledger.signing_key import SIGNING_KEYS, seed_of
+from svc_core.ports import SYSTEM
+from svc_core.resources.audio import PIECES
 from svc_core.vault import VaultError
 from svc_http import system
+from svc_http.media.files import MediaFiles
+from svc_http.media.rows import rows_of
 from svc_http.runtime import secret
 from svc_http.runtime.opening import postgres
 from svc_http.settings import MEMORY, POSTGRES, PREFIX, Settings, SettingsError
-from svc_http.settings_text import shown
+from svc_http.settings_text import DATABASE, shown
 from svc_http.storage import copying, snapshots, sqlite
 from svc_http.storage.copying import Copied
 from svc_http.storage.errors import Unfit
@@ -79,7 +83,17 @@ async def copy(given: Settings, source: str, target: str, tell: Tell) -> Copied:
             done = await copying.copy(held, filled, catalog.COLLECTIONS, with_seals=True, tell=tell)
             if here.file is not None and there.file is not None:
                 snapshots.copy_beside(Path(here.file), Path(there.file))
+            if here.file is not None and there.dsn is not None and given.media is None:
+                await _add_recordings(here.file, held, filled)
     return done
+
+
+def media_left(given: Settings, source: str, target: str) -> str | None:
+    """What `media` is to be for a copy whose audio files are not where it would look for them."""
+    here, there = _side(given, source).media_place, _side(given, target).media_place
+    if given.media is not None or here is None or DATABASE not in {here, there} or here == there:
+        return None
+    return here if here == DATABASE else str(Path(here).absolute())
 
 
 async def backup(db: str, target: Path, tell: Tell) -> None:
@@ -96,10 +110,11 @@ async def backup(db: str, target: Path, tell: Tell) -> None:
         await copying.copy(held, filled, catalog.COLLECTIONS, with_seals=False, tell=tell)
 
 
-async def restore(source: Path, db: str, tell: Tell) -> Path | None:
+async def restore(source: Path, db: str, tell: Tell, *, media: str | None) -> Path | None:
     """Put a copy in the place of a file, or into an empty PostgreSQL database.
 
-    The feed begins a new life. Where the file that stood there is now, if one did.
+    `media` is the setting: where there is none, PostgreSQL has the recordings. The feed begins a
+    new life. The answer is where the file that stood there is now, if one did.
 
     Raises:
         StoreBusy: a server uses the file that is to be replaced.
@@ -110,7 +125,18 @@ async def restore(source: Path, db: str, tell: Tell) -> Path | None:
         return snapshots.restore(source, Path(db))
     async with _reading(str(source)) as held, _filling(db, _epoch()) as filled:
         await copying.copy(held, filled, catalog.COLLECTIONS, with_seals=False, tell=tell)
+        if media is None:
+            await _add_recordings(str(source), held, filled)
     return None
+
+
+async def _add_recordings(file: str, held: Held, filled: Filled) -> None:
+    """Take in the recordings beside a file, unless it has them in itself, as PostgreSQL does."""
+    if await held.count(PIECES):
+        return
+    for recording in MediaFiles(Path(f"{file}.media")).files():
+        for id_, piece in rows_of(recording):
+            await filled.add(PIECES, [(SYSTEM, id_, 1, PIECES.record(piece).raw)])
 
 
 # -- both sides --------------------------------------------------------------------------------

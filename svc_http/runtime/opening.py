@@ -98,8 +98,10 @@ def checked(given: Settings) -> Settings:
     return secret.checked(given)
 
 
-async def open_store(given: Settings) -> Store:
+async def open_store(given: Settings, shared: Shared | None = None) -> Store:
     """The store of the settings, made or migrated where that is due.
+
+    Processes with one database tell each other of commits where they are `shared`.
 
     Raises:
         StoreBusy: another process has the file.
@@ -109,8 +111,12 @@ async def open_store(given: Settings) -> Store:
     epoch = system.SystemIds().random(cursor.EPOCH_BYTES)
     if given.dsn is not None:
         with postgres(given.shown_db) as backend:
+            told = shared is not None and given.counting_place != "memory"
             opened: Store = await backend.PostgresStorage.open(
-                given.dsn, catalog.COLLECTIONS, epoch=epoch
+                given.dsn,
+                catalog.COLLECTIONS,
+                epoch=epoch,
+                signals=shared.signals if shared is not None and told else None,
             )
         return opened
     if given.db == MEMORY:

@@ -167,12 +167,12 @@ async def _serve(
 ) -> None:
     voice = speech(given)
     async with AsyncExitStack() as stack:
-        store = await own_store(given)
+        shared = open_shared(given)
+        stack.push_async_callback(shared.close)
+        store = await own_store(given, shared)
         stack.push_async_callback(store.close)
         given = secured(given)
         reader = await stack.enter_async_context(fetcher(given))
-        shared = open_shared(given)
-        stack.push_async_callback(shared.close)
         sender = poster(given)
         stack.push_async_callback(sender.aclose)
         built = app.build(

@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack, suppress
 from functools import partial
 
 from svc_core import idempotency
-from svc_core.ports import SYSTEM
+from svc_core.ports import SYSTEM, SharedUnavailable
 from svc_http import system
 from svc_http.fetch import Fetcher
 from svc_http.fetch.post import Poster
@@ -24,6 +24,7 @@ from svc_http.runtime.opening import (
     Unusable,
     checked,
     fetcher,
+    open_shared,
     open_store,
     poster,
     recorder,
@@ -36,6 +37,7 @@ from svc_http.runtime.service import Service
 from svc_http.runtime.uses import uses_loop
 from svc_http.server import hypercorn
 from svc_http.settings import Settings
+from svc_http.shared import Shared
 from svc_http.storage import StoreBusy
 from svc_http.workers import (
     deliver_loop,
@@ -60,7 +62,7 @@ PURGE_SECONDS = 600.0
 PURGE_ROWS_MAX = 1_000  # in one transaction, so that no request waits long for it
 
 
-async def own_store(given: Settings) -> Store:
+async def own_store(given: Settings, shared: Shared) -> Store:
     """The store, once a command that has it gives it back; a server keeps it longer than this.
 
     Raises:
@@ -69,7 +71,7 @@ async def own_store(given: Settings) -> Store:
     deadline = system.monotonic() + PATIENCE_SECONDS
     while True:
         try:
-            return await open_store(given)
+            return await open_store(given, shared)
         except StoreBusy:
             if system.monotonic() > deadline:
                 raise
@@ -111,7 +113,9 @@ async def _work(given: Settings, on_ready: Callable[[], None]) -> None:
     voice = speech(given)
     async with AsyncExitStack() as stack:
         try:
-            store = await own_store(given)
+            shared = open_shared(given)
+            stack.push_async_callback(shared.close)
+            store = await own_store(given, shared)
         except StoreBusy as busy:
             raise Unusable(
                 f"a SQLite file has one process, and {busy}; a server runs its own workers "
@@ -130,6 +134,7 @@ async def _work(given: Settings, on_ready: Callable[[], None]) -> None:
             workers=chosen(given, reader, sender, voice),
             speech=voice,
             media=media_of(given, store),
+            shared=shared,
         )
         stack.push_async_callback(runtime.stop)
         hypercorn.drain_on_signals(runtime)
@@ -187,9 +192,14 @@ async def _renew(runtime: Runtime) -> None:
 
 
 async def _purge(runtime: Runtime) -> None:
+    """Forget what nobody may ask for any more: one process of all at a time."""
+    holder, leases = system.new_request_id(), runtime.shared.leases
     while True:
-        answers = await purge_answers(service_of(runtime))
-        deliveries = await purge_deliveries(service_of(runtime))
+        answers = deliveries = 0
+        with suppress(SharedUnavailable):
+            if await leases.take("purge", holder, 2 * PURGE_SECONDS):
+                answers = await purge_answers(service_of(runtime))
+                deliveries = await purge_deliveries(service_of(runtime))
         if answers < PURGE_ROWS_MAX and deliveries < PURGE_DELIVERIES_MAX:
             await asyncio.sleep(PURGE_SECONDS)
 

@@ -61,7 +61,7 @@ class RedisPlace:
         self._ears = Ears(self._listen, FAILURES)
         self._lines: list[Any] = []
         self._waiting: list[_Call] = []
-        self._sending: set[asyncio.Task[None]] = set()
+        self._sending: set[asyncio.Task[None] | None] = set()
 
     # -- counters ------------------------------------------------------------------------------
 
@@ -154,19 +154,20 @@ class RedisPlace:
         self._waiting.append(_Call(command, answer))
         if len(self._sending) < BATCHES_MAX:
             # It begins in the next turn of the loop, when all calls of this one are here.
-            task = asyncio.create_task(self._send_all())
-            self._sending.add(task)
-            task.add_done_callback(self._sending.discard)
+            self._sending.add(asyncio.create_task(self._send_all()))
         return answer
 
     async def _send_all(self) -> None:
-        while self._waiting:
-            calls, self._waiting = self._waiting[:BATCH_MAX], self._waiting[BATCH_MAX:]
-            try:
+        calls: Sequence[_Call] = ()
+        try:
+            while self._waiting:
+                calls, self._waiting = self._waiting[:BATCH_MAX], self._waiting[BATCH_MAX:]
                 await self._send(calls)
-            finally:
-                for call in calls:
-                    call.answer.cancel()  # only what a defect has left without an answer
+        finally:
+            # Here and now: a call that comes next must find that nobody sends any more.
+            self._sending.discard(asyncio.current_task())
+            for call in calls:
+                call.answer.cancel()  # only what a defect has left without an answer
 
     async def _send(self, calls: Sequence[_Call]) -> None:
         try:

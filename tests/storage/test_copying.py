@@ -12,6 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
@@ -490,3 +491,25 @@ def test_a_copy_that_is_killed_is_no_database_until_it_was_repeated(
     sync.close()
     if isinstance(target, Path):
         assert [*target.parent.glob(f"{target.name}.new*")] == []
+
+
+def test_a_server_that_goes_away_is_told_and_leaves_a_copy_that_is_not_finished(
+    places: Places, runner: asyncio.Runner, filled: Any
+) -> None:
+    source, target = places.file(), places.database()
+    filled(source)
+    others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+
+    async def cut() -> None:
+        async with reading(source) as held, filling(target) as made:
+            connection = await asyncpg.connect(target)
+            await connection.execute(f"SELECT pg_terminate_backend(pid) {others}")
+            await connection.close()
+            await copying.copy(held, made, SAMPLES, with_seals=False, tell=silent)
+
+    with pytest.raises(StorageUnavailable, match="PostgreSQL: "):
+        runner.run(cut())
+    with pytest.raises(Unfit, match="not finished"):
+        places.opened(target)
+    runner.run(copied(source, target))
+    SyncStore(places.opened(target), runner.run).close()

@@ -73,8 +73,10 @@ def is_lost(error: BaseException) -> bool:
     """Whether the connection is gone, and with it a transaction that was not committed."""
     if isinstance(error, asyncpg.PostgresError):
         return _state(error).startswith(_LOST)
-    # A value that the driver refuses is a ValueError as well.
-    return isinstance(error, OSError | asyncpg.InterfaceError) and not isinstance(error, ValueError)
+    # The driver also gets confused by what a server says between two statements as it ends, and
+    # a value that it refuses is a ValueError as well.
+    lost = (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+    return isinstance(error, lost) and not isinstance(error, ValueError)
 
 
 def is_passing(error: BaseException) -> bool:

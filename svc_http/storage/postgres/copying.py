@@ -122,8 +122,8 @@ async def reading(dsn: str) -> AsyncIterator[PostgresHeld]:
     async with tended(dsn) as connection:
         await connection.execute(_PATIENT)
         await unfinished.check(connection)
-        async with connection.transaction(isolation="repeatable_read", readonly=True):
-            yield PostgresHeld(connection)
+        await connection.transaction(isolation="repeatable_read", readonly=True).start()
+        yield PostgresHeld(connection)
 
 
 @asynccontextmanager
@@ -143,15 +143,18 @@ async def filling(
         async with connection.transaction():
             await _hold(connection, tables)
             await unfinished.mark(connection)
+        transaction = connection.transaction()
         try:
-            async with connection.transaction():
-                await _hold(connection, tables)
-                yield PostgresFilled(connection, await migrations.stored(connection, declared))
-                await connection.execute(_LATEST)
-                await migrations.renew_epoch(connection, epoch)
-                await unfinished.unmark(connection)
+            await transaction.start()
+            await _hold(connection, tables)
+            yield PostgresFilled(connection, await migrations.stored(connection, declared))
+            await connection.execute(_LATEST)
+            await migrations.renew_epoch(connection, epoch)
+            await unfinished.unmark(connection)
+            await transaction.commit()
         except BaseException:
-            with suppress(Exception):  # a mark that is left does no harm to a new beginning
+            with suppress(Exception):  # where the server is gone, the mark harms no new beginning
+                await transaction.rollback()
                 await unfinished.unmark(connection)
             raise
         await connection.execute(f"ANALYZE {', '.join(tables)}")

@@ -9,20 +9,22 @@ Rule 3: a notice can be lost, with its sender or with the connection. So once a 
 """
 
 import asyncio
-import json
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from svc_core.ports import EVERYTHING, SharedUnavailable, Signals
 from svc_http.storage.errors import StorageUnavailable
 from svc_http.storage.postgres.connection import connect, told
 
-CHANNEL = "svc_commits"
 PAUSE_SECONDS = 0.005
 RETRY_SECONDS = 0.5
 LOOK_SECONDS = 1.0
 ANSWER_SECONDS = 3.0
+
+_ORIGIN = "@"
+"""Before the name of the process that tells, which stands among those of collections."""
 
 _SNAPSHOT = "SELECT pg_current_snapshot()::text"
 
@@ -31,25 +33,31 @@ Hearing = Callable[[frozenset[str] | None], None]
 
 
 class Notices:
-    """A connection that tells and listens, made anew whenever it is lost."""
+    """What this process tells and hears, and a connection by which it looks for itself."""
 
-    def __init__(self, dsn: str, heard: Hearing) -> None:
+    def __init__(self, dsn: str, signals: Signals, heard: Hearing) -> None:
         self._dsn = dsn
+        self._signals = signals
         self._heard = heard
-        self._origin = secrets.token_hex(8)
+        self._origin = _ORIGIN + secrets.token_hex(8)
         self._untold: set[str] = set()
         self._ready = asyncio.Event()
         self._own_commits = 0
         self._snapshot = ""
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Begin to listen; from now on nothing is missed.
+        """Begin to listen; from now on nothing is missed for longer than a second.
 
         Raises:
             StorageUnavailable: there is no connection to be had.
         """
-        self._task = asyncio.create_task(self._run(await self._listening()))
+        connection = await connect(self._dsn)
+        await self._signals.hear(self._hear)
+        self._tasks = [
+            asyncio.create_task(self._look_on(connection)),
+            asyncio.create_task(self._tell_on()),
+        ]
 
     def tell(self, names: frozenset[str]) -> None:
         """Have the others told soon."""
@@ -58,16 +66,37 @@ class Notices:
         self._ready.set()
 
     async def close(self) -> None:
-        """Tell nobody any more."""
-        if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
+        """Tell the last of it, and nobody any more."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._ready.is_set():
+            await self._tell()
 
-    async def _run(self, connection: Any) -> None:
+    async def _tell_on(self) -> None:
+        while await self._ready.wait():
+            await self._tell()
+            await asyncio.sleep(PAUSE_SECONDS)
+
+    async def _tell(self) -> None:
+        self._ready.clear()
+        names, self._untold = frozenset({self._origin, *self._untold}), set()
+        with suppress(SharedUnavailable):  # then the others look, within a second
+            await self._signals.tell(names)
+
+    def _hear(self, names: frozenset[str]) -> None:
+        if names == EVERYTHING:
+            self._heard(None)
+        elif self._origin not in names:
+            self._heard(frozenset(name for name in names if not name.startswith(_ORIGIN)))
+
+    async def _look_on(self, connection: Any) -> None:
         while True:
             try:
-                await self._serve(connection)
+                while True:
+                    async with asyncio.timeout(ANSWER_SECONDS):
+                        await self._look(connection)
+                    await asyncio.sleep(LOOK_SECONDS)
             except Exception as error:
                 if told(error) is error:
                     raise
@@ -76,40 +105,9 @@ class Notices:
             while connection.is_closed():
                 await asyncio.sleep(RETRY_SECONDS)
                 with suppress(StorageUnavailable):
-                    connection = await self._listening()
+                    connection = await connect(self._dsn)
+            self._snapshot = ""
             self._heard(None)
-
-    async def _listening(self) -> Any:
-        connection = await connect(self._dsn)
-        try:
-            async with asyncio.timeout(ANSWER_SECONDS):
-                await connection.add_listener(CHANNEL, self._hear)
-                self._snapshot = await connection.fetchval(_SNAPSHOT)
-        except BaseException as error:
-            connection.terminate()
-            raise told(error) from error
-        return connection
-
-    async def _serve(self, connection: Any) -> None:
-        loop = asyncio.get_running_loop()
-        look_at = loop.time() + LOOK_SECONDS
-        while True:
-            with suppress(TimeoutError):
-                async with asyncio.timeout_at(look_at):
-                    await self._ready.wait()
-            async with asyncio.timeout(ANSWER_SECONDS):
-                if self._ready.is_set():
-                    await self._tell(connection)
-                if loop.time() >= look_at:
-                    await self._look(connection)
-                    look_at = loop.time() + LOOK_SECONDS
-            await asyncio.sleep(PAUSE_SECONDS)
-
-    async def _tell(self, connection: Any) -> None:
-        self._ready.clear()
-        names, self._untold = self._untold, set()
-        payload = json.dumps([self._origin, *sorted(names)])
-        await connection.execute("SELECT pg_notify($1, $2)", CHANNEL, payload)
 
     async def _look(self, connection: Any) -> None:
         """Hear of a commit that nobody told of.
@@ -119,13 +117,8 @@ class Notices:
         """
         own, self._own_commits = self._own_commits, 0
         before, self._snapshot = self._snapshot, await connection.fetchval(_SNAPSHOT)
-        if self._snapshot != before and _ended(before, self._snapshot) != own:
+        if before and self._snapshot != before and _ended(before, self._snapshot) != own:
             self._heard(None)
-
-    def _hear(self, _connection: Any, _pid: int, _channel: str, payload: str) -> None:
-        origin, *names = json.loads(payload)
-        if origin != self._origin:
-            self._heard(frozenset(names))
 
 
 def _ended(before: str, after: str) -> int | None:

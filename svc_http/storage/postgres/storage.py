@@ -7,7 +7,8 @@ from itertools import count
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar, cast
 
-from svc_core.ports import SYSTEM, Collection, Heard, Owned, Transaction
+from svc_core.ports import SYSTEM, Collection, Heard, Owned, Signals, Transaction
+from svc_http.shared.postgres import on_postgres
 from svc_http.storage.asked import Where
 from svc_http.storage.errors import StorageUnavailable
 from svc_http.storage.postgres import filling, migrations, unfinished
@@ -61,14 +62,18 @@ class PostgresStorage:
     streamed, and backups; and the free part of a page until something else is written there.
     """
 
-    def __init__(self, dsn: str, tables: Tables, limits: Limits) -> None:
+    def __init__(
+        self, dsn: str, tables: Tables, limits: Limits, signals: Signals | None = None
+    ) -> None:
         self._dsn = dsn
         self._tables = tables
         self._limits = limits
         self._version = 0
         self._watchers: tuple[Heard, ...] = ()
         self._vacuums: list[float] = []
-        self.notices = Notices(dsn, self._heard)
+        place = on_postgres(dsn)
+        self._close_place = place.close  # which connects where it is used
+        self.notices = Notices(dsn, signals or place.signals, self._heard)
         self._writes = Queue(limits.units_waiting, takers=limits.writers, one_at_a_time=True)
         self._reads = Queue(limits.units_waiting, takers=limits.readers, one_at_a_time=False)
         self._links = [Link(dsn) for _ in range(limits.writers + limits.readers)]
@@ -90,10 +95,12 @@ class PostgresStorage:
         *,
         epoch: bytes,
         limits: Limits = Limits(),  # noqa: B008 - a frozen value
+        signals: Signals | None = None,
     ) -> "PostgresStorage":
         """The store in the database of this name, with what the declarations add to it.
 
-        `epoch` is eight random bytes that name the feed of a database that is made now.
+        `epoch` is eight random bytes that name the feed of a database that is made now. `signals`
+        is where processes tell each other of commits; without it that is the database.
 
         Raises:
             StorageUnavailable: the server does not let us in, or there is no such database.
@@ -103,7 +110,7 @@ class PostgresStorage:
             await migrations.apply(connection, declared, epoch, also_drops=False)
             await unfinished.check(connection)
             tables = await migrations.stored(connection, declared)
-        store = cls(dsn, tables, limits)
+        store = cls(dsn, tables, limits, signals)
         try:
             await store.notices.start()
         except BaseException:
@@ -163,6 +170,7 @@ class PostgresStorage:
             task.cancel()
         await asyncio.gather(*self._tending, return_exceptions=True)
         await self.notices.close()
+        await self._close_place()
 
     def _committed(self, session: Session) -> None:
         self._heard(frozenset(session.names))

@@ -1,5 +1,6 @@
 """`svc db copy`, and the other commands of `svc db` on PostgreSQL: a store moves whole or not."""
 
+import asyncio
 import sqlite3
 import stat
 from collections.abc import Callable
@@ -9,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from svc_core import catalog
+from svc_http.media.rows import MediaRows
+from svc_http.storage.postgres import PostgresStorage
 from svc_http.storage.sqlite.lock import FileLock
 from tests.postgres import PostgresServer
 
@@ -106,6 +110,42 @@ def test_a_file_takes_its_secret_and_its_recordings_with_it(
     for name in ("copy.db", "copy.db.secret"):
         assert stat.S_IMODE((here / name).stat().st_mode) == 0o600
     assert (here / "copy.db.media" / recording).read_bytes() == b"sound"
+
+
+def test_postgresql_takes_in_the_recordings_beside_a_file(
+    svc: Svc, here: Path, secret: str, empty: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SVC_SECRET", secret)
+    recording, sound = f"{'0' * 64}.mp3", b"sound" * 100_000
+    for folder in ("svc.db.media", "backup.db.media"):
+        (here / folder).mkdir()
+        (here / folder / recording).write_bytes(sound)
+    svc("db", "backup", "backup.db")
+
+    async def kept(dsn: str) -> bytes:
+        store = await PostgresStorage.open(dsn, catalog.COLLECTIONS, epoch=b"not this")
+        try:
+            media = MediaRows(store)
+            parts, size = b"", await media.size(recording)
+            while len(parts) < size:
+                parts += await media.read(recording, range(len(parts), size))
+            return parts
+        finally:
+            await store.close()
+
+    copied, restored, elsewhere = empty(), empty(), empty()
+    assert svc("db", "copy", "svc.db", copied).code == 0
+    assert svc("db", "restore", "backup.db", "--db", restored).code == 0
+    assert asyncio.run(kept(copied)) == asyncio.run(kept(restored)) == sound
+    # Those that are in the database go with it.
+    again = empty()
+    assert svc("db", "copy", copied, "back.db").code == 0
+    assert svc("db", "copy", "back.db", again).code == 0
+    assert asyncio.run(kept(again)) == sound
+    monkeypatch.setenv("SVC_MEDIA", str(here / "svc.db.media"))
+    assert svc("db", "copy", "svc.db", elsewhere).code == 0
+    with pytest.raises(FileNotFoundError):
+        asyncio.run(kept(elsewhere))
 
 
 def test_what_cannot_be_copied_is_told_in_a_line_and_nothing_is_made(

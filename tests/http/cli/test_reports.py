@@ -183,6 +183,31 @@ def test_sound_in_the_database_is_copied_with_it(
     assert (here / "new.db").stat().st_size > made["sizeBytes"]
 
 
+def test_a_server_does_not_start_without_what_its_bucket_needs(
+    svc: Svc, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "obstore", None)
+    monkeypatch.setenv("SVC_MEDIA", "s3://sounds/reports")
+    refused = svc("serve", "--port", "0")
+    assert (refused.code, refused.out, refused.err.count("\n")) == (2, "", 1)
+    assert 'pip install "svc[s3]"' in refused.err
+
+
+def test_a_copy_of_the_other_backend_says_where_the_sound_is(
+    svc: Svc, here: Path, postgres: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    svc("workspaces", "create", "--name", "acme", "--plan", "elite")
+    monkeypatch.setenv("SVC_SECRET_FILE", str(here / "svc.db.secret"))
+    dsn = postgres.dsn(postgres.fresh())
+    folder = here / "svc.db.media"
+    assert f"set SVC_MEDIA={folder} for the copy" in svc("db", "copy", "svc.db", dsn).out
+    assert svc("db", "copy", dsn, "back.db", "--json").json["media"] == "database"
+    assert svc("db", "copy", "svc.db", "other.db", "--json").json["media"] is None
+    monkeypatch.setenv("SVC_MEDIA", str(folder))
+    again = postgres.dsn(postgres.fresh())
+    assert svc("db", "copy", "svc.db", again, "--json").json["media"] is None
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [

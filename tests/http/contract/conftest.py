@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from functools import partial
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -730,10 +731,10 @@ def contract() -> Contract:
     return Contract(catalog.OPERATIONS)
 
 
-def _storage(store: str) -> Any:
+def _storage(store: str, folder: Path | None = None) -> Any:
     """The store that the run stands on where any will do, which is that in memory by itself."""
     name = BACKEND.name if store == "memory" else store
-    return store_of(name, catalog.COLLECTIONS)
+    return store_of(name, catalog.COLLECTIONS, folder=folder)
 
 
 @pytest.fixture
@@ -743,7 +744,7 @@ def edge_codes() -> frozenset[str]:
 
 
 @pytest.fixture
-def make_world(contract: Contract) -> Iterator[Callable[..., World]]:
+def make_world(contract: Contract, tmp_path: Path) -> Iterator[Callable[..., World]]:
     """Makes worlds: over memory or a SQLite file, with settings by name."""
     made: list[World] = []
 
@@ -759,7 +760,7 @@ def make_world(contract: Contract) -> Iterator[Callable[..., World]]:
         judge = contract
         if operations or not is_limited:
             judge = Contract(every, is_limited=is_limited)
-        made.append(World(judge, _storage(store), every, **settings))
+        made.append(World(judge, _storage(store, tmp_path), every, **settings))
         return made[-1].settle(is_sown=is_sown)
 
     yield make

@@ -109,7 +109,10 @@ def test_a_revoked_key_of_which_no_news_came_stops_within_a_second(make_house, h
         (set(), True),
     ],
 )
-def test_a_key_is_looked_up_anew_once_what_it_is_made_from_was_written(house, names, believed):
+def test_a_key_is_looked_up_anew_once_what_it_is_made_from_was_written(
+    make_house, house, names, believed
+):
+    house = make_house(parts={"storage": MemoryStorage(house.service_collections)})
     principals, digest = house.service.runtime.principals, keys.digest(house.key())
     assert house.run(principals.load(digest)) is not None
     for heard in house.storage._watchers:

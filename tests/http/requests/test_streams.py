@@ -286,7 +286,7 @@ def test_a_commit_after_the_end_of_the_loop_wakes_nobody() -> None:
     waiting = loop.create_task(commits.after(0, 5))
     loop.run_until_complete(asyncio.sleep(0))
     loop.close()
-    commits._heard()
+    commits._heard(frozenset({"news"}))
     waiting._log_destroy_pending = False  # type: ignore[attr-defined]
     with contextlib.suppress(RuntimeError):
         waiting.get_coro().close()

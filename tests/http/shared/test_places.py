@@ -11,9 +11,11 @@ from svc_core.access import lockout
 from svc_core.access.limits import GENERAL, Meter, Rate
 from svc_core.ports import EVERYTHING, SharedUnavailable
 from svc_http.shared import circuit
+from svc_http.shared import redis as redis_module
 from svc_http.shared.circuit import Circuit
 from svc_http.shared.postgres import on_postgres
 from svc_http.shared.redis import BATCH_MAX, on_redis
+from tests.postgres import PostgresServer
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 NOON = int(NOW.timestamp())
@@ -100,6 +102,22 @@ def test_calls_of_one_turn_travel_together(redis_place):
     assert len(sent) == math.ceil(100 / BATCH_MAX)
 
 
+@pytest.mark.parametrize("batches", [1, 2])
+def test_no_call_is_left_behind_by_the_batch_before_it(redis_place, monkeypatch, batches):
+    monkeypatch.setattr(redis_module, "BATCHES_MAX", batches)
+    counters = redis_place.one.counters
+
+    async def caller():
+        for _ in range(20):
+            await counters.hit(METER.pools, NOON)
+
+    async def go():
+        async with asyncio.timeout(10):
+            await asyncio.gather(*(caller() for _ in range(20)))
+
+    redis_place.run(go())
+
+
 def test_a_call_that_nobody_waits_for_any_more_harms_no_other(redis_place):
     counters = redis_place.one.counters
 
@@ -137,6 +155,13 @@ def test_a_server_that_has_forgotten_the_scripts_is_given_them(redis_place):
     told = redis_place.together(*hits, redis_place.two.leases.take("a", "b", 60))
     assert told[0].used[0] == min(first.used[0] + 1, 3)
     assert told[2]
+
+
+def test_a_connection_that_the_server_has_closed_is_replaced_unnoticed(redis_place, valkey):
+    lockouts = redis_place.one.lockouts
+    for _ in range(3):
+        assert redis_place.run(lockouts.failures("nobody")) == ()
+        valkey.do(b"CLIENT KILL TYPE normal SKIPME yes")
 
 
 def test_a_server_that_cannot_write_is_down(redis_place):
@@ -246,7 +271,7 @@ def test_failures_that_count_no_more_are_taken_away(database_place):
 
 
 def test_several_processes_may_make_the_tables_at_once(postgres):
-    dsn = postgres.fresh()
+    dsn = postgres.dsn(postgres.fresh())
 
     async def go():
         places = [on_postgres(dsn) for _ in range(8)]
@@ -257,24 +282,31 @@ def test_several_processes_may_make_the_tables_at_once(postgres):
     assert {counted.used[0] for counted in asyncio.run(go())} == {0, 1, 2, 3}
 
 
-def test_a_database_that_is_gone_is_down_and_comes_back_by_itself(database_place, postgres, soon):
-    place = database_place
-    place.run(place.one.counters.hit(METER.pools, NOON))
-    postgres.kill()
-    try:
-        for one in place.both:
-            with pytest.raises(SharedUnavailable):
-                place.run(one.counters.hit(METER.pools, NOON))
-    finally:
-        postgres.start()
+@pytest.fixture
+def own_postgres():
+    """A server that a test may kill."""
+    made = PostgresServer()
+    yield made
+    made.close()
 
-    def counted():
+
+def test_a_database_that_is_gone_is_down_and_comes_back_by_itself(own_postgres, soon):
+    place = on_postgres(own_postgres.dsn())
+    place.circuit.seconds = 10.0
+
+    async def counted():
         try:
-            return [place.run(one.counters.hit(METER.pools, NOON)) for one in place.both]
+            return await place.counters.hit(METER.pools, NOON)
         except SharedUnavailable:
             return None
 
-    soon(counted)
+    with asyncio.Runner() as runner:
+        assert runner.run(counted()) is not None
+        own_postgres.kill()
+        assert runner.run(counted()) is None
+        own_postgres.start()
+        assert soon(lambda: runner.run(counted())) is not None
+        runner.run(place.close())
 
 
 def test_who_hears_of_a_database_is_told_that_something_may_have_been_missed(database_place):

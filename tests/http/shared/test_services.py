@@ -12,6 +12,7 @@ from svc_core.access import keys, plans
 from svc_http.control import lends
 from svc_http.requests import tallied
 from svc_http.shared.redis import on_redis
+from svc_http.storage import MemoryStorage
 
 NOTES = "/api/v1/notes"
 UNKNOWN = "svc_" + "0" * 64
@@ -22,8 +23,10 @@ class Pair:
     """Two services over one store and one place, in one loop; `one` alone where one will do."""
 
     def __init__(self, make_house, place, **settings):
-        self.one = make_house(parts={"shared": place.one}, **settings)
-        self.two = make_house(parts={"shared": place.two, "storage": self.one.storage}, **settings)
+        store = MemoryStorage(make_house().service_collections)
+        self.one, self.two = (
+            make_house(parts={"shared": each, "storage": store}, **settings) for each in place.both
+        )
         for house in (self.one, self.two):
             house.run = place.run
             house.clock = self.one.clock

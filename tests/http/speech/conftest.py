@@ -21,6 +21,7 @@ from svc_http.media.rows import MediaRows
 from svc_http.providers.command import CommandSpeech
 from svc_http.providers.process import Bounds
 from svc_http.storage import MemoryStorage, SqliteStorage
+from svc_http.storage.postgres import PostgresStorage
 
 
 @pytest.fixture
@@ -186,9 +187,22 @@ def kind(request: Any) -> str:
     return str(request.param)
 
 
+@pytest.fixture(params=["folder", "bucket", "memory", "SQLite", "PostgreSQL"])
+def dsn(request: Any) -> str:
+    """What the places of a test are made of: an address, where it is PostgreSQL."""
+    if request.param != "PostgreSQL":
+        return str(request.param)
+    made: str = request.getfixturevalue("postgres").made_for(catalog.COLLECTIONS)
+    return made
+
+
 @pytest.fixture
-async def media(places: Places, kind: str) -> AsyncIterator[Any]:
-    """A place for recordings, of each kind."""
-    made = places.make(kind)
+async def media(places: Places, dsn: str) -> AsyncIterator[Any]:
+    """A place for recordings, of each kind, and over each store."""
+    if "://" in dsn:
+        places.storage = await PostgresStorage.open(dsn, catalog.COLLECTIONS, epoch=b"12345678")
+        made: Any = MediaRows(places.storage)
+    else:
+        made = places.make(dsn if dsn in {"folder", "bucket"} else f"rows in {dsn}")
     yield made
     await places.storage.close()

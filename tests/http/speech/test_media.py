@@ -21,7 +21,8 @@ from svc_http.media.files import WORK, MediaFiles
 from svc_http.media.pages import MediaPages, UnreachableError, span
 from svc_http.media.port import CHUNK_BYTES
 from svc_http.providers.sound import NoSound
-from svc_http.settings import Settings
+from svc_http.server.working import check_media
+from svc_http.settings import Settings, SettingsError
 from svc_http.storage import MemoryStorage
 
 SIZE = 1_000
@@ -377,6 +378,20 @@ def test_a_bucket_that_does_not_answer_is_503_until_it_does(
     served.run(places.keep(served.service.runtime.media, SOUND))
     assert served.ask("GET", address(served)).content == SOUND
     own.stop()
+
+
+def test_a_bucket_that_does_not_answer_holds_up_no_start(
+    make_house: Callable[..., Any], s3: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    house = make_house(media="s3://sounds")
+    house.run(check_media(house.service.runtime))
+    assert "the bucket sounds cannot be used now" in house.log.text
+    monkeypatch.setenv("AWS_ENDPOINT_URL", s3.url)
+    house.run(check_media(make_house(media="s3://sounds").service.runtime))
+    house.run(check_media(make_house().service.runtime))
+    with pytest.raises(SettingsError, match="not there"):
+        house.run(check_media(make_house(media="s3://nothing").service.runtime))
 
 
 CONDITIONS = {

@@ -22,7 +22,7 @@ from svc_core.operation import Context
 from svc_core.pipeline import Site
 from svc_core.ports import SYSTEM
 from svc_core.profiles import operations as profiles
-from svc_core.recordings import TURN, forget_reports
+from svc_core.recordings import TURN, forget_reports, take_turn
 from svc_core.reports.local_operations import Speaker
 from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
 from svc_core.resources.members import micros
@@ -39,6 +39,7 @@ from svc_http.runtime.commits import Commits
 from svc_http.runtime.service import Service
 from svc_http.settings import SettingsError
 from svc_http.storage import MemoryStorage, SqliteStorage
+from svc_http.storage.postgres import PostgresStorage
 from svc_http.workers import make_report
 from svc_http.workers.speak import CLAIM, Recorder, speak_due, speak_loop, sweep, sweep_loop
 
@@ -464,6 +465,29 @@ async def test_nothing_of_a_file_is_left_in_the_store(street: Street) -> None:
     storage = street.one.storage
     left = await storage.read(SYSTEM, lambda tx: tx.documents.scan(PIECES, limit=9))
     assert left.rows == ()
+
+
+@pytest.fixture
+def shared_dsn(postgres: Any) -> str:
+    made: str = postgres.made_for(catalog.COLLECTIONS)
+    return made
+
+
+async def test_of_many_processes_one_has_the_turn(shared_dsn: str) -> None:
+    stores = [
+        await PostgresStorage.open(shared_dsn, catalog.COLLECTIONS, epoch=b"12345678")
+        for _ in range(3)
+    ]
+    clock = FrozenClock()
+    ids, ring = CountingIds(clock), Keyring({1: b"k" * 32}, 1)
+    services = [Service(one, ids, clock.now, ring, plans.DEFAULT_PLANS) for one in stores]
+    for number in range(10):
+        name = f"{number:064x}.mp3"
+        asked = [one.system(lambda ctx, name=name: take_turn(ctx, name)) for one in services * 3]
+        turns = await asyncio.gather(*asked)
+        assert sum(turn is not None for turn in turns) == 1
+    for one in stores:
+        await one.close()
 
 
 # -- by hand -----------------------------------------------------------------------------------

@@ -1,0 +1,151 @@
+"""Whatever is killed under load: nothing acknowledged is lost, and service recovers by itself."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from functools import partial
+
+import attrs
+import pytest
+
+from svc_core.ports import Transaction
+from svc_core.resources.profile import DUE
+from svc_http import system
+from tests.fleet.fleet import Fleet, Key, Load, ask, every, profile, together, until
+from tests.http.cli.test_webhooks import Sink
+from tests.http.shared.conftest import Valkey
+from tests.postgres import PostgresServer
+
+TIMES = [1, pytest.param(10, marks=pytest.mark.soak)]
+PROFILES = "/api/v1/profiles"
+Note = Callable[[str, object], None]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    """A server that may be killed, which that of the other tests may not."""
+    made = PostgresServer()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def fleet(
+    server: PostgresServer, fleet_of: Callable[..., Fleet], valkey: Valkey
+) -> Iterator[Fleet]:
+    made = fleet_of(server, SVC_COUNTERS=valkey.address)
+    made.start([("--workers", "none", "--no-rate-limits")] * 2, workers=2)
+    yield made
+    for program in (*made.servers, *made.workers):
+        assert program.said("failure") == []
+
+
+@pytest.fixture
+def load(fleet: Fleet) -> Load:
+    return Load(fleet.origins, fleet.key().text, clients=6)
+
+
+def ready(fleet: Fleet) -> set[int]:
+    return {ask(origin, "/readyz").status for origin in fleet.origins}
+
+
+@pytest.mark.parametrize("times", TIMES)
+def test_of_servers_that_are_killed_nothing_is_lost(
+    fleet: Fleet, load: Load, times: int, record_property: Note
+) -> None:
+    with load.going():
+        for turn in range(times):
+            victim = fleet.servers[turn % 2]
+            victim.kill()
+            load.more()
+            victim.start()
+            load.more()
+    record_property("load", (len(load.told), dict(load.statuses), load.slowest))
+    load.check()
+    assert ready(fleet) == {200}
+
+
+@pytest.mark.parametrize("times", TIMES)
+def test_of_a_database_that_is_killed_nothing_is_lost_and_service_goes_on_by_itself(
+    fleet: Fleet, server: PostgresServer, load: Load, times: int, record_property: Note
+) -> None:
+    with load.going():
+        for _ in range(times):
+            server.kill()
+            for origin in fleet.origins:
+                away = ask(origin, "/readyz")
+                assert (away.status, away.json["code"]) == (503, "STORAGE_UNAVAILABLE")
+                assert "retry-after" in away.fields
+                assert ask(origin, "/livez").status == 200
+            before = load.statuses[503]
+            until(lambda before=before: load.statuses[503] > before)
+            server.start()
+            until(lambda: ready(fleet) == {200}, 10)
+            load.more()
+    record_property("load", (len(load.told), dict(load.statuses), load.slowest))
+    load.check()
+
+
+@pytest.mark.parametrize("times", TIMES)
+def test_of_the_work_of_workers_that_are_killed_nothing_is_lost_or_done_twice(
+    fleet: Fleet, sink: Sink, times: int
+) -> None:
+    key = fleet.key()
+    hook = ask(fleet.origins[0], "/api/v1/webhooks", key.text, {"url": sink.url}).data["id"]
+    asked = partial(ask, key=key.text, path=f"/api/v1/webhooks/{hook}/test", body={})
+    due: list[str] = []
+    events: set[str] = set()
+    for turn in range(times):
+        due += _due(fleet, key)
+        events |= {asked(origin).data["eventId"] for origin in fleet.origins * 3}
+        begun = len(_reported(fleet, key))
+        until(lambda begun=begun: len(_reported(fleet, key)) > begun)
+        fleet.workers[turn % 2].kill()
+        events |= {asked(origin).data["eventId"] for origin in fleet.origins}
+        fleet.workers[turn % 2].start()
+    until(lambda: set(_reported(fleet, key)) == set(due))
+    assert _reported(fleet, key) == Counter(due)
+    # What was under way is made again by the others once its hold is over.
+    until(lambda: events <= sink.ids, 90)
+    told = [f"/api/v1/webhooks/{hook}/deliveries", key.text]
+    until(lambda: {row["status"] for row in every(fleet.origins[0], *told)} == {"delivered"}, 90)
+    assert len(every(fleet.origins[0], *told)) == len(events) + len(due)
+
+
+@pytest.mark.parametrize("times", TIMES)
+def test_of_a_place_of_counts_that_is_killed_nobody_is_told_anything_wrong(
+    fleet: Fleet, valkey: Valkey, load: Load, times: int
+) -> None:
+    key = fleet.key().text
+    with load.going():
+        for _ in range(times):
+            before = load.statuses[503]
+            valkey.kill()
+            until(lambda before=before: load.statuses[503] > before)
+            valkey.start()
+            until(lambda: {ask(origin, PROFILES, key).status for origin in fleet.origins} == {200})
+            load.more()
+    load.check()
+
+
+def _reported(fleet: Fleet, key: Key) -> Counter[str]:
+    rows = every(fleet.origins[0], "/api/v1/reports", key.text)
+    return Counter(row["profileId"] for row in rows)
+
+
+def _due(fleet: Fleet, key: Key) -> list[str]:
+    """Profiles of which a report is due since yesterday."""
+    daily = profile("Daily") | {"frequency": "daily", "scheduleTimeOfDay": "07:30"}
+    asked = [partial(ask, origin, PROFILES, key.text, daily) for origin in fleet.origins * 4]
+    made = [str(reply.data["id"]) for reply in together(asked)]
+    before = system.now() - timedelta(days=1)
+
+    async def date_back(tx: Transaction) -> None:
+        for id_ in made:
+            found = await tx.documents.get(DUE, id_)
+            assert found is not None
+            due = DUE.decode(found.raw)
+            await tx.documents.put(DUE, id_, attrs.evolve(due, next_run_at=before))
+
+    fleet.do(key.workspace, date_back)
+    return made

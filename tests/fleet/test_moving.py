@@ -1,0 +1,56 @@
+"""A store that grew on SQLite, with a server and commands, goes on over PostgreSQL."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.fleet.fleet import Fleet, Load, ask, changes, every
+from tests.http.cli.test_webhooks import Sink
+from tests.postgres import PostgresServer
+
+
+def test_what_a_server_kept_in_a_file_two_serve_from_postgresql(
+    fleet_of: Callable[..., Fleet], postgres: PostgresServer, tmp_path: Path, sink: Sink
+) -> None:
+    file = tmp_path / "svc.db"
+    small = fleet_of(db=str(file))
+    small.start([("--no-rate-limits", "--workers", "none")])
+    key = small.key().text
+    load = Load(small.origins, key, clients=4)
+    with load.going():
+        load.more(80)
+    hook = ask(small.origins[0], "/api/v1/webhooks", key, {"url": sink.url}).data["id"]
+    ask(small.origins[0], f"/api/v1/webhooks/{hook}/test", key, {})
+    before = _said(small, key)
+    assert small.servers.pop().end() == 0
+
+    dsn = postgres.dsn(postgres.fresh())
+    copied = small.svc("db", "copy", file, dsn)
+    rows = {row["part"]: (row["source"], row["target"]) for row in copied["rows"]}
+    assert all(source == target for source, target in rows.values())
+    told = len(load.told)
+    lines = sum(int(name[-1]) % 4 == 0 for name in load.told)
+    assert rows["profiles"] == (told - lines, told - lines)
+    assert [ledger["size"] for ledger in copied["ledgers"]] == [lines]
+
+    large = fleet_of(db=dsn)
+    large.start([("--no-rate-limits", "--workers", "none")] * 2, workers=1)
+    assert _said(large, key) == before
+    load.origins = large.origins
+    load.check()  # whoever sends one of them again is answered what the file's server said
+    later = large.svc("profiles", "create", "--name", "Later", "--topic", "Strikes", "--frequency",
+        "manual")["id"]  # fmt: skip
+    assert changes(large.origins, key)[-2]["resourceId"] == later
+
+
+def _said(fleet: Fleet, key: str) -> list[object]:
+    """What any client can see of the store."""
+    origin = fleet.origins[-1]
+    return [
+        every(origin, "/api/v1/profiles", key),
+        every(origin, "/api/v1/subscriptions", key),
+        every(origin, "/api/v1/webhooks", key),
+        every(origin, "/api/v2/ledger/subjects", key),
+        changes(fleet.origins, key),
+        ask(origin, "/api/v2/ledger/verify", key).data,
+        ask(origin, "/api/v2/ledger/checkpoint", key).body,
+    ]

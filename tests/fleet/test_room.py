@@ -1,0 +1,85 @@
+"""A disk that is full: writes are refused, all else goes on, and room is all that is needed."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from svc_core import catalog
+from tests.fleet.fleet import Fleet, Reply, ask, changes, every, profile, until
+from tests.postgres import PostgresServer
+
+DISK = "64m"
+LEFT_BYTES = 64 * 1024
+PROFILES = "/api/v1/profiles"
+
+
+@pytest.fixture(scope="module")
+def disk() -> Iterator[Path]:
+    """A small disk of its own, for the files of tables and not for the log of the server."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        pytest.skip("only root can mount a disk")
+    folder = Path(tempfile.mkdtemp(prefix="svc-disk-"))
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK},mode=755", "svc-test", folder]
+    if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        folder.rmdir()
+        pytest.skip("this root cannot mount a disk")
+    shutil.chown(folder, "nobody")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+    folder.rmdir()
+
+
+@pytest.fixture
+def fleet(disk: Path, fleet_of: Callable[..., Fleet], postgres: PostgresServer) -> Iterator[Fleet]:
+    (disk / "tables").mkdir()
+    shutil.chown(disk / "tables", "nobody")
+    made = postgres.made_for(catalog.COLLECTIONS)
+    name = made.partition("@/")[2].partition("?")[0]
+    postgres.do(f"CREATE TABLESPACE small LOCATION '{disk / 'tables'}'")
+    postgres.do(f"ALTER DATABASE {name} SET TABLESPACE small")
+    fleet = fleet_of(db=made)
+    fleet.start([("--no-rate-limits", "--workers", "none")] * 2)
+    yield fleet
+    fleet.close()
+    postgres.drop(made)
+    postgres.do("DROP TABLESPACE small")
+
+
+def test_a_full_disk_refuses_writes_and_nothing_else_until_there_is_room(
+    fleet: Fleet, disk: Path
+) -> None:
+    key = fleet.key().text
+    first, kept = fleet.origins[0], []
+
+    def write(origin: str) -> Reply:
+        reply = ask(origin, PROFILES, key, profile("x" * 100))
+        if reply.status == 201:
+            kept.append(reply.data["id"])
+        return reply
+
+    write(first)
+    for _ in range(2):
+        filler = disk / "filler"
+        with filler.open("wb") as full:
+            full.write(b"0" * (shutil.disk_usage(disk).free - LEFT_BYTES))
+
+        refused = until(lambda: (reply := write(first)).status != 201 and reply)
+        ready = ask(first, "/readyz")
+        for reply in (refused, ready):
+            assert (reply.status, reply.json["code"]) == (503, "STORAGE_UNAVAILABLE")
+            assert "retry-after" in reply.fields
+        assert ask(first, "/livez").status == 200
+        for origin in fleet.origins:
+            assert {row["id"] for row in every(origin, PROFILES, key)} == set(kept)
+
+        filler.unlink()
+        until(lambda: ask(first, "/readyz").status == 200, 10)
+        assert [write(origin).status for origin in fleet.origins] == [201, 201]
+    created = [row["resourceId"] for row in changes(fleet.origins, key)]
+    assert [id_ for id_ in created if id_.startswith("prf_")] == kept

@@ -1,0 +1,247 @@
+"""Two servers and two workers over one database: what one does, the other knows."""
+
+import json
+import os
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import attrs
+import httpx2
+import pytest
+
+from svc_core.ports import Transaction
+from svc_core.resources.profile import DUE
+from svc_http import system
+from tests.fleet.fleet import Changes, Client, Fleet, ask, changes, every, profile, together, until
+from tests.http.cli.test_webhooks import Sink
+from tests.postgres import PostgresServer
+
+
+@pytest.fixture(scope="module")
+def fleet(fleet_of: Callable[..., Fleet], postgres: PostgresServer) -> Iterator[Fleet]:
+    made = fleet_of(postgres)
+    made.start([("--workers", "none", "--no-rate-limits")] * 2, workers=2)
+    yield made
+    for program in (*made.servers, *made.workers):
+        assert program.said("failure", "storage", "worker", "webhook") == []
+
+
+def test_fifty_identical_creations_over_both_servers_make_one(fleet: Fleet) -> None:
+    key = fleet.key().text
+    asked = [
+        partial(
+            ask, origin, "/api/v1/profiles", key, profile("One"), Idempotency_Key="the-only-key"
+        )
+        for origin in fleet.origins * 25
+    ]
+    replies = together(asked)
+    assert {reply.status for reply in replies} == {201}
+    assert len({reply.body for reply in replies}) == 1
+    assert len({(r.fields["etag"], r.fields["location"]) for r in replies}) == 1
+    for origin in fleet.origins:
+        assert len(every(origin, "/api/v1/profiles", key)) == 1
+
+
+# -- keys --------------------------------------------------------------------------------------
+
+
+def _seconds_until_dead(fleet: Fleet, key: str, began: float) -> float:
+    """How long after that the key was believed for the last time, on the second server."""
+    believed = began
+    with closing(Client(key)) as client:
+        while True:
+            asked_at = time.monotonic()
+            status = client.ask(fleet.origins[1], "/api/v1/profiles").status
+            if status == 401:
+                return believed - began
+            assert (status, asked_at < began + 30) == (200, True)
+            believed = asked_at
+
+
+def test_a_key_that_one_server_revokes_is_dead_on_the_other_at_once(fleet: Fleet) -> None:
+    spans = []
+    admin = ("--server", fleet.servers[0].told["admin"])
+    for _ in range(5):
+        key, key_id, _ = fleet.key()
+        assert ask(fleet.origins[1], "/api/v1/profiles", key).status == 200
+        fleet.svc("keys", "revoke", key_id, *admin)
+        spans.append(_seconds_until_dead(fleet, key, time.monotonic()))
+    # On a machine that does something else at the same time, one of them may be late.
+    assert sorted(spans)[2] < 0.1
+
+
+@contextmanager
+def _deaf(server: PostgresServer, database: str) -> Iterator[None]:
+    """Nobody hears a notice: the server's processes that would pass them on stand still."""
+    listening = "SELECT pid FROM pg_stat_activity WHERE datname = '{}' AND query LIKE '{}'"
+    pids = [
+        int(pid)
+        for words in ("%pg_current_snapshot%", "%pg_notify%", "LISTEN%")
+        for pid in server.do(listening.format(database, words))
+        if int(pid) > 1
+    ]
+    assert len(pids) >= 2
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+
+def test_where_no_notice_comes_a_revoked_key_is_dead_after_a_second(
+    fleet: Fleet, postgres: PostgresServer
+) -> None:
+    key, key_id, _ = fleet.key()
+    assert ask(fleet.origins[1], "/api/v1/profiles", key).status == 200
+    with _deaf(postgres, fleet.db.partition("@/")[2].partition("?")[0]):
+        began = time.monotonic()
+        fleet.svc("keys", "revoke", key_id, "--server", fleet.servers[0].told["admin"])
+        took = time.monotonic() - began
+        assert _seconds_until_dead(fleet, key, began) < 1.1 + took
+
+
+# -- the feed ----------------------------------------------------------------------------------
+
+
+class Tail:
+    """The feed as one server streams it; when each profile was heard of."""
+
+    def __init__(self, origin: str, key: str) -> None:
+        self.heard: dict[str, float] = {}
+        self._opened = threading.Event()
+        self._address = f"{origin}/api/v2/changes?tail=true"
+        self._fields = {"authorization": f"Bearer {key}", "accept": "text/event-stream"}
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._follow)
+
+    @contextmanager
+    def followed(self, last: Callable[[], object]) -> Iterator["Tail"]:
+        """Follow it, until what comes `last`."""
+        self._thread.start()
+        assert self._opened.wait(30)
+        try:
+            yield self
+        finally:
+            self._over.set()
+            last()
+            self._thread.join(30)
+
+    def _follow(self) -> None:
+        with (
+            httpx2.Client(trust_env=False, timeout=30) as client,
+            client.stream("GET", self._address, headers=self._fields) as answer,
+        ):
+            assert answer.headers["content-type"] == "text/event-stream"
+            self._opened.set()
+            for line in answer.iter_lines():
+                if line.startswith("data:"):
+                    row = json.loads(line[5:])
+                    self.heard.setdefault(row["resourceId"], time.monotonic())
+                if self._over.is_set():
+                    return
+
+
+def test_the_stream_of_one_server_tells_of_writes_through_the_other(fleet: Fleet) -> None:
+    key = fleet.key().text
+    spans = []
+
+    def write() -> str:
+        return str(ask(fleet.origins[1], "/api/v1/profiles", key, profile("P")).data["id"])
+
+    with Tail(fleet.origins[0], key).followed(last=write) as tail:
+        for _ in range(5):
+            made, began = write(), time.monotonic()
+            until(lambda made=made: made in tail.heard, 30)
+            spans.append(tail.heard[made] - began)
+    assert max(spans) < 1
+
+
+def test_of_twelve_writers_a_reader_misses_repeats_and_inverts_nothing(fleet: Fleet) -> None:
+    key = fleet.key().text
+    over = threading.Event()
+
+    def read() -> list[dict[str, Any]]:
+        with closing(Changes(fleet.origins, key)) as feed:
+            while feed.read() or not over.is_set():
+                pass
+            return feed.read_all()
+
+    def write(number: int) -> list[str]:
+        with closing(Client(key)) as client:
+            return [
+                client.ask(
+                    fleet.origins[(number + turn) % 2], "/api/v1/profiles", profile(f"{number}")
+                ).data["id"]
+                for turn in range(15)
+            ]
+
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(read)
+        try:
+            written = together(partial(write, number) for number in range(12))
+        finally:
+            over.set()
+        feed = reading.result(60)
+    told = [row["resourceId"] for row in feed if row["resourceType"] == "profile"]
+    assert Counter(told) == Counter(id_ for ids in written for id_ in ids)
+    places = {id_: place for place, id_ in enumerate(told)}
+    for ids in written:  # whoever waits for an answer before the next write finds them in order
+        assert [places[id_] for id_ in ids] == sorted(places[id_] for id_ in ids)
+    # Another reader, who comes afterwards, is told the same in the same order.
+    assert changes(fleet.origins[:1], key) == feed
+
+
+# -- the workers -------------------------------------------------------------------------------
+
+
+def test_of_every_due_schedule_two_workers_make_one_report(fleet: Fleet) -> None:
+    key, _, tenant = fleet.key()
+    daily = {"frequency": "daily", "scheduleTimeOfDay": "07:30"}
+    made = [
+        ask(fleet.origins[0], "/api/v1/profiles", key, profile(f"P{number}") | daily).data["id"]
+        for number in range(12)
+    ]
+    before = system.now() - timedelta(days=1)
+
+    async def date_back(tx: Transaction) -> None:
+        for id_ in made:
+            found = await tx.documents.get(DUE, id_)
+            assert found is not None
+            due = DUE.decode(found.raw)
+            assert due.next_run_at is not None
+            await tx.documents.put(DUE, id_, attrs.evolve(due, next_run_at=before))
+
+    fleet.do(tenant, date_back)
+
+    def reports() -> Counter[str]:
+        return Counter(row["profileId"] for row in every(fleet.origins[1], "/api/v1/reports", key))
+
+    until(lambda: set(reports()) == set(made))
+    assert reports() == Counter(made)
+    feed = changes(fleet.origins, key)
+    assert sum(row["resourceType"] == "report" for row in feed) == len(made)
+
+
+def test_eight_workers_disable_a_dead_webhook_after_five_attempts(fleet: Fleet, sink: Sink) -> None:
+    fleet.start([], workers=6)
+    key = fleet.key().text
+    hooks = "/api/v1/webhooks"
+    sink.status = 500
+    hook = ask(fleet.origins[0], hooks, key, {"url": sink.url}).data["id"]
+    together(partial(ask, origin, f"{hooks}/{hook}/test", key, {}) for origin in fleet.origins * 10)
+    until(lambda: ask(fleet.origins[1], f"{hooks}/{hook}", key).data["status"] == "disabled")
+    told = every(fleet.origins[1], f"{hooks}/{hook}/deliveries", key)
+    assert Counter(row["status"] for row in told) == {"failed": 5, "skipped": 15}
+    for worker in fleet.workers[2:]:
+        assert worker.end() == 0  # whatever it had under way is over
+    assert len(sink.got) == 5
