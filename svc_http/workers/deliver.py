@@ -28,6 +28,7 @@ from svc_http import system
 from svc_http.fetch.post import Undelivered
 from svc_http.runtime.commits import Commits
 from svc_http.runtime.service import Failed, Service
+from svc_http.storage.errors import Overloaded, StorageUnavailable
 
 LOOK_SECONDS: Final = 1.0
 """How often the queues are looked at when nothing was heard: what other processes queued, and
@@ -43,6 +44,8 @@ TURN_ATTEMPTS: Final = 100
 """Attempts of one webhook before others have their turn."""
 PUT_OFF_SECONDS: Final = 30.0
 """How long a webhook is left alone whose books could not be read or written."""
+AWAY_SECONDS: Final = 5.0
+"""How long when it was the store that could do nothing: that is no fault of theirs."""
 TAKEN_OVER_AT_ONCE: Final = 100
 """Webhooks looked up at once whose attempts died with the server before this one."""
 PURGE_ROWS_MAX: Final = 500
@@ -142,7 +145,8 @@ class _Rounds:
         del self._attended[key]
         failure = None if task.cancelled() else task.exception()
         if failure is not None:
-            self._put_off[key] = system.monotonic() + PUT_OFF_SECONDS
+            seconds = AWAY_SECONDS if _is_away(failure) else PUT_OFF_SECONDS
+            self._put_off[key] = system.monotonic() + seconds
             self._failed(failure)
 
     async def _attend(self, row: Owned[Queue]) -> None:
@@ -168,6 +172,13 @@ class _Rounds:
             return "" if found is None else found.url
 
         return urlsplit(await self._service.read(tenant, unit)).hostname or ""
+
+
+def _is_away(failure: BaseException) -> bool:
+    """Whether all that failed is that the store could not do it."""
+    if isinstance(failure, BaseExceptionGroup):
+        return all(map(_is_away, failure.exceptions))
+    return isinstance(failure, StorageUnavailable | Overloaded)
 
 
 class _Turn:

@@ -4,9 +4,11 @@ import asyncio
 import http.client
 import io
 import json
+import logging
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -30,9 +32,11 @@ from svc_http.storage.postgres import PostgresStorage
 from tests.http.cli.conftest import START_SECONDS, environment
 
 SECRET = "0123456789abcdef" * 4
+BASE_URL = "http://fleet.example"
 SECONDS = 60.0
 """What has not come by then does not come, on the slowest machine."""
 PAUSE = 0.02
+LOG = logging.getLogger("fleet")
 
 
 def until(holds: Callable[[], Any], seconds: float = SECONDS) -> Any:
@@ -176,11 +180,16 @@ def changes(origins: list[str], key: str) -> list[dict[str, Any]]:
 
 
 class Program:
-    """`svc serve` or `svc worker`; killed and started again, a server keeps its port."""
+    """`svc serve` or `svc worker`, to be killed and started again; a server keeps its port."""
 
-    def __init__(self, folder: Path, *line: object, **env: str) -> None:
+    def __init__(self, folder: Path, *line: str, **env: str) -> None:
         self._folder = folder
-        self._line = [*map(str, line), "--json"]
+        self._line = [*line, "--json"]
+        if line[0] == "serve":
+            with closing(socket.create_server(("127.0.0.1", 0))) as free:
+                port = free.getsockname()[1]
+            self._line += ["--port", str(port)]
+            self.origin = f"http://127.0.0.1:{port}"
         self._env = environment(**env)
         self._log = folder / f"log-{id(self)}"
         self.process: subprocess.Popen[str] | None = None
@@ -205,10 +214,6 @@ class Program:
             self.kill()
             raise AssertionError(f"it did not start: {self._log.read_text()}")
         self.told = json.loads(line)
-        if self._line[0] == "serve":
-            self.origin = self.told["api"].removesuffix("/api/v1")
-            at = self._line.index("--port") + 1
-            self._line[at] = str(urlsplit(self.origin).port)
 
     def kill(self) -> None:
         """End it without a word."""
@@ -244,7 +249,7 @@ class Fleet:
     def __init__(self, db: str, folder: Path, **env: str) -> None:
         self.db = db
         self._folder = folder
-        self._env = {"SVC_DB": db, "SVC_SECRET": SECRET, **env}
+        self._env = {"SVC_DB": db, "SVC_SECRET": SECRET, "SVC_BASE_URL": BASE_URL, **env}
         self._numbers = count()
         self.servers: list[Program] = []
         self.workers: list[Program] = []
@@ -255,7 +260,7 @@ class Fleet:
 
     def start(self, servers: list[tuple[str, ...]], workers: int = 0) -> None:
         """Start more of them, all at once; a server is given by its flags."""
-        lines: list[tuple[str, ...]] = [("serve", "--port", "0", *flags) for flags in servers]
+        lines: list[tuple[str, ...]] = [("serve", *flags) for flags in servers]
         lines += [("worker",)] * workers
         with ThreadPoolExecutor(len(lines)) as pool:
             made = list(pool.map(lambda line: Program(self._folder, *line, **self._env), lines))
@@ -333,6 +338,7 @@ class Load:
             self._over.set()
             for thread in self._threads:
                 thread.join(2 * SECONDS)
+        LOG.info("%d told, at most %.1f s, %s", len(self.told), self.slowest, self.statuses)
         assert self.faults == []
         assert not any(thread.is_alive() for thread in self._threads)
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 import attrs
 import pytest
@@ -18,7 +19,6 @@ from tests.postgres import PostgresServer
 
 TIMES = [1, pytest.param(10, marks=pytest.mark.soak)]
 PROFILES = "/api/v1/profiles"
-Note = Callable[[str, object], None]
 
 
 @pytest.fixture(scope="module")
@@ -45,14 +45,40 @@ def load(fleet: Fleet) -> Load:
     return Load(fleet.origins, fleet.key().text, clients=6)
 
 
+class Hook:
+    """A webhook of a workspace of its own, and the events of which it was promised to be told."""
+
+    def __init__(self, fleet: Fleet, sink: Sink) -> None:
+        self._fleet = fleet
+        self._sink = sink
+        self._events: set[str] = set()
+        self.key = fleet.key()
+        made = ask(fleet.origins[0], "/api/v1/webhooks", self.key.text, {"url": sink.url})
+        self._path = f"/api/v1/webhooks/{made.data['id']}"
+
+    def trigger(self, count: int) -> None:
+        """Have events told, asked of all servers at once."""
+        test = partial(ask, path=f"{self._path}/test", key=self.key.text, body={})
+        origins = (self._fleet.origins * count)[:count]
+        replies = together(partial(test, origin) for origin in origins)
+        self._events |= {reply.data["eventId"] for reply in replies}
+
+    def check(self, others: int = 0) -> None:
+        """All is told in the end: what was under way is, once nobody holds it any more."""
+        until(lambda: self._events <= self._sink.ids, 90)
+        until(lambda: {row["status"] for row in self._deliveries()} == {"delivered"}, 90)
+        assert len(self._deliveries()) == len(self._events) + others
+
+    def _deliveries(self) -> list[dict[str, Any]]:
+        return every(self._fleet.origins[0], f"{self._path}/deliveries", self.key.text)
+
+
 def ready(fleet: Fleet) -> set[int]:
     return {ask(origin, "/readyz").status for origin in fleet.origins}
 
 
 @pytest.mark.parametrize("times", TIMES)
-def test_of_servers_that_are_killed_nothing_is_lost(
-    fleet: Fleet, load: Load, times: int, record_property: Note
-) -> None:
+def test_of_servers_that_are_killed_nothing_is_lost(fleet: Fleet, load: Load, times: int) -> None:
     with load.going():
         for turn in range(times):
             victim = fleet.servers[turn % 2]
@@ -60,14 +86,13 @@ def test_of_servers_that_are_killed_nothing_is_lost(
             load.more()
             victim.start()
             load.more()
-    record_property("load", (len(load.told), dict(load.statuses), load.slowest))
     load.check()
     assert ready(fleet) == {200}
 
 
 @pytest.mark.parametrize("times", TIMES)
 def test_of_a_database_that_is_killed_nothing_is_lost_and_service_goes_on_by_itself(
-    fleet: Fleet, server: PostgresServer, load: Load, times: int, record_property: Note
+    fleet: Fleet, server: PostgresServer, load: Load, times: int
 ) -> None:
     with load.going():
         for _ in range(times):
@@ -82,34 +107,39 @@ def test_of_a_database_that_is_killed_nothing_is_lost_and_service_goes_on_by_its
             server.start()
             until(lambda: ready(fleet) == {200}, 10)
             load.more()
-    record_property("load", (len(load.told), dict(load.statuses), load.slowest))
     load.check()
+
+
+@pytest.mark.soak
+def test_of_events_that_were_under_way_when_the_database_was_killed_none_is_lost(
+    fleet: Fleet, server: PostgresServer, sink: Sink
+) -> None:
+    hook = Hook(fleet, sink)
+    for _ in range(10):
+        hook.trigger(20)
+        server.kill()
+        server.start()
+        until(lambda: ready(fleet) == {200}, 10)
+        hook.trigger(1)
+    hook.check()
 
 
 @pytest.mark.parametrize("times", TIMES)
 def test_of_the_work_of_workers_that_are_killed_nothing_is_lost_or_done_twice(
     fleet: Fleet, sink: Sink, times: int
 ) -> None:
-    key = fleet.key()
-    hook = ask(fleet.origins[0], "/api/v1/webhooks", key.text, {"url": sink.url}).data["id"]
-    asked = partial(ask, key=key.text, path=f"/api/v1/webhooks/{hook}/test", body={})
-    due: list[str] = []
-    events: set[str] = set()
+    hook, due = Hook(fleet, sink), list[str]()
     for turn in range(times):
-        due += _due(fleet, key)
-        events |= {asked(origin).data["eventId"] for origin in fleet.origins * 3}
-        begun = len(_reported(fleet, key))
-        until(lambda begun=begun: len(_reported(fleet, key)) > begun)
+        due += _due(fleet, hook.key)
+        hook.trigger(6)
+        begun = len(_reported(fleet, hook.key))
+        until(lambda begun=begun: len(_reported(fleet, hook.key)) > begun)
         fleet.workers[turn % 2].kill()
-        events |= {asked(origin).data["eventId"] for origin in fleet.origins}
+        hook.trigger(2)
         fleet.workers[turn % 2].start()
-    until(lambda: set(_reported(fleet, key)) == set(due))
-    assert _reported(fleet, key) == Counter(due)
-    # What was under way is made again by the others once its hold is over.
-    until(lambda: events <= sink.ids, 90)
-    told = [f"/api/v1/webhooks/{hook}/deliveries", key.text]
-    until(lambda: {row["status"] for row in every(fleet.origins[0], *told)} == {"delivered"}, 90)
-    assert len(every(fleet.origins[0], *told)) == len(events) + len(due)
+    until(lambda: set(_reported(fleet, hook.key)) == set(due))
+    assert _reported(fleet, hook.key) == Counter(due)
+    hook.check(others=len(due))
 
 
 @pytest.mark.parametrize("times", TIMES)

@@ -27,7 +27,7 @@ from tests.postgres import PostgresServer
 
 @pytest.fixture(scope="module")
 def fleet(fleet_of: Callable[..., Fleet], postgres: PostgresServer) -> Iterator[Fleet]:
-    made = fleet_of(postgres)
+    made = fleet_of(db=postgres.dsn(postgres.fresh()))  # empty: whoever is first makes the tables
     made.start([("--workers", "none", "--no-rate-limits")] * 2, workers=2)
     yield made
     for program in (*made.servers, *made.workers):

@@ -552,6 +552,35 @@ async def test_what_a_killed_worker_had_under_way_is_sent_again(sink: Sink) -> N
     await desk.close()
 
 
+@pytest.mark.parametrize("has_begun", [False, True])
+async def test_a_store_that_was_away_keeps_no_webhook_waiting_once_it_is_back(
+    sink: Sink, monkeypatch: pytest.MonkeyPatch, has_begun: bool
+) -> None:
+    monkeypatch.setattr(deliver, "AWAY_SECONDS", 0.01)
+    monkeypatch.setattr(deliver, "PUT_OFF_SECONDS", 2 * PATIENCE_SECONDS)
+    clock = FrozenClock(system.now())
+    desk = Desk(make_store(catalog.COLLECTIONS), clock.now)
+    stall = Stall(sink)
+    id_, _ = await desk.webhook(sink.url())
+    await desk.publish(id_)
+
+    desk.process.is_dead = not has_begun
+    desk.start()
+    if has_begun:
+        await stall.begun.acquire()
+        desk.process.is_dead = True
+    stall.go_on.set()
+    with anyio.fail_after(PATIENCE_SECONDS):
+        while not desk.failures:  # noqa: ASYNC110 - nobody is told of a failure
+            await anyio.sleep(0.005)
+    desk.process.is_dead = False
+    clock.advance(31)  # the hold of what had begun is over
+
+    assert [one.status for one in await desk.settled(id_)] == ["delivered"]
+    assert len(sink.got) == 1 + has_begun
+    await desk.close()
+
+
 async def test_the_next_server_sends_at_once_what_the_one_before_it_had_under_way(
     any_desk: Desk, sink: Sink
 ) -> None:
