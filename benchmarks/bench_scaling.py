@@ -2,8 +2,9 @@
 """One and two server processes over one PostgreSQL, and what client and database took meanwhile.
 
 `svc serve --processes 1` and `2` run at once on the same database and are asked in turn, over HTTP
-by `wrk`. Pages are lists of 4 to 36 profiles of 64 workspaces, more different ones than a process
-keeps, so nearly all are made anew. Writes are `POST /profiles` with a fresh `Idempotency-Key`, by
+by `wrk`. New pages are lists of 4 to 36 profiles of 64 workspaces, more different ones than a
+process keeps, so nearly all are made anew, from three collections; a kept page is one of 36, asked
+for again and again. Writes are `POST /profiles` with a fresh `Idempotency-Key`, by
 64 workspaces, and then by one, whose units have one order in whichever process.
 
 On a machine with few cores the servers share them with the client, with PostgreSQL and with
@@ -58,12 +59,12 @@ PLANS = PlanTable.of([Plan(name, True, 9, 10**9, 10**9) for name in ("free", "el
 
 SCRIPT = """
 local keys = {%(keys)s}
-local writes, turn, run = %(writes)s, 0, "%(run)s"
+local writes, limits, turn, run = %(writes)s, %(limits)s, 0, "%(run)s"
 function request()
   turn = turn + 1
   local headers = {["Authorization"] = "Bearer " .. keys[turn %% #keys + 1]}
   if not writes then
-    local limit = 4 + math.floor(turn / #keys) %% 33
+    local limit = 36 - math.floor(turn / #keys) %% limits
     return wrk.format("GET", "/api/v1/profiles?limit=" .. limit, headers)
   end
   headers["Content-Type"] = "application/json"
@@ -188,16 +189,17 @@ def client_seconds() -> float:
 def scripts(folder: Path, keys: list[str], run: str) -> dict[str, Path]:
     """What `wrk` is told to ask; a run has `Idempotency-Key`s of its own."""
     kinds = {
-        "pages": (keys, "false"),
-        "writes, 64 workspaces": (keys, "true"),
-        "writes, 1 workspace": (keys[:1], "true"),
+        "new pages": (keys, "false", 33),
+        "kept pages": (keys[:1], "false", 1),
+        "writes, 64 workspaces": (keys, "true", 1),
+        "writes, 1 workspace": (keys[:1], "true", 1),
     }
     made = {}
-    for number, (name, (secrets, writes)) in enumerate(kinds.items()):
+    for number, (name, (secrets, writes, limits)) in enumerate(kinds.items()):
         made[name] = folder / f"{run}-{number}.lua"
         quoted = ", ".join(f'"{secret}"' for secret in secrets)
-        text = SCRIPT % {"keys": quoted, "writes": writes, "run": f"{run}-{number}"}
-        made[name].write_text(text, "utf-8")
+        given = {"keys": quoted, "writes": writes, "limits": limits, "run": f"{run}-{number}"}
+        made[name].write_text(SCRIPT % given, "utf-8")
     return made
 
 

@@ -49,3 +49,14 @@ def cpu_seconds(pids: Iterable[int]) -> float:
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
             spent += sum(map(int, fields[11:15]))
     return spent / TICKS
+
+
+def core_seconds(pids: Iterable[int]) -> float:
+    """What these processes have used of the CPU, and waited for it while they could have run."""
+    spent = 0
+    for pid in pids:
+        with suppress(OSError):
+            for task in Path(f"/proc/{pid}/task").iterdir():
+                used, waited, _ = (task / "schedstat").read_text().split()
+                spent += int(used) + int(waited)
+    return spent / 1e9

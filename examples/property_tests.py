@@ -7,7 +7,8 @@ test decides, and strategies. Nothing here needs a server, a file or an event lo
 """
 
 import json
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from hypothesis import given
@@ -60,6 +61,12 @@ class TestAuditedStore(StorageContract):
     def run(self, coroutine: Coroutine[Any, Any, R]) -> R:
         """The result of a coroutine; this store never waits."""
         return drive.run(coroutine)
+
+    def at_once(self, coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
+        """What coroutines came to that ran at the same time, each in a thread of its own."""
+        with ThreadPoolExecutor(len(coroutines)) as pool:
+            done = [pool.submit(drive.run, coroutine) for coroutine in coroutines]
+        return [each.exception() or each.result() for each in done]
 
 
 # -- a law about an operation ------------------------------------------------------------------

@@ -106,7 +106,7 @@ class PostgresServer:
     def fresh(self, template: str = "template1") -> str:
         """A new database, a copy of `template`: its name."""
         name = f"t{next(self._numbers)}"
-        self.do(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy")
+        self.do(f"CREATE DATABASE {name} TEMPLATE {template}")
         return name
 
     def made_for(self, collections: Iterable[Collection[Any]], *, epoch: bytes = EPOCH) -> str:

@@ -1,15 +1,13 @@
 """What the core asks of its host: storage, what processes share, identifiers; nothing else.
 
-A host implements these Protocols; the core never waits for anything but them.
+A host implements these Protocols; the core never waits for anything but them. Rules 5 to 8 say what
+a unit of work may rely on while others run, in this process and in others.
 
 Rule 1: the tenant is bound when a transaction begins and is never an argument, so a use case
         cannot name another tenant.
 Rule 2: one unit of work is one function; what it did is committed whole or not at all.
 Rule 3: a store that does not suspend lets a use case run without an event loop (`drive.run`).
 Rule 4: the order of change numbers is the order of commits, in every backend.
-
-What a unit of work may rely on while others run, in this process and in others:
-
 Rule 5: writing units of one tenant run as if one after another. What such a unit has read of its
         tenant's rows, feed, answers and ledger still stands when it commits, so that to read, to
         judge and then to write is safe: an answer is kept once for its key, a count of fifty stays

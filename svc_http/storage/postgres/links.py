@@ -62,10 +62,9 @@ class Link:
 
     def give_up(self, since: float) -> None:
         """End the transaction if nothing has moved since then."""
-        is_stalled = self._session is not None and self._session.moved <= since
-        if is_stalled and not self._is_stalled and self._task is not None:
+        if self._session is not None and self._session.moved <= since and self._task is not None:
             # It waits inside of the transaction, so there it ends.
-            self._is_stalled = self._task.cancel()
+            self._is_stalled, self._session = self._task.cancel(), None
 
     def drop(self) -> None:
         """Let go of the connection without a word to the server."""

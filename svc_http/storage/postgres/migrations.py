@@ -20,6 +20,7 @@ from svc_core.ports import Collection
 from svc_http.storage.postgres import filling
 from svc_http.storage.postgres import table as tables
 from svc_http.storage.postgres.documents import Stored
+from svc_http.storage.postgres.session import statements
 from svc_http.storage.postgres.table import Shape, Table
 from svc_http.storage.sqlite.migrations import Applied, Status
 
@@ -30,22 +31,7 @@ PASSES_MAX = 5
 
 _FIXED = {"feed, answers and ledgers": "schema.sql"}
 _TRY = "SELECT pg_try_advisory_lock($1)"
-_NUMBERS = (
-    "CREATE TABLE IF NOT EXISTS schema_migrations"
-    " (number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, step text NOT NULL)"
-)
-_NUMBER = "INSERT INTO schema_migrations (step) VALUES ($1)"
-_NEW = "INSERT INTO shapes (collection, shape, number, added) VALUES ($1, $2, 1, $2)"
-_BEGIN = (
-    "UPDATE shapes SET next = CASE WHEN target = $2 THEN next"
-    " ELSE greatest(number, next) + 1 END, target = $2 WHERE collection = $1 RETURNING next"
-)
-_END = (
-    "UPDATE shapes SET shape = $2, number = next, added = $3, target = NULL, next = NULL"
-    " WHERE collection = $1"
-)
-_EPOCH = "INSERT INTO meta VALUES ('epoch', $1)"
-_KEEP = "UPDATE shapes SET shape = $2 WHERE collection = $1"
+_SQL = statements("migrations.sql")
 
 Declared = tuple[Collection[Any], ...]
 
@@ -77,12 +63,12 @@ async def apply(
     if not any(also_drops or ": -" not in step for step in status.pending):
         return ()
     async with _alone(connection):
-        await connection.execute(_NUMBERS)
+        await connection.execute(_SQL["numbers"])
         before = await _applied(connection)
         for step, file in _FIXED.items():
             if step not in {entry.step for entry in before}:
                 schema = files(__package__).joinpath(file).read_text("utf-8")
-                await _at_once(connection, step, [schema], _EPOCH, epoch)
+                await _at_once(connection, step, [schema], _SQL["epoch"], epoch)
         for collection in collections:
             await _shape(connection, Table(collection), also_drops=also_drops)
         return (await _applied(connection))[len(before) :]
@@ -105,7 +91,7 @@ async def stored(connection: Any, collections: Declared) -> dict[str, Stored]:
 
 async def renew_epoch(connection: Any, epoch: bytes) -> None:
     """Begin a new life of the feed, after a restore: old watermarks must not be believed."""
-    await connection.execute("UPDATE meta SET value = $1 WHERE name = 'epoch'", epoch)
+    await connection.execute(_SQL["renew_epoch"], epoch)
 
 
 async def _shape(connection: Any, made: Table, *, also_drops: bool) -> None:
@@ -116,13 +102,13 @@ async def _shape(connection: Any, made: Table, *, also_drops: bool) -> None:
         statements = [*tables.create(made), *tables.columns(made, new)]
         statements += [f"CREATE INDEX {name} {on}" for name, on in built]
         step = f"collection {collection.name}"
-        await _at_once(connection, step, statements, _NEW, collection.name, sorted(new))
+        await _at_once(connection, step, statements, _SQL["new"], collection.name, sorted(new))
         return
     if new - old:
         await _extend(connection, made, old, new)
     if old - new and also_drops:
         step, statements = _step(collection, old - new, "-"), tables.drop(made, old - new)
-        await _at_once(connection, step, statements, _KEEP, collection.name, sorted(new))
+        await _at_once(connection, step, statements, _SQL["keep"], collection.name, sorted(new))
 
 
 async def _extend(connection: Any, made: Table, old: Shape, new: Shape) -> None:
@@ -131,7 +117,7 @@ async def _extend(connection: Any, made: Table, old: Shape, new: Shape) -> None:
     async with connection.transaction():
         for statement in tables.columns(made, added):
             await connection.execute(statement)
-        number = await connection.fetchval(_BEGIN, name, target)
+        number = await connection.fetchval(_SQL["begin"], name, target)
     await filling.fill(connection, made, number)
     for index, on in tables.indexes(made, added, number).items():
         await _build(connection, index, on)
@@ -139,7 +125,7 @@ async def _extend(connection: Any, made: Table, old: Shape, new: Shape) -> None:
         if not await filling.fill(connection, made, number):
             break
     step = _step(made.collection, added, "+")
-    await _at_once(connection, step, (), _END, name, target, sorted(added))
+    await _at_once(connection, step, (), _SQL["end"], name, target, sorted(added))
     for earlier in range(1, number):
         (stale,) = tables.indexes(made, frozenset(), earlier)
         await connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {stale}")
@@ -147,8 +133,7 @@ async def _extend(connection: Any, made: Table, old: Shape, new: Shape) -> None:
 
 async def _build(connection: Any, index: str, on: str) -> None:
     """Build an index beside the work; what is left of one that was cut off goes first."""
-    is_whole = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)"
-    if await connection.fetchval(is_whole, index):
+    if await connection.fetchval(_SQL["is_whole"], index):
         return
     # It waits for the transactions that run, and holds nobody up meanwhile.
     await connection.execute("SET lock_timeout = 0")
@@ -165,7 +150,7 @@ async def _at_once(
         for statement in statements:
             await connection.execute(statement)
         await connection.execute(last, *values)
-        await connection.execute(_NUMBER, step)
+        await connection.execute(_SQL["number"], step)
 
 
 @asynccontextmanager
@@ -183,7 +168,7 @@ async def _alone(connection: Any) -> AsyncIterator[None]:
 async def _applied(connection: Any) -> tuple[Applied, ...]:
     if await connection.fetchval("SELECT to_regclass('schema_migrations') IS NULL"):
         return ()
-    rows = await connection.fetch("SELECT number, step FROM schema_migrations ORDER BY number")
+    rows = await connection.fetch(_SQL["applied"])
     return tuple(Applied(*row) for row in rows)
 
 

@@ -41,10 +41,9 @@ class Query:
             self.add(" AND c.tokens @> ?::text[]", words)
         return self if terms is None else self.add(" AND c.tokens && ?::text[]", terms)
 
-    def held(self, owner: str, name: str) -> "Query":
-        """The rows of a tenant that have a facet."""
-        facets, joined = self._table.facets, "c.tenant = f.tenant AND c.id = f.id"
-        self.add(f"{facets} AS f JOIN {self._table.rows} AS c ON {joined}")
+    def held(self, owner: str, name: str, joined: str = "") -> "Query":
+        """The values of a tenant's facet."""
+        self.add(f"{self._table.facets} AS f{joined}")
         return self.add(f" WHERE f.name = '{name}' AND f.tenant = ?", owner)
 
     def bound(self, line: str = "c", after: Position | None = None) -> "Query":
@@ -111,7 +110,8 @@ class Lists:
             made.add(" AS v (value) CROSS JOIN LATERAL (")
         made.add(f"SELECT {columns} FROM ")
         if is_facet and driver is not None:
-            made.held(self._owner, driver)
+            same = "c.tenant = f.tenant AND c.id = f.id"
+            made.held(self._owner, driver, f" JOIN {self._table.rows} AS c ON {same}")
         else:
             made.rows(self._owner)
         if wanted:
@@ -173,14 +173,16 @@ class Lists:
             values = self._asked.where[name] if is_named else ("",)
             # One walk per value: for an IN the server would choose another index.
             made.add("unnest(?::text[]) AS v (value), LATERAL (SELECT FROM ", values)
+            key = "c.ord" if is_named else f"c.n_{name}"
             if self._is_facet(name):
+                key = "f.ord"
                 made.held(self._owner, name).add(" AND f.value = v.value")
             else:
-                made.rows(self._owner).add(
-                    f" AND c.k_{name} = v.value" if name in self._asked.where else ""
-                )
+                made.rows(self._owner).add(f" AND c.k_{name} = v.value" if is_named else "")
             made.span(name)
-            made.add(f" LIMIT {PROBED_MAX}) AS r LIMIT {PROBED_MAX}) AS l)")
+            # In order, because that is how an index is read which need not be read to its end.
+            made.add(f" ORDER BY {key} DESC, {key[0]}.id DESC LIMIT {PROBED_MAX}) AS r")
+            made.add(f" LIMIT {PROBED_MAX}) AS l)")
         return made
 
     def _is_facet(self, name: str | None) -> bool:

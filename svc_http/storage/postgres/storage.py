@@ -20,7 +20,6 @@ from svc_http.storage.postgres.notices import Notices
 from svc_http.storage.postgres.queues import Queue
 from svc_http.storage.postgres.reading import UNITS_PER_SNAPSHOT, Reader
 from svc_http.storage.postgres.session import Session
-from svc_http.storage.postgres.transaction import PostgresTransaction
 from svc_http.storage.postgres.writing import UNITS_PER_COMMIT, Writer
 
 T = TypeVar("T")
@@ -159,12 +158,8 @@ class PostgresStorage:
         limit: int,
     ) -> tuple[Owned[T], ...]:
         """Rows of every tenant with the lowest `(order, tenant, id)` first."""
-
-        async def unit(tx: Transaction) -> tuple[Owned[T], ...]:
-            own = cast(PostgresTransaction, tx)
-            return await own.documents.across(collection, where, end, limit)
-
-        return await self.read(SYSTEM, unit)
+        unit: Any = lambda tx: tx.documents.across(collection, where, end, limit)  # noqa: E731
+        return cast(tuple[Owned[T], ...], await self._reads.run(SYSTEM, unit))
 
     async def close(self) -> None:
         """Finish the units that were handed in, then take leave of the server."""

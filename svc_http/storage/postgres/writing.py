@@ -56,7 +56,7 @@ class Writer:
         Raises:
             Exception: the whole batch is lost.
         """
-        is_apart, losses, turns = False, 0, 0
+        is_apart, turns = False, 0
         while True:
             session = Session(await link.connection(), is_writable=True, is_eager=is_apart)
             batch = _Batch(self, jobs)
@@ -69,9 +69,8 @@ class Writer:
                 if batch.is_committing:
                     self.committed(session)  # it may be there, so nobody trusts what he remembers
                     raise
-                losses, turns = losses + is_lost(error), turns + is_passing(error)
-                again = losses == 1 if is_lost(error) else is_passing(error) and turns < TURNS_MAX
-                if not again:
+                turns += 1
+                if turns >= (TURNS_MAX if is_passing(error) else 1 + is_lost(error)):
                     raise
                 await asyncio.sleep(random.uniform(0, PAUSE_SECONDS))  # noqa: S311
 

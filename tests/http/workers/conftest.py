@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,7 +25,8 @@ from svc_core.resources.news import NEWS, NEWS_TEXTS, SOURCES, NewsItem, Source
 from svc_core.testing.clock import START, CountingIds, FrozenClock
 from svc_http.fetch import LOOPBACK, Fetcher, FetchLimits
 from svc_http.runtime.service import Service
-from tests.backends import BACKEND, NAMES, store_of
+from svc_http.storage import SqliteStorage
+from tests.backends import BACKEND, EPOCH, NAMES, store_of
 
 WAIT_SECONDS_MAX = 10.0
 LIMITS = FetchLimits(connect_seconds=2.0, total_seconds=5.0)
@@ -254,8 +256,13 @@ class House:
 
 
 @pytest.fixture
-def make_house() -> Callable[[str], House]:
+def make_house(tmp_path: Path) -> Callable[[str], House]:
+    """Makes services; those in SQLite have one file, which other processes may have in between."""
+
     def make(kind: str) -> House:
+        if kind == "sqlite":
+            path = tmp_path / "svc.db"
+            return House(SqliteStorage.open(path, catalog.COLLECTIONS, epoch=EPOCH))
         return House(store_of(BACKEND.name if kind == "memory" else kind, catalog.COLLECTIONS))
 
     return make

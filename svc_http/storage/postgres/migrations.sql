@@ -1,0 +1,24 @@
+-- numbers
+CREATE TABLE IF NOT EXISTS schema_migrations
+  (number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, step text NOT NULL)
+-- number
+INSERT INTO schema_migrations (step) VALUES ($1)
+-- applied
+SELECT number, step FROM schema_migrations ORDER BY number
+-- epoch
+INSERT INTO meta VALUES ('epoch', $1)
+-- renew_epoch
+UPDATE meta SET value = $1 WHERE name = 'epoch'
+-- new
+INSERT INTO shapes (collection, shape, number, added) VALUES ($1, $2, 1, $2)
+-- begin
+UPDATE shapes SET target = $2,
+  next = CASE WHEN target = $2 THEN next ELSE greatest(number, next) + 1 END
+WHERE collection = $1 RETURNING next
+-- end
+UPDATE shapes SET shape = $2, number = next, added = $3, target = NULL, next = NULL
+WHERE collection = $1
+-- keep
+UPDATE shapes SET shape = $2 WHERE collection = $1
+-- is_whole
+SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)
