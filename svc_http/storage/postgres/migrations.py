@@ -155,8 +155,7 @@ async def _at_once(
 
 @asynccontextmanager
 async def _alone(connection: Any) -> AsyncIterator[None]:
-    lock = "SELECT pg_try_advisory_lock($1)"
-    while not await connection.fetchval(lock, _LOCK):  # noqa: ASYNC110 - others hold it
+    while not await connection.fetchval(_TRY, _LOCK):  # noqa: ASYNC110 - others hold it
         await asyncio.sleep(LOOK_SECONDS)
     try:
         yield
