@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import os
+import random
 import select
 import signal
 import socket
@@ -16,7 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, redirect_stdout
+from contextlib import closing, contextmanager, redirect_stdout, suppress
 from itertools import count
 from pathlib import Path
 from secrets import token_hex
@@ -179,6 +180,14 @@ def changes(origins: list[str], key: str) -> list[dict[str, Any]]:
 # -- processes ---------------------------------------------------------------------------------
 
 
+def free_port() -> int:
+    """A port to be taken again and again: none of those that the system gives to clients."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with suppress(OSError), closing(socket.create_server(("127.0.0.1", port))):
+            return port
+
+
 class Program:
     """`svc serve` or `svc worker`, to be killed and started again; a server keeps its port."""
 
@@ -186,8 +195,7 @@ class Program:
         self._folder = folder
         self._line = [*line, "--json"]
         if line[0] == "serve":
-            with closing(socket.create_server(("127.0.0.1", 0))) as free:
-                port = free.getsockname()[1]
+            port = free_port()
             self._line += ["--port", str(port)]
             self.origin = f"http://127.0.0.1:{port}"
         self._env = environment(**env)
