@@ -19,7 +19,6 @@ from svc_http.storage.asked import Where, asked, searchable
 from svc_http.storage.postgres.query import PROBED_MAX, Lists, Query
 from svc_http.storage.postgres.session import Session, numbered
 from svc_http.storage.postgres.table import Table, pairs, with_facets, without_facets
-from svc_http.storage.rows import sliced
 
 T = TypeVar("T")
 
@@ -107,12 +106,18 @@ class PostgresDocuments:
         lists = self._lists(collection, order, **filters)
         if lists is None:
             return Slice(())
-        driver = await self._driver(lists, order)
-        found = await self._rows(lists.scan(driver, order, after, limit + 1))
-        if order is None:
-            return sliced(list(map(_document, found)), limit)
-        end = Position(found[limit - 1][4], found[limit - 1][0]) if len(found) > limit else None
-        return Slice(tuple([_document(row[:4]) for row in found[:limit]]), end)
+        if order is None and lists.is_whole:
+            statement, values = lists.page(after, limit + 1)
+            found = await self._session.rows(statement, *values)
+        else:
+            driver = await self._driver(lists, order)
+            found = await self._rows(lists.scan(driver, order, after, limit + 1))
+        some = found[:limit]
+        rows = tuple(map(_document, some if order is None else [row[:4] for row in some]))
+        if len(found) <= limit:
+            return Slice(rows)
+        last = some[-1]
+        return Slice(rows, Position(last[2 if order is None else 4], last[0]))
 
     async def count(
         self, collection: Collection[T], *, limit: int, **filters: Unpack[Filters]

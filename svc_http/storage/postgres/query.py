@@ -11,6 +11,7 @@ Rule 3: the text depends on what is asked and never on the values, so the server
 
 from svc_core.ports import NO_NUMBER, Position
 from svc_http.storage.asked import Asked
+from svc_http.storage.postgres.session import numbered
 from svc_http.storage.postgres.table import Table, tokens_of
 
 PROBED_MAX = 200
@@ -34,11 +35,11 @@ class Query:
 
     def rows(self, owner: str, terms: list[str] | None = None) -> "Query":
         """The rows of a tenant; where words are asked for, only their index is walked."""
-        words = tokens_of(owner, self._asked.words)
+        words = self._asked.words
         unfit = " || ''" if words or terms else ""
         self.add(f"{self._table.rows} AS c WHERE c.tenant{unfit} = ?", owner)
         if words:
-            self.add(" AND c.tokens @> ?::text[]", words)
+            self.add(" AND c.tokens @> ?::text[]", tokens_of(owner, words))
         return self if terms is None else self.add(" AND c.tokens && ?::text[]", terms)
 
     def held(self, owner: str, name: str, joined: str = "") -> "Query":
@@ -62,6 +63,8 @@ class Query:
 
         Where it `is_free`, the server may also walk what it likes best.
         """
+        if self._asked.is_whole:
+            return self
         for name, values in self._asked.where.items():
             if name in self._table.collection.facets and name != but:
                 same = "g.tenant = c.tenant AND g.id = c.id"
@@ -92,6 +95,7 @@ class Lists:
         self._table = table
         self._owner = owner
         self._asked = asked
+        self.is_whole = asked.is_whole
 
     def scan(
         self, driver: str | None, order: str | None, after: Position | None, count: int
@@ -125,6 +129,22 @@ class Lists:
         if len(wanted) > 1:
             made.add(f") AS r ORDER BY r.{key} DESC, r.id DESC LIMIT ?", count)
         return made
+
+    def page(self, after: Position | None, count: int) -> tuple[str, list[object]]:
+        """What `scan` comes to where no row is passed over: the text is made once."""
+        start, end, made = self._asked.start, self._asked.end, list[object]((self._owner,))
+        if start is not None:
+            made.append(start)
+        is_after = after is not None and (end is None or after.order <= end)
+        if after is not None and is_after:
+            made += (after.order, after.id)
+        elif end is not None:
+            made.append(end)
+        made.append(count)
+        kind = (start is None, is_after, len(made))
+        if kind not in self._table.pages:
+            self._table.pages[kind] = numbered(self.scan(None, None, after, count).text)
+        return self._table.pages[kind], made
 
     def count(self, limit: int) -> Query:
         """How many rows there are, up to a limit; the server chooses how to find them."""

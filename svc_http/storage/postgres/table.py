@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from svc_core.ports import NO_NUMBER, Collection, Record
+from svc_http.storage.postgres.session import statements
 
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 _NAME_MAX = 63
@@ -30,6 +31,8 @@ _INDEXES = {
     "n": "(tenant, {0} DESC, id DESC)",
     "t": "USING gin ({0})",
 }
+
+_SQL = statements("collection.sql")
 
 Shape = frozenset[str]
 
@@ -54,6 +57,8 @@ class Table:
         news = ", ".join(f"{name} = excluded.{name}" for name in columns)
         sets = [f"{name} = ${number}" for number, name in enumerate(columns, 3)]
         here, told = "WHERE tenant = $1 AND id = $2", "RETURNING version"
+        self.pages: dict[object, str] = {}
+        """The statements of plain lists, by what they are bounded by."""
         self.get = f"SELECT version, ord, body FROM {rows} {here}"
         self.get_many = (
             f"SELECT id, version, ord, body FROM {rows} WHERE tenant = $1 AND id = ANY ($2)"
@@ -94,24 +99,17 @@ def with_facets(made: Table, statement: str, *, at: int, is_new: bool) -> str:
     Their names and values are the parameters `at` and the next. The facets wait for the row
     (`FROM w`), so that whoever changes it holds it before anything of it.
     """
-    facets, new = made.facets, f"unnest(${at}::text[], ${at + 1}::text[]) AS n (name, value)"
-    gone = (
-        f", gone AS (DELETE FROM {facets} AS f USING w WHERE f.tenant = $1 AND f.id = $2"
-        f" AND NOT EXISTS (SELECT FROM {new} WHERE n.name = f.name AND n.value = f.value))"
-    )
-    added = (
-        f", added AS (INSERT INTO {facets} AS f (tenant, id, name, value, ord)"
-        f" SELECT $1, $2, n.name, n.value, $3 FROM w, {new} ON CONFLICT (tenant, id, name, value)"
-        " DO UPDATE SET ord = excluded.ord WHERE f.ord <> excluded.ord)"
-    )
-    return f"WITH w AS ({statement}){'' if is_new else gone}{added} SELECT version FROM w"
+    how = {"facets": made.facets, "at": at, "next": at + 1}
+    gone = "" if is_new else f", gone AS ({_SQL['gone'].format(**how)})"
+    added = f", added AS ({_SQL['added'].format(**how)})"
+    return f"WITH w AS ({statement}){gone}{added} SELECT version FROM w"
 
 
 def without_facets(made: Table, statement: str) -> str:
     """`statement`, which returns the row that it removes, and its facets with it."""
     if not made.collection.facets:
         return statement
-    gone = f"DELETE FROM {made.facets} AS f USING w WHERE f.tenant = $1 AND f.id = $2"
+    gone = _SQL["all_gone"].format(facets=made.facets)
     return f"WITH w AS ({statement}), gone AS ({gone}) SELECT version, ord, body FROM w"
 
 
@@ -144,20 +142,8 @@ def words(shape: Shape, sign: str) -> str:
 
 def create(made: Table) -> list[str]:
     """The statements that make the tables of a collection, without its shape."""
-    rows, facets = made.rows, made.facets
-    owned = f"(tenant {TEXT} NOT NULL, id {TEXT} NOT NULL, ord bigint NOT NULL"
-    statements = [
-        f"CREATE TABLE {rows} {owned}, version bigint NOT NULL, shape int NOT NULL,"
-        " body bytea NOT NULL, PRIMARY KEY (tenant, id))",
-        f"CREATE INDEX i_{rows} ON {rows} (tenant, ord DESC, id DESC)",
-        f"CREATE TABLE {facets} {owned}, name {TEXT} NOT NULL, value {TEXT} NOT NULL,"
-        " PRIMARY KEY (tenant, id, name, value))",
-        f"CREATE INDEX i_{facets} ON {facets} (tenant, name, value, ord DESC, id DESC)",
-    ]
-    if made.collection.scope == "tenant":
-        # An expression, which is in no tenant's list: none may walk the rows of all.
-        statements.append(f"CREATE INDEX a_{rows} ON {rows} ((ord - 0), tenant, id)")
-    return statements
+    names = ["create"] + ["create_across"] * (made.collection.scope == "tenant")
+    return [_SQL[name].format(rows=made.rows, facets=made.facets) for name in names]
 
 
 def columns(made: Table, shape: Shape) -> list[str]:
