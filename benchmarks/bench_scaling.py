@@ -2,8 +2,8 @@
 """One and two server processes over one PostgreSQL, and what client and database took meanwhile.
 
 `svc serve --processes 1` and `2` run at once on the same database and are asked in turn, over HTTP
-by `wrk`. New pages are lists of 4 to 36 profiles of 64 workspaces, more different ones than a
-process keeps, so nearly all are made anew, from three collections; a kept page is one of 36, asked
+by `wrk`. New pages are lists of about 20 profiles of 64 workspaces, more different ones than a
+process keeps, so nearly all are made anew, from three collections; a kept page is one of 20, asked
 for again and again. Writes are `POST /profiles` with a fresh `Idempotency-Key`, by
 64 workspaces, and then by one, whose units have one order in whichever process.
 
@@ -64,7 +64,8 @@ function request()
   turn = turn + 1
   local headers = {["Authorization"] = "Bearer " .. keys[turn %% #keys + 1]}
   if not writes then
-    local limit = 36 - math.floor(turn / #keys) %% limits
+    local step = math.floor(turn / #keys) %% limits
+    local limit = 20 + (step %% 2 * 2 - 1) * math.ceil(step / 2)
     return wrk.format("GET", "/api/v1/profiles?limit=" .. limit, headers)
   end
   headers["Content-Type"] = "application/json"

@@ -260,7 +260,7 @@ class Settings:
     graceful_seconds: int = _setting(
         5,
         "5",
-        "How long running requests may take after SIGTERM, in seconds.",
+        "How long requests and workers may take to end after SIGTERM, in seconds.",
         read=integer(0, 600),
     )
     request_log: Literal["all", "errors", "off"] = _setting(

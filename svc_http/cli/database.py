@@ -88,7 +88,7 @@ def copy(
     show.table(found["rows"], ("part", "tenant", "source", "target"), "There is nothing in it.")
     show.lines("", f"Ledgers whose seals lead to the root of their head: {len(done.ledgers)}, all.")
     if media is not None:
-        show.lines(f"Audio files stay where they are: set SVC_MEDIA={media} for the copy.")
+        show.lines(f"Audio files are in the copy, not beside it: set SVC_MEDIA={media} for it.")
 
 
 @app.command

@@ -89,11 +89,9 @@ async def copy(given: Settings, source: str, target: str, tell: Tell) -> Copied:
 
 
 def media_left(given: Settings, source: str, target: str) -> str | None:
-    """What `media` is to be for a copy whose audio files are not where it would look for them."""
-    here, there = _side(given, source).media_place, _side(given, target).media_place
-    if given.media is not None or here is None or DATABASE not in {here, there} or here == there:
-        return None
-    return here if here == DATABASE else str(Path(here).absolute())
+    """What `media` is to be for a file, if its audio files are in it and not beside it."""
+    is_inside = given.media is None and is_address(source) and not is_address(target)
+    return DATABASE if is_inside else None
 
 
 async def backup(db: str, target: Path, tell: Tell) -> None:

