@@ -132,8 +132,9 @@ class RedisPlace:
                     ears.told(message["data"].decode())
 
     async def close(self) -> None:
-        """Give the connections back."""
+        """Give the connections back, once what is under way was answered."""
         await self._ears.close()
+        await asyncio.gather(*filter(None, self._sending), return_exceptions=True)
         for line in self._lines:
             await line.disconnect()
         await self._client.aclose()

@@ -1,8 +1,7 @@
 """Two servers and two workers over one database: what one does, the other knows."""
 
 import json
-import os
-import signal
+import socket
 import threading
 import time
 from collections import Counter
@@ -22,12 +21,16 @@ from svc_core.resources.profile import DUE
 from svc_http import system
 from tests.fleet.fleet import Changes, Client, Fleet, ask, changes, every, profile, together, until
 from tests.http.cli.test_webhooks import Sink
+from tests.http.shared.conftest import Valkey
 from tests.postgres import PostgresServer
 
 
 @pytest.fixture(scope="module")
-def fleet(fleet_of: Callable[..., Fleet], postgres: PostgresServer) -> Iterator[Fleet]:
-    made = fleet_of(db=postgres.dsn(postgres.fresh()))  # empty: whoever is first makes the tables
+def fleet(
+    fleet_of: Callable[..., Fleet], postgres: PostgresServer, valkey: Valkey
+) -> Iterator[Fleet]:
+    empty = postgres.dsn(postgres.fresh())  # whoever is first makes the tables
+    made = fleet_of(db=empty, SVC_COUNTERS=valkey.address)
     made.start([("--workers", "none", "--no-rate-limits")] * 2, workers=2)
     yield made
     for program in (*made.servers, *made.workers):
@@ -66,9 +69,10 @@ def _seconds_until_dead(fleet: Fleet, key: str, began: float) -> float:
             believed = asked_at
 
 
-def test_a_key_that_one_server_revokes_is_dead_on_the_other_at_once(fleet: Fleet) -> None:
+@pytest.mark.parametrize("way", ["server", "database"])
+def test_a_key_that_is_revoked_elsewhere_is_dead_at_once(fleet: Fleet, way: str) -> None:
     spans = []
-    admin = ("--server", fleet.servers[0].told["admin"])
+    admin = ("--server", fleet.servers[0].told["admin"]) if way == "server" else ()
     for _ in range(5):
         key, key_id, _ = fleet.key()
         assert ask(fleet.origins[1], "/api/v1/profiles", key).status == 200
@@ -78,36 +82,23 @@ def test_a_key_that_one_server_revokes_is_dead_on_the_other_at_once(fleet: Fleet
     assert sorted(spans)[2] < 0.1
 
 
-@contextmanager
-def _deaf(server: PostgresServer, database: str) -> Iterator[None]:
-    """Nobody hears a notice: the server's processes that would pass them on stand still."""
-    listening = "SELECT pid FROM pg_stat_activity WHERE datname = '{}' AND query LIKE '{}'"
-    pids = [
-        int(pid)
-        for words in ("%pg_current_snapshot%", "%pg_notify%", "LISTEN%")
-        for pid in server.do(listening.format(database, words))
-        if int(pid) > 1
-    ]
-    assert len(pids) >= 2
-    for pid in pids:
-        os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        for pid in pids:
-            os.kill(pid, signal.SIGCONT)
+def _deafen(valkey: Valkey) -> None:
+    """Cut off everybody who listens; they listen again a second later."""
+    with closing(socket.create_connection(("127.0.0.1", valkey.port))) as connection:
+        connection.sendall(b"CLIENT KILL TYPE pubsub\r\n")
+        assert int(connection.recv(100)[1:]) >= 4
 
 
 def test_where_no_notice_comes_a_revoked_key_is_dead_after_a_second(
-    fleet: Fleet, postgres: PostgresServer
+    fleet: Fleet, valkey: Valkey
 ) -> None:
     key, key_id, _ = fleet.key()
     assert ask(fleet.origins[1], "/api/v1/profiles", key).status == 200
-    with _deaf(postgres, fleet.db.partition("@/")[2].partition("?")[0]):
-        began = time.monotonic()
-        fleet.svc("keys", "revoke", key_id, "--server", fleet.servers[0].told["admin"])
-        took = time.monotonic() - began
-        assert _seconds_until_dead(fleet, key, began) < 1.1 + took
+    began = time.monotonic()
+    _deafen(valkey)
+    fleet.svc("keys", "revoke", key_id, "--server", fleet.servers[0].told["admin"])
+    took = time.monotonic() - began
+    assert _seconds_until_dead(fleet, key, began) < 1.1 + took
 
 
 # -- the feed ----------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from svc_core.ports import Heard
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, SECRETS, Note
 from svc_core.testing.sealing import plain
 from svc_http.storage import errors
@@ -120,6 +121,37 @@ def test_a_listener_that_was_cut_off_listens_again_and_takes_all_to_have_changed
             await until(is_heard)
             await one.write("ann", put("a"))
             await until(lambda: is_heard(frozenset({NOTES.name})))
+
+    asyncio.run(main())
+
+
+class Stuck:
+    """Signals of which the first does not get through."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+        self.told: list[frozenset[str]] = []
+
+    async def tell(self, names: frozenset[str]) -> None:
+        if not self.begun.is_set():
+            self.begun.set()
+            await asyncio.Event().wait()
+        self.told.append(names)
+
+    async def hear(self, heard: Heard) -> None:
+        pass
+
+
+def test_who_ends_while_a_commit_is_being_told_tells_of_it(dsn: str) -> None:
+    async def main() -> None:
+        signals = Stuck()
+        ending = notices.Notices(dsn, signals, lambda _: None)
+        await ending.start()
+        ending.tell(EVERY)
+        await signals.begun.wait()
+        await ending.close()
+        (told,) = signals.told
+        assert told >= EVERY
 
     asyncio.run(main())
 

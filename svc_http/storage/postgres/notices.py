@@ -81,8 +81,13 @@ class Notices:
     async def _tell(self) -> None:
         self._ready.clear()
         names, self._untold = frozenset({self._origin, *self._untold}), set()
-        with suppress(SharedUnavailable):  # then the others look, within a second
-            await self._signals.tell(names)
+        try:
+            with suppress(SharedUnavailable):  # then the others look, within a second
+                await self._signals.tell(names)
+        except asyncio.CancelledError:  # nobody knows whether it was told: who closes tells it
+            self._untold |= names
+            self._ready.set()
+            raise
 
     def _hear(self, names: frozenset[str]) -> None:
         if names == EVERYTHING:

@@ -131,6 +131,18 @@ def test_a_call_that_nobody_waits_for_any_more_harms_no_other(redis_place):
     assert len(redis_place.run(go()).used) == 4
 
 
+def test_a_place_that_is_closed_finishes_what_is_under_way_and_leaves_no_connection(valkey):
+    async def go():
+        place = on_redis(valkey.address)
+        telling = asyncio.create_task(place.signals.tell(frozenset({"notes"})))
+        await asyncio.sleep(0)
+        await place.close()
+        await telling
+        return [line.is_connected for line in place.signals._lines]
+
+    assert asyncio.run(go()) == [False]
+
+
 def test_only_so_many_addresses_are_kept_and_none_for_longer_than_it_counts(
     redis_place, monkeypatch
 ):
