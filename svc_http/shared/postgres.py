@@ -130,6 +130,7 @@ class PostgresPlace:
         self._opening = asyncio.Lock()
         self._turns = asyncio.Semaphore(CONNECTIONS_MAX)
         self.circuit = Circuit(FAILURES)
+        self._telling = Circuit(FAILURES)  # news that cannot be told refuse no request
         self._ears = Ears(self._listen, FAILURES)
 
     # -- counters ------------------------------------------------------------------------------
@@ -184,7 +185,8 @@ class PostgresPlace:
 
     async def tell(self, names: frozenset[str]) -> None:
         """Tell every process."""
-        await self._fetch("SELECT pg_notify($1, $2)", CHANNEL, ",".join(sorted(names)))
+        news = ",".join(sorted(names))
+        await self._fetch("SELECT pg_notify($1, $2)", CHANNEL, news, circuit=self._telling)
 
     async def hear(self, heard: Heard) -> None:
         """Be told from now on."""
@@ -209,11 +211,14 @@ class PostgresPlace:
 
     # -- statements ----------------------------------------------------------------------------
 
-    async def _fetch(self, statement: str, *given: Any) -> Sequence[Any]:
+    async def _fetch(
+        self, statement: str, *given: Any, circuit: Circuit | None = None
+    ) -> Sequence[Any]:
+        circuit = circuit or self.circuit
         # Who waits for a connection is not timed: those who have one are.
         async with self._turns:
-            seconds = OPEN_SECONDS if self._pool is None else self.circuit.seconds
-            with self.circuit.attempt():
+            seconds = OPEN_SECONDS if self._pool is None else circuit.seconds
+            with circuit.attempt():
                 async with asyncio.timeout(seconds):
                     pool = await self._opened()
                     rows: Sequence[Any] = await pool.fetch(statement, *given)
