@@ -282,6 +282,13 @@ def test_failures_that_count_no_more_are_taken_away(database_place):
     assert {row["address"] for row in rows} == {f"late {n}" for n in range(4)}
 
 
+def test_news_that_cannot_be_told_refuse_no_request(database_place):
+    place = database_place
+    with pytest.raises(SharedUnavailable, match="payload"):
+        place.run(place.one.signals.tell(frozenset({"x" * 9_000})))
+    assert place.run(place.one.counters.hit(METER.pools, NOON)).used == (0, 0, 0, 0)
+
+
 def test_several_processes_may_make_the_tables_at_once(postgres):
     dsn = postgres.dsn(postgres.fresh())
 
