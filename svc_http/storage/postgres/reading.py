@@ -101,7 +101,8 @@ class Reader:
                     raise
                 job.error = told(error)
             finally:
-                self.counts[code] = max(self.counts.get(code, 0), session.count)
+                if session.count > self.counts.get(code, -1):
+                    self.counts[code] = session.count
             if session.is_torn:
                 raise Torn
             waiting.popleft().settle()
