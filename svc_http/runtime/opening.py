@@ -187,7 +187,8 @@ def open_shared(given: Settings) -> Shared:
         return on_postgres(place)
     except ModuleNotFoundError as missing:
         cure = f'pip install "svc[{extra}]"'
-        raise SettingsError(f"setting 'counters' needs {missing.name}: {cure}") from missing
+        name = "db" if given.counters is None else "counters"
+        raise SettingsError(f"setting {name!r} needs {missing.name}: {cure}") from missing
 
 
 def service_of(runtime: Runtime) -> Service:

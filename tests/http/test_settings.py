@@ -1,6 +1,5 @@
 """Settings: where they come from, what is refused, and the master secret."""
 
-import re
 import stat
 import sys
 from datetime import UTC, datetime
@@ -200,20 +199,28 @@ def test_the_password_of_an_address_is_not_shown(address):
 
 
 @pytest.mark.parametrize(
-    ("given", "module", "cure"),
+    ("given", "module", "told"),
     [
-        (Settings(counters="redis://cache"), "redis", 'pip install "svc[redis]"'),
-        (Settings(db="postgresql://db/main"), "asyncpg", 'pip install "svc[postgres]"'),
+        (
+            Settings(counters="redis://cache"),
+            "redis",
+            "setting 'counters' needs redis: pip install \"svc[redis]\"",
+        ),
+        (
+            Settings(db="postgresql://db/main"),
+            "asyncpg",
+            "setting 'db' needs asyncpg: pip install \"svc[postgres]\"",
+        ),
     ],
 )
-def test_a_missing_client_is_told_with_what_installs_it(monkeypatch, given, module, cure):
+def test_a_missing_client_is_told_with_what_installs_it(monkeypatch, given, module, told):
     for name in [*sys.modules]:
         if name.startswith((f"{module}.", "svc_http.shared.")):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(SettingsError, match=re.escape(cure)) as refused:
+    with pytest.raises(SettingsError) as refused:
         open_shared(given)
-    assert "\n" not in str(refused.value)
+    assert str(refused.value) == told
 
 
 # -- the secret --------------------------------------------------------------------------------
