@@ -188,7 +188,8 @@ def open_shared(given: Settings) -> Shared:
     except ModuleNotFoundError as missing:
         cure = f'pip install "svc[{extra}]"'
         name = "db" if given.counters is None else "counters"
-        raise SettingsError(f"setting {name!r} needs {missing.name}: {cure}") from missing
+        driver = str(missing.name).partition(".")[0]
+        raise SettingsError(f"setting {name!r} needs {driver}: {cure}") from missing
 
 
 def service_of(runtime: Runtime) -> Service:
