@@ -152,13 +152,12 @@ async def purge(ctx: Context, ids: Sequence[str]) -> None:
 async def _told_later(ctx: Context, events: set[str]) -> set[str]:
     """Those of the events that have deliveries left: few, as they are made at the same time."""
     found: set[str] = set()
-    while asked := tuple(sorted(events - found)):
-        left = await ctx.tx.documents.scan(
-            DELIVERIES, where={"event_id": asked}, limit=SKIPPED_AT_ONCE
-        )
+    has_more = True
+    while has_more:
+        where = {"event_id": tuple(sorted(events - found))}
+        left = await ctx.tx.documents.scan(DELIVERIES, where=where, limit=SKIPPED_AT_ONCE)
         found |= {DELIVERIES.decode(row.raw).event_id for row in left.rows}
-        if not left.more:
-            break
+        has_more = left.more
     return found
 
 

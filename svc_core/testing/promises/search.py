@@ -54,7 +54,7 @@ class SearchPromises(Bench):
         for limit in (1, 2, 4, 5):
             ids: list[str] = []
             after: Position | None = None
-            while after is not None or not ids:
+            while True:
                 page = self.sync.search(ANN, NOTES, terms, after=after, limit=limit)
                 ids += [row.id for row in page.rows]
                 after = page.end

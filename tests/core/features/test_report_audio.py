@@ -382,6 +382,7 @@ def test_a_worker_that_is_late_puts_nothing_off(stage: Stage) -> None:
     assert now is not None
     before = stage.wish()
     stage.run(lambda ctx: speaking.put_off(ctx, late))
+    stage.run(lambda ctx: speaking.give_back(ctx, late))
     assert stage.wish() == before
 
 

@@ -1,0 +1,37 @@
+"""The lines of many subjects, no more of them at a time than one may have."""
+
+import pytest
+
+from svc_core import drive
+from svc_core.cursor import Keyring
+from svc_core.ledger import repository
+from svc_core.operation import Actor, Context
+from svc_core.ports import Transaction
+from svc_core.testing.clock import START, CountingIds
+from svc_core.testing.sealing import a_line, growth
+from svc_http.storage import MemoryStorage
+
+Lines = dict[str, tuple[bytes, ...]]
+
+
+@pytest.mark.parametrize("most", [3, 4, 5, 6, 7, 100])
+@pytest.mark.parametrize("size", [None, 5])
+def test_every_subject_comes_once_and_whole(
+    monkeypatch: pytest.MonkeyPatch, most: int, size: int | None
+) -> None:
+    monkeypatch.setattr(repository, "SUBJECT_RECORDS_MAX", most)
+    store, about = MemoryStorage(()), "sttsuut"
+    made = growth(0, [a_line(seq, f"r{seq}", subject) for seq, subject in enumerate(about)])
+    drive.run(store.write("ann", lambda tx: tx.ledger.append(*made[:3], expect=0)))
+
+    async def unit(tx: Transaction) -> Lines:
+        ctx = Context(tx, START, CountingIds(), Actor("ann"), "", Keyring({1: bytes(32)}, 1))
+        asked = ("t", "none", "u", "s", "t")
+        return {s: lines async for s, lines in repository.lines_of(ctx, asked, size=size)}
+
+    seen = about[:size]
+    assert drive.run(store.read("ann", unit)) == {
+        subject: tuple(line.line for line in made.lines[: len(seen)] if line.subject == subject)
+        for subject in "tus"
+        if subject in seen
+    }
