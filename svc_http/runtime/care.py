@@ -27,8 +27,8 @@ from svc_http.storage import copying, snapshots, sqlite
 from svc_http.storage.copying import Copied
 from svc_http.storage.errors import Unfit
 from svc_http.storage.parts import Filled, Held
-from svc_http.storage.sqlite import Applied, Status
 from svc_http.storage.sqlite import copying as files
+from svc_http.storage.steps import Applied, Status
 
 
 def is_address(db: str) -> bool:

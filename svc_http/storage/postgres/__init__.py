@@ -9,6 +9,6 @@ except ImportError as missing:
 
 from svc_http.storage.postgres.maintenance import migrate, renew_epoch, status
 from svc_http.storage.postgres.storage import Limits, PostgresStorage
-from svc_http.storage.sqlite.migrations import Applied, Status
+from svc_http.storage.steps import Applied, Status
 
 __all__ = ["Applied", "Limits", "PostgresStorage", "Status", "migrate", "renew_epoch", "status"]

@@ -7,7 +7,7 @@ from typing import Any
 from svc_core.ports import Collection
 from svc_http.storage.postgres import filling, migrations
 from svc_http.storage.postgres.connection import TENDS, connect, told
-from svc_http.storage.sqlite.migrations import Applied, Status
+from svc_http.storage.steps import Applied, Status
 
 
 @asynccontextmanager

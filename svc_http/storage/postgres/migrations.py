@@ -22,7 +22,7 @@ from svc_http.storage.postgres import table as tables
 from svc_http.storage.postgres.documents import Stored
 from svc_http.storage.postgres.session import statements
 from svc_http.storage.postgres.table import Shape, Table
-from svc_http.storage.sqlite.migrations import Applied, Status
+from svc_http.storage.steps import Applied, Status
 
 _LOCK = 0x737663  # "svc"
 LOOK_SECONDS = 0.1

@@ -1,8 +1,8 @@
 """The store in one SQLite file, and the care of that file."""
 
 from svc_http.storage.sqlite.connection import has_wal_reset_fault
-from svc_http.storage.sqlite.migrations import Applied, Status
 from svc_http.storage.sqlite.storage import SqliteStorage, migrate, renew_epoch, status
+from svc_http.storage.steps import Applied, Status
 
 __all__ = [
     "Applied",

@@ -33,11 +33,11 @@ from svc_http.storage.parts import (
 from svc_http.storage.sqlite.connection import LOGS, OWNER_ONLY, connect_reader, connect_writer
 from svc_http.storage.sqlite.ledger import add_lines, sealed
 from svc_http.storage.sqlite.lock import FileLock
-from svc_http.storage.sqlite.migrations import Status
 from svc_http.storage.sqlite.rows import RowWriter
 from svc_http.storage.sqlite.storage import migrate, status
 from svc_http.storage.sqlite.table import Table, table
 from svc_http.storage.sqlite.texts import Texts
+from svc_http.storage.steps import Status
 
 UNFINISHED: Final = b"svc db copy makes a database here, or was ended before it was whole.\n"
 """What stands in the place of a file that is not whole yet."""

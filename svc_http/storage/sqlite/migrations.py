@@ -17,6 +17,7 @@ from svc_core.ports import Collection
 from svc_http.storage.sqlite import table as tables
 from svc_http.storage.sqlite.rows import reindex
 from svc_http.storage.sqlite.table import Table
+from svc_http.storage.steps import Applied, Status
 
 _NUMBERS = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, step TEXT)"
 
@@ -61,22 +62,6 @@ _FIXED: dict[str, tuple[str, ...]] = {
     # Events of webhooks wait in collections; a queue of its own was made and never used.
     "outbox dropped": ("DROP TABLE IF EXISTS outbox",),
 }
-
-
-@frozen
-class Applied:
-    """A step that the file has taken."""
-
-    number: int
-    step: str
-
-
-@frozen
-class Status:
-    """What a file has become and what it still lacks."""
-
-    applied: tuple[Applied, ...]
-    pending: tuple[str, ...]
 
 
 @frozen

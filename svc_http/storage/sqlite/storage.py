@@ -12,7 +12,6 @@ from svc_http.storage.sqlite import migrations
 from svc_http.storage.sqlite.connection import connect_reader, connect_writer
 from svc_http.storage.sqlite.documents import Tables, across, declared
 from svc_http.storage.sqlite.lock import FileLock
-from svc_http.storage.sqlite.migrations import Applied, Status
 from svc_http.storage.sqlite.table import table
 from svc_http.storage.sqlite.texts import Texts
 from svc_http.storage.sqlite.threads import UNITS_PER_COMMIT, Reader, Writer
@@ -20,6 +19,7 @@ from svc_http.storage.sqlite.traces import Traces
 from svc_http.storage.sqlite.transaction import SqliteTransaction
 from svc_http.storage.sqlite.work import UNITS_WAITING_MAX, WAIT_SECONDS_MAX, WorkQueue
 from svc_http.storage.sqlite.writes import Writes
+from svc_http.storage.steps import Applied, Status
 from svc_http.storage.units import run_unit
 
 T = TypeVar("T")
