@@ -1,6 +1,7 @@
 """What holds for every test: the time that an example takes is no promise of ours."""
 
 import pytest
+from coverage import Coverage
 from hypothesis import HealthCheck, settings
 
 from tests.backends import BACKEND, NAMES
@@ -19,8 +20,15 @@ def pytest_configure(config: pytest.Config) -> None:
     BACKEND.name = config.getoption("--backend")
 
 
-def pytest_unconfigure() -> None:
+def pytest_sessionfinish() -> None:
+    """Give back the server and keep what was measured, while nobody counts the seconds.
+
+    A worker of xdist that takes more than ten seconds to end after this is killed, and what it
+    measured would be lost with it.
+    """
     BACKEND.close()
+    if (measured := Coverage.current()) is not None:
+        measured.save()
 
 
 @pytest.fixture(scope="session")
