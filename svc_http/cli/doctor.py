@@ -74,7 +74,7 @@ def _machine() -> Iterator[Check]:
 def _extras() -> Iterator[Check]:
     for extra, modules in EXTRAS.items():
         missing = [name for name in modules if find_spec(name) is None]
-        cure = f"{', '.join(missing)} missing; run: pip install 'svc[{extra}]'"
+        cure = f"{', '.join(missing)} missing; run: pip install 'svc-intelligence[{extra}]'"
         needed = False if extra == "server" else None
         yield Check(f"extra {extra}", needed if missing else True, cure if missing else "here")
 

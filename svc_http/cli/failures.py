@@ -34,7 +34,8 @@ def missing(failure: BaseException | None) -> int | None:
         name = getattr(failure, "name", None) if isinstance(failure, ModuleNotFoundError) else None
         if name and name.partition(".")[0] not in {"svc_core", "svc_http"}:
             library = name.partition(".")[0]
-            return tell(f"{library} is not installed; run: pip install 'svc[server]'", USAGE)
+            cure = "pip install 'svc-intelligence[server]'"
+            return tell(f"{library} is not installed; run: {cure}", USAGE)
         failure = failure.__cause__
     return None
 

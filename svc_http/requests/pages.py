@@ -57,7 +57,7 @@ _NOT_KEPT = (b"cache-control", b"no-store")
 def service_version() -> str:
     """The version of the installed distribution; `unknown` in a bare source tree."""
     try:
-        return version("svc")
+        return version("svc-intelligence")
     except PackageNotFoundError:
         return "unknown"
 

@@ -186,7 +186,7 @@ def open_shared(given: Settings) -> Shared:
 
         return on_postgres(place)
     except ModuleNotFoundError as missing:
-        cure = f'pip install "svc[{extra}]"'
+        cure = f'pip install "svc-intelligence[{extra}]"'
         name = "db" if given.counters is None else "counters"
         driver = str(missing.name).partition(".")[0]
         raise SettingsError(f"setting {name!r} needs {driver}: {cure}") from missing

@@ -204,12 +204,12 @@ def test_the_password_of_an_address_is_not_shown(address):
         (
             Settings(counters="redis://cache"),
             "redis",
-            "setting 'counters' needs redis: pip install \"svc[redis]\"",
+            "setting 'counters' needs redis: pip install \"svc-intelligence[redis]\"",
         ),
         (
             Settings(db="postgresql://db/main"),
             "asyncpg",
-            "setting 'db' needs asyncpg: pip install \"svc[postgres]\"",
+            "setting 'db' needs asyncpg: pip install \"svc-intelligence[postgres]\"",
         ),
     ],
 )

@@ -186,7 +186,8 @@ def test_a_missing_driver_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -
     for name in [name for name in sys.modules if name.startswith("svc_http.storage.postgres")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "asyncpg", None)
-    with pytest.raises(errors.DriverMissing, match=r'pip install "svc\[postgres\]"') as told:
+    cure = r'pip install "svc-intelligence\[postgres\]"'
+    with pytest.raises(errors.DriverMissing, match=cure) as told:
         importlib.import_module("svc_http.storage.postgres")
     assert told.value.exit_code == 1
 

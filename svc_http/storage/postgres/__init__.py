@@ -5,7 +5,8 @@ from svc_http.storage.errors import DriverMissing
 try:
     import asyncpg as _  # noqa: F401 - asked for before the modules that need it
 except ImportError as missing:
-    raise DriverMissing('PostgreSQL needs its driver: pip install "svc[postgres]"') from missing
+    cure = 'pip install "svc-intelligence[postgres]"'
+    raise DriverMissing(f"PostgreSQL needs its driver: {cure}") from missing
 
 from svc_http.storage.postgres.maintenance import migrate, renew_epoch, status
 from svc_http.storage.postgres.storage import Limits, PostgresStorage

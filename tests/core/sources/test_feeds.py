@@ -498,7 +498,7 @@ def test_a_file_named_by_the_body_is_not_opened(tmp_path: Path) -> None:
 
 def test_a_missing_parser_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "feedparser", None)
-    with pytest.raises(MissingExtra, match=re.escape("pip install 'svc[server]'")):
+    with pytest.raises(MissingExtra, match=re.escape("pip install 'svc-intelligence[server]'")):
         parse_feed(rss(ITEM))
     assert only(json_feed({"title": "x"})).title == "x"
 

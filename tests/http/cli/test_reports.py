@@ -190,7 +190,7 @@ def test_a_server_does_not_start_without_what_its_bucket_needs(
     monkeypatch.setenv("SVC_MEDIA", "s3://sounds/reports")
     refused = svc("serve", "--port", "0")
     assert (refused.code, refused.out, refused.err.count("\n")) == (2, "", 1)
-    assert 'pip install "svc[s3]"' in refused.err
+    assert 'pip install "svc-intelligence[s3]"' in refused.err
 
 
 def test_a_copy_of_the_other_backend_says_where_the_sound_is(

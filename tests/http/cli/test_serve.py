@@ -365,7 +365,8 @@ def test_a_missing_extra_is_told_with_its_cure(
     monkeypatch.delattr(cli, "app", raising=False)
     assert cli.main(["--help"]) == 2
     told = capsys.readouterr()
-    assert told.err == "svc: cyclopts is not installed; run: pip install 'svc[server]'\n"
+    cure = "pip install 'svc-intelligence[server]'"
+    assert told.err == f"svc: cyclopts is not installed; run: {cure}\n"
     assert told.out == ""
 
 
@@ -377,7 +378,8 @@ def test_a_missing_extra_of_a_command_is_told_too(tmp_path: Path) -> None:
         env={"PYTHONPATH": str(ROOT)},
         cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True,
     )  # fmt: skip
-    assert ran.stderr == "svc: hypercorn is not installed; run: pip install 'svc[server]'\n"
+    cure = "pip install 'svc-intelligence[server]'"
+    assert ran.stderr == f"svc: hypercorn is not installed; run: {cure}\n"
     assert ran.stdout == ""
 
 

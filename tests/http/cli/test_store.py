@@ -185,7 +185,7 @@ def test_a_lacking_machine_is_named_with_its_cure(
     checks = {check["name"]: check for check in svc("doctor", "--json").json["checks"]}
     assert checks["sqlite"]["ok"] is True
     assert checks["extra server"]["ok"] is False
-    assert "pip install 'svc[server]'" in checks["extra server"]["detail"]
+    assert "pip install 'svc-intelligence[server]'" in checks["extra server"]["detail"]
     monkeypatch.setenv("SVC_DB", ":memory:")
     checks = {check["name"]: check for check in svc("doctor", "--json").json["checks"]}
     assert checks["database"]["ok"] is None

@@ -168,7 +168,7 @@ def test_the_page_for_language_models_names_every_operation(house):
 
 
 def test_the_version_is_that_of_the_distribution(monkeypatch):
-    monkeypatch.setattr(pages, "version", lambda name: {"svc": "1.2.3"}[name])
+    monkeypatch.setattr(pages, "version", lambda name: {"svc-intelligence": "1.2.3"}[name])
     assert pages.service_version() == "1.2.3"
 
     def missing(name):

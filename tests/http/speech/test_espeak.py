@@ -122,7 +122,7 @@ def missing(_: str) -> None:
 
 def test_a_missing_extra_is_answered_with_its_cure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(espeak, "find_spec", missing)
-    with pytest.raises(SettingsError, match=r'pip install "svc\[speech\]"') as refused:
+    with pytest.raises(SettingsError, match=r'pip install "svc-intelligence\[speech\]"') as refused:
         speech(Settings(speech="espeak"))
     assert "\n" not in str(refused.value)
 

@@ -269,7 +269,7 @@ async def test_a_library_that_is_missing_is_named_with_its_cure(
     with pytest.raises(SettingsError) as told:
         media_of(Settings(media="s3://sounds/x"), MemoryStorage(()))
     assert str(told.value) == (
-        "setting 'media' is s3://sounds/x, which needs: pip install \"svc[s3]\""
+        "setting 'media' is s3://sounds/x, which needs: pip install \"svc-intelligence[s3]\""
     )
 
 
