@@ -37,6 +37,7 @@ from svc_core.resources.webhook import (
 from svc_core.testing.clock import FrozenClock
 from svc_core.webhooks import delivering, operations
 from svc_core.webhooks.rules import trial
+from svc_core.wire import loads
 from svc_http import system
 from svc_http.fetch.post import BODY_BYTES, Poster, Undelivered
 from svc_http.runtime.commits import Commits
@@ -206,8 +207,9 @@ class Desk:
         return await self.service.write(tenant, unit)
 
     async def read(self, id_: str, tenant: str = TENANT) -> Webhook:
-        stored = await self.service.read(tenant, lambda ctx: ctx.load(WEBHOOKS, id_))
-        return WEBHOOKS.decode(stored.raw)
+        asked = operations.OneWebhook(id_)
+        shown = await self.service.read(tenant, lambda ctx: operations.get_webhook(ctx, asked))
+        return loads(Webhook, shown.raw)
 
     async def deliveries(self, id_: str, tenant: str = TENANT) -> list[Delivery]:
         where = {"webhook_id": (id_,)}
