@@ -21,6 +21,7 @@ def main(*, config: str | None, flags: Mapping[str, Any], fd: int, number: int) 
     try:
         given = load(config, dict(flags))
         with socket.socket(fileno=fd) as listening:
+            listening.set_inheritable(False)  # it came as one that is handed on
             serving.run_one_of(given, listening, number, _ready)
     except Exception as failure:
         told = failures.known(failure, as_json=False)
