@@ -155,6 +155,7 @@ async def test_a_program_that_is_only_just_starting_is_killed_whole(
     tmp_path: Path, steps: int
 ) -> None:
     """Cancelled so many steps of the loop after it was asked for, and once more right after."""
+    before = asyncio.all_tasks()
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -167,7 +168,7 @@ async def test_a_program_that_is_only_just_starting_is_killed_whole(
     speaking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await speaking
-    await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()})  # it is collected
+    await asyncio.gather(*asyncio.all_tasks() - before)  # it is collected
     with FileIO(reader) as heard:
         assert heard.read(1) == b""
 
