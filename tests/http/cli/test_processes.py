@@ -151,6 +151,18 @@ class Clients:
                 thread.join(SECONDS)
 
 
+def test_what_a_process_starts_would_inherit_no_socket(pair: Any) -> None:
+    pids = children(pair.process.pid)
+    assert len(pids) == 2
+    for pid in pids:
+        links = {each.name: each.readlink() for each in Path(f"/proc/{pid}/fd").iterdir()}
+        sockets = [name for name, link in links.items() if str(link).startswith("socket:")]
+        assert sockets
+        for name in sockets:
+            told = Path(f"/proc/{pid}/fdinfo/{name}").read_text()
+            assert int(told.partition("flags:")[2].split()[0], 8) & os.O_CLOEXEC
+
+
 def test_a_restart_fails_no_request_of_any_client(pair: Any, key: str, svc: Any) -> None:
     before = children(pair.process.pid)
     assert len(before) == 2
