@@ -39,6 +39,7 @@ from svc_core.webhooks import delivering, operations
 from svc_core.webhooks.rules import trial
 from svc_core.wire import loads
 from svc_http import system
+from svc_http.fetch import names
 from svc_http.fetch.post import BODY_BYTES, Poster, Undelivered
 from svc_http.runtime.commits import Commits
 from svc_http.runtime.service import Service
@@ -963,7 +964,7 @@ async def test_a_name_that_turns_to_the_inside_is_a_failure_without_a_connection
         asked.append(host)
         return [(2, 1, 6, "", (address, sink.port))]
 
-    monkeypatch.setattr(anyio, "getaddrinfo", resolve)
+    monkeypatch.setattr(names, "look_up", resolve)
     id_, _ = await desk.webhook("https://hooks.host.org/svc")
     await desk.publish(id_)
     desk.start()
@@ -986,5 +987,5 @@ async def test_an_unknown_name_is_said_in_a_word(monkeypatch: pytest.MonkeyPatch
     async def resolve(host: str, port: int, **_: Any) -> list[Any]:
         raise OSError("no such name")
 
-    monkeypatch.setattr(anyio, "getaddrinfo", resolve)
+    monkeypatch.setattr(names, "look_up", resolve)
     assert await posted("https://nobody.host.org/") == "unknownHost"
