@@ -130,7 +130,7 @@ def _started(
                 pass_fds=(alive,),
                 start_new_session=True,
             )
-        except ValueError as unfit:
+        except (OSError, ValueError) as unfit:
             raise SpeechFailed(f"{argv[0]} cannot be run: {unfit}") from unfit
         finally:
             os.close(alive)
