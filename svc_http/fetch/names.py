@@ -11,11 +11,14 @@ import asyncio
 import socket
 import threading
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
 LOOKUPS_AT_ONCE: Final = 64
 """More than a workspace may have webhooks, so that none takes all of them with slow names."""
+
+_IN_NUMBERS: Final = socket.AI_NUMERICHOST
 
 Answers = list[Any]
 """What `socket.getaddrinfo` gives."""
@@ -56,6 +59,8 @@ async def look_up(host: str, port: int) -> Answers:
     Raises:
         OSError, UnicodeError: it knows none.
     """
+    with suppress(OSError):  # an address in numbers needs nobody to be asked
+        return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=_IN_NUMBERS)
     told: Future[Answers] = Future()
     told.set_running_or_notify_cancel()
 

@@ -243,6 +243,8 @@ async def test_slow_names_keep_no_other_waiting_and_asking_again_adds_none(
     resolve = socket.getaddrinfo
 
     def slowly(host: str, *how: Any, **more: Any) -> Any:
+        if "flags" in more:
+            return resolve(host, *how, **more)
         asked[host] += 1
         if host.startswith("slow"):
             ends.wait()
