@@ -19,7 +19,7 @@ from svc_core import problem, wire
 from svc_core.constraints import Arg, Doc, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 from svc_core.host import Tell
 from svc_core.ledger import operations
-from svc_core.ledger.append.append import append
+from svc_core.ledger.append.append import ahead, append
 from svc_core.ledger.append.importing import Imported, import_lines
 from svc_core.ledger.append.input import Entry, SubjectId
 from svc_core.ledger.append.validation import drafts, repeatable_salt
@@ -386,7 +386,14 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         ),
     ),
     _local("readLines", "ledger", "Read sealed lines", read_lines, unit="read"),
-    _local("appendEntries", "ledger", "Append entries, safe to repeat", append_entries, exact=True),
+    _local(
+        "appendEntries",
+        "ledger",
+        "Append entries, safe to repeat",
+        append_entries,
+        ahead=lambda request: ahead(request.entries),
+        exact=True,
+    ),
     _local(  # from a file of the host, so nobody else's
         "importLedger",
         "ledger",
