@@ -2,7 +2,7 @@
 
 Rule 1: each claims what it does in the store, so that any number of processes may run each.
 Rule 2: whoever has workers looks after the store as well: old answers and deliveries are forgotten,
-        secrets sealed anew, files without a row removed.
+        secrets sealed anew, files without a row and reports without a profile removed.
 Rule 3: only who has the store alone may take over what was under way before it began. Over a store
         of several processes, what a dead one held is free when its time is over.
 """
@@ -41,6 +41,7 @@ from svc_http.shared import Shared
 from svc_http.storage import StoreBusy
 from svc_http.workers import (
     deliver_loop,
+    forget_loop,
     ingest_loop,
     purge_deliveries,
     renew_secrets,
@@ -160,7 +161,13 @@ def chosen(
     }
     if voice is not None:
         named["speak"] = _speak
-    return (*(work for name, work in named.items() if given.runs(name)), _purge, _renew, _sweep)
+    return (
+        *(work for name, work in named.items() if given.runs(name)),
+        _purge,
+        _renew,
+        _sweep,
+        _forget,
+    )
 
 
 async def count_uses(runtime: Runtime) -> None:
@@ -184,6 +191,10 @@ async def _speak(runtime: Runtime) -> None:
 async def _sweep(runtime: Runtime) -> None:
     if runtime.media is not None:
         await sweep_loop(service_of(runtime), runtime.media, runtime.commits)
+
+
+async def _forget(runtime: Runtime) -> None:
+    await forget_loop(service_of(runtime), runtime.commits)
 
 
 async def _renew(runtime: Runtime) -> None:
