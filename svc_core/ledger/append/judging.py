@@ -22,8 +22,8 @@ from svc_core.ledger.repository import SUBJECT_RECORDS_MAX, head_of, lines_of
 from svc_core.operation import Context
 from svc_core.problem import Problem
 
-JUDGED_RECORDS_MAX: Final = 50_000
-"""Records about all subjects that one batch acts on: half a second of reading, 50 MB."""
+JUDGED_RECORDS_MAX: Final = 100_000
+"""Records about all subjects that one batch acts on: a second or two of reading, 100 MB."""
 STEPS_MAX: Final = 50_000
 """Records looked at while a batch is judged: a tenth of a second. One entry is never too much."""
 LINES_AT_ONCE: Final = 100
