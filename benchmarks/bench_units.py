@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,7 +25,7 @@ from svc_core import catalog, events, wire
 from svc_core.ledger.append.append import append
 from svc_core.ledger.append.input import Entry
 from svc_core.operation import Actor, Context
-from svc_core.ports import SYSTEM, Answer
+from svc_core.ports import Answer
 from svc_core.profiles.operations import CreateProfile, create_profile
 from svc_core.reports import compose, gather
 from svc_core.resources.profile import ProfileInput
@@ -298,8 +299,8 @@ async def webhooks(bench: Bench) -> None:
 async def _conclude(bench: Bench, webhook_id: str) -> None:
     tasks = await bench.write(lambda ctx: delivering.take(ctx, webhook_id))
     for task in tasks:
-        result = delivering.Outcome(200, None, 1)
-        await bench.write(lambda ctx, task=task: delivering.conclude(ctx, task, result))
+        end = partial(delivering.conclude, task=task, result=delivering.Outcome(200, None, 1))
+        await bench.write(end)
 
 
 async def generate(bench: Bench) -> None:
@@ -382,8 +383,7 @@ async def deliver(bench: Bench) -> None:
     await bench.write(disable)
     for _ in range(5):
         await bench.write(lambda ctx: delivering.take(ctx, webhook))
-    while await purge_deliveries(bench.service, timedelta(days=-1)):
-        pass
+    await purge_deliveries(bench.service, timedelta(days=-1))
     await renew_secrets(bench.service, bench.failed)
 
 
@@ -401,8 +401,7 @@ async def answers(bench: Bench) -> None:
     for _ in range(bench.many(300)):
         await bench.store.write(bench.workspace, keep)
     del bench.store.holds[before:]
-    while await purge_answers(bench.service):
-        pass
+    await purge_answers(bench.service)
 
 
 CASES: dict[str, tuple[Case, str]] = {

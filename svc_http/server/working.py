@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack, suppress
 from functools import partial
 
 from svc_core import idempotency
-from svc_core.ports import SYSTEM, SharedUnavailable
+from svc_core.ports import SYSTEM, SharedUnavailable, Transaction
 from svc_http import system
 from svc_http.fetch import Fetcher
 from svc_http.fetch.post import Poster
@@ -48,7 +48,6 @@ from svc_http.workers import (
     schedule_loop,
     take_over,
 )
-from svc_http.workers.deliver import PURGE_ROWS_MAX as PURGE_DELIVERIES_MAX
 from svc_http.workers.speak import speak_loop, sweep_loop
 
 PATIENCE_SECONDS = 1.0
@@ -206,18 +205,20 @@ async def _purge(runtime: Runtime) -> None:
     """Forget what nobody may ask for any more: one process of all at a time."""
     holder, leases = system.new_request_id(), runtime.shared.leases
     while True:
-        answers = deliveries = 0
         with suppress(SharedUnavailable):
             if await leases.take("purge", holder, 2 * PURGE_SECONDS):
-                answers = await purge_answers(service_of(runtime))
-                deliveries = await purge_deliveries(service_of(runtime))
-        if answers < PURGE_ROWS_MAX and deliveries < PURGE_DELIVERIES_MAX:
-            await asyncio.sleep(PURGE_SECONDS)
+                await purge_answers(service_of(runtime))
+                await purge_deliveries(service_of(runtime))
+        await asyncio.sleep(PURGE_SECONDS)
 
 
 async def purge_answers(service: Service) -> int:
-    """Forget some idempotent answers that are past their day (Spec: Limits); how many went."""
-    before = service.now() - idempotency.RETENTION
-    return await service.storage.write(
-        SYSTEM, lambda tx: tx.answers.purge(before, limit=PURGE_ROWS_MAX)
-    )
+    """Forget the idempotent answers that are past their day (Spec: Limits); how many went."""
+    before, went = service.now() - idempotency.RETENTION, 0
+
+    async def unit(tx: Transaction) -> int:
+        return await tx.answers.purge(before, limit=PURGE_ROWS_MAX)
+
+    while some := await service.storage.write(SYSTEM, unit):
+        went += some
+    return went
