@@ -78,3 +78,9 @@ def test_a_record_costs_what_it_changes_and_not_what_is_there(op):
         running.state(records[0].id)
         running.in_force(records[0].id)
     assert running.steps - before <= 100
+
+
+def test_an_assertion_acts_on_nothing_whatever_it_names():
+    claim = line(0, "assert", None, {})
+    running = RunningStanding.of([claim, line(1, "assert", claim.id, {})])
+    assert says(running, [claim.id]) == {claim.id: (True, UNVERIFIED)}

@@ -11,6 +11,7 @@ from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import Draft
 from svc_core.ledger.verify.verify import verify
 from svc_core.problem import Problem
+from svc_core.testing.ledger.histories import emptied
 from svc_http.runtime.opening import service_of
 from tests.counted import Counted, KilledError
 
@@ -192,6 +193,14 @@ def test_a_file_that_changes_while_it_is_stored_stores_no_line_that_was_not_veri
         with pytest.raises(Problem, match="RESOURCE_CONFLICT"):
             town.house.run(import_lines(service, town.tenant, runs, verify(log.lines)))
         assert town.export() == b"".join(line + b"\n" for line in log.lines[:2])
+
+
+def test_what_was_erased_in_the_file_itself_needs_no_leave(town):
+    log = Log().claim("a").claim("b").erase(1).erase(2)
+    log.lines[1] = emptied(log.lines[1])
+    imported(town, log.lines)
+    verdict = town.data("/verify")
+    assert (verdict["ok"], verdict["erased"]) == (True, 2)
 
 
 def test_what_the_lines_erase_is_not_stored(make_town):
