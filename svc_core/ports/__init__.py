@@ -192,7 +192,7 @@ class Answer(NamedTuple):
     at: datetime
 
 
-PURGED_BYTES: Final = 8 * 1024 * 1024
+PURGED_BYTES: Final = 2 * 1024 * 1024
 """After so many bytes of bodies one purge of answers takes no further ones."""
 
 

@@ -48,7 +48,7 @@ AWAY_SECONDS: Final = 5.0
 """How long when it was the store that could do nothing: that is no fault of theirs."""
 TAKEN_OVER_AT_ONCE: Final = 100
 """Webhooks looked up at once whose attempts died with the server before this one."""
-PURGE_ROWS_MAX: Final = 500
+PURGE_ROWS_MAX: Final = 200
 """Deliveries forgotten in one unit of work, so that no request waits long for it."""
 
 Key = tuple[str, str]
