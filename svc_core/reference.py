@@ -1,14 +1,16 @@
-"""The reference pages, made from the catalogue: operations and problems as Markdown and HTML.
+"""What the reference pages say, made from the catalogue; operations and problems as Markdown.
 
 Rule: a page says what the declaration says and nothing else, so it cannot be out of date.
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from html import escape
-from typing import Any
+from typing import Any, Final
 
-from svc_core import problem, wire
+from attrs import frozen
+
+from svc_core import openapi, problem, wire
 from svc_core.constraints import IdOf
 from svc_core.inputs import Input, inputs
 from svc_core.openapi import failures
@@ -25,7 +27,7 @@ _ACCESS = {
     "bearer-or-x402": "API key or x402 payment",
     "public": "No key",
 }
-_REPEAT = {
+REPEAT: Mapping[bool, str] = {
     True: "The same request may be sent again, unchanged.",
     False: "Do this before you send the request again.",
 }
@@ -107,9 +109,13 @@ def _input(item: Input) -> str:
         _type(schema),
         "yes" if item.required else "no",
         default,
-        schema.get("description", item.doc),
+        _meaning(item),
     )
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _meaning(item: Input) -> str:
+    return str(Schemas("").of(item.annotation, "input").get("description", item.doc))
 
 
 def _type(schema: Mapping[str, Any]) -> str:
@@ -128,6 +134,46 @@ def _kind(schema: Mapping[str, Any]) -> str:
     return str(schema.get("format", schema.get("type", "any JSON")))
 
 
+# -- deprecations ------------------------------------------------------------------------------
+
+_INSTEAD: Final = re.compile(r"Deprecated: (?:use )?`?([^`]+?)`?(?:\. .*|\.?)", re.DOTALL)
+
+
+@frozen
+class Deprecated:
+    """A name that should no longer be used, of what, and what to use in its place."""
+
+    name: str
+    place: str
+    instead: str
+
+
+def deprecated_inputs(operations: Iterable[Operation[Any, Any]]) -> tuple[Deprecated, ...]:
+    """The deprecated inputs of all operations."""
+    return tuple(
+        Deprecated(item.name, f"{operation.method} {operation.address}", _instead(_meaning(item)))
+        for operation in operations
+        for item in inputs(operation.request)
+        if operation.deprecated & {item.name, item.attribute}
+    )
+
+
+def deprecated_members(operations: Iterable[Operation[Any, Any]]) -> tuple[Deprecated, ...]:
+    """The deprecated members of what operations answer, by the schema that has them."""
+    described = openapi.document(tuple(operations), base_url=EXAMPLE_ORIGIN, flat=True)
+    return tuple(
+        Deprecated(name, place, _instead(member.get("description", "")))
+        for place, schema in described["components"]["schemas"].items()
+        for name, member in schema.get("properties", {}).items()
+        if member.get("deprecated")
+    )
+
+
+def _instead(text: str) -> str:
+    found = _INSTEAD.fullmatch(text)
+    return found[1] if found else ""
+
+
 # -- problems ----------------------------------------------------------------------------------
 
 
@@ -143,48 +189,15 @@ def problems_page() -> str:
             f'<a id="{kind.slug}"></a>',
             f"## {kind.code}",
             f"{kind.status} · {kind.title}. {kind.resolution}",
-            _REPEAT[kind.retryable],
-            _fenced(_body(kind, EXAMPLE_ORIGIN)),
+            REPEAT[kind.retryable],
+            f"```json\n{example(kind)}\n```",
         ]
     return "\n\n".join(blocks) + "\n"
 
 
-def html_page(title: str, main: str) -> str:
-    """A whole HTML page around `main`. It needs one style sheet and no script."""
-    return f"""\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)}</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/static/page.css">
-</head>
-<body>
-<main>
-{main}
-</main>
-</body>
-</html>
-"""
-
-
-def problem_page(kind: ProblemType, *, base_url: str = EXAMPLE_ORIGIN) -> str:
-    """The HTML page at the `type` address of a problem."""
-    example = json.dumps(_body(kind, base_url), indent=2, ensure_ascii=False)
-    main = f"""\
-<h1>{escape(kind.title)}</h1>
-<dl>
-<dt>Code</dt><dd><code>{kind.code}</code></dd>
-<dt>Status</dt><dd>{kind.status}</dd>
-</dl>
-<h2>What to do</h2>
-<p>{escape(kind.resolution)}</p>
-<p>{_REPEAT[kind.retryable]}</p>
-<h2>Example</h2>
-<pre><code>{escape(example)}</code></pre>"""
-    return html_page(f"{kind.title} · {kind.code}", main)
+def example(kind: ProblemType, *, base_url: str = EXAMPLE_ORIGIN) -> str:
+    """The body of a problem of this type as its page shows it."""
+    return json.dumps(_body(kind, base_url), indent=2, ensure_ascii=False)
 
 
 def _body(kind: ProblemType, base_url: str) -> Any:

@@ -1,0 +1,40 @@
+"""`svc reports open`: the page of a report, in the browser of whoever sits at the terminal."""
+
+import sys
+import webbrowser
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from svc_http.cli import moments, show
+from svc_http.cli.failures import Usage
+from svc_http.cli.options import Common, Workspace
+from svc_http.cli.reach import call
+
+
+def report(
+    report_id: Annotated[str, Parameter(help="The report.")],
+    /,
+    *,
+    lasts: Annotated[
+        str, Parameter(help="How long the address opens it, such as 1h; at most 30d.")
+    ] = "24h",
+    workspace: Workspace = None,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Print an address that opens the page of a report without a key; at a terminal, open it.
+
+    Whoever has the address can read that report until it ends.
+    """
+    try:
+        wanted = {"reportId": report_id, "lastsSeconds": moments.seconds(lasts)}
+    except ValueError as wrong:
+        raise Usage(f"--lasts: {wrong}") from wrong
+    told = call(common, "openReport", body=wanted, account=workspace)
+    if common.json:
+        show.as_json(told)
+        return
+    show.lines(told["url"])
+    if sys.stdout.isatty():
+        show.lines(f"It opens the report until {told['expiresAt']}.")
+        webbrowser.open(told["url"])
