@@ -10,6 +10,7 @@ from svc_http.cli import moments, show
 from svc_http.cli.failures import Usage
 from svc_http.cli.options import Common, Workspace
 from svc_http.cli.reach import call
+from svc_http.control.channel import Refused
 
 
 def report(
@@ -30,7 +31,10 @@ def report(
         wanted = {"reportId": report_id, "lastsSeconds": moments.seconds(lasts)}
     except ValueError as wrong:
         raise Usage(f"--lasts: {wrong}") from wrong
-    told = call(common, "openReport", body=wanted, account=workspace)
+    try:
+        told = call(common, "openReport", body=wanted, account=workspace)
+    except Refused as refused:
+        raise refused.saying(str(refused).replace("/lastsSeconds:", "--lasts:")) from refused
     if common.json:
         show.as_json(told)
         return

@@ -116,7 +116,7 @@ def _period(span: Period) -> str:
     """The days of a period, or, where it does not begin and end at midnight, its instants."""
     first, last = days(span.start, span.end)
     if any(at.timestamp() % 86_400 for at in (span.start, span.end)):
-        return f"{_moment(span.start)} to {_moment(span.end)}"
+        return f"{_moment(span.start).removesuffix(' UTC')} to {_moment(span.end)}"
     return _day(first) if first.date() == last.date() else f"{_day(first)} to {_day(last)}"
 
 

@@ -10,10 +10,11 @@ from openapi_spec_validator import validate
 
 from svc_core import problem
 from svc_core.problem import CATALOGUE
-from svc_http.requests import pages
+from svc_http.pages.markup import STATIC
+from svc_http.requests import kept, pages
 
 ORIGIN = "https://api.example.org"
-VENDOR = pages.STATIC / "vendor"
+VENDOR = STATIC / "vendor"
 
 
 @pytest.mark.parametrize(
@@ -179,6 +180,6 @@ def test_the_version_is_that_of_the_distribution(monkeypatch):
 
 
 def test_compression_is_reproducible():
-    page = pages.Page("text/plain", b"x" * 5_000)
+    page = kept.Page("text/plain", b"x" * 5_000)
     assert gzip.decompress(page.packed) == page.body
-    assert page.packed == pages.Page("text/plain", b"x" * 5_000).packed
+    assert page.packed == kept.Page("text/plain", b"x" * 5_000).packed
