@@ -48,39 +48,93 @@ _TABLE = """\
 # -- operations --------------------------------------------------------------------------------
 
 
+@frozen
+class InputWords:
+    """What is told of one input; code stands between backticks."""
+
+    name: str
+    place: str
+    type: str
+    required: bool
+    default: str
+    meaning: str
+
+
+@frozen
+class OperationWords:
+    """What is told of one operation, on whatever page; code stands between backticks."""
+
+    id: str
+    method: str
+    address: str
+    summary: str
+    description: str
+    facts: tuple[str, ...]
+    inputs: tuple[InputWords, ...]
+    body: str | None
+    failures: tuple[ProblemType, ...]
+
+
+def by_tag(
+    operations: Iterable[Operation[Any, Any]],
+) -> tuple[tuple[str, tuple[OperationWords, ...]], ...]:
+    """What is told of all operations, grouped by tag in the order of the catalogue."""
+    groups: dict[str, list[OperationWords]] = {}
+    for operation in operations:
+        groups.setdefault(operation.tag, []).append(_words(operation))
+    return tuple((tag, tuple(told)) for tag, told in groups.items())
+
+
 def operations_page(operations: Iterable[Operation[Any, Any]]) -> str:
-    """The Markdown page of all operations, grouped by tag in the order of the catalogue."""
-    catalogue = tuple(operations)
+    """The Markdown page of all operations."""
     blocks = ["# Operations", "Every operation with its inputs, its answers and its failures."]
-    for tag in dict.fromkeys(operation.tag for operation in catalogue):
+    for tag, told in by_tag(operations):
         blocks.append(f"## {tag}")
-        for operation in catalogue:
-            if operation.tag == tag:
-                blocks += _operation(operation)
+        for words in told:
+            blocks += _operation(words)
     return "\n\n".join(blocks) + "\n"
 
 
-def _operation(operation: Operation[Any, Any]) -> Iterator[str]:
-    yield f"### {operation.summary}"
-    yield f"`{operation.method} {operation.address}` (`{operation.id}`)"
-    yield operation.description
-    yield "\n".join(_facts(operation))
-    declared = inputs(operation.request)
-    if declared:
-        yield "\n".join([_TABLE, *map(_input, declared)])
-    if "body" in operation.examples:
-        yield _fenced(wire.to_json(operation.examples["body"]))
+def _operation(words: OperationWords) -> Iterator[str]:
+    yield f"### {words.summary}"
+    yield f"`{words.method} {words.address}` (`{words.id}`)"
+    yield words.description
+    codes = ", ".join(f"[`{kind.code}`](problems.md#{kind.slug})" for kind in words.failures)
+    yield "\n".join(f"- {fact}" for fact in (*words.facts, f"Failures: {codes}"))
+    if words.inputs:
+        yield "\n".join([_TABLE, *map(_row, words.inputs)])
+    if words.body is not None:
+        yield f"```json\n{words.body}\n```"
+
+
+def _row(item: InputWords) -> str:
+    required = "yes" if item.required else "no"
+    cells = (f"`{item.name}`", item.place, item.type, required, item.default, item.meaning)
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _words(operation: Operation[Any, Any]) -> OperationWords:
+    sent = operation.examples.get("body")
+    return OperationWords(
+        id=operation.id,
+        method=operation.method,
+        address=operation.address,
+        summary=operation.summary,
+        description=operation.description,
+        facts=tuple(_facts(operation)),
+        inputs=tuple(map(_input, inputs(operation.request))),
+        body=None if sent is None else _indented(wire.to_json(sent)),
+        failures=tuple(failures(operation)),
+    )
 
 
 def _facts(operation: Operation[Any, Any]) -> Iterator[str]:
-    yield f"- Access: {_access(operation)}"
-    yield f"- Success: {operation.success}, {_media(operation)}"
+    yield f"Access: {_access(operation)}"
+    yield f"Success: {operation.success}, {_media(operation)}"
     if operation.idempotency != "none":
-        yield f"- `Idempotency-Key`: {operation.idempotency}"
+        yield f"`Idempotency-Key`: {operation.idempotency}"
     if operation.takes_if_match:
-        yield "- `If-Match`: honoured"
-    codes = ", ".join(f"[`{kind.code}`](problems.md#{kind.slug})" for kind in failures(operation))
-    yield f"- Failures: {codes}"
+        yield "`If-Match`: honoured"
 
 
 def _access(operation: Operation[Any, Any]) -> str:
@@ -100,22 +154,11 @@ def _media(operation: Operation[Any, Any]) -> str:
     return ", ".join(f"`{offer.media_type}`" for offer in operation.media)
 
 
-def _input(item: Input) -> str:
+def _input(item: Input) -> InputWords:
     schema = Schemas("").of(item.annotation, "input")
     default = "" if item.default is UNSET else f"`{json.dumps(wire.to_json(item.default))}`"
-    cells = (
-        f"`{item.name}`",
-        item.place,
-        _type(schema),
-        "yes" if item.required else "no",
-        default,
-        _meaning(item),
-    )
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-def _meaning(item: Input) -> str:
-    return str(Schemas("").of(item.annotation, "input").get("description", item.doc))
+    meaning = str(schema.get("description", item.doc))
+    return InputWords(item.name, item.place, _type(schema), item.required, default, meaning)
 
 
 def _type(schema: Mapping[str, Any]) -> str:
@@ -151,7 +194,9 @@ class Deprecated:
 def deprecated_inputs(operations: Iterable[Operation[Any, Any]]) -> tuple[Deprecated, ...]:
     """The deprecated inputs of all operations."""
     return tuple(
-        Deprecated(item.name, f"{operation.method} {operation.address}", _instead(_meaning(item)))
+        Deprecated(
+            item.name, f"{operation.method} {operation.address}", _instead(_input(item).meaning)
+        )
         for operation in operations
         for item in inputs(operation.request)
         if operation.deprecated & {item.name, item.attribute}
@@ -197,12 +242,12 @@ def problems_page() -> str:
 
 def example(kind: ProblemType, *, base_url: str = EXAMPLE_ORIGIN) -> str:
     """The body of a problem of this type as its page shows it."""
-    return json.dumps(_body(kind, base_url), indent=2, ensure_ascii=False)
+    return _indented(_body(kind, base_url))
 
 
 def _body(kind: ProblemType, base_url: str) -> Any:
     return json.loads(problem.body(Problem(kind), base_url=base_url, request_id=EXAMPLE_REQUEST_ID))
 
 
-def _fenced(value: Any) -> str:
-    return f"```json\n{json.dumps(value, indent=2, ensure_ascii=False)}\n```"
+def _indented(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)

@@ -98,7 +98,12 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    shown: Mapping[str, Any] = {"day": _day, "moment": _moment, "period": _period, "clock": _clock}
+    shown: Mapping[str, Any] = {
+        "day": _day,
+        "moment": _moment,
+        "period": _period,
+        "clock": _clock,
+    }
     made.filters.update(shown)
     made.globals.update(service=openapi.TITLE)
     return made

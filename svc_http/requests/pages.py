@@ -71,6 +71,7 @@ class Pages:
             "/openapi.json": lambda: self._document(flat=False),
             "/openapi.flat.json": lambda: self._document(flat=True),
             "/docs": self._docs,
+            "/docs/try": self._trial,
             "/docs/deprecations": self._deprecations,
             "/llms.txt": self._llms,
         }
@@ -128,7 +129,11 @@ class Pages:
         return Page(JSON.media_type, _json(described))
 
     def _docs(self) -> Page:
-        main = _page("/docs", "docs", scalar=SCALAR[1:])
+        told = reference.by_tag(self._operations)
+        return Page(HTML.media_type, _page("/docs", "docs", groups=told))
+
+    def _trial(self) -> Page:
+        main = _page("/docs/try", "try", scalar=SCALAR[1:])
         settings = self._runtime.settings
         # The page may send trial requests to the service's own origins and nowhere else.
         reach = " ".join(dict.fromkeys(("'self'", settings.origin, settings.data_origin)))

@@ -193,7 +193,7 @@ def _luminance(colour):
 
 
 @pytest.mark.parametrize(
-    ("theme", "ink", "paper"), product(THEMES, ("ink", "muted", "link"), ("paper", "card"))
+    ("theme", "ink", "paper"), [*product(THEMES, ("ink", "muted", "link"), ("paper", "card"))]
 )
 def test_words_stand_out_from_what_they_stand_on(colours, theme, ink, paper):
     light, dark = sorted((_luminance(colours[theme][name]) for name in (ink, paper)), reverse=True)
