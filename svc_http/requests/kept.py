@@ -6,7 +6,7 @@ Rule: the compressed form is made with the page, and a browser that has either i
 import asyncio
 import gzip
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
@@ -83,7 +83,8 @@ def kept(make: Callable[[], Page]) -> Handler:
     made = cache(make)
 
     async def handler(exchange: Exchange, _values: Mapping[str, str]) -> None:
-        await give(exchange, made())
+        # Off the loop, because reading or making one for the first time takes long.
+        await give(exchange, await asyncio.to_thread(made))
 
     return handler
 
@@ -92,9 +93,12 @@ def files(folder: Path) -> list[Resource]:
     """Every file under `folder` that browsers may have, under `/static`, and the icon."""
     icon = STATIC.parent / ICON[1:]
     return [
-        Resource("/favicon.ico", {"GET": _file(icon)}),
+        Resource("/favicon.ico", {"GET": kept(partial(_read, icon))}),
         *(
-            Resource(f"/static/{path.relative_to(folder).as_posix()}", {"GET": _file(path)})
+            Resource(
+                f"/static/{path.relative_to(folder).as_posix()}",
+                {"GET": kept(partial(_read, path))},
+            )
             for path in sorted(folder.rglob("*"))
             if path.suffix in MEDIA_TYPES
         ),
@@ -104,11 +108,3 @@ def files(folder: Path) -> list[Resource]:
 @cache
 def _read(path: Path) -> Page:
     return Page(MEDIA_TYPES[path.suffix], path.read_bytes())
-
-
-def _file(path: Path) -> Handler:
-    async def handler(exchange: Exchange, _values: Mapping[str, str]) -> None:
-        # Off the loop, because reading and compressing a large file for the first time takes long.
-        await give(exchange, await asyncio.to_thread(_read, path))
-
-    return handler
