@@ -9,7 +9,8 @@ from cyclopts import Parameter
 from svc_http.cli import moments, show
 from svc_http.cli.failures import Usage
 from svc_http.cli.options import Common, Workspace
-from svc_http.cli.reach import call
+from svc_http.cli.reach import call, is_answering
+from svc_http.control import channel
 from svc_http.control.channel import Refused
 
 
@@ -39,6 +40,16 @@ def report(
         show.as_json(told)
         return
     show.lines(told["url"])
+    if not _is_served(common):
+        sys.stderr.write("svc: no server runs that could show it; start it: svc serve\n")
     if sys.stdout.isatty():
         show.lines(f"It opens the report until {told['expiresAt']}.")
         webbrowser.open(told["url"])
+
+
+def _is_served(common: Common) -> bool:
+    """Whether somebody answers at the address, as far as that can be seen from here."""
+    if common.named_server() is not None:
+        return True
+    settings = common.settings()
+    return settings.dsn is not None or is_answering(channel.address(settings.file))
