@@ -45,6 +45,7 @@ from svc_http.workers import (
     purge_deliveries,
     renew_secrets,
     schedule_loop,
+    speak,
     take_over,
 )
 from svc_http.workers.deliver import PURGE_ROWS_MAX as PURGE_DELIVERIES_MAX
@@ -178,6 +179,8 @@ async def _deliver(sender: Poster, runtime: Runtime) -> None:
 async def _speak(runtime: Runtime) -> None:
     failed = partial(runtime.journal.failure, "speech")
     recording = recorder(runtime.settings, runtime.storage, runtime.media)
+    if runtime.settings.dsn is None:
+        await speak.take_over(service_of(runtime))
     await speak_loop(service_of(runtime), recording, runtime.commits, failed)
 
 
