@@ -47,6 +47,7 @@ _RAW = attrgetter("raw")
 JSON = Representation("json", "application/json")
 NDJSON = Representation("ndjson", "application/x-ndjson")
 MARKDOWN = Representation("markdown", "text/markdown")
+HTML = Representation("html", "text/html")
 TEXT = Representation("text", "text/plain")
 UTF8_TEXT = f"{TEXT.media_type}; charset=utf-8"
 """What plain text is sent as: without a charset some readers would take it for Latin-1."""

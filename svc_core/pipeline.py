@@ -296,7 +296,7 @@ def _render_resource(
             body, media_type, fields = result.body, result.media_type, result.fields
         case _:
             raise AssertionError(f"{operation.id} returned {type(result).__name__}")
-    fleeting = isinstance(result, One) and result.fleeting
+    fleeting = isinstance(result, One | Content) and result.fleeting
     if result.tag is None:
         return Reply(200, media_type, body, fields)
     tag = tag_of(context, prepared.representation, result.tag)

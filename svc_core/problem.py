@@ -213,6 +213,8 @@ TARGET_NOT_IN_FORCE = ProblemType("TARGET_NOT_IN_FORCE", 409, "Target is not in 
     "Read the subject again and target a record in force.")
 TRANSITION_NOT_ALLOWED = ProblemType("TRANSITION_NOT_ALLOWED", 409,
     "Verdict does not follow from the present state", "Give one of the verdicts named in detail.")
+LINK_EXPIRED = ProblemType("LINK_EXPIRED", 410, "The address has ended",
+    "Ask for a new one where it came from: svc reports open REPORT_ID.")
 WATERMARK_GONE = ProblemType("WATERMARK_GONE", 410, "Watermark no longer valid",
     "Resynchronise and start without a watermark.")
 PRECONDITION_FAILED = ProblemType("PRECONDITION_FAILED", 412, "Resource changed",

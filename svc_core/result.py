@@ -78,9 +78,13 @@ class Redirect:
 
 @frozen
 class Content:
-    """A representation of its own (Markdown, plain text): its media type and bytes."""
+    """A representation of its own (Markdown, plain text, HTML): its media type and bytes.
+
+    A `fleeting` one ages by itself, as `One` does.
+    """
 
     media_type: str
     body: bytes
     tag: Tag | None = None
     fields: Fields = ()
+    fleeting: bool = False

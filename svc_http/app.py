@@ -26,7 +26,7 @@ from svc_http.media.pages import MediaPages
 from svc_http.media.places import media_of
 from svc_http.media.port import Media
 from svc_http.providers.speech import Speech
-from svc_http.requests import adapter
+from svc_http.requests import adapter, report_pages
 from svc_http.requests.dispatcher import Dispatcher
 from svc_http.requests.edge import Edge
 from svc_http.requests.pages import Pages
@@ -51,6 +51,7 @@ class Service(Starlette):
         resources = [
             *adapter.resources(operations, runtime),
             *Pages(operations, runtime).resources(),
+            *report_pages.resources(runtime),
         ]
         if runtime.media is not None:
             resources += MediaPages(runtime, runtime.media).resources()

@@ -5,13 +5,16 @@ name, without one this service gives it to whoever has a pass, and every pass en
 """
 
 import json
+from hashlib import sha256
 from typing import Annotated, Any, Literal
 
+import attrs
 from attrs import frozen
 
 from svc_core import canonical, passes, problem, wire
 from svc_core.constraints import Doc, Example
 from svc_core.operation import (
+    HTML,
     JSON,
     MARKDOWN,
     NDJSON,
@@ -28,8 +31,8 @@ from svc_core.operation import (
 )
 from svc_core.ports import Document
 from svc_core.problem import Problem
-from svc_core.recordings import load_report, shown
-from svc_core.reports import render, rules
+    """One report as compact JSON, as the agent's view, as Markdown, or as a page for people."""
+    document = await load_report(ctx, request.report_id)
 from svc_core.reports.rules import (
     AgentReport,
     AudioTextFacet,
@@ -110,18 +113,20 @@ async def list_reports(ctx: Context, request: ListReports) -> Page[ReportRow]:
 async def get_report(
     ctx: Context, request: GetReport
 ) -> One[ReportDetail] | One[AgentReport] | Content:
-    """One report as compact JSON, as the agent's view, or as Markdown."""
+    """One report as compact JSON, as the agent's view, as Markdown, or as a page for people."""
     document = await load_report(ctx, request.report_id)
     tag, wanted = document.tag, frozenset(given(request.include, ()))
-    is_markdown, is_view = ctx.format == MARKDOWN.format, not isinstance(request.view, Unset)
-    if wanted and (is_markdown or is_view):
-        reason = "include: is for the report as JSON, not for a view or Markdown"
+    is_json, is_view = ctx.format == JSON.format, not isinstance(request.view, Unset)
+    if wanted and (is_view or not is_json):
+        reason = "include: is for the report as JSON, not for a view, Markdown or HTML"
         raise Problem(problem.INVALID_PARAMETER, reason)
-    if not (is_markdown or is_view or wanted):
+    if is_json and not (is_view or wanted):
         return One(document.raw, tag)
     row, facets = REPORTS.decode(document.raw), await ctx.value(FACETS, request.report_id)
-    if is_markdown:
+    if ctx.format == MARKDOWN.format:
         return Content(_UTF8_MARKDOWN, facets.content.markdown.encode(), tag)
+    if ctx.format == HTML.format:
+        return await _page(ctx, row, facets)
     if is_view:
         return One(wire.dumps(rules.agent_view(row, facets)), (*tag, "agent"))
     audio = await audio_facet(ctx, request.report_id) if "audio" in wanted else None
@@ -129,6 +134,14 @@ async def get_report(
     if audio is None:
         return One(detail, (*tag, *sorted(wanted)))
     return One(detail, (*tag, *sorted(wanted), audio.url), fleeting=True)
+
+
+async def _page(ctx: Context, row: ReportRow, facets: ReportFacets) -> Content:
+    """The page; its tag is that of its bytes, as its markup is not of the report alone."""
+    audio = await audio_facet(ctx, row.id)
+    made = ctx.borrow(Typesetter).report(page.view(row, facets, audio))
+    digest = sha256(made.body).hexdigest()
+    return attrs.evolve(made, tag=(digest,), fleeting=audio is not None)
 
 
 async def get_signals(ctx: Context, request: GetFacet) -> Bare[SignalsFacet]:
@@ -225,6 +238,13 @@ Dockworkers at Antwerp joined the walkout. [1](#source-1)
 1. <a id="source-1"></a>[Antwerp dockworkers join walkout](<https://news.example.com/1>), \
 The Quayside Ledger, 2026-01-31
 """
+_HTML = """\
+<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Port strikes</title></head>
+<body><main><h1>Port strikes</h1><p>Dockworkers at Antwerp joined the walkout. ...</p></main></body>
+</html>
+"""
 _ITEM = "obs_65f1c0de8badf00d12345678"
 _INCIDENT = f"incident:{_ITEM}"
 _GRAPH = json.loads(f"""{{
@@ -289,7 +309,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description=(
             "Compact JSON; `include` adds the content, the sources, the signals, the graph or the "
             "audio. An expansion that was not asked for is absent, one that is unknown is null, "
-            "one that is empty is `[]`. `view=agent` gives a compact form for language models."
+            "one that is empty is `[]`. `view=agent` gives a compact form for language models. "
+            "As `text/html` it is a whole page to read, hear and print."
         ),
         request=GetReport,
         response=One[ReportDetail] | One[AgentReport],
@@ -297,9 +318,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         scopes=READ,
         auth="bearer-or-x402",
         tier=T4_PREMIUM_SINGLE,
-        media=(JSON, MARKDOWN),
+        media=(JSON, MARKDOWN, HTML),
         timeless=True,
-        examples={MARKDOWN.media_type: _MARKDOWN},
+        examples={MARKDOWN.media_type: _MARKDOWN, HTML.media_type: _HTML},
     ),
     Operation(
         id="getReportSignals",

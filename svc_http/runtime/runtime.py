@@ -18,9 +18,11 @@ from svc_core.host import Host
 from svc_core.ledger.signing_key import kept_signer, stored_signer
 from svc_core.pipeline import Site
 from svc_core.ports import SYSTEM, Ids, SharedUnavailable, Storage
+from svc_core.reports.page import Typesetter
 from svc_core.vault import VaultError
 from svc_http import system
 from svc_http.media.port import Media
+from svc_http.pages import markup
 from svc_http.providers.speech import Speech
 from svc_http.requests.gather import Gate, Principals
 from svc_http.requests.page_cache import PageCache
@@ -80,6 +82,7 @@ class Runtime:
             allow_erasure=frozenset(settings.allow_erasure),
             speaks=speech is not None,
             media_base_url=settings.media_base_url,
+            lends={Typesetter: markup.Typesetter(settings.origin)},
         )
         self.shared = in_memory(monotonic) if shared is None else shared
         counters = self.shared.counters

@@ -16,6 +16,8 @@ from svc_core.ledger.append.rules import check_new
 from svc_core.operation import Actor, Operation
 from svc_core.problem import CATALOGUE, Problem
 from svc_core.recordings import forget_audio
+from svc_core.reports import addresses
+from svc_core.reports.addresses import Opening
 from svc_core.result import Empty
 from svc_http.requests import turns
 
@@ -173,6 +175,14 @@ def _(stage):
 @gives(problem.FORBIDDEN)
 def _(stage):
     pipeline.check_role(catalog.LOCAL_OPERATIONS[0], Actor(""))
+
+
+@gives(problem.LINK_EXPIRED)
+def _(stage):
+    world = stage.shared
+    ended = Opening("wsp_a", "rpt_" + "7" * 24, world.clock())
+    token = addresses.seal(world.app.runtime.keyring, ended, bytes(12))
+    return world.get(f"{addresses.PATH}/{token}", None)
 
 
 @gives(problem.FOUR_EYES_REQUIRED)
