@@ -31,8 +31,9 @@ from svc_core.operation import (
 )
 from svc_core.ports import Document
 from svc_core.problem import Problem
-    """One report as compact JSON, as the agent's view, as Markdown, or as a page for people."""
-    document = await load_report(ctx, request.report_id)
+from svc_core.recordings import load_report, shown
+from svc_core.reports import page, render, rules
+from svc_core.reports.page import Typesetter
 from svc_core.reports.rules import (
     AgentReport,
     AudioTextFacet,
