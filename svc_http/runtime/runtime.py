@@ -107,6 +107,8 @@ class Runtime:
 
     def _make_gate(self, monotonic: Callable[[], float]) -> Gate:
         trusted = address.parse_trusted(self.settings.trusted_proxies)
+        if not self.settings.rate_limits:
+            return Gate(self.principals, trusted, MemoryLockouts(0))
         match self.shared:
             case Shared(counters=MemoryCounters(), lockouts=MemoryLockouts() as lockouts):
                 return Gate(self.principals, trusted, lockouts)

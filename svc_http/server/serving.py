@@ -18,6 +18,7 @@ import attrs
 from attrs import frozen
 
 from svc_core import accounts
+from svc_core.payments import NOBODY
 from svc_core.ports import SYSTEM
 from svc_http import app
 from svc_http.control.channel import Control, address
@@ -88,7 +89,12 @@ def run_demo(given: Settings, on_ready: OnReady) -> None:
     ):
         feeds = Path(folder) / "feeds"
         feeds.mkdir()
-        demo = attrs.evolve(_voiced(given), db=str(Path(folder) / "svc.db"), secret=None)
+        demo = attrs.evolve(
+            _voiced(given),
+            db=str(Path(folder) / "svc.db"),
+            secret=None,
+            x402_pay_to=given.x402_pay_to or NOBODY,
+        )
         _loop(checked(demo), on_ready, feeds)
 
 
