@@ -272,7 +272,18 @@ class Settings:
     request_log: Literal["all", "errors", "off"] = _setting(
         "all",
         "errors",
-        "Which requests leave a JSON line on stderr; `errors` are those of status 500 and above.",
+        "Which requests leave a JSON line in the log; `errors` are those of status 500 and above.",
+    )
+    log_level: Literal["info", "warning", "error"] = _setting(
+        "info",
+        "warning",
+        "The least that is logged: requests are `info`, those of status 500 and above `error`. The "
+        "demo logs `warning` at a terminal.",
+    )
+    log_file: str | None = _setting(
+        None,
+        "/var/log/svc.log",
+        "The file that the log is appended to; it may be moved away at any time. Default: stderr.",
     )
     workers: tuple[str, ...] = _setting(
         ("all",),

@@ -91,7 +91,7 @@ class Runtime:
         self.streams = Open()
         self.turns = Turns()
         self.metrics = Metrics()
-        self.journal = Journal(settings.request_log, process=number)
+        self.journal = Journal.of(settings, number)
         self.drain = asyncio.Event()
         self.is_started = False
         # The store has failed, and nobody has seen since that it takes a write (`/readyz` looks).
@@ -209,7 +209,7 @@ class Runtime:
         closing, self._closing = self._closing, ()
         for close in closing:
             await close()
-        self.journal.flush()
+        self.journal.close()
 
     async def _supervise(self, worker: Worker) -> None:
         while not self.drain.is_set():

@@ -79,6 +79,7 @@ def run(
         given.processes or 1,
         {"config": config, "flags": flags},
         seconds=hypercorn.Listening.keep_alive_timeout + 3 * given.graceful_seconds,
+        journal=Journal.of(given),
     )
     try:
         asyncio.run(kept.run(ready))

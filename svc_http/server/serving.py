@@ -8,6 +8,7 @@ Rule 3: what was opened is closed in the opposite order, whatever ended the run.
 import asyncio
 import ipaddress
 import socket
+import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
@@ -25,6 +26,7 @@ from svc_http.control.channel import Control, address
 from svc_http.control.lends import operator
 from svc_http.demo.seed import Seeded, seed
 from svc_http.providers import espeak
+from svc_http.runtime.journal import Level
 from svc_http.runtime.opening import (
     checked,
     fetcher,
@@ -91,6 +93,7 @@ def run_demo(given: Settings, on_ready: OnReady) -> None:
         feeds.mkdir()
         demo = attrs.evolve(
             _voiced(given),
+            log_level=_quiet(given),
             db=str(Path(folder) / "svc.db"),
             secret=None,
             x402_pay_to=given.x402_pay_to or NOBODY,
@@ -103,6 +106,12 @@ def _voiced(given: Settings) -> Settings:
     if given.speech == "none" and espeak.is_installed():
         return attrs.evolve(given, speech="espeak")
     return given
+
+
+def _quiet(given: Settings) -> Level:
+    """Somebody who reads the demo's key at a terminal is not to lose it among requests."""
+    is_seen = given.log_file is None and sys.stderr.isatty()
+    return "warning" if is_seen and given.log_level == "info" else given.log_level
 
 
 def _is_loopback(host: str) -> bool:
