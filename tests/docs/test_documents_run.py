@@ -9,7 +9,6 @@ something or stays in the foreground); its `svc` commands must still be ones tha
 import doctest
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -96,12 +95,11 @@ def folder(tmp_path: Path, root: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.needs("curl")
 @pytest.mark.parametrize("name", SESSIONS)
 def test_sessions_give_what_the_document_shows(
     name: str, documents: dict[str, str], folder: Path, demo: Any
 ) -> None:
-    if shutil.which("curl") is None:
-        pytest.skip("curl, which the documents use, is not installed")
     steps = _steps(documents[name].replace("127.0.0.1:8000", f"127.0.0.1:{demo.port}"))
     environment = {"PATH": f"{folder / 'bin'}:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
     if name == "docs/index.md":
