@@ -184,6 +184,12 @@ def test_every_line_to_try_works_as_it_is_printed(
                 capture_output=True, text=True, timeout=40, check=False, cwd=tmp_path,
             )  # fmt: skip
             assert (ran.returncode, ran.stdout.rpartition("\n")[2]) == (0, "200"), line
+        (export,) = (line.strip() for line in block.splitlines() if "export SVC_KEY" in line)
+        found = subprocess.run(
+            ["sh", "-c", f"{export}; {sys.executable} -m svc_http keys list --json"], env=environ,
+            capture_output=True, text=True, timeout=40, check=False, cwd=tmp_path,
+        )  # fmt: skip
+        assert json.loads(found.stdout)[0]["prefix"] in export
         commands = [line.strip() for line in block.splitlines() if "--server unix:" in line]
         assert len(commands) == 2
         for command in commands:
