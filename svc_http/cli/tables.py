@@ -3,7 +3,7 @@
 Rule 1: no line is wider than the terminal, and a row takes one line; without a width nothing is
         cut.
 Rule 2: what is one word, such as an id, a time or a number, is shown whole or not at all; texts
-        and addresses are cut with an ellipsis.
+        are cut with an ellipsis at their end, paths and addresses at their beginning.
 Rule 3: columns stand in the order of their weight: the last ones are left out first, and are
         named at the end. The one that names the row always stays.
 Rule 4: what is wrong with a row is told in full below it.
@@ -63,7 +63,7 @@ class Table:
 
     def _is_text(self, number: int) -> bool:
         cells = [row[number] for row in self.rows]
-        return any(" " in cell or cell_len(cell) > WORD_MAX for cell in cells)
+        return not all(map(_is_word, cells))
 
     def _fitted(self, width: int) -> dict[int, int]:
         """The columns that there is room for, each with its width; headings take several lines."""
@@ -84,13 +84,14 @@ class Table:
 
     def _blocks(self, width: int) -> Iterator[str]:
         for row, notes in zip(self.rows, self.notes, strict=True):
-            yield _cut(row[self.anchor], width)
+            anchor = row[self.anchor]
+            yield anchor if _is_word(anchor) else _cut(anchor, width)
             for number, cell in enumerate(row):
                 if number == self.anchor or cell in ("", "-"):
                     continue
                 heading = f"{GAP}{self.headings[number]}{GAP}"
                 room = width - len(heading)
-                if cell_len(cell) > room and " " not in cell and cell_len(cell) <= WORD_MAX:
+                if cell_len(cell) > room and _is_word(cell):
                     yield from (heading.rstrip(), INDENT + cell)
                 else:
                     yield heading + _cut(cell, room)
@@ -104,12 +105,18 @@ def _line(cells: Iterable[str], sizes: Iterable[int]) -> str:
     return GAP.join(fields).rstrip()
 
 
+def _is_word(text: str) -> bool:
+    """Whether it is shown whole, because it may be copied."""
+    return " " not in text and cell_len(text) <= WORD_MAX
+
+
 def _cut(text: str, room: int) -> str:
-    """The text in that room; one word is never cut, because it may be copied."""
-    is_word = " " not in text and cell_len(text) <= WORD_MAX
-    if is_word or cell_len(text) <= room:
+    """The text in that room; a path or an address keeps its end, which tells it from others."""
+    if cell_len(text) <= room:
         return text
-    return set_cell_size(text, max(room - 1, 0)).rstrip() + "…"
+    if " " in text or "/" not in text:
+        return set_cell_size(text, max(room - 1, 0)).rstrip() + "…"
+    return "…" + set_cell_size(text[::-1], max(room - 1, 0)).rstrip()[::-1]
 
 
 def _told(notes: Iterable[str], width: int | None) -> Iterator[str]:

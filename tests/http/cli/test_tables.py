@@ -83,6 +83,13 @@ def test_a_row_is_a_line_and_what_is_wrong_with_it_stands_below() -> None:
     assert all(row[3] in line for row, line in zip(rows[8:], piped[10:], strict=True))
 
 
+def test_what_is_cut_says_so() -> None:
+    rows = [["k" * 30, "disinformation", "/x" * 30], ["k", "a b " * 9, "x"]]
+    _, first, second = Table(("id", "topics", "place"), rows, [[], []]).lines(60)
+    assert first.split()[1:] == ["disinformati…", "…/x/x/x/x/x/x"]
+    assert second.endswith("a b a b a b…   x")
+
+
 def test_columns_without_room_are_left_out_from_the_end_and_named() -> None:
     row = ["2026-03-04T05:06:07Z", "opened", "x" * 30, "y" * 30, "clm_" + "0" * 24]
     table = Table(("at", "kind", "one thing", "other", "id"), [row], [[]], anchor=4)
