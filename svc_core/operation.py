@@ -424,7 +424,9 @@ class Operation(Generic[Req, Res]):
     `unit` says what it runs in: one unit of work that reads, one that writes, or several of its
     own. `svc GROUP VERB` runs it, and documents show it under the `tag` of its group; one without a
     verb is run by a command that stands by hand.
-    `columns` are the members of a row that a table shows, as paths with dots.
+    `columns` are the members of a row that a table shows, as paths with dots, those of most weight
+    first: a narrow terminal leaves out the last. `notes` are those that say what is wrong with a
+    row; they are told below it.
     A `local` one has no route: the control socket, the command line and the dashboard run it, for
     the operator and for those of its `roles`; its request class is its JSON object itself.
     One that is bound to the `system` works on what belongs to no tenant.
@@ -463,6 +465,7 @@ class Operation(Generic[Req, Res]):
     tag: str = field()
     verb: str = ""
     columns: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     local: bool = False
     roles: frozenset[str] = frozenset()
     unit: Literal["read", "write", "several"] = field()

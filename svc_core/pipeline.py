@@ -58,7 +58,7 @@ class Reply:
     """A finished answer: its status, media type (None without a body), bytes and own headers.
 
     A `fleeting` one ages by itself and is made anew for every request. The body of one with a
-    `stream` is yet to come, from there. `failed` is what a `Page` says of itself.
+    `stream` is yet to come, from there. `failed` is what the result says of itself.
     """
 
     status: int
@@ -297,8 +297,9 @@ def _render_resource(
         case _:
             raise AssertionError(f"{operation.id} returned {type(result).__name__}")
     fleeting = isinstance(result, One | Content) and result.fleeting
+    failed = isinstance(result, One) and result.failed
     if result.tag is None:
-        return Reply(200, media_type, body, fields)
+        return Reply(200, media_type, body, fields, failed=failed)
     tag = tag_of(context, prepared.representation, result.tag)
     headers = (*fields, ("ETag", tag))
     if operation.method == "GET":

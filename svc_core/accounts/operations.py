@@ -718,7 +718,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "List the keys, newest first, without their secrets",
         _list_keys,
         unit="read",
-        columns=("id", "name", "prefix", "status", "plan", "workspaceId", "expiresAt"),
+        columns=("id", "name", "status", "plan", "prefix", "expiresAt", "workspaceId"),
     ),
     _local(
         "getKey",

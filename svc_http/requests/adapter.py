@@ -6,7 +6,7 @@ inputs; then what needs no storage; then the body is read; then one unit of work
 
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import attrs
 
@@ -45,19 +45,25 @@ class Endpoint:
         declared = declaration(operation)
         self._operation = operation
         self._runtime = runtime
+        self._paywall = Paywall.of(operation, settings)
         self._access = OperationAccess(
             scopes=operation.scopes,
-            auth=operation.auth,
+            auth=self._auth(),
             binding=operation.binding,
             pool=operation.pool if settings.rate_limits else "none",
         )
         self._uncounted = attrs.evolve(self._access, pool="none")
-        self._paywall = Paywall.of(operation, settings)
         self._reads_body = declared.reads_body
         self._is_remembered = operation.timeless and not operation.writes
         self._id = operation.id
         self._varying = tuple(name.encode() for name in declared.fields)
         self._deprecation = respond.deprecation(settings)
+
+    def _auth(self) -> Literal["bearer", "bearer-or-x402", "public"]:
+        """What it takes here: where nobody is paid, only a key helps."""
+        is_payable = self._paywall is not None
+        declared = self._operation.auth
+        return "bearer" if declared == "bearer-or-x402" and not is_payable else declared
 
     def __call__(self, exchange: Exchange, values: Mapping[str, str]) -> Awaitable[None]:
         """The answer to one exchange, to be awaited.

@@ -94,7 +94,7 @@ class Runtime:
         self.streams = Open()
         self.turns = Turns()
         self.metrics = Metrics()
-        self.journal = Journal(settings.request_log, process=number)
+        self.journal = Journal.of(settings, number)
         self.drain = asyncio.Event()
         self.is_started = False
         # The store has failed, and nobody has seen since that it takes a write (`/readyz` looks).
@@ -110,6 +110,8 @@ class Runtime:
 
     def _make_gate(self, monotonic: Callable[[], float]) -> Gate:
         trusted = address.parse_trusted(self.settings.trusted_proxies)
+        if not self.settings.rate_limits:
+            return Gate(self.principals, trusted, MemoryLockouts(0))
         match self.shared:
             case Shared(counters=MemoryCounters(), lockouts=MemoryLockouts() as lockouts):
                 return Gate(self.principals, trusted, lockouts)
@@ -210,7 +212,7 @@ class Runtime:
         closing, self._closing = self._closing, ()
         for close in closing:
             await close()
-        self.journal.flush()
+        self.journal.close()
 
     async def _supervise(self, worker: Worker) -> None:
         while not self.drain.is_set():

@@ -19,6 +19,7 @@ from svc_http.fetch import Fetcher
 from svc_http.fetch.post import Poster
 from svc_http.media.places import media_of
 from svc_http.providers.speech import Speech
+from svc_http.runtime.journal import LogFile
 from svc_http.runtime.opening import (
     Store,
     Unusable,
@@ -36,7 +37,7 @@ from svc_http.runtime.secret import secured
 from svc_http.runtime.service import Service
 from svc_http.runtime.uses import uses_loop
 from svc_http.server import hypercorn
-from svc_http.settings import Settings
+from svc_http.settings import Settings, SettingsError
 from svc_http.shared import Shared
 from svc_http.storage import StoreBusy
 from svc_http.workers import (
@@ -63,12 +64,24 @@ PURGE_SECONDS = 600.0
 PURGE_ROWS_MAX = 1_000  # in one transaction, so that no request waits long for it
 
 
+def _check_log(given: Settings) -> None:
+    if given.log_file is None:
+        return
+    try:
+        LogFile(given.log_file)().close()
+    except OSError as refused:
+        why = f"{given.log_file} cannot be written: {refused.strerror}"
+        raise SettingsError(f"setting 'log_file': {why}; choose another") from refused
+
+
 async def own_store(given: Settings, shared: Shared) -> Store:
     """The store, once a command that has it gives it back; a server keeps it longer than this.
 
     Raises:
         StoreBusy, Unusable: as `open_store`.
+        SettingsError: the log cannot be written.
     """
+    _check_log(given)
     deadline = system.monotonic() + PATIENCE_SECONDS
     while True:
         try:
