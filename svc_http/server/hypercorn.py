@@ -22,8 +22,14 @@ from hypercorn.asyncio.worker_context import WorkerContext
 from hypercorn.config import Config
 from hypercorn.utils import wrap_app
 
+from svc_core.access import address
 from svc_http.app import Service
+from svc_http.requests.load import Room
 from svc_http.runtime.runtime import Runtime
+
+FILES_BESIDE = 124
+"""Files and sockets that are open beside the connections: the store, the control socket, and what
+workers fetch and send, at most some fifty at once."""
 
 OnReady = Callable[[str, int], None]
 """Told the address once connections are answered."""
@@ -128,7 +134,8 @@ async def serve(
     patience = runtime.settings.graceful_seconds
     made = Listening()
     made.origin, made.unread = runtime.settings.origin, service.edge.unread
-    connections = _Connections(service, made, takes)
+    most = affordable(runtime.settings.connections_max)
+    connections = _Connections(service, made, takes, most)
     async with service.router.lifespan_context(service):
         server = await asyncio.start_server(connections.take, sock=listening, backlog=made.backlog)
         try:
@@ -151,12 +158,15 @@ async def serve(
 class _Connections:
     """The connections of one server, each a task of Hypercorn's."""
 
-    def __init__(self, service: Service, made: Listening, takes: type[TCPServer]) -> None:
+    def __init__(
+        self, service: Service, made: Listening, takes: type[TCPServer], most: int
+    ) -> None:
         self._app = wrap_app(service, made.wsgi_max_body_size, "asgi")  # type: ignore[arg-type]
         self._made = made
         self._takes = takes
         self._context = WorkerContext(None)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._room: Room[TCPServer] = Room(most, _is_idle)
 
     async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve a connection to its end."""
@@ -166,7 +176,15 @@ class _Connections:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         loop = asyncio.get_running_loop()
-        await self._takes(self._app, loop, self._made, self._context, {}, reader, writer)
+        one = self._takes(self._app, loop, self._made, self._context, {}, reader, writer)
+        peer = writer.get_extra_info("peername") or ("",)
+        gone = self._room.enter(one, address.block(str(peer[0])))
+        if gone is not None:
+            gone.writer.transport.abort()
+        try:
+            await one
+        finally:
+            self._room.leave(one)
 
     async def left(self, seconds: float) -> None:
         """Wait until all of them have come to their end, at most so long."""
@@ -181,6 +199,30 @@ class _Connections:
         for task in late:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
+
+
+def _is_idle(connection: TCPServer) -> bool:
+    """Whether no request is under way on a connection, as far as Hypercorn's protocols tell."""
+    protocol = getattr(getattr(connection, "protocol", None), "protocol", None)
+    return not (getattr(protocol, "stream", None) or getattr(protocol, "streams", None))
+
+
+def affordable(wanted: int) -> int:
+    """So many connections, or as many as this process may have files for, at least one.
+
+    Where the system lets it, the process allows itself as many files as that takes.
+    """
+    try:
+        import resource  # noqa: PLC0415 - there is none on Windows
+    except ImportError:
+        return wanted
+    needed = wanted + FILES_BESIDE
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    unlimited = resource.RLIM_INFINITY
+    if soft != unlimited and soft < needed:
+        soft = needed if hard == unlimited else min(needed, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return wanted if soft == unlimited else max(1, min(wanted, soft - FILES_BESIDE))
 
 
 def drain_on_signals(runtime: Runtime) -> None:

@@ -304,12 +304,12 @@ def test_more_requests_than_can_be_worked_on_are_told_to_come_again(make_house):
     key = house.key()
     answers = house.asks([("GET", "/api/v1/notes"), *[("GET", "/livez")] * 3], key)
     assert {answer.status_code for answer in answers} == {200}
-    house.service.edge.in_flight = 2
+    house.service.runtime.load.in_flight = 2
     busy = house.ask("GET", "/api/v1/notes", key)
     assert (busy.status_code, busy.json()["code"]) == (503, "OVERLOADED")
     assert busy.headers["retry-after"] == "1"
     assert house.ask("GET", "/livez").status_code == 200
-    house.service.edge.in_flight = 0
+    house.service.runtime.load.in_flight = 0
     assert house.ask("GET", "/api/v1/notes", key).status_code == 200
 
 
@@ -331,9 +331,9 @@ def test_one_of_several_services_that_stops_answers_and_ends_its_connections(mak
         answer = house.ask("GET", path, key)
         assert answer.status_code == (404 if path == "/none" else 200)
         assert answer.headers["connection"] == "close"
-    house.service.edge.in_flight = 2
+    house.service.runtime.load.in_flight = 2
     assert house.ask("GET", "/api/v1/notes", key).json()["code"] == "OVERLOADED"
-    house.service.edge.in_flight = 0
+    house.service.runtime.load.in_flight = 0
 
 
 class Filled(MemoryStorage):
@@ -364,6 +364,7 @@ def test_a_full_disk_shows_where_readiness_is_asked_until_something_can_be_writt
     told = [line for line in house.log.lines if line["event"] == "storage"]
     assert ["traceback" in line for line in told] == [True]
     for _ in range(2):
+        house.ticks += 1
         refused(house.ask("GET", "/readyz"), problem.STORAGE_UNAVAILABLE)
         assert house.ask("GET", "/livez").status_code == 200
         assert house.ask("GET", "/api/v1/notes", key).status_code == 200
@@ -372,6 +373,7 @@ def test_a_full_disk_shows_where_readiness_is_asked_until_something_can_be_writt
         (False, True)
     ] * 2
     storage.is_full = False
+    house.ticks += 1
     assert house.ask("GET", "/readyz").status_code == 200
     version = storage.version
     assert house.ask("GET", "/readyz").status_code == 200
