@@ -265,10 +265,10 @@ class Settings:
     connections_max: int = _setting(
         CONNECTIONS_MAX,
         "4000",
-        "How many connections are open at once in each process. For one more the oldest is closed "
-        "of the address that has the most, an idle one if there is any. Fewer where the system "
-        "allows the process fewer files.",
-        read=integer(1, 100_000),
+        "How many connections are open at once in each process, half of them such as a key was "
+        "used over. For one more the oldest is closed of the address that has the most. Fewer "
+        "where the system allows the process fewer files.",
+        read=integer(2, 100_000),
     )
     graceful_seconds: int = _setting(
         5,

@@ -34,6 +34,9 @@ PART_BYTES = 128 * 1024
 """The most of an answer that is handed on at once: more than most have, so that they leave in one
 write, and the most memory that a client which does not read it can hold."""
 
+VOUCH = "svc.vouch"
+"""The name in a connection's state (ASGI) of what hears that a key was let in over it."""
+
 ABORTED = 499
 """The status in the log when the client left before its answer."""
 
@@ -124,6 +127,15 @@ class Exchange:
         self.path: str = scope["path"]
         self.query: bytes = scope["query_string"]
         self.fields: dict[bytes, bytes] = dict(scope["headers"])
+
+    # -- the connection ------------------------------------------------------------------------
+
+    def vouch(self) -> None:
+        """Tell the server below, where it wants to know, that a key was let in over the
+        connection."""
+        heard = self.scope.get("state")
+        if heard and VOUCH in heard:
+            heard[VOUCH]()
 
     # -- the working slot ----------------------------------------------------------------------
 
@@ -262,11 +274,13 @@ class Exchange:
 
     async def _all_but_the_last_part(self, body: bytes) -> bytes:
         """Send a long body; what is left of it for the end."""
-        *parts, last = (body[at : at + PART_BYTES] for at in range(0, len(body), PART_BYTES))
-        for part in parts:
+        begun = 0
+        while len(body) - begun > PART_BYTES:
+            part = body[begun : begun + PART_BYTES]
             await self._pass_on({"type": "http.response.body", "body": part, "more_body": True})
+            begun += PART_BYTES
         self.sending_since = system.monotonic()
-        return last
+        return body[begun:]
 
     async def begin(self, status: int, headers: list[Header]) -> None:
         """Send the head of an answer whose body comes in parts."""

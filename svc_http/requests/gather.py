@@ -224,6 +224,7 @@ class Gate:
     def _granted(self, exchange: Exchange, facts: Facts, grant: Grant, now: datetime) -> Grant:
         if facts.principal is not None:
             self.uses.note(facts.principal.key.id, now)
+            exchange.vouch()
         exchange.limit_headers = grant.headers
         return grant
 

@@ -2,8 +2,9 @@
 
 Rule 1: a working slot is held while this service works on a request, and never while it waits for
         the client: for the body, for the answer to be read, for what is sent on after a refusal.
-Rule 2: whoever waits for a client has a place in a room. Whoever comes gets one; where there are
-        more than the room has, whoever holds the most gives up the one held longest.
+Rule 2: whoever waits for a client has a place in a room. Whoever comes gets one; where that is one
+        more than the room has, the one held longest is given up for it: by whoever holds more
+        than a few and the most, else by whoever it is.
 Rule 3: a caller's share is counted by address and by key. An honest request has its place for
         moments, so what is given up is what does not move.
 """
@@ -20,8 +21,11 @@ LINGERING_MAX = 64
 """Refusals at once of which the rest of the request is still read: whoever speaks on after that
 loses a refusal at worst, and nobody a working slot."""
 
+FEW = 16
+"""Places that nobody is blamed for: more than a browser or a client's pool holds at once."""
+
 SEARCHED_MAX = 1_000
-"""Places of one caller that are looked at to find one which can be spared."""
+"""Places that are looked at to find one which can be spared."""
 
 
 class Room(Generic[P]):
@@ -36,19 +40,19 @@ class Room(Generic[P]):
     def __len__(self) -> int:
         return len(self._held)
 
-    def enter(self, place: P, *shares: str) -> P | None:
-        """Take a place, which counts in each of these shares; the one that is given up for it.
+    def __contains__(self, place: object) -> bool:
+        return place in self._held
 
-        It is of the largest share: one that can be spared, else the one held longest.
-        """
+    def enter(self, place: P, *shares: str) -> P | None:
+        """Take a place, which counts in each of these shares; the one that is given up for it."""
         self._held[place] = shares
         for share in shares:
             self._shares.setdefault(share, {})[place] = None
         if len(self._held) <= self._most:
             return None
         largest = max(self._shares.values(), key=len)
-        oldest = next(iter(largest))
-        gone = next(filter(self._is_spare, islice(largest, SEARCHED_MAX)), oldest)
+        crowd = largest if len(largest) > FEW else self._held
+        gone = next(filter(self._is_spare, islice(crowd, SEARCHED_MAX)), next(iter(crowd)))
         self.leave(gone)
         return gone
 

@@ -7,6 +7,9 @@ Rule 3: SIGTERM drains first: streams are told to end, workers begin nothing mor
 Rule 4: where other processes serve the same socket, it drains in another way: no connection is
         taken any more, what comes over those that are open is answered and ends them, and one
         that is quiet is closed when it always is, after its keep-alive time.
+Rule 5: whoever connects is let in. Where that is one connection too many, the oldest is closed of
+        the address that has the most. Half of the places are for those over which a key was let
+        in, so that no stranger costs a client its connection; there an idle one goes first.
 """
 
 import asyncio
@@ -15,6 +18,7 @@ import signal
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import hypercorn.protocol
 from hypercorn.asyncio.tcp_server import TCPServer
@@ -24,6 +28,7 @@ from hypercorn.utils import wrap_app
 
 from svc_core.access import address
 from svc_http.app import Service
+from svc_http.requests.exchange import VOUCH
 from svc_http.requests.load import Room
 from svc_http.runtime.runtime import Runtime
 
@@ -166,7 +171,8 @@ class _Connections:
         self._takes = takes
         self._context = WorkerContext(None)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._room: Room[TCPServer] = Room(most, _is_idle)
+        self._strangers: Room[TCPServer] = Room(-(-most // 2))
+        self._clients: Room[TCPServer] = Room(-(-most // 2), _is_idle)
 
     async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve a connection to its end."""
@@ -176,15 +182,23 @@ class _Connections:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         loop = asyncio.get_running_loop()
-        one = self._takes(self._app, loop, self._made, self._context, {}, reader, writer)
         peer = writer.get_extra_info("peername") or ("",)
-        gone = self._room.enter(one, address.block(str(peer[0])))
-        if gone is not None:
-            gone.writer.transport.abort()
+        block = address.block(str(peer[0]))
+        state: dict[str, Any] = {}
+        one = self._takes(self._app, loop, self._made, self._context, state, reader, writer)
+
+        def vouch() -> None:
+            if one in self._strangers:
+                self._strangers.leave(one)
+                _close(self._clients.enter(one, block))
+
+        state[VOUCH] = vouch
+        _close(self._strangers.enter(one, block))
         try:
             await one
         finally:
-            self._room.leave(one)
+            self._strangers.leave(one)
+            self._clients.leave(one)
 
     async def left(self, seconds: float) -> None:
         """Wait until all of them have come to their end, at most so long."""
@@ -199,6 +213,11 @@ class _Connections:
         for task in late:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
+
+
+def _close(connection: TCPServer | None) -> None:
+    if connection is not None:
+        connection.writer.transport.abort()
 
 
 def _is_idle(connection: TCPServer) -> bool:
