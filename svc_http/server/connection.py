@@ -30,7 +30,7 @@ from svc_http import system
 from svc_http.requests.exchange import LINGER_BYTES, LINGER_SECONDS, SLOW_SECONDS, V1, Header
 from svc_http.requests.load import LINGERING_MAX
 from svc_http.server import internals
-from svc_http.server.hypercorn import Listening
+from svc_http.server.hypercorn import Listening, drop
 
 _REFUSALS = {
     400: problem.BAD_REQUEST,
@@ -375,10 +375,11 @@ class Socket(TCPServer):
 
     async def _close(self) -> None:
         # What was written stays with the socket until it is read, which may be never.
-        with suppress(OSError, TimeoutError):
-            async with asyncio.timeout(SLOW_SECONDS):
+        with suppress(OSError):
+            async with asyncio.timeout(SLOW_SECONDS) as limit:
                 await super()._close()
-        self.writer.transport.abort()
+            if limit.expired():
+                drop(self.writer)
 
 
 @lru_cache(maxsize=4)

@@ -16,6 +16,7 @@ import asyncio
 import errno
 import signal
 import socket
+import struct
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -190,15 +191,19 @@ class _Connections:
         def vouch() -> None:
             if one in self._strangers:
                 self._strangers.leave(one)
-                _close(self._clients.enter(one, block))
+                self._part_from(self._clients.enter(one, block))
 
         state[VOUCH] = vouch
-        _close(self._strangers.enter(one, block))
+        self._part_from(self._strangers.enter(one, block))
         try:
             await one
         finally:
             self._strangers.leave(one)
             self._clients.leave(one)
+
+    def _part_from(self, one: TCPServer | None) -> None:
+        if one is not None:
+            drop(one.writer)
 
     async def left(self, seconds: float) -> None:
         """Wait until all of them have come to their end, at most so long."""
@@ -215,9 +220,15 @@ class _Connections:
         await asyncio.gather(*late, return_exceptions=True)
 
 
-def _close(connection: TCPServer | None) -> None:
-    if connection is not None:
-        connection.writer.transport.abort()
+def drop(writer: asyncio.StreamWriter) -> None:
+    """End a connection at once. What was written and not read is forgotten, by the system too,
+    which would keep it for minutes."""
+    transport = writer.transport
+    if transport.get_write_buffer_size() or not transport.is_closing():  # it has its socket still
+        with suppress(OSError):
+            made = writer.get_extra_info("socket")
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    transport.abort()
 
 
 def _is_idle(connection: TCPServer) -> bool:

@@ -340,8 +340,10 @@ class Filled(MemoryStorage):
     """A store on a disk that is full while it is told so: all of it can be read."""
 
     is_full = False
+    trials = 0
 
     async def write(self, tenant, unit):
+        self.trials += 1
         if self.is_full:
             raise StorageUnavailable("SQLITE_FULL: database or disk is full")
         return await super().write(tenant, unit)
@@ -378,6 +380,21 @@ def test_a_full_disk_shows_where_readiness_is_asked_until_something_can_be_writt
     version = storage.version
     assert house.ask("GET", "/readyz").status_code == 200
     assert storage.version == version
+
+
+@pytest.mark.parametrize(("is_full", "status"), [(False, 200), (True, 503)])
+def test_readiness_is_looked_at_once_for_all_who_ask(make_house, is_full, status):
+    storage = Filled(make_house().service_collections)
+    house = make_house(parts={"storage": storage})
+    house.service.runtime.is_doubted, storage.is_full = True, is_full
+    for seconds, trials in ((0, 1), (0.9, 1), (0.1, 2 if is_full else 1)):
+        house.ticks += seconds
+        answers = house.asks([("GET", "/readyz")] * 20)
+        assert {answer.status_code for answer in answers} == {status}
+        assert storage.trials == trials
+    house.service.runtime.journal.flush()
+    told = [line for line in house.log.lines if line["event"] == "storage"]
+    assert len(told) == (2 if is_full else 0)
 
 
 def test_quiet_comes_when_the_last_request_has_ended(house):
