@@ -94,7 +94,8 @@ class Edge:
             # and the next request finds their memory warm.
             del scope["svc"]
             del self._open[exchange]
-            exchange.rest()
+            if exchange.is_working:
+                exchange.rest()
             if self._is_quiet is not None and not self._open:
                 self._is_quiet.set()
             seconds = system.monotonic() - exchange.started
