@@ -60,8 +60,13 @@ class Service(Starlette):
         self.edge = Edge(self.router.app, runtime)
         runtime.metrics.gauge(
             "svc_requests_in_flight",
-            "Requests being worked on, this one included.",
-            lambda: self.edge.in_flight,
+            "Requests being worked on, this one included; not those that wait for their client.",
+            lambda: runtime.load.in_flight,
+        )
+        runtime.metrics.gauge(
+            "svc_requests_open",
+            "Requests that have come and not ended, streams and slow clients included.",
+            lambda: self.edge.under_way,
         )
         runtime.metrics.gauge(
             "svc_counters_up",

@@ -58,6 +58,9 @@ WORKERS = ("ingest", "schedule", "deliver", "speak", "automations")
 PROCESSES_MAX = 64
 """More of them than any machine has processors to give."""
 
+CONNECTIONS_MAX = 900
+"""Most systems let a process open 1,024 files; the rest is for those beside the connections."""
+
 _MIB = 1024 * 1024
 
 
@@ -260,8 +263,17 @@ class Settings:
     in_flight_max: int = _setting(
         200,
         "200",
-        "How many requests are worked on at once; more get 503 OVERLOADED.",
+        "How many requests are worked on at once; more get 503 OVERLOADED. Those that wait for "
+        "their client, to send a body or to read an answer, do not count.",
         read=integer(1, 100_000),
+    )
+    connections_max: int = _setting(
+        CONNECTIONS_MAX,
+        "4000",
+        "How many connections are open at once in each process, half of them such as a key was "
+        "used over. For one more the oldest is closed of the address that has the most. Fewer "
+        "where the system allows the process fewer files.",
+        read=integer(2, 100_000),
     )
     graceful_seconds: int = _setting(
         5,

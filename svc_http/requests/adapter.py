@@ -141,7 +141,7 @@ class Endpoint:
             drain=runtime.drain,
             origin=runtime.origin,
         )
-        with runtime.streams.one(actor.key_id or ""):
+        with runtime.streams.one(actor.key_id or "", runtime.gate.block(exchange)):
             await respond.begin(exchange, answer)
             await flow.run()
 

@@ -16,21 +16,19 @@ from typing import Any, Final
 from svc_core import media, openapi, problem, reference
 from svc_core.media import Representation
 from svc_core.operation import JSON, Operation
-from svc_core.ports import BASE_V1, BASE_V2, SYSTEM, Answer, Transaction
+from svc_core.ports import BASE_V1, BASE_V2
 from svc_core.problem import CATALOGUE, Problem, ProblemType
 from svc_http.pages.markup import HTML, POLICY, STATIC, render, root
 from svc_http.requests.dispatcher import Handler, Resource
 from svc_http.requests.exchange import Exchange, busy
 from svc_http.requests.kept import COMMON, CSP, Page, files, give, kept
+from svc_http.requests.readiness import Readiness
 from svc_http.runtime import metrics
 from svc_http.runtime.runtime import Runtime
 
 SCALAR: Final = "/static/vendor/scalar-1.46.4/standalone.js"
 
 _TEXT: Final = "text/plain; charset=utf-8"
-
-TRIAL_BYTES: Final = 32 * 1024
-"""What is written to see whether the store takes it: more than a page of it can have free."""
 
 _NOT_KEPT: Final = (b"cache-control", b"no-store")
 
@@ -59,6 +57,7 @@ class Pages:
     def __init__(self, operations: Sequence[Operation[Any, Any]], runtime: Runtime) -> None:
         self._operations = operations
         self._runtime = runtime
+        self._readiness = Readiness(runtime)
         self._origin = runtime.origin
         self._index_page = cache(self._made_index)
         self._problems_page = cache(self._made_problems)
@@ -224,27 +223,14 @@ class Pages:
         await _state(exchange, JSON.media_type, b'{"status":"live"}')
 
     async def _readyz(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
-        """Ready means that the store answers and, where it has failed, that it takes a write again.
-
-        A disk that is full lets everything be read: that it has room again is seen by writing
-        what has no room in the pages that are there already.
-        """
-        runtime = self._runtime
-        if runtime.refuses:
+        if self._runtime.refuses:
             raise busy(problem.SHUTTING_DOWN)
-        if runtime.is_doubted:
-            trial = Answer(b"", 204, (), runtime.ids.random(TRIAL_BYTES), runtime.now())
-            await runtime.storage.write(SYSTEM, lambda tx: tx.answers.put("readyz", "", trial))
-            runtime.is_doubted = False
-        await runtime.storage.read(SYSTEM, _touch)
+        exchange.rest()
+        await self._readiness.judge()
         await _state(exchange, JSON.media_type, b'{"status":"ready"}')
 
     async def _metrics(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
         await _state(exchange, metrics.MEDIA_TYPE, self._runtime.metrics.exposition())
-
-
-async def _touch(tx: Transaction) -> None:
-    await tx.changes.head()
 
 
 def _status(kind: ProblemType) -> int:

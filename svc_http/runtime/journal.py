@@ -10,7 +10,7 @@ Rule 5: a log that cannot be written (a full disk, a pipe that nobody reads) har
         no worker: its lines are lost, and how many is told once it can be written again.
 Rule 6: a file that was moved away, as logrotate does, is opened anew.
 
-Why not structlog: docs/adr/0022-a-log-line-is-composed-late.md.
+Why not structlog: docs/adr/0023-a-log-line-is-composed-late.md.
 """
 
 import asyncio

@@ -25,6 +25,7 @@ from svc_http.media.port import Media
 from svc_http.pages import markup
 from svc_http.providers.speech import Speech
 from svc_http.requests.gather import Gate, Principals
+from svc_http.requests.load import Load
 from svc_http.requests.page_cache import PageCache
 from svc_http.requests.streams import Open
 from svc_http.requests.tallied import SharedGate
@@ -72,6 +73,7 @@ class Runtime:
         self.settings = settings
         self.storage = storage
         self.now = now
+        self.monotonic = monotonic
         self.ids = ids
         self.plans = plan_table or plans.PRESETS[settings.plans]
         self.keyring = keyring(settings.secret, settings.secret_previous)
@@ -92,6 +94,7 @@ class Runtime:
         self.pages = PageCache()
         self.commits = Commits(storage)
         self.streams = Open()
+        self.load = Load(settings.in_flight_max, self.gate.block)
         self.turns = Turns()
         self.metrics = Metrics()
         self.journal = Journal.of(settings, number)

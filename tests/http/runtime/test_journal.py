@@ -8,6 +8,7 @@ import json
 import pytest
 
 from svc_http.requests.exchange import Exchange
+from svc_http.requests.load import Load
 from svc_http.runtime.journal import LINES_MAX, Journal, scrub
 from svc_http.settings import Settings
 
@@ -22,7 +23,7 @@ def exchange(status=200, route="/api/v1/notes"):
         "type": "http", "method": "GET", "path": "/secret/path", "query_string": b"secret=1",
         "headers": [(b"authorization", b"Bearer secret")],
     }  # fmt: skip
-    made = Exchange(scope, None, None, 10)
+    made = Exchange(scope, None, None, 10, Load(1, str))
     made.status, made.route = status, route
     return made
 
