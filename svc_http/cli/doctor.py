@@ -18,10 +18,11 @@ from svc_http.cli.failures import REFUSED
 from svc_http.cli.options import Common
 from svc_http.cli.reach import is_answering
 from svc_http.control import channel
-from svc_http.runtime.opening import Unusable, open_shared
+from svc_http.runtime.opening import open_shared
 from svc_http.server.hypercorn import PortBusy, listen
 from svc_http.settings import MEMORY, Settings, SettingsError
 from svc_http.settings_text import shown
+from svc_http.storage.errors import Unusable
 from svc_http.storage.sqlite import has_wal_reset_fault
 
 EXTRAS = {

@@ -20,8 +20,6 @@ from svc_http.fetch.post import Poster
 from svc_http.media.places import media_of
 from svc_http.providers.speech import Speech
 from svc_http.runtime.opening import (
-    Store,
-    Unusable,
     checked,
     fetcher,
     open_shared,
@@ -38,7 +36,7 @@ from svc_http.runtime.uses import uses_loop
 from svc_http.server import hypercorn
 from svc_http.settings import Settings
 from svc_http.shared import Shared
-from svc_http.storage import StoreBusy
+from svc_http.storage import Store, StoreBusy, Unusable
 from svc_http.workers import (
     deliver_loop,
     ingest_loop,

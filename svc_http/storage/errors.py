@@ -36,3 +36,20 @@ class DriverMissing(Exception):  # noqa: N818 - said as the state that it is
     """The package that speaks to a server is not installed; the message has the cure."""
 
     exit_code = 1
+
+
+class Unusable(Exception):  # noqa: N818 - said as the state that it is
+    """The database cannot be used; the message is one line with the way out."""
+
+    exit_code = 1
+
+
+class Newer(Unusable):
+    """A newer version of this program wrote what is to be read."""
+
+    def __init__(self, found: object, known: int) -> None:
+        """Say what was found there, and the newest form that this version knows."""
+        super().__init__(
+            f"the database is of a newer svc ({found}; this one knows format {known}); install "
+            "that version, or restore a backup that this one made: svc db restore"
+        )
