@@ -10,6 +10,7 @@ host application. Where the host's lifespan does not reach it, it starts at its 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import attrs
@@ -22,6 +23,8 @@ from svc_core.access.plans import PlanTable
 from svc_core.operation import Operation
 from svc_core.ports import Ids, Storage
 from svc_http import system
+from svc_http.control.channel import Control, address
+from svc_http.control.lends import operator
 from svc_http.media.pages import MediaPages
 from svc_http.media.places import media_of
 from svc_http.media.port import Media
@@ -48,6 +51,8 @@ class Service(Starlette):
     ) -> None:
         super().__init__()
         self.runtime = runtime
+        self.admin: str | None = None
+        """Where commands reach it, while it is `controlled`."""
         resources = [
             *adapter.resources(operations, runtime),
             *Pages(operations, runtime).resources(),
@@ -154,13 +159,36 @@ def _chosen(
 
 
 def mount(host: Starlette, path: str, service: Service) -> None:
-    """Put the service under `path` of a Starlette (or FastAPI) host, lifespans joined."""
+    """Put the service under `path` of a Starlette (or FastAPI) host, lifespans joined.
+
+    While both run, commands reach it at `service.admin`. `hosting.opened` brings the rest of what
+    a server has: a durable store, workers, a voice.
+    """
     host.mount(path, service)
     outer = host.router.lifespan_context
 
     @asynccontextmanager
     async def joined(app: Any) -> AsyncIterator[Any]:
-        async with outer(app) as state, _lifespan(service):
+        async with outer(app) as state, _lifespan(service), controlled(service):
             yield state
 
     host.router.lifespan_context = joined
+
+
+@asynccontextmanager
+async def controlled(service: Service, number: int | None = None) -> AsyncIterator[str]:
+    """The address at which commands reach the service, for as long as they can.
+
+    Raises:
+        Unsafe: somebody else could listen there.
+    """
+    runtime = service.runtime
+    control = await Control.open(
+        address(runtime.settings.file, number),
+        operator(runtime, partial(runtime.journal.failure, "command")),
+    )
+    service.admin = control.text
+    try:
+        yield control.text
+    finally:
+        await control.close(runtime.settings.graceful_seconds)

@@ -10,8 +10,7 @@ import ipaddress
 import socket
 import tempfile
 from collections.abc import Callable
-from contextlib import AsyncExitStack, suppress
-from functools import partial
+from contextlib import suppress
 from pathlib import Path
 
 import attrs
@@ -19,23 +18,12 @@ from attrs import frozen
 
 from svc_core import accounts
 from svc_core.ports import SYSTEM
-from svc_http import app
-from svc_http.control.channel import Control, address
-from svc_http.control.lends import operator
+from svc_http.app import controlled
 from svc_http.demo.seed import Seeded, seed
+from svc_http.hosting import assembled
 from svc_http.providers import espeak
-from svc_http.runtime.opening import (
-    checked,
-    fetcher,
-    open_shared,
-    poster,
-    service_of,
-    speech,
-)
-from svc_http.runtime.secret import secured
-from svc_http.runtime.uses import write_last_uses
+from svc_http.runtime.opening import checked, service_of
 from svc_http.server import hypercorn
-from svc_http.server.working import check_media, chosen, count_uses, own_store
 from svc_http.settings import EXAMPLE_DSN, PREFIX, Settings, SettingsError
 from svc_http.system import sigterm_interrupts
 
@@ -165,34 +153,10 @@ async def _serve(
     feeds: Path | None,
     number: int | None,
 ) -> None:
-    voice = speech(given)
-    async with AsyncExitStack() as stack:
-        shared = open_shared(given)
-        stack.push_async_callback(shared.close)
-        store = await own_store(given, shared)
-        stack.push_async_callback(store.close)
-        given = secured(given)
-        reader = await stack.enter_async_context(fetcher(given))
-        sender = poster(given)
-        stack.push_async_callback(sender.aclose)
-        built = app.build(
-            given,
-            store,
-            workers=(*chosen(given, reader, sender, voice), count_uses),
-            speech=voice,
-            number=number,
-            shared=shared,
-        )
-        await built.runtime.unlock()
-        await check_media(built.runtime)
-        service = service_of(built.runtime)
-        stack.push_async_callback(write_last_uses, service, built.runtime.gate.uses)
-        seeded = None if feeds is None else await seed(service, reader, feeds)
-        control = await Control.open(
-            address(given.file, number),
-            operator(built.runtime, partial(built.runtime.journal.failure, "command")),
-        )
-        stack.push_async_callback(control.close, given.graceful_seconds)
-        is_empty = not await service.read(SYSTEM, accounts.list_workspaces)
-        opened = Opened(given, control.text, is_empty, seeded)
-        await hypercorn.serve(built, listening, lambda _host, _port: on_ready(opened))
+    async with assembled(given, number=number) as made:
+        service = service_of(made.service.runtime)
+        seeded = None if feeds is None else await seed(service, made.reader, feeds)
+        async with controlled(made.service, number) as admin:
+            is_empty = not await service.read(SYSTEM, accounts.list_workspaces)
+            opened = Opened(made.settings, admin, is_empty, seeded)
+            await hypercorn.serve(made.service, listening, lambda _host, _port: on_ready(opened))

@@ -135,7 +135,7 @@ def test_a_database_of_a_newer_version_is_refused_and_not_touched(
     server = request.getfixturevalue("postgres") if kind == "postgres" else None
     _written_by_newer(kind, place, how, server)
 
-    with pytest.raises(Newer, match="is of a newer svc .*install that version, or restore"):
+    with pytest.raises(Newer, match=r"is of a newer svc .*install that version, or restore"):
         asyncio.run(opened())
     for command in (("db", "status"), ("db", "migrate"), ("db", "backup", "copy.db")):
         assert main([*command, "--db", place]) == 1
