@@ -24,6 +24,7 @@ from svc_http.settings import MEMORY, Settings, SettingsError
 from svc_http.settings_text import shown
 from svc_http.storage.errors import Unusable
 from svc_http.storage.sqlite import has_wal_reset_fault
+from svc_http.storage.sqlite.work import words
 
 EXTRAS = {
     "server": ("anyio", "feedparser", "httpx2", "hypercorn", "rich", "starlette", "tzdata"),
@@ -129,7 +130,7 @@ def _database(settings: Settings) -> Iterator[Check]:
     try:
         found = describe(settings.dsn or str(folder / Path(settings.db).name))
     except sqlite3.Error as broken:
-        yield Check("database", False, f"{settings.db} cannot be read: {broken}")
+        yield Check("database", False, f"{settings.db} cannot be read: {words(broken)}")
         return
     except Unusable as refused:
         yield Check("database", False, str(refused))

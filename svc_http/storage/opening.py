@@ -22,6 +22,7 @@ from svc_http.settings_text import shown
 from svc_http.storage.errors import StorageUnavailable, Unusable
 from svc_http.storage.memory import MemoryStorage
 from svc_http.storage.sqlite import SqliteStorage
+from svc_http.storage.sqlite.work import words
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -89,7 +90,7 @@ async def _opened(
     try:
         return SqliteStorage.open(Path(place), collections, epoch=epoch)
     except sqlite3.Error as broken:
-        raise Unusable(f"{place} cannot be used as the database: {broken}") from broken
+        raise Unusable(f"{place} cannot be used as the database: {words(broken)}") from broken
     except OSError as refused:
         raise Unusable(
             f"{place} cannot be opened: {refused.strerror}; choose another file with --db"
