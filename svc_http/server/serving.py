@@ -10,7 +10,7 @@ import ipaddress
 import socket
 import tempfile
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import attrs
@@ -24,6 +24,7 @@ from svc_http.hosting import assembled
 from svc_http.providers import espeak
 from svc_http.runtime.opening import checked, service_of
 from svc_http.server import hypercorn
+from svc_http.server.restarting import Read, Restarts
 from svc_http.settings import EXAMPLE_DSN, PREFIX, Settings, SettingsError
 from svc_http.system import sigterm_interrupts
 
@@ -41,18 +42,36 @@ class Opened:
 OnReady = Callable[[Opened], None]
 
 
+def _silent(_: Opened) -> None:
+    """Tell nothing."""
+
+
+@frozen
+class _Manner:
+    """How a server serves: the demo with feeds, one of several, or one that begins anew."""
+
+    feeds: Path | None = None
+    number: int | None = None
+    restarts: Restarts | None = None
+
+
 # -- running -----------------------------------------------------------------------------------
 
 
-def run(given: Settings, on_ready: OnReady) -> None:
-    """Serve the store of the settings until SIGTERM or SIGINT.
+def run(given: Settings, on_ready: OnReady, read: Read | None = None) -> None:
+    """Serve the store of the settings until SIGTERM or SIGINT; SIGHUP begins anew with those read.
 
     Raises:
         SettingsError, PortBusy, StoreBusy, Unusable, Unsafe, OSError: it cannot start, and why.
     """
     # Until the server listens for signals itself, they end the run here.
-    with suppress(KeyboardInterrupt), sigterm_interrupts():
-        _loop(checked(given), on_ready)
+    with suppress(KeyboardInterrupt), sigterm_interrupts(), _listening(given) as listening:
+        ready = iter((on_ready,))  # the address is told once
+
+        def serve(settings: Settings, restarts: Restarts) -> None:
+            _run(settings, listening, next(ready, _silent), _Manner(restarts=restarts))
+
+        Restarts(checked(given), read or (lambda: given)).run(serve)
 
 
 def run_demo(given: Settings, on_ready: OnReady) -> None:
@@ -77,7 +96,8 @@ def run_demo(given: Settings, on_ready: OnReady) -> None:
         feeds = Path(folder) / "feeds"
         feeds.mkdir()
         demo = attrs.evolve(_voiced(given), db=str(Path(folder) / "svc.db"), secret=None)
-        _loop(checked(demo), on_ready, feeds)
+        with _listening(demo) as listening:
+            _run(checked(demo), listening, on_ready, _Manner(feeds))
 
 
 def _voiced(given: Settings) -> Settings:
@@ -96,12 +116,8 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def _loop(given: Settings, on_ready: OnReady, feeds: Path | None = None) -> None:
-    listening = hypercorn.listen(given.host, given.port)
-    try:
-        _run(given, listening, on_ready, feeds=feeds)
-    finally:
-        listening.close()
+def _listening(given: Settings) -> closing[socket.socket]:
+    return closing(hypercorn.listen(given.host, given.port))
 
 
 def run_one_of(given: Settings, listening: socket.socket, number: int, on_ready: OnReady) -> None:
@@ -111,7 +127,7 @@ def run_one_of(given: Settings, listening: socket.socket, number: int, on_ready:
         SettingsError, Unusable, Unsafe, OSError: it cannot start, and why.
     """
     with suppress(KeyboardInterrupt), sigterm_interrupts():
-        _run(shared(checked(given)), listening, on_ready, number=number)
+        _run(shared(checked(given)), listening, on_ready, _Manner(number=number))
 
 
 def shared(given: Settings) -> Settings:
@@ -132,13 +148,11 @@ def _run(
     given: Settings,
     listening: socket.socket,
     on_ready: OnReady,
-    *,
-    feeds: Path | None = None,
-    number: int | None = None,
+    manner: _Manner,
 ) -> None:
     given = at(given, listening)
     with asyncio.Runner(loop_factory=hypercorn.loop_factory()) as runner:
-        runner.run(_serve(given, listening, on_ready, feeds, number))
+        runner.run(_serve(given, listening, on_ready, manner))
 
 
 def at(given: Settings, listening: socket.socket) -> Settings:
@@ -150,13 +164,19 @@ async def _serve(
     given: Settings,
     listening: socket.socket,
     on_ready: OnReady,
-    feeds: Path | None,
-    number: int | None,
+    manner: _Manner,
 ) -> None:
+    feeds, number = manner.feeds, manner.number
     async with assembled(given, number=number) as made:
         service = service_of(made.service.runtime)
         seeded = None if feeds is None else await seed(service, made.reader, feeds)
         async with controlled(made.service, number) as admin:
             is_empty = not await service.read(SYSTEM, accounts.list_workspaces)
             opened = Opened(made.settings, admin, is_empty, seeded)
-            await hypercorn.serve(made.service, listening, lambda _host, _port: on_ready(opened))
+            with ExitStack() as stack:
+                if manner.restarts is not None:
+                    listening = listening.dup()  # the one that stays keeps who connects waiting
+                    stack.enter_context(manner.restarts.heeds(made.service.runtime))
+                await hypercorn.serve(
+                    made.service, listening, lambda _host, _port: on_ready(opened)
+                )

@@ -34,6 +34,7 @@ from svc_http.runtime.secret import secured
 from svc_http.runtime.service import Service
 from svc_http.runtime.uses import uses_loop
 from svc_http.server import hypercorn
+from svc_http.server.restarting import Read, Restarts
 from svc_http.settings import Settings
 from svc_http.shared import Shared
 from svc_http.storage import Store, StoreBusy, Unusable
@@ -92,22 +93,23 @@ async def check_media(runtime: Runtime) -> None:
 # -- without a server --------------------------------------------------------------------------
 
 
-def run(given: Settings, on_ready: Callable[[], None]) -> None:
-    """Run the workers of the settings until SIGTERM or SIGINT.
+def run(given: Settings, on_ready: Callable[[], None], read: Read | None = None) -> None:
+    """Run the workers of the settings until SIGTERM or SIGINT; SIGHUP begins anew with those read.
 
     Raises:
         SettingsError, Unusable: they cannot start, and why.
     """
-    made = hypercorn.loop_factory()
-    with (
-        suppress(KeyboardInterrupt),
-        system.sigterm_interrupts(),
-        asyncio.Runner(loop_factory=made) as runner,
-    ):
-        runner.run(_work(checked(given), on_ready))
+    ready = iter((on_ready,))  # it is told once
+
+    def work(settings: Settings, restarts: Restarts) -> None:
+        with asyncio.Runner(loop_factory=hypercorn.loop_factory()) as runner:
+            runner.run(_work(settings, next(ready, lambda: None), restarts))
+
+    with suppress(KeyboardInterrupt), system.sigterm_interrupts():
+        Restarts(checked(given), read or (lambda: given)).run(work)
 
 
-async def _work(given: Settings, on_ready: Callable[[], None]) -> None:
+async def _work(given: Settings, on_ready: Callable[[], None], restarts: Restarts) -> None:
     voice = speech(given)
     async with AsyncExitStack() as stack:
         try:
@@ -139,7 +141,8 @@ async def _work(given: Settings, on_ready: Callable[[], None]) -> None:
         await check_media(runtime)
         await runtime.start()
         on_ready()
-        await runtime.drain.wait()
+        with restarts.heeds(runtime):
+            await runtime.drain.wait()
 
 
 # -- the workers -------------------------------------------------------------------------------
