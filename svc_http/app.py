@@ -7,10 +7,12 @@ host application. Where the host's lifespan does not reach it, it starts at its 
 `mount` joins the two lifespans, so that it also stops with the host.
 """
 
+import platform
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from functools import partial
+from sqlite3 import sqlite_version
 from typing import Any
 
 import attrs
@@ -32,7 +34,7 @@ from svc_http.providers.speech import Speech
 from svc_http.requests import adapter
 from svc_http.requests.dispatcher import Dispatcher
 from svc_http.requests.edge import Edge
-from svc_http.requests.pages import Pages
+from svc_http.requests.pages import Pages, service_version
 from svc_http.runtime.runtime import Closing, Runtime, Worker
 from svc_http.settings import Settings
 from svc_http.shared import Shared
@@ -59,6 +61,9 @@ class Service(Starlette):
         ]
         if runtime.media is not None:
             resources += MediaPages(runtime, runtime.media).resources()
+        runtime.metrics.build(
+            version=service_version(), python=platform.python_version(), sqlite=sqlite_version
+        )
         self.router = Dispatcher(resources, routes, lifespan=_lifespan)
         # The router's own application: nobody puts middleware between it and the edge.
         self.edge = Edge(self.router.app, runtime)

@@ -15,6 +15,7 @@ from starlette.routing import BaseRoute
 
 from svc_http import app
 from svc_http.fetch import Fetcher
+from svc_http.runtime.looks import Looks, exposed
 from svc_http.runtime.opening import checked, fetcher, open_shared, poster, service_of, speech
 from svc_http.runtime.secret import secured
 from svc_http.runtime.uses import write_last_uses
@@ -79,4 +80,5 @@ async def assembled(
         stack.push_async_callback(
             write_last_uses, service_of(built.runtime), built.runtime.gate.uses
         )
+        await stack.enter_async_context(exposed(Looks(built.runtime), given, number))
         yield Assembled(given, built, reader)

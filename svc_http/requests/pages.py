@@ -18,6 +18,7 @@ from typing import Any
 from attrs import field, frozen
 
 from svc_core import etag, media, openapi, problem, reference
+from svc_core.catalog import OPERATIONS
 from svc_core.media import Representation
 from svc_core.operation import Operation
 from svc_core.ports import BASE_V1, BASE_V2, SYSTEM, Answer, Transaction
@@ -25,6 +26,7 @@ from svc_core.problem import CATALOGUE, Problem, ProblemType
 from svc_http.requests.dispatcher import Handler, Resource
 from svc_http.requests.exchange import V1, Exchange, Header, busy
 from svc_http.runtime import metrics
+from svc_http.runtime.looks import Looks
 from svc_http.runtime.runtime import Runtime
 
 SCALAR = "/static/vendor/scalar-1.46.4/standalone.js"
@@ -128,6 +130,8 @@ class Pages:
     def __init__(self, operations: Sequence[Operation[Any, Any]], runtime: Runtime) -> None:
         self._operations = operations
         self._runtime = runtime
+        ids = {operation.id for operation in operations}
+        self._looks = Looks(runtime, is_whole=ids >= {one.id for one in OPERATIONS})
         self._origin = runtime.origin
         self._index_page = cache(self._made_index)
         self._problem_page = cache(self._made_problem)
@@ -142,13 +146,14 @@ class Pages:
             "/docs/deprecations": self._deprecations,
             "/llms.txt": self._llms,
         }
-        answered: Mapping[str, Handler] = {
+        answered: dict[str, Handler] = {
             "/": self._index,
             "/problems/{slug}": self._problem,
             "/livez": self._livez,
             "/readyz": self._readyz,
-            "/metrics": self._metrics,
         }
+        if self._runtime.settings.metrics_port is None:
+            answered["/metrics"] = self._metrics
         return [
             *(Resource(path, {"GET": _kept(make)}) for path, make in made.items()),
             *(Resource(path, {"GET": handler}) for path, handler in answered.items()),
@@ -297,7 +302,7 @@ class Pages:
         await _state(exchange, JSON.media_type, b'{"status":"ready"}')
 
     async def _metrics(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
-        await _state(exchange, metrics.MEDIA_TYPE, self._runtime.metrics.exposition())
+        await _state(exchange, metrics.MEDIA_TYPE, await self._looks.exposition())
 
 
 async def _touch(tx: Transaction) -> None:

@@ -16,9 +16,10 @@ from svc_core import idempotency
 from svc_core.ports import SYSTEM, SharedUnavailable
 from svc_http import system
 from svc_http.fetch import Fetcher
-from svc_http.fetch.post import Poster
+from svc_http.fetch.post import Poster, Undelivered
 from svc_http.media.places import media_of
 from svc_http.providers.speech import Speech
+from svc_http.runtime.metrics import Metrics
 from svc_http.runtime.opening import (
     checked,
     fetcher,
@@ -47,6 +48,7 @@ from svc_http.workers import (
     take_over,
 )
 from svc_http.workers.deliver import PURGE_ROWS_MAX as PURGE_DELIVERIES_MAX
+from svc_http.workers.deliver import Sender
 from svc_http.workers.speak import speak_loop, sweep_loop
 
 PATIENCE_SECONDS = 1.0
@@ -169,8 +171,28 @@ async def count_uses(runtime: Runtime) -> None:
     await uses_loop(service_of(runtime), runtime.gate.uses)
 
 
-async def _deliver(sender: Poster, runtime: Runtime) -> None:
+class _Tallied:
+    """The way out, whose attempts are counted by what came of them."""
+
+    def __init__(self, sender: Sender, metrics: Metrics) -> None:
+        self._sender = sender
+        text = "Attempts to deliver to a webhook, by what came of them."
+        self._count = metrics.tally("svc_delivery_attempts", text, "outcome")
+        self._count.update(dict.fromkeys(("taken", "refused", "unanswered"), 0))
+
+    async def post(self, address: str, fields: dict[str, str], body: bytes, /) -> int:
+        try:
+            status = await self._sender.post(address, fields, body)
+        except Undelivered:
+            self._count["unanswered"] += 1
+            raise
+        self._count["taken" if 200 <= status < 300 else "refused"] += 1
+        return status
+
+
+async def _deliver(sender: Sender, runtime: Runtime) -> None:
     failed = partial(runtime.journal.failure, "webhook")
+    sender = _Tallied(sender, runtime.metrics)
     if runtime.settings.dsn is None:
         await take_over(service_of(runtime), failed)
     await deliver_loop(service_of(runtime), sender, runtime.commits, failed)
