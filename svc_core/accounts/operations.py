@@ -355,7 +355,7 @@ async def acting(ctx: Context, account: str | None, author: str | None) -> Actor
         return actor
     key = await ctx.find(KEYS, author)
     if key is not None and key.tenant == actor.tenant:
-        return attrs.evolve(actor, key_id=author)
+        return attrs.evolve(actor, key_id=author, user_id=key.user_id)
     if author == actor.tenant or await ctx.find(MEMBERS, f"{actor.tenant}:{author}") is not None:
         return attrs.evolve(actor, user_id=author)
     raise Problem(
@@ -391,6 +391,8 @@ class CreateUser:
     name: Name
     email: Annotated[str | None, Doc("Email address; unique.")] = None
     plan: Annotated[str, Doc("The plan of the user's personal keys.")] = "free"
+    workspace: Annotated[str | None, Doc("Id or name of a workspace to become a member of.")] = None
+    role: Annotated[Role, Doc("What the user is there; keys are for owners and admins.")] = "member"
 
 
 @frozen
@@ -522,7 +524,13 @@ async def _list_workspaces(ctx: Context, _: Everything) -> Page[Workspace]:
 
 
 async def _create_user(ctx: Context, request: CreateUser) -> One[User]:
-    return _one(await create_user(ctx, **attrs.asdict(request), plans=ctx.borrow(PlanTable)))
+    asked = attrs.asdict(request)
+    workspace, role = asked.pop("workspace"), asked.pop("role")
+    home = None if workspace is None else await find_workspace(ctx, workspace)
+    user = await create_user(ctx, **asked, plans=ctx.borrow(PlanTable))
+    if home is not None:
+        await add_member(ctx, home.id, user.id, role)
+    return _one(user)
 
 
 async def _list_users(ctx: Context, _: Everything) -> Page[User]:

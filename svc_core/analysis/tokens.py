@@ -2,7 +2,7 @@
 
 Rule 1: the same function makes the terms of the index and of the question.
 Rule 2: no language has to be known. Case, width and accents are folded, filler words of the five
-languages dropped, and endings cut so lightly that words of another language are not mangled.
+languages dropped, and endings cut by Snowball, as English or by script, whatever the language.
 Rule 3: scripts without spaces (Chinese, Japanese, Thai ...) become overlapping pairs of characters.
 """
 
@@ -11,8 +11,9 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
+import snowballstemmer
+
 from svc_core.analysis._stopwords import STOP_WORDS
-from svc_core.analysis._tables import words
 
 _WORDS_REMEMBERED = 65_536  # distinct words of about ten thousand items
 _TERM_LENGTH_MAX = 64  # longer runs are encoded data, not words
@@ -46,19 +47,6 @@ _TERM = re.compile(
     rf"|(?:(?![{_UNSPACED}])[^\W_]|[\u0900-\u0963\u0966-\u0dff])+"
 )
 _UNSPACED_START = re.compile(rf"[{_UNSPACED}]")
-_CYRILLIC_ENDINGS = sorted(
-    words(
-        "иями ями ами ого его ому ему ыми ими иях ях ах ов ев ей ой ый ий ая яя ое ее ые ие ую "
-        "юю ом ем ам ям ия ии ию а я ы и у ю е о ь й"
-    ),
-    key=len,
-    reverse=True,
-)
-_WHOLE = words(
-    "united news series species always texas paris james athens brussels mercedes tunis honduras "
-    "cyprus laos seed feed speed need indeed hundred mohammed ahmed evening morning beijing during "
-    "bring spring string thing king sing wing ring sterling ceiling herring sibling"
-)
 
 
 def fold(text: str) -> str:
@@ -116,59 +104,9 @@ def _pairs(run: str) -> list[str]:
 
 @lru_cache(maxsize=_WORDS_REMEMBERED)
 def stem(word: str) -> str:
-    """`word` (folded) without its commonest endings. Never shorter than three letters."""
-    if len(word) < 4 or word in _WHOLE:
+    """`word` (folded) without its endings: as Russian in Cyrillic script, else as English."""
+    if len(word) < 4 or not word.isalpha():
         return word
-    if "а" <= word[0] <= "я":
-        return _cut_cyrillic(word)
-    if not word.isascii() or not word.isalpha():
-        return word
-    return _cut_final(_cut_verb(_cut_plural(word)))
-
-
-def _cut_cyrillic(word: str) -> str:
-    for ending in _CYRILLIC_ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word
-
-
-def _cut_plural(word: str) -> str:
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    if word.endswith("eaux"):
-        return word[:-1]
-    if word.endswith("aux") and len(word) > 5:
-        return word[:-3] + "al"
-    if word.endswith(("sses", "ches", "shes", "xes", "zes")):
-        return word[:-2]
-    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word
-
-
-def _cut_verb(word: str) -> str:
-    if word.endswith("ied") and len(word) > 4:
-        return word[:-3] + "y"
-    for ending, length in (("ing", 6), ("ed", 5)):
-        rest = word[: -len(ending)]
-        if word.endswith(ending) and len(word) >= length and _has_vowel(rest) and rest[-1] != "e":
-            return _undouble(rest)
-    return word
-
-
-def _cut_final(word: str) -> str:
-    if word.endswith("tion") and len(word) >= 8:
-        return word[:-3]
-    if word.endswith("e") and len(word) > 4:
-        return word[:-1]
-    return word
-
-
-def _undouble(word: str) -> str:
-    doubled = len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz"
-    return word[:-1] if doubled else word
-
-
-def _has_vowel(word: str) -> bool:
-    return len(word) >= 3 and any(letter in "aeiouy" for letter in word)
+    language = "russian" if "а" <= word[0] <= "я" else "english"
+    # A stemmer keeps the word in hand in itself: no two threads may share one.
+    return str(snowballstemmer.stemmer(language).stemWord(word))

@@ -202,18 +202,18 @@ async def read_head(ctx: Context, request: ReadHead) -> One[Head]:
         head_seal=found.seal,
         tag=found.tag,
         checkpoint=checkpoint_of(ctx, found),
-        vkey=vkey_of(ctx, found.ledger).vkey,
+        vkey=vkey_of(ctx, found).vkey,
     )
     return One(wire.dumps(told))
 
 
 async def read_key(ctx: Context, _: ReadKey) -> One[LedgerKey] | Content:
     """The key that verifies the ledger's checkpoints (a C2SP vkey)."""
-    ledger = (await head_of(ctx)).ledger
-    key = vkey_of(ctx, ledger)
+    head = await head_of(ctx)
+    key = vkey_of(ctx, head)
     if ctx.format == TEXT.format:
         return Content(UTF8_TEXT, f"{key.vkey}\n".encode())
-    return One(wire.dumps(LedgerKey(ledger, key.name, key.vkey)))
+    return One(wire.dumps(LedgerKey(head.ledger, key.name, key.vkey)))
 
 
 async def read_lines(ctx: Context, request: ReadLines) -> One[Lines]:

@@ -394,7 +394,7 @@ def _log_fields(ctx: Context, head: TreeHead) -> Fields:
     return (
         ("X-Svc-Ledger-Size", str(head.size)),
         ("X-Svc-Ledger-Root", to_base64(head.root)),
-        ("X-Svc-Ledger-Vkey", vkey_of(ctx, head.ledger).vkey),
+        ("X-Svc-Ledger-Vkey", vkey_of(ctx, head).vkey),
     )
 
 

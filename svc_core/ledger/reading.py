@@ -281,7 +281,7 @@ async def verified(
     head = await prefix(ctx, size)
     consistency = None if seen is None else await _consistency(ctx, seen, head)
     start = await _start(ctx, head, seen, most)
-    vkey = vkey_of(ctx, head.ledger)
+    vkey = vkey_of(ctx, head)
     anchors, checkpoints = await _kept(ctx, head, vkey)
     if seen is not None and seen.root is not None:
         anchors.append(Anchor(seen.size, seen.root))

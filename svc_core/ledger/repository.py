@@ -3,11 +3,15 @@
 Rule 1: a ledger exists as soon as its workspace does; its identifier follows from the workspace's
         and tells nothing of it.
 Rule 2: every answer names the prefix of the log that it was made from, so that it can be repeated.
+Rule 3: a log has one name for good (C2SP tlog-checkpoint: the origin is "unique to the log"): the
+        host is that of the time when it was made, and a workspace that goes on with another's
+        ledger, which it took in, does so under a name of its own.
 """
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Final
 
+import attrs
 from attrs import field, frozen
 
 from svc_core import ids, problem
@@ -29,9 +33,13 @@ RETRY_SECONDS: Final = 5
 async def head_of(ctx: Context) -> TreeHead:
     """The head of the caller's ledger; an empty one before the first append."""
     stored = await ctx.tx.ledger.head()
-    if stored is None:
-        return TreeHead.empty(ids.derived_id("led", "ledger", "workspace", ctx.actor.tenant))
-    return TreeHead.decode(stored.state)
+    head = TreeHead.empty(_own(ctx)) if stored is None else TreeHead.decode(stored.state)
+    return head if head.host else attrs.evolve(head, host=ctx.host.origin.partition("://")[2])
+
+
+def _own(ctx: Context) -> str:
+    """The identifier of the ledger that a workspace has from its beginning."""
+    return ids.derived_id("led", "ledger", "workspace", ctx.actor.tenant)
 
 
 def signer_of(ctx: Context) -> Signer:
@@ -50,15 +58,16 @@ def signer_of(ctx: Context) -> Signer:
     return ctx.host.signer
 
 
-def vkey_of(ctx: Context, ledger: str) -> VerifierKey:
-    """The key that verifies a ledger's checkpoints, named by the service's host and its own id."""
-    name = f"{ctx.host.origin.partition('://')[2]}/{ledger}"
-    return VerifierKey(name, signer_of(ctx).public)
+def vkey_of(ctx: Context, head: TreeHead) -> VerifierKey:
+    """The key that verifies a log's checkpoints, whose name is its origin."""
+    own = _own(ctx)
+    path = head.ledger if head.ledger == own else f"{own}/{head.ledger}"
+    return VerifierKey(f"{head.host}/{path}", signer_of(ctx).public)
 
 
 def checkpoint_of(ctx: Context, head: TreeHead) -> str:
     """The signed checkpoint of a head."""
-    origin = vkey_of(ctx, head.ledger).name
+    origin = vkey_of(ctx, head).name
     return sign(Checkpoint(origin, head.size, head.root), signer_of(ctx))
 
 
@@ -97,11 +106,11 @@ async def prefix(ctx: Context, size: int | None) -> TreeHead:
     if size > head.size:
         raise Problem(problem.INVALID_PARAMETER, f"size: the ledger has {head.size} records")
     if size == 0:
-        return TreeHead.empty(head.ledger)
+        return TreeHead.empty(head.ledger, head.host)
     seal = (await ctx.tx.ledger.hashes(0, size - 1, size))[0].hex()
     recorded_at = _recorded_at((await ctx.tx.ledger.lines(size - 1, size))[0])
     frontier = await Proofs(ctx).hashes(frontier_ranges(size))
-    return TreeHead(head.ledger, size, seal, recorded_at, frontier)
+    return TreeHead(head.ledger, size, seal, recorded_at, frontier, head.host)
 
 
 def _recorded_at(line: bytes) -> str | None:

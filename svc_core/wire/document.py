@@ -3,7 +3,7 @@
 The steps, in this order, so that a body with several faults always gets the same answer: one
 byte-order mark is dropped, the bytes must be UTF-8, a linear scan bounds the depth before the
 recursive parser sees it, the parser refuses what Python would let pass, and the strings must be
-storable.
+storable. A fault in a value is told by its place, which costs a second reading.
 """
 
 import json
@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from itertools import accumulate
 from typing import Any, Final, Literal, NoReturn, TypeAlias
+
+from svc_core.wire.faults import escape
 
 Json: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
 
@@ -36,9 +38,13 @@ class JsonError(ValueError):
     """The bytes are not the JSON that is accepted here; `kind` says which rule they break."""
 
     def __init__(self, kind: Kind, message: str) -> None:
-        """Refuse; `message` is a sentence without its full stop."""
+        """Refuse; `message` is a sentence without its full stop, or a place and a reason."""
         super().__init__(message)
         self.kind = kind
+
+    def at(self, pointer: str) -> "JsonError":
+        """The same fault, told by its place: a JSON Pointer (RFC 6901), or the whole body."""
+        return JsonError(self.kind, f"{pointer or '(body)'}: {self}")
 
 
 def read_json(body: bytes, *, exact: bool = False) -> Json:
@@ -55,13 +61,30 @@ def read_json(body: bytes, *, exact: bool = False) -> Json:
         raise JsonError("encoding", "The body is not UTF-8") from broken
     _check_depth(text)
     try:
-        value: Json = (_EXACT_DECODER if exact else _DECODER).decode(text)
+        value = _decoded(text, exact=exact)
     except json.JSONDecodeError as broken:
         place = f"line {broken.lineno}, column {broken.colno}"
         raise JsonError("malformed", f"The body is not JSON at {place}") from broken
     # A raw NUL is refused by the parser and raw surrogates are not UTF-8: only escapes are left.
     if "\\u" in text and any(map(_UNSTORABLE.search, _strings(value))):
-        raise JsonError("encoding", "A string holds U+0000 or an unpaired surrogate")
+        place = next(
+            pointer
+            for pointer, item in _places(value)
+            if isinstance(item, str) and _UNSTORABLE.search(item)
+        )
+        fault = JsonError("encoding", "holds U+0000 or an unpaired surrogate")
+        raise fault.at(_UNSTORABLE.sub("?", place))
+    return value
+
+
+def _decoded(text: str, *, exact: bool) -> Json:
+    try:
+        value: Json = _DECODERS[exact].decode(text)
+    except JsonError:
+        marked = _MARKING[exact].decode(text)
+        raise next(
+            fault.at(pointer) for pointer, fault in _places(marked) if isinstance(fault, JsonError)
+        ) from None
     return value
 
 
@@ -74,7 +97,7 @@ def _check_depth(text: str) -> None:
 
 
 def _strings(value: Json) -> Iterator[str]:
-    """Every string in `value`, the names of members included."""
+    """Every string in `value`, the names of members included, in no order."""
     waiting: list[Any] = [value]
     while waiting:
         item = waiting.pop()
@@ -87,6 +110,19 @@ def _strings(value: Json) -> Iterator[str]:
             waiting.extend(item.values())
 
 
+def _places(value: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
+    """Every value in `value`, the names of members included, with the pointers to them."""
+    yield pointer, value
+    if isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from _places(item, f"{pointer}/{number}")
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            step = f"{pointer}/{escape(name)}"
+            yield step, name
+            yield from _places(item, step)
+
+
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) == len(pairs):
@@ -95,7 +131,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     repeated = next(name for name, _ in pairs if members.pop(name, _ABSENT) is _ABSENT)
     # Written as JSON in ASCII, for the name may hold what no answer can carry.
     shown = json.dumps(repeated[:_NAME_SHOWN_MAX])
-    raise JsonError("duplicate", f"The member {shown} is sent more than once")
+    raise JsonError("duplicate", f"the member {shown} is sent more than once")
 
 
 def _integer(digits: str) -> int:
@@ -115,26 +151,44 @@ def _exact_decimal(digits: str) -> float:
     number = _decimal(digits)
     # Written out, a power of ten could take as much memory as its exponent says.
     if len(digits) > _EXACT_CHARS_MAX or Decimal(digits) != Decimal(repr(number)):
-        raise JsonError("precision", f"A number has more digits than are kept: {number!r}")
+        raise JsonError("precision", f"has more digits than are kept: {number!r}")
     return number
 
 
 def _out_of_range() -> JsonError:
-    return JsonError("number", f"A number lies beyond ±{NUMBER_MAX}")
+    return JsonError("number", f"lies beyond ±{NUMBER_MAX}, so send it as a string")
 
 
 def _constant(name: str) -> NoReturn:
     raise JsonError("malformed", f"{name} is not JSON")
 
 
-def _decoder(parse_float: Callable[[str], float]) -> json.JSONDecoder:
+def _as_it_is(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return read
+
+
+def _marking(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Reads, and puts the fault in the place of what is at fault."""
+
+    def marked(found: Any) -> Any:
+        try:
+            return read(found)
+        except JsonError as fault:
+            return fault
+
+    return marked
+
+
+def _decoder(
+    exact: bool, reading: Callable[[Callable[[Any], Any]], Callable[[Any], Any]]
+) -> json.JSONDecoder:
     return json.JSONDecoder(
-        object_pairs_hook=_members,
-        parse_int=_integer,
-        parse_float=parse_float,
+        object_pairs_hook=reading(_members),
+        parse_int=reading(_integer),
+        parse_float=reading(_exact_decimal if exact else _decimal),
         parse_constant=_constant,
     )
 
 
-_DECODER = _decoder(_decimal)
-_EXACT_DECODER = _decoder(_exact_decimal)
+_DECODERS = (_decoder(False, _as_it_is), _decoder(True, _as_it_is))
+_MARKING = (_decoder(False, _marking), _decoder(True, _marking))

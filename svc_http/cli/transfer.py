@@ -123,6 +123,6 @@ def import_(
     )
     if done["alsoIn"]:
         show.lines(
-            f"{', '.join(done['alsoIn'])} goes on as the same ledger. Append to one of them only: "
-            "two logs that part are signed under one name, and neither can be trusted then."
+            f"{', '.join(done['alsoIn'])} has the same ledger. What is appended to one is not in "
+            "the other; each signs its checkpoints under a name of its own (svc ledger key)."
         )

@@ -31,7 +31,9 @@ GRANTED = {
     ("svc_core.sources.xmlfeed", "io"): "feedparser is handed a stream of bytes in memory",
 }
 
-THIRD_PARTY = frozenset({"attr", "attrs", "cattr", "cattrs", "annotated_types", "cryptography"})
+THIRD_PARTY = frozenset(
+    {"attr", "attrs", "cattr", "cattrs", "annotated_types", "cryptography", "snowballstemmer"}
+)
 # What those bring along: cffi under cryptography, the backports under cattrs.
 THEIRS = frozenset({"_cffi_backend", "cffi", "_openssl", "typing_extensions", "exceptiongroup"})
 

@@ -71,8 +71,9 @@ async def append(
             first; DUPLICATE_RECORD.
     """
     drawn = [ctx.ids.random(SALT_BYTES) for _ in entries] if salts is None else salts
-    # Opaque, because heads cannot be erased.
-    author = ctx.actor.key_id or ctx.actor.user_id or "system"
+    # The person, whichever key is used (four eyes are two people's); opaque, because heads cannot
+    # be erased.
+    author = ctx.actor.user_id or "system"
     made = drafts(entries, author=author, salts=drawn, is_batch=is_batch)
     head = await head_of(ctx)
     _check_precondition(ctx, head)

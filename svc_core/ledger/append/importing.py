@@ -146,7 +146,8 @@ class _Taking:
         size = self._head.size
         grown = tree.grow(self._head.frontier, size, seals)
         last = records[-1]
-        head = TreeHead(last.ledger, grown.size, last.seal, last.recorded_at, grown.frontier)
+        host = self._head.host
+        head = TreeHead(last.ledger, grown.size, last.seal, last.recorded_at, grown.frontier, host)
         # The head was read in this unit of work, and a strict verification finds equal ids: what a
         # store may refuse here would be a defect.
         await self._ctx.tx.ledger.append(

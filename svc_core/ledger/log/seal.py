@@ -60,7 +60,8 @@ def record_id(kind: Kind, payload_hash: str) -> str:
 class TreeHead:
     """All of a ledger that is needed to append to it, and to vouch for what it holds.
 
-    `seal` is the last one, or the genesis of an empty ledger, which has no `recorded_at`.
+    `seal` is the last one, or the genesis of an empty ledger, which has no `recorded_at`. `host` is
+    that of the service when the ledger was made, and names it in checkpoints from then on.
     """
 
     ledger: str
@@ -68,11 +69,12 @@ class TreeHead:
     seal: str
     recorded_at: str | None
     frontier: tree.Frontier = field(repr=False)
+    host: str | None = None
 
     @classmethod
-    def empty(cls, ledger: str) -> Self:
+    def empty(cls, ledger: str, host: str | None = None) -> Self:
         """The head of a ledger without records."""
-        return cls(ledger, 0, genesis(ledger), None, ())
+        return cls(ledger, 0, genesis(ledger), None, (), host)
 
     @property
     def root(self) -> bytes:
@@ -165,5 +167,5 @@ def seal_batch(head: TreeHead, drafts: Iterable[Draft], now: str) -> Batch:
     if not records:
         return Batch((), (), (), (), head)
     grown = tree.grow(head.frontier, head.size, seals)
-    after = TreeHead(head.ledger, grown.size, prev, recorded_at, grown.frontier)
+    after = TreeHead(head.ledger, grown.size, prev, recorded_at, grown.frontier, head.host)
     return Batch(tuple(records), tuple(lines), tuple(seals), grown.nodes, after)

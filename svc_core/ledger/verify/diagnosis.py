@@ -6,7 +6,8 @@ when the next one was read.
 
 Rule 1: it is a whole verification by itself, slower than the fast pass; it never raises for what a
         line holds and needs 8 bytes a line, and what `References` takes.
-Rule 2: a line that cannot be trusted says nothing about its place: its neighbours do.
+Rule 2: a line that cannot be trusted says nothing about its place: its neighbours do. One of
+        another ledger that does not follow the line before it says nothing about that line.
 """
 
 import re
@@ -142,8 +143,7 @@ class Diagnosis:
                 self._judge(line, line.head, self._next + self._loose)
         if not self._next and not self._loose and line.prev not in ("", self._tip):
             self._tell(line, *self._no_genesis(line))
-        self._references.lose(line.number, may_erase=line.may_erase)
-        self._loose += 1
+        self._pass_over(line)
         if seal is not None and len(self._loose_seals) < _LOOSE_MAX:
             self._loose_seals.append(seal)
 
@@ -166,6 +166,11 @@ class Diagnosis:
         if ledger != self._ledger:
             detail = "The line is of another ledger."
             self._tell(line, "WRONG_LEDGER", detail, self._ledger, ledger)
+            # Where one line alone has named the ledger, either of the two may be the stranger.
+            known = self._next - self._anchors.base + (self._anchors.ledger is not None)
+            if line.prev != self._tip and known > 1:
+                self._pass_over(line)
+                return
         seq, expected = line.seq, self._next
         tip = line.computed
         if seq != expected and self._is_renumbered(line, after):
@@ -181,6 +186,10 @@ class Diagnosis:
         self._judge_time(line, head)
         self._accept(line, seq, tip)
         self._judge(line, head, seq)
+
+    def _pass_over(self, line: Line) -> None:
+        self._references.lose(line.number, may_erase=line.may_erase)
+        self._loose += 1
 
     def _accept(self, line: Line, seq: int, tip: str) -> None:
         """The line is record `seq`, and its seal was `tip`; all before it is settled."""

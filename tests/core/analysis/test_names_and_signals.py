@@ -95,7 +95,7 @@ def test_a_capital_letter_proves_nothing_at_the_start_or_in_german(make) -> None
 def test_headline_names_are_terms_and_countries_concepts(make) -> None:
     assert name_terms(read(make("A deal between Fjordline and Chile"))) == {
         "fjordlin",
-        "chil",
+        "chile",
         "qqccl",
     }
     assert name_terms(read(make("Great Deal Between Fjordline And Chile"))) == {"qqccl"}

@@ -226,16 +226,25 @@ def test_what_breaks_a_rule_is_refused_for_that_rule(kind: str, body: bytes) -> 
     assert refused.value.kind == kind
 
 
+BEYOND = "lies beyond ±9007199254740991, so send it as a string"
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [
         (b"[1,\n 2", "The body is not JSON at line 2, column 3"),
         (b"NaN", "NaN is not JSON"),
         (b"\xff", "The body is not UTF-8"),
-        (b'{"a":1,"b":2,"b":3,"a":4}', 'The member "b" is sent more than once'),
-        (rb'{"\ud800":1,"\ud800":2}', r'The member "\ud800" is sent more than once'),
-        (rb'"\u0000"', "A string holds U+0000 or an unpaired surrogate"),
-        (b"1e400", "A number lies beyond ±9007199254740991"),
+        (b'{"a":1,"b":2,"b":3,"a":4}', '(body): the member "b" is sent more than once'),
+        (rb'{"\ud800":1,"\ud800":2}', r'(body): the member "\ud800" is sent more than once'),
+        (b'[{"a":{"b":1,"b":1}}]', '/0/a: the member "b" is sent more than once'),
+        (rb'"\u0000"', "(body): holds U+0000 or an unpaired surrogate"),
+        (rb'{"a":["x","\ud800"]}', "/a/1: holds U+0000 or an unpaired surrogate"),
+        (rb'{"a":{"b\ud800":1}}', "/a/b?: holds U+0000 or an unpaired surrogate"),
+        (b"1e400", f"(body): {BEYOND}"),
+        (b'{"a/b":[1,{"c":9007199254740992}],"d":1e400}', f"/a~1b/1/c: {BEYOND}"),
+        (b'{"a":1e400,"b":NaN}', "NaN is not JSON"),
+        (b'{"a":1e400', "The body is not JSON at line 1, column 11"),
         (b"[" * 65, "The body nests deeper than 64 levels"),
     ],
 )

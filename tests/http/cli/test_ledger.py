@@ -59,11 +59,11 @@ def test_a_subject_is_opened_listed_and_found_by_its_names(svc: Svc, subject: st
 
 
 def test_records_are_kept_for_whoever_is_named(svc: Svc, subject: str) -> None:
-    key = svc("keys", "create", "--name", "ann", "--json").json["id"]
-    (person,) = svc("users", "list", "--json").json
+    ann = svc("users", "create", "--name", "a", "--workspace", "acme", "--role", "admin", "--json")
+    key = svc("keys", "create", "--name", "ann", "--user", ann.json["id"], "--json").json["id"]
     wish = ("ledger", "open", "--type", "other", "--label", "x", "--author")
-    for author in (key, person["id"]):
-        assert svc(*wish, author, "--json").json["author"] == author
+    for author in (key, ann.json["id"]):
+        assert svc(*wish, author, "--json").json["author"] == ann.json["id"]
     nobody = svc(*wish, "Ann")
     assert (nobody.code, "svc keys list" in nobody.err) == (1, True)
 

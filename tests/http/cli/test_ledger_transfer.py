@@ -163,13 +163,26 @@ def test_stdin_is_imported(svc: Svc, log: Log, monkeypatch: pytest.MonkeyPatch) 
     assert svc("ledger", "import", "-").code == 0
 
 
-def test_two_workspaces_with_one_ledger_are_warned_of(svc: Svc, log: Log) -> None:
-    svc("ledger", "import", log.path)
+def test_two_workspaces_that_go_on_with_one_ledger_are_two_logs_with_two_names(
+    svc: Svc, log: Log
+) -> None:
+    svc("ledger", "import", log.path, "--workspace", "acme")
     svc("workspaces", "create", "--name", "two", "--plan", "elite")
     ran = svc("ledger", "import", log.path, "--workspace", "two")
-    assert "Append to one of them only" in ran.out
-    out = exported(svc, "out.ndjson", "--workspace", "two")
-    assert out == log.path.read_bytes()
+    assert "under a name of its own" in ran.out
+    names = set()
+    for workspace in ("acme", "two"):
+        said = {"kind": "claim", "subject": log.ids[0], "predicate": "owner", "value": workspace}
+        Path("a.ndjson").write_text(json.dumps(said))
+        assert svc("ledger", "append", "a.ndjson", "--workspace", workspace).code == 0
+        given = ("--workspace", workspace, "--checkpoint", workspace, "--json")
+        out = svc("ledger", "export", f"{workspace}.ndjson", *given).json
+        held = ("--checkpoint", workspace, "--key", out["vkey"])
+        assert svc("ledger", "verify", f"{workspace}.ndjson", *held).code == 0
+        names.add(Path(workspace).read_text().splitlines()[0])
+    assert len(names) == 2
+    mixed = ("--checkpoint", "acme", "--key", out["vkey"])
+    assert svc("ledger", "verify", "two.ndjson", *mixed).code == 1
 
 
 def _future(log: Log) -> Path:

@@ -16,23 +16,36 @@ EPOCH = b"an epoch"
 
 
 class Town:
-    """Two workspaces, the first with two authors, and words to ask the ledger with."""
+    """Two workspaces, the first with two people, and words to ask the ledger with.
+
+    `second` is another key of the first of them.
+    """
 
     def __init__(self, house: Any) -> None:
         self.house = house
-        self.tenant, (self.ann, self.bob) = self.workspace("Ann", "Bob")
+        self.tenant, (self.ann, self.bob, self.second) = self.workspace("Ann", "Bob", "Ann")
         _, (self.stranger,) = self.workspace("Eve")
 
     def workspace(self, *names: str, scopes: Any = ("ledger:read", "ledger:write")) -> Any:
-        """A workspace and the secrets of its keys."""
+        """A workspace and the secrets of its keys, each that of the person who is named."""
 
         async def make(ctx: Context) -> tuple[str, list[str]]:
             table = plans.DEFAULT_PLANS
             space = await accounts.create_workspace(ctx, name="W", plan="elite", plans=table)
-            wishes = [KeyWish(name=n, scopes=scopes, workspace_id=space.id) for n in names]
-            return space.id, [
-                (await accounts.create_key(ctx, w, plans=table)).secret for w in wishes
-            ]
+            people: dict[str, str] = {}
+            secrets = []
+            for number, name in enumerate(names):
+                if name not in people:
+                    people[name] = (await accounts.create_user(ctx, name=name, plans=table)).id
+                    await accounts.add_member(ctx, space.id, people[name], "admin")
+                wish = KeyWish(
+                    name=f"{name} {number}",
+                    scopes=scopes,
+                    workspace_id=space.id,
+                    user_id=people[name],
+                )
+                secrets.append((await accounts.create_key(ctx, wish, plans=table)).secret)
+            return space.id, secrets
 
         return self.house.system(make)
 

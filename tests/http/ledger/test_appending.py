@@ -140,7 +140,9 @@ def test_a_verdict_needs_another_author_and_follows_the_state(town):
     subject = town.subject()
     claim = town.claim(subject, ZUG)
     own = {"kind": "claim", "op": "verify", "subject": subject, "target": claim, "state": "refuted"}
-    assert town.refused(own)[:2] == (403, "FOUR_EYES_REQUIRED")
+    # A second key is no second person.
+    for key in (town.ann, town.second):
+        assert town.refused(own, key)[:2] == (403, "FOUR_EYES_REQUIRED")
     town.verdict(subject, claim, "verified", town.bob, method="registry")
     again = {**own, "state": "corroborated", "evidence": [town.observation(subject)]}
     status, code, detail = town.refused(again, town.bob)

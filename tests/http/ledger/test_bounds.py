@@ -10,6 +10,8 @@ from svc_core.ledger import reading, repository, timestamps
 from svc_core.ledger.append.append import append, stored_line
 from svc_core.ledger.append.input import Entry
 from svc_core.ledger.append.validation import drafts
+from svc_core.ledger.log.checkpoint import open_checkpoint
+from svc_core.ledger.log.note import VerifierKey
 from svc_core.ledger.log.seal import seal_batch
 from svc_core.ledger.reading import Trusted
 from svc_core.operation import Actor, Context
@@ -89,15 +91,15 @@ def test_the_last_checkpoint_of_each_day_is_kept_and_is_the_anchor(town):
     assert verified(town, size=3).assurance == "anchored"
 
 
-def test_checkpoints_that_were_signed_under_an_earlier_address_still_count(town):
+def test_a_log_keeps_the_name_that_it_was_made_with(town):
+    async def read(ctx):
+        return await reading.verified(ctx, level="strict", size=None, seen=None)
+
     filled(town, 3)
-    moved = within(
-        town,
-        lambda ctx: reading.verified(ctx, level="strict", size=None, seen=None),
-        origin="https://elsewhere.example",
-    )
-    assert (moved.ok, moved.assurance) == (True, "anchored")
-    assert moved.origin.startswith("elsewhere.example/led_")
+    made = within(town, read)
+    moved = within(town, read, origin="https://elsewhere.example:8443")
+    assert (moved.ok, moved.origin, moved.vkey) == (True, made.origin, made.vkey)
+    assert open_checkpoint(moved.checkpoint, VerifierKey.parse(made.vkey)).size == 3
 
 
 @pytest.mark.parametrize(
@@ -188,7 +190,7 @@ def test_an_append_that_another_overtook_is_a_conflict(town):
 
 
 async def vkey(ctx):
-    return repository.vkey_of(ctx, "led_" + "0" * 24)
+    return repository.vkey_of(ctx, await repository.head_of(ctx))
 
 
 def test_without_a_signing_key_what_signs_says_so(town):

@@ -95,12 +95,12 @@ ENTRIES = [
 BODIES = {
     "[]": "400 VALIDATION_FAILED (body)",
     "{": "400 MALFORMED_JSON",
-    '{"kind":"claim","kind":"claim"}': "400 DUPLICATE_JSON_MEMBER",
+    '{"kind":"claim","kind":"claim"}': "400 DUPLICATE_JSON_MEMBER (body)",
     '{"kind":"claim","value":NaN}': "400 MALFORMED_JSON",
-    '{"kind":"claim","value":9007199254740992}': "400 NUMBER_OUT_OF_RANGE",
-    '{"kind":"claim","value":0.10000000000000000001}': "400 NUMBER_PRECISION",
-    '{"kind":"claim","value":1e-400}': "400 NUMBER_PRECISION",
-    '{"kind":"claim","value":"\\ud800"}': "400 INVALID_ENCODING",
+    '{"kind":"claim","value":9007199254740992}': "400 NUMBER_OUT_OF_RANGE /value",
+    '{"kind":"claim","value":0.10000000000000000001}': "400 NUMBER_PRECISION /value",
+    '{"kind":"claim","value":1e-400}': "400 NUMBER_PRECISION /value",
+    '{"kind":"claim","value":"\\ud800"}': "400 INVALID_ENCODING /value",
 }
 
 

@@ -40,6 +40,23 @@ def check(lines: list[bytes], expected: str, **given: Any) -> None:
         )
 
 
+# -- a log and what another ledger has -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("start", [0, 1, 4, 5, 6])
+@pytest.mark.parametrize("more", [0, 3])
+def test_what_follows_of_another_ledger_accuses_no_line_of_this_one(
+    make_log: Any, start: int, more: int
+) -> None:
+    ours, theirs = make_log(5 + more), make_log(9, OTHER, offset=500)
+    foreign = theirs.lines[start:]
+    lines = [*ours.lines[:5], *foreign, *ours.lines[5:]]
+    for ledger in (None, ours.heads[0].ledger):
+        faults = verify(lines, ledger=ledger).faults
+        assert {fault.line for fault in faults} == set(range(6, 6 + len(foreign)))
+        assert faults[0].code == "WRONG_LEDGER"
+
+
 # -- one line of nine ------------------------------------------------------------------------------
 
 EDITS: Mapping[str, tuple[Callable[[bytes], list[bytes]], str]] = {
