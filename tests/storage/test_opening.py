@@ -141,6 +141,10 @@ def test_a_database_of_a_newer_version_is_refused_and_not_touched(
         assert main([*command, "--db", place]) == 1
         assert "the database is of a newer svc" in capsys.readouterr().err
     assert not (tmp_path / "copy.db").exists()
+    if kind == "sqlite":
+        assert main(["db", "restore", place, "--db", "restored.db"]) == 1
+        assert "the database is of a newer svc" in capsys.readouterr().err
+        assert not (tmp_path / "restored.db").exists()
 
 
 def test_what_is_stored_and_its_format_change_together() -> None:
