@@ -227,6 +227,17 @@ def test_a_broken_law_is_named() -> None:
         logs.check_round_trip(lambda _: history.records[0], lambda _: b"", history)
 
 
+def test_every_law_is_a_test_of_its_own_that_fails_by_its_name() -> None:
+    def wrong(*_: Any) -> Any:
+        raise LookupError
+
+    laws = folds.laws(wrong)
+    assert len([name for name in dir(laws) if name.startswith("test_")]) == len(folds.CHECKS)
+    with pytest.raises(LookupError) as told:
+        laws().test_idempotence()  # type: ignore[attr-defined]
+    assert "broken rule: P2: a record given twice counts once." in told.value.__notes__
+
+
 def test_stores_that_differ_are_told_with_what_was_asked_of_them() -> None:
     makers = {"memory": lambda: MemoryStorage(SAMPLES), "pager": lambda: Pager(SAMPLES)}
     machine = agreement_machine(makers, drive.run)()
