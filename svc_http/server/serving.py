@@ -65,13 +65,13 @@ def run(given: Settings, on_ready: OnReady, read: Read | None = None) -> None:
         SettingsError, PortBusy, StoreBusy, Unusable, Unsafe, OSError: it cannot start, and why.
     """
     # Until the server listens for signals itself, they end the run here.
-    with suppress(KeyboardInterrupt), sigterm_interrupts(), _listening(given) as listening:
+    with suppress(KeyboardInterrupt), sigterm_interrupts(), _listening(checked(given)) as listening:
         ready = iter((on_ready,))  # the address is told once
 
         def serve(settings: Settings, restarts: Restarts) -> None:
             _run(settings, listening, next(ready, _silent), _Manner(restarts=restarts))
 
-        Restarts(checked(given), read or (lambda: given)).run(serve)
+        Restarts(given, read or (lambda: given)).run(serve)
 
 
 def run_demo(given: Settings, on_ready: OnReady) -> None:
@@ -96,8 +96,8 @@ def run_demo(given: Settings, on_ready: OnReady) -> None:
         feeds = Path(folder) / "feeds"
         feeds.mkdir()
         demo = attrs.evolve(_voiced(given), db=str(Path(folder) / "svc.db"), secret=None)
-        with _listening(demo) as listening:
-            _run(checked(demo), listening, on_ready, _Manner(feeds))
+        with _listening(checked(demo)) as listening:
+            _run(demo, listening, on_ready, _Manner(feeds))
 
 
 def _voiced(given: Settings) -> Settings:
