@@ -24,8 +24,8 @@ from svc_core.resources.webhook import (
     Delivery,
     Event,
     Queue,
+    StoredWebhook,
     Waiting,
-    Webhook,
     delivery_id,
 )
 
@@ -55,7 +55,7 @@ def cloud_event(
     return Event(id_, type_, subject, _text(members), at)
 
 
-async def publish(ctx: Context, event: Event, webhooks: Iterable[Webhook]) -> None:
+async def publish(ctx: Context, event: Event, webhooks: Iterable[StoredWebhook]) -> None:
     """Write an event with a delivery for each webhook; workers find them once it is committed."""
     told = tuple(webhooks)
     if not told:
@@ -88,13 +88,13 @@ async def queue_of(ctx: Context, webhook_id: str) -> Queue:
     return await ctx.find(QUEUES, webhook_id) or Queue(webhook_id, None)
 
 
-async def enabled_webhooks(ctx: Context) -> tuple[Webhook, ...]:
+async def enabled_webhooks(ctx: Context) -> tuple[StoredWebhook, ...]:
     """The enabled webhooks of the tenant."""
     found = await ctx.tx.documents.scan(WEBHOOKS, limit=WEBHOOKS_MAX)
     webhooks = (WEBHOOKS.decode(row.raw) for row in found.rows)
     return tuple(webhook for webhook in webhooks if webhook.status == "enabled")
 
 
-def is_for(webhook: Webhook, type_: str, profile: ProfileId) -> bool:
+def is_for(webhook: StoredWebhook, type_: str, profile: ProfileId) -> bool:
     """Whether the webhook wants to be told of an event of this kind about the profile."""
     return type_ in webhook.events and (not webhook.profile_ids or profile in webhook.profile_ids)

@@ -129,7 +129,8 @@ class Context:
 
     `format` is the representation that was negotiated, `aliases` whether deprecated members are
     still given, `target` the row that a mutation is about, `if_match` the precondition of an
-    operation without such a row. An operation of several units has `units` and no transaction.
+    operation without such a row, `ahead` what its operation had read on a snapshot before. An
+    operation of several units has `units` and no transaction.
     """
 
     tx: Transaction
@@ -144,6 +145,7 @@ class Context:
     if_match: str | None = None
     host: Host = field(factory=Host)
     units: Units | None = None
+    ahead: Any = None
 
     @property
     def work(self) -> Units:
@@ -415,6 +417,9 @@ class Operation(Generic[Req, Res]):
     nothing else; without it the others are offered.
     A path may end in `{+name}`: the rest of the path with its slashes (RFC 6570, 3.2.3).
 
+    `ahead` says of a request what is to be read on a snapshot before its unit of work, so that no
+    other writer waits for that; what it read, or None, is `Context.ahead` then.
+
     `unit` says what it runs in: one unit of work that reads, one that writes, or several of its
     own. `svc GROUP VERB` runs it, and documents show it under the `tag` of its group; one without a
     verb is run by a command that stands by hand.
@@ -440,6 +445,7 @@ class Operation(Generic[Req, Res]):
     pool: Literal["account", "agent", "none"] = "account"
     media: tuple[Representation, ...] = (JSON,)
     live: str | None = None
+    ahead: Callable[[Req], Callable[[Context], Awaitable[Any]] | None] | None = None
     target: Target | None = None
     conditional: bool = False
     idempotency: Literal["required", "optional", "none"] = "none"

@@ -13,6 +13,7 @@ content is processed: a missing resource with `If-Match: *` is 404, a stale `If-
 invalid body is 412.
 """
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import attrs
@@ -28,7 +29,17 @@ from svc_core.reading import declaration as _declared
 from svc_core.result import Bare, Content, Created, Empty, Fields, One, Page, Redirect, Tag
 from svc_core.stream import Stream
 
-__all__ = ["MERGE_PATCH", "Call", "Prepared", "Reply", "Site", "perform", "prepare", "tag_of"]
+__all__ = [
+    "MERGE_PATCH",
+    "Call",
+    "Prepared",
+    "Reply",
+    "Site",
+    "ahead",
+    "perform",
+    "prepare",
+    "tag_of",
+]
 
 _NO_FIELDS: Fields = ()
 
@@ -60,6 +71,21 @@ class Reply:
 
 
 # -- inside the transaction --------------------------------------------------------------------
+
+
+def ahead(
+    operation: Operation[Any, Any], prepared: Prepared
+) -> Callable[[Context], Awaitable[Any]] | None:
+    """What a host has to read for a request on a snapshot, as `Context.ahead`; None for nothing.
+
+    Whatever is wrong with the request is for `perform` to say.
+    """
+    if operation.ahead is None:
+        return None
+    try:
+        return operation.ahead(_request(operation, prepared, _json_body(operation, prepared)))
+    except Problem:
+        return None
 
 
 async def perform(

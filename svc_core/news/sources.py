@@ -18,14 +18,14 @@ from svc_core.operation import Context, Operation, local
 from svc_core.ports import SYSTEM
 from svc_core.problem import Problem, describe
 from svc_core.resources.members import SourceId
-from svc_core.resources.news import Source
+from svc_core.resources.news import SOURCES, Source
 from svc_core.result import One, Page
 from svc_core.wire import Fault
 
 SOURCES_MAX = 10_000
 """Sources of one installation: as many files as one folder may hold."""
 
-BATCH_SOURCES = 500  # in one unit of work: some hundredths of a second
+BATCH_SOURCES = 100  # in one unit of work: some hundredths of a second
 
 LOCATIONS_MAX = 1_000  # what a shell's argument list carries without trouble
 
@@ -240,18 +240,25 @@ def _told(outcome: Outcome, source: Source) -> PulledSource:
 
 
 async def remove_sources(ctx: Context, request: RemoveSources) -> Page[RemovedSource]:
-    """Forget sources, all of them or none; the items that were taken in from them stay.
+    """Forget sources; the items that were taken in from them stay.
 
     Raises:
-        Problem: NOT_FOUND.
+        Problem: NOT_FOUND, before any of them is forgotten.
     """
-    gone: list[bytes] = []
-    for id_ in dict.fromkeys(request.source_ids):
-        source = await intake.remove_source(ctx, id_)
-        if source is None:
+    ids = list(dict.fromkeys(request.source_ids))
+    known = await ctx.work.read(SYSTEM, lambda read: read.find_many(SOURCES, ids))
+    for id_ in ids:
+        if id_ not in known:
             raise _no_source(id_)
-        gone.append(wire.dumps(RemovedSource(source.id, source.name, source.location)))
-    return Page(tuple(gone))
+    for start in range(0, len(ids), BATCH_SOURCES):
+        await ctx.work.write(SYSTEM, partial(_remove, ids[start : start + BATCH_SOURCES]))
+    gone = (known[id_] for id_ in ids)
+    return Page(tuple(wire.dumps(RemovedSource(one.id, one.name, one.location)) for one in gone))
+
+
+async def _remove(ids: Sequence[str], ctx: Context) -> None:
+    for id_ in ids:
+        await intake.remove_source(ctx, id_)
 
 
 def _no_source(id_: str) -> Problem:
@@ -312,6 +319,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "sources remove",
         "Stop reading sources; the items already read from them stay",
         remove_sources,
+        unit="several",
         binding="system",
         columns=("id", "name", "location"),
     ),

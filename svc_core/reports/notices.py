@@ -14,7 +14,7 @@ from svc_core.events import cloud_event, enabled_webhooks, is_for, publish
 from svc_core.operation import Context
 from svc_core.resources.profile import SUBSCRIPTIONS, Subscription
 from svc_core.resources.report import ReportFacets, ReportRow
-from svc_core.resources.webhook import REPORT_GENERATED, Webhook
+from svc_core.resources.webhook import REPORT_GENERATED, StoredWebhook
 from svc_core.sources.text import clip, fold
 
 TITLE_CHARS_MAX: Final = 200
@@ -43,7 +43,7 @@ async def subscription_to(ctx: Context, profile_id: str) -> Subscription | None:
     return SUBSCRIPTIONS.decode(found.rows[0].raw) if found.rows else None
 
 
-def wants(webhook: Webhook, subscription: Subscription) -> bool:
+def wants(webhook: StoredWebhook, subscription: Subscription) -> bool:
     """Whether the subscription notifies this webhook, and the webhook wants the report."""
     chosen = subscription.delivery.webhook_ids
     return (

@@ -28,6 +28,7 @@ from svc_core.operation import (
 )
 from svc_core.ports import Document
 from svc_core.problem import Problem
+from svc_core.recordings import load_report, shown
 from svc_core.reports import render, rules
 from svc_core.reports.rules import (
     AgentReport,
@@ -96,15 +97,21 @@ class GetAudio:
 
 async def list_reports(ctx: Context, request: ListReports) -> Page[ReportRow]:
     """A page of reports; a profile that the caller does not have has none."""
-    where = {"profile_id": request.profile_id}
-    return await ctx.page(REPORTS, where=where, after=request.cursor, limit=request.limit)
+    where, after = {"profile_id": request.profile_id}, request.cursor
+    rows: tuple[bytes, ...] = ()
+    while True:
+        page = await ctx.page(REPORTS, where=where, after=after, limit=request.limit - len(rows))
+        rows += await shown(ctx, page.rows)
+        if page.next_cursor is None or len(rows) == request.limit:
+            return Page(rows, page.next_cursor)
+        after = page.next_cursor
 
 
 async def get_report(
     ctx: Context, request: GetReport
 ) -> One[ReportDetail] | One[AgentReport] | Content:
     """One report as compact JSON, as the agent's view, or as Markdown."""
-    document = await ctx.load(REPORTS, request.report_id)
+    document = await load_report(ctx, request.report_id)
     tag, wanted = document.tag, frozenset(given(request.include, ()))
     is_markdown, is_view = ctx.format == MARKDOWN.format, not isinstance(request.view, Unset)
     if wanted and (is_markdown or is_view):
@@ -163,7 +170,7 @@ async def get_audio(ctx: Context, request: GetAudio) -> Bare[AudioFacet] | Redir
     Raises:
         Problem: NOT_FOUND, or AUDIO_NOT_AVAILABLE for a report without audio.
     """
-    document = await ctx.load(REPORTS, request.report_id)
+    document = await load_report(ctx, request.report_id)
     facet = await audio_facet(ctx, request.report_id)
     if facet is None:
         raise Problem(problem.AUDIO_NOT_AVAILABLE)
@@ -201,7 +208,7 @@ def media_address(ctx: Context, name: str) -> str:
 
 
 async def _with_facets(ctx: Context, request: GetFacet) -> tuple[Document[ReportRow], ReportFacets]:
-    document = await ctx.load(REPORTS, request.report_id)
+    document = await load_report(ctx, request.report_id)
     return document, await ctx.value(FACETS, request.report_id)
 
 

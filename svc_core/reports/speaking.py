@@ -3,8 +3,9 @@
 Rule 1: speaking holds no transaction: `claim` or `ask` reads the text, `adopt` writes the audio,
         the report's row and their change in one unit of work. Killed anywhere, a report has no
         audio or a whole one.
-Rule 2: a claim is for a while and is counted before the work, so that two workers never speak the
-        same report at once, and one that kills its worker is given up after a few attempts.
+Rule 2: a claim is for a while, is renewed while its worker lives, and is counted before the work,
+        so that two workers never speak the same report at once, and one that kills its worker is
+        given up after a few attempts.
 Rule 3: audio is of the words that were read: a report that was made again meanwhile keeps none.
 """
 
@@ -66,29 +67,51 @@ async def claim(ctx: Context, seen: Document[Speaking], until: datetime) -> Task
     if wish.attempts >= ATTEMPTS_MAX:
         await ctx.tx.documents.delete(SPEAKING, wish.report_id)
         return None
-    claimed = attrs.evolve(wish, due_at=until, attempts=wish.attempts + 1)
+    claimed = attrs.evolve(wish, due_at=until, attempts=wish.attempts + 1, is_claimed=True)
     await ctx.save(SPEAKING, wish.report_id, claimed)
     return attrs.evolve(await ask(ctx, wish.report_id), attempts=claimed.attempts)
 
 
+async def renew(ctx: Context, task: Task, until: datetime) -> None:
+    """Keep a claim until then, unless it has lapsed and is another worker's."""
+    wish = await _claimed(ctx, task)
+    if wish is not None:
+        await ctx.save(SPEAKING, task.report_id, attrs.evolve(wish, due_at=until))
+
+
+async def take_over(ctx: Context, report_id: str) -> None:
+    """Let others speak a report at once whose worker is dead; the attempt counts.
+
+    Only for a process that has the store to itself and has begun nothing yet.
+    """
+    wish = await ctx.value(SPEAKING, report_id)
+    await ctx.save(SPEAKING, report_id, attrs.evolve(wish, due_at=ctx.now, is_claimed=False))
+
+
+async def _claimed(ctx: Context, task: Task) -> Speaking | None:
+    """The wish of a task, while it is the task's."""
+    wish = await ctx.find(SPEAKING, task.report_id)
+    return wish if wish is not None and wish.attempts == task.attempts else None
+
+
 async def put_off(ctx: Context, task: Task) -> None:
     """Try a task that failed again later, each time later; the last failure ends it."""
-    wish = await ctx.find(SPEAKING, task.report_id)
-    if wish is None or wish.attempts != task.attempts:
+    wish = await _claimed(ctx, task)
+    if wish is None:
         return
     if task.attempts >= ATTEMPTS_MAX:
         await ctx.tx.documents.delete(SPEAKING, task.report_id)
         return
     wait = RETRY_MIN * 4 ** (task.attempts - 1)
-    again = attrs.evolve(wish, due_at=ctx.now + wait)
+    again = attrs.evolve(wish, due_at=ctx.now + wait, is_claimed=False)
     await ctx.save(SPEAKING, task.report_id, again)
 
 
 async def give_back(ctx: Context, task: Task) -> None:
     """Let others speak a report at once, as if it had not been claimed."""
-    wish = await ctx.find(SPEAKING, task.report_id)
-    if wish is not None and wish.attempts == task.attempts:
-        again = attrs.evolve(wish, due_at=ctx.now, attempts=wish.attempts - 1)
+    wish = await _claimed(ctx, task)
+    if wish is not None:
+        again = attrs.evolve(wish, due_at=ctx.now, attempts=wish.attempts - 1, is_claimed=False)
         await ctx.save(SPEAKING, task.report_id, again)
 
 

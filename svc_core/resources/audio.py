@@ -70,11 +70,15 @@ class Audio:
 
 @frozen
 class Speaking:
-    """A report that is to be spoken: when it is next tried, and how often it was."""
+    """A report that is to be spoken: when it is next tried, and how often it was.
+
+    One that a worker has claimed is due when the claim lapses.
+    """
 
     report_id: ReportId
     due_at: datetime
     attempts: int = 0
+    is_claimed: bool = False
 
 
 @frozen
@@ -113,7 +117,12 @@ AUDIO: Collection[Audio] = Collection(
 )
 
 SPEAKING: Collection[Speaking] = Collection(
-    name="speaking", model=Speaking, prefix="rpt", order=lambda speaking: micros(speaking.due_at)
+    name="speaking",
+    model=Speaking,
+    prefix="rpt",
+    order=lambda speaking: micros(speaking.due_at),
+    # So that a server finds what the one before it had begun.
+    keys={"is_claimed": lambda speaking: "true" if speaking.is_claimed else None},
 )
 """One row a report that waits for its voice, under the report's id."""
 

@@ -5,6 +5,8 @@ Rule 2: one delivery row for each pair of webhook and event, written in the unit
         causes the event: both are there or neither.
 Rule 3: what waits stands in rows of its own, oldest first, so that a queue of any length costs
         the same to take from.
+Rule 4: how deliveries go stands with the queue, apart from what people set: an attempt changes
+        neither the webhook's row nor its version.
 """
 
 from datetime import datetime
@@ -84,8 +86,8 @@ class LastDelivery:
 
 
 @frozen(kw_only=True)
-class Webhook:
-    """An address that is told of events; its secret is never shown again."""
+class StoredWebhook:
+    """What people set of a webhook, and whether it is told of events."""
 
     id: WebhookId
     url: Url
@@ -97,17 +99,27 @@ class Webhook:
         Doc("A disabled one receives nothing until it is enabled again."),
         Example("enabled"),
     ] = "enabled"
-    consecutive_failures: Annotated[
-        int, Ge(0), Doc("Failed attempts since the last success; the fifth disables."), Example(0)
-    ] = 0
     disabled_at: Annotated[
         datetime | None, Doc("When it was disabled; null while enabled."), Example(None)
     ] = None
-    last_delivery: Annotated[
-        LastDelivery | None, Doc("The newest finished attempt; null before the first.")
-    ] = None
     created_at: CreatedAt
     updated_at: UpdatedAt
+
+
+ConsecutiveFailures = Annotated[
+    int, Ge(0), Doc("Failed attempts since the last success; the fifth disables."), Example(0)
+]
+NewestDelivery = Annotated[
+    LastDelivery | None, Doc("The newest finished attempt; null before the first.")
+]
+
+
+@frozen(kw_only=True)
+class Webhook(StoredWebhook):
+    """An address that is told of events; its secret is never shown again."""
+
+    consecutive_failures: ConsecutiveFailures = 0
+    last_delivery: NewestDelivery = None
 
 
 @frozen
@@ -193,16 +205,18 @@ class Hold:
 
 @frozen
 class Queue:
-    """Who attends to a webhook: what is under way, and when somebody has to look again."""
+    """How a webhook is told: when to look again, what is under way, how attempts went."""
 
     webhook_id: WebhookId
     wake_at: datetime | None
     holds: tuple[Hold, ...] = ()
+    consecutive_failures: ConsecutiveFailures = 0
+    last_delivery: NewestDelivery = None
 
 
-WEBHOOKS: Collection[Webhook] = Collection(
+WEBHOOKS: Collection[StoredWebhook] = Collection(
     name="webhooks",
-    model=Webhook,
+    model=StoredWebhook,
     prefix="whk",
     order=lambda webhook: micros(webhook.created_at),
     kind="webhook",

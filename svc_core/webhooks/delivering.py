@@ -25,6 +25,7 @@ from svc_core.resources.webhook import (
     Event,
     Hold,
     Queue,
+    StoredWebhook,
     Waiting,
     Webhook,
 )
@@ -35,7 +36,7 @@ from svc_core.webhooks.signing import fields
 
 KEPT: Final = timedelta(days=30)
 """How long deliveries and their events are kept; long enough to repair a holiday's loss."""
-SKIPPED_AT_ONCE: Final = 500
+SKIPPED_AT_ONCE: Final = 200
 """Waiting deliveries that one unit of work takes off a disabled webhook's queue."""
 SHUT: Final = timedelta(minutes=5)
 """How long a webhook is left alone whose secret cannot be opened; only a person can mend that."""
@@ -83,7 +84,7 @@ async def take(
     if webhook.status == "disabled":
         await _skip(ctx, queue)
         return ()
-    room = rules.attempts_left(webhook, queue)
+    room = rules.attempts_left(queue)
     waiting = await _waiting(ctx, webhook_id, room + 1)
     try:
         signing = await keys.signing_keys(ctx, webhook_id)
@@ -93,7 +94,7 @@ async def take(
     tasks = await _begin(ctx, webhook, waiting[:room], signing)
     until = ctx.now + rules.HOLD
     queue = rules.held(queue, [Hold(task.delivery_id, task.attempt_id, until) for task in tasks])
-    await _save(ctx, webhook, queue, has_more=len(waiting) > room)
+    await _save(ctx, queue, has_more=len(waiting) > room)
     return tuple(tasks)
 
 
@@ -121,22 +122,27 @@ async def give_back(ctx: Context, webhook_id: str, attempt_ids: Collection[str])
 
 
 async def conclude(ctx: Context, task: Task, result: Outcome) -> Webhook | None:
-    """Write how an attempt ended; None when it was not held any more and counts for nothing."""
-    queue = rules.released(await queue_of(ctx, task.webhook_id), task.attempt_id)
+    """Write how an attempt ended, and what the webhook is since.
+
+    None when it was not held any more, or its webhook is gone: then it counts for nothing.
+    """
+    held = rules.released(await queue_of(ctx, task.webhook_id), task.attempt_id)
     before = await ctx.find(WEBHOOKS, task.webhook_id)
-    if queue is None or before is None:
+    if held is None or before is None:
         return None
     delivery = await ctx.find(DELIVERIES, task.delivery_id)
     if delivery is not None:  # else it was forgotten meanwhile, as old ones are
         ended = rules.ended(delivery, task.attempt_id, result, ctx.now)
         await ctx.save(DELIVERIES, task.delivery_id, ended)
-    webhook = rules.after_attempt(before, task.event.id, result, ctx.now)
-    await ctx.save(WEBHOOKS, webhook.id, webhook)
+    queue = rules.counted(held, task.event.id, result, ctx.now)
+    webhook = rules.after_attempt(before, queue, result, ctx.now)
+    if webhook is not before:
+        await ctx.save(WEBHOOKS, webhook.id, webhook)
     if webhook.status == "disabled":
         await _skip(ctx, queue)
-        return webhook
-    await _save(ctx, webhook, queue, has_more=bool(await _waiting(ctx, webhook.id, 1)))
-    return webhook
+    else:
+        await _save(ctx, queue, has_more=bool(await _waiting(ctx, webhook.id, 1)))
+    return rules.shown(webhook, queue)
 
 
 async def purge(ctx: Context, ids: Sequence[str]) -> None:
@@ -165,7 +171,7 @@ async def _told_later(ctx: Context, events: set[str]) -> set[str]:
 
 
 async def _begin(
-    ctx: Context, webhook: Webhook, waiting: Sequence[Waiting], signing: tuple[bytes, ...]
+    ctx: Context, webhook: StoredWebhook, waiting: Sequence[Waiting], signing: tuple[bytes, ...]
 ) -> list[Task]:
     pending = await ctx.find_many(DELIVERIES, [line.delivery_id for line in waiting])
     events = await ctx.find_many(EVENTS, [each.event_id for each in pending.values()])
@@ -203,8 +209,8 @@ async def _put_back(ctx: Context, queue: Queue, lost: Sequence[Hold]) -> Queue:
     return attrs.evolve(queue, holds=tuple(hold for hold in queue.holds if hold not in lost))
 
 
-async def _save(ctx: Context, webhook: Webhook, queue: Queue, *, has_more: bool) -> None:
-    has_room = rules.attempts_left(webhook, queue) > 0
+async def _save(ctx: Context, queue: Queue, *, has_more: bool) -> None:
+    has_room = rules.attempts_left(queue) > 0
     awake = rules.waking(queue, ctx.now, has_more=has_more, has_room=has_room)
     await ctx.save(QUEUES, queue.webhook_id, awake)
 

@@ -9,6 +9,7 @@ from svc_core import problem, wire
 from svc_core.constraints import Arg, Doc, Example, Pattern
 from svc_core.events import enqueue, publish, queue_of
 from svc_core.operation import BODY, PATH, QUERY, Context, Operation, Target
+from svc_core.ports import Document
 from svc_core.problem import Problem, describe
 from svc_core.resources.members import Cursor, Limit, WebhookId, changed
 from svc_core.resources.period import When, bounds
@@ -29,6 +30,8 @@ from svc_core.resources.webhook import (
     EventId,
     Events,
     ProfileIds,
+    Queue,
+    StoredWebhook,
     Url,
     Webhook,
     delivery_id,
@@ -170,14 +173,23 @@ class RedeliverEvent(OneWebhook):
 
 async def list_webhooks(ctx: Context, request: ListWebhooks) -> Page[Webhook]:
     """The workspace's webhooks."""
-    return await ctx.page(WEBHOOKS, after=request.cursor, limit=request.limit)
+    page = await ctx.page(WEBHOOKS, after=request.cursor, limit=request.limit)
+    webhooks = [WEBHOOKS.decode(raw) for raw in page.rows]
+    queues = await ctx.find_many(QUEUES, [webhook.id for webhook in webhooks])
+    rows = [
+        rules.shown(webhook, queues.get(webhook.id, Queue(webhook.id, None)))
+        for webhook in webhooks
+    ]
+    return Page(tuple(map(wire.dumps, rows)), page.next_cursor)
 
 
 async def create_webhook(ctx: Context, request: CreateWebhook) -> Created[IssuedWebhook]:
     """Register an address; its secret is shown when it was made here."""
     members = named(request.body, WebhookInput)
     own = _own_key(members.pop("secret", UNSET))
-    webhook = Webhook(id=ctx.ids.new("whk"), created_at=ctx.now, updated_at=ctx.now, **members)
+    webhook = StoredWebhook(
+        id=ctx.ids.new("whk"), created_at=ctx.now, updated_at=ctx.now, **members
+    )
     rules.check_url(webhook.url, loopback=ctx.host.is_development)
     await ctx.check_all(PROFILES, webhook.profile_ids, pointer="/profileIds")
     held = await ctx.tx.documents.scan(WEBHOOKS, limit=WEBHOOKS_MAX)
@@ -190,7 +202,8 @@ async def create_webhook(ctx: Context, request: CreateWebhook) -> Created[Issued
     key = own or ctx.ids.random(SECRET_BYTES)
     document = await ctx.create(WEBHOOKS, webhook.id, webhook)
     await keys.keep(ctx, webhook.id, key)
-    raw = document.raw if own else _issued(webhook, key)
+    shown = rules.shown(webhook, Queue(webhook.id, None))
+    raw = wire.dumps(shown) if own else _issued(shown, key)
     return Created(raw, document.tag, str(WEBHOOKS.address(webhook.id)))
 
 
@@ -211,8 +224,13 @@ def _issued(webhook: Webhook, key: bytes) -> bytes:
 
 async def get_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:
     """One webhook, without its secret."""
-    document = await ctx.load(WEBHOOKS, request.webhook_id)
-    return One(document.raw, document.tag)
+    return await _one(ctx, await ctx.load(WEBHOOKS, request.webhook_id))
+
+
+async def _one(ctx: Context, stored: Document[StoredWebhook] | One[StoredWebhook]) -> One[Webhook]:
+    """The webhook with how its deliveries go, of which its tag knows nothing."""
+    webhook = WEBHOOKS.decode(stored.raw)
+    return One(wire.dumps(rules.shown(webhook, await queue_of(ctx, webhook.id))), stored.tag)
 
 
 async def change_webhook(ctx: Context, request: ReplaceWebhook | PatchWebhook) -> One[Webhook]:
@@ -234,7 +252,7 @@ async def change_webhook(ctx: Context, request: ReplaceWebhook | PatchWebhook) -
     document = ctx.row
     if after is not before:
         document = await ctx.save(WEBHOOKS, after.id, after, expect=document.version)
-    return One(document.raw, document.tag)
+    return await _one(ctx, document)
 
 
 async def delete_webhook(ctx: Context, request: OneWebhook) -> Empty:
@@ -246,9 +264,13 @@ async def delete_webhook(ctx: Context, request: OneWebhook) -> Empty:
     return Empty()
 
 
-async def enable_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:  # noqa: ARG001
+async def enable_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:
     """Tell it of events again, with nothing counted against it."""
-    return await ctx.rewrite(WEBHOOKS, rules.enabled(WEBHOOKS.decode(ctx.row.raw), ctx.now))
+    queue = await queue_of(ctx, request.webhook_id)
+    if queue.consecutive_failures:
+        await ctx.save(QUEUES, queue.webhook_id, attrs.evolve(queue, consecutive_failures=0))
+    enabled = rules.enabled(WEBHOOKS.decode(ctx.row.raw), ctx.now)
+    return await _one(ctx, await ctx.rewrite(WEBHOOKS, enabled))
 
 
 async def rotate_secret(ctx: Context, request: OneWebhook) -> One[IssuedWebhook]:  # noqa: ARG001
@@ -257,7 +279,8 @@ async def rotate_secret(ctx: Context, request: OneWebhook) -> One[IssuedWebhook]
     document = await ctx.save(WEBHOOKS, webhook.id, webhook, expect=ctx.row.version)
     key = ctx.ids.random(SECRET_BYTES)
     await keys.rotate(ctx, webhook.id, key)
-    return One(_issued(webhook, key), document.tag)
+    queue = await queue_of(ctx, webhook.id)
+    return One(_issued(rules.shown(webhook, queue), key), document.tag)
 
 
 async def send_test(ctx: Context, request: OneWebhook) -> Created[Delivery]:
@@ -358,7 +381,10 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         method="GET",
         path="/webhooks/{webhookId}",
         summary="Read a webhook",
-        description="One webhook, without its secret.",
+        description=(
+            "One webhook, without its secret. Its ETag tells of what is set and of its status: "
+            "attempts that do not disable it leave it as it is."
+        ),
         request=OneWebhook,
         response=One[Webhook],
         run=get_webhook,

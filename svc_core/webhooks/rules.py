@@ -1,7 +1,7 @@
 """What a webhook may be, and what becomes of it with each attempt.
 
 Rule 1: a failure counts one; the fifth in a row disables (Spec: States, Webhook). A success sets
-        the count back to 0, and a 410 disables at once.
+        the count back to 0, and a 410 disables at once. Only that it is disabled changes a webhook.
 Rule 2: attempts under way count as failures that may still come: no more of them are begun than
         would disable, so a dead address sees five attempts, however many workers there are.
 Rule 3: an attempt that was lost with its worker is made again under a new id.
@@ -30,6 +30,7 @@ from svc_core.resources.webhook import (
     Hold,
     LastDelivery,
     Queue,
+    StoredWebhook,
     Webhook,
 )
 
@@ -75,30 +76,29 @@ def check_url(url: str, *, loopback: bool) -> None:
 # -- the webhook -------------------------------------------------------------------------------
 
 
-def enabled(webhook: Webhook, now: datetime) -> Webhook:
-    """The webhook, notified of events again, with a failure count of 0."""
-    return changed(webhook, now, status="enabled", consecutive_failures=0, disabled_at=None)
+def shown(webhook: StoredWebhook, queue: Queue) -> Webhook:
+    """The webhook as it is answered: what people set, and how its deliveries go."""
+    return Webhook(
+        **{name.name: getattr(webhook, name.name) for name in attrs.fields(StoredWebhook)},
+        consecutive_failures=queue.consecutive_failures,
+        last_delivery=queue.last_delivery,
+    )
 
 
-def after_attempt(webhook: Webhook, event_id: str, result: Outcome, now: datetime) -> Webhook:
-    """What the webhook is after an attempt ended."""
-    failures = 0 if result.is_success else webhook.consecutive_failures + 1
-    ended = webhook.status == "enabled" and (
-        failures >= FAILURES_MAX or result.response_status == GONE
-    )
-    return attrs.evolve(
-        webhook,
-        status="disabled" if ended else webhook.status,
-        disabled_at=now if ended else webhook.disabled_at,
-        consecutive_failures=failures,
-        last_delivery=LastDelivery(
-            event_id=event_id,
-            status="delivered" if result.is_success else "failed",
-            response_status=result.response_status,
-            at=now,
-        ),
-        updated_at=now,
-    )
+def enabled(webhook: StoredWebhook, now: datetime) -> StoredWebhook:
+    """The webhook, notified of events again."""
+    return changed(webhook, now, status="enabled", disabled_at=None)
+
+
+def after_attempt(
+    webhook: StoredWebhook, queue: Queue, result: Outcome, now: datetime
+) -> StoredWebhook:
+    """What the webhook is after an attempt ended; itself, unless that disables it."""
+    if queue.consecutive_failures < FAILURES_MAX and result.response_status != GONE:
+        return webhook
+    if webhook.status == "disabled":
+        return webhook
+    return changed(webhook, now, status="disabled", disabled_at=now)
 
 
 # -- its queue ---------------------------------------------------------------------------------
@@ -109,11 +109,21 @@ def expired(queue: Queue, now: datetime) -> tuple[Hold, ...]:
     return tuple(hold for hold in queue.holds if hold.until <= now)
 
 
-def attempts_left(webhook: Webhook, queue: Queue) -> int:
-    """How many more attempts may be begun now."""
-    if webhook.status == "disabled":
-        return 0
-    return max(0, FAILURES_MAX - webhook.consecutive_failures - len(queue.holds))
+def counted(queue: Queue, event_id: str, result: Outcome, now: datetime) -> Queue:
+    """The queue with the outcome of an attempt in its count."""
+    newest = LastDelivery(
+        event_id=event_id,
+        status="delivered" if result.is_success else "failed",
+        response_status=result.response_status,
+        at=now,
+    )
+    failures = 0 if result.is_success else queue.consecutive_failures + 1
+    return attrs.evolve(queue, consecutive_failures=failures, last_delivery=newest)
+
+
+def attempts_left(queue: Queue) -> int:
+    """How many more attempts may be begun now at an enabled webhook."""
+    return max(0, FAILURES_MAX - queue.consecutive_failures - len(queue.holds))
 
 
 def held(queue: Queue, holds: Sequence[Hold]) -> Queue:
@@ -135,7 +145,7 @@ def waking(queue: Queue, now: datetime, *, has_more: bool, has_room: bool) -> Qu
     return attrs.evolve(queue, wake_at=wake_at)
 
 
-def trial(id_: str, webhook: Webhook, origin: str, now: datetime) -> Event:
+def trial(id_: str, webhook: StoredWebhook, origin: str, now: datetime) -> Event:
     """An event that says nothing but that deliveries arrive."""
     data = {"webhookId": webhook.id}
     return cloud_event(id_, TEST, webhook.id, source=origin, at=now, data=data)
@@ -178,7 +188,7 @@ def disabled() -> Problem:
     )
 
 
-def check_redeliverable(webhook: Webhook, delivery: Delivery) -> None:
+def check_redeliverable(webhook: StoredWebhook, delivery: Delivery) -> None:
     """Refuse to send again a delivery that is under way, or to a disabled webhook.
 
     Raises:

@@ -5,7 +5,6 @@ name that changes its mind between the check and the connection reaches nothing.
 field still carry the name.
 """
 
-import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
@@ -26,6 +25,7 @@ from httpx2 import URL, create_ssl_context
 from svc_core.egress import Network, is_allowed
 from svc_http.fetch.addresses import denied
 from svc_http.fetch.model import FetchRefused
+from svc_http.fetch.names import Names
 
 ANSWERS_MAX = 16
 """Addresses of one name that are tried; public services have far fewer."""
@@ -36,6 +36,7 @@ class Guard(AnyIOBackend):
 
     def __init__(self, exceptions: tuple[Network, ...] = ()) -> None:
         self._exceptions = exceptions
+        self._names = Names()
 
     async def connect_tcp(
         self,
@@ -70,7 +71,7 @@ class Guard(AnyIOBackend):
 
     async def _resolved(self, host: str, port: int) -> Sequence[str]:
         try:
-            answers = await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            answers = await self._names.addresses(host, port)
         except (OSError, UnicodeError) as unknown:
             raise FetchRefused("unknownHost", f"No host of the name {host} is known.") from unknown
         addresses = list(dict.fromkeys(str(answer[4][0]) for answer in answers))

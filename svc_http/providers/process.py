@@ -1,31 +1,38 @@
 """Another program, run once: words to its input, its output to a file, within bounds.
 
 Rule 1: no shell reads anything; the program gets its arguments as they stand.
-Rule 2: it is the head of a process group of its own, which is killed whole: when its time is up,
-        when its file grows too large, when whoever waits for it is cancelled.
-Rule 3: it is told nothing of this service: no setting, no secret, no open file.
+Rule 2: it runs under a supervisor of its own, which heads a process group. The group is killed
+        whole: when its time is up, when its file grows too large, when whoever waits for it is
+        cancelled, and when this process is gone, however that ended.
+Rule 3: it is told nothing of this service: no setting, no secret, no open file. An event loop may
+        leave files open to the processes it starts (uvloop does), so none starts this one.
 """
 
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from tempfile import TemporaryFile
+from typing import IO, Any, Final
 
 from attrs import frozen
 
 from svc_http.providers.speech import BYTES_MAX, SECONDS_MAX, SpeechFailed
+from svc_http.providers.supervisor import CANNOT_RUN
 from svc_http.settings import PREFIX
 
-CHUNK_BYTES: Final = 64 * 1024
-LOOK_SECONDS: Final = 0.1
-"""How often the size of a file is looked at that the program itself writes."""
+LOOK_SECONDS: Final = 0.05
+"""How often a program is looked after: whether it has ended, and how large its file is."""
 END_SECONDS: Final = 5.0
-"""How long the end of a program that was killed is waited for."""
+"""How long the end of a program that was killed is waited for, and how much longer than its time
+its supervisor lets it run: for a service that cannot end it, because it hangs itself."""
 COMPLAINT_CHARS_MAX: Final = 300
 """How much of what the program says on its way out is repeated."""
+_SUPERVISOR: Final = Path(__file__).with_name("supervisor.py")
 
 
 @frozen
@@ -34,6 +41,15 @@ class Bounds:
 
     seconds: float = SECONDS_MAX
     size: int = BYTES_MAX
+
+
+@frozen
+class _Files:
+    """What the program reads, writes and complains to."""
+
+    words: IO[bytes]
+    sound: IO[bytes] | int
+    complaints: IO[bytes]
 
 
 async def run(
@@ -46,41 +62,20 @@ async def run(
     Raises:
         SpeechFailed: it cannot be run, ended badly, took too long or wrote too much.
     """
-    await asyncio.to_thread(out.touch, 0o600)
-    process = await _started(argv, out.parent)
     try:
-        async with asyncio.timeout(bounds.seconds):
-            complaint = await _follow(process, words, out, writes_itself, bounds)
+        with _files(words, out, writes_itself=writes_itself) as files:
+            async with asyncio.timeout(bounds.seconds):
+                code = await _ended(argv, files, out, bounds)
+            complaint = _last(files.complaints)
     except TimeoutError as slow:
         raise SpeechFailed(f"{argv[0]} took longer than {bounds.seconds:g} seconds") from slow
-    finally:
-        await _end(process)
-    if process.returncode:
+    except OSError as failure:
+        raise SpeechFailed(f"the sound cannot be kept: {failure}") from failure
+    if code == CANNOT_RUN and complaint.startswith("cannot be run"):
+        raise SpeechFailed(f"{argv[0]} {complaint}")
+    if code:
         said = f": {complaint}" if complaint else ""
-        raise SpeechFailed(f"{argv[0]} ended with {process.returncode}{said}")
-
-
-async def _started(argv: Sequence[str], folder: Path) -> asyncio.subprocess.Process:
-    starting = asyncio.create_task(
-        asyncio.create_subprocess_exec(
-            *argv,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            cwd=folder,
-            env=environment(),
-            start_new_session=True,
-        )
-    )
-    try:
-        # A start that is cancelled itself ends the program, but nothing that the program started.
-        return await asyncio.shield(starting)
-    except asyncio.CancelledError:
-        await asyncio.shield(_end_once(starting))
-        raise
-    except (OSError, ValueError) as missing:
-        reason = missing.strerror if isinstance(missing, OSError) else missing
-        raise SpeechFailed(f"{argv[0]} cannot be run: {reason}") from missing
+        raise SpeechFailed(f"{argv[0]} ended with {code}{said}")
 
 
 def environment() -> dict[str, str]:
@@ -88,92 +83,87 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
 
 
-async def _follow(
-    process: asyncio.subprocess.Process,
-    words: bytes,
-    out: Path,
-    writes_itself: bool,
-    bounds: Bounds,
-) -> str:
-    """Feed the program and take what it gives until it has ended; what it complained of."""
+@contextmanager
+def _files(words: bytes, out: Path, *, writes_itself: bool) -> Iterator[_Files]:
+    out.touch(0o600)
+    with TemporaryFile(dir=out.parent) as heard, TemporaryFile(dir=out.parent) as complaints:
+        heard.write(words)
+        heard.seek(0)
+        if writes_itself:
+            yield _Files(heard, subprocess.DEVNULL, complaints)
+            return
+        with out.open("wb") as sound:
+            yield _Files(heard, sound, complaints)
+
+
+async def _ended(argv: Sequence[str], files: _Files, out: Path, bounds: Bounds) -> int:
+    """Run the program to its end; the exit code."""
+    with _started(argv, files, out.parent, bounds) as process:
+        try:
+            while True:
+                code = process.poll()
+                if _size(out) > bounds.size:
+                    raise SpeechFailed(f"the program wrote more than {bounds.size} bytes")
+                if code is not None:
+                    return code
+                await asyncio.sleep(LOOK_SECONDS)
+        finally:
+            await _end(process)
+
+
+@contextmanager
+def _started(
+    argv: Sequence[str], files: _Files, folder: Path, bounds: Bounds
+) -> Iterator["subprocess.Popen[Any]"]:
+    """The program under its supervisor, which ends it with this block at the latest."""
+    alive, held = os.pipe()
+    limits = str(alive), str(bounds.seconds + END_SECONDS), str(bounds.size + 1)
     try:
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(_feed(process, words))
-            complaints = tasks.create_task(_complaints(process))
-            taking = _drop(process.stdout) if writes_itself else _take(process, out, bounds.size)
-            tasks.create_task(taking)
-            watching = tasks.create_task(_watch(out, bounds.size))
-            await process.wait()
-            watching.cancel()
-    except* SpeechFailed as several:
-        raise several.exceptions[0] from None
-    except* OSError as several:
-        raise SpeechFailed(f"the sound cannot be kept: {several.exceptions[0]}") from several
-    return complaints.result()
+        try:
+            process = subprocess.Popen(  # noqa: S603 - the operator's program
+                (sys.executable, "-I", "-S", str(_SUPERVISOR), *limits, *argv),
+                stdin=files.words,
+                stdout=files.sound,
+                stderr=files.complaints,
+                cwd=folder,
+                env=environment(),
+                pass_fds=(alive,),
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as unfit:
+            raise SpeechFailed(f"{argv[0]} cannot be run: {unfit}") from unfit
+        finally:
+            os.close(alive)
+        yield process
+    finally:
+        os.close(held)
 
 
-async def _feed(process: asyncio.subprocess.Process, words: bytes) -> None:
-    stdin = process.stdin
-    if stdin is None:
-        raise AssertionError("its input is a pipe")
-    # A program that has heard enough, or ended, says so by its status.
-    with suppress(BrokenPipeError, ConnectionResetError):
-        stdin.write(words)
-        await stdin.drain()
-    stdin.close()  # not waited for: a wait that is cancelled would end the loop's own in an error
+def _size(out: Path) -> int:
+    # Left out by a program that replaces the file by one of its own.
+    with suppress(FileNotFoundError):
+        return out.stat().st_size
+    return 0
 
 
-async def _take(process: asyncio.subprocess.Process, out: Path, size_max: int) -> None:
-    size = 0
-    with out.open("wb") as file:
-        async for chunk in _chunks(process.stdout):
-            size += len(chunk)
-            if size > size_max:
-                raise SpeechFailed(f"the program wrote more than {size_max} bytes")
-            await asyncio.to_thread(file.write, chunk)
+def _last(complaints: IO[bytes]) -> str:
+    end = complaints.seek(0, os.SEEK_END)
+    complaints.seek(max(0, end - 4 * COMPLAINT_CHARS_MAX))
+    said = complaints.read().decode("utf-8", "replace")
+    return " ".join(said.split())[-COMPLAINT_CHARS_MAX:]
 
 
-async def _drop(stream: asyncio.StreamReader | None) -> None:
-    async for _ in _chunks(stream):
-        pass
-
-
-async def _complaints(process: asyncio.subprocess.Process) -> str:
-    last = b""
-    async for chunk in _chunks(process.stderr):
-        last = (last + chunk)[-4 * COMPLAINT_CHARS_MAX :]
-    return " ".join(last.decode("utf-8", "replace").split())[-COMPLAINT_CHARS_MAX:]
-
-
-async def _watch(out: Path, size_max: int) -> None:
-    while True:
-        # Left out by a program that replaces the file by one of its own.
-        with suppress(FileNotFoundError):
-            if (await asyncio.to_thread(out.stat)).st_size > size_max:
-                raise SpeechFailed(f"the program wrote more than {size_max} bytes")
-        await asyncio.sleep(LOOK_SECONDS)
-
-
-async def _chunks(stream: asyncio.StreamReader | None) -> AsyncIterator[bytes]:
-    if stream is None:
-        raise AssertionError("its output is a pipe")
-    while chunk := await stream.read(CHUNK_BYTES):
-        yield chunk
-
-
-async def _end_once(starting: asyncio.Task[asyncio.subprocess.Process]) -> None:
-    with suppress(OSError, ValueError):  # there is no such program
-        await _end(await starting)
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Leave no process behind: neither the program nor what it started.
-
-    What it still writes is read, because its end is not reported before its pipes are closed. A
-    process that left its group and holds them open is not waited for.
-    """
+async def _end(process: "subprocess.Popen[Any]") -> None:
+    """Leave no process behind: neither the program nor what it started."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    with suppress(TimeoutError):
-        async with asyncio.timeout(END_SECONDS):
-            await asyncio.gather(_drop(process.stdout), _drop(process.stderr), process.wait())
+    if process.returncode is None:
+        # Whoever is cancelled twice does not wait for it, and yet it is collected.
+        await asyncio.shield(asyncio.create_task(_collect(process)))
+
+
+async def _collect(process: "subprocess.Popen[Any]") -> None:
+    for _ in range(round(END_SECONDS / LOOK_SECONDS)):
+        if process.poll() is not None:
+            return
+        await asyncio.sleep(LOOK_SECONDS)

@@ -180,20 +180,26 @@ class Endpoint:
         return unit
 
     async def _perform(self, prepared: Prepared, case: _Case) -> Reply:
-        operation, runtime = self._operation, self._runtime
+        if prepared.key is None:
+            return await self._work(prepared, case)
+        async with self._runtime.turns.take((case.grant.tenant, self._id, prepared.key)):
+            return await self._work(prepared, case)
+
+    async def _work(self, prepared: Prepared, case: _Case) -> Reply:
+        operation, store, tenant = self._operation, self._runtime.storage, case.grant.tenant
+        look, seen = pipeline.ahead(operation, prepared), None
+        if look is not None:
+            seen = await store.read(tenant, lambda tx: look(self._context(tx, case)))
 
         async def unit(tx: Transaction) -> Reply:
-            context = self._context(tx, case, prepared.if_match)
+            context = self._context(tx, case, prepared.if_match, seen)
             return await pipeline.perform(operation, prepared, context, case.site)
 
-        store, tenant = runtime.storage, case.grant.tenant
-        work = store.write if operation.writes else store.read
-        if prepared.key is None:
-            return await work(tenant, unit)
-        async with runtime.turns.take((tenant, self._id, prepared.key)):
-            return await work(tenant, unit)
+        return await (store.write if operation.writes else store.read)(tenant, unit)
 
-    def _context(self, tx: Transaction, case: _Case, if_match: str | None = None) -> Context:
+    def _context(
+        self, tx: Transaction, case: _Case, if_match: str | None = None, ahead: Any = None
+    ) -> Context:
         runtime = self._runtime
         return Context(
             tx=tx,
@@ -205,6 +211,7 @@ class Endpoint:
             aliases=case.site.aliases,
             if_match=if_match,
             host=runtime.host,
+            ahead=ahead,
         )
 
     def _deprecated(self, prepared: Prepared) -> tuple[Header, ...]:

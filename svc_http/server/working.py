@@ -2,7 +2,7 @@
 
 Rule 1: each claims what it does in the store, so that any number of processes may run each.
 Rule 2: whoever has workers looks after the store as well: old answers and deliveries are forgotten,
-        secrets sealed anew, files without a row removed.
+        secrets sealed anew, files without a row and reports without a profile removed.
 Rule 3: only who has the store alone may take over what was under way before it began. Over a store
         of several processes, what a dead one held is free when its time is over.
 """
@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack, suppress
 from functools import partial
 
 from svc_core import idempotency
-from svc_core.ports import SYSTEM, SharedUnavailable
+from svc_core.ports import SYSTEM, SharedUnavailable, Transaction
 from svc_http import system
 from svc_http.fetch import Fetcher
 from svc_http.fetch.post import Poster, Undelivered
@@ -41,13 +41,14 @@ from svc_http.shared import Shared
 from svc_http.storage import Store, StoreBusy, Unusable
 from svc_http.workers import (
     deliver_loop,
+    forget_loop,
     ingest_loop,
     purge_deliveries,
     renew_secrets,
     schedule_loop,
+    speak,
     take_over,
 )
-from svc_http.workers.deliver import PURGE_ROWS_MAX as PURGE_DELIVERIES_MAX
 from svc_http.workers.deliver import Sender
 from svc_http.workers.speak import speak_loop, sweep_loop
 
@@ -163,7 +164,13 @@ def chosen(
     }
     if voice is not None:
         named["speak"] = _speak
-    return (*(work for name, work in named.items() if given.runs(name)), _purge, _renew, _sweep)
+    return (
+        *(work for name, work in named.items() if given.runs(name)),
+        _purge,
+        _renew,
+        _sweep,
+        _forget,
+    )
 
 
 async def count_uses(runtime: Runtime) -> None:
@@ -201,12 +208,18 @@ async def _deliver(sender: Sender, runtime: Runtime) -> None:
 async def _speak(runtime: Runtime) -> None:
     failed = partial(runtime.journal.failure, "speech")
     recording = recorder(runtime.settings, runtime.storage, runtime.media)
+    if runtime.settings.dsn is None:
+        await speak.take_over(service_of(runtime))
     await speak_loop(service_of(runtime), recording, runtime.commits, failed)
 
 
 async def _sweep(runtime: Runtime) -> None:
     if runtime.media is not None:
         await sweep_loop(service_of(runtime), runtime.media, runtime.commits)
+
+
+async def _forget(runtime: Runtime) -> None:
+    await forget_loop(service_of(runtime), runtime.commits)
 
 
 async def _renew(runtime: Runtime) -> None:
@@ -218,18 +231,20 @@ async def _purge(runtime: Runtime) -> None:
     """Forget what nobody may ask for any more: one process of all at a time."""
     holder, leases = system.new_request_id(), runtime.shared.leases
     while True:
-        answers = deliveries = 0
         with suppress(SharedUnavailable):
             if await leases.take("purge", holder, 2 * PURGE_SECONDS):
-                answers = await purge_answers(service_of(runtime))
-                deliveries = await purge_deliveries(service_of(runtime))
-        if answers < PURGE_ROWS_MAX and deliveries < PURGE_DELIVERIES_MAX:
-            await asyncio.sleep(PURGE_SECONDS)
+                await purge_answers(service_of(runtime))
+                await purge_deliveries(service_of(runtime))
+        await asyncio.sleep(PURGE_SECONDS)
 
 
 async def purge_answers(service: Service) -> int:
-    """Forget some idempotent answers that are past their day (Spec: Limits); how many went."""
-    before = service.now() - idempotency.RETENTION
-    return await service.storage.write(
-        SYSTEM, lambda tx: tx.answers.purge(before, limit=PURGE_ROWS_MAX)
-    )
+    """Forget the idempotent answers that are past their day (Spec: Limits); how many went."""
+    before, went = service.now() - idempotency.RETENTION, 0
+
+    async def unit(tx: Transaction) -> int:
+        return await tx.answers.purge(before, limit=PURGE_ROWS_MAX)
+
+    while some := await service.storage.write(SYSTEM, unit):
+        went += some
+    return went

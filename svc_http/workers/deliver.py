@@ -5,8 +5,10 @@ Rule 1: what may be attempted is settled in the store, attempt by attempt, so th
 Rule 2: an attempt is in the books before it is made. What dies between the two is made again, by
         another loop once its hold is over, or by the next server at its start where that has the
         store alone: every event is sent at least once, and every attempt is listed.
-Rule 3: nobody waits for somebody else's address: a few webhooks of one host at a time, each of
-        them for a turn, and one whose books are broken is left alone for a while.
+Rule 3: nobody waits for somebody else's address: workspaces share the places there are for
+        webhooks, of all hosts and of each, for a short turn at a time; and one whose books are
+        broken is left alone for a while.
+Rule 4: what goes wrong with one attempt stays its own: the others under way are finished.
 """
 
 import asyncio
@@ -29,27 +31,29 @@ from svc_http.fetch.post import Undelivered
 from svc_http.runtime.commits import Commits
 from svc_http.runtime.service import Failed, Service
 from svc_http.storage.errors import Overloaded, StorageUnavailable
+from svc_http.workers.shares import Shares
 
 LOOK_SECONDS: Final = 1.0
 """How often the queues are looked at when nothing was heard: what other processes queued, and
 attempts whose worker died."""
 GATHER_SECONDS: Final = 0.01
-WEBHOOKS_AT_ONCE: Final = 32
-"""Webhooks being told; each has at most five attempts under way, so 160 connections."""
-HOST_WEBHOOKS_AT_ONCE: Final = 4
-"""Of them at one host: a slow one holds up no more than its own."""
+WEBHOOKS_AT_ONCE: Final = 64
+"""Webhooks being told; each has at most five attempts under way, so 320 connections. One workspace
+alone has half of them."""
+HOST_WEBHOOKS_AT_ONCE: Final = 8
+"""Of them at one host: a slow one holds up no more than its own, nor one workspace others there."""
 ATTENDED_MAX: Final = 1_000
 """Queues known to be due; about 3 kB each."""
-TURN_ATTEMPTS: Final = 100
-"""Attempts of one webhook before others have their turn."""
+TURN_SECONDS: Final = 1.0
+"""How long one webhook's turn begins attempts. The last of them end within eleven seconds."""
 PUT_OFF_SECONDS: Final = 30.0
 """How long a webhook is left alone whose books could not be read or written."""
 AWAY_SECONDS: Final = 5.0
 """How long when it was the store that could do nothing: that is no fault of theirs."""
 TAKEN_OVER_AT_ONCE: Final = 100
 """Webhooks looked up at once whose attempts died with the server before this one."""
-PURGE_ROWS_MAX: Final = 500
-"""Deliveries forgotten in one round, so that no request waits long for it."""
+PURGE_ROWS_MAX: Final = 200
+"""Deliveries forgotten in one unit of work, so that no request waits long for it."""
 
 Key = tuple[str, str]
 """A webhook: its tenant and its id."""
@@ -114,8 +118,8 @@ class _Rounds:
         self._failed = failed
         self._attended: dict[Key, asyncio.Task[None]] = {}
         self._put_off: dict[Key, float] = {}
-        self._turns = asyncio.Semaphore(WEBHOOKS_AT_ONCE)
-        self._hosts: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._shares = Shares(WEBHOOKS_AT_ONCE)
+        self._hosts: WeakValueDictionary[str, Shares] = WeakValueDictionary()
         self._is_ending = False
 
     async def run(self) -> None:
@@ -155,8 +159,8 @@ class _Rounds:
         Its attempts are taken only when they can be made, because a hold does not wait.
         """
         host = await self._host(row.tenant, row.document.id)
-        places = self._hosts.setdefault(host, asyncio.Semaphore(HOST_WEBHOOKS_AT_ONCE))
-        async with places, self._turns:
+        shares = self._hosts.setdefault(host, Shares(HOST_WEBHOOKS_AT_ONCE))
+        async with shares.place(row.tenant), self._shares.place(row.tenant):
             if self._is_ending:
                 return
             take = partial(delivering.take, webhook_id=row.document.id, seen=row.document)
@@ -192,10 +196,16 @@ class _Turn:
         self._tenant = row.tenant
         self._webhook_id = row.document.id
         self._is_over = is_over
-        self._left = TURN_ATTEMPTS
+        self._until = system.monotonic() + TURN_SECONDS
         self._begun: set[str] = set()
+        self._failures: list[Exception] = []
 
     async def run(self, tasks: tuple[Task, ...]) -> None:
+        """Make the attempts, and those that may follow them.
+
+        Raises:
+            ExceptionGroup: what went wrong with some of them.
+        """
         try:
             async with asyncio.TaskGroup() as group:
                 self._start(tasks, group)
@@ -205,22 +215,41 @@ class _Turn:
             )
             await self._service.write(self._tenant, back)
             raise
+        if self._failures:
+            raise ExceptionGroup("attempts", self._failures)
 
     def _start(self, tasks: tuple[Task, ...], group: asyncio.TaskGroup) -> None:
-        self._left -= len(tasks)
         for task in tasks:
             self._begun.add(task.attempt_id)
             group.create_task(self._attempt(task, group))
 
     async def _attempt(self, task: Task, group: asyncio.TaskGroup) -> None:
-        result = await attempt(self._service, self._sender, task)
-        goes_on = self._left > 0 and not self._is_over()
+        try:
+            result = await attempt(self._service, self._sender, task)
+            begun = await self._conclude(task, result)
+        except Exception as failure:  # its own: it must not end the others
+            self._failures.append(failure)
+        else:
+            self._start(begun, group)
+
+    async def _conclude(self, task: Task, result: Outcome) -> tuple[Task, ...]:
+        """Write how an attempt ended, and begin what may be begun now."""
+        goes_on = system.monotonic() < self._until and not self._failures and not self._is_over()
 
         async def unit(ctx: Context) -> tuple[Task, ...]:
             await delivering.conclude(ctx, task, result)
             return await delivering.take(ctx, task.webhook_id) if goes_on else ()
 
-        self._start(await self._service.write(self._tenant, unit), group)
+        try:
+            return await self._service.write(self._tenant, unit)
+        except Exception as failure:
+            self._failures.append(failure)
+            if _is_away(failure):
+                await asyncio.sleep(AWAY_SECONDS)
+        # By itself, and while it is still held: else the receiver would get it twice.
+        end_of = partial(delivering.conclude, task=task, result=result)
+        await self._service.write(self._tenant, end_of)
+        return ()
 
 
 async def attempt(service: Service, sender: Sender, task: Task) -> Outcome:
@@ -238,10 +267,11 @@ def _since(began: float) -> int:
 
 
 async def purge_deliveries(service: Service, kept: timedelta = KEPT) -> int:
-    """Forget some deliveries that are older than they are kept; how many went."""
-    end = micros(service.now() - kept)
-    old = await service.storage.across(DELIVERIES, end=end, limit=PURGE_ROWS_MAX)
-    for tenant in sorted({row.tenant for row in old}):
-        ids = tuple(row.document.id for row in old if row.tenant == tenant)
-        await service.write(tenant, partial(delivering.purge, ids=ids))
-    return len(old)
+    """Forget the deliveries that are older than they are kept; how many went."""
+    end, went = micros(service.now() - kept), 0
+    while old := await service.storage.across(DELIVERIES, end=end, limit=PURGE_ROWS_MAX):
+        for tenant in sorted({row.tenant for row in old}):
+            ids = tuple(row.document.id for row in old if row.tenant == tenant)
+            await service.write(tenant, partial(delivering.purge, ids=ids))
+        went += len(old)
+    return went

@@ -2,9 +2,12 @@
 
 Rule 1: no transaction is open while somebody speaks or a file is kept; the recording is measured,
         kept and then told of in one unit of work, so that a kill leaves a report silent or whole.
-Rule 2: a report is claimed before it is spoken, so that any number of workers speak it once.
+Rule 2: a report is claimed before it is spoken, so that any number of workers speak it once. The
+        claim is renewed as long as that takes, so what a dead worker had is free soon after.
 Rule 3: a file goes only while no row of any tenant names it, and not while one is about to: who
         keeps a file and who removes it take turns, in this process and in others.
+Rule 4: a few reports are spoken at once, and workspaces share those places: a slow voice holds up
+        its own report, and many reports of one workspace no other's.
 """
 
 import asyncio
@@ -17,7 +20,7 @@ from attrs import frozen
 
 from svc_core.operation import Context
 from svc_core.ports import SYSTEM, Document, Owned
-from svc_core.recordings import end_turn, is_early, take_turn, trust
+from svc_core.recordings import TURN, end_turn, is_early, take_turn, trust
 from svc_core.reports import speaking
 from svc_core.reports.speaking import Task
 from svc_core.resources.audio import (
@@ -34,17 +37,24 @@ from svc_core.resources.members import micros
 from svc_http.media.drafts import measure
 from svc_http.media.port import Media
 from svc_http.providers.sound import NoSound
-from svc_http.providers.speech import SECONDS_MAX, Speech, SpeechFailed, Words
+from svc_http.providers.speech import Speech, SpeechFailed, Words
 from svc_http.runtime.commits import Commits
 from svc_http.runtime.service import Failed, Service
+from svc_http.workers.shares import Shares
 
-CLAIM: Final = timedelta(seconds=SECONDS_MAX + 60)
-"""How long a report belongs to the worker that speaks it: its bound, and a minute for the disk."""
-LOOK_SECONDS: Final = 30.0
+CLAIM: Final = timedelta(seconds=30)
+"""How long a report belongs to a worker that says no more of it."""
+RENEW_SECONDS: Final = 10.0
+"""How often a worker says that it still speaks: it may fail to twice."""
+LOOK_SECONDS: Final = 10.0
 """How often the wishes are looked at when nothing was heard: retries, and claims of the dead."""
 GATHER_SECONDS: Final = 0.25
+SPOKEN_AT_ONCE: Final = 4
+"""Programs that run at once, each of which may need a processor; one workspace alone has two."""
+DUE_MAX: Final = 1_000
+"""Wishes looked at in one round, from whichever workspaces: those due longest."""
 ROUND_MAX: Final = 16
-"""Rows read in one round."""
+"""Files looked after in one round."""
 
 
 @frozen
@@ -99,33 +109,109 @@ async def speak_loop(
 
     `failed` hears of what could not be spoken; each is tried again later, a few times.
     """
-    work = partial(speak_due, service, recorder, failed)
-    await commits.rounds(work, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
+    speakers = _Speakers(service, recorder, failed)
+    try:
+        await commits.rounds(
+            speakers.begin, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS
+        )
+    finally:
+        await speakers.give_back()
 
 
 async def speak_due(service: Service, recorder: Recorder, failed: Failed) -> tuple[Audio, ...]:
-    """Speak the reports that are due now, one after another; what was made."""
-    due = await service.storage.across(SPEAKING, end=micros(service.now()), limit=ROUND_MAX)
-    made = [await _speak(service, recorder, row, failed) for row in due]
+    """Speak reports that are due now, a few at once; what was made."""
+    speakers = _Speakers(service, recorder, failed)
+    try:
+        made = await asyncio.gather(*await speakers.begin())
+    finally:
+        await speakers.give_back()
     return tuple(audio for audio in made if audio is not None)
 
 
-async def _speak(
-    service: Service, recorder: Recorder, row: Owned[Speaking], failed: Failed
-) -> Audio | None:
-    until = service.now() + CLAIM
-    task = await service.write(row.tenant, lambda ctx: speaking.claim(ctx, row.document, until))
-    if task is None:
-        return None
-    try:
-        return await recorder.record(service, row.tenant, task)
-    except (SpeechFailed, OSError) as failure:
-        failed(failure)
-        await service.write(row.tenant, lambda ctx: speaking.put_off(ctx, task))
-        return None
-    except asyncio.CancelledError:
-        await service.write(row.tenant, lambda ctx: speaking.give_back(ctx, task))
-        raise
+async def take_over(service: Service) -> None:
+    """Have spoken again at once what the previous server had begun.
+
+    Only for a process that has the store to itself, and before its loops begin.
+    """
+    begun_before = micros(service.now() + TURN) - 1
+    turns = await service.storage.read(
+        SYSTEM, lambda tx: tx.documents.scan(TURNS, end=begun_before, limit=DUE_MAX)
+    )
+    for turn in turns.rows:
+        await service.system(partial(end_turn, turn=turn, is_settled=False))
+    where = {"is_claimed": ("true",)}
+    while rows := await service.storage.across(SPEAKING, where=where, limit=DUE_MAX):
+        for row in rows:
+            unit = partial(speaking.take_over, report_id=row.document.id)
+            await service.write(row.tenant, unit)
+
+
+class _Speakers:
+    """The reports that one process speaks, or will as soon as there is a place."""
+
+    def __init__(self, service: Service, recorder: Recorder, failed: Failed) -> None:
+        self._service = service
+        self._recorder = recorder
+        self._failed = failed
+        self._shares = Shares(SPOKEN_AT_ONCE)
+        self._known: dict[str, dict[str, asyncio.Task[Audio | None]]] = {}
+
+    async def begin(self) -> list[asyncio.Task[Audio | None]]:
+        """Begin with what is due; of each workspace no more than there are places."""
+        now = micros(self._service.now())
+        begun = []
+        for row in await self._service.storage.across(SPEAKING, end=now, limit=DUE_MAX):
+            known = self._known.setdefault(row.tenant, {})
+            if row.document.id not in known and len(known) < SPOKEN_AT_ONCE:
+                task = known[row.document.id] = asyncio.create_task(self._speak(row))
+                task.add_done_callback(partial(self._left, row.tenant, row.document.id))
+                begun.append(task)
+        return begun
+
+    def _left(self, tenant: str, report_id: str, task: "asyncio.Task[Audio | None]") -> None:
+        del self._known[tenant][report_id]
+        if not self._known[tenant]:
+            del self._known[tenant]
+        failure = None if task.cancelled() else task.exception()
+        if failure is not None:
+            self._failed(failure)
+
+    async def give_back(self) -> None:
+        """Stop speaking; what was not spoken can be by others at once."""
+        tasks = [task for known in self._known.values() for task in known.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _speak(self, row: Owned[Speaking]) -> Audio | None:
+        async with self._shares.place(row.tenant):
+            until = self._service.now() + CLAIM
+            claim = partial(speaking.claim, seen=row.document, until=until)
+            task = await self._service.write(row.tenant, claim)
+            return None if task is None else await self._record(row.tenant, task)
+
+    async def _record(self, tenant: str, task: Task) -> Audio | None:
+        renewing = asyncio.create_task(self._renew(tenant, task))
+        try:
+            return await self._recorder.record(self._service, tenant, task)
+        except (SpeechFailed, OSError) as failure:
+            self._failed(failure)
+            await self._service.write(tenant, partial(speaking.put_off, task=task))
+            return None
+        except asyncio.CancelledError:
+            await self._service.write(tenant, partial(speaking.give_back, task=task))
+            raise
+        finally:
+            renewing.cancel()
+
+    async def _renew(self, tenant: str, task: Task) -> None:
+        while True:
+            await asyncio.sleep(RENEW_SECONDS)
+            until = self._service.now() + CLAIM
+            try:
+                await self._service.write(tenant, partial(speaking.renew, task=task, until=until))
+            except Exception as failure:  # the next time may be in time
+                self._failed(failure)
 
 
 # -- what is no longer needed ------------------------------------------------------------------

@@ -23,7 +23,7 @@ from svc_core.resources.webhook import (
     Webhook,
     delivery_id,
 )
-from svc_core.webhooks import delivering
+from svc_core.webhooks import delivering, rules
 from svc_core.webhooks.delivering import Task
 from svc_core.webhooks.rules import Outcome, outcome
 
@@ -110,7 +110,8 @@ class Yard:
     # -- what is in the books ------------------------------------------------------------------
 
     def state(self, webhook_id: str) -> Webhook:
-        return WEBHOOKS.decode(self.run(lambda ctx: ctx.load(WEBHOOKS, webhook_id)).raw)
+        stored = WEBHOOKS.decode(self.run(lambda ctx: ctx.load(WEBHOOKS, webhook_id)).raw)
+        return rules.shown(stored, self.queue(webhook_id))
 
     def queue(self, webhook_id: str) -> Queue:
         found: Queue = self.run(lambda ctx: queue_of(ctx, webhook_id))

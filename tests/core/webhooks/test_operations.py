@@ -17,8 +17,8 @@ from svc_core.webhooks.operations import CreateWebhook, WebhookInput
 OWN = "whsec_" + "QUJD" * 8
 URL = "https://hooks.example.com/svc"
 MEMBERS = [
-    "id", "url", "description", "events", "profileIds", "status", "consecutiveFailures",
-    "disabledAt", "lastDelivery", "createdAt", "updatedAt",
+    "id", "url", "description", "events", "profileIds", "status", "disabledAt", "createdAt",
+    "updatedAt", "consecutiveFailures", "lastDelivery",
 ]  # fmt: skip
 
 

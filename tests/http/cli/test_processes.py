@@ -4,6 +4,8 @@ import http.client
 import json
 import os
 import signal
+import socket
+import subprocess
 import sys
 import threading
 import time
@@ -151,6 +153,18 @@ class Clients:
                 thread.join(SECONDS)
 
 
+def test_what_a_process_starts_would_inherit_no_socket(pair: Any) -> None:
+    pids = children(pair.process.pid)
+    assert len(pids) == 2
+    for pid in pids:
+        links = {each.name: each.readlink() for each in Path(f"/proc/{pid}/fd").iterdir()}
+        sockets = [name for name, link in links.items() if str(link).startswith("socket:")]
+        assert sockets
+        for name in sockets:
+            told = Path(f"/proc/{pid}/fdinfo/{name}").read_text()
+            assert int(told.partition("flags:")[2].split()[0], 8) & os.O_CLOEXEC
+
+
 def test_a_restart_fails_no_request_of_any_client(pair: Any, key: str, svc: Any) -> None:
     before = children(pair.process.pid)
     assert len(before) == 2
@@ -214,6 +228,30 @@ def test_none_outlives_the_one_that_keeps_them(
         left = children(running.process.pid)
         running.process.kill()
         until(lambda: not [pid for pid in left if is_running(pid)])
+
+
+def test_one_that_is_only_starting_ends_with_the_one_that_keeps_it(tmp_path: Path) -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listening,
+        socket.create_server(("127.0.0.1", 0)) as silent,  # in the place of a database
+    ):
+        dsn = f"postgresql://ann@127.0.0.1:{silent.getsockname()[1]}/x"
+        flags = {"db": dsn, "secret": SECRET}
+        given = {"config": None, "flags": flags, "fd": listening.fileno(), "number": 1}
+        with subprocess.Popen(
+            processes.COMMAND,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            pass_fds=(listening.fileno(),),
+            cwd=tmp_path,
+        ) as child:
+            assert child.stdin is not None
+            child.stdin.write(json.dumps({**given, "path": sys.path}).encode() + b"\n")
+            child.stdin.flush()
+            silent.settimeout(SECONDS)
+            with silent.accept()[0]:  # it has come so far
+                child.stdin.close()
+                child.wait(3)
 
 
 def is_running(pid: int) -> bool:

@@ -2,14 +2,18 @@
 
 import asyncio
 import os
-import select
+import re
+import signal
+import socket
+import subprocess
+import sys
 from collections.abc import Callable
 from io import FileIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from svc_http.providers import process
 from svc_http.providers.command import CommandSpeech
 from svc_http.providers.process import Bounds, environment
 from svc_http.providers.speech import SpeechFailed, Words
@@ -146,56 +150,110 @@ async def test_a_program_is_killed_with_all_that_it_started(
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("steps", range(4))
 async def test_a_program_that_is_only_just_starting_is_killed_whole(
-    tmp_path: Path, times: int
+    tmp_path: Path, steps: int
 ) -> None:
-    """Cancelled, once or twice, when it runs and asyncio has not said so yet."""
+    """Cancelled so many steps of the loop after it was asked for, and once more right after."""
+    before = asyncio.all_tasks()
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    loop = asyncio.get_running_loop()
-    readers: list[FileIO] = []
-    endings: list[asyncio.Task[Any]] = []
-
-    def make(of: asyncio.AbstractEventLoop, work: Any, **more: Any) -> Any:
-        if work.__name__ == "_connect_pipes":  # what asyncio does next with a program that runs
-            readers.append(FileIO(pipe, "rb"))
-            assert readers[0].read(2) == b"up"
-            speaking.cancel()
-            if times == 2:
-                loop.call_soon(loop.call_soon, speaking.cancel)
-        task = asyncio.Task(work, loop=of, **more)
-        if work.__name__ == "_end_once":
-            endings.append(task)
-        return task
-
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     speech = CommandSpeech(("/bin/sh", "-c", STARTS_ANOTHER, str(pipe)))
-    loop.set_task_factory(make)
     speaking = asyncio.create_task(speech.say(Words("a", "en"), tmp_path / "a"))
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    speaking.cancel()
+    await asyncio.sleep(0)
+    speaking.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(speaking, 10)
-    assert speaking.cancelling() == times
-    with readers[0]:
-        ended, _, _ = await asyncio.to_thread(select.select, readers, [], [], 10)
-        assert ended == readers
-        assert readers[0].read() == b""
-    await asyncio.wait(endings)
+        await speaking
+    await asyncio.gather(*asyncio.all_tasks() - before)  # it is collected
+    with FileIO(reader) as heard:
+        assert heard.read(1) == b""
 
 
 @pytest.mark.anyio
-async def test_a_cancel_is_heard_when_there_is_no_such_program(tmp_path: Path) -> None:
-    loop = asyncio.get_running_loop()
+@pytest.mark.parametrize("anyio_backend", [("asyncio", {"use_uvloop": True}), "asyncio"], ids=str)
+async def test_a_program_inherits_nothing_whatever_is_open(
+    program: Program, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.set_inheritable(True)
+        tell = "import os; print(*sorted(map(int, os.listdir('/proc/self/fd')))[:-1], end='')"
+        assert await said(program(tell), tmp_path / "a") == b"0 1 2"
 
-    def make(of: asyncio.AbstractEventLoop, work: Any, **more: Any) -> Any:
-        if work.__name__ == "create_subprocess_exec":
-            loop.call_soon(speaking.cancel)  # ahead of the start
-        return asyncio.Task(work, loop=of, **more)
 
-    loop.set_task_factory(make)
-    speech = CommandSpeech(("nosuchprogram",))
-    speaking = asyncio.create_task(speech.say(Words("a", "en"), tmp_path / "a"))
-    with pytest.raises(asyncio.CancelledError):
-        await speaking
+SERVED = """\
+import asyncio, os, socket, sys, uvloop
+from pathlib import Path
+from svc_http.providers import process
+from svc_http.providers.command import CommandSpeech
+from svc_http.providers.speech import Words
+
+async def main(out, *argv):
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.set_inheritable(True)
+        print(listening.getsockname()[1], flush=True)
+        await CommandSpeech(argv).say(Words("a", "en"), Path(out))
+
+uvloop.run(main(*sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("ignores", ["", "trap '' HUP INT TERM; "])
+def test_a_program_ends_with_a_service_that_is_killed_and_keeps_no_port(
+    tmp_path: Path, ignores: str
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    argv = ("/bin/sh", "-c", ignores + STARTS_ANOTHER, str(pipe))
+    with subprocess.Popen(
+        [sys.executable, "-c", SERVED, str(tmp_path / "a"), *argv], stdout=subprocess.PIPE
+    ) as service:
+        assert service.stdout is not None
+        port = int(service.stdout.readline())
+        with pipe.open("rb", 0) as reader:
+            assert reader.read(2) == b"up"
+            service.kill()
+            service.wait()
+            with pytest.raises(ConnectionRefusedError):
+                socket.create_connection(("127.0.0.1", port)).close()
+            assert reader.read() == b""
+
+
+def test_its_supervisor_alone_keeps_a_program_to_its_time(tmp_path: Path) -> None:
+    """As it does for a service that hangs: the far end of the pipe stays open."""
+    alive, held = os.pipe()
+    supervisor = Path(process.__file__).with_name("supervisor.py")
+    argv = (sys.executable, "-I", "-S", str(supervisor), str(alive), "0.2", "99", "sleep", "600")
+    ended = subprocess.run(argv, pass_fds=(alive,), start_new_session=True, check=False, timeout=30)
+    assert ended.returncode == -signal.SIGKILL
+    os.close(alive)
+    os.close(held)
+
+
+def test_an_argument_that_no_program_takes_is_told(tmp_path: Path) -> None:
+    speech = CommandSpeech(("cat", "a\0b"))
+    with pytest.raises(SpeechFailed, match="cat cannot be run: embedded null byte"):
+        asyncio.run(speech.say(Words("a", "en"), tmp_path / "a"))
+
+
+def test_processes_are_started_where_it_is_seen_to_that_they_inherit_nothing() -> None:
+    """Elsewhere none is: this one's parent first, the keeper of processes, a person's command."""
+    package = Path(process.__file__).parents[1]
+    verbs = re.compile(
+        r"subprocess\.(run|Popen|call|check_)|create_subprocess|posix_spawn|os\.fork"
+    )
+    starting = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if verbs.search(path.read_text())
+    }
+    assert starting == {
+        *("providers/process.py", "providers/supervisor.py"),
+        *("server/processes.py", "cli/tail.py"),
+    }
 
 
 def test_a_voice_has_a_name() -> None:

@@ -23,7 +23,9 @@ from svc_core.pipeline import Site
 from svc_core.ports import SYSTEM
 from svc_core.profiles import operations as profiles
 from svc_core.recordings import TURN, forget_reports, take_turn
+from svc_core.reports import speaking
 from svc_core.reports.local_operations import Speaker
+from svc_core.reports.speaking import Task
 from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
 from svc_core.resources.members import micros
 from svc_core.resources.profile import SUBSCRIPTIONS, ProfileInput
@@ -38,10 +40,18 @@ from svc_http.providers.speech import SpeechFailed, Words
 from svc_http.runtime.commits import Commits
 from svc_http.runtime.service import Service
 from svc_http.settings import SettingsError
-from svc_http.storage import MemoryStorage, SqliteStorage
+from svc_http.storage import MemoryStorage, SqliteStorage, StorageUnavailable
 from svc_http.storage.postgres import PostgresStorage
-from svc_http.workers import make_report
-from svc_http.workers.speak import CLAIM, Recorder, speak_due, speak_loop, sweep, sweep_loop
+from svc_http.workers import make_report, speak
+from svc_http.workers.speak import (
+    CLAIM,
+    SPOKEN_AT_ONCE,
+    Recorder,
+    speak_due,
+    speak_loop,
+    sweep,
+    sweep_loop,
+)
 
 pytestmark = pytest.mark.anyio
 SITE = Site("https://api.example")
@@ -56,6 +66,7 @@ class Voice:
         self.failure: BaseException | None = None
         self.gate: asyncio.Event | None = None
         self.began = asyncio.Event()
+        self.is_slow_with = ""
 
     def voice(self, language: str) -> str:
         return f"test {language}"
@@ -63,7 +74,7 @@ class Voice:
     async def say(self, words: Words, out: Path) -> None:
         self.said.append(words)
         self.began.set()
-        if self.gate is not None:
+        if self.gate is not None and words.text.startswith(self.is_slow_with):
             await self.gate.wait()
         if self.failure is not None:
             raise self.failure
@@ -103,6 +114,14 @@ class House:
         await self.service.write(self.tenant, _include_audio)
         self.report_id = (await make_report(self.service, self.tenant, self.profile_id)).id
         return self
+
+    async def want(self, name: str) -> None:
+        """Have the report of one more profile spoken, which has this name."""
+        sent = profiles.CreateProfile(ProfileInput(name=name, topic="Cranes", frequency="manual"))
+        made = await self.service.write(self.tenant, lambda ctx: profiles.create_profile(ctx, sent))
+        profile_id = made.location.rpartition("/")[2]
+        report = await make_report(self.service, self.tenant, profile_id)
+        await self.service.write(self.tenant, lambda ctx: speaking.want(ctx, report.id))
 
     async def speak(self) -> Any:
         return await speak_due(self.service, self.recorder, self.failures.append)
@@ -232,6 +251,84 @@ async def test_a_worker_that_is_told_to_end_is_followed_at_once(house: House) ->
     assert SPEAKING.decode(wish.document.raw).attempts == 0
     house.voice.gate = None
     assert len(await house.speak()) == 1
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_a_report_belongs_to_its_worker_for_as_long_as_it_speaks(
+    house: House, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    monkeypatch.setattr(speak, "RENEW_SECONDS", 0.0)
+    house.voice.gate = asyncio.Event()
+    at_work = asyncio.create_task(house.speak())
+    await house.voice.began.wait()
+    if fails:
+        broken = Refusing(house.storage)
+        monkeypatch.setattr(house.service.storage, "write", broken.write)
+        await broken.has_refused.wait()
+    house.clock.advance(CLAIM.total_seconds())
+    commits = Commits(house.storage)
+    async with asyncio.timeout(10):
+        while await house.storage.across(SPEAKING, end=micros(house.clock.now()), limit=9):
+            await commits.after(commits.version, 0.1)
+    assert await house.speak() == ()
+    house.voice.gate.set()
+    assert len(await at_work) == 1
+    assert len(house.voice.said) == 1
+    assert len(house.failures) == fails
+
+
+class Refusing:
+    """Refuses the first write that comes, as a store does that is away."""
+
+    def __init__(self, storage: Any) -> None:
+        self._write = storage.write
+        self.has_refused = asyncio.Event()
+
+    async def write(self, tenant: str, unit: Any) -> Any:
+        if self.has_refused.is_set():
+            return await self._write(tenant, unit)
+        self.has_refused.set()
+        raise StorageUnavailable("not now")
+
+
+async def test_a_claim_that_has_lapsed_is_renewed_for_nobody_else(house: House) -> None:
+    house.voice.failure = Killed()
+    with pytest.raises(Killed):
+        await house.speak()
+    first = Task(house.report_id, "", "en", "", attempts=1)
+    house.clock.advance(CLAIM.total_seconds())
+    house.voice.failure, house.voice.gate = None, asyncio.Event()
+    house.voice.began.clear()
+    second = asyncio.create_task(house.speak())
+    await house.voice.began.wait()
+    (before,) = await house.storage.across(SPEAKING, limit=9)
+    late = house.clock.now() + 2 * CLAIM
+    await house.service.write(house.tenant, lambda ctx: speaking.renew(ctx, first, late))
+    assert await house.storage.across(SPEAKING, limit=9) == (before,)
+    house.voice.gate.set()
+    assert len(await second) == 1
+
+
+async def test_what_speaks_slowly_holds_up_no_other_workspace(house: House) -> None:
+    """More of one workspace than there are places; half of these stay for others."""
+    for _ in range(SPOKEN_AT_ONCE):
+        await house.want("Slow")
+    house.voice.gate, house.voice.is_slow_with = asyncio.Event(), "Slow"
+    await house.forget()
+    other = House(house.storage, house.media, house.voice.sound, beside=house)
+    loop = speak_loop(house.service, house.recorder, Commits(house.storage), house.failures.append)
+    commits = Commits(house.storage)
+    async with running(loop), asyncio.timeout(10):
+        await house.voice.began.wait()
+        await other.open()
+        while not (await other.row()).has_audio:
+            await commits.after(commits.version, 1.0)
+        slow = [words for words in house.voice.said if words.text.startswith("Slow")]
+        assert len(slow) == SPOKEN_AT_ONCE // 2
+    wishes = [
+        SPEAKING.decode(r.document.raw) for r in await house.storage.across(SPEAKING, limit=9)
+    ]
+    assert [(one.attempts, one.is_claimed) for one in wishes] == [(0, False)] * SPOKEN_AT_ONCE
 
 
 async def test_the_loop_hears_of_a_new_report(house: House) -> None:
@@ -402,7 +499,7 @@ async def test_who_keeps_a_file_for_too_long_names_it_no_more(street: Street, wa
         assert await speaking == ()
         assert "too long" in str(street.one.failures[0])
     assert not (await street.one.row()).has_audio
-    street.clock.advance(CLAIM.total_seconds())
+    street.clock.advance(60)
     assert len(await street.one.speak()) == 1
     assert await street.other.sweep() == ()
     assert await street.one.has(street.name)
@@ -610,7 +707,8 @@ async def _whole_or_silent(house: House, at: str) -> None:
     assert (await house.row()).has_audio == is_whole
     audio = await house.service.read(house.tenant, lambda ctx: ctx.find(AUDIO, house.report_id))
     assert (audio is not None) == is_whole
-    house.clock.advance(CLAIM.total_seconds())
+    house.clock.advance(1)
+    await speak.take_over(house.service)
     made = await house.speak()
     assert len(made) == (0 if is_whole else 1)
     assert (await house.row()).has_audio

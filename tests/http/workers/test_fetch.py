@@ -1,20 +1,24 @@
 """The guarded client: what it brings back, and everything that it refuses."""
 
+import asyncio
 import gzip
 import os
 import socket
 import threading
 import zlib
+from collections import Counter
 from collections.abc import Callable
 from ipaddress import IPv4Address, IPv6Address, ip_network
 from pathlib import Path
 from typing import Any
 
 import anyio
+import httpcore2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from svc_core.resources.webhook import WEBHOOKS_MAX
 from svc_http.fetch import (
     LOOPBACK,
     PRIVATE,
@@ -26,6 +30,7 @@ from svc_http.fetch import (
     files,
     is_allowed,
     locations,
+    names,
 )
 from svc_http.fetch.addresses import checked_url
 from svc_http.fetch.guard import Guard
@@ -181,7 +186,7 @@ async def test_a_name_is_refused_when_any_of_its_addresses_is_denied(
     async def resolve(host: str, port: int, **_: Any) -> list[Any]:
         return [(2, 1, 6, "", (address, port)) for address in ("93.184.216.34", "10.0.0.1")]
 
-    monkeypatch.setattr(anyio, "getaddrinfo", resolve)
+    monkeypatch.setattr(names, "look_up", resolve)
     with pytest.raises(FetchRefused) as caught:
         await Guard().connect_tcp("two.host.org", 80, timeout=1.0)
     assert caught.value.code == "deniedAddress"
@@ -193,7 +198,7 @@ async def test_the_next_address_is_tried_when_one_does_not_answer(
     async def resolve(host: str, port: int, **_: Any) -> list[Any]:
         return [(2, 1, 6, "", (address, port)) for address in ("127.9.9.9", "127.0.0.1")]
 
-    monkeypatch.setattr(anyio, "getaddrinfo", resolve)
+    monkeypatch.setattr(names, "look_up", resolve)
     publisher.publish("/feed", b"here")
     async with Fetcher(exceptions=LOOPBACK) as inside:
         answer = await inside.fetch(publisher.url(host="two.host.org"))
@@ -205,7 +210,7 @@ async def test_a_name_without_an_address_cannot_be_reached(monkeypatch: pytest.M
     async def resolve(host: str, port: int, **_: Any) -> list[Any]:
         return []
 
-    monkeypatch.setattr(anyio, "getaddrinfo", resolve)
+    monkeypatch.setattr(names, "look_up", resolve)
     async with Fetcher(exceptions=LOOPBACK) as inside:
         assert (await refused(inside, "http://none.host.org/")).code == "unreachable"
 
@@ -222,10 +227,42 @@ async def test_a_name_that_takes_too_long_to_resolve_is_a_timeout(
         await anyio.sleep_forever()
         raise AssertionError("it is cancelled")
 
-    monkeypatch.setattr(anyio, "getaddrinfo", resolve)
+    monkeypatch.setattr(names, "look_up", resolve)
     with pytest.raises(FetchRefused) as caught:
         await Guard().connect_tcp("slow.host.org", 80, timeout=0.02)
     assert caught.value.code == "timeout"
+
+
+@pytest.mark.parametrize("anyio_backend", [("asyncio", {"use_uvloop": True}), "asyncio"], ids=str)
+async def test_slow_names_keep_no_other_waiting_and_asking_again_adds_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As many slow ones as a workspace has webhooks, each asked for by many that gave up."""
+    asked: Counter[str] = Counter()
+    ends = threading.Event()
+    resolve = socket.getaddrinfo
+
+    def slowly(host: str, *how: Any, **more: Any) -> Any:
+        if "flags" in more:
+            return resolve(host, *how, **more)
+        asked[host] += 1
+        if host.startswith("slow"):
+            ends.wait()
+            raise OSError("no such name")
+        return resolve(host, *how, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slowly)
+    guard = Guard(LOOPBACK)
+    slow = [f"slow{number}.host.org" for number in range(WEBHOOKS_MAX)]
+    for _ in range(2):
+        asking = [guard.connect_tcp(name, 9, timeout=0.05) for name in slow]
+        given_up = await asyncio.gather(*asking, return_exceptions=True)
+        assert {one.code for one in given_up if isinstance(one, FetchRefused)} == {"timeout"}
+    with pytest.raises(httpcore2.ConnectError):
+        await guard.connect_tcp("localhost", 1, timeout=20)
+    assert asked == {**dict.fromkeys(slow, 1), "localhost": 1}
+    ends.set()
+    await asyncio.gather(*guard._names._asked.values(), return_exceptions=True)
 
 
 async def test_the_guard_knows_no_local_sockets() -> None:
@@ -422,7 +459,7 @@ async def test_tls_is_agreed_on_with_the_name_and_not_the_address(
     async def resolve(host: str, port: int, **_: Any) -> list[Any]:
         return [(2, 1, 6, "", ("127.0.0.1", port))]
 
-    monkeypatch.setattr(anyio, "getaddrinfo", resolve)
+    monkeypatch.setattr(names, "look_up", resolve)
     url = publisher.url("/feed", name).replace("http:", "https:")
     async with Fetcher(exceptions=LOOPBACK, tls=trusting) as inside:
         if is_good:

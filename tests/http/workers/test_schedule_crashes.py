@@ -30,7 +30,7 @@ from svc_core.resources.webhook import (
     EVENTS,
     WAITING,
     WEBHOOKS,
-    Webhook,
+    StoredWebhook,
     delivery_id,
 )
 from svc_http.workers import schedule
@@ -108,7 +108,7 @@ class Watched:
 async def furnish(house: Any, number: int = PROFILES) -> list[str]:
     """Due hourly profiles and a webhook that is told of all of them."""
     now = house.clock.now()
-    hook = Webhook(
+    hook = StoredWebhook(
         id=HOOK,
         url="https://hooks.example.com/svc",
         description=None,

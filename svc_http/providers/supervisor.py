@@ -1,0 +1,41 @@
+"""The program that runs another: `supervisor.py ALIVE SECONDS BYTES PROGRAM ARGUMENT...`.
+
+It stands alone, as the head of a process group that holds all the other starts. The group is killed
+whole when its time is up, and when nobody holds the far end of the pipe ALIVE any more: so also
+when the service was killed. No file may grow beyond BYTES.
+"""
+
+import os
+import resource
+import select
+import signal
+import sys
+import threading
+from typing import Final
+
+CANNOT_RUN: Final = 127
+"""What a shell ends with whose command is not there (POSIX, 2.8.2)."""
+
+
+def main(alive: int, seconds: float, size: int, argv: list[str]) -> int:
+    """Run the program to its end; its exit code, of one that a signal ended 128 and the signal."""
+    os.set_inheritable(alive, False)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    threading.Thread(target=_end_all, args=(alive, seconds), daemon=True).start()
+    try:
+        # Python ignores these two, and a program would inherit that.
+        pid = os.posix_spawnp(argv[0], argv, os.environ, setsigdef=(signal.SIGPIPE, signal.SIGXFSZ))
+    except OSError as missing:
+        sys.stderr.write(f"cannot be run: {missing.strerror}")
+        return CANNOT_RUN
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    return code if code >= 0 else 128 - code
+
+
+def _end_all(alive: int, seconds: float) -> None:
+    select.select([alive], [], [], seconds)
+    os.killpg(0, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]))

@@ -1,0 +1,53 @@
+"""Places for so many at once, in fair shares.
+
+Rule 1: nobody takes more places than are left to others: one alone has half of them, two have a
+        third each. Whoever comes next finds a place at once, however slow the others are.
+Rule 2: who has the fewest goes first, and of as many who has waited longest.
+"""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+
+class Shares:
+    """So many places, for the tasks of one event loop."""
+
+    def __init__(self, places: int) -> None:
+        self._free = places
+        self._taken: Counter[str] = Counter()
+        self._lines: dict[str, deque[asyncio.Future[None]]] = {}
+
+    @asynccontextmanager
+    async def place(self, of: str) -> AsyncIterator[None]:
+        """Have a place in somebody's share for as long as the block runs, once there is one."""
+        given: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._lines.setdefault(of, deque()).append(given)
+        self._give()
+        try:
+            await given
+            yield
+        finally:
+            if given.cancelled():
+                self._lines[of].remove(given)
+                if not self._lines[of]:
+                    del self._lines[of]
+            else:
+                self._free += 1
+                self._taken[of] -= 1
+            self._give()
+
+    def _give(self) -> None:
+        """Give out what may be given now."""
+        self._taken = +self._taken
+        while self._lines:
+            of = min(self._lines, key=self._taken.__getitem__)
+            if self._taken[of] >= self._free:
+                return
+            line = self._lines.pop(of)
+            line.popleft().set_result(None)
+            if line:
+                self._lines[of] = line
+            self._free -= 1
+            self._taken[of] += 1

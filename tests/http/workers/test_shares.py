@@ -1,0 +1,117 @@
+"""Places in fair shares: nobody has more than is left to others, nor waits beside a free one."""
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_http.workers.shares import Shares
+
+pytestmark = pytest.mark.anyio
+
+
+class Hall:
+    """People who come for places, leave, or have enough of waiting."""
+
+    def __init__(self, places: int) -> None:
+        self.places = places
+        self.shares = Shares(places)
+        self.inside: list[tuple[str, asyncio.Event]] = []
+        self.tasks: list[tuple[str, asyncio.Task[None]]] = []
+
+    async def come(self, who: str) -> None:
+        self.tasks.append((who, asyncio.create_task(self._visit(who))))
+        await settle()
+
+    async def _visit(self, who: str) -> None:
+        async with self.shares.place(who):
+            entry = who, asyncio.Event()
+            self.inside.append(entry)
+            try:
+                await entry[1].wait()
+            finally:
+                self.inside.remove(entry)
+
+    async def leave(self, at: int) -> None:
+        if self.inside:
+            self.inside[at % len(self.inside)][1].set()
+            await settle()
+
+    async def give_up(self, at: int) -> None:
+        if self.tasks:
+            self.tasks[at % len(self.tasks)][1].cancel()
+            await settle()
+
+    @property
+    def taken(self) -> Counter[str]:
+        return Counter(who for who, _ in self.inside)
+
+    @property
+    def waiting(self) -> set[str]:
+        outside = Counter(who for who, task in self.tasks if not task.done()) - self.taken
+        return set(outside)
+
+    async def close(self) -> None:
+        for _, task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*(task for _, task in self.tasks), return_exceptions=True)
+
+
+async def settle() -> None:
+    for _ in range(4):
+        await asyncio.sleep(0)
+
+
+STEPS = st.tuples(st.sampled_from(["come", "come", "leave", "give_up"]), st.integers(0, 30))
+
+
+@given(places=st.integers(1, 9), steps=st.lists(STEPS, max_size=40))
+def test_nobody_has_more_than_half_and_who_waits_has_no_fewer_than_are_free(
+    places: int, steps: list[tuple[str, int]]
+) -> None:
+    async def walk() -> None:
+        hall = Hall(places)
+        for verb, number in steps:
+            await (hall.come("abc"[number % 3]) if verb == "come" else getattr(hall, verb)(number))
+            free = places - hall.taken.total()
+            assert free >= 0
+            assert all(count <= (places + 1) // 2 for count in hall.taken.values())
+            assert all(hall.taken[who] >= free for who in hall.waiting)
+        await hall.close()
+        assert hall.taken.total() == 0
+        await hall.come("d")
+        assert hall.taken == {"d": 1}
+        await hall.close()
+
+    asyncio.run(walk())
+
+
+@pytest.mark.parametrize(
+    ("who", "taken"),
+    [
+        ("aaaaaaaaa", {"a": 4}),
+        ("aaaaaaaaab", {"a": 4, "b": 1}),
+        ("aaaaaaaaabbbbbccc", {"a": 4, "b": 2, "c": 1}),
+        ("aaaaaaaaabbbbbcccddd", {"a": 4, "b": 2, "c": 1, "d": 1}),
+        ("abcdefgh", dict.fromkeys("abcdefg", 1) | {"h": 1}),
+    ],
+)
+async def test_what_everybody_has_of_eight_places(who: str, taken: Any) -> None:
+    hall = Hall(8)
+    for one in who:
+        await hall.come(one)
+    assert hall.taken == taken
+    await hall.close()
+
+
+async def test_what_is_given_back_goes_to_who_has_the_fewest() -> None:
+    hall = Hall(8)
+    for one in "aaaaaaaabbbbcccdddee":
+        await hall.come(one)
+    for _ in range(40):
+        await hall.leave(0)
+    assert hall.taken.total() == 0
+    await hall.close()
