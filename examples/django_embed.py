@@ -1,19 +1,25 @@
 """A Django project of one file that serves the operations of the core from a plain view.
 
     pip install svc-intelligence django
-    python examples/django_embed.py runserver
+    SVC_DB=desk.db python examples/django_embed.py runserver --noreload
 
 Django routes and authenticates; the core does the rest of each request: it reads the inputs,
-checks `If-Match` and `Idempotency-Key`, runs the use case and renders the answer. The view is
-synchronous, and so is the store, so no event loop runs.
+checks `If-Match` and `Idempotency-Key`, runs the use case and renders the answer. Views are
+synchronous under WSGI; with SVC_VIEWS=async they are asynchronous, for an ASGI server:
+
+    SVC_VIEWS=async SVC_DB=desk.db hypercorn examples.django_embed:asgi
+
+Both share one way to the store, which is a SQLite file, a `postgresql://` address, or memory.
 """
 
+import os
 import secrets
 import sys
 from collections.abc import Callable
 
 import django
 from django.conf import settings
+from django.core.handlers.asgi import ASGIHandler
 from django.core.handlers.wsgi import WSGIHandler
 from django.core.management import execute_from_command_line
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
@@ -21,7 +27,6 @@ from django.urls import path
 from django.views.decorators.csrf import csrf_exempt
 
 from svc_core import (
-    COLLECTIONS,
     OPERATIONS,
     Actor,
     Context,
@@ -34,13 +39,13 @@ from svc_core import (
 )
 from svc_core.cursor import Keyring
 from svc_core.pipeline import Call, Reply, Site
-from svc_http.storage import MemoryStorage
+from svc_http import storage
 from svc_http.system import SystemIds, new_request_id, now
 
 SITE = Site(base_url="http://127.0.0.1:8000")
-STORE = MemoryStorage(COLLECTIONS)
+STORE = storage.threaded(os.environ.get("SVC_DB", ":memory:"))
 IDS = SystemIds()
-KEYRING = Keyring({1: IDS.random(32)}, 1)
+KEYRING = Keyring({1: IDS.random(32)}, 1)  # a real project keeps its 32 bytes
 
 
 def tenant_of(request: HttpRequest) -> str:
@@ -48,8 +53,16 @@ def tenant_of(request: HttpRequest) -> str:
     return request.headers.get("X-Team", "nobody")
 
 
-def answer(operation: Operation, request: HttpRequest, values: dict[str, str]) -> Reply:
-    """One request to one operation, in one unit of work."""
+async def answer(operation: Operation, request: HttpRequest, values: dict[str, str]) -> Reply:
+    """One request to one operation, in one unit of work; a refusal is an answer too."""
+    try:
+        return await performed(operation, request, values)
+    except Problem as refused:
+        return refusal(refused)
+
+
+async def performed(operation: Operation, request: HttpRequest, values: dict[str, str]) -> Reply:
+    """What the operation replies."""
     fields = {name.lower(): value for name, value in request.headers.items()}
     call = Call(values, request.META["QUERY_STRING"], fields.get, request.body)
     prepared = pipeline.prepare(operation, call, SITE)
@@ -59,7 +72,7 @@ def answer(operation: Operation, request: HttpRequest, values: dict[str, str]) -
         context = Context(tx, now(), IDS, Actor(tenant), operation.id, KEYRING)
         return await pipeline.perform(operation, prepared, context, SITE)
 
-    return drive.run((STORE.write if operation.writes else STORE.read)(tenant, unit))
+    return await (STORE.write if operation.writes else STORE.read)(tenant, unit)
 
 
 def refusal(refused: Problem) -> Reply:
@@ -71,15 +84,11 @@ def refusal(refused: Problem) -> Reply:
 def view_of(methods: dict[str, Operation]) -> Callable[..., HttpResponse]:
     """A Django view for the operations of one path."""
 
-    @csrf_exempt
-    def view(request: HttpRequest, **values: str) -> HttpResponse:
+    async def respond(request: HttpRequest, values: dict[str, str]) -> HttpResponse:
         operation = methods.get(str(request.method))
         if operation is None:
             return HttpResponseNotAllowed(list(methods))
-        try:
-            reply = answer(operation, request, values)
-        except Problem as refused:
-            reply = refusal(refused)
+        reply = await answer(operation, request, values)
         return HttpResponse(
             reply.body,
             status=reply.status,
@@ -87,7 +96,15 @@ def view_of(methods: dict[str, Operation]) -> Callable[..., HttpResponse]:
             headers=dict(reply.headers),
         )
 
-    return view
+    @csrf_exempt
+    def view(request: HttpRequest, **values: str) -> HttpResponse:
+        return drive.run(respond(request, values))  # no event loop: this thread waits
+
+    @csrf_exempt
+    async def async_view(request: HttpRequest, **values: str) -> HttpResponse:
+        return await respond(request, values)
+
+    return async_view if os.environ.get("SVC_VIEWS") == "async" else view
 
 
 def routes() -> dict[str, dict[str, Operation]]:
@@ -108,6 +125,7 @@ settings.configure(
 )
 django.setup()
 application = WSGIHandler()
+asgi = ASGIHandler()
 
 if __name__ == "__main__":
     execute_from_command_line(sys.argv)

@@ -1,35 +1,46 @@
 """A FastAPI application with the whole service mounted under /intel.
 
     pip install 'svc-intelligence[server]' fastapi
-    hypercorn examples.fastapi_embed:host
+    SVC_DB=intel.db hypercorn examples.fastapi_embed:host
 
 The host decides who gets in: it opens a desk (a workspace with a key) for a customer of its own.
-With that key the customer speaks to the mounted API. Both share one store and one lifespan.
+With that key the customer speaks to the mounted API. Both share one durable store and one
+lifespan, and `SVC_DB=intel.db svc keys list` reaches the service as it reaches a server.
 """
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from svc_core import COLLECTIONS, Context
+from svc_core import Context
 from svc_core.access.scopes import SCOPES
 from svc_core.accounts import KeyWish, create_key, create_workspace
-from svc_http.app import build, mount
+from svc_http import hosting
 from svc_http.runtime.opening import service_of
-from svc_http.runtime.secret import secured
-from svc_http.settings import MEMORY, Settings
-from svc_http.storage import MemoryStorage
+from svc_http.settings import load
 
-settings = secured(Settings(db=MEMORY, base_url="http://127.0.0.1:8000/intel"))
-storage = MemoryStorage(COLLECTIONS)
-intel = build(settings, storage, closing=(storage.close,))
-service = service_of(intel.runtime)
+# Every setting may stand in the environment, SVC_DB, SVC_SECRET and all others.
+settings = load(os.environ, None, {"base_url": "http://127.0.0.1:8000/intel"})
 
-host = FastAPI(title="A host of its own")
-mount(host, "/intel", intel)
+
+@asynccontextmanager
+async def lifespan(host: FastAPI) -> AsyncIterator[None]:
+    """Open the service with the host, and close it with the host."""
+    async with hosting.opened(settings) as intel:
+        host.mount("/intel", intel)
+        host.state.service = service_of(intel.runtime)
+        yield
+
+
+host = FastAPI(title="A host of its own", lifespan=lifespan)
 
 
 @host.post("/desks/{name}", status_code=201)
 async def open_desk(name: str) -> dict[str, str]:
     """Open a desk; its key is in this answer and nowhere else."""
+    service = host.state.service
 
     async def usecase(ctx: Context) -> str:
         workspace = await create_workspace(ctx, name=name, plan="elite", plans=service.plans)

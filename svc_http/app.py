@@ -7,9 +7,12 @@ host application. Where the host's lifespan does not reach it, it starts at its 
 `mount` joins the two lifespans, so that it also stops with the host.
 """
 
+import platform
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
+from functools import partial
+from sqlite3 import sqlite_version
 from typing import Any
 
 import attrs
@@ -22,6 +25,8 @@ from svc_core.access.plans import PlanTable
 from svc_core.operation import Operation
 from svc_core.ports import Ids, Storage
 from svc_http import system
+from svc_http.control.channel import Control, address
+from svc_http.control.lends import operator
 from svc_http.media.pages import MediaPages
 from svc_http.media.places import media_of
 from svc_http.media.port import Media
@@ -29,7 +34,7 @@ from svc_http.providers.speech import Speech
 from svc_http.requests import adapter, report_pages
 from svc_http.requests.dispatcher import Dispatcher
 from svc_http.requests.edge import Edge
-from svc_http.requests.pages import Pages
+from svc_http.requests.pages import Pages, service_version
 from svc_http.runtime.runtime import Closing, Runtime, Worker
 from svc_http.settings import Settings
 from svc_http.shared import Shared
@@ -48,6 +53,8 @@ class Service(Starlette):
     ) -> None:
         super().__init__()
         self.runtime = runtime
+        self.admin: str | None = None
+        """Where commands reach it, while it is `controlled`."""
         resources = [
             *adapter.resources(operations, runtime),
             *Pages(operations, runtime).resources(),
@@ -55,6 +62,9 @@ class Service(Starlette):
         ]
         if runtime.media is not None:
             resources += MediaPages(runtime, runtime.media).resources()
+        runtime.metrics.build(
+            version=service_version(), python=platform.python_version(), sqlite=sqlite_version
+        )
         self.router = Dispatcher(resources, routes, lifespan=_lifespan)
         # The router's own application: nobody puts middleware between it and the edge.
         self.edge = Edge(self.router.app, runtime)
@@ -160,13 +170,36 @@ def _chosen(
 
 
 def mount(host: Starlette, path: str, service: Service) -> None:
-    """Put the service under `path` of a Starlette (or FastAPI) host, lifespans joined."""
+    """Put the service under `path` of a Starlette (or FastAPI) host, lifespans joined.
+
+    While both run, commands reach it at `service.admin`. `hosting.opened` brings the rest of what
+    a server has: a durable store, workers, a voice.
+    """
     host.mount(path, service)
     outer = host.router.lifespan_context
 
     @asynccontextmanager
     async def joined(app: Any) -> AsyncIterator[Any]:
-        async with outer(app) as state, _lifespan(service):
+        async with outer(app) as state, _lifespan(service), controlled(service):
             yield state
 
     host.router.lifespan_context = joined
+
+
+@asynccontextmanager
+async def controlled(service: Service, number: int | None = None) -> AsyncIterator[str]:
+    """The address at which commands reach the service, for as long as they can.
+
+    Raises:
+        Unsafe: somebody else could listen there.
+    """
+    runtime = service.runtime
+    control = await Control.open(
+        address(runtime.settings.file, number),
+        operator(runtime, partial(runtime.journal.failure, "command")),
+    )
+    service.admin = control.text
+    try:
+        yield control.text
+    finally:
+        await control.close(runtime.settings.graceful_seconds)

@@ -106,6 +106,16 @@ class Settings:
     )
     host: str = _setting("127.0.0.1", "0.0.0.0", "The address to listen on.")  # noqa: S104 - an example
     port: int = _setting(8000, "8080", "The TCP port; 0 picks a free one.", read=integer(0, 65_535))
+    metrics_port: int | None = _setting(
+        None,
+        "9464",
+        "A port of its own for `/metrics`, which the port of the service then lacks; of several "
+        "processes each has the next one. Default: none.",
+        read=integer(1, 65_535),
+    )
+    metrics_host: str = _setting(
+        "127.0.0.1", "10.0.0.7", "The address on which `metrics_port` listens."
+    )
     base_url: str | None = _setting(
         None,
         "https://api.example.org",

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import httpx2
+import pytest
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
@@ -16,11 +17,11 @@ FEEDS = ROOT / "svc_http" / "demo" / "feeds"
 PROFILE = {"name": "Ports", "topic": "Strikes at container ports", "frequency": "manual"}
 
 
-def _run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+def _run(*arguments: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=ROOT,
-        env={"PYTHONPATH": str(ROOT)},
+        env={"PYTHONPATH": str(ROOT), **env},
         capture_output=True,
         text=True,
         check=False,
@@ -63,7 +64,10 @@ def test_the_property_tests_pass() -> None:
     assert "passed" in done.stdout
 
 
-def test_fastapi_serves_the_mounted_service() -> None:
+def test_fastapi_serves_the_mounted_service(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SVC_DB", str(tmp_path / "intel.db"))
     example = _example("fastapi_embed")
 
     async def visit() -> None:
@@ -80,7 +84,11 @@ def test_fastapi_serves_the_mounted_service() -> None:
                 headers=access | {"Idempotency-Key": "from-the-host"},
             )
             found = await client.get(made.headers["location"], headers=access)
+            command = ("-m", "svc_http", "keys", "list", "--json")
+            keys = await asyncio.to_thread(_run, *command, SVC_DB=str(tmp_path / "intel.db"))
 
+        assert keys.returncode == 0, keys.stderr
+        assert "first" in keys.stdout
         assert opened.status_code == 201
         assert made.status_code == 201
         assert made.headers["location"].startswith("http://127.0.0.1:8000/intel/api/v1/profiles/")
@@ -89,29 +97,47 @@ def test_fastapi_serves_the_mounted_service() -> None:
     asyncio.run(visit())
 
 
-def test_django_serves_the_operations() -> None:
-    done = _run("-W", "error", "-c", _DJANGO_VISIT)
+@pytest.mark.parametrize("views", ["sync", "async"])
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres"])
+def test_django_serves_the_operations(
+    views: str, kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    place = ":memory:" if kind == "memory" else str(tmp_path / "svc.db")
+    if kind == "postgres":
+        server = request.getfixturevalue("postgres")
+        place = server.dsn(server.fresh())
+    done = _run("-W", "error", "-c", _DJANGO_VISITS[views], SVC_DB=place, SVC_VIEWS=views)
 
     assert done.returncode == 0, done.stderr[-2_000:]
     assert done.stdout.splitlines() == ["201", "200 Ports", "404 NOT_FOUND", "412 stale", "405"]
 
 
 _DJANGO_VISIT = f"""
-import json, sys
+import asyncio, json, sys
 sys.path.insert(0, {str(EXAMPLES)!r})
 import django_embed
-from django.test import Client
+from django.test import AsyncClient as Client
 
-ours, others = Client(headers={{"X-Team": "ours"}}), Client(headers={{"X-Team": "others"}})
-made = ours.post("/api/v1/profiles", {PROFILE!r}, content_type="application/json",
-                 headers={{"Idempotency-Key": "from-django"}})
-print(made.status_code)
-place = made["Location"].removeprefix("http://127.0.0.1:8000")
-found = ours.get(place)
-print(found.status_code, found.json()["data"]["name"])
-missed = others.get(place)
-print(missed.status_code, missed.json()["code"])
-stale = ours.delete(place, headers={{"If-Match": '"another"'}})
-print(stale.status_code, "stale" if "ETag" in stale else "no tag")
-print(ours.post(place, {{}}, content_type="application/json").status_code)
+async def visit():
+    client, ours, others = Client(), {{"X-Team": "ours"}}, {{"X-Team": "others"}}
+    made = await client.post("/api/v1/profiles", {PROFILE!r}, content_type="application/json",
+                             headers=ours | {{"Idempotency-Key": "from-django"}})
+    print(made.status_code)
+    place = made["Location"].removeprefix("http://127.0.0.1:8000")
+    found = await client.get(place, headers=ours)
+    print(found.status_code, found.json()["data"]["name"])
+    missed = await client.get(place, headers=others)
+    print(missed.status_code, missed.json()["code"])
+    stale = await client.delete(place, headers=ours | {{"If-Match": '"another"'}})
+    print(stale.status_code, "stale" if "ETag" in stale else "no tag")
+    print((await client.post(place, {{}}, content_type="application/json")).status_code)
+
+asyncio.run(visit())
 """
+_DJANGO_VISITS = {
+    "async": _DJANGO_VISIT,
+    "sync": _DJANGO_VISIT.replace("AsyncClient", "Client")
+    .replace("async def", "def")
+    .replace("await ", "")
+    .replace("asyncio.run(visit())", "visit()"),
+}

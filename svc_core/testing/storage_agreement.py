@@ -1,6 +1,12 @@
 """Several stores, driven with the same random work, must say the same.
 
-    TestAgreement = agreement_machine({"memory": ..., "sqlite": ...}, run).TestCase
+    from svc_core import drive
+    from svc_core.testing.sample import SAMPLES
+    from svc_core.testing.storage_agreement import agreement_machine
+    from svc_http.storage import MemoryStorage
+
+    stores = {"memory": lambda: MemoryStorage(SAMPLES), "mine": lambda: MemoryStorage(SAMPLES)}
+    TestAgreement = agreement_machine(stores, drive.run).TestCase  # or asyncio.Runner().run
 
 The plainest store goes first: it is the model with which the others are compared. A store that
 outlives its process is closed and opened again among the work.
@@ -23,6 +29,7 @@ from svc_core.ports import (
 )
 from svc_core.testing import storage_steps as steps
 from svc_core.testing import strategies
+from svc_core.testing.rules import named
 from svc_core.testing.sample import NOTES, NOTICES, SECRETS, Note
 from svc_core.testing.sealing import at
 from svc_core.testing.sync_store import Run, Store, SyncStore
@@ -99,10 +106,13 @@ class _Agreement(RuleBasedStateMachine):
         model = next(iter(answers.values()))
         for name, answer in answers.items():
             if answer != model:
-                raise AssertionError(f"{name} says {answer!r}, the model says {model!r}")
+                raise AssertionError(
+                    f"stores answer alike; {name} says {answer!r}, the model says {model!r}"
+                )
         return model
 
     @rule(unit=steps.units, fails=st.booleans() | st.just(False))
+    @named
     def write(self, unit: tuple[str, list[steps.Work]], fails: bool) -> None:
         tenant, works = unit
 
@@ -115,6 +125,7 @@ class _Agreement(RuleBasedStateMachine):
         self.agree(lambda sync: sync.write(tenant, work))
 
     @rule(tenant=steps.tenants, collection=_collections, id_=steps.ids)
+    @named
     def get(self, tenant: str, collection: Collection[Note], id_: str) -> None:
         self.agree(lambda sync: sync.get(tenant, collection, id_))
 
@@ -123,6 +134,7 @@ class _Agreement(RuleBasedStateMachine):
         collection=_collections,
         ids=st.lists(steps.ids, max_size=4),
     )
+    @named
     def get_many(self, tenant: str, collection: Collection[Note], ids: list[str]) -> None:
         self.agree(lambda sync: list(sync.get_many(tenant, collection, ids).items()))
 
@@ -134,10 +146,12 @@ class _Agreement(RuleBasedStateMachine):
         limit=_limits,
         how=_narrowed,
     )
+    @named
     def scan(self, tenant: str, collection: Collection[Note], how: Any, **page: Any) -> None:
         self.agree(lambda sync: sync.scan(tenant, collection, **page, **how))
 
     @rule(tenant=steps.tenants, collection=_collections, limit=_limits, how=_narrowed)
+    @named
     def count(self, tenant: str, collection: Collection[Note], limit: int, how: Any) -> None:
         self.agree(lambda sync: sync.count(tenant, collection, limit=limit, **how))
 
@@ -149,6 +163,7 @@ class _Agreement(RuleBasedStateMachine):
         limit=_limits,
         how=_narrowed,
     )
+    @named
     def search(
         self,
         tenant: str,
@@ -160,11 +175,13 @@ class _Agreement(RuleBasedStateMachine):
         self.agree(lambda sync: sync.search(tenant, collection, terms, **page, **how))
 
     @rule(tenant=steps.tenants, after=_positions, types=_types, limit=_limits)
+    @named
     def feed(self, tenant: str, after: FeedPosition, **how: Any) -> None:
         self.agree(lambda sync: sync.feed(tenant, after, **how))
         self.agree(lambda sync: sync.head(tenant))
 
     @rule(tenant=steps.tenants, types=_types, limit=_limits)
+    @named
     def whole_feed(self, tenant: str, types: tuple[str, ...] | None, limit: int) -> None:
         position: FeedPosition | None = FeedPosition()
         while position is not None:
@@ -177,14 +194,17 @@ class _Agreement(RuleBasedStateMachine):
         return part.position if part.more else None
 
     @rule(collection=_collections, where=_filters, end=_bounds, limit=_limits)
+    @named
     def across(self, collection: Collection[Note], **how: Any) -> None:
         self.agree(lambda sync: sync.across(collection, **how))
 
     @rule(tenant=steps.tenants, key=st.sampled_from(("k1", "k2")))
+    @named
     def answer(self, tenant: str, key: str) -> None:
         self.agree(lambda sync: sync.read(tenant, lambda tx: tx.answers.get("op", key)))
 
     @rule(before=strategies.instants, limit=_limits)
+    @named
     def purge(self, before: Any, limit: int) -> None:
         self.agree(
             lambda sync: sync.write(SYSTEM, lambda tx: tx.answers.purge(before, limit=limit))
@@ -193,6 +213,7 @@ class _Agreement(RuleBasedStateMachine):
     @rule(
         tenant=steps.tenants, id_=steps.records, start=st.integers(0, 9), count=st.integers(0, 300)
     )
+    @named
     def sealed(self, tenant: str, id_: str, start: int, count: int) -> None:
         self._ask(tenant, lambda ledger: ledger.head())
         self._ask(tenant, lambda ledger: ledger.get(id_))
@@ -208,6 +229,7 @@ class _Agreement(RuleBasedStateMachine):
         before=_sizes,
         limit=_limits,
     )
+    @named
     def subjects(self, tenant: str, subject: str, key: str, size: int | None, **how: Any) -> None:
         limit = how["limit"]
         several = (subject, "none", "s", "t")
@@ -227,6 +249,7 @@ class _Agreement(RuleBasedStateMachine):
         start=st.integers(0, 2),
         count=st.integers(0, 300),
     )
+    @named
     def tree(self, tenant: str, time: int, level: int, start: int, count: int) -> None:
         self._ask(tenant, lambda ledger: ledger.size_at(at(time)))
         self._ask(tenant, lambda ledger: ledger.hashes(level, start, start + count))
@@ -235,6 +258,7 @@ class _Agreement(RuleBasedStateMachine):
         self.agree(lambda sync: sync.read(tenant, lambda tx: question(tx.ledger)))
 
     @rule()
+    @named
     def restart(self) -> None:
         for name, again in self.again.items():
             self.stores[name].reopen(again)

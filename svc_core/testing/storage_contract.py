@@ -1,9 +1,23 @@
 """What every store promises, as tests that its author runs.
 
+    import asyncio
+
+    from svc_core.testing.sample import SAMPLES
+    from svc_core.testing.storage_contract import StorageContract
+    from svc_http.storage import MemoryStorage
+
     class TestMyStore(StorageContract):
-        def make_store(self) -> Store: ...
-        def run(self, coroutine): ...
-        def at_once(self, coroutines): ...
+        def make_store(self):
+            return MemoryStorage(SAMPLES)  # or a store of your own
+
+        def run(self, coroutine):
+            return asyncio.run(coroutine)
+
+        def at_once(self, coroutines):
+            async def together():
+                return await asyncio.gather(*coroutines, return_exceptions=True)
+
+            return asyncio.run(together())
 
 `make_store` opens an empty store for `sample.SAMPLES`; each test gets its own and gives it back.
 `run` takes a coroutine to its end: `asyncio.Runner().run`, or `drive.run` where none waits.

@@ -8,21 +8,22 @@ from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 
-from attrs import frozen
-
 from svc_core import wire
 from svc_core.ports import SharedUnavailable
-from svc_http.cli import show
+from svc_http.cli import judging, show
 from svc_http.cli.database import describe
 from svc_http.cli.failures import REFUSED
+from svc_http.cli.judging import Check
 from svc_http.cli.options import Common
 from svc_http.cli.reach import is_answering
 from svc_http.control import channel
-from svc_http.runtime.opening import Unusable, open_shared
+from svc_http.runtime.opening import open_shared
 from svc_http.server.hypercorn import PortBusy, listen
 from svc_http.settings import MEMORY, Settings, SettingsError
 from svc_http.settings_text import shown
+from svc_http.storage.errors import Unusable
 from svc_http.storage.sqlite import has_wal_reset_fault
+from svc_http.storage.sqlite.work import words
 
 EXTRAS = {
     "server": ("anyio", "feedparser", "httpx2", "hypercorn", "rich", "starlette", "tzdata"),
@@ -34,20 +35,14 @@ EXTRAS = {
 """What each extra brings; `server` is the only one that the server cannot do without."""
 
 
-@frozen
-class Check:
-    """One thing that was looked at; `ok` is None where it is only worth knowing."""
-
-    name: str
-    ok: bool | None
-    detail: str
-
-
 def doctor(
     *,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> int:
-    """Check Python, SQLite, extras, settings, the database, its migrations and the port."""
+    """Check this machine, the settings, the database and the port; exit 1 when a check fails.
+
+    Settings that are risky in production are told with the reason and the cure.
+    """
     checks = [*_machine(), *_extras(), *_service(common)]
     ok = all(check.ok is not False for check in checks)
     if common.json:
@@ -88,6 +83,8 @@ def _service(common: Common) -> Iterator[Check]:
         yield Check("settings", False, str(wrong))
         return
     yield Check("settings", True, f"{settings.env}, {settings.origin}")
+    yield from judging.judged(settings)
+    yield from judging.machine(settings)
     named = common.named_server()
     if named is not None:
         answers = is_answering(channel.parse(named))
@@ -130,7 +127,7 @@ def _database(settings: Settings) -> Iterator[Check]:
     try:
         found = describe(settings.dsn or str(folder / Path(settings.db).name))
     except sqlite3.Error as broken:
-        yield Check("database", False, f"{settings.db} cannot be read: {broken}")
+        yield Check("database", False, f"{settings.db} cannot be read: {words(broken)}")
         return
     except Unusable as refused:
         yield Check("database", False, str(refused))

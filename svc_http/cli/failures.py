@@ -16,6 +16,10 @@ UNREACHABLE = 3
 INTERRUPTED = 130  # as a shell reports a process that SIGINT ended
 
 
+_OF_FILES = {sqlite3.DatabaseError, sqlite3.OperationalError}
+"""What says something of a file; their kin say that it was used wrongly."""
+
+
 class Usage(Exception):  # noqa: N818 - said as what happened
     """The command line makes no sense; the message is one line with the way out."""
 
@@ -63,9 +67,10 @@ def known(failure: BaseException, *, as_json: bool) -> int | None:
     code = getattr(failure, "exit_code", None)
     if code is not None:
         return tell(str(failure), code)
-    if type(failure) in {sqlite3.DatabaseError, sqlite3.OperationalError}:
-        # The two that say something of a file; their kin say that it was used wrongly.
-        return tell(f"the file cannot be used as the database: {failure}", REFUSED)
+    if isinstance(failure, sqlite3.Error) and type(failure) in _OF_FILES:
+        from svc_http.storage.sqlite.work import words  # noqa: PLC0415 - help is shown without it
+
+        return tell(f"the file cannot be used as the database: {words(failure)}", REFUSED)
     return missing(failure)
 
 

@@ -85,10 +85,11 @@ def _here(given: "Settings", asked: dict[str, Any], tell: Tell) -> Mapping[str, 
     """The answer of this process, with the store opened for as long as it takes."""
     from svc_http import system  # noqa: PLC0415 - a server saves us these imports
     from svc_http.control import lends, operator  # noqa: PLC0415
-    from svc_http.runtime.opening import Unusable, checked, open_shared, open_store  # noqa: PLC0415
+    from svc_http.runtime.opening import checked, open_shared, open_store  # noqa: PLC0415
     from svc_http.runtime.runtime import Runtime  # noqa: PLC0415
     from svc_http.runtime.secret import secured  # noqa: PLC0415
     from svc_http.settings import MEMBERS, MEMORY  # noqa: PLC0415
+    from svc_http.storage import Unusable  # noqa: PLC0415
 
     if given.db == MEMORY:
         raise Usage("a store in memory has no commands of its own; name a file with --db")

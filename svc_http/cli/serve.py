@@ -50,7 +50,7 @@ def serve(**given: Any) -> int:
         chosen = load(config, flags)
         if chosen.processes is not None:
             return processes.run(chosen, config, flags, ready) or 0
-        serving.run(chosen, ready)
+        serving.run(chosen, ready, lambda: load(config, flags))
     except processes.Failed as failed:
         return tell(f"the server cannot start: {failed}", REFUSED)
     except OSError as refused:

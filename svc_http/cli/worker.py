@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from svc_http.cli import show
 from svc_http.cli.failures import Usage
 from svc_http.cli.options import Answer, load
-from svc_http.settings import MEMORY, WORKERS
+from svc_http.settings import MEMORY, WORKERS, Settings
 
 
 @Parameter(name="*")
@@ -44,7 +44,10 @@ def worker(*, which: Which = Which()) -> None:
     """
     from svc_http.server import working  # noqa: PLC0415 - help is shown without it
 
-    given = load(which.config, {"db": which.db, "workers": which.only or "all"})
+    def read() -> Settings:
+        return load(which.config, {"db": which.db, "workers": which.only or "all"})
+
+    given = read()
     if given.db == MEMORY:
         raise Usage("a store in memory is its server's alone; name a database with --db")
 
@@ -54,4 +57,4 @@ def worker(*, which: Which = Which()) -> None:
         (show.as_json if which.json else show.outline)(found)
         sys.stdout.flush()
 
-    working.run(given, ready)
+    working.run(given, ready, read)

@@ -101,8 +101,17 @@ def address(file: str | None, number: int | None = None) -> Path:
 
 
 def _own_folder(named: str) -> Path:
-    name = sha256(os.fsencode(named)).hexdigest()[:24]
-    return Path(tempfile.gettempdir()) / f"svc-{os.getuid()}" / f"{name}.sock"
+    return _own() / f"{sha256(os.fsencode(named)).hexdigest()[:24]}.sock"
+
+
+def _own() -> Path:
+    """The folder; where the one for temporary files has a long name, it is in that of the system.
+
+    The names of sockets in it have 29 bytes and a slash.
+    """
+    folder = Path(tempfile.gettempdir()) / f"svc-{os.getuid()}"
+    is_short = len(os.fsencode(folder)) + 30 <= PATH_BYTES_MAX
+    return folder if is_short else Path("/tmp") / folder.name  # noqa: S108 - checked as the other
 
 
 def parse(text: str) -> Path:
@@ -124,7 +133,7 @@ def _check_folder(path: Path) -> None:
         Unsafe: they can.
     """
     folder = path.parent
-    if folder != Path(tempfile.gettempdir()) / f"svc-{os.getuid()}":
+    if folder != _own():
         return
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:

@@ -72,7 +72,9 @@ class Operator:
             return self.refuse(refusal)
         except StorageUnavailable as failure:
             self.failed(failure)
-            return self.refuse(Problem(problem.STORAGE_UNAVAILABLE))
+            step = "Make room on that disk, then repeat the command." if failure.is_full else ""
+            told = f"{str(failure)[0].upper()}{str(failure)[1:]}."
+            return self.refuse(Problem(problem.STORAGE_UNAVAILABLE, told, resolution=step))
         except SharedUnavailable as failure:
             told = f"The counters cannot be reached now: {failure}"
             return self.refuse(Problem(problem.SERVICE_UNAVAILABLE, told))

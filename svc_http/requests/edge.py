@@ -21,7 +21,7 @@ from svc_http import system
 from svc_http.requests import authority, respond
 from svc_http.requests.exchange import ABORTED, ClientGoneError, Exchange, busy
 from svc_http.runtime.runtime import Runtime
-from svc_http.storage.errors import Overloaded, StorageUnavailable
+from svc_http.storage.errors import NO_SPACE, Overloaded, StorageUnavailable
 
 TARGET_BYTES_MAX = 8_192
 """RFC 9110 4.1 recommends to support at least 8,000 octets."""
@@ -40,6 +40,8 @@ OTHER = "OTHER"
 
 LOOK_SECONDS = 1.0
 """How long answers that nobody reads may be overlooked."""
+
+FULL = f"Nothing can be written: {NO_SPACE}."
 
 ALWAYS_ANSWERED = frozenset({"/livez", "/readyz", "/metrics"})
 """What a supervisor asks, most of all while the server is busy or stopping."""
@@ -141,7 +143,7 @@ class Edge:
             tell = self._journal.trouble if self._runtime.is_doubted else self._journal.failure
             tell("storage", failure, exchange.request_id)
             self._runtime.is_doubted = True
-            refused = busy(problem.STORAGE_UNAVAILABLE)
+            refused = busy(problem.STORAGE_UNAVAILABLE, FULL if failure.is_full else "")
         except Overloaded:
             refused = busy(problem.OVERLOADED)
         except HTTPException as foreign:

@@ -69,9 +69,9 @@ RETRY_SECONDS = 1
 """What a client is told to wait when the server is busy: the load changes within a second."""
 
 
-def busy(kind: ProblemType) -> Problem:
+def busy(kind: ProblemType, detail: str = "") -> Problem:
     """The refusal of what may be asked again soon."""
-    return Problem(kind, headers={"Retry-After": str(RETRY_SECONDS)})
+    return Problem(kind, detail, headers={"Retry-After": str(RETRY_SECONDS)})
 
 
 BODILESS = frozenset({204, 304})

@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from svc_core import media, openapi, problem, reference
+from svc_core.catalog import OPERATIONS
 from svc_core.media import Representation
 from svc_core.operation import JSON, Operation
 from svc_core.ports import BASE_V1, BASE_V2
@@ -24,6 +25,7 @@ from svc_http.requests.exchange import Exchange, busy
 from svc_http.requests.kept import COMMON, CSP, Page, files, give, kept
 from svc_http.requests.readiness import Readiness
 from svc_http.runtime import metrics
+from svc_http.runtime.looks import Looks
 from svc_http.runtime.runtime import Runtime
 
 SCALAR: Final = "/static/vendor/scalar-1.46.4/standalone.js"
@@ -58,6 +60,8 @@ class Pages:
         self._operations = operations
         self._runtime = runtime
         self._readiness = Readiness(runtime)
+        ids = {operation.id for operation in operations}
+        self._looks = Looks(runtime, is_whole=ids >= {one.id for one in OPERATIONS})
         self._origin = runtime.origin
         self._index_page = cache(self._made_index)
         self._problems_page = cache(self._made_problems)
@@ -74,14 +78,15 @@ class Pages:
             "/docs/deprecations": self._deprecations,
             "/llms.txt": self._llms,
         }
-        answered: Mapping[str, Handler] = {
+        answered: dict[str, Handler] = {
             "/": self._index,
             "/problems": self._problems,
             "/problems/{slug}": self._problem,
             "/livez": self._livez,
             "/readyz": self._readyz,
-            "/metrics": self._metrics,
         }
+        if self._runtime.settings.metrics_port is None:
+            answered["/metrics"] = self._metrics
         return [
             *(Resource(path, {"GET": kept(make)}) for path, make in made.items()),
             *(Resource(path, {"GET": handler}) for path, handler in answered.items()),
@@ -230,7 +235,7 @@ class Pages:
         await _state(exchange, JSON.media_type, b'{"status":"ready"}')
 
     async def _metrics(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
-        await _state(exchange, metrics.MEDIA_TYPE, self._runtime.metrics.exposition())
+        await _state(exchange, metrics.MEDIA_TYPE, await self._looks.exposition())
 
 
 def _status(kind: ProblemType) -> int:

@@ -20,12 +20,12 @@ from svc_http import system
 from svc_http.media.files import MediaFiles
 from svc_http.media.rows import rows_of
 from svc_http.runtime import secret
-from svc_http.runtime.opening import postgres
 from svc_http.settings import MEMORY, POSTGRES, PREFIX, Settings, SettingsError
 from svc_http.settings_text import DATABASE, shown
 from svc_http.storage import copying, snapshots, sqlite
 from svc_http.storage.copying import Copied
 from svc_http.storage.errors import Unfit
+from svc_http.storage.opening import postgres
 from svc_http.storage.parts import Filled, Held
 from svc_http.storage.sqlite import copying as files
 from svc_http.storage.steps import Applied, Status

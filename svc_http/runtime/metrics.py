@@ -1,17 +1,19 @@
-"""Counts of requests for Prometheus.
+"""Counts for Prometheus: of requests, and of what is done beside them.
 
 A request adds to plain dictionaries; the families of the exposition format are made from them
 when somebody asks.
 """
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterator
 
-from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+from prometheus_client import ProcessCollector
 from prometheus_client.core import (
     CounterMetricFamily,
     GaugeMetricFamily,
     HistogramMetricFamily,
+    InfoMetricFamily,
     Metric,
 )
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_1_0_0
@@ -37,9 +39,9 @@ class Metrics(Collector):
     def __init__(self) -> None:
         self._gauges: dict[str, tuple[str, Callable[[], float]]] = {}
         self._series: dict[tuple[str, str, int], _Series] = {}
-        self._registry = CollectorRegistry()
-        self._registry.register(self)
-        ProcessCollector(registry=self._registry)
+        self._tallies: dict[str, tuple[str, str, Counter[str]]] = {}
+        self._process = ProcessCollector(registry=None)
+        self._build: dict[str, str] = {}
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count one finished request."""
@@ -53,12 +55,16 @@ class Metrics(Collector):
         """Show the value of `read` under `name`."""
         self._gauges[name] = (text, read)
 
-    def exposition(self) -> bytes:
-        """Everything in the text format."""
-        return generate_latest(self._registry)
+    def tally(self, name: str, text: str, label: str) -> Counter[str]:
+        """What is counted under `name`, by the values of one label that are few."""
+        return self._tallies.setdefault(name, (text, label, Counter()))[2]
+
+    def build(self, **words: str) -> None:
+        """Tell what runs: `svc_build_info`."""
+        self._build = words
 
     def collect(self) -> Iterator[Metric]:
-        """The families, as the registry asks for them."""
+        """The families, as they are now."""
         requests = CounterMetricFamily(
             "svc_requests", "Finished requests.", labels=("method", "route", "status")
         )
@@ -73,6 +79,13 @@ class Metrics(Collector):
         yield seconds
         for name, (text, read) in self._gauges.items():
             yield GaugeMetricFamily(name, text, value=read())
+        for name, (text, label, counts) in self._tallies.items():
+            tally = CounterMetricFamily(name, text, labels=(label,))
+            for value, count in counts.items():
+                tally.add_metric((value,), count)
+            yield tally
+        yield InfoMetricFamily("svc_build", "What runs.", value=self._build)
+        yield from self._process.collect()
 
     def _by_route(self) -> dict[tuple[str, str], _Series]:
         merged: dict[tuple[str, str], _Series] = {}

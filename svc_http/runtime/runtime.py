@@ -100,6 +100,8 @@ class Runtime:
         self.journal = Journal.of(settings, number)
         self.drain = asyncio.Event()
         self.is_started = False
+        # Whether somebody serves on the same socket once this has drained.
+        self.is_replaced = settings.processes is not None
         # The store has failed, and nobody has seen since that it takes a write (`/readyz` looks).
         self.is_doubted = False
         self._starting = asyncio.Lock()
@@ -159,10 +161,10 @@ class Runtime:
     def refuses(self) -> bool:
         """Whether new requests are turned away, because nobody here goes on to serve.
 
-        Where several processes serve the port, the one that ends takes no new connections, and
-        answers what comes over those that it has.
+        Where others serve the port, or this process will again, the one that ends takes no new
+        connections, and answers what comes over those that it has.
         """
-        return self.settings.processes is None and self.drain.is_set()
+        return self.drain.is_set() and not self.is_replaced
 
     # -- life ----------------------------------------------------------------------------------
 

@@ -4,7 +4,8 @@ Rule 1: what Hypercorn refuses by itself is problem+json with a request id as we
 Rule 2: no upgrade to HTTP/2 on the clear-text port: behind a proxy it is a smuggling surface.
 Rule 3: SIGTERM drains first: streams are told to end, workers begin nothing more, and requests
         are turned away while those that run come to their end. Then every connection is closed.
-Rule 4: where other processes serve the same socket, it drains in another way: no connection is
+Rule 4: SIGHUP drains too, for a restart: who connects waits in the queue of the socket.
+Rule 5: where other processes serve the same socket, it drains in another way: no connection is
         taken any more, what comes over those that are open is answered and ends them, and one
         that is quiet is closed when it always is, after its keep-alive time.
 Rule 5: whoever connects is let in. Where that is one connection too many, the oldest is closed of
@@ -153,7 +154,7 @@ async def serve(
             if runtime.refuses:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(service.edge.quiet(), patience)
-            else:
+            elif runtime.settings.processes is not None:
                 server.close()
                 await connections.left(made.keep_alive_timeout + patience)
         finally:
@@ -256,9 +257,14 @@ def affordable(wanted: int) -> int:
 
 
 def drain_on_signals(runtime: Runtime) -> None:
-    """Have SIGTERM and SIGINT drain the service; the second signal ends the process at once."""
+    """Have SIGTERM and SIGINT drain the service; the second signal ends the process at once.
+
+    SIGHUP does so too where nobody begins anew for it.
+    """
     loop = asyncio.get_running_loop()
-    numbers = (signal.SIGTERM, signal.SIGINT)
+    numbers = [signal.SIGTERM, signal.SIGINT]
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
+        numbers.append(signal.SIGHUP)
 
     def first() -> None:
         runtime.drain.set()

@@ -11,8 +11,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Callable
-from contextlib import AsyncExitStack, suppress
-from functools import partial
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import attrs
@@ -21,24 +20,14 @@ from attrs import frozen
 from svc_core import accounts
 from svc_core.payments import NOBODY
 from svc_core.ports import SYSTEM
-from svc_http import app
-from svc_http.control.channel import Control, address
-from svc_http.control.lends import operator
+from svc_http.app import controlled
 from svc_http.demo.seed import Seeded, seed
+from svc_http.hosting import assembled
 from svc_http.providers import espeak
 from svc_http.runtime.journal import Level
-from svc_http.runtime.opening import (
-    checked,
-    fetcher,
-    open_shared,
-    poster,
-    service_of,
-    speech,
-)
-from svc_http.runtime.secret import secured
-from svc_http.runtime.uses import write_last_uses
+from svc_http.runtime.opening import checked, service_of
 from svc_http.server import hypercorn
-from svc_http.server.working import check_media, chosen, count_uses, own_store
+from svc_http.server.restarting import Read, Restarts
 from svc_http.settings import EXAMPLE_DSN, PREFIX, Settings, SettingsError
 from svc_http.system import sigterm_interrupts
 
@@ -56,18 +45,36 @@ class Opened:
 OnReady = Callable[[Opened], None]
 
 
+def _silent(_: Opened) -> None:
+    """Tell nothing."""
+
+
+@frozen
+class _Manner:
+    """How a server serves: the demo with feeds, one of several, or one that begins anew."""
+
+    feeds: Path | None = None
+    number: int | None = None
+    restarts: Restarts | None = None
+
+
 # -- running -----------------------------------------------------------------------------------
 
 
-def run(given: Settings, on_ready: OnReady) -> None:
-    """Serve the store of the settings until SIGTERM or SIGINT.
+def run(given: Settings, on_ready: OnReady, read: Read | None = None) -> None:
+    """Serve the store of the settings until SIGTERM or SIGINT; SIGHUP begins anew with those read.
 
     Raises:
         SettingsError, PortBusy, StoreBusy, Unusable, Unsafe, OSError: it cannot start, and why.
     """
     # Until the server listens for signals itself, they end the run here.
-    with suppress(KeyboardInterrupt), sigterm_interrupts():
-        _loop(checked(given), on_ready)
+    with suppress(KeyboardInterrupt), sigterm_interrupts(), _listening(checked(given)) as listening:
+        ready = iter((on_ready,))  # the address is told once
+
+        def serve(settings: Settings, restarts: Restarts) -> None:
+            _run(settings, listening, next(ready, _silent), _Manner(restarts=restarts))
+
+        Restarts(given, read or (lambda: given)).run(serve)
 
 
 def run_demo(given: Settings, on_ready: OnReady) -> None:
@@ -98,7 +105,8 @@ def run_demo(given: Settings, on_ready: OnReady) -> None:
             secret=None,
             x402_pay_to=given.x402_pay_to or NOBODY,
         )
-        _loop(checked(demo), on_ready, feeds)
+        with _listening(checked(demo)) as listening:
+            _run(demo, listening, on_ready, _Manner(feeds))
 
 
 def _voiced(given: Settings) -> Settings:
@@ -123,12 +131,8 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def _loop(given: Settings, on_ready: OnReady, feeds: Path | None = None) -> None:
-    listening = hypercorn.listen(given.host, given.port)
-    try:
-        _run(given, listening, on_ready, feeds=feeds)
-    finally:
-        listening.close()
+def _listening(given: Settings) -> closing[socket.socket]:
+    return closing(hypercorn.listen(given.host, given.port))
 
 
 def run_one_of(given: Settings, listening: socket.socket, number: int, on_ready: OnReady) -> None:
@@ -138,7 +142,7 @@ def run_one_of(given: Settings, listening: socket.socket, number: int, on_ready:
         SettingsError, Unusable, Unsafe, OSError: it cannot start, and why.
     """
     with suppress(KeyboardInterrupt), sigterm_interrupts():
-        _run(shared(checked(given)), listening, on_ready, number=number)
+        _run(shared(checked(given)), listening, on_ready, _Manner(number=number))
 
 
 def shared(given: Settings) -> Settings:
@@ -159,13 +163,11 @@ def _run(
     given: Settings,
     listening: socket.socket,
     on_ready: OnReady,
-    *,
-    feeds: Path | None = None,
-    number: int | None = None,
+    manner: _Manner,
 ) -> None:
     given = at(given, listening)
     with asyncio.Runner(loop_factory=hypercorn.loop_factory()) as runner:
-        runner.run(_serve(given, listening, on_ready, feeds, number))
+        runner.run(_serve(given, listening, on_ready, manner))
 
 
 def at(given: Settings, listening: socket.socket) -> Settings:
@@ -177,37 +179,19 @@ async def _serve(
     given: Settings,
     listening: socket.socket,
     on_ready: OnReady,
-    feeds: Path | None,
-    number: int | None,
+    manner: _Manner,
 ) -> None:
-    voice = speech(given)
-    async with AsyncExitStack() as stack:
-        shared = open_shared(given)
-        stack.push_async_callback(shared.close)
-        store = await own_store(given, shared)
-        stack.push_async_callback(store.close)
-        given = secured(given)
-        reader = await stack.enter_async_context(fetcher(given))
-        sender = poster(given)
-        stack.push_async_callback(sender.aclose)
-        built = app.build(
-            given,
-            store,
-            workers=(*chosen(given, reader, sender, voice), count_uses),
-            speech=voice,
-            number=number,
-            shared=shared,
-        )
-        await built.runtime.unlock()
-        await check_media(built.runtime)
-        service = service_of(built.runtime)
-        stack.push_async_callback(write_last_uses, service, built.runtime.gate.uses)
-        seeded = None if feeds is None else await seed(service, reader, feeds)
-        control = await Control.open(
-            address(given.file, number),
-            operator(built.runtime, partial(built.runtime.journal.failure, "command")),
-        )
-        stack.push_async_callback(control.close, given.graceful_seconds)
-        is_empty = not await service.read(SYSTEM, accounts.list_workspaces)
-        opened = Opened(given, control.text, is_empty, seeded)
-        await hypercorn.serve(built, listening, lambda _host, _port: on_ready(opened))
+    feeds, number = manner.feeds, manner.number
+    async with assembled(given, number=number) as made:
+        service = service_of(made.service.runtime)
+        seeded = None if feeds is None else await seed(service, made.reader, feeds)
+        async with controlled(made.service, number) as admin:
+            is_empty = not await service.read(SYSTEM, accounts.list_workspaces)
+            opened = Opened(made.settings, admin, is_empty, seeded)
+            with ExitStack() as stack:
+                if manner.restarts is not None:
+                    listening = listening.dup()  # the one that stays keeps who connects waiting
+                    stack.enter_context(manner.restarts.heeds(made.service.runtime))
+                await hypercorn.serve(
+                    made.service, listening, lambda _host, _port: on_ready(opened)
+                )

@@ -16,13 +16,12 @@ from svc_core import idempotency
 from svc_core.ports import SYSTEM, SharedUnavailable, Transaction
 from svc_http import system
 from svc_http.fetch import Fetcher
-from svc_http.fetch.post import Poster
+from svc_http.fetch.post import Poster, Undelivered
 from svc_http.media.places import media_of
 from svc_http.providers.speech import Speech
 from svc_http.runtime.journal import LogFile
+from svc_http.runtime.metrics import Metrics
 from svc_http.runtime.opening import (
-    Store,
-    Unusable,
     checked,
     fetcher,
     open_shared,
@@ -37,9 +36,10 @@ from svc_http.runtime.secret import secured
 from svc_http.runtime.service import Service
 from svc_http.runtime.uses import uses_loop
 from svc_http.server import hypercorn
+from svc_http.server.restarting import Read, Restarts
 from svc_http.settings import Settings, SettingsError
 from svc_http.shared import Shared
-from svc_http.storage import StoreBusy
+from svc_http.storage import Store, StoreBusy, Unusable
 from svc_http.workers import (
     deliver_loop,
     forget_loop,
@@ -50,6 +50,7 @@ from svc_http.workers import (
     speak,
     take_over,
 )
+from svc_http.workers.deliver import Sender
 from svc_http.workers.speak import speak_loop, sweep_loop
 
 PATIENCE_SECONDS = 1.0
@@ -108,22 +109,23 @@ async def check_media(runtime: Runtime) -> None:
 # -- without a server --------------------------------------------------------------------------
 
 
-def run(given: Settings, on_ready: Callable[[], None]) -> None:
-    """Run the workers of the settings until SIGTERM or SIGINT.
+def run(given: Settings, on_ready: Callable[[], None], read: Read | None = None) -> None:
+    """Run the workers of the settings until SIGTERM or SIGINT; SIGHUP begins anew with those read.
 
     Raises:
         SettingsError, Unusable: they cannot start, and why.
     """
-    made = hypercorn.loop_factory()
-    with (
-        suppress(KeyboardInterrupt),
-        system.sigterm_interrupts(),
-        asyncio.Runner(loop_factory=made) as runner,
-    ):
-        runner.run(_work(checked(given), on_ready))
+    ready = iter((on_ready,))  # it is told once
+
+    def work(settings: Settings, restarts: Restarts) -> None:
+        with asyncio.Runner(loop_factory=hypercorn.loop_factory()) as runner:
+            runner.run(_work(settings, next(ready, lambda: None), restarts))
+
+    with suppress(KeyboardInterrupt), system.sigterm_interrupts():
+        Restarts(checked(given), read or (lambda: given)).run(work)
 
 
-async def _work(given: Settings, on_ready: Callable[[], None]) -> None:
+async def _work(given: Settings, on_ready: Callable[[], None], restarts: Restarts) -> None:
     voice = speech(given)
     async with AsyncExitStack() as stack:
         try:
@@ -155,7 +157,8 @@ async def _work(given: Settings, on_ready: Callable[[], None]) -> None:
         await check_media(runtime)
         await runtime.start()
         on_ready()
-        await runtime.drain.wait()
+        with restarts.heeds(runtime):
+            await runtime.drain.wait()
 
 
 # -- the workers -------------------------------------------------------------------------------
@@ -188,8 +191,28 @@ async def count_uses(runtime: Runtime) -> None:
     await uses_loop(service_of(runtime), runtime.gate.uses)
 
 
-async def _deliver(sender: Poster, runtime: Runtime) -> None:
+class _Tallied:
+    """The way out, whose attempts are counted by what came of them."""
+
+    def __init__(self, sender: Sender, metrics: Metrics) -> None:
+        self._sender = sender
+        text = "Attempts to deliver to a webhook, by what came of them."
+        self._count = metrics.tally("svc_delivery_attempts", text, "outcome")
+        self._count.update(dict.fromkeys(("taken", "refused", "unanswered"), 0))
+
+    async def post(self, address: str, fields: dict[str, str], body: bytes, /) -> int:
+        try:
+            status = await self._sender.post(address, fields, body)
+        except Undelivered:
+            self._count["unanswered"] += 1
+            raise
+        self._count["taken" if 200 <= status < 300 else "refused"] += 1
+        return status
+
+
+async def _deliver(sender: Sender, runtime: Runtime) -> None:
     failed = partial(runtime.journal.failure, "webhook")
+    sender = _Tallied(sender, runtime.metrics)
     if runtime.settings.dsn is None:
         await take_over(service_of(runtime), failed)
     await deliver_loop(service_of(runtime), sender, runtime.commits, failed)

@@ -1,10 +1,19 @@
 """What a store says when it cannot do its work; each is retryable, none is the caller's fault."""
 
+NO_SPACE = "no space is left on the disk of the database"
+
 
 class StorageUnavailable(Exception):  # noqa: N818 - said as the state that it is
-    """The store cannot answer now: disk full, input/output error, waited too long, closed."""
+    """The store cannot answer now: disk full, input/output error, waited too long, closed.
+
+    `is_full` tells the one cause that whoever looks after it mends by making room.
+    """
 
     exit_code = 1
+
+    def __init__(self, why: str, *, is_full: bool = False) -> None:
+        super().__init__(why)
+        self.is_full = is_full
 
     def __str__(self) -> str:
         return f"the database cannot be used now: {super().__str__()}"
@@ -36,3 +45,20 @@ class DriverMissing(Exception):  # noqa: N818 - said as the state that it is
     """The package that speaks to a server is not installed; the message has the cure."""
 
     exit_code = 1
+
+
+class Unusable(Exception):  # noqa: N818 - said as the state that it is
+    """The database cannot be used; the message is one line with the way out."""
+
+    exit_code = 1
+
+
+class Newer(Unusable):
+    """A newer version of this program wrote what is to be read."""
+
+    def __init__(self, found: object, known: int) -> None:
+        """Say what was found there, and the newest form that this version knows."""
+        super().__init__(
+            f"the database is of a newer svc ({found}; this one knows format {known}); install "
+            "that version, or restore a backup that this one made: svc db restore"
+        )

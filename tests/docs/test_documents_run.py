@@ -123,7 +123,10 @@ def test_the_look_at_sessions_reads_commands_and_output() -> None:
     assert _steps(text) == [Step("cat <<END\na\nEND", "a\n"), Step("echo 1 \\\n  2", "1 2\n")]
 
 
-def test_programs_in_the_documents_run(documents: dict[str, str], root: Path) -> None:
+def test_programs_in_the_documents_run(
+    documents: dict[str, str], root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     examples = {path.read_text("utf-8") for path in (root / "examples").glob("*.py")}
     programs = [
         (name, block)

@@ -1,20 +1,16 @@
 """A disk that is full: writes are refused, all else goes on, and room is all that is needed."""
 
-import os
 import shutil
-import subprocess
-import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from svc_core import catalog
+from tests.disks import mounted
 from tests.fleet.fleet import Fleet, Reply, ask, changes, every, profile, until
 from tests.postgres import PostgresServer
 
-DISK = "64m"
 LEFT_BYTES = 64 * 1024
 PROFILES = "/api/v1/profiles"
 
@@ -22,17 +18,9 @@ PROFILES = "/api/v1/profiles"
 @pytest.fixture(scope="module")
 def disk() -> Iterator[Path]:
     """A small disk of its own, for the files of tables and not for the log of the server."""
-    if sys.platform != "linux" or os.geteuid() != 0:
-        pytest.skip("only root can mount a disk")
-    folder = Path(tempfile.mkdtemp(prefix="svc-disk-"))
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK},mode=755", "svc-test", folder]
-    if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
-        folder.rmdir()
-        pytest.skip("this root cannot mount a disk")
-    shutil.chown(folder, "nobody")
-    yield folder
-    subprocess.run(["umount", folder], check=True)
-    folder.rmdir()
+    with mounted("64m") as folder:
+        shutil.chown(folder, "nobody")
+        yield folder
 
 
 @pytest.fixture
@@ -74,6 +62,7 @@ def test_a_full_disk_refuses_writes_and_nothing_else_until_there_is_room(
         for reply in (refused, ready):
             assert (reply.status, reply.json["code"]) == (503, "STORAGE_UNAVAILABLE")
             assert "retry-after" in reply.fields
+            assert "no space is left on the disk" in reply.json["detail"]
         assert ask(first, "/livez").status == 200
         for origin in fleet.origins:
             assert {row["id"] for row in every(origin, PROFILES, key)} == set(kept)

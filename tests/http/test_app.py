@@ -10,7 +10,9 @@ from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.routing import Mount, Route
 
 from svc_core import catalog, openapi, problem
+from svc_core.host import silent
 from svc_http import app
+from svc_http.control import channel
 from svc_http.requests.exchange import EXPOSED
 from svc_http.settings import Settings
 from svc_http.storage import MemoryStorage
@@ -162,6 +164,18 @@ def test_a_mounted_service_answers_below_its_path_and_stops_with_its_host(
     house.run(lifespan(host, during))
     assert host.state.said == ["host up", "host down"]
     assert diary.said == ["begun", "ended", "closed"]
+
+
+def test_commands_reach_a_mounted_service(house, host):
+    app.mount(host, "/svc", house.service)
+
+    async def during():
+        path = channel.parse(house.service.admin)
+        told = await asyncio.to_thread(channel.ask, path, {"operation": "listPlans"}, silent)
+        assert "elite" in str(told["body"]["data"])
+
+    house.run(lifespan(host, during))
+    assert not channel.parse(house.service.admin).exists()
 
 
 def test_a_mounted_service_and_its_host_keep_to_their_paths(house, host, refused):

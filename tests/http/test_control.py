@@ -400,15 +400,16 @@ def test_stores_in_memory_do_not_share_a_socket_with_a_file() -> None:
 
 
 def test_a_folder_that_others_can_write_to_is_not_trusted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    path = channel.address(None)
-    path.parent.mkdir(mode=0o755)
-    with pytest.raises(Unsafe):
-        channel.ask(path, asked("echo"), silent)
-    with pytest.raises(Unsafe):
-        channel._bound(path)
+    with tempfile.TemporaryDirectory() as short:
+        monkeypatch.setattr(tempfile, "tempdir", short)
+        path = channel.address(None)
+        path.parent.mkdir(mode=0o755)
+        with pytest.raises(Unsafe):
+            channel.ask(path, asked("echo"), silent)
+        with pytest.raises(Unsafe):
+            channel._bound(path)
 
 
 def test_a_socket_that_cannot_be_made_is_an_error_of_the_system(tmp_path: Path) -> None:
@@ -437,3 +438,14 @@ def test_a_socket_that_another_process_took_over_is_left_to_it(
 def test_one_of_several_processes_has_the_socket_of_the_one_that_it_replaces() -> None:
     assert channel.address(None, 1) == channel.address(None, 1)
     assert len({channel.address(None, number) for number in (None, 1, 2)}) == 3
+
+
+def test_a_folder_of_a_long_name_is_not_where_sockets_stand(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    short = channel.address(None)
+    monkeypatch.setattr(tempfile, "tempdir", f"/tmp/{'long' * 30}")
+    found = channel.address(None)
+
+    assert len(os.fsencode(found)) <= channel.PATH_BYTES_MAX
+    assert (found.name, found.parent.name) == (short.name, f"svc-{os.getuid()}")

@@ -30,6 +30,7 @@ from svc_core.ledger.verify.lines import (
 from svc_core.ledger.verify.verdict import FAULTS_MAX, Fault, Verdict, in_order
 
 _HASH: Final = re.compile("[0-9a-f]{64}")
+_VERSION: Final = re.compile(rb'"v":([2-9]|[1-9][0-9]{1,5}),')
 _LOOSE_MAX: Final = 512
 """Lines in a row that cannot be trusted and whose seals are still kept for the tree."""
 
@@ -132,7 +133,7 @@ class Diagnosis:
         """A line whose head is not the one that its seal is of, or that is no record at all."""
         seal: str | None = None
         if line.is_cut and line.computed == line.seal:
-            self._tell(line, "MALFORMED", "The head does not follow its grammar.")
+            self._tell(line, "MALFORMED", _unread(line.parts.head))
             seal = line.seal
         elif line.is_cut:
             breach = self._convict(line, after)
@@ -407,3 +408,12 @@ class KnownSeals:
             if 0 <= at < len(seals):
                 return bytes(seals[at : at + _SEAL_KEPT])
         return None
+
+
+def _unread(head: bytes) -> str:
+    """Why a head cannot be read: a newer program may have written it."""
+    version = _VERSION.search(head)
+    if version is None:
+        return "The head does not follow its grammar."
+    told = version[1].decode()
+    return f"The record is of version {told}, and this program reads version 1; use a newer one."

@@ -1,28 +1,26 @@
 """The laws of a bitemporal fold, P1 to P18, for any function that folds.
 
-    from hypothesis import given
-    from svc_core.testing.ledger import folds, histories
+    from svc_core.testing.ledger import folds
+    from svc_core.testing.ledger.folds import core as my_fold  # or one of your own
 
-    @given(histories.histories())
-    def test_my_fold_keeps_every_law(history):
-        for check in folds.CHECKS:
-            check(my_fold, history)
+    TestMyFold = folds.laws(my_fold)
 
 `my_fold(records, question)` returns the view as plain JSON with the members of `SubjectView`;
-`core` is the fold of this library in that form. Each check raises AssertionError with the question
-that two folds answer differently.
+`core` is the fold of this library in that form. Each law is a test of its own. Each check raises
+AssertionError, which begins with the law that was broken and tells the question.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from attrs import evolve
+from hypothesis import HealthCheck, given, settings
 
 from svc_core.ledger.fold.recordset import RecordSet
 from svc_core.ledger.fold.segments import breakpoints
 from svc_core.ledger.fold.standing import Standing, covers
 from svc_core.ledger.records import STATEMENTS, Draft, Op, Record
-from svc_core.testing.ledger.histories import AUTHORS, History, instant
+from svc_core.testing.ledger.histories import AUTHORS, History, histories, instant
 from svc_core.testing.ledger.questions import (
     Fold,
     Question,
@@ -36,8 +34,9 @@ from svc_core.testing.ledger.questions import (
     valid_times,
 )
 from svc_core.testing.ledger.ranks import check_best, check_refuted
+from svc_core.testing.rules import named
 
-__all__ = ["CHECKS", "Check", "Fold", "Question", "act", "check_agreement", "core"]
+__all__ = ["CHECKS", "Check", "Fold", "Question", "act", "check_agreement", "core", "laws"]
 
 Check: TypeAlias = Callable[[Fold, History], None]
 
@@ -45,6 +44,7 @@ Check: TypeAlias = Callable[[Fold, History], None]
 # -- P1 to P6, P12: sets and prefixes ------------------------------------------------------------
 
 
+@named
 def check_order_independence(fold: Fold, history: History) -> None:
     """P1: the order of the records does not matter."""
     records = history.records
@@ -55,6 +55,7 @@ def check_order_independence(fold: Fold, history: History) -> None:
             same(fold(order, question), expected, question)
 
 
+@named
 def check_idempotence(fold: Fold, history: History) -> None:
     """P2: a record given twice counts once."""
     for question in questions(history):
@@ -62,6 +63,7 @@ def check_idempotence(fold: Fold, history: History) -> None:
         same(fold((*history.records, *history.records), question), expected, question)
 
 
+@named
 def check_incremental(fold: Fold, history: History) -> None:
     """P3: parts that overlap, joined in any order, fold as the whole does."""
     records, half = history.records, len(history.records) // 2
@@ -72,6 +74,7 @@ def check_incremental(fold: Fold, history: History) -> None:
         same(fold(joined.records, question), expected, question)
 
 
+@named
 def check_monoid(_: Fold, history: History) -> None:
     """P4: sets under union are a commutative, idempotent monoid."""
     third = len(history.records) // 3
@@ -95,6 +98,7 @@ def check_monoid(_: Fold, history: History) -> None:
         holds(early | tail == whole, "incremental", size)
 
 
+@named
 def check_later_records(fold: Fold, history: History) -> None:
     """P5: what is recorded after a record time does not change a fold at it."""
     for at, prefix in _prefixes(history):
@@ -103,6 +107,7 @@ def check_later_records(fold: Fold, history: History) -> None:
             same(fold(history.records, then), fold(prefix, then), then)
 
 
+@named
 def check_restriction(fold: Fold, history: History) -> None:
     """P6: folding what was recorded by a time is folding at that record time."""
     for at, prefix in _prefixes(history):
@@ -111,6 +116,7 @@ def check_restriction(fold: Fold, history: History) -> None:
             same(fold(prefix, question), fold(history.records, then), then)
 
 
+@named
 def check_prefix_size(fold: Fold, history: History) -> None:
     """P12: each record time is one size."""
     for at, prefix in _prefixes(history):
@@ -133,6 +139,7 @@ def _by_id(record: Record) -> str:
 # -- P7, P11: valid time -------------------------------------------------------------------------
 
 
+@named
 def check_segments(fold: Fold, history: History) -> None:
     """P7: between two breakpoints a fold is constant."""
     for subject in history.subjects:
@@ -143,6 +150,7 @@ def check_segments(fold: Fold, history: History) -> None:
                 same(fold(history.records, opening), fold(history.records, closing), opening)
 
 
+@named
 def check_coverage(fold: Fold, history: History) -> None:
     """P11: what is in force covers the valid time, and is a statement."""
     records = {record.id: record for record in history.records}
@@ -155,6 +163,7 @@ def check_coverage(fold: Fold, history: History) -> None:
 # -- P8 to P10, P15: acts --------------------------------------------------------------------------
 
 
+@named
 def check_full_retraction(fold: Fold, history: History) -> None:
     """P8: a retraction without bounds removes its target at every valid time.
 
@@ -168,6 +177,7 @@ def check_full_retraction(fold: Fold, history: History) -> None:
                 holds(target.id not in live, question, target.id)
 
 
+@named
 def check_restoration(fold: Fold, history: History) -> None:
     """P9: retracting a retraction restores what it displaced, exactly."""
     for target in _statements(history):
@@ -179,6 +189,7 @@ def check_restoration(fold: Fold, history: History) -> None:
                 same(_present(after), _present(before), question, target.id)
 
 
+@named
 def check_erasure(fold: Fold, history: History) -> None:
     """P10: an erasure takes content away and never what is in force."""
     for target in _statements(history):
@@ -195,6 +206,7 @@ def check_erasure(fold: Fold, history: History) -> None:
                 holds(all(row["erased"] for row in rows), question, rows)
 
 
+@named
 def check_amendment(fold: Fold, history: History) -> None:
     """P15: an amendment changes nothing outside its interval."""
     for target in _statements(history):
@@ -259,6 +271,7 @@ def act(
 # -- P17, P18: verdicts ----------------------------------------------------------------------------
 
 
+@named
 def check_retracted_verdict(fold: Fold, history: History) -> None:
     """P17: retracting a verdict restores the one before it.
 
@@ -284,6 +297,7 @@ def check_retracted_verdict(fold: Fold, history: History) -> None:
                 holds(_dissent(after) == _dissent(before), question)
 
 
+@named
 def check_all_refuted(fold: Fold, history: History) -> None:
     """P18: where every claim under a predicate is refuted its value is null; all stay listed."""
     records = {record.id: record for record in history.records}
@@ -322,6 +336,7 @@ def _outcome(view: View) -> object:
 # -- P16: another implementation -------------------------------------------------------------------
 
 
+@named
 def check_agreement(fold: Fold, oracle: Fold, history: History) -> None:
     """P16: two implementations say the same at every record time and valid time."""
     for head in history.heads[1:]:
@@ -337,3 +352,24 @@ CHECKS: Final[tuple[Check, ...]] = (
     check_best, check_amendment, check_retracted_verdict, check_all_refuted,
 )  # fmt: skip
 """P1 to P15, P17 and P18; P16 needs a second implementation: `check_agreement`."""
+
+
+def laws(fold: Fold) -> type:
+    """A class with a test of every law, over random histories, for pytest to find.
+
+    None of them has a deadline: how long a history takes depends on the machine.
+    """
+    return type("Laws", (), {_name(check): _test(check, fold) for check in CHECKS})
+
+
+def _test(check: Check, fold: Fold) -> Callable[[object, History], None]:
+    def test(_: object, history: History) -> None:
+        check(fold, history)
+
+    test.__name__ = test.__qualname__ = _name(check)  # Hypothesis keeps what failed under it
+    relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    return relaxed(given(histories())(test))
+
+
+def _name(check: Check) -> str:
+    return check.__name__.replace("check_", "test_", 1)

@@ -1,11 +1,17 @@
 """The laws of a sealed log, P19 to P22, P26, P29 and P30, for any functions that verify and export.
 
+    from hypothesis import given, settings
+    from svc_core.ledger.verify.verify import verify as my_verify  # or one of your own
+    from svc_core.testing.ledger import histories, logs
+
+    @settings(deadline=None)  # how long a history takes depends on the machine
     @given(histories.histories())
     def test_my_verifier_accepts_what_was_sealed(history):
         logs.check_sealed_verifies(my_verify, history)
 
 Each check names the functions under test that it takes; those of this library fit as they are. A
-verifier is called as `svc_core.ledger.verify.verify` is. Each check raises AssertionError.
+verifier is called as `svc_core.ledger.verify.verify` is. Each check raises AssertionError, which
+begins with the law that was broken.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -23,6 +29,7 @@ from svc_core.testing.ledger.edits import Edit
 from svc_core.testing.ledger.folds import act
 from svc_core.testing.ledger.histories import History
 from svc_core.testing.ledger.questions import Question, holds, questions
+from svc_core.testing.rules import named
 
 Verify: TypeAlias = Callable[..., Verdict]
 
@@ -30,6 +37,7 @@ Verify: TypeAlias = Callable[..., Verdict]
 # -- P19 to P22: verification --------------------------------------------------------------------
 
 
+@named
 def check_sealed_verifies(verify: Verify, history: History) -> None:
     """P19: what was sealed verifies, at both levels, and its end is the head of the last append."""
     head = history.head
@@ -42,6 +50,7 @@ def check_sealed_verifies(verify: Verify, history: History) -> None:
         holds(verdict.erased == sum(record.payload is None for record in history.records), verdict)
 
 
+@named
 def check_edit_is_found(verify: Verify, history: History, edit: Edit) -> None:
     """P20, P21: an edit is found and its line named; a cut needs an anchor that covers more."""
     verdict = verify(edit.lines)
@@ -56,6 +65,7 @@ def check_edit_is_found(verify: Verify, history: History, edit: Edit) -> None:
     holds(fault is not None and fault.line == expected, edit.what, verdict.faults)
 
 
+@named
 def check_continuation(verify: Verify, history: History) -> None:
     """P22: verifying a log's end from a trusted head is verifying all of it."""
     # The rules on references look back before the head, so the levels that do not are compared.
@@ -101,6 +111,7 @@ def _made(ranges: Iterable[tuple[int, int]], leaves: Sequence[bytes]) -> tuple[b
     return made.combine([rows[level][start:end] for level, start, end in made.spans])
 
 
+@named
 def check_lawful_erasure(
     verify: Verify, history: History, receipts: Sequence[Receipt], vkey: VerifierKey
 ) -> None:
@@ -124,6 +135,7 @@ def check_lawful_erasure(
 # -- P29, P30: bytes --------------------------------------------------------------------
 
 
+@named
 def check_round_trip(
     decode: Callable[[bytes], Record], encode: Callable[[Record], bytes], history: History
 ) -> None:
@@ -133,6 +145,7 @@ def check_round_trip(
         holds(encode(record) == line and decode(encode(record)) == record, line)
 
 
+@named
 def check_export(bundle: Callable[[Sequence[Record], Question], bytes], history: History) -> None:
     """P30: the bytes of an export depend on the set of records and the two times alone."""
     for head in history.heads[-1:1:-3]:

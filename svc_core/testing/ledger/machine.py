@@ -3,6 +3,7 @@
     from svc_core import drive
     from svc_core.testing.ledger.folds import core
     from svc_core.testing.ledger.machine import LedgerMachine
+    from svc_http.storage import MemoryStorage as MyStorage  # or a store of your own
 
     class MyLedger(LedgerMachine):
         make_store = staticmethod(lambda: MyStorage(()))
@@ -41,6 +42,7 @@ from svc_core.testing.ledger.histories import (
     opened,
 )
 from svc_core.testing.ledger.questions import Fold, Question, content, core, holds, valid_times
+from svc_core.testing.rules import named
 from svc_core.testing.sync_store import Run, Store
 
 TENANT = "ann"
@@ -72,6 +74,7 @@ class LedgerMachine(RuleBasedStateMachine):
     # -- what happens ----------------------------------------------------------------------------
 
     @rule(act=acts(), pause=st.integers(0, 3))
+    @named
     def append(self, act: Act, pause: int) -> None:
         """Append what an act comes to, if the rules let it pass."""
         draft = draft_of(self.history, act)
@@ -79,6 +82,7 @@ class LedgerMachine(RuleBasedStateMachine):
             self._append([draft], instant(len(self.history.lines) + pause))
 
     @rule(act=acts(), behind=st.integers(1, 3))
+    @named
     def append_to_what_was(self, act: Act, behind: int) -> None:
         """An append that builds on an earlier head leaves nothing."""
         draft = draft_of(self.history, act)
@@ -87,6 +91,7 @@ class LedgerMachine(RuleBasedStateMachine):
             self._refused(StaleVersionError, draft, earlier)
 
     @rule(pick=st.integers(0, 9))
+    @named
     def append_again(self, pick: int) -> None:
         """A record whose identifier is taken leaves nothing."""
         records = [each for each in self.history.records if each.payload is not None]
@@ -96,6 +101,7 @@ class LedgerMachine(RuleBasedStateMachine):
     # -- what is always so -------------------------------------------------------------------------
 
     @invariant()
+    @named
     def lines_are_as_sealed(self) -> None:
         """The store holds the lines, byte for byte, and the head over them."""
         head = self.history.head
@@ -106,6 +112,7 @@ class LedgerMachine(RuleBasedStateMachine):
         holds(self._ask(lambda tx: tx.ledger.head()) == LedgerHead(head.size, head.encode()))
 
     @invariant()
+    @named
     def folds_are_those_of_the_model(self) -> None:
         """The stored lines of a subject fold as all the model's records do, at each append."""
         for subject in self.history.subjects:
@@ -116,6 +123,7 @@ class LedgerMachine(RuleBasedStateMachine):
                 holds(content(told) == content(core(self.history.records, question)), question)
 
     @rule(back=st.integers(0, 5))
+    @named
     def a_record_time_is_a_size(self, back: int) -> None:
         """What was recorded by a time are the first so many lines, and they fold alike."""
         at = self.history.records[-1 - back % len(self.history.records)].recorded_at

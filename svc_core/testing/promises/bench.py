@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from svc_core.ports import Answer, Transaction
+from svc_core.testing import rules
 from svc_core.testing.clock import START
 from svc_core.testing.sample import NOTES, Note
 from svc_core.testing.sync_store import Store, SyncStore, a_change
@@ -20,9 +21,15 @@ class Mishap(Exception):  # noqa: N818 - what a unit of work raises to be undone
 
 
 class Bench:
-    """Opens a store before a test and gives it back after it."""
+    """Opens a store before a test and gives it back after it; a test that fails says its name."""
 
     sync: SyncStore
+
+    def __init_subclass__(cls) -> None:
+        """Have each promise named where it is broken."""
+        for name, promise in list(vars(cls).items()):
+            if name.startswith("test_"):
+                setattr(cls, name, rules.named(promise))
 
     def make_store(self) -> Store:
         """An empty store, opened for `SAMPLES`."""

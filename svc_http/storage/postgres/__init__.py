@@ -8,8 +8,17 @@ except ImportError as missing:
     cure = 'pip install "svc-intelligence[postgres]"'
     raise DriverMissing(f"PostgreSQL needs its driver: {cure}") from missing
 
-from svc_http.storage.postgres.maintenance import migrate, renew_epoch, status
+from svc_http.storage.postgres.maintenance import migrate, renew_epoch, size, status
 from svc_http.storage.postgres.storage import Limits, PostgresStorage
 from svc_http.storage.steps import Applied, Status
 
-__all__ = ["Applied", "Limits", "PostgresStorage", "Status", "migrate", "renew_epoch", "status"]
+__all__ = [
+    "Applied",
+    "Limits",
+    "PostgresStorage",
+    "Status",
+    "migrate",
+    "renew_epoch",
+    "size",
+    "status",
+]

@@ -96,12 +96,17 @@ def told(error: BaseException) -> BaseException:
     return error
 
 
+_FULL = "53100"
+"""The SQLSTATE of a disk without room."""
+
+
 def _state(error: BaseException) -> str:
     return str(getattr(error, "sqlstate", None) or "")
 
 
 def _unavailable(error: BaseException) -> StorageUnavailable:
     words = " ".join(str(error).split()) or type(error).__name__
-    unavailable = StorageUnavailable(f"PostgreSQL: {words}")
+    is_full = _state(error) == _FULL
+    unavailable = StorageUnavailable(f"PostgreSQL: {words}", is_full=is_full)
     unavailable.__cause__ = error
     return unavailable

@@ -29,6 +29,16 @@ async def tended(dsn: str) -> AsyncIterator[Any]:
         connection.terminate()
 
 
+async def size(dsn: str) -> int:
+    """The bytes that the database takes on its disk.
+
+    Raises:
+        StorageUnavailable: the server does not let us in, or went away.
+    """
+    async with tended(dsn) as connection:
+        return int(await connection.fetchval("SELECT pg_database_size(current_database())"))
+
+
 async def migrate(
     dsn: str, collections: Iterable[Collection[Any]], *, epoch: bytes
 ) -> tuple[Applied, ...]:

@@ -22,7 +22,7 @@ from svc_http.storage.postgres import table as tables
 from svc_http.storage.postgres.documents import Stored
 from svc_http.storage.postgres.session import statements
 from svc_http.storage.postgres.table import Shape, Table
-from svc_http.storage.steps import Applied, Status
+from svc_http.storage.steps import FORMAT, Applied, Status, check_known
 
 _LOCK = 0x737663  # "svc"
 LOOK_SECONDS = 0.1
@@ -37,8 +37,13 @@ Declared = tuple[Collection[Any], ...]
 
 
 async def status_of(connection: Any, collections: Declared) -> Status:
-    """The steps taken and those pending."""
+    """The steps taken and those pending.
+
+    Raises:
+        Newer: a newer version wrote the database.
+    """
     applied = await _applied(connection)
+    check_known(applied, _FIXED, await _written(connection))
     taken = {entry.step for entry in applied}
     pending = [step for step in _FIXED if step not in taken]
     shapes = {} if pending else await _shapes(connection)
@@ -60,6 +65,8 @@ async def apply(
     `epoch` names the feed of a database that is made now; one that has a feed keeps its own.
     """
     status = await status_of(connection, collections)
+    if await _written(connection) < FORMAT and not status.pending:
+        await connection.execute(_SQL["keep_format"], str(FORMAT).encode())
     if not any(also_drops or ": -" not in step for step in status.pending):
         return ()
     async with _alone(connection):
@@ -71,6 +78,7 @@ async def apply(
                 await _at_once(connection, step, [schema], _SQL["epoch"], epoch)
         for collection in collections:
             await _shape(connection, Table(collection), also_drops=also_drops)
+        await connection.execute(_SQL["keep_format"], str(FORMAT).encode())
         return (await _applied(connection))[len(before) :]
 
 
@@ -169,6 +177,13 @@ async def _applied(connection: Any) -> tuple[Applied, ...]:
         return ()
     rows = await connection.fetch(_SQL["applied"])
     return tuple(Applied(*row) for row in rows)
+
+
+async def _written(connection: Any) -> int:
+    """The format of whoever wrote the database last; 0 for what had none yet."""
+    if await connection.fetchval("SELECT to_regclass('meta') IS NULL"):
+        return 0
+    return int(await connection.fetchval(_SQL["format"]) or 0)
 
 
 async def _shapes(connection: Any) -> dict[str, Shape]:

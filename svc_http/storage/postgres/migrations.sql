@@ -7,6 +7,10 @@ INSERT INTO schema_migrations (step) VALUES ($1)
 SELECT number, step FROM schema_migrations ORDER BY number
 -- epoch
 INSERT INTO meta VALUES ('epoch', $1)
+-- format
+SELECT convert_from(value, 'UTF8') FROM meta WHERE name = 'format'
+-- keep_format
+INSERT INTO meta VALUES ('format', $1) ON CONFLICT (name) DO UPDATE SET value = $1
 -- renew_epoch
 UPDATE meta SET value = $1 WHERE name = 'epoch'
 -- new

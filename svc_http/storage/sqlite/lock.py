@@ -28,8 +28,12 @@ class FileLock:
             owner = os.read(self._fd, OWNER_BYTES_MAX).decode("ascii", "replace")
             os.close(self._fd)
             raise StoreBusy(str(path), owner) from None
-        os.ftruncate(self._fd, 0)
-        os.pwrite(self._fd, str(os.getpid()).encode(), 0)
+        try:
+            os.ftruncate(self._fd, 0)
+            os.pwrite(self._fd, str(os.getpid()).encode(), 0)
+        except OSError:  # the disk is full
+            self.release()
+            raise
 
     def release(self) -> None:
         """Let the next one in. The file stays: removing it would let two in. Safe to repeat."""

@@ -17,7 +17,7 @@ from svc_core.ports import Collection
 from svc_http.storage.sqlite import table as tables
 from svc_http.storage.sqlite.rows import reindex
 from svc_http.storage.sqlite.table import Table
-from svc_http.storage.steps import Applied, Status
+from svc_http.storage.steps import FORMAT, Applied, Status, check_known
 
 _NUMBERS = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, step TEXT)"
 
@@ -75,8 +75,13 @@ class _Shape:
 
 
 def status_of(connection: sqlite3.Connection, collections: Iterable[Collection[Any]]) -> Status:
-    """The steps taken and those pending."""
+    """The steps taken and those pending.
+
+    Raises:
+        Newer: a newer version wrote the file.
+    """
     applied = _applied(connection)
+    check_known(applied, _FIXED, _written(connection))
     taken = {entry.step for entry in applied}
     shapes = _shapes(connection)
     pending = [step for step in _FIXED if step not in taken]
@@ -94,15 +99,21 @@ def apply(
     """Take every pending step; the steps taken now.
 
     `epoch` names the feed of a file that is made now; a file that has one keeps it.
+
+    Raises:
+        Newer: a newer version wrote the file.
     """
     connection.execute("BEGIN IMMEDIATE")
     try:
-        before = len(_applied(connection))
+        applied = _applied(connection)
+        check_known(applied, _FIXED, _written(connection))
         connection.execute(_NUMBERS)
         _apply_fixed(connection)
+        if _written(connection) < FORMAT:  # so that a file is opened where a disk is full
+            connection.execute(f"PRAGMA user_version = {FORMAT}")
         connection.execute("INSERT OR IGNORE INTO meta VALUES ('epoch', ?)", (epoch,))
         _apply_declared(connection, collections)
-        taken = _applied(connection)[before:]
+        taken = _applied(connection)[len(applied) :]
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")
@@ -169,6 +180,11 @@ def _applied(connection: sqlite3.Connection) -> tuple[Applied, ...]:
         return ()
     rows = connection.execute("SELECT number, step FROM schema_migrations ORDER BY number")
     return tuple(Applied(*row) for row in rows)
+
+
+def _written(connection: sqlite3.Connection) -> int:
+    """The format of whoever wrote the file last; 0 for what had none yet."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _shapes(connection: sqlite3.Connection) -> dict[str, _Shape]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from attrs import field, frozen
 
-from svc_http.storage.errors import Overloaded, StorageUnavailable
+from svc_http.storage.errors import NO_SPACE, Overloaded, StorageUnavailable
 
 R = TypeVar("R")
 
@@ -171,12 +171,25 @@ _UNAVAILABLE = {
 }
 
 
+def is_full(error: sqlite3.Error) -> bool:
+    """Whether SQLite found no room: for rows, or for what it shares with other connections."""
+    name = getattr(error, "sqlite_errorname", None)  # the driver's own errors have none
+    return name in {"SQLITE_FULL", "SQLITE_IOERR_SHMSIZE"}
+
+
+def words(error: sqlite3.Error) -> str:
+    """What is wrong with a file, to stand after its name; SQLite's words, but of a full disk."""
+    return NO_SPACE if is_full(error) else str(error)
+
+
 def told(error: BaseException) -> BaseException:
     """The exception as the caller is told: the state of the store instead of SQLite's words."""
     code = getattr(error, "sqlite_errorcode", None)
     # The low byte is the kind, the rest says more of it (SQLITE_IOERR_FSYNC and the like).
     if not isinstance(error, sqlite3.Error) or code is None or code & 0xFF not in _UNAVAILABLE:
         return error
-    unavailable = StorageUnavailable(f"{error.sqlite_errorname}: {error}")
+    unavailable = StorageUnavailable(
+        f"{error.sqlite_errorname}: {words(error)}", is_full=is_full(error)
+    )
     unavailable.__cause__ = error
     return unavailable

@@ -202,9 +202,9 @@ def test_the_secret_that_is_offered_is_strong_enough(
     offered = re.search("SVC_SECRET=([0-9a-f]+)", svc("serve").err)
     assert offered is not None
     monkeypatch.setenv("SVC_SECRET", offered[1])
-    monkeypatch.setattr(serving, "_loop", lambda given, _ready: _taken.append(given))
+    monkeypatch.setattr(serving, "_run", lambda given, *_: _taken.append(given))
     _taken: list[Settings] = []
-    assert svc("serve").code == 0
+    assert svc("serve", "--port", "0").code == 0
     assert _taken[0].secret == offered[1]
 
 
@@ -220,7 +220,7 @@ def test_flags_come_before_the_environment_and_the_file(
     svc: Svc, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     taken: list[Settings] = []
-    monkeypatch.setattr(serving, "run", lambda given, _ready: taken.append(given))
+    monkeypatch.setattr(serving, "run", lambda given, *_: taken.append(given))
     (here / "svc.toml").write_text('port = 1001\nhost = "127.0.0.2"\nworkers = ["deliver"]\n')
     monkeypatch.setenv("SVC_HOST", "127.0.0.3")
     svc("serve", "--port", "1003", "--no-rate-limit")

@@ -1,0 +1,84 @@
+"""The whole service inside another program: store, workers, voice and control socket.
+
+    async with hosting.opened(settings) as service:  # an ASGI application that has started
+        host.mount("/intel", service)
+        ...
+
+It is what `svc serve` runs, without a port. Commands reach it as they reach a server.
+"""
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from attrs import frozen
+from starlette.routing import BaseRoute
+
+from svc_http import app
+from svc_http.fetch import Fetcher
+from svc_http.runtime.looks import Looks, exposed
+from svc_http.runtime.opening import checked, fetcher, open_shared, poster, service_of, speech
+from svc_http.runtime.secret import secured
+from svc_http.runtime.uses import write_last_uses
+from svc_http.server.working import check_media, chosen, count_uses, own_store
+from svc_http.settings import Settings
+
+
+@frozen
+class Assembled:
+    """A service that was put together and has not started, and its way out."""
+
+    settings: Settings
+    service: app.Service
+    reader: Fetcher
+
+
+@asynccontextmanager
+async def opened(
+    given: Settings, *, routes: Iterable[BaseRoute] = ()
+) -> AsyncIterator[app.Service]:
+    """The service of the settings, from its start to its end; `routes` are asked after its own.
+
+    `base_url` of the settings is where it is mounted. Under `service.admin` commands reach it.
+
+    Raises:
+        SettingsError, StoreBusy, Newer, Unusable, DriverMissing, Unsafe: it cannot start, and why.
+    """
+    async with (
+        assembled(checked(given), routes=routes) as made,
+        made.service.router.lifespan_context(made.service),
+        app.controlled(made.service),
+    ):
+        yield made.service
+
+
+@asynccontextmanager
+async def assembled(
+    given: Settings, *, number: int | None = None, routes: Iterable[BaseRoute] = ()
+) -> AsyncIterator[Assembled]:
+    """Everything of a service but its control socket and its start; closed again at the end."""
+    voice = speech(given)
+    async with AsyncExitStack() as stack:
+        shared = open_shared(given)
+        stack.push_async_callback(shared.close)
+        store = await own_store(given, shared)
+        stack.push_async_callback(store.close)
+        given = secured(given)
+        reader = await stack.enter_async_context(fetcher(given))
+        sender = poster(given)
+        stack.push_async_callback(sender.aclose)
+        built = app.build(
+            given,
+            store,
+            workers=(*chosen(given, reader, sender, voice), count_uses),
+            routes=routes,
+            speech=voice,
+            number=number,
+            shared=shared,
+        )
+        await built.runtime.unlock()
+        await check_media(built.runtime)
+        stack.push_async_callback(
+            write_last_uses, service_of(built.runtime), built.runtime.gate.uses
+        )
+        await stack.enter_async_context(exposed(Looks(built.runtime), given, number))
+        yield Assembled(given, built, reader)

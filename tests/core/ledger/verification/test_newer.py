@@ -1,0 +1,29 @@
+"""A record that a newer program sealed is told as such, and is not read as something else."""
+
+import pytest
+
+from svc_core.ledger.log.seal import seal_of
+from svc_core.ledger.records import split
+from svc_core.ledger.verify.verify import verify
+from svc_core.testing.ledger import histories
+
+
+@pytest.mark.parametrize(
+    ("version", "told"),
+    [
+        (b"2", "The record is of version 2, and this program reads version 1; use a newer one."),
+        (b"12", "The record is of version 12, and this program reads version 1; use a newer one."),
+        (b"x", "The head does not follow its grammar."),
+    ],
+)
+def test_a_record_of_a_newer_version_is_refused_with_its_version(version: bytes, told: str) -> None:
+    *lines, last = histories.opened(2).lines
+    head = split(last).head
+    newer = head.replace(b'"v":1', b'"v":' + version)
+    sealed = last.replace(head, newer).replace(split(last).seal, seal_of(newer).encode())
+
+    verdict = verify([*lines, sealed])
+
+    assert not verdict.ok
+    assert verdict.first_fault is not None
+    assert (verdict.first_fault.code, verdict.first_fault.detail) == ("MALFORMED", told)

@@ -1,0 +1,123 @@
+"""`svc doctor` finds what is risky in production, says why, and what cures it."""
+
+import os
+import resource
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from svc_http.cli import judging
+from svc_http.settings import MEMBERS, Settings
+from tests.http.cli.conftest import Ran
+
+SECRET = "5f1c0b7e93a24d68b1f07c5e2a9d4836e0c7b2f19a5d4c8e6b3f7a1d0e9c2b54"
+DSN = "postgresql://desk@db.example/desk"
+GOOD = Settings(
+    env="production",
+    base_url="https://api.example.org",
+    secret=SECRET,
+    metrics_port=9464,
+    request_log="errors",
+)
+RISKY: dict[str, dict[str, Any]] = {
+    "env": {"env": "development"},
+    "trusted_proxies": {"trusted_proxies": ("*",)},
+    "base_url": {"base_url": "http://api.example.org"},
+    "data_url": {"data_url": "http://data.example.org"},
+    "host": {"host": "0.0.0.0"},
+    "counters": {"db": DSN, "counters": "memory", "processes": 2},
+    "counters_down": {"counters_down": "admit"},
+    "rate_limits": {"rate_limits": False},
+    "media": {"db": DSN, "media": "/srv/audio"},
+    "allow_private_fetch": {"allow_private_fetch": True},
+    "allow_erasure": {"allow_erasure": ("*",)},
+    "request_log": {"request_log": "off"},
+    "metrics_port": {"host": "example.org", "metrics_port": None},
+    "workers": {"workers": ()},
+}
+
+
+def test_settings_that_are_right_have_nothing_against_them() -> None:
+    assert [(one.name, one.ok) for one in judging.judged(GOOD)] == [
+        ("secret", True),
+        ("settings for production", True),
+    ]
+    assert {risk.name for risk in judging.RISKS} == RISKY.keys() <= MEMBERS.keys()
+
+
+@pytest.mark.parametrize("risk", judging.RISKS, ids=lambda risk: risk.name)
+def test_a_risky_setting_is_told_with_its_cure(risk: judging.Risk) -> None:
+    wrong = evolve(GOOD, **RISKY[risk.name])
+    told = {one.name: one for one in judging.judged(wrong)}[risk.name]
+
+    assert ";" in told.detail or ":" in told.detail, "a reason, then a cure"
+    is_grave = risk.is_grave and wrong.env == "production"
+    assert told.ok is (False if is_grave else None)
+    assert all(one.ok is not False for one in judging.judged(evolve(wrong, env="development")))
+
+
+def test_a_weak_secret_is_bad_and_a_missing_one_is_in_production() -> None:
+    for given, ok in (
+        (evolve(GOOD, secret="short"), False),
+        (evolve(GOOD, secret=None), False),
+        (Settings(), None),
+    ):
+        assert {one.name: one.ok for one in judging.judged(given)}["secret"] is ok
+
+
+def test_the_machine_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    db = tmp_path / "svc.db"
+    given = evolve(GOOD, db=str(db))
+
+    def checks() -> dict[str, judging.Check]:
+        return {one.name: one for one in judging.machine(given)}
+
+    assert checks().keys() <= {"open files", "user"}
+    sqlite3.connect(db).execute("CREATE TABLE t (a)").connection.close()
+    db.chmod(0o644)
+    os.utime(db, (time.time() + 900, time.time() + 900))
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (256, 256))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=2**20))
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+
+    found = checks()
+    bad = {"open files", "file modes", "disk", "clock"}
+    assert {name for name, one in found.items() if one.ok is False} == bad
+    assert "LimitNOFILE" in found["open files"].detail
+    assert "chmod go=" in found["file modes"].detail
+    assert "svc db backup" in found["backup"].detail
+    assert found["user"].ok is None
+
+    db.chmod(0o600)
+    os.utime(db)
+    (tmp_path / "backups").mkdir()
+    shutil.copy(db, tmp_path / "backups" / "monday.db")
+    (tmp_path / "backups" / "notes.db.txt").write_text("no copy", "utf-8")
+    found = checks()
+    assert found["backup"].ok is found["clock"].ok is found["file modes"].ok is True
+    old = time.time() - 30 * 86_400
+    os.utime(tmp_path / "backups" / "monday.db", (old, old))
+    assert checks()["backup"].ok is None
+
+
+def test_the_command_fails_where_something_is_grave(
+    svc: Callable[..., Ran], here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SVC_ENV", "production")
+    monkeypatch.setenv("SVC_SECRET", SECRET)
+    monkeypatch.setenv("SVC_TRUSTED_PROXIES", "*")
+    monkeypatch.setenv("SVC_PORT", "0")
+
+    ran = svc("doctor", "--json")
+
+    assert ran.code == 1
+    told = {one["name"]: one for one in ran.json["checks"]}
+    assert told["trusted_proxies"]["ok"] is told["base_url"]["ok"] is False
+    assert not ran.json["ok"]
