@@ -19,6 +19,7 @@ from svc_core.problem import Problem, ProblemType
 from svc_core.result import Redirect
 from svc_core.schema import Schema, Schemas
 from svc_core.unset import UNSET
+from svc_core.wire.document import NUMBER_MAX
 
 MERGE_PATCH = "application/merge-patch+json"
 _SUCCESS = {200: "Success.", 201: "Created.", 202: "Accepted.", 204: "Done; there is no body."}
@@ -79,7 +80,11 @@ class Writer:
             described["deprecated"] = True
         if item.default is not UNSET:
             schema["default"] = wire.to_json(item.default)
+        if schema.get("type") == "integer":
+            schema = {"minimum": -NUMBER_MAX, "maximum": NUMBER_MAX} | schema
         if schema.get("type") == "array":
+            # A list without items is not sent at all: an empty text is an empty item.
+            schema["minItems"] = 1
             described |= {"style": "form" if item.place == "query" else "simple", "explode": False}
         return described | {"schema": schema}
 

@@ -15,8 +15,8 @@ from attrs import field, frozen
 
 from svc_core import etag, problem
 from svc_core.ledger import timestamps
+from svc_core.ledger.append.entries import Entry
 from svc_core.ledger.append.erasure import erase_content, may_erase
-from svc_core.ledger.append.input import Entry
 from svc_core.ledger.append.rules import Known, admit, check_new, cited
 from svc_core.ledger.append.validation import SALT_BYTES, drafts
 from svc_core.ledger.fold.standing import Standing
