@@ -182,11 +182,20 @@ class Schemas:
     def _object(self, annotation: Any, direction: Direction) -> Schema:
         class_ = get_origin(annotation) or annotation
         properties, required = {}, []
+        # For an optional member `audio` a Go client gets a method `HasAudio`; a member `hasAudio`
+        # beside it, which says the same, would keep the client from compiling.
+        hidden = {
+            f"has{field.name.capitalize()}"
+            for field in attrs.fields(class_)
+            if shapes.may_be_unset(field.type)
+        }
         for field in attrs.fields(class_):
             type_ = _substituted(field.type, annotation)
+            name = wire.camel(field.name)
             if direction == "input" and type_ == Unset | None:
                 continue  # It may be left out as well, and generators of clients stumble over it.
-            name = wire.camel(field.name)
+            if name in hidden:
+                continue
             properties[name] = self.of(type_, direction)
             if direction == "output":
                 optional = shapes.may_be_unset(type_)

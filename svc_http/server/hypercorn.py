@@ -1,7 +1,8 @@
 """Serving with Hypercorn in this process, with answers of our own on every path.
 
 Rule 1: what Hypercorn refuses by itself is problem+json with a request id as well.
-Rule 2: no upgrade to HTTP/2 on the clear-text port: behind a proxy it is a smuggling surface.
+Rule 2: HTTP/2 is spoken over TLS alone, where the handshake agrees on it. There is no upgrade to it
+        on a clear-text port: behind a proxy it is a smuggling surface.
 Rule 3: SIGTERM drains first: streams are told to end, workers begin nothing more, and requests
         are turned away while those that run come to their end. Then every connection is closed.
 Rule 4: where other processes serve the same socket, it drains in another way: no connection is
@@ -15,6 +16,7 @@ import signal
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import hypercorn.protocol
 from hypercorn.asyncio.tcp_server import TCPServer
@@ -24,6 +26,12 @@ from hypercorn.utils import wrap_app
 
 from svc_http.app import Service
 from svc_http.runtime.runtime import Runtime
+from svc_http.server import tls
+from svc_http.settings import Settings
+
+HANDSHAKE_SECONDS = 10.0
+SHUTDOWN_SECONDS = 2.0
+"""How long a client may take to begin and to end TLS."""
 
 OnReady = Callable[[str, int], None]
 """Told the address once connections are answered."""
@@ -72,7 +80,7 @@ def install() -> tuple[type[TCPServer], list[str]]:
     """
     try:
         # What they import may be missing as well.
-        from svc_http.server import connection, internals  # noqa: PLC0415
+        from svc_http.server import connection, http2, internals  # noqa: PLC0415
 
         missing = internals.missing()
     except ImportError as gone:
@@ -81,6 +89,7 @@ def install() -> tuple[type[TCPServer], list[str]]:
         hypercorn.protocol.H11Protocol = internals.without_upgrade()  # type: ignore[attr-defined]
         return TCPServer, missing
     hypercorn.protocol.H11Protocol = connection.Protocol  # type: ignore[attr-defined]
+    hypercorn.protocol.H2Protocol = http2.Protocol  # type: ignore[attr-defined]
     return connection.Socket, missing
 
 
@@ -130,7 +139,9 @@ async def serve(
     made.origin, made.unread = runtime.settings.origin, service.edge.unread
     connections = _Connections(service, made, takes)
     async with service.router.lifespan_context(service):
-        server = await asyncio.start_server(connections.take, sock=listening, backlog=made.backlog)
+        server = await asyncio.start_server(
+            connections.take, sock=listening, backlog=made.backlog, **_encrypted(runtime.settings)
+        )
         try:
             if on_ready is not None:
                 on_ready(host, port)
@@ -146,6 +157,18 @@ async def serve(
         finally:
             server.close()
             await connections.end(patience)
+
+
+def _encrypted(given: Settings) -> dict[str, Any]:
+    """What a listening socket needs for TLS; nothing where there is no certificate."""
+    made = tls.context(given)
+    if made is None:
+        return {}
+    return {
+        "ssl": made,
+        "ssl_handshake_timeout": HANDSHAKE_SECONDS,
+        "ssl_shutdown_timeout": SHUTDOWN_SECONDS,
+    }
 
 
 class _Connections:

@@ -34,7 +34,7 @@ from svc_http.runtime.opening import (
 )
 from svc_http.runtime.secret import secured
 from svc_http.runtime.uses import write_last_uses
-from svc_http.server import hypercorn
+from svc_http.server import hypercorn, tls
 from svc_http.server.working import check_media, chosen, count_uses, own_store
 from svc_http.settings import EXAMPLE_DSN, PREFIX, Settings, SettingsError
 from svc_http.system import sigterm_interrupts
@@ -109,6 +109,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _loop(given: Settings, on_ready: OnReady, feeds: Path | None = None) -> None:
+    tls.context(given)
     listening = hypercorn.listen(given.host, given.port)
     try:
         _run(given, listening, on_ready, feeds=feeds)
