@@ -13,7 +13,7 @@ import h2.events
 import h2.settings
 from h2.errors import ErrorCodes
 from hypercorn.events import Closed
-from hypercorn.protocol.events import Event, Request, Response
+from hypercorn.protocol.events import Body, Event, Request, Response
 from hypercorn.protocol.h2 import H2Protocol, StreamBuffer
 from hypercorn.protocol.http_stream import HTTPStream
 from hypercorn.utils import filter_pseudo_headers
@@ -23,7 +23,7 @@ from svc_http.server.hypercorn import Listening
 TAKEN_BACK_MAX: Final = 100
 """Requests that a client may take back without having heard an answer; each answer forgives one."""
 IDLE_FRAMES_MAX: Final = 1_000
-"""Settings, pings, empty data and the like between two requests; what clients send is a few."""
+"""Settings, pings, empty data and the like between requests and parts of answers: a few are."""
 TABLE_BYTES_MAX: Final = 4_096
 """Of the table by which our fields are compressed, whatever the client would keep (RFC 7541)."""
 HEADER_LIST_BYTES_MAX: Final = 40_960
@@ -64,7 +64,11 @@ class Protocol(H2Protocol):
         if isinstance(event, Response):
             kept = [pair for pair in event.headers if pair[0] not in _OF_CONNECTIONS]
             event = Response(event.stream_id, kept, event.status_code)
-            self._taken_back = max(0, self._taken_back - 1)
+            heard = self.connection.streams.get(event.stream_id)
+            if heard is not None and not heard.closed:
+                self._taken_back = max(0, self._taken_back - 1)
+        elif isinstance(event, Body):
+            self._idle_frames = 0  # who listens for hours may ask now and then whether we are there
         await super().stream_send(event)
 
     async def _handle_events(self, events: list[h2.events.Event]) -> None:
@@ -90,7 +94,7 @@ class Protocol(H2Protocol):
         """Whether the client has sent more than its share of what it costs nothing to send."""
         if isinstance(event, h2.events.RequestReceived):
             self._idle_frames = 0
-        elif isinstance(event, h2.events.StreamReset) and event.stream_id in self.streams:
+        elif isinstance(event, h2.events.StreamReset):
             self._taken_back += 1
         elif isinstance(event, _IDLE) or _is_empty(event):
             self._idle_frames += 1

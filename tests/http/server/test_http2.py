@@ -84,12 +84,7 @@ CASES = {
     "no such method": ("BREW", "/livez", {}, None),
     "preflight": ("OPTIONS", NOTES, {"access-control-request-method": "GET"}, None),
     "no key": ("GET", NOTES, {}, None),
-    "two keys": (
-        "GET",
-        NOTES,
-        [("authorization", "Bearer a"), ("authorization", "Bearer b")],
-        None,
-    ),
+    "two keys": ("GET", NOTES, [("authorization", "Bearer a")] * 2, None),
     "a list": ("GET", NOTES, KEYED, None),
     "unknown parameter": ("GET", f"{NOTES}?foo=1", KEYED, None),
     "no json": ("POST", NOTES, KEYED | JSON | ONCE, b"{"),
@@ -284,11 +279,10 @@ def test_a_body_that_dribbles_is_refused_in_time(frames, server):
 
 def test_what_is_sent_after_the_answer_harms_nobody_else(frames):
     stream = frames.ask(*get("/nowhere", "POST"), end=False)
-    assert frames.answer(stream)[0] == 404 if False else True
     for _ in range(3):
-        with pytest.MonkeyPatch.context():
-            frames.connection.send_data(stream, b"x" * 1_000)
+        frames.connection.send_data(stream, b"x" * 1_000)
     frames.flush()
+    assert frames.answer(stream)[0] == 404
     assert frames.answer(frames.ask(*get()))[0] == 200
 
 
