@@ -9,7 +9,7 @@ import attrs
 from attrs import frozen
 
 from svc_core import problem, wire
-from svc_core.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Named, Pattern
+from svc_core.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 from svc_core.ledger import reading, timestamps
 from svc_core.ledger.append.append import Appended, address_of, append
 from svc_core.ledger.append.entries import ENTRIES, Entry, NewSubject
@@ -178,7 +178,6 @@ class AppendRecords:
 
     body: Annotated[
         Entry | Annotated[tuple[Entry, ...], MinLen(1), MaxLen(BATCH_MAX)],
-        Named("Entries"),
         BODY,
     ]
 

@@ -40,6 +40,7 @@ class Writer:
 
     base_url: str
     schemas: Schemas
+    flat: bool = False
 
     def operation(self, operation: Operation[Any, Any]) -> dict[str, Any]:
         """The operation object, without servers and links."""
@@ -93,6 +94,12 @@ class Writer:
         schema = self.schemas.of(body.annotation, "input")
         said = {"description": schema.pop("description")} if "description" in schema else {}
         several = operation.examples.get("bodies")
+        if self.flat and "anyOf" in schema:
+            schema = _list_of(schema["anyOf"])
+            several = {
+                name: example if isinstance(example, list) else [example]
+                for name, example in (several or {}).items()
+            }
         entry = (
             self.media(schema, operation.examples, "body")
             if several is None
@@ -165,6 +172,11 @@ class Writer:
         id_ = IdOf("req").example
         body = problem.body(Problem(kind), base_url=self.base_url, request_id=id_)
         return {"summary": kind.title, "value": json.loads(body)}
+
+
+def _list_of(kinds: list[Schema]) -> Schema:
+    """Of a body that is one thing or several, the several: generators make no type of both."""
+    return next(kind for kind in kinds if kind.get("type") == "array")
 
 
 def _named(examples: Mapping[str, Any]) -> dict[str, Any]:
