@@ -1,6 +1,6 @@
 """What a user of openapi-generator's Python client does first: read, create, append.
 
-    python generated.py ORIGIN KEY REPORT_ID
+python generated.py ORIGIN KEY REPORT_ID
 """
 
 import sys
@@ -19,11 +19,11 @@ def main(origin: str, key: str, report_id: str) -> None:
         assert profile.data.name == "Generated"
 
         opening = made.SubjectAssertionInput(kind="subject", type="organization", label="Pier 7")
-        (opened,) = ledger.append_records([made.EntryInput(opening)]).data
+        (opened,) = ledger.append_records([made.EntryInput(opening)]).actual_instance.data
         claim = made.ClaimAssertionInput(
             kind="claim", subject=opened.subject, predicate="motto", value="Ports first"
         )
-        (claimed,) = ledger.append_records([made.EntryInput(claim)]).data
+        (claimed,) = ledger.append_records([made.EntryInput(claim)]).actual_instance.data
         assert claimed.kind == "claim"
 
         try:
