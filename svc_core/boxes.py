@@ -17,6 +17,8 @@ LATITUDE_MAX: Final = 90.0
 
 # Twenty decimals are more than a double holds; an exponent is not what people write degrees with.
 _DEGREES = re.compile(r"-?[0-9]{1,3}(?:\.[0-9]{1,20})?")
+FORM: Final = ",".join([_DEGREES.pattern] * 4)
+"""The form of a box; what lies beyond the globe no expression says."""
 
 
 class BoxError(ValueError):

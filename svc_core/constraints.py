@@ -16,7 +16,19 @@ from attrs import field, frozen
 
 from svc_core import ids
 
-__all__ = ["Arg", "Doc", "Example", "Ge", "IdOf", "Le", "MaxLen", "MinLen", "Pattern", "check"]
+__all__ = [
+    "Arg",
+    "Doc",
+    "Example",
+    "Ge",
+    "IdOf",
+    "Le",
+    "MaxLen",
+    "MinLen",
+    "Named",
+    "Pattern",
+    "check",
+]
 
 
 @frozen
@@ -88,6 +100,13 @@ class Doc:
     """The sentence that describes a field in the documents."""
 
     text: str
+
+
+@frozen
+class Named:
+    """The name of a union of classes in the documents; a class has its own."""
+
+    name: str
 
 
 @frozen

@@ -25,6 +25,7 @@ from svc_core import compact
 VERSION: Final = 1
 LENGTH_MAX: Final = 512
 """Characters of a cursor, so that it fits a query beside its filters."""
+FORM: Final = f"[A-Za-z0-9_-]{{1,{LENGTH_MAX}}}"
 MASTER_BYTES_MIN: Final = 32
 """A master key has the strength of the AES-256 keys derived from it."""
 KEY_ID_MAX: Final = 255
@@ -37,6 +38,7 @@ _HEAD_BYTES: Final = 2 + NONCE_BYTES
 _CHECK_BYTES: Final = 4
 _WATERMARK_BYTES: Final = EPOCH_BYTES + 8 + 8 + _CHECK_BYTES
 _WATERMARK_PREFIX: Final = "w1."
+WATERMARK_FORM: Final = r"w1\.[A-Za-z0-9_-]{38}"
 
 
 class CursorError(ValueError):

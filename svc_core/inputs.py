@@ -6,14 +6,15 @@ they cannot disagree about a name, a place or a bound.
 
 from collections.abc import Callable
 from functools import cache
-from typing import Annotated, Any, NoReturn, get_args
+from typing import Annotated, Any, NoReturn
 
 import attrs
 from attrs import frozen
 
 from svc_core import wire
 from svc_core.constraints import Doc, IdOf
-from svc_core.operation import MEMBER, In
+from svc_core.operation import MEMBER, In, Refused
+from svc_core.problem import INVALID_PARAMETER, ProblemType
 from svc_core.wire import shapes
 
 
@@ -25,7 +26,7 @@ class Input:
 
     `annotation` is the type with its constraints, without its place. `default` is `UNSET`
     where there is none. `read` turns the text of a path, query or header value into the value and
-    raises `ValueError` with the reason; a body is structured, not read from text.
+    raises `ValueError` with the reason, which `refusal` tells; a body is structured, not read.
     """
 
     attribute: str
@@ -37,6 +38,7 @@ class Input:
     read: Callable[[str], Any]
     id_of: IdOf | None
     doc: str
+    refusal: ProblemType = INVALID_PARAMETER
 
 
 def inputs(request_class: type[Any]) -> tuple[Input, ...]:
@@ -55,11 +57,11 @@ def _read(class_: Any) -> tuple[Input, ...]:
 
 
 def _input(field: "attrs.Attribute[Any]") -> Input:
-    metadata = _metadata(field.type)
-    place = next((item for item in metadata if isinstance(item, In)), MEMBER)
+    said = shapes.said(field.type)
+    place = next((item for item in said if isinstance(item, In)), MEMBER)
     annotation = _without_place(field.type)
-    words = (item.text for item in metadata if isinstance(item, Doc))
-    id_of = next((item for item in metadata if isinstance(item, IdOf)), None)
+    words = (item.text for item in said if isinstance(item, Doc))
+    id_of = next((item for item in said if isinstance(item, IdOf)), None)
     return Input(
         attribute=field.name,
         name=place.name or wire.camel(field.name),
@@ -70,20 +72,13 @@ def _input(field: "attrs.Attribute[Any]") -> Input:
         read=_no_text if place.place in {"body", "member"} else wire.reader(annotation),
         id_of=id_of,
         doc=next(words, id_of.doc if id_of else ""),
+        refusal=next((i.kind for i in said if isinstance(i, Refused)), INVALID_PARAMETER),
     )
-
-
-def _metadata(annotation: Any) -> tuple[Any, ...]:
-    """Everything that `Annotated` says, outside a `Maybe` or a list and inside it."""
-    inner, outer = shapes.split(annotation)
-    if not shapes.is_union(inner) and not shapes.is_tuple(inner):
-        return outer
-    return outer + tuple(item for arg in get_args(inner) for item in _metadata(arg))
 
 
 def _without_place(annotation: Any) -> Any:
     inner, metadata = shapes.split(annotation)
-    kept = tuple(item for item in metadata if not isinstance(item, In))
+    kept = tuple(item for item in metadata if not isinstance(item, In | Refused))
     return Annotated[(inner, *kept)] if kept else inner
 
 

@@ -14,12 +14,16 @@ from typing import Final
 
 from attrs import frozen
 
-_INSTANT = re.compile(
+_FORM: Final = (
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})"
     # Nine digits are nanoseconds; no clock that feeds us writes more.
     r"(?:\.([0-9]{1,9}))?"
     r"(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))"
 )
+_INSTANT = re.compile(_FORM)
+_PLAIN = re.sub(r"\((?!\?)", "(?:", _FORM)
+INTERVAL_FORM: Final = rf"(?:{_PLAIN}|{_PLAIN}/(?:\.\.|{_PLAIN})|\.\./{_PLAIN})"
+"""The form of an interval; which days exist, and which side is later, no expression says."""
 _SPACE_FOR_PLUS = re.compile(r"[^ ]{19,29} [0-9]{2}:[0-9]{2}")
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

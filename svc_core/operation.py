@@ -73,6 +73,13 @@ MEMBER = In("member")
 """A member of the body, which is the request class itself."""
 
 
+@frozen
+class Refused:
+    """The problem that answers an input which does not have its form, in place of the usual one."""
+
+    kind: ProblemType
+
+
 def header(name: str) -> In:
     """An input that travels in the header field `name`."""
     return In("header", name)

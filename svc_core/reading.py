@@ -19,7 +19,7 @@ from svc_core import idempotency, media, problem
 from svc_core.inputs import Input, inputs
 from svc_core.media import Representation
 from svc_core.operation import Operation
-from svc_core.problem import FAULTS_MAX, Problem, describe
+from svc_core.problem import FAULTS_MAX, Problem, ProblemType, describe
 from svc_core.wire import Fault
 
 MERGE_PATCH = "application/merge-patch+json"
@@ -226,19 +226,22 @@ def _parameters(
     if unknown and site.unknown_query == "reject":
         raise _unknown_parameters(unknown, declared.names)
     values: dict[str, Any] = {}
-    faults: list[Fault] = []
+    faults: dict[ProblemType, list[Fault]] = {}
     for item in declared.other:
         text = given.get(item.name) if item.place == "query" else header(item.name.lower())
         if text is None:
             if item.required:
-                faults.append(Fault(item.name, "is required"))
+                faults.setdefault(problem.INVALID_PARAMETER, []).append(
+                    Fault(item.name, "is required")
+                )
             continue
         try:
             values[item.attribute] = _read(item, text, site)
         except ValueError as fault:
-            faults.append(Fault(item.name, str(fault)))
+            faults.setdefault(item.refusal, []).append(Fault(item.name, str(fault)))
     if faults:
-        raise Problem(problem.INVALID_PARAMETER, describe(faults))
+        kind = next(iter(faults)) if len(faults) == 1 else problem.INVALID_PARAMETER
+        raise Problem(kind, describe([fault for each in faults.values() for fault in each]))
     return values
 
 

@@ -1,7 +1,7 @@
 """JSON Schema 2020-12 of the models, made from the annotations that the readers check.
 
 Rule 1: a direction is always given. A default makes a member optional to send, yet it is always
-        present in answers, so one class has two schemas.
+        present in answers, so one class has two schemas. The description tells the default.
 Rule 2: requests are closed (`additionalProperties: false`), answers are open: clients must expect
         members that are added later.
 Rule 3: `type` stands beside every `const` and `enum`, because generators of clients ask for it.
@@ -15,10 +15,10 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin
 
 import attrs
 
-from svc_core import wire
+from svc_core import boxes, wire
 from svc_core.boxes import Box
-from svc_core.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern
-from svc_core.instants import Interval
+from svc_core.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Named, Pattern
+from svc_core.instants import INTERVAL_FORM, Interval
 from svc_core.unset import UNSET, Unset
 from svc_core.wire import shapes
 from svc_core.wire.hooks import discriminator
@@ -39,11 +39,13 @@ _PLAIN: Mapping[Any, Schema] = {
     date: {"type": "string", "format": "date"},
     Interval: {
         "type": "string",
+        "pattern": f"^{INTERVAL_FORM}$",
         "description": "An RFC 3339 instant, or two joined by `/`; `..` leaves one side open.",
         "examples": ["2026-01-01T00:00:00Z/.."],
     },
     Box: {
         "type": "string",
+        "pattern": f"^{boxes.FORM}$",
         "description": "West, south, east, north in degrees (WGS 84), joined by commas.",
         "examples": ["177,-20,-178,-16"],
     },
@@ -90,6 +92,9 @@ class Schemas:
             TypeError: the annotation has no JSON form, or two classes have one name.
         """
         inner, metadata = shapes.split(annotation)
+        name = next((item.name for item in metadata if isinstance(item, Named)), None)
+        if name is not None:
+            return self._shared(_directed(name, direction), annotation, direction)
         if metadata:
             return _described(self.of(inner, direction), metadata)
         if inner in _PLAIN:
@@ -133,11 +138,26 @@ class Schemas:
         schemas = [self.of(member, direction) for member in members]
         if len(schemas) == 1:
             return schemas[0]
-        if not all(shapes.is_model(shapes.split(member)[0]) for member in members):
+        if any("$ref" not in schema for schema in schemas):
             return {"anyOf": schemas}
         name, tags = discriminator(members)
+        if not self._is_required(name, schemas):
+            return {"oneOf": schemas}
         mapping = {tag: self.of(choice, direction)["$ref"] for tag, choice in tags.items()}
         return {"oneOf": schemas, "discriminator": {"propertyName": name, "mapping": mapping}}
+
+    def _is_required(self, name: str, schemas: list[Schema]) -> bool:
+        """Whether all of these objects have the member, as a discriminator has to be there."""
+        named = (self._named[schema["$ref"].removeprefix(self._root)] for schema in schemas)
+        return all(
+            self._is_required(name, one["oneOf"]) if "oneOf" in one else name in one["required"]
+            for one in named
+        )
+
+    def _shared(self, name: str, annotation: Any, direction: Direction) -> Schema:
+        """A reference to the schema of a union that has a name of its own."""
+        union, metadata = shapes.split(annotation)
+        return self.add(name, _described(self._union(union, direction), metadata))
 
     def _array(self, annotation: Any, direction: Direction) -> Schema:
         fixed = shapes.items_of(annotation)
@@ -162,16 +182,28 @@ class Schemas:
     def _object(self, annotation: Any, direction: Direction) -> Schema:
         class_ = get_origin(annotation) or annotation
         properties, required = {}, []
+        # For an optional member `audio` a Go client gets a method `HasAudio`; a member `hasAudio`
+        # beside it, which says the same, would keep the client from compiling.
+        hidden = {
+            f"has{field.name.capitalize()}"
+            for field in attrs.fields(class_)
+            if shapes.may_be_unset(field.type)
+        }
         for field in attrs.fields(class_):
             type_ = _substituted(field.type, annotation)
             name = wire.camel(field.name)
+            if direction == "input" and type_ == Unset | None:
+                continue  # It may be left out as well, and generators of clients stumble over it.
+            if name in hidden:
+                continue
             properties[name] = self.of(type_, direction)
             if direction == "output":
                 optional = shapes.may_be_unset(type_)
             else:
                 default = shapes.default_of(field)
                 optional = field.default is not attrs.NOTHING
-                properties[name] |= {} if default is UNSET else {"default": wire.to_json(default)}
+                if default is not UNSET:
+                    properties[name] = _optional(properties[name], default)
             if not optional:
                 required.append(name)
         words = summary_of(class_)
@@ -199,7 +231,10 @@ def name_of(annotation: Any, direction: Direction) -> str:
     """The name of a model's schema: `Profile`, `BoxProfile` for `Box[Profile]`, `TagsInput`."""
     arguments = "".join(name_of(arg, "output") for arg in get_args(annotation))
     plain = getattr(get_origin(annotation) or annotation, "__name__", "Value")
-    name = plain[:1].upper() + plain[1:] + arguments
+    return _directed(plain[:1].upper() + plain[1:] + arguments, direction)
+
+
+def _directed(name: str, direction: Direction) -> str:
     if direction == "output" or name.endswith(INPUT_ENDINGS):
         return name
     return f"{name}Input"
@@ -234,6 +269,15 @@ def _nullable(schema: Schema) -> Schema:
     if "enum" in schema:
         nullable["enum"] = [*schema["enum"], None]
     return nullable
+
+
+def _optional(schema: Schema, default: Any) -> Schema:
+    """The schema of a member of a request that need not be sent, with words for what it is then.
+
+    No `default` says so, for generators of clients take such a member for one that is always there.
+    """
+    words = f"Default: `{wire.dumps(default).decode()}`."
+    return {**schema, "description": " ".join(filter(None, (schema.get("description"), words)))}
 
 
 def _described(schema: Schema, metadata: Iterable[Any]) -> Schema:

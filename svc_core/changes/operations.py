@@ -8,7 +8,7 @@ from attrs import frozen
 
 from svc_core import cursor, envelope, problem, stream, wire
 from svc_core.changes.render import ChangeRow, Place, ResourceType, dumps, tail
-from svc_core.constraints import Doc, Example, MaxLen
+from svc_core.constraints import Doc, Example, Pattern
 from svc_core.ids import EXAMPLE_DIGITS
 from svc_core.operation import (
     JSON,
@@ -20,6 +20,7 @@ from svc_core.operation import (
     UTF8_TEXT,
     Context,
     Operation,
+    Refused,
     header,
     local,
 )
@@ -31,6 +32,7 @@ from svc_core.stream import Stream
 from svc_core.unset import UNSET, Maybe, Unset
 
 _WATERMARK = "w1.ZfHA3out8A0AAAAAAAAAKQAAAAAAAAAH1c4mNQ"  # in examples
+_WATERMARK_FORM = Pattern(cursor.WATERMARK_FORM, "a watermark of this feed")
 
 
 @frozen
@@ -40,7 +42,8 @@ class ListChanges:
     after: Annotated[
         Maybe[str],
         QUERY,
-        MaxLen(200),
+        _WATERMARK_FORM,
+        Refused(problem.INVALID_WATERMARK),
         Doc("The last `meta.watermark`. Default: the beginning."),
     ] = UNSET
     types: Annotated[
@@ -59,7 +62,8 @@ class ListChanges:
     last_event_id: Annotated[
         Maybe[str],
         header("Last-Event-ID"),
-        MaxLen(200),
+        _WATERMARK_FORM,
+        Refused(problem.INVALID_WATERMARK),
         Doc("The id of the last event that was seen; it beats `after`. For `tail=true` only."),
     ] = UNSET
 

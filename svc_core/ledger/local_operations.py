@@ -19,8 +19,9 @@ from svc_core.constraints import Arg, Doc, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 from svc_core.host import Tell
 from svc_core.ledger import operations
 from svc_core.ledger.append.append import ahead, append
+from svc_core.ledger.append.entries import ENTRIES, Entry
 from svc_core.ledger.append.importing import import_lines
-from svc_core.ledger.append.input import Entry, SubjectId
+from svc_core.ledger.append.input import SubjectId
 from svc_core.ledger.append.validation import drafts, repeatable_salt
 from svc_core.ledger.log.note import to_base64
 from svc_core.ledger.log.seal import payload_hash, record_id
@@ -284,9 +285,10 @@ async def erase_record(ctx: Context, request: EraseRecord) -> Created[SealedRow]
     stored = await ctx.tx.ledger.get(request.record_id)
     if stored is None:
         raise Problem(problem.NOT_FOUND, f"The ledger has no record {request.record_id}.")
-    entry = Entry(
-        _KINDS[request.record_id[:3]],
-        "erase",
+    kind = _KINDS[request.record_id[:3]]
+    entry = ENTRIES[kind, "erase"](
+        kind=kind,
+        op="erase",
         subject=stored.subject,
         target=request.record_id,
         reason=request.reason,

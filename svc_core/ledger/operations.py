@@ -3,23 +3,18 @@
 from collections.abc import Mapping
 from datetime import datetime
 from hashlib import sha256
-from typing import Annotated, Any, Final, Literal, get_type_hints
+from typing import Annotated, Any, Final, Literal
 
+import attrs
 from attrs import frozen
 
 from svc_core import problem, wire
 from svc_core.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 from svc_core.ledger import reading, timestamps
 from svc_core.ledger.append.append import Appended, address_of, ahead, append
+from svc_core.ledger.append.entries import ENTRIES, Entry, NewSubject
 from svc_core.ledger.append.erasure import without_erased
-from svc_core.ledger.append.input import (
-    MEMBERS,
-    CitedSource,
-    Entry,
-    Instant,
-    SubjectEntry,
-    SubjectId,
-)
+from svc_core.ledger.append.input import Instant, SeenSource, SubjectId
 from svc_core.ledger.designators import SCHEMES, normalise
 from svc_core.ledger.fold.view import SubjectView, encode
 from svc_core.ledger.log.note import from_base64, to_base64
@@ -43,27 +38,35 @@ from svc_core.operation import (
     UTF8_TEXT,
     Context,
     Operation,
+    Refused,
 )
 from svc_core.ports import BASE_V2, Position, SealedLine
 from svc_core.problem import Problem
 from svc_core.resources.members import Cursor, Limit
 from svc_core.result import Content, Created, Fields, One, Page
 from svc_core.unset import UNSET, Maybe, Unset, given
+from svc_core.wire import shapes
 
 BATCH_MAX = 100
 SVG = Representation("svg", "image/svg+xml")
 RECORDS: Final = f"{BASE_V2}/ledger/records"
 STIX = Representation("stix", "application/stix+json;version=2.1")
 
+_INSTANT = (
+    Pattern(timestamps.RFC_3339, "RFC 3339 with an offset, such as 2026-01-31T09:30:00Z"),
+    Refused(problem.TIMESTAMP_INVALID),
+)
 RecordTime = Annotated[
     Maybe[Instant],
     QUERY,
+    *_INSTANT,
     Doc("Consider only what was recorded by then. Default: everything."),
     Example("2026-01-10T00:00:00Z"),
 ]
 ValidTime = Annotated[
     Maybe[Instant],
     QUERY,
+    *_INSTANT,
     Doc("Show what holds at that time. Default: now."),
     Example("2026-01-01T00:00:00Z"),
 ]
@@ -95,7 +98,7 @@ class ListSubjects:
         QUERY,
         MaxLen(2_200),
         Pattern(
-            rf"(?:{'|'.join(SCHEMES)}):[\s\S]*",
+            rf"(?:{'|'.join(SCHEMES)}):[^\x00-\x1f\x7f]*",
             f"scheme:value, the scheme one of {', '.join(SCHEMES)}",
         ),
         Doc("Only subjects that ever had this designator: `scheme:value`."),
@@ -109,7 +112,7 @@ class ListSubjects:
 class OpenSubject:
     """A subject to open."""
 
-    body: Annotated[SubjectEntry, BODY]
+    body: Annotated[NewSubject, BODY]
 
 
 @frozen
@@ -246,12 +249,12 @@ async def open_subject(ctx: Context, request: OpenSubject) -> Created[LedgerReco
 
 
 def _ahead(request: AppendRecords) -> Any:
-    return ahead([request.body] if isinstance(request.body, Entry) else request.body)
+    return ahead(request.body if isinstance(request.body, tuple) else [request.body])
 
 
 async def append_records(ctx: Context, request: AppendRecords) -> Created[Any]:
     """Append one record or a batch."""
-    if isinstance(request.body, Entry):
+    if not isinstance(request.body, tuple):
         appended = await append(ctx, [request.body], is_batch=False)
         return _created(appended, f"{RECORDS}/{appended.records[0].id}")
     appended = await append(ctx, request.body)
@@ -452,25 +455,25 @@ _PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1240 100" role=
 _BUNDLE = {"type": "bundle", "id": "bundle--438e322a-3d78-550d-ae4a-d14028864e6e"}
 
 
-def _examples(class_: type, *names: str) -> dict[str, Any]:
-    """The example values of these members, as they are sent."""
-    hints = get_type_hints(class_, include_extras=True)
+def _examples(class_: type, *optional: str) -> dict[str, Any]:
+    """The example values of what a class must have, and of some that it may have, as sent."""
     return {
-        wire.camel(name): mark.value
-        for name in names
-        for mark in hints[name].__metadata__
+        wire.camel(member.name): mark.value
+        for member in attrs.fields(class_)
+        if member.default is attrs.NOTHING or member.name in optional
+        for mark in shapes.said(member.type)
         if isinstance(mark, Example)
     }
 
 
 def _entry(kind: Kind, op: Op, *optional: str, **instead: Any) -> dict[str, Any]:
     """An entry of the example values of what it must have, with some of what it may have."""
-    sent = _examples(Entry, *MEMBERS[kind, op].required, *optional)
-    return {"kind": kind, "op": op, **sent, **instead}
+    which = {"kind": kind, "op": op}
+    return which | _examples(ENTRIES[kind, op], *optional) | which | instead
 
 
 _SEAT = {"city": "Zug", "country": "CH"}
-_SOURCE = _examples(CitedSource, "url", "publisher", "retrieved_at", "content_sha256")
+_SOURCE = _examples(SeenSource, "publisher")
 _CLAIM = _entry("claim", "assert", "confidence", "evidence", "valid_from", value=_SEAT)
 _DESIGNATOR = _entry("designator", "assert")
 _VERDICT = _entry("claim", "verify", "method", "evidence")

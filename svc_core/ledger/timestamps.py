@@ -14,12 +14,13 @@ from typing import Final
 from svc_core import problem
 from svc_core.problem import Problem
 
-_RFC_3339: Final = re.compile(
+RFC_3339: Final = (
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})"
     # Zeros behind the sixth digit say nothing; 32 digits are finer than any clock will be.
     r"(?:\.([0-9]{1,32}))?"
     r"(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))"
 )
+_RFC_3339: Final = re.compile(RFC_3339)
 # The form that is kept, on every day but 29 February: nothing is left to work out.
 _PLAINLY_CANONICAL: Final = re.compile(
     r"(?!0000)[0-9]{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"

@@ -87,15 +87,20 @@ def document(
     """The OpenAPI 3.1 description of `operations`.
 
     The spec's form has the v1 server on top (and the one of `data_url`) with paths below it, and
-    v2 operations override the server. The flat form has one server, the origin, and full paths.
+    v2 operations override the server. The flat form has one server, the origin, and full paths;
+    where a body may be one thing or a list of them, it shows the list, and a choice between
+    choices is one choice, because generators of clients make no types of these.
 
     Raises:
         TypeError: two operations claim one method and path, or two models one name.
     """
     catalogue = tuple(operations)
-    writer = Writer(base_url, Schemas())
+    writer = Writer(base_url, Schemas(), flat)
     writer.schemas.of(Problem, "output")
     paths = _paths(catalogue, writer, flat=flat)
+    schemas = writer.schemas.components
+    if flat:
+        schemas = _unnested(schemas)
     return {
         "openapi": VERSION,
         "info": {
@@ -109,7 +114,7 @@ def document(
         "tags": _tags(catalogue),
         "paths": paths,
         "components": {
-            "schemas": writer.schemas.components,
+            "schemas": schemas,
             "headers": _referred(headers.HEADERS, paths, "headers"),
             "examples": _referred(
                 {code: writer.example(kind) for code, kind in CATALOGUE.items()}, paths, "examples"
@@ -117,6 +122,22 @@ def document(
             "securitySchemes": _SECURITY,
         },
     }
+
+
+def _unnested(schemas: Mapping[str, Schema]) -> dict[str, Schema]:
+    """The components with one choice in the place of a choice between choices."""
+    root = "#/components/schemas/"
+    found, gone = dict(schemas), set()
+    for name, schema in schemas.items():
+        chosen = [one["$ref"].removeprefix(root) for one in schema.get("oneOf", ())]
+        inner = {one for one in chosen if "oneOf" in schemas[one]}
+        if inner:
+            parts = [schemas[one].get("oneOf", [{"$ref": root + one}]) for one in chosen]
+            # No member tells them apart by itself any more; their constants together do.
+            kept = {word: said for word, said in schema.items() if word != "discriminator"}
+            found[name] = {**kept, "oneOf": [one for part in parts for one in part]}
+            gone |= inner
+    return {name: schema for name, schema in found.items() if name not in gone}
 
 
 def _servers(base_url: str, data_url: str | None, *, flat: bool) -> list[dict[str, str]]:

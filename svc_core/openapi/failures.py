@@ -83,8 +83,7 @@ def _of_inputs(operation: Operation[Any, Any]) -> Iterator[ProblemType]:
     yield problem.DUPLICATE_PARAMETER
     yield problem.INVALID_PARAMETER
     yield problem.URI_TOO_LONG
-    if any(item.name == "cursor" for item in inputs(operation.request)):
-        yield problem.INVALID_CURSOR
+    yield from {item.refusal for item in inputs(operation.request)}
     if "path" in places:
         yield problem.NOT_FOUND
     if "body" in places:

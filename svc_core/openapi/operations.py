@@ -19,6 +19,7 @@ from svc_core.problem import Problem, ProblemType
 from svc_core.result import Redirect
 from svc_core.schema import Schema, Schemas
 from svc_core.unset import UNSET
+from svc_core.wire.document import NUMBER_MAX
 
 MERGE_PATCH = "application/merge-patch+json"
 _SUCCESS = {200: "Success.", 201: "Created.", 202: "Accepted.", 204: "Done; there is no body."}
@@ -39,6 +40,7 @@ class Writer:
 
     base_url: str
     schemas: Schemas
+    flat: bool = False
 
     def operation(self, operation: Operation[Any, Any]) -> dict[str, Any]:
         """The operation object, without servers and links."""
@@ -79,7 +81,11 @@ class Writer:
             described["deprecated"] = True
         if item.default is not UNSET:
             schema["default"] = wire.to_json(item.default)
+        if schema.get("type") == "integer":
+            schema = {"minimum": -NUMBER_MAX, "maximum": NUMBER_MAX} | schema
         if schema.get("type") == "array":
+            # A list without items is not sent at all: an empty text is an empty item.
+            schema["minItems"] = 1
             described |= {"style": "form" if item.place == "query" else "simple", "explode": False}
         return described | {"schema": schema}
 
@@ -88,6 +94,12 @@ class Writer:
         schema = self.schemas.of(body.annotation, "input")
         said = {"description": schema.pop("description")} if "description" in schema else {}
         several = operation.examples.get("bodies")
+        if self.flat and "anyOf" in schema:
+            schema = _list_of(schema["anyOf"])
+            several = {
+                name: example if isinstance(example, list) else [example]
+                for name, example in (several or {}).items()
+            }
         entry = (
             self.media(schema, operation.examples, "body")
             if several is None
@@ -160,6 +172,11 @@ class Writer:
         id_ = IdOf("req").example
         body = problem.body(Problem(kind), base_url=self.base_url, request_id=id_)
         return {"summary": kind.title, "value": json.loads(body)}
+
+
+def _list_of(kinds: list[Schema]) -> Schema:
+    """Of a body that is one thing or several, the several: generators make no type of both."""
+    return next(kind for kind in kinds if kind.get("type") == "array")
 
 
 def _named(examples: Mapping[str, Any]) -> dict[str, Any]:

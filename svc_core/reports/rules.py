@@ -24,6 +24,7 @@ from svc_core.resources.report import (
     Period,
     ReportDetail,
     ReportFacets,
+    ReportGraph,
     ReportRow,
     Signals,
     Sources,
@@ -56,7 +57,9 @@ class GraphFacet:
     incident_anchors: Maybe[Anchors] = UNSET
     citations: Maybe[Sources] = UNSET
     truncated: Maybe[Truncated] = UNSET
-    graph: Annotated[Maybe[None], Doc("Null for reports made before graphs were.")] = UNSET
+    graph: Annotated[
+        Maybe[ReportGraph | None], Doc("Null for reports made before graphs were, else left out.")
+    ] = UNSET
 
 
 @frozen

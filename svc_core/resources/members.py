@@ -5,8 +5,10 @@ from typing import Annotated, Any, TypeVar
 
 import attrs
 
+from svc_core import cursor
 from svc_core.constraints import Doc, Example, Ge, IdOf, Le, Pattern
-from svc_core.operation import QUERY
+from svc_core.operation import QUERY, Refused
+from svc_core.problem import INVALID_CURSOR
 from svc_core.unset import Maybe
 
 ProfileId = Annotated[str, IdOf("prf")]
@@ -25,7 +27,13 @@ CountryCode = Annotated[
 ]
 
 Limit = Annotated[int, QUERY, Ge(1), Le(100), Doc("Rows in one page."), Example(20)]
-Cursor = Annotated[Maybe[str], QUERY, Doc("`meta.page.nextCursor` of the page before, unchanged.")]
+Cursor = Annotated[
+    Maybe[str],
+    QUERY,
+    Pattern(cursor.FORM, "a cursor that a listing gave out"),
+    Refused(INVALID_CURSOR),
+    Doc("`meta.page.nextCursor` of the page before, unchanged."),
+]
 
 ONE_LINE = Pattern(
     r"[^\x00-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x1f\x7f]*", "one line that is not blank"

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Any, get_args, get_origin
 
 import attrs
-from cattrs import Converter
+from cattrs import ClassValidationError, Converter
+from cattrs.errors import AttributeValidationNote
 from cattrs.gen import override
 
 from svc_core.unset import UNSET, Unset
@@ -90,16 +91,36 @@ def _one_of(choices: list[Any], converter: Converter) -> Hook:
         return lambda value, _: hook(value, only)
     name, tags = discriminator(choices)
     hooks = {tag: (converter.get_structure_hook(choice), choice) for tag, choice in tags.items()}
-    expected = ", ".join(map(str, tags))
+    words = f"must be one of: {', '.join(map(str, tags))}"
+    unsaid = _unsaid(name, choices)
 
     def read(value: Any, _: Any) -> Any:
-        tag = value.get(name)
+        tag = value.get(name, unsaid)
         if not isinstance(tag, str) or tag not in hooks:
-            raise ValueError(f"needs {name!r} as one of: {expected}")
+            raise _unfit(name, words if name in value else "is required")
         hook, choice = hooks[tag]
         return hook(value, choice)
 
     return read
+
+
+def _unsaid(name: str, choices: list[Any]) -> Any:
+    """The tag of an object that does not say it: the default of the one class that has one."""
+    fields = (
+        field
+        for choice in choices
+        if shapes.is_model(inner := shapes.split(choice)[0])
+        for field in attrs.fields(get_origin(inner) or inner)
+        if camel(field.name) == name
+    )
+    return next((field.default for field in fields if field.default is not attrs.NOTHING), None)
+
+
+def _unfit(name: str, words: str) -> ClassValidationError:
+    """The fault of one member of an object."""
+    error = ValueError(words)
+    error.add_note(AttributeValidationNote("", name, str))
+    return ClassValidationError("", [error], object)
 
 
 def discriminator(choices: list[Any]) -> tuple[str, dict[str, Any]]:
@@ -108,7 +129,7 @@ def discriminator(choices: list[Any]) -> tuple[str, dict[str, Any]]:
     Raises:
         TypeError: they have no such member in common.
     """
-    tagged = [_literals(choice) for choice in choices]
+    tagged = [shapes.literals(choice) for choice in choices]
     for name in tagged[0]:
         tags = {
             tag: choice
@@ -120,12 +141,3 @@ def discriminator(choices: list[Any]) -> tuple[str, dict[str, Any]]:
         ):
             return name, tags
     raise TypeError(f"{choices!r} cannot be told apart in JSON.")
-
-
-def _literals(choice: Any) -> dict[str, tuple[str, ...]]:
-    inner, _ = shapes.split(choice)
-    if not shapes.is_model(inner):
-        return {}
-    fields = attrs.fields(get_origin(inner) or inner)
-    bases = {camel(item.name): shapes.split(item.type)[0] for item in fields}
-    return {name: get_args(base) for name, base in bases.items() if shapes.is_literal(base)}

@@ -9,6 +9,7 @@ import attrs
 
 from svc_core.unset import UNSET, Unset
 from svc_core.wire.document import Json
+from svc_core.wire.names import camel
 
 _KINDS: Mapping[Any, tuple[type, ...]] = {
     str: (str,),
@@ -26,6 +27,14 @@ def split(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     if is_annotated(annotation):
         return annotation.__origin__, annotation.__metadata__
     return annotation, ()
+
+
+def said(annotation: Any) -> tuple[Any, ...]:
+    """Everything that `Annotated` says, outside a `Maybe` or a list and inside it."""
+    inner, outer = split(annotation)
+    if not is_union(inner) and not is_tuple(inner):
+        return outer
+    return outer + tuple(item for arg in get_args(inner) for item in said(arg))
 
 
 def is_annotated(annotation: Any) -> bool:
@@ -90,6 +99,8 @@ def json_types(annotation: Any) -> tuple[type, ...]:
         return (list,)
     if is_mapping(inner) or is_model(inner):
         return (dict,)
+    if is_union(inner):
+        return tuple({kind for member in get_args(inner) for kind in json_types(member)})
     raise TypeError(f"{annotation!r} has no JSON form.")
 
 
@@ -97,6 +108,23 @@ def items_of(annotation: Any) -> tuple[Any, ...]:
     """The item types of a fixed-length tuple; empty for `tuple[X, ...]`."""
     args = get_args(annotation)
     return () if args[-1] is Ellipsis else args
+
+
+def literals(annotation: Any) -> dict[str, tuple[Any, ...]]:
+    """The values of each literal member that a class has, or that all classes of a union have."""
+    inner, _ = split(annotation)
+    if is_union(inner):
+        found = [literals(member) for member in get_args(inner)]
+        common = [name for name in found[0] if all(name in each for each in found)]
+        return {
+            name: tuple(dict.fromkeys(value for each in found for value in each[name]))
+            for name in common
+        }
+    if not is_model(inner):
+        return {}
+    fields = attrs.fields(get_origin(inner) or inner)
+    bases = {camel(item.name): split(item.type)[0] for item in fields}
+    return {name: get_args(base) for name, base in bases.items() if is_literal(base)}
 
 
 def default_of(field: "attrs.Attribute[Any]") -> Any:

@@ -14,7 +14,16 @@ from attrs import frozen
 from svc_core import instants
 from svc_core.access.keys import ApiKey
 from svc_core.ledger.append.append import append
-from svc_core.ledger.append.input import CitedSource, Entry
+from svc_core.ledger.append.entries import (
+    ClaimAssertion,
+    ClaimRevision,
+    ClaimVerdict,
+    DesignatorAssertion,
+    Entry,
+    ObservationAssertion,
+    SubjectAssertion,
+)
+from svc_core.ledger.append.input import SeenSource
 from svc_core.operation import Actor, Context
 from svc_http.demo.documents import DemoDocument
 from svc_http.runtime.service import Service
@@ -62,8 +71,8 @@ async def _append(
     return await attrs.evolve(service, now=lambda: then).write(author.tenant, unit)
 
 
-_OPENING = Entry(
-    "subject",
+_OPENING = SubjectAssertion(
+    kind="subject",
     type="organization",
     label="Kestrel Exchange",
     description="A crypto exchange that stopped withdrawals and could not account for its coins.",
@@ -71,9 +80,9 @@ _OPENING = Entry(
 
 
 def _verdict(subject: str, claim: str, evidence: str) -> Entry:
-    return Entry(
-        "claim",
-        "verify",
+    return ClaimVerdict(
+        kind="claim",
+        op="verify",
         subject=subject,
         target=claim,
         state="corroborated",
@@ -122,9 +131,11 @@ class _Told:
         """What an analyst took for true on the first day."""
         since = "2019-03-01T00:00:00Z"
         return [
-            Entry("designator", subject=subject, scheme="domain", value="kestrel.example"),
-            Entry(
-                "claim",
+            DesignatorAssertion(
+                kind="designator", subject=subject, scheme="domain", value="kestrel.example"
+            ),
+            ClaimAssertion(
+                kind="claim",
                 subject=subject,
                 predicate="headquarters",
                 value="Singapore",
@@ -132,8 +143,8 @@ class _Told:
                 evidence=(evidence,),
                 valid_from=since,
             ),
-            Entry(
-                "claim",
+            ClaimAssertion(
+                kind="claim",
                 subject=subject,
                 predicate="status",
                 value="trading",
@@ -145,9 +156,9 @@ class _Told:
     def learned(self, subject: str, evidence: str, *, status: str) -> list[Entry]:
         """What the court's paper changed and contradicted."""
         return [
-            Entry(
-                "claim",
-                "amend",
+            ClaimRevision(
+                kind="claim",
+                op="amend",
                 subject=subject,
                 target=status,
                 predicate="status",
@@ -157,8 +168,8 @@ class _Told:
                 reason="no-longer-true",
                 valid_from=self._text(_FILED),
             ),
-            Entry(
-                "claim",
+            ClaimAssertion(
+                kind="claim",
                 subject=subject,
                 predicate="headquarters",
                 value="Victoria, Seychelles",
@@ -169,14 +180,19 @@ class _Told:
             ),
         ]
 
-    def _observation(self, subject: str, text: str, source: CitedSource) -> Entry:
+    def _observation(self, subject: str, text: str, source: SeenSource) -> Entry:
         seen = source.retrieved_at
-        return Entry(
-            "observation", subject=subject, observed_at=seen, text=text, lang="en", source=source
+        return ObservationAssertion(
+            kind="observation",
+            subject=subject,
+            observed_at=seen,
+            text=text,
+            lang="en",
+            source=source,
         )
 
-    def _source(self, file_name: str, url: str, publisher: str, age: timedelta) -> CitedSource:
-        return CitedSource(
+    def _source(self, file_name: str, url: str, publisher: str, age: timedelta) -> SeenSource:
+        return SeenSource(
             url=url,
             publisher=publisher,
             retrieved_at=self._text(age),

@@ -1,7 +1,8 @@
 """Serving with Hypercorn in this process, with answers of our own on every path.
 
 Rule 1: what Hypercorn refuses by itself is problem+json with a request id as well.
-Rule 2: no upgrade to HTTP/2 on the clear-text port: behind a proxy it is a smuggling surface.
+Rule 2: HTTP/2 is spoken over TLS alone, where the handshake agrees on it. There is no upgrade to it
+        on a clear-text port: behind a proxy it is a smuggling surface.
 Rule 3: SIGTERM drains first: streams are told to end, workers begin nothing more, and requests
         are turned away while those that run come to their end. Then every connection is closed.
 Rule 4: SIGHUP drains too, for a restart: who connects waits in the queue of the socket.
@@ -33,6 +34,12 @@ from svc_http.app import Service
 from svc_http.requests.exchange import VOUCH
 from svc_http.requests.load import Room
 from svc_http.runtime.runtime import Runtime
+from svc_http.server import tls
+from svc_http.settings import Settings
+
+HANDSHAKE_SECONDS = 10.0
+SHUTDOWN_SECONDS = 2.0
+"""How long a client may take to begin and to end TLS."""
 
 FILES_BESIDE = 124
 """Files and sockets that are open beside the connections: the store, the control socket, and what
@@ -85,7 +92,7 @@ def install() -> tuple[type[TCPServer], list[str]]:
     """
     try:
         # What they import may be missing as well.
-        from svc_http.server import connection, internals  # noqa: PLC0415
+        from svc_http.server import connection, http2, internals  # noqa: PLC0415
 
         missing = internals.missing()
     except ImportError as gone:
@@ -94,6 +101,7 @@ def install() -> tuple[type[TCPServer], list[str]]:
         hypercorn.protocol.H11Protocol = internals.without_upgrade()  # type: ignore[attr-defined]
         return TCPServer, missing
     hypercorn.protocol.H11Protocol = connection.Protocol  # type: ignore[attr-defined]
+    hypercorn.protocol.H2Protocol = http2.Protocol  # type: ignore[attr-defined]
     return connection.Socket, missing
 
 
@@ -144,7 +152,9 @@ async def serve(
     most = affordable(runtime.settings.connections_max)
     connections = _Connections(service, made, takes, most)
     async with service.router.lifespan_context(service):
-        server = await asyncio.start_server(connections.take, sock=listening, backlog=made.backlog)
+        server = await asyncio.start_server(
+            connections.take, sock=listening, backlog=made.backlog, **_encrypted(runtime.settings)
+        )
         try:
             if on_ready is not None:
                 on_ready(host, port)
@@ -160,6 +170,18 @@ async def serve(
         finally:
             server.close()
             await connections.end(patience)
+
+
+def _encrypted(given: Settings) -> dict[str, Any]:
+    """What a listening socket needs for TLS; nothing where there is no certificate."""
+    made = tls.context(given)
+    if made is None:
+        return {}
+    return {
+        "ssl": made,
+        "ssl_handshake_timeout": HANDSHAKE_SECONDS,
+        "ssl_shutdown_timeout": SHUTDOWN_SECONDS,
+    }
 
 
 class _Connections:

@@ -26,7 +26,7 @@ from svc_http.hosting import assembled
 from svc_http.providers import espeak
 from svc_http.runtime.journal import Level
 from svc_http.runtime.opening import checked, service_of
-from svc_http.server import hypercorn
+from svc_http.server import hypercorn, tls
 from svc_http.server.restarting import Read, Restarts
 from svc_http.settings import EXAMPLE_DSN, PREFIX, Settings, SettingsError
 from svc_http.system import sigterm_interrupts
@@ -132,6 +132,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _listening(given: Settings) -> closing[socket.socket]:
+    tls.context(given)
     return closing(hypercorn.listen(given.host, given.port))
 
 

@@ -16,8 +16,8 @@ from attrs import field, frozen
 
 from svc_core import etag, problem
 from svc_core.ledger import timestamps
+from svc_core.ledger.append.entries import Entry
 from svc_core.ledger.append.erasure import erase_content
-from svc_core.ledger.append.input import Entry
 from svc_core.ledger.append.judging import Judge, Seen, look
 from svc_core.ledger.append.rules import check_new
 from svc_core.ledger.append.validation import SALT_BYTES, drafts
@@ -35,7 +35,6 @@ from svc_core.ports import (
     StaleVersionError,
 )
 from svc_core.problem import Problem
-from svc_core.unset import given
 
 SUBJECT: Final = "subject"
 """The `resourceType` of the changes that a ledger publishes."""
@@ -54,7 +53,9 @@ class Appended:
 
 def ahead(entries: Sequence[Entry]) -> Callable[[Context], Awaitable[Seen | None]] | None:
     """What is to be read on a snapshot before these entries are appended, where that is much."""
-    if all(entry.op in {"assert", "erase"} and not given(entry.evidence, ()) for entry in entries):
+    if all(
+        entry.op in {"assert", "erase"} and not getattr(entry, "evidence", ()) for entry in entries
+    ):
         return None
     return partial(_look, entries)
 

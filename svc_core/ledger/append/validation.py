@@ -22,7 +22,8 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from svc_core import problem, wire
 from svc_core.cursor import Keyring
 from svc_core.ledger import predicates
-from svc_core.ledger.append.input import MEMBERS, REASONS, CitedSource, Entry, Members
+from svc_core.ledger.append.entries import Entry
+from svc_core.ledger.append.input import CitedSource
 from svc_core.ledger.designators import normalise
 from svc_core.ledger.records import Draft, payload_bytes, unfit
 from svc_core.ledger.timestamps import canonical_time, check_interval
@@ -43,7 +44,7 @@ def drafts(
     """The drafts of entries, each with its own salt; in a batch pointers begin at their numbers.
 
     Raises:
-        Problem: VALIDATION_FAILED for members that are missing, foreign or unfit;
+        Problem: VALIDATION_FAILED for members that are unfit;
             where all faults are of one kind, TIMESTAMP_INVALID, TIMESTAMP_LEAP_SECOND,
             TIMESTAMP_PRECISION, INTERVAL_EMPTY, DESIGNATOR_INVALID, NUMBER_PRECISION or
             RECORD_TOO_LARGE.
@@ -98,17 +99,10 @@ class _Reader:
     def draft(self, author: str, salt: bytes) -> Draft:
         """The draft; it means something only where no fault was added."""
         entry, before = self._entry, len(self._faults)
-        members = MEMBERS.get((entry.kind, entry.op))
-        payload: Payload = {}
-        if members is None:
-            self._fault("op", f"is not for a {entry.kind}")
-        else:
-            self._check_members(members)
-            payload = self._payload(members)
-            known = len(self._faults)
-            self._check_values(payload)
-            # What cannot be sealed needs no second fault for being no money or no name.
-            self._check_meaning(payload, is_sealable=len(self._faults) == known)
+        payload = self._payload()
+        self._check_values(payload)
+        # What cannot be sealed needs no second fault for being no money or no name.
+        self._check_meaning(payload, is_sealable=len(self._faults) == before)
         payload["salt"] = _salt(salt)
         if len(self._faults) == before:
             self._faults.keep(payload_bytes, payload, self._where)
@@ -117,31 +111,13 @@ class _Reader:
         subject, target = given(entry.subject, None), given(entry.target, None)
         return Draft(entry.kind, entry.op, subject, target, start, end, author, payload)
 
-    def _check_members(self, members: Members) -> None:
-        for name in members.required:
-            if self._is_absent(name):
-                self._fault(name, "is required")
-        allowed = {"kind", "op", *members.required, *members.optional}
-        for attribute in attrs.fields(Entry):
-            if attribute.name not in allowed and not self._is_absent(attribute.name):
-                self._fault(attribute.name, f"is not for {self._entry.op} of a {self._entry.kind}")
-
-    def _is_absent(self, name: str) -> bool:
-        sent = getattr(self._entry, name)
-        # Null is what these members of the head are where they have no meaning.
-        return sent is UNSET or (name in _NULLABLE and sent is None)
-
-    def _payload(self, members: Members) -> Payload:
-        payload = {
-            wire.camel(name): _plain(sent)
-            for name in members.payload
-            if (sent := getattr(self._entry, name)) is not UNSET
+    def _payload(self) -> Payload:
+        sent = attrs.asdict(self._entry, recurse=False)
+        return {
+            wire.camel(name): _plain(value)
+            for name, value in sent.items()
+            if name not in _HEAD and value is not UNSET
         }
-        if self._entry.kind == "observation" and "text" in members.required:
-            payload.setdefault("visibility", "public")
-        if "evidence" in members.optional:
-            payload.setdefault("evidence", [])
-        return payload
 
     def _check_values(self, payload: Payload) -> None:
         for type_, place, reason in islice(unfit(payload), FAULTS_KEPT_MAX):
@@ -161,30 +137,20 @@ class _Reader:
             self._check_source(payload["source"])
         if "state" in payload:
             self._check_verdict(payload)
-        if "reason" in payload and self._entry.op != "erase" and payload["reason"] not in REASONS:
-            self._fault("reason", f"must be one of: {', '.join(REASONS)}")
         self._check_evidence(payload.get("evidence", []))
 
     def _normalise(self, payload: Payload) -> None:
         sent = payload["value"]
-        if not isinstance(sent, str):
-            self._fault("value", "must be a string")
-            return
         kept = self._faults.keep(normalise, payload["scheme"], sent, f"{self._where}/value")
         if kept != sent:
             payload.setdefault("raw", sent)
         payload["value"] = kept
 
     def _check_source(self, source: Payload) -> None:
-        where = f"{self._where}/source"
         if "retrievedAt" in source:
             source["retrievedAt"] = self._faults.keep(
-                canonical_time, source["retrievedAt"], f"{where}/retrievedAt"
+                canonical_time, source["retrievedAt"], f"{self._where}/source/retrievedAt"
             )
-        if self._entry.kind == "observation":
-            for name in ("retrievedAt", "contentSha256"):
-                if name not in source:
-                    self._faults.add(f"{where}/{name}", "is required for an observation")
 
     def _check_verdict(self, payload: Payload) -> None:
         if payload["state"] == "verified" and "method" not in payload:
@@ -209,7 +175,7 @@ class _Reader:
         self._faults.add(f"{self._where}/{wire.camel(name)}", reason)
 
 
-_NULLABLE: Final = frozenset({"subject", "target", "valid_from", "valid_to"})
+_HEAD: Final = frozenset({"kind", "op", "subject", "target", "valid_from", "valid_to"})
 
 
 def _plain(value: Any) -> Any:

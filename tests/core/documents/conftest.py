@@ -23,6 +23,7 @@ from svc_core.operation import (
     Context,
     In,
     Operation,
+    Refused,
     Target,
     header,
 )
@@ -81,7 +82,9 @@ class ListThings:
     """Things."""
 
     limit: Limit = 20
-    cursor: Annotated[Maybe[str], QUERY, Doc("Where to go on.")] = UNSET
+    cursor: Annotated[
+        Maybe[str], QUERY, Refused(problem.INVALID_CURSOR), Doc("Where to go on.")
+    ] = UNSET
     kinds: Annotated[Maybe[tuple[Literal["a", "b"], ...]], QUERY, Doc("Kinds.")] = UNSET
     since: Annotated[Maybe[datetime], QUERY] = UNSET
     when: Annotated[Maybe[Interval], In("query", "datetime")] = UNSET

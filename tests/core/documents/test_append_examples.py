@@ -7,7 +7,7 @@ import pytest
 
 from svc_core import wire
 from svc_core.catalog import OPERATIONS
-from svc_core.ledger.append.input import Entry
+from svc_core.ledger.append.entries import Entry
 from svc_core.ledger.append.validation import drafts
 from svc_core.ledger.operations import APPENDS
 from svc_core.ledger.records import Op

@@ -185,7 +185,7 @@ def test_a_request_is_closed_and_an_answer_open(kit: SimpleNamespace) -> None:
     given_ = json_schema(kit.ThingInput, "output")["$defs"]
     assert sent["ThingInput"]["additionalProperties"] is False
     assert sent["ThingInput"]["required"] == ["name"]
-    assert sent["ThingInput"]["properties"]["parts"]["default"] == []
+    assert sent["ThingInput"]["properties"]["parts"]["description"].endswith("Default: `[]`.")
     assert sent["PartInput"]["additionalProperties"] is False
     assert "additionalProperties" not in given_["ThingInput"]
     assert given_["ThingInput"]["required"] == ["name", "parts"]
@@ -202,7 +202,7 @@ def test_the_first_paragraph_of_a_docstring_describes(kit: SimpleNamespace) -> N
     assert "description" not in json_schema(Claim, "output")["$defs"]["Claim"]
 
 
-def test_defaults_are_written_as_json() -> None:
+def test_defaults_are_told_in_words_for_generators_demand_what_has_one() -> None:
     @frozen
     class Defaults:
         plain: int = 3
@@ -211,12 +211,13 @@ def test_defaults_are_written_as_json() -> None:
         unset: Maybe[int] = UNSET
 
     properties = json_schema(Defaults, "input")["$defs"]["DefaultsInput"]["properties"]
-    assert [properties[name].get("default", "none") for name in properties] == [
-        3,
-        [],
-        {"size": 1},
-        "none",
+    assert [properties[name].get("description") for name in properties] == [
+        "Default: `3`.",
+        "Default: `[]`.",
+        'Default: `{"size":1}`.',
+        None,
     ]
+    assert all("default" not in schema for schema in properties.values())
 
 
 def test_two_classes_cannot_share_a_name() -> None:

@@ -1,17 +1,21 @@
 """Entries become drafts whole and normalised, or every fault comes back at once."""
 
 import json
+from typing import get_args
 
 import attrs
+import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core import canonical, schema, wire
-from svc_core.ledger.append.input import MEMBERS, REASONS, Entry, SubjectEntry
+from svc_core.ledger.append.entries import ENTRIES, Entry, NewSubject
+from svc_core.ledger.append.input import Why
 from svc_core.ledger.append.validation import drafts
 from svc_core.ledger.records import KIND_PREFIX, PAYLOAD_BYTES_MAX, payload_bytes
 from svc_core.problem import Problem
+from svc_core.unset import Unset
 
 SALT = bytes(range(16))
 SALTED = {"salt": "AAECAwQFBgcICQoLDA0ODw"}
@@ -47,17 +51,19 @@ def made(*, author="key_analyst1", **members):
     return drafts([entry(**members)], author=author, salts=[SALT], is_batch=False)[0]
 
 
-def refused(**members):
-    with pytest.raises(Problem) as caught:
-        made(**members)
-    return caught.value.type.code, caught.value.detail.split("; ")
-
-
 def outcome(**members):
     try:
-        return made(**members), None
+        return made(**members), None, []
     except Problem as problem:
-        return None, problem.type.code
+        return None, problem.type.code, problem.detail.split("; ")
+    except wire.WireError as unfit:
+        return None, "VALIDATION_FAILED", [str(fault) for fault in unfit.faults]
+
+
+def refused(**members):
+    kept, code, faults = outcome(**members)
+    assert kept is None
+    return code, faults
 
 
 def without(members, *names):
@@ -153,9 +159,7 @@ def test_an_observation_keeps_the_interval_it_was_given():
 
 
 def test_opening_a_subject_is_its_own_short_entry():
-    sent = wire.structure(
-        SubjectEntry, {**without(OPENS, "kind"), "validTo": "2026-01-01T00:00:00Z"}
-    )
+    sent = wire.structure(NewSubject, {**without(OPENS, "kind"), "validTo": "2026-01-01T00:00:00Z"})
     (kept,) = drafts([sent.entry()], author="a", salts=[SALT])
     assert kept == made(**OPENS, validTo="2026-01-01T00:00:00Z", author="a")
     assert kept.subject is None
@@ -186,19 +190,24 @@ WHOLE = {
 }
 
 
-@pytest.mark.parametrize("pair", MEMBERS, ids=" ".join)
+@pytest.mark.parametrize("pair", ENTRIES, ids=" ".join)
 def test_every_record_needs_its_members_and_takes_no_other(pair):
     kind, op = pair
-    needed = {wire.camel(name) for name in MEMBERS[pair].required}
-    taken = needed | {wire.camel(name) for name in MEMBERS[pair].optional}
+    members = [item for item in attrs.fields(ENTRIES[pair]) if item.name not in {"kind", "op"}]
+    needed = {wire.camel(item.name) for item in members if item.default is attrs.NOTHING}
+    taken = {wire.camel(item.name) for item in members if not may_only_be_null(item)}
     made(kind=kind, op=op, **{name: WHOLE[name] for name in needed})
     _, missing = refused(kind=kind, op=op)
     assert {fault.split(":")[0] for fault in missing} == {f"/{name}" for name in needed}
     code, foreign = refused(kind=kind, op=op, **WHOLE)
     assert code == "VALIDATION_FAILED"
-    assert set(foreign) == {
-        f"/{name}: is not for {op} of a {kind}" for name in WHOLE if name not in taken
+    assert {fault.split(":")[0] for fault in foreign} == {
+        f"/{name}" for name in WHOLE if name not in taken
     }
+
+
+def may_only_be_null(item):
+    return item.type == Unset | None
 
 
 def test_a_statement_rests_on_a_hundred_records_at_most():
@@ -212,26 +221,65 @@ def test_a_statement_rests_on_a_hundred_records_at_most():
 def test_all_but_a_verdict_on_a_subject_exists():
     ops = {"assert", "amend", "supersede", "retract", "verify", "erase"}
     pairs = {(kind, op) for kind in KIND_PREFIX for op in ops}
-    assert set(MEMBERS) == pairs - {("subject", "verify")}
+    assert set(ENTRIES) == pairs - {("subject", "verify")}
     assert refused(**{**JUDGES, "kind": "subject"}) == (
         "VALIDATION_FAILED",
-        ["/op: is not for a subject"],
+        ["/op: must be one of: assert, amend, supersede, retract, erase"],
     )
 
 
-def test_every_member_belongs_to_some_record():
-    taken = {name for each in MEMBERS.values() for name in (*each.required, *each.optional)}
-    assert {item.name for item in attrs.fields(Entry)} == taken | {"kind", "op"}
+SCHEMA = schema.json_schema(Entry, "input")
+
+
+def test_the_schema_takes_each_record_by_its_kind_and_what_it_does():
+    told_apart = SCHEMA["$defs"]["EntryInput"]["discriminator"]
+    assert told_apart["propertyName"] == "kind"
+    assert set(told_apart["mapping"]) == set(KIND_PREFIX)
+    for kind, op in ENTRIES:
+        wanted = entry_of(kind, op)
+        jsonschema.validate(wanted, SCHEMA)
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**wanted, "foo": 1}, SCHEMA)
+
+
+def entry_of(kind, op):
+    members = attrs.fields(ENTRIES[kind, op])
+    needed = [wire.camel(item.name) for item in members if item.default is attrs.NOTHING]
+    return {**{name: WHOLE[name] for name in needed if name in WHOLE}, "kind": kind, "op": op}
+
+
+@given(
+    pair=st.sampled_from(list(ENTRIES)),
+    left_out=st.sets(st.sampled_from([*WHOLE, "kind", "op"]), max_size=2),
+    added=st.sets(st.sampled_from(list(WHOLE)), max_size=2),
+)
+def test_what_the_schema_of_an_entry_admits_is_read_and_nothing_else(pair, left_out, added):
+    sent = {**{name: WHOLE[name] for name in added}, **entry_of(*pair)}
+    sent = {name: value for name, value in sent.items() if name not in left_out}
+    try:
+        wire.structure(Entry, sent)
+        is_read = True
+    except wire.WireError:
+        is_read = False
+    assert jsonschema.Draft202012Validator(SCHEMA).is_valid(sent) is is_read
 
 
 def test_missing_foreign_and_unfit_members_come_together():
-    code, faults = refused(
-        kind="claim", target=CLAIM, predicate="sameAs", value={"subject": 1}, evidence=[SEEN, SEEN]
-    )
+    members = {
+        "kind": "claim",
+        "target": CLAIM,
+        "predicate": "sameAs",
+        "value": {"subject": 1},
+        "evidence": [SEEN, SEEN],
+    }
+    code, faults = refused(**members)
     assert code == "VALIDATION_FAILED"
     assert faults == [
         "/subject: is required",
-        "/target: is not for assert of a claim",
+        "/target: must be null",
+    ]
+    del members["target"]
+    assert refused(**members, subject=SUBJECT)[1] == [
         "/value/subject: must be a string",
         "/evidence/1: is cited before",
     ]
@@ -256,7 +304,7 @@ UNFIT = [
     ),
     ({**JUDGES, "state": "verified"}, "/method: is required when it is verified"),
     ({**JUDGES, "state": "corroborated"}, "/evidence: must have at least 1 item"),
-    ({**JUDGES, "validFrom": "2026-01-04T18:30:00Z"}, "/validFrom: is not for verify"),
+    ({**JUDGES, "validFrom": "2026-01-04T18:30:00Z"}, "/validFrom: must be null"),
     ({**CLAIMS, "value": {"a/b": ["\ud800"]}}, "/value/a~1b/0: must not hold half"),
 ]
 
@@ -270,7 +318,7 @@ def test_what_a_member_means_is_checked(members, fault):
 
 
 def test_reasons_are_spelled_as_the_format_spells_them():
-    for reason in REASONS:
+    for reason in get_args(Why):
         assert made(kind="claim", op="retract", **ACTS, reason=reason).payload["reason"] == reason
 
 
@@ -351,7 +399,7 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_every_payload_reads_back_as_its_own_bytes(value):
-    kept, code = outcome(**FREE, value=value)
+    kept, code, _ = outcome(**FREE, value=value)
     assert code in {None, "VALIDATION_FAILED", "NUMBER_PRECISION"}
     if kept is not None:
         written = payload_bytes(kept.payload)
@@ -365,18 +413,19 @@ def test_a_batch_has_a_salt_for_each_and_all_faults_together():
     salts = [SALT, bytes(16)]
     kept = drafts([entry(**OPENS), entry(**CLAIMS)], author="a", salts=salts)
     assert [each.payload["salt"] for each in kept] == [SALTED["salt"], "A" * 22]
-    wrong = [entry(**CLAIMS), entry(**without(CLAIMS, "value")), entry(kind="subject", label="x")]
+    unfit = entry(**{**JUDGES, "state": "verified"})
     with pytest.raises(Problem) as caught:
-        drafts(wrong, author="a", salts=[SALT] * 3)
-    assert caught.value.detail == "/1/value: is required; /2/type: is required"
+        drafts([entry(**CLAIMS), unfit, unfit], author="a", salts=[SALT] * 3)
+    words = "method: is required when it is verified"
+    assert caught.value.detail == f"/1/{words}; /2/{words}"
 
 
 def test_a_batch_names_its_first_faults_and_counts_the_others():
-    wrong = [entry(kind="subject", label="x")] * 13
+    wrong = [entry(**{**JUDGES, "state": "verified"})] * 13
     with pytest.raises(Problem) as caught:
         drafts(wrong, author="a", salts=[SALT] * 13)
-    assert caught.value.detail.startswith("/0/type: is required; ")
-    assert caught.value.detail.endswith("/9/type: is required; and 3 more")
+    assert caught.value.detail.startswith("/0/method: is required when it is verified; ")
+    assert caught.value.detail.endswith("/9/method: is required when it is verified; and 3 more")
 
 
 def test_salts_have_128_bits():
@@ -389,21 +438,23 @@ def test_salts_have_128_bits():
 
 def test_shape_faults_come_together_before_anything_else():
     with pytest.raises(wire.WireError) as caught:
-        entry(kind="fact", confidence=101, evidence=["x"], state="unverified", foo=1, scheme="duns")
+        entry(**{**CLAIMS, "confidence": 101, "evidence": ["x"], "predicate": "", "foo": 1})
     assert [fault.where for fault in caught.value.faults] == [
-        "/kind",
-        "/scheme",
+        "/predicate",
         "/confidence",
         "/evidence/0",
-        "/state",
         "/foo",
     ]
+    assert refused(kind="fact", foo=1) == (
+        "VALIDATION_FAILED",
+        ["/kind: must be one of: subject, designator, observation, claim"],
+    )
+    assert refused(op="verify")[1] == ["/kind: is required"]
 
 
 def test_the_schema_describes_every_member():
-    for model in (Entry, SubjectEntry):
-        found = schema.json_schema(model, "input")["$defs"][f"{model.__name__}Input"]
-        assert [
-            name for name, item in found["properties"].items() if "description" not in item
-        ] == []
-        assert found["additionalProperties"] is False
+    opening = schema.json_schema(NewSubject, "input")["$defs"]
+    for name, found in {**SCHEMA["$defs"], **opening}.items():
+        properties = found.get("properties", {})
+        assert [member for member, item in properties.items() if "description" not in item] == []
+        assert found.get("additionalProperties", "oneOf" not in found) is False, name

@@ -118,8 +118,8 @@ STAMP = "must be an RFC 3339 timestamp with an offset, such as 2026-01-31T09:30:
         ("byName", [], "", "must be an object"),
         ("byName", {"a/b~c": 1}, "/a~1b~0c", "must be an object"),
         ("either", 1, "", "must be an object or a string"),
-        ("either", {"kind": "lie"}, "", "needs 'kind' as one of: claim, guess, sighting"),
-        ("either", {"kind": []}, "", "needs 'kind' as one of: claim, guess, sighting"),
+        ("either", {"kind": "lie"}, "/kind", "must be one of: claim, guess, sighting"),
+        ("either", {"kind": []}, "/kind", "must be one of: claim, guess, sighting"),
         ("either", {"kind": "sighting", "count": "1"}, "/count", "must be an integer"),
         ("box", {"data": "1"}, "/data", "must be an integer"),
         ("nothing", 0, "", "must be null"),
@@ -262,7 +262,7 @@ def test_a_tagged_class_may_carry_words_of_its_own() -> None:
     assert wire.structure(Turn, {"to": None}) == Turn()
     assert faults(Turn, {"to": "x", "then": {}}) == [
         ("/to", "must be an object or an array"),
-        ("/then", "needs 'side' as one of: left, right"),
+        ("/then/side", "is required"),
     ]
 
 

@@ -477,7 +477,9 @@ class World:
         entry = self.contract.described(operation)["requestBody"]["content"]["application/json"]
         several = entry.get("examples", {})
         shown = next((each["value"] for each in several.values()), None)
-        return self._about_known(entry["example"] if shown is None else shown, key)
+        body = entry["example"] if shown is None else shown
+        # The flat document shows the list where one thing would do as well.
+        return self._about_known(body[0] if isinstance(body, list) else body, key)
 
     def _about_known(self, value: Any, key: str) -> Any:
         if isinstance(value, dict):

@@ -8,7 +8,7 @@ import pytest
 from svc_core import problem
 from svc_core.ledger import reading, repository, timestamps
 from svc_core.ledger.append.append import append, stored_line
-from svc_core.ledger.append.input import Entry
+from svc_core.ledger.append.entries import ClaimAssertion, SubjectAssertion
 from svc_core.ledger.append.validation import drafts
 from svc_core.ledger.log.checkpoint import open_checkpoint
 from svc_core.ledger.log.note import VerifierKey
@@ -127,7 +127,9 @@ def test_a_kept_checkpoint_that_was_altered_is_a_fault(town, damage, code):
 
 
 def claim(subject, number=0):
-    return Entry("claim", subject=subject, predicate="motto", value=f"Number {number}")
+    return ClaimAssertion(
+        kind="claim", subject=subject, predicate="motto", value=f"Number {number}"
+    )
 
 
 def test_a_subject_that_is_full_takes_no_more(town):
@@ -182,7 +184,7 @@ class Behind:
 
 def test_an_append_that_another_overtook_is_a_conflict(town):
     town.subject()
-    opening = Entry("subject", type="topic", label="Ports")
+    opening = SubjectAssertion(kind="subject", type="topic", label="Ports")
     with pytest.raises(Problem) as refused:
         within(town, lambda ctx: append(attrs.evolve(ctx, tx=Behind(ctx.tx)), [opening]))
     assert refused.value.type is problem.RESOURCE_CONFLICT

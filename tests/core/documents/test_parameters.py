@@ -1,0 +1,95 @@
+"""What the schema of a parameter admits is read, and what is read its schema admits."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core.catalog import OPERATIONS
+from svc_core.inputs import Input, inputs
+from svc_core.instants import Interval
+from svc_core.openapi.operations import Writer
+from svc_core.operation import Operation
+from svc_core.problem import Problem
+from svc_core.reading import parse_query
+from svc_core.schema import Schemas
+from svc_core.wire import shapes
+
+WRITER = Writer("https://api.svc.test", Schemas())
+PARAMETERS = {
+    f"{operation.id} {item.name}": (operation, item)
+    for operation in OPERATIONS
+    for item in inputs(operation.request)
+    if item.place in {"query", "header"}
+}
+READ: dict[str, Callable[[str], Any]] = {
+    "integer": lambda text: int(text) if re.fullmatch("-?[0-9]+", text, re.ASCII) else text,
+    "boolean": lambda text: {"true": True, "false": False}.get(text, text),
+    "array": lambda text: text.split(",") if text else [],
+    "string": str,
+}
+
+
+def admitted(schema: Any, text: str) -> bool:
+    """Whether the text is of a value that the schema admits, as OpenAPI has them written."""
+    if any(character < " " or character == "\x7f" for character in text):
+        return False  # which no field and, by our word, no query holds
+    try:
+        jsonschema.validate(READ[schema["type"]](text), schema)
+    except jsonschema.ValidationError:
+        return False
+    return True
+
+
+def is_read(item: Input, text: str) -> bool:
+    try:
+        item.read(parse_query(f"{item.name}={quote(text)}").given[item.name])
+    except (ValueError, Problem):
+        return False
+    return True
+
+
+def texts(schema: Any) -> st.SearchStrategy[str]:
+    """Texts that the schema admits, nearly admits, or never heard of."""
+    found = [st.just(""), st.text(max_size=40), st.integers().map(str)]
+    for part in (schema, schema.get("items", {})):
+        found += [st.just(str(example)) for example in part.get("examples", ()) if example]
+        found += [st.sampled_from([str(word) for word in part.get("enum", [part.get("const")])])]
+        if "pattern" in part:
+            found.append(st.from_regex(part["pattern"], fullmatch=True))
+    one = st.one_of(found)
+    several = st.lists(one, min_size=2, max_size=3).map(",".join)
+    return one | several | one.map(lambda text: f" {text}") | one.map(lambda text: text[1:])
+
+
+@pytest.mark.parametrize(("operation", "item"), PARAMETERS.values(), ids=PARAMETERS)
+def test_the_schema_of_a_parameter_and_its_reader_agree(
+    operation: Operation[Any, Any], item: Input
+) -> None:
+    schema = WRITER.parameter(operation, item)["schema"]
+    # That a day exists, or that one comes after another, no expression says.
+    is_a_time = Interval in (item.annotation, *inner(item.annotation))
+
+    @given(texts(schema))
+    def agree(text: str) -> None:
+        if is_read(item, text):
+            assert admitted(schema, text)
+        elif not is_a_time:
+            assert not admitted(schema, text)
+
+    agree()
+
+
+def test_no_parameter_is_empty() -> None:
+    named = {name: WRITER.parameter(*found)["schema"] for name, found in PARAMETERS.items()}
+    assert [name for name, schema in named.items() if admitted(schema, "")] == []
+
+
+def inner(annotation: Any) -> tuple[Any, ...]:
+    plain, _ = shapes.split(annotation)
+    return getattr(plain, "__args__", ())
