@@ -23,7 +23,7 @@ import attrs
 
 from svc_core import catalog, events, wire
 from svc_core.ledger.append.append import append
-from svc_core.ledger.append.input import Entry
+from svc_core.ledger.append.entries import Entry
 from svc_core.operation import Actor, Context
 from svc_core.ports import Answer
 from svc_core.profiles.operations import CreateProfile, create_profile

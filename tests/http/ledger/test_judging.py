@@ -6,7 +6,7 @@ import pytest
 from svc_core import wire
 from svc_core.ledger.append import judging
 from svc_core.ledger.append.append import ahead, append
-from svc_core.ledger.append.input import Entry
+from svc_core.ledger.append.entries import Entry
 from svc_core.problem import Problem
 from svc_http.runtime.opening import service_of
 
