@@ -1,12 +1,13 @@
-"""Operations as endpoints: admit, prepare, run in one unit of work, answer.
+"""Operations as endpoints: admit, prepare, run, answer.
 
 The order is that of the pipeline: the gate judges first, so that a stranger learns nothing about
-inputs; then what needs no storage; then the body is read; then one unit of work does the rest.
+inputs; then what needs no storage; then the body is read; then one unit of work does the rest, or
+several of an operation's own.
 """
 
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import attrs
 
@@ -39,8 +40,6 @@ class Endpoint:
     """One operation under one runtime."""
 
     def __init__(self, operation: Operation[Any, Any], runtime: Runtime) -> None:
-        if operation.unit == "several":
-            raise AssertionError("a route runs in one unit of work")
         settings = runtime.settings
         declared = declaration(operation)
         self._operation = operation
@@ -187,6 +186,10 @@ class Endpoint:
             return await pipeline.perform(operation, prepared, context, case.site)
 
         store, tenant = runtime.storage, case.grant.tenant
+        if operation.unit == "several":
+            # Long work: one at a time of each kind for each tenant.
+            async with runtime.turns.take((tenant, self._id), problem.OVERLOADED):
+                return await unit(cast(Transaction, None))
         work = store.write if operation.writes else store.read
         if prepared.key is None:
             return await work(tenant, unit)
@@ -205,6 +208,7 @@ class Endpoint:
             aliases=case.site.aliases,
             if_match=if_match,
             host=runtime.host,
+            units=runtime.service if self._operation.unit == "several" else None,
         )
 
     def _deprecated(self, prepared: Prepared) -> tuple[Header, ...]:

@@ -17,13 +17,12 @@ from svc_core import etag, problem
 from svc_core.ledger import timestamps
 from svc_core.ledger.append.erasure import erase_content, may_erase
 from svc_core.ledger.append.input import Entry
-from svc_core.ledger.append.rules import Known, admit, check_new, cited
+from svc_core.ledger.append.rules import Known, admit, check_new, check_room, cited
 from svc_core.ledger.append.validation import SALT_BYTES, drafts
 from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.log.seal import Batch, TreeHead, seal_batch
 from svc_core.ledger.records import Draft, Record, decode
 from svc_core.ledger.repository import (
-    SUBJECT_RECORDS_MAX,
     Proofs,
     checkpoint_of,
     head_of,
@@ -147,7 +146,7 @@ class _Judge:
             Problem: it may not.
         """
         records = self._records(made)
-        self._check_room(record.subject)
+        check_room(made.op, self._counts[record.subject])
         # An assertion acts on nothing.
         judged = () if made.op == "assert" else records.values()
         standing = Standing.of(judged, record.subject)
@@ -176,14 +175,6 @@ class _Judge:
 
     def _known(self, id_: str) -> Record | None:
         return self._new.get(id_) or self._stored.get(id_)
-
-    def _check_room(self, subject: str) -> None:
-        if self._counts[subject] >= SUBJECT_RECORDS_MAX:
-            raise Problem(
-                problem.RESOURCE_CONFLICT,
-                f"/subject: it has {SUBJECT_RECORDS_MAX} records already",
-                resolution="Open another subject and append to that.",
-            )
 
     def _evidence(self, made: Draft) -> dict[str, Record]:
         known = {id_: self._known(id_) for id_ in cited(made)}

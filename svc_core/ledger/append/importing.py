@@ -21,7 +21,7 @@ from svc_core.ledger.append.erasure import erase_content, may_erase
 from svc_core.ledger.log import tree
 from svc_core.ledger.log.seal import TreeHead
 from svc_core.ledger.records import decode, split
-from svc_core.ledger.repository import SUBJECT_RECORDS_MAX, head_of
+from svc_core.ledger.repository import SUBJECT_LINES_MAX, head_of
 from svc_core.ledger.verify.anchors import gather
 from svc_core.ledger.verify.lines import NO_PAYLOAD
 from svc_core.ledger.verify.sweep import Sweep
@@ -178,11 +178,11 @@ class _Taking:
         many = [
             subject
             for subject, count in self._subjects.items()
-            if count + self._before.size > SUBJECT_RECORDS_MAX
+            if count + self._before.size > SUBJECT_LINES_MAX
         ]
         for subject, count in (await self._ctx.tx.ledger.counts_of(many)).items():
-            if count > SUBJECT_RECORDS_MAX:
-                raise _refused(f"{subject} has more than {SUBJECT_RECORDS_MAX} records")
+            if count > SUBJECT_LINES_MAX:
+                raise _refused(f"{subject} has more than {SUBJECT_LINES_MAX} records")
 
     async def _honour(self, target: str) -> None:
         stored = await self._ctx.tx.ledger.get(target)

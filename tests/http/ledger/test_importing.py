@@ -51,7 +51,7 @@ def imported(town, lines, verdict=None):
         ids, keys = town.house.ids, runtime.keyring
         context = Context(tx, town.house.clock(), ids, Actor(town.tenant), "", keys)
         context = attrs.evolve(context, host=runtime.host)
-        return await import_lines(context, [lines], verdict or verify(lines))
+        return await import_lines(context, [lines], verdict or verify(lines, unerased=True))
 
     return town.house.run(town.house.storage.write(town.tenant, unit))
 
@@ -75,7 +75,7 @@ def test_what_is_imported_is_exported_as_it_was_and_goes_on(town):
     assert (again.before, again.head, again.subjects) == (3, then.head, 0)
     assert town.export() == b"".join(line + b"\n" for line in log.lines)
     verdict = town.data("/verify")
-    assert (verdict["ok"], verdict["assurance"], verdict["ledger"]) == (True, "anchored", LEDGER)
+    assert (verdict["ok"], verdict["size"], verdict["ledger"]) == (True, 3, LEDGER)
     feed = town.house.ask("GET", "/api/v2/changes?types=subject", town.ann).json()["data"]
     assert [row["changeType"] for row in feed] == ["created", "updated"]
     town.claim(log.ids[0], {"city": "Zug"})
@@ -115,13 +115,13 @@ def test_an_import_that_is_refused_says_why_and_stores_nothing(town, monkeypatch
             "it has 3 records; one import takes 2.",
         )
         bounded.setattr(importing, "IMPORT_RECORDS_MAX", 3)
-        bounded.setattr(importing, "SUBJECT_RECORDS_MAX", 2)
+        bounded.setattr(importing, "SUBJECT_LINES_MAX", 2)
         assert refused(town, lines) == (
             "RESOURCE_CONFLICT",
             f"{log.ids[0]} has more than 2 records.",
         )
         assert town.export() == b""
-        bounded.setattr(importing, "SUBJECT_RECORDS_MAX", 3)
+        bounded.setattr(importing, "SUBJECT_LINES_MAX", 3)
         imported(town, lines)
     assert refused(town, Log(OTHER).lines) == (
         "RESOURCE_CONFLICT",
