@@ -35,6 +35,7 @@ from svc_core.result import Page
 from svc_http import app, system
 from svc_http.requests import respond
 from svc_http.requests.exchange import Exchange
+from svc_http.requests.load import Load
 from svc_http.requests.page_cache import PageCache
 from svc_http.settings import Settings
 from svc_http.storage import MemoryStorage
@@ -184,7 +185,7 @@ async def parts(store: Store) -> dict[str, Work]:
     made = service(store, entries=0, monotonic=lambda: 0.0)
     runtime, now = made.runtime, system.now()
     access = OperationAccess(scopes=LIST.scopes, auth=LIST.auth)
-    asked = Exchange(scope(store.may), receive, receive, 0)  # type: ignore[arg-type]
+    asked = Exchange(scope(store.may), receive, receive, 0, Load(1, str))  # type: ignore[arg-type]
     gate = runtime.gate
     grant = await gate.let_in(access, asked, gate.facts(asked), now)
     site = runtime.site(now)

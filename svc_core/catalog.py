@@ -14,7 +14,7 @@ from svc_core.ports import Collection
 from svc_core.reports import local_operations as reports_local
 from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
 from svc_core.resources.news import NEWS, NEWS_TEXTS, SOURCES, TOPIC_ACTIVITY
-from svc_core.resources.profile import DUE, PROFILES, SUBSCRIPTIONS
+from svc_core.resources.profile import DUE, LEAVING, PROFILES, SUBSCRIPTIONS
 from svc_core.resources.report import FACETS, REPORTS
 from svc_core.resources.webhook import (
     DELIVERIES,
@@ -56,6 +56,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     PROFILES,
     SUBSCRIPTIONS,
     DUE,
+    LEAVING,
     REPORTS,
     FACETS,
     AUDIO,

@@ -47,6 +47,7 @@ _RAW = attrgetter("raw")
 JSON = Representation("json", "application/json")
 NDJSON = Representation("ndjson", "application/x-ndjson")
 MARKDOWN = Representation("markdown", "text/markdown")
+HTML = Representation("html", "text/html")
 TEXT = Representation("text", "text/plain")
 UTF8_TEXT = f"{TEXT.media_type}; charset=utf-8"
 """What plain text is sent as: without a charset some readers would take it for Latin-1."""
@@ -129,7 +130,8 @@ class Context:
 
     `format` is the representation that was negotiated, `aliases` whether deprecated members are
     still given, `target` the row that a mutation is about, `if_match` the precondition of an
-    operation without such a row. An operation of several units has `units` and no transaction.
+    operation without such a row, `ahead` what its operation had read on a snapshot before. An
+    operation of several units has `units` and no transaction.
     """
 
     tx: Transaction
@@ -144,6 +146,7 @@ class Context:
     if_match: str | None = None
     host: Host = field(factory=Host)
     units: Units | None = None
+    ahead: Any = None
 
     @property
     def work(self) -> Units:
@@ -415,10 +418,15 @@ class Operation(Generic[Req, Res]):
     nothing else; without it the others are offered.
     A path may end in `{+name}`: the rest of the path with its slashes (RFC 6570, 3.2.3).
 
+    `ahead` says of a request what is to be read on a snapshot before its unit of work, so that no
+    other writer waits for that; what it read, or None, is `Context.ahead` then.
+
     `unit` says what it runs in: one unit of work that reads, one that writes, or several of its
     own. `svc GROUP VERB` runs it, and documents show it under the `tag` of its group; one without a
     verb is run by a command that stands by hand.
-    `columns` are the members of a row that a table shows, as paths with dots.
+    `columns` are the members of a row that a table shows, as paths with dots, those of most weight
+    first: a narrow terminal leaves out the last. `notes` are those that say what is wrong with a
+    row; they are told below it.
     A `local` one has no route: the control socket, the command line and the dashboard run it, for
     the operator and for those of its `roles`; its request class is its JSON object itself.
     One that is bound to the `system` works on what belongs to no tenant.
@@ -440,6 +448,7 @@ class Operation(Generic[Req, Res]):
     pool: Literal["account", "agent", "none"] = "account"
     media: tuple[Representation, ...] = (JSON,)
     live: str | None = None
+    ahead: Callable[[Req], Callable[[Context], Awaitable[Any]] | None] | None = None
     target: Target | None = None
     conditional: bool = False
     idempotency: Literal["required", "optional", "none"] = "none"
@@ -456,6 +465,7 @@ class Operation(Generic[Req, Res]):
     tag: str = field()
     verb: str = ""
     columns: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     local: bool = False
     roles: frozenset[str] = frozenset()
     unit: Literal["read", "write", "several"] = field()

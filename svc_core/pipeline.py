@@ -13,6 +13,7 @@ content is processed: a missing resource with `If-Match: *` is 404, a stale `If-
 invalid body is 412.
 """
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import attrs
@@ -28,7 +29,17 @@ from svc_core.reading import declaration as _declared
 from svc_core.result import Bare, Content, Created, Empty, Fields, One, Page, Redirect, Tag
 from svc_core.stream import Stream
 
-__all__ = ["MERGE_PATCH", "Call", "Prepared", "Reply", "Site", "perform", "prepare", "tag_of"]
+__all__ = [
+    "MERGE_PATCH",
+    "Call",
+    "Prepared",
+    "Reply",
+    "Site",
+    "ahead",
+    "perform",
+    "prepare",
+    "tag_of",
+]
 
 _NO_FIELDS: Fields = ()
 
@@ -47,7 +58,7 @@ class Reply:
     """A finished answer: its status, media type (None without a body), bytes and own headers.
 
     A `fleeting` one ages by itself and is made anew for every request. The body of one with a
-    `stream` is yet to come, from there. `failed` is what a `Page` says of itself.
+    `stream` is yet to come, from there. `failed` is what the result says of itself.
     """
 
     status: int
@@ -60,6 +71,21 @@ class Reply:
 
 
 # -- inside the transaction --------------------------------------------------------------------
+
+
+def ahead(
+    operation: Operation[Any, Any], prepared: Prepared
+) -> Callable[[Context], Awaitable[Any]] | None:
+    """What a host has to read for a request on a snapshot, as `Context.ahead`; None for nothing.
+
+    Whatever is wrong with the request is for `perform` to say.
+    """
+    if operation.ahead is None:
+        return None
+    try:
+        return operation.ahead(_request(operation, prepared, _json_body(operation, prepared)))
+    except Problem:
+        return None
 
 
 async def perform(
@@ -270,9 +296,10 @@ def _render_resource(
             body, media_type, fields = result.body, result.media_type, result.fields
         case _:
             raise AssertionError(f"{operation.id} returned {type(result).__name__}")
-    fleeting = isinstance(result, One) and result.fleeting
+    fleeting = isinstance(result, One | Content) and result.fleeting
+    failed = isinstance(result, One) and result.failed
     if result.tag is None:
-        return Reply(200, media_type, body, fields)
+        return Reply(200, media_type, body, fields, failed=failed)
     tag = tag_of(context, prepared.representation, result.tag)
     headers = (*fields, ("ETag", tag))
     if operation.method == "GET":

@@ -163,7 +163,8 @@ INVALID_API_KEY = ProblemType("INVALID_API_KEY", 401, "API key not recognised",
 API_KEY_REVOKED = ProblemType("API_KEY_REVOKED", 401, "API key revoked", "Use an active key.")
 API_KEY_EXPIRED = ProblemType("API_KEY_EXPIRED", 401, "API key expired", "Regenerate the key.")
 PAYMENT_REQUIRED = ProblemType("PAYMENT_REQUIRED", 402, "Payment required",
-    "Use an API key, or pay as PAYMENT-REQUIRED describes and retry with PAYMENT-SIGNATURE.")
+    "Send Authorization: Bearer <API_KEY>, or pay as PAYMENT-REQUIRED describes and retry with "
+    "PAYMENT-SIGNATURE.")
 PAYMENT_INVALID = ProblemType("PAYMENT_INVALID", 402, "Payment not accepted",
     "Sign a new payment for this resource and amount.")
 PAYMENT_REPLAYED = ProblemType("PAYMENT_REPLAYED", 402, "Payment already used",
@@ -213,6 +214,8 @@ TARGET_NOT_IN_FORCE = ProblemType("TARGET_NOT_IN_FORCE", 409, "Target is not in 
     "Read the subject again and target a record in force.")
 TRANSITION_NOT_ALLOWED = ProblemType("TRANSITION_NOT_ALLOWED", 409,
     "Verdict does not follow from the present state", "Give one of the verdicts named in detail.")
+LINK_EXPIRED = ProblemType("LINK_EXPIRED", 410, "The address has ended",
+    "Ask for a new one where it came from: svc reports open REPORT_ID.")
 WATERMARK_GONE = ProblemType("WATERMARK_GONE", 410, "Watermark no longer valid",
     "Resynchronise and start without a watermark.")
 PRECONDITION_FAILED = ProblemType("PRECONDITION_FAILED", 412, "Resource changed",
@@ -232,7 +235,7 @@ AGENT_RATE_LIMITED = _retryable("AGENT_RATE_LIMITED", 429, "Agent rate limit exc
 PAYMENT_RATE_LIMITED = _retryable("PAYMENT_RATE_LIMITED", 429, "Wallet or endpoint limit exceeded",
     _WAIT)
 AUTH_LOCKED = _retryable("AUTH_LOCKED", 429, "Authentication temporarily locked",
-    "Wait Retry-After seconds and use a valid key.")
+    "Wait Retry-After seconds and use a valid key, or have the operator run svc lockouts clear.")
 HEADERS_TOO_LARGE = ProblemType("HEADERS_TOO_LARGE", 431, "Header fields too large",
     "Send fewer or smaller header fields.")
 INTERNAL_ERROR = ProblemType("INTERNAL_ERROR", 500, "Internal error",

@@ -2,22 +2,27 @@
 
 Rule 1: a file has a row before it exists, with a time to look whether any row still needs it, so
         that no file is forgotten, whatever was interrupted.
-Rule 2: a file is kept or removed by whoever has its turn, one at a time among all processes of a
+Rule 2: the reports of a deleted profile go in short units of work, and are hidden at once.
+Rule 3: a file is kept or removed by whoever has its turn, one at a time among all processes of a
         store, and within that time: a row that names it is written in the first half of the turn,
         so that neither clocks nor commits that are minutes late harm the file.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from svc_core import ids
+from svc_core import ids, problem
 from svc_core.operation import Context
 from svc_core.ports import Document
+from svc_core.problem import Problem
 from svc_core.resources.audio import AUDIO, DOUBTS, SPEAKING, TURNS, Doubt, Turn
 from svc_core.resources.members import micros
-from svc_core.resources.report import FACETS, REPORTS
+from svc_core.resources.profile import LEAVING, Leaving
+from svc_core.resources.report import FACETS, REPORTS, ReportRow
 
-FORGET_AT_ONCE = 100  # rows read at a time while a profile's reports are removed
+FORGET_AT_ONCE: Final = 25
+"""Reports removed in one unit of work: about 20 ms, and 100 where each is as long as can be."""
 TURN: Final = timedelta(minutes=5)
 """How long a turn lasts whose worker was killed: far longer than keeping a file takes."""
 
@@ -68,17 +73,44 @@ async def forget_audio(ctx: Context, report_id: str) -> None:
 
 
 async def forget_reports(ctx: Context, profile_id: str) -> None:
-    """Remove every report of a profile, each with a tombstone in the change feed."""
-    while True:
-        found = await ctx.tx.documents.scan(
-            REPORTS, where={"profile_id": (profile_id,)}, limit=FORGET_AT_ONCE
-        )
-        for row in found.rows:
-            await ctx.remove(REPORTS, row.id)
-            await ctx.remove(FACETS, row.id)
-            await forget_audio(ctx, row.id)
-        if not found.more:
-            return
+    """Remove some reports of a profile that is gone, each with a tombstone in the change feed.
+
+    Where there are more, the profile is `LEAVING`, and this is to be done again; until then nobody
+    sees them.
+    """
+    found = await ctx.tx.documents.scan(
+        REPORTS, where={"profile_id": (profile_id,)}, limit=FORGET_AT_ONCE
+    )
+    for row in found.rows:
+        await ctx.remove(REPORTS, row.id)
+        await ctx.remove(FACETS, row.id)
+        await forget_audio(ctx, row.id)
+    if not found.more:
+        await ctx.tx.documents.delete(LEAVING, profile_id)
+    elif await ctx.find(LEAVING, profile_id) is None:
+        await ctx.save(LEAVING, profile_id, Leaving(profile_id, ctx.now))
+
+
+async def shown(ctx: Context, rows: Sequence[bytes]) -> tuple[bytes, ...]:
+    """Those of some reports whose profile is not gone."""
+    left = await ctx.tx.documents.scan(LEAVING, limit=1)
+    if not left.rows:
+        return tuple(rows)
+    owners = [REPORTS.decode(raw).profile_id for raw in rows]
+    gone = await ctx.tx.documents.get_many(LEAVING, list(dict.fromkeys(owners)))
+    return tuple(raw for raw, owner in zip(rows, owners, strict=True) if owner not in gone)
+
+
+async def load_report(ctx: Context, report_id: str) -> Document[ReportRow]:
+    """A report whose profile is not gone.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    document = await ctx.load(REPORTS, report_id)
+    if not await shown(ctx, (document.raw,)):
+        raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
+    return document
 
 
 def _id(name: str) -> str:

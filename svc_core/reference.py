@@ -1,14 +1,16 @@
-"""The reference pages, made from the catalogue: operations and problems as Markdown and HTML.
+"""What the reference pages say, made from the catalogue; operations and problems as Markdown.
 
 Rule: a page says what the declaration says and nothing else, so it cannot be out of date.
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from html import escape
-from typing import Any
+from typing import Any, Final
 
-from svc_core import problem, wire
+from attrs import frozen
+
+from svc_core import openapi, problem, wire
 from svc_core.constraints import IdOf
 from svc_core.inputs import Input, inputs
 from svc_core.openapi import failures
@@ -25,7 +27,7 @@ _ACCESS = {
     "bearer-or-x402": "API key or x402 payment",
     "public": "No key",
 }
-_REPEAT = {
+REPEAT: Mapping[bool, str] = {
     True: "The same request may be sent again, unchanged.",
     False: "Do this before you send the request again.",
 }
@@ -46,39 +48,93 @@ _TABLE = """\
 # -- operations --------------------------------------------------------------------------------
 
 
+@frozen
+class InputWords:
+    """What is told of one input; code stands between backticks."""
+
+    name: str
+    place: str
+    type: str
+    required: bool
+    default: str
+    meaning: str
+
+
+@frozen
+class OperationWords:
+    """What is told of one operation, on whatever page; code stands between backticks."""
+
+    id: str
+    method: str
+    address: str
+    summary: str
+    description: str
+    facts: tuple[str, ...]
+    inputs: tuple[InputWords, ...]
+    body: str | None
+    failures: tuple[ProblemType, ...]
+
+
+def by_tag(
+    operations: Iterable[Operation[Any, Any]],
+) -> tuple[tuple[str, tuple[OperationWords, ...]], ...]:
+    """What is told of all operations, grouped by tag in the order of the catalogue."""
+    groups: dict[str, list[OperationWords]] = {}
+    for operation in operations:
+        groups.setdefault(operation.tag, []).append(_words(operation))
+    return tuple((tag, tuple(told)) for tag, told in groups.items())
+
+
 def operations_page(operations: Iterable[Operation[Any, Any]]) -> str:
-    """The Markdown page of all operations, grouped by tag in the order of the catalogue."""
-    catalogue = tuple(operations)
+    """The Markdown page of all operations."""
     blocks = ["# Operations", "Every operation with its inputs, its answers and its failures."]
-    for tag in dict.fromkeys(operation.tag for operation in catalogue):
+    for tag, told in by_tag(operations):
         blocks.append(f"## {tag}")
-        for operation in catalogue:
-            if operation.tag == tag:
-                blocks += _operation(operation)
+        for words in told:
+            blocks += _operation(words)
     return "\n\n".join(blocks) + "\n"
 
 
-def _operation(operation: Operation[Any, Any]) -> Iterator[str]:
-    yield f"### {operation.summary}"
-    yield f"`{operation.method} {operation.address}` (`{operation.id}`)"
-    yield operation.description
-    yield "\n".join(_facts(operation))
-    declared = inputs(operation.request)
-    if declared:
-        yield "\n".join([_TABLE, *map(_input, declared)])
-    if "body" in operation.examples:
-        yield _fenced(wire.to_json(operation.examples["body"]))
+def _operation(words: OperationWords) -> Iterator[str]:
+    yield f"### {words.summary}"
+    yield f"`{words.method} {words.address}` (`{words.id}`)"
+    yield words.description
+    codes = ", ".join(f"[`{kind.code}`](problems.md#{kind.slug})" for kind in words.failures)
+    yield "\n".join(f"- {fact}" for fact in (*words.facts, f"Failures: {codes}"))
+    if words.inputs:
+        yield "\n".join([_TABLE, *map(_row, words.inputs)])
+    if words.body is not None:
+        yield f"```json\n{words.body}\n```"
+
+
+def _row(item: InputWords) -> str:
+    required = "yes" if item.required else "no"
+    cells = (f"`{item.name}`", item.place, item.type, required, item.default, item.meaning)
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _words(operation: Operation[Any, Any]) -> OperationWords:
+    sent = operation.examples.get("body")
+    return OperationWords(
+        id=operation.id,
+        method=operation.method,
+        address=operation.address,
+        summary=operation.summary,
+        description=operation.description,
+        facts=tuple(_facts(operation)),
+        inputs=tuple(map(_input, inputs(operation.request))),
+        body=None if sent is None else _indented(wire.to_json(sent)),
+        failures=tuple(failures(operation)),
+    )
 
 
 def _facts(operation: Operation[Any, Any]) -> Iterator[str]:
-    yield f"- Access: {_access(operation)}"
-    yield f"- Success: {operation.success}, {_media(operation)}"
+    yield f"Access: {_access(operation)}"
+    yield f"Success: {operation.success}, {_media(operation)}"
     if operation.idempotency != "none":
-        yield f"- `Idempotency-Key`: {operation.idempotency}"
+        yield f"`Idempotency-Key`: {operation.idempotency}"
     if operation.takes_if_match:
-        yield "- `If-Match`: honoured"
-    codes = ", ".join(f"[`{kind.code}`](problems.md#{kind.slug})" for kind in failures(operation))
-    yield f"- Failures: {codes}"
+        yield "`If-Match`: honoured"
 
 
 def _access(operation: Operation[Any, Any]) -> str:
@@ -98,18 +154,11 @@ def _media(operation: Operation[Any, Any]) -> str:
     return ", ".join(f"`{offer.media_type}`" for offer in operation.media)
 
 
-def _input(item: Input) -> str:
+def _input(item: Input) -> InputWords:
     schema = Schemas("").of(item.annotation, "input")
     default = "" if item.default is UNSET else f"`{json.dumps(wire.to_json(item.default))}`"
-    cells = (
-        f"`{item.name}`",
-        item.place,
-        _type(schema),
-        "yes" if item.required else "no",
-        default,
-        schema.get("description", item.doc),
-    )
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    meaning = str(schema.get("description", item.doc))
+    return InputWords(item.name, item.place, _type(schema), item.required, default, meaning)
 
 
 def _type(schema: Mapping[str, Any]) -> str:
@@ -128,6 +177,48 @@ def _kind(schema: Mapping[str, Any]) -> str:
     return str(schema.get("format", schema.get("type", "any JSON")))
 
 
+# -- deprecations ------------------------------------------------------------------------------
+
+_INSTEAD: Final = re.compile(r"Deprecated: (?:use )?`?([^`]+?)`?(?:\. .*|\.?)", re.DOTALL)
+
+
+@frozen
+class Deprecated:
+    """A name that should no longer be used, of what, and what to use in its place."""
+
+    name: str
+    place: str
+    instead: str
+
+
+def deprecated_inputs(operations: Iterable[Operation[Any, Any]]) -> tuple[Deprecated, ...]:
+    """The deprecated inputs of all operations."""
+    return tuple(
+        Deprecated(
+            item.name, f"{operation.method} {operation.address}", _instead(_input(item).meaning)
+        )
+        for operation in operations
+        for item in inputs(operation.request)
+        if operation.deprecated & {item.name, item.attribute}
+    )
+
+
+def deprecated_members(operations: Iterable[Operation[Any, Any]]) -> tuple[Deprecated, ...]:
+    """The deprecated members of what operations answer, by the schema that has them."""
+    described = openapi.document(tuple(operations), base_url=EXAMPLE_ORIGIN, flat=True)
+    return tuple(
+        Deprecated(name, place, _instead(member.get("description", "")))
+        for place, schema in described["components"]["schemas"].items()
+        for name, member in schema.get("properties", {}).items()
+        if member.get("deprecated")
+    )
+
+
+def _instead(text: str) -> str:
+    found = _INSTEAD.fullmatch(text)
+    return found[1] if found else ""
+
+
 # -- problems ----------------------------------------------------------------------------------
 
 
@@ -143,53 +234,20 @@ def problems_page() -> str:
             f'<a id="{kind.slug}"></a>',
             f"## {kind.code}",
             f"{kind.status} · {kind.title}. {kind.resolution}",
-            _REPEAT[kind.retryable],
-            _fenced(_body(kind, EXAMPLE_ORIGIN)),
+            REPEAT[kind.retryable],
+            f"```json\n{example(kind)}\n```",
         ]
     return "\n\n".join(blocks) + "\n"
 
 
-def html_page(title: str, main: str) -> str:
-    """A whole HTML page around `main`. It needs one style sheet and no script."""
-    return f"""\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)}</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/static/page.css">
-</head>
-<body>
-<main>
-{main}
-</main>
-</body>
-</html>
-"""
-
-
-def problem_page(kind: ProblemType, *, base_url: str = EXAMPLE_ORIGIN) -> str:
-    """The HTML page at the `type` address of a problem."""
-    example = json.dumps(_body(kind, base_url), indent=2, ensure_ascii=False)
-    main = f"""\
-<h1>{escape(kind.title)}</h1>
-<dl>
-<dt>Code</dt><dd><code>{kind.code}</code></dd>
-<dt>Status</dt><dd>{kind.status}</dd>
-</dl>
-<h2>What to do</h2>
-<p>{escape(kind.resolution)}</p>
-<p>{_REPEAT[kind.retryable]}</p>
-<h2>Example</h2>
-<pre><code>{escape(example)}</code></pre>"""
-    return html_page(f"{kind.title} · {kind.code}", main)
+def example(kind: ProblemType, *, base_url: str = EXAMPLE_ORIGIN) -> str:
+    """The body of a problem of this type as its page shows it."""
+    return _indented(_body(kind, base_url))
 
 
 def _body(kind: ProblemType, base_url: str) -> Any:
     return json.loads(problem.body(Problem(kind), base_url=base_url, request_id=EXAMPLE_REQUEST_ID))
 
 
-def _fenced(value: Any) -> str:
-    return f"```json\n{json.dumps(value, indent=2, ensure_ascii=False)}\n```"
+def _indented(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)

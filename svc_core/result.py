@@ -23,12 +23,14 @@ Fields = tuple[tuple[str, str], ...]
 class One(Generic[T]):
     """A single resource under `data`. `tag` is what its ETag is made of; None gives no ETag.
 
-    A `fleeting` one ages by itself and is never kept: it holds an address that ends.
+    A `fleeting` one ages by itself and is never kept: it holds an address that ends. `failed` says
+    that part of what was asked for failed: a command then ends as one that was refused.
     """
 
     raw: bytes
     tag: Tag | None = None
     fleeting: bool = False
+    failed: bool = False
 
 
 @frozen
@@ -52,8 +54,8 @@ class Created(Generic[T]):
 class Page(Generic[T]):
     """A page of rows in wire bytes; `meta` holds members beside `pageCount` and `page`.
 
-    `next_parameter` is the query parameter that takes `next_cursor` to continue. `failed` says that
-    what was asked for came to nothing, row by row: a command then ends as one that was refused.
+    `next_parameter` is the query parameter that takes `next_cursor` to continue. `failed` is
+    as for `One`.
     """
 
     rows: tuple[bytes, ...]
@@ -78,9 +80,13 @@ class Redirect:
 
 @frozen
 class Content:
-    """A representation of its own (Markdown, plain text): its media type and bytes."""
+    """A representation of its own (Markdown, plain text, HTML): its media type and bytes.
+
+    A `fleeting` one ages by itself, as `One` does.
+    """
 
     media_type: str
     body: bytes
     tag: Tag | None = None
     fields: Fields = ()
+    fleeting: bool = False

@@ -26,7 +26,7 @@ from svc_http.media.pages import MediaPages
 from svc_http.media.places import media_of
 from svc_http.media.port import Media
 from svc_http.providers.speech import Speech
-from svc_http.requests import adapter
+from svc_http.requests import adapter, report_pages
 from svc_http.requests.dispatcher import Dispatcher
 from svc_http.requests.edge import Edge
 from svc_http.requests.pages import Pages
@@ -51,6 +51,7 @@ class Service(Starlette):
         resources = [
             *adapter.resources(operations, runtime),
             *Pages(operations, runtime).resources(),
+            *report_pages.resources(runtime),
         ]
         if runtime.media is not None:
             resources += MediaPages(runtime, runtime.media).resources()
@@ -59,8 +60,13 @@ class Service(Starlette):
         self.edge = Edge(self.router.app, runtime)
         runtime.metrics.gauge(
             "svc_requests_in_flight",
-            "Requests being worked on, this one included.",
-            lambda: self.edge.in_flight,
+            "Requests being worked on, this one included; not those that wait for their client.",
+            lambda: runtime.load.in_flight,
+        )
+        runtime.metrics.gauge(
+            "svc_requests_open",
+            "Requests that have come and not ended, streams and slow clients included.",
+            lambda: self.edge.under_way,
         )
         runtime.metrics.gauge(
             "svc_counters_up",

@@ -58,6 +58,9 @@ WORKERS = ("ingest", "schedule", "deliver", "speak", "automations")
 PROCESSES_MAX = 64
 """More of them than any machine has processors to give."""
 
+CONNECTIONS_MAX = 900
+"""Most systems let a process open 1,024 files; the rest is for those beside the connections."""
+
 _MIB = 1024 * 1024
 
 
@@ -136,7 +139,11 @@ class Settings:
         "The plan table: `default`, or `key-guide` with the numbers of the key guide.",
         read=choice(*plans.PRESETS),
     )
-    rate_limits: bool = _setting(True, "false", "Whether requests are counted and limited by plan.")
+    rate_limits: bool = _setting(
+        True,
+        "false",
+        "Whether requests are limited by plan, and addresses locked out that send unknown keys.",
+    )
     counters: str | None = _setting(
         None,
         "redis://127.0.0.1:6379/0",
@@ -205,13 +212,14 @@ class Settings:
         None,
         payments.BASE_SEPOLIA.id,
         "The network that payments are asked on. Default: real money, `eip155:8453`, in "
-        "production once `x402_pay_to` is set; test money, `eip155:84532`, otherwise.",
+        "production; test money, `eip155:84532`, otherwise.",
     )
     x402_pay_to: str | None = _setting(
         None,
         "0x52908400098527886E0F7030069857D2E4169EE7",
-        "The address that payments go to. Default: one to which nobody has the key. Payments "
-        "are asked for but not yet settled.",
+        "The address that payments go to. Default: no payments, a request without a key gets 401. "
+        "The demo asks for payments to an address to which nobody has the key. Payments are asked "
+        "for but not yet settled.",
         read=evm_address,
     )
     speech: Literal["none", "espeak", "command"] = _setting(
@@ -255,8 +263,17 @@ class Settings:
     in_flight_max: int = _setting(
         200,
         "200",
-        "How many requests are worked on at once; more get 503 OVERLOADED.",
+        "How many requests are worked on at once; more get 503 OVERLOADED. Those that wait for "
+        "their client, to send a body or to read an answer, do not count.",
         read=integer(1, 100_000),
+    )
+    connections_max: int = _setting(
+        CONNECTIONS_MAX,
+        "4000",
+        "How many connections are open at once in each process, half of them such as a key was "
+        "used over. For one more the oldest is closed of the address that has the most. Fewer "
+        "where the system allows the process fewer files.",
+        read=integer(2, 100_000),
     )
     graceful_seconds: int = _setting(
         5,
@@ -267,7 +284,18 @@ class Settings:
     request_log: Literal["all", "errors", "off"] = _setting(
         "all",
         "errors",
-        "Which requests leave a JSON line on stderr; `errors` are those of status 500 and above.",
+        "Which requests leave a JSON line in the log; `errors` are those of status 500 and above.",
+    )
+    log_level: Literal["info", "warning", "error"] = _setting(
+        "info",
+        "warning",
+        "The least that is logged: requests are `info`, those of status 500 and above `error`. The "
+        "demo logs `warning` at a terminal.",
+    )
+    log_file: str | None = _setting(
+        None,
+        "/var/log/svc.log",
+        "The file that the log is appended to; it may be moved away at any time. Default: stderr.",
     )
     workers: tuple[str, ...] = _setting(
         ("all",),
@@ -288,7 +316,7 @@ class Settings:
     def __attrs_post_init__(self) -> None:
         if self.sunset_at is not None and self.sunset_at < self.deprecated_at:
             raise _refused("sunset_at", "is before deprecated_at")
-        if self.payment_network == payments.BASE.id and self.x402_pay_to is None:
+        if self.x402_network == payments.BASE.id and self.x402_pay_to is None:
             raise _refused("x402_pay_to", "is missing, and x402_network takes real money")
         if self.speech == "command" and self.speech_command is None:
             raise _refused("speech_command", "is missing, and speech is command")
@@ -306,10 +334,8 @@ class Settings:
     @property
     def payment_network(self) -> str:
         """The network that payments are asked on."""
-        if self.x402_network is not None:
-            return self.x402_network
-        real = self.env == "production" and self.x402_pay_to is not None
-        return (payments.BASE if real else payments.BASE_SEPOLIA).id
+        usual = payments.BASE if self.env == "production" else payments.BASE_SEPOLIA
+        return self.x402_network or usual.id
 
     @property
     def dsn(self) -> str | None:

@@ -1,4 +1,12 @@
-"""What holds for every test: the time that an example takes is no promise of ours."""
+"""What holds for every test: the time that an example takes is no promise of ours.
+
+A test that is marked `needs` is left out where that is missing: a program, a package beyond the
+extra `dev`, or the documents that `SVC_REAL_DATA` names. The first lines say so.
+"""
+
+import os
+import shutil
+from importlib.util import find_spec
 
 import pytest
 from coverage import Coverage
@@ -7,6 +15,9 @@ from hypothesis import HealthCheck, settings
 from tests.backends import BACKEND, NAMES
 from tests.postgres import PostgresServer
 
+NEEDS = ("SVC_REAL_DATA", "curl", "jq", "node", "openapi_python_client", "sha256sum")
+"""What a machine may lack that has all of the extra `dev`."""
+
 settings.register_profile("svc", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("svc")
 
@@ -14,6 +25,30 @@ settings.load_profile("svc")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Tests that need a store, and do not say which, take the one that is named here."""
     parser.addoption("--backend", choices=NAMES, default="memory", help="where the server stores")
+
+
+def _needed(item: pytest.Item) -> set[str]:
+    named = {name for mark in item.iter_markers("needs") for name in mark.args}
+    has_real = "real_documents" in getattr(item, "fixturenames", ())
+    return named | {"SVC_REAL_DATA"} if has_real else named
+
+
+def _is_missing(name: str) -> bool:
+    there = os.environ.get(name)  # noqa: TID251 - what the tests are given
+    return not (there or shutil.which(name) or find_spec(name))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    missing = {name for item in items for name in _needed(item) if _is_missing(name)}
+    left_out = [item for item in items if _needed(item) & missing]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if not _needed(item) & missing]
+
+
+def pytest_report_header() -> str:
+    """What is missing here, of all that some test needs."""
+    missing = ", ".join(name for name in NEEDS if _is_missing(name))
+    return f"left out: what needs {missing}" if missing else ""
 
 
 def pytest_configure(config: pytest.Config) -> None:

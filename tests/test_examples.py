@@ -8,7 +8,6 @@ from pathlib import Path
 from types import ModuleType
 
 import httpx2
-import pytest
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
@@ -65,7 +64,6 @@ def test_the_property_tests_pass() -> None:
 
 
 def test_fastapi_serves_the_mounted_service() -> None:
-    pytest.importorskip("fastapi", reason="FastAPI is a host's choice and is not installed")
     example = _example("fastapi_embed")
 
     async def visit() -> None:
@@ -92,7 +90,6 @@ def test_fastapi_serves_the_mounted_service() -> None:
 
 
 def test_django_serves_the_operations() -> None:
-    pytest.importorskip("django", reason="Django is a host's choice and is not installed")
     done = _run("-W", "error", "-c", _DJANGO_VISIT)
 
     assert done.returncode == 0, done.stderr[-2_000:]

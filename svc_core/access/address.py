@@ -28,6 +28,9 @@ TEXT_MAX = 64
 
 EVERYONE = "*"
 
+SUBSCRIBER_BITS = 64
+"""The bits of an IPv6 address that tell subscribers apart: each chooses the rest at will."""
+
 _NAMED: dict[str, tuple[str, ...]] = {
     "loopback": ("127.0.0.0/8", "::1/128"),
     "private": (
@@ -57,6 +60,19 @@ def normalise(text: str) -> str:
     Raises: ValueError for anything but one address (networks, ports, leading zeros, names).
     """
     return _certain(text).text
+
+
+@lru_cache(maxsize=8_192)
+def block(text: str) -> str:
+    """The addresses that one party has, as far as one of them tells: an IPv6 subscriber has a /64
+    at least (RFC 6177), and counts as one. What is no address stands for itself."""
+    try:
+        address = _read(text)
+    except ValueError:
+        return text
+    if isinstance(address, IPv4Address):
+        return str(address)
+    return str(IPv6Network((address, SUBSCRIBER_BITS), strict=False))
 
 
 class ClientAddress(NamedTuple):

@@ -58,6 +58,7 @@ WORKSPACES: Collection[Workspace] = Collection(
     prefix="wsp",
     order=lambda workspace: micros(workspace.created_at),
     scope="system",
+    keys={"name": lambda workspace: workspace.name},
 )
 
 USERS: Collection[User] = Collection(

@@ -34,6 +34,7 @@ from svc_core.ports import Collection, Position, T, Transaction
 from svc_core.problem import Problem
 from svc_core.result import One, Page
 
+CHOICES_TOLD = 10  # workspaces named to whoever has to say which one
 PAGE_ROWS = 1_000  # read at a time: most installations have fewer rows altogether
 
 
@@ -325,18 +326,28 @@ async def find_workspace(ctx: Context, given: str | None) -> Workspace:
     Raises:
         Problem: NOT_FOUND, or VALIDATION_FAILED when there are several to choose from.
     """
-    known = await list_workspaces(ctx)
-    named = [one for one in known if given in (None, one.id, one.name)]
+    found = await ctx.tx.documents.scan(
+        WORKSPACES, where=None if given is None else {"name": (given,)}, limit=CHOICES_TOLD
+    )
+    named = [WORKSPACES.decode(row.raw) for row in found.rows]
+    meant = await ctx.find_many(WORKSPACES, () if given is None else (given,))
+    named += [one for one in meant.values() if one not in named]
     if len(named) == 1:
         return named[0]
     if named:
-        shown = ", ".join(f"{one.id} ({one.name})" for one in named[:10])
+        shown = ", ".join(f"{one.id} ({one.name})" for one in named)
         raise Problem(problem.VALIDATION_FAILED, f"/workspace: say which one: {shown}")
-    if known:
+    if given is not None and await _some_workspaces(ctx):
         detail = f"There is no workspace {given!r}; see: svc workspaces list"
     else:
         detail = "There is no workspace yet; make one: svc workspaces create --name NAME"
     raise Problem(problem.NOT_FOUND, detail)
+
+
+async def _some_workspaces(ctx: Context) -> list[Workspace]:
+    """The two newest: whether there is none, one, or a choice."""
+    found = await ctx.tx.documents.scan(WORKSPACES, limit=2)
+    return [WORKSPACES.decode(row.raw) for row in found.rows]
 
 
 async def acting(ctx: Context, account: str | None, author: str | None) -> Actor:
@@ -581,7 +592,7 @@ async def _person(ctx: Context, request: CreateKey) -> str:
 
 async def _home(ctx: Context, request: CreateKey) -> Workspace:
     """The workspace of a new key: the one that is named, the only one, or one made on its plan."""
-    known = await list_workspaces(ctx)
+    known = await _some_workspaces(ctx)
     if request.workspace is not None or (known and request.plan is None):
         home = await find_workspace(ctx, request.workspace)
         if request.plan not in (None, home.plan):
@@ -591,7 +602,8 @@ async def _home(ctx: Context, request: CreateKey) -> Workspace:
     if len(known) == 1 and known[0].plan == request.plan:
         return known[0]
     name = request.plan if known and request.plan is not None else DEFAULT_NAME
-    same = [one for one in known if (one.name, one.plan) == (name, request.plan)]
+    named = await _every(ctx, WORKSPACES, {"name": (name,)})
+    same = [one for one in named if one.plan == request.plan]
     if same:
         return same[0]
     plans = ctx.borrow(PlanTable)
@@ -706,7 +718,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "List the keys, newest first, without their secrets",
         _list_keys,
         unit="read",
-        columns=("id", "name", "prefix", "status", "plan", "workspaceId", "expiresAt"),
+        columns=("id", "name", "status", "plan", "prefix", "expiresAt", "workspaceId"),
     ),
     _local(
         "getKey",

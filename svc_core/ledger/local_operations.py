@@ -1,14 +1,13 @@
 """The operations on a workspace's ledger without a route: what only its keeper does.
 
 Rule 1: with marks, an append that is repeated finds what it appended before, and says so.
-Rule 2: an import is verified strictly before anything is stored; all of it is stored, or nothing.
-        While it is, no other write gets through.
+Rule 2: an import is verified strictly before anything is stored, and stored in short parts, between
+        which others write. One that is cut off goes on when it is done again.
 """
 
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from itertools import takewhile
 from typing import Annotated, Any, Protocol
 
@@ -19,8 +18,8 @@ from svc_core import problem, wire
 from svc_core.constraints import Arg, Doc, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 from svc_core.host import Tell
 from svc_core.ledger import operations, verifying
-from svc_core.ledger.append.append import append
-from svc_core.ledger.append.importing import Imported, import_lines
+from svc_core.ledger.append.append import ahead, append
+from svc_core.ledger.append.importing import import_lines
 from svc_core.ledger.append.input import Entry, SubjectId
 from svc_core.ledger.append.validation import drafts, repeatable_salt
 from svc_core.ledger.log.note import to_base64
@@ -317,7 +316,7 @@ async def import_ledger(ctx: Context, request: ImportLedger) -> One[ImportedLedg
         verified = files.blocks(request.path, "MiB verified", work.tell)
         verdict = await work.aside(lambda: _verified(verified))
         stored = files.blocks(request.path, "MiB stored", work.tell)
-        done = await work.write(tenant, partial(_take, stored, verdict))
+        done = await import_lines(work, tenant, lambda: chunks(stored()), verdict)
     except UnreadableExport as unreadable:
         raise Problem(problem.VALIDATION_FAILED, f"/path: {unreadable}") from unreadable
     told = ImportedLedger(
@@ -348,10 +347,6 @@ def _verified(blocks: Callable[[], Iterator[bytes]]) -> Verdict:
             "See: svc ledger verify FILE",
         )
     return verdict
-
-
-async def _take(blocks: Callable[[], Iterator[bytes]], verdict: Verdict, ctx: Context) -> Imported:
-    return await import_lines(ctx, chunks(blocks()), verdict)
 
 
 async def _holders(ctx: Context, ledger: str) -> tuple[str, ...]:
@@ -408,7 +403,14 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         ),
     ),
     _local("readLines", "ledger", "Read sealed lines", read_lines, unit="read"),
-    _local("appendEntries", "ledger", "Append entries, safe to repeat", append_entries, exact=True),
+    _local(
+        "appendEntries",
+        "ledger",
+        "Append entries, safe to repeat",
+        append_entries,
+        ahead=lambda request: ahead(request.entries),
+        exact=True,
+    ),
     _local(  # from a file of the host, so nobody else's
         "importLedger",
         "ledger",

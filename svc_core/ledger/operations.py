@@ -10,7 +10,7 @@ from attrs import frozen
 from svc_core import problem, wire
 from svc_core.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 from svc_core.ledger import reading, timestamps, verifying
-from svc_core.ledger.append.append import Appended, address_of, append
+from svc_core.ledger.append.append import Appended, address_of, ahead, append
 from svc_core.ledger.append.erasure import without_erased
 from svc_core.ledger.append.input import (
     MEMBERS,
@@ -243,6 +243,10 @@ async def open_subject(ctx: Context, request: OpenSubject) -> Created[LedgerReco
     """Open a subject."""
     appended = await append(ctx, [request.body.entry()], is_batch=False)
     return _created(appended, address_of(appended.records[0].id))
+
+
+def _ahead(request: AppendRecords) -> Any:
+    return ahead([request.body] if isinstance(request.body, Entry) else request.body)
 
 
 async def append_records(ctx: Context, request: AppendRecords) -> Created[Any]:
@@ -649,6 +653,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         request=AppendRecords,
         response=Created[LedgerRecord] | Created[tuple[LedgerRecord, ...]],
         run=append_records,
+        ahead=_ahead,
         fails=(*_APPENDING, *_JUDGING),
         examples={"body": APPENDS["claim"], "bodies": APPENDS},
     ),

@@ -189,15 +189,17 @@ async def records_of(ctx: Context, subject: str, *, size: int | None = None) -> 
 
 
 async def lines_of(
-    ctx: Context, subjects: Iterable[str], *, size: int | None = None
+    ctx: Context, subjects: Iterable[str], *, start: int = 0, size: int | None = None
 ) -> AsyncIterator[tuple[str, tuple[bytes, ...]]]:
-    """The lines about each of the subjects that has any, among the first `size`, oldest first.
+    """The lines about each of the subjects that has any, from number `start` up to `size`.
 
-    No more are held at a time than one subject may have.
+    Those of one subject come oldest first. No more are held at a time than one may have.
     """
     rest = list(dict.fromkeys(subjects))
     while rest:
-        read = await ctx.tx.ledger.of_subjects(rest, size=size, limit=SUBJECT_LINES_MAX)
+        read = await ctx.tx.ledger.of_subjects(
+            rest, start=start, size=size, limit=SUBJECT_LINES_MAX
+        )
         found: dict[str, list[bytes]] = {}
         for subject, line in read:
             found.setdefault(subject, []).append(line)

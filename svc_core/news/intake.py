@@ -1,8 +1,10 @@
 """How a document comes into the store: what the fetcher and the command line ask of the core.
 
 Rule 1: a source is added once, by its location; adding it again changes only what is said anew.
-Rule 2: one document is one unit of work: its items, their words, the activity of its topics and
-        the health of its source are written together or not at all.
+Rule 2: a document is written in parts, each a short unit of work: some items with their words and
+        the activity of their topics. Its source is `partial` from the first of them on; the last
+        one says how the run went and what the document is known by. What was cut off before that
+        is read again, and goes on with what is not stored yet.
 Rule 3: what costs time (reading, judging, making the records) is done before that unit begins,
         so that other writers wait for the writing alone.
 Rule 4: a source is claimed before it is read, so that two workers do not read it at once. One that
@@ -171,11 +173,16 @@ async def list_sources(ctx: Context, *, limit: int) -> tuple[Source, ...]:
 
 @frozen
 class Taken:
-    """What one document brought."""
+    """What one document brought, or a part of it."""
 
-    created: int
-    updated: int
-    unchanged: int
+    created: int = 0
+    updated: int = 0
+    unchanged: int = 0
+
+    def __add__(self, more: "Taken") -> "Taken":
+        """What both brought."""
+        mine, theirs = attrs.astuple(self), attrs.astuple(more)
+        return Taken(*map(sum, zip(mine, theirs, strict=True)))
 
 
 async def take_in(
@@ -185,7 +192,7 @@ async def take_in(
     news: Collection[NewsItem] = NEWS,
     texts: Collection[NewsText] = NEWS_TEXTS,
 ) -> Taken:
-    """Write the rows of one document, all or none; repeated rows write nothing.
+    """Write rows, all or none; repeated ones write nothing.
 
     `news` and `texts` are the collections, or forms of them that know the records already.
     """
@@ -274,6 +281,11 @@ class Batch:
     news: Collection[NewsItem]
     texts: Collection[NewsText]
 
+    def cut(self, count: int) -> tuple["Batch", "Batch"]:
+        """The first so many rows, and those after them."""
+        first, rest = self.rows[:count], self.rows[count:]
+        return Batch(first, self.news, self.texts), Batch(rest, self.news, self.texts)
+
 
 def prepared(rows: Sequence[rules.Incoming]) -> Batch:
     """The rows with everything done that can be done before the transaction."""
@@ -284,25 +296,43 @@ def prepared(rows: Sequence[rules.Incoming]) -> Batch:
     )
 
 
-async def take_document(
-    ctx: Context, id_: str, parsed: ParsedFeed, batch: Batch, copy: Copy
-) -> Taken | None:
-    """Write what a document brought and how its source is doing; None when it was removed.
+async def take_part(ctx: Context, id_: str, batch: Batch) -> Taken | None:
+    """Write rows of a document that has more; None when its source was removed."""
+    stored = await ctx.find(SOURCES, id_)
+    if stored is None:
+        return None
+    begun = rules.begun(stored)
+    if begun != stored:
+        await save_source(ctx, begun)
+    return await take_in(ctx, batch.rows, news=batch.news, texts=batch.texts)
 
-    `batch` holds those items of `parsed` that are not stored as they are.
+
+async def take_document(
+    ctx: Context,
+    id_: str,
+    parsed: ParsedFeed,
+    batch: Batch,
+    copy: Copy,
+    *,
+    before: Taken = Taken(),
+) -> Taken | None:
+    """Write the last rows of a document and how its source is doing; None when it was removed.
+
+    `batch` holds those items of `parsed` that are not stored as they are; `before` is what the
+    parts before it brought. The answer is what all of the document brought.
     """
     stored = await ctx.find(SOURCES, id_)
     if stored is None:
         return None
-    taken = await take_in(ctx, batch.rows, news=batch.news, texts=batch.texts)
+    taken = before + await take_in(ctx, batch.rows, news=batch.news, texts=batch.texts)
+    written = taken.created + taken.updated
     source = attrs.evolve(rules.described(stored, parsed), **attrs.asdict(copy))
     after = rules.succeeded(
         source,
         ctx.now,
         taken=len(parsed.items),
         rejections=parsed.rejections,
-        new=taken.created + taken.updated > 0,
+        new=written > 0,
     )
     await save_source(ctx, after)
-    known = len(parsed.items) - len(batch.rows) + taken.unchanged
-    return attrs.evolve(taken, unchanged=known)
+    return attrs.evolve(taken, unchanged=len(parsed.items) - written)

@@ -125,6 +125,11 @@ def described(source: Source, parsed: ParsedFeed) -> Source:
     )
 
 
+def begun(source: Source) -> Source:
+    """While a document is written in parts, and after one that was never finished."""
+    return attrs.evolve(source, health=attrs.evolve(source.health, status="partial"))
+
+
 def succeeded(
     source: Source, now: datetime, *, taken: int, rejections: Sequence[Rejection], new: bool
 ) -> Source:

@@ -3,10 +3,11 @@
 A source is one location, a file or an http(s) address. What reads it is the host's.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import partial
 from typing import Annotated, Any, Literal, Protocol
 
+import attrs
 from attrs import frozen
 
 from svc_core import problem, wire
@@ -18,14 +19,14 @@ from svc_core.operation import Context, Operation, local
 from svc_core.ports import SYSTEM
 from svc_core.problem import Problem, describe
 from svc_core.resources.members import SourceId
-from svc_core.resources.news import Source
+from svc_core.resources.news import SOURCES, Source
 from svc_core.result import One, Page
 from svc_core.wire import Fault
 
 SOURCES_MAX = 10_000
 """Sources of one installation: as many files as one folder may hold."""
 
-BATCH_SOURCES = 500  # in one unit of work: some hundredths of a second
+BATCH_SOURCES = 100  # in one unit of work: some hundredths of a second
 
 LOCATIONS_MAX = 1_000  # what a shell's argument list carries without trouble
 
@@ -87,6 +88,7 @@ class AddSources:
         Doc("How often it is read."),
     ] = None
     pull: Annotated[bool, Doc("Read them at once.")] = True
+    keep: Annotated[bool, Doc("Keep also new ones that cannot be read, to try again.")] = False
 
 
 @frozen
@@ -107,6 +109,13 @@ class RemoveSources:
 @frozen
 class ListSources:
     """Every source there is."""
+
+
+@frozen
+class AddedSource(Source):
+    """A source after it was added; one that is not kept could not be read and is forgotten."""
+
+    kept: bool = True
 
 
 @frozen
@@ -147,8 +156,10 @@ class RemovedSource:
 # -- use cases ---------------------------------------------------------------------------------
 
 
-async def add_sources(ctx: Context, request: AddSources) -> Page[Source]:
+async def add_sources(ctx: Context, request: AddSources) -> Page[AddedSource]:
     """The sources, new or changed, read at once unless that is not wanted.
+
+    A new one that cannot be read is forgotten again, unless it is to be kept.
 
     Raises:
         Problem: VALIDATION_FAILED, before any of them is written.
@@ -164,19 +175,33 @@ async def add_sources(ctx: Context, request: AddSources) -> Page[Source]:
 
     for wish in wishes:
         intake.check(wish)
-    known = {source.id for source in await _sources(ctx)}
+    known = frozenset(source.id for source in await _sources(ctx))
     if len(known | {rules.source_id(location) for location in found}) > SOURCES_MAX:
         raise Problem(problem.VALIDATION_FAILED, f"/locations: at most {SOURCES_MAX} sources")
     added: list[Source] = []
     for start in range(0, len(wishes), BATCH_SOURCES):
         batch = wishes[start : start + BATCH_SOURCES]
         added += await ctx.work.write(SYSTEM, partial(_add, batch))
-    if request.pull:
-        await _pull(ctx, added)
+    if not request.pull:
+        return Page(tuple(_added(source, frozenset()) for source in added))
+    await _pull(ctx, added)
     read = {source.id: source for source in await _sources(ctx)}
     after = [read.get(source.id, source) for source in added]
-    in_vain = bool(after) and all(one.health.status == "error" for one in after)
-    return Page(tuple(map(_row, after)), failed=request.pull and in_vain)
+    failed = frozenset(source.id for source in after if source.health.status == "error")
+    unkept = frozenset() if request.keep else failed - known
+    if unkept:
+        await ctx.work.write(SYSTEM, partial(_forget, unkept))
+    return Page(tuple(_added(source, unkept) for source in after), failed=bool(failed))
+
+
+async def _forget(ids: Set[str], ctx: Context) -> None:
+    for id_ in ids:
+        await intake.remove_source(ctx, id_)
+
+
+def _added(source: Source, unkept: Set[str]) -> bytes:
+    members = {name: getattr(source, name) for name in attrs.fields_dict(Source)}
+    return _row(AddedSource(**members, kept=source.id not in unkept))
 
 
 async def _add(wishes: Sequence[SourceWish], ctx: Context) -> list[Source]:
@@ -197,7 +222,7 @@ def _locations(reader: SourceReader, given: Sequence[str]) -> list[str]:
 
 
 async def pull_sources(ctx: Context, request: PullSources) -> One[Pulled]:
-    """Read sources now, and tell what came of each.
+    """Read sources now, and tell what came of each; it fails when one of them does.
 
     Raises:
         Problem: NOT_FOUND.
@@ -219,7 +244,7 @@ async def pull_sources(ctx: Context, request: PullSources) -> One[Pulled]:
         updated=sum(one.updated for one in outcomes),
         outcomes=tuple(_told(one, one.source) for one in outcomes if one.source is not None),
     )
-    return One(wire.dumps(told))
+    return One(wire.dumps(told), failed=told.failed > 0)
 
 
 async def _pull(ctx: Context, sources: Sequence[Source]) -> Sequence[Outcome]:
@@ -240,18 +265,25 @@ def _told(outcome: Outcome, source: Source) -> PulledSource:
 
 
 async def remove_sources(ctx: Context, request: RemoveSources) -> Page[RemovedSource]:
-    """Forget sources, all of them or none; the items that were taken in from them stay.
+    """Forget sources; the items that were taken in from them stay.
 
     Raises:
-        Problem: NOT_FOUND.
+        Problem: NOT_FOUND, before any of them is forgotten.
     """
-    gone: list[bytes] = []
-    for id_ in dict.fromkeys(request.source_ids):
-        source = await intake.remove_source(ctx, id_)
-        if source is None:
+    ids = list(dict.fromkeys(request.source_ids))
+    known = await ctx.work.read(SYSTEM, lambda read: read.find_many(SOURCES, ids))
+    for id_ in ids:
+        if id_ not in known:
             raise _no_source(id_)
-        gone.append(wire.dumps(RemovedSource(source.id, source.name, source.location)))
-    return Page(tuple(gone))
+    for start in range(0, len(ids), BATCH_SOURCES):
+        await ctx.work.write(SYSTEM, partial(_remove, ids[start : start + BATCH_SOURCES]))
+    gone = (known[id_] for id_ in ids)
+    return Page(tuple(wire.dumps(RemovedSource(one.id, one.name, one.location)) for one in gone))
+
+
+async def _remove(ids: Sequence[str], ctx: Context) -> None:
+    for id_ in ids:
+        await intake.remove_source(ctx, id_)
 
 
 def _no_source(id_: str) -> Problem:
@@ -282,7 +314,7 @@ def _row(source: Source) -> bytes:
 
 # -- declarations ------------------------------------------------------------------------------
 
-_COLUMNS = ("id", "name", "location", "health.status", "health.itemsLastRun")
+_COLUMNS = ("id", "name", "health.status", "health.itemsLastRun")
 _FAULTS = ("health.error.message", "health.rejections")
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
@@ -293,11 +325,12 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         add_sources,
         unit="several",
         description=(
-            "A running server then reads them again at their own intervals. When none of them "
-            "could be read, they are added all the same, and the exit code is 1."
+            "A running server then reads them again at their own intervals. What cannot be read is "
+            "told and not kept, unless --keep says so, and the exit code is 1."
         ),
         binding="system",
-        columns=(*_COLUMNS, *_FAULTS),
+        columns=(*_COLUMNS, "kept", "location"),
+        notes=_FAULTS,
     ),
     local(
         "pullSources",
@@ -305,13 +338,17 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Read the sources that are due",
         pull_sources,
         unit="several",
+        description="The exit code is 1 when one of them cannot be read.",
         binding="system",
+        columns=("id", "name", "status", "created", "updated"),
+        notes=("error.message",),
     ),
     local(
         "removeSources",
         "sources remove",
         "Stop reading sources; the items already read from them stay",
         remove_sources,
+        unit="several",
         binding="system",
         columns=("id", "name", "location"),
     ),
@@ -322,6 +359,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         list_sources,
         unit="read",
         binding="system",
-        columns=(*_COLUMNS, "health.lastSuccessAt", *_FAULTS),
+        columns=(*_COLUMNS, "location", "health.lastSuccessAt"),
+        notes=_FAULTS,
     ),
 )

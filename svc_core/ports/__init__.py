@@ -22,7 +22,7 @@ Rule 8: a unit that wrote may be undone and run again before anybody is told, as
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
-from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from attrs import frozen
 
@@ -200,6 +200,10 @@ class Answer(NamedTuple):
     at: datetime
 
 
+PURGED_BYTES: Final = 2 * 1024 * 1024
+"""After so many bytes of bodies one purge of answers takes no further ones."""
+
+
 class Answers(Protocol):
     """Idempotent answers by operation and key, within the tenant."""
 
@@ -212,7 +216,11 @@ class Answers(Protocol):
         ...
 
     async def purge(self, before: datetime, *, limit: int) -> int:
-        """Forget at most `limit` answers of every tenant that are older; how many went."""
+        """Forget the oldest answers of every tenant that are older; how many went.
+
+        At most `limit`, and no more after `PURGED_BYTES`: removing a megabyte takes ten
+        milliseconds.
+        """
         ...
 
 

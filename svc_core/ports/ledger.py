@@ -130,14 +130,14 @@ class Ledger(Protocol):
         ...
 
     async def of_subjects(
-        self, subjects: Sequence[str], *, size: int | None = None, limit: int
+        self, subjects: Sequence[str], *, start: int = 0, size: int | None = None, limit: int
     ) -> tuple[tuple[str, bytes], ...]:
-        """At most `limit` lines, each with the subject that it is about: all lines about the first
-        of the subjects, oldest first, then those about the next."""
+        """At most `limit` lines numbered from `start` on, each with the subject that it is about:
+        all lines about the first of the subjects, oldest first, then those about the next."""
         ...
 
-    async def counts_of(self, subjects: Sequence[str]) -> dict[str, int]:
-        """How many lines there are about each of the subjects."""
+    async def counts_of(self, subjects: Sequence[str], *, start: int = 0) -> dict[str, int]:
+        """How many lines numbered from `start` on there are about each of the subjects."""
         ...
 
     async def opened(

@@ -121,12 +121,15 @@ async def _write(ctx: Context, before: Profile, after: Profile) -> One[Profile]:
 
 
 async def delete_profile(ctx: Context, request: OneProfile) -> Empty:
-    """Remove the profile, its subscription and its reports, each with a tombstone."""
+    """Remove the profile, its subscription and its reports, each with a tombstone.
+
+    Nobody sees the reports any more; those beyond the first are removed by a worker.
+    """
     subscription = await subscription_of(ctx, request.profile_id)
-    await forget_reports(ctx, request.profile_id)
     await ctx.remove(SUBSCRIPTIONS, subscription.id)
     await ctx.remove(DUE, request.profile_id)
     await ctx.remove(PROFILES, request.profile_id)
+    await forget_reports(ctx, request.profile_id)
     return Empty()
 
 
@@ -188,7 +191,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         id="listProfiles",
         group="profiles",
         verb="list",
-        columns=("id", "name", "frequency", "status", "nextRunAt", "reportGeneratedAtISO"),
+        columns=("id", "name", "status", "nextRunAt", "frequency", "reportGeneratedAtISO"),
         method="GET",
         path="/profiles",
         summary="List subscribed profiles",
@@ -280,8 +283,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         path="/profiles/{profileId}",
         summary="Delete a profile",
         description=(
-            "Deletes the profile with its subscription and all its reports; each leaves a "
-            "tombstone in the change feed. A second call answers 404."
+            "Deletes the profile with its subscription and all its reports. Nobody sees them any "
+            "more; each leaves a tombstone in the change feed, those of many reports within "
+            "seconds. A second call answers 404."
         ),
         request=OneProfile,
         response=Empty,

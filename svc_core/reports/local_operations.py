@@ -1,18 +1,21 @@
-"""The operations on reports without a route: make one now, speak one, tell webhooks of one.
+"""The operations on reports without a route: make, speak and announce one, give out its address.
 
 What makes reports and what prepares their words are loaded when they are first used.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Annotated, Any, Protocol
 
 from attrs import frozen
 
-from svc_core import problem, wire
-from svc_core.constraints import Arg, Doc
+from svc_core import cursor, problem, wire
+from svc_core.constraints import Arg, Doc, Ge, Le
 from svc_core.operation import MANAGERS, Context, Operation, local
 from svc_core.problem import Problem
+from svc_core.recordings import load_report
+from svc_core.reports import addresses
+from svc_core.reports.addresses import Opening
 from svc_core.reports.notices import announce
 from svc_core.resources.audio import AUDIO, Audio
 from svc_core.resources.members import ProfileId, ReportId, micros
@@ -86,6 +89,24 @@ class Triggered:
     deliveries: tuple[Queued, ...]
 
 
+@frozen
+class OpenReport:
+    """The report whose page is to be opened by whoever has the address."""
+
+    report_id: GIVEN_REPORT
+    lasts_seconds: Annotated[
+        int, Ge(60), Le(2_592_000), Arg(name="lasts"), Doc("How long it opens the page.")
+    ] = 86_400
+
+
+@frozen
+class ReportAddress:
+    """An address that opens the page of a report until it ends."""
+
+    url: str
+    expires_at: datetime
+
+
 async def generate_report(ctx: Context, request: GenerateReport) -> One[MadeReport]:
     """Make a report now; when it would only repeat one there is, that one is the answer.
 
@@ -149,6 +170,20 @@ async def trigger_report(ctx: Context, request: TriggerReport) -> One[Triggered]
     return One(wire.dumps(Triggered(id_, tuple(Queued(*pair) for pair in mine.items()))))
 
 
+async def open_report(ctx: Context, request: OpenReport) -> One[ReportAddress]:
+    """An address of the report's page that needs no key.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    await load_report(ctx, request.report_id)
+    ends = (ctx.now + timedelta(seconds=request.lasts_seconds)).replace(microsecond=0)
+    opening = Opening(ctx.actor.tenant, request.report_id, ends)
+    token = addresses.seal(ctx.keyring, opening, ctx.ids.random(cursor.NONCE_BYTES))
+    url = f"{ctx.host.origin}{addresses.PATH}/{token}"
+    return One(wire.dumps(ReportAddress(url, ends)))
+
+
 async def _newest(ctx: Context) -> str:
     newest = await ctx.tx.documents.scan(REPORTS, limit=1)
     if not newest.rows:
@@ -158,6 +193,15 @@ async def _newest(ctx: Context) -> str:
 
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    local(
+        "openReport",
+        "reports",
+        "Give out an address that opens the page of a report in a browser, without a key",
+        open_report,
+        unit="read",
+        description="It ends after a day, or after `lastsSeconds`.",
+        roles=MANAGERS,
+    ),
     local(
         "generateReport",
         "reports generate",

@@ -5,13 +5,16 @@ name, without one this service gives it to whoever has a pass, and every pass en
 """
 
 import json
+from hashlib import sha256
 from typing import Annotated, Any, Literal
 
+import attrs
 from attrs import frozen
 
 from svc_core import canonical, passes, problem, wire
 from svc_core.constraints import Doc, Example
 from svc_core.operation import (
+    HTML,
     JSON,
     MARKDOWN,
     NDJSON,
@@ -28,7 +31,9 @@ from svc_core.operation import (
 )
 from svc_core.ports import Document
 from svc_core.problem import Problem
-from svc_core.reports import render, rules
+from svc_core.recordings import load_report, shown
+from svc_core.reports import page, render, rules
+from svc_core.reports.page import Typesetter
 from svc_core.reports.rules import (
     AgentReport,
     AudioTextFacet,
@@ -96,25 +101,33 @@ class GetAudio:
 
 async def list_reports(ctx: Context, request: ListReports) -> Page[ReportRow]:
     """A page of reports; a profile that the caller does not have has none."""
-    where = {"profile_id": request.profile_id}
-    return await ctx.page(REPORTS, where=where, after=request.cursor, limit=request.limit)
+    where, after = {"profile_id": request.profile_id}, request.cursor
+    rows: tuple[bytes, ...] = ()
+    while True:
+        page = await ctx.page(REPORTS, where=where, after=after, limit=request.limit - len(rows))
+        rows += await shown(ctx, page.rows)
+        if page.next_cursor is None or len(rows) == request.limit:
+            return Page(rows, page.next_cursor)
+        after = page.next_cursor
 
 
 async def get_report(
     ctx: Context, request: GetReport
 ) -> One[ReportDetail] | One[AgentReport] | Content:
-    """One report as compact JSON, as the agent's view, or as Markdown."""
-    document = await ctx.load(REPORTS, request.report_id)
+    """One report as compact JSON, as the agent's view, as Markdown, or as a page for people."""
+    document = await load_report(ctx, request.report_id)
     tag, wanted = document.tag, frozenset(given(request.include, ()))
-    is_markdown, is_view = ctx.format == MARKDOWN.format, not isinstance(request.view, Unset)
-    if wanted and (is_markdown or is_view):
-        reason = "include: is for the report as JSON, not for a view or Markdown"
+    is_json, is_view = ctx.format == JSON.format, not isinstance(request.view, Unset)
+    if wanted and (is_view or not is_json):
+        reason = "include: is for the report as JSON, not for a view, Markdown or HTML"
         raise Problem(problem.INVALID_PARAMETER, reason)
-    if not (is_markdown or is_view or wanted):
+    if is_json and not (is_view or wanted):
         return One(document.raw, tag)
     row, facets = REPORTS.decode(document.raw), await ctx.value(FACETS, request.report_id)
-    if is_markdown:
+    if ctx.format == MARKDOWN.format:
         return Content(_UTF8_MARKDOWN, facets.content.markdown.encode(), tag)
+    if ctx.format == HTML.format:
+        return await _page(ctx, row, facets)
     if is_view:
         return One(wire.dumps(rules.agent_view(row, facets)), (*tag, "agent"))
     audio = await audio_facet(ctx, request.report_id) if "audio" in wanted else None
@@ -122,6 +135,14 @@ async def get_report(
     if audio is None:
         return One(detail, (*tag, *sorted(wanted)))
     return One(detail, (*tag, *sorted(wanted), audio.url), fleeting=True)
+
+
+async def _page(ctx: Context, row: ReportRow, facets: ReportFacets) -> Content:
+    """The page; its tag is that of its bytes, as its markup is not of the report alone."""
+    audio = await audio_facet(ctx, row.id)
+    made = ctx.borrow(Typesetter).report(page.view(row, facets, audio))
+    digest = sha256(made.body).hexdigest()
+    return attrs.evolve(made, tag=(digest,), fleeting=audio is not None)
 
 
 async def get_signals(ctx: Context, request: GetFacet) -> Bare[SignalsFacet]:
@@ -163,7 +184,7 @@ async def get_audio(ctx: Context, request: GetAudio) -> Bare[AudioFacet] | Redir
     Raises:
         Problem: NOT_FOUND, or AUDIO_NOT_AVAILABLE for a report without audio.
     """
-    document = await ctx.load(REPORTS, request.report_id)
+    document = await load_report(ctx, request.report_id)
     facet = await audio_facet(ctx, request.report_id)
     if facet is None:
         raise Problem(problem.AUDIO_NOT_AVAILABLE)
@@ -201,7 +222,7 @@ def media_address(ctx: Context, name: str) -> str:
 
 
 async def _with_facets(ctx: Context, request: GetFacet) -> tuple[Document[ReportRow], ReportFacets]:
-    document = await ctx.load(REPORTS, request.report_id)
+    document = await load_report(ctx, request.report_id)
     return document, await ctx.value(FACETS, request.report_id)
 
 
@@ -217,6 +238,13 @@ Dockworkers at Antwerp joined the walkout. [1](#source-1)
 
 1. <a id="source-1"></a>[Antwerp dockworkers join walkout](<https://news.example.com/1>), \
 The Quayside Ledger, 2026-01-31
+"""
+_HTML = """\
+<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Port strikes</title></head>
+<body><main><h1>Port strikes</h1><p>Dockworkers at Antwerp joined the walkout. ...</p></main></body>
+</html>
 """
 _ITEM = "obs_65f1c0de8badf00d12345678"
 _INCIDENT = f"incident:{_ITEM}"
@@ -282,7 +310,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description=(
             "Compact JSON; `include` adds the content, the sources, the signals, the graph or the "
             "audio. An expansion that was not asked for is absent, one that is unknown is null, "
-            "one that is empty is `[]`. `view=agent` gives a compact form for language models."
+            "one that is empty is `[]`. `view=agent` gives a compact form for language models. "
+            "As `text/html` it is a whole page to read, hear and print."
         ),
         request=GetReport,
         response=One[ReportDetail] | One[AgentReport],
@@ -290,9 +319,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         scopes=READ,
         auth="bearer-or-x402",
         tier=T4_PREMIUM_SINGLE,
-        media=(JSON, MARKDOWN),
+        media=(JSON, MARKDOWN, HTML),
         timeless=True,
-        examples={MARKDOWN.media_type: _MARKDOWN},
+        examples={MARKDOWN.media_type: _MARKDOWN, HTML.media_type: _HTML},
     ),
     Operation(
         id="getReportSignals",

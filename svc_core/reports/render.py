@@ -85,6 +85,11 @@ def reading_seconds(words: str) -> int:
     return -(-word_count(words) * 60 // WORDS_PER_MINUTE)
 
 
+def is_web(url: str | None) -> bool:
+    """Whether a source's address may be a link."""
+    return url is not None and url.startswith(("https://", "http://"))
+
+
 # -- Markdown ----------------------------------------------------------------------------------
 
 
@@ -112,7 +117,7 @@ def _md_run(statements: Sequence[Statement]) -> str:
 
 def _md_source(source: ReportSource) -> str:
     title = _md(source.title)
-    if _is_web(source.url):
+    if is_web(source.url):
         title = f"[{title}](<{_md_url(str(source.url))}>)"
     anchor = f'<a id="source-{source.number}"></a>'
     return f"{source.number}. {anchor}{title}, {_md(source.name)}, {_day(source)}"
@@ -141,7 +146,7 @@ def _h_run(statements: Sequence[Statement]) -> str:
 
 def _h_source(source: ReportSource) -> str:
     title = _h(source.title)
-    if _is_web(source.url):
+    if is_web(source.url):
         title = f'<a href="{html.escape(str(source.url))}" rel="noopener nofollow">{title}</a>'
     return f'<li id="source-{source.number}">{title}, {_h(source.name)}, {_day(source)}</li>'
 
@@ -159,7 +164,3 @@ def _day(source: ReportSource) -> str:
 
 def _folded(words: str) -> str:
     return " ".join(words.split())
-
-
-def _is_web(url: str | None) -> bool:
-    return url is not None and url.startswith(("https://", "http://"))

@@ -196,6 +196,20 @@ DUE: Collection[Due] = Collection(name="due", model=Due, prefix="prf", order=_no
 
 
 @frozen
+class Leaving:
+    """A profile that was deleted, and has reports left to be removed."""
+
+    profile_id: str
+    since: datetime
+
+
+LEAVING: Collection[Leaving] = Collection(
+    name="leaving", model=Leaving, prefix="prf", order=lambda leaving: micros(leaving.since)
+)
+"""Under the profile's id, until its last report is gone."""
+
+
+@frozen
 class ProfileInput:
     """A whole profile as a client sends it; what is left out takes its default."""
 

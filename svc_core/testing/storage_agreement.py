@@ -214,8 +214,11 @@ class _Agreement(RuleBasedStateMachine):
     def subjects(self, tenant: str, subject: str, key: str, size: int | None, **how: Any) -> None:
         limit = how["limit"]
         several = (subject, "none", "s", "t")
-        self._ask(tenant, lambda ledger: ledger.of_subjects(several, size=size, limit=limit))
-        self._ask(tenant, lambda ledger: ledger.counts_of(several))
+        start = how["before"] or 0
+        self._ask(
+            tenant, lambda ledger: ledger.of_subjects(several, start=start, size=size, limit=limit)
+        )
+        self._ask(tenant, lambda ledger: ledger.counts_of(several, start=start))
         self._ask(tenant, lambda ledger: ledger.holders((key, "none"), size=size, limit=limit))
         self._ask(tenant, lambda ledger: ledger.opened(size=size, **how))
         self._ask(tenant, lambda ledger: ledger.opened(key=key, size=size, **how))

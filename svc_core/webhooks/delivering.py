@@ -36,7 +36,7 @@ from svc_core.webhooks.signing import fields
 
 KEPT: Final = timedelta(days=30)
 """How long deliveries and their events are kept; long enough to repair a holiday's loss."""
-SKIPPED_AT_ONCE: Final = 500
+SKIPPED_AT_ONCE: Final = 200
 """Waiting deliveries that one unit of work takes off a disabled webhook's queue."""
 SHUT: Final = timedelta(minutes=5)
 """How long a webhook is left alone whose secret cannot be opened; only a person can mend that."""

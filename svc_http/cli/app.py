@@ -21,6 +21,7 @@ _BY_HAND: Final = {
     "openapi": ("documents:openapi", "Print the OpenAPI 3.1 document."),
     "doctor": ("doctor:doctor", "Check that the server has everything it needs."),
     "version": ("documents:version", "Print the versions of svc, Python and SQLite."),
+    "reports open": ("opening:report", "Open the page of a report in a browser."),
     "changes tail": ("tail:changes", "Print every change after a position."),
     "webhooks listen": ("listen:listen", "Receive deliveries on this machine."),
     "ledger append": ("appends:append", "Append records from a file or stdin."),

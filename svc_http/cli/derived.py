@@ -305,7 +305,7 @@ class Command:
         if as_json:
             show.as_json(value)
         else:
-            show.answer(value, self.operation.columns, self.operation.group)
+            show.answer(value, self.operation)
             if "ETag" in answer["headers"]:
                 show.lines(f"etag  {answer['headers']['ETag']}")
             if self.operation.confidential and self.operation.replay is None:

@@ -62,7 +62,9 @@ def doctor(
 def _machine() -> Iterator[Check]:
     yield Check("python", True, platform.python_version())
     version = sqlite3.sqlite_version
-    note = "; before 3.51.3, two writing processes could damage a file, so let only svc write it"
+    note = (
+        "; before 3.51.3, two writing processes could damage a file: let this service alone write"
+    )
     is_faulty = has_wal_reset_fault()
     yield Check("sqlite", None if is_faulty else True, version + (note if is_faulty else ""))
     with closing(sqlite3.connect(":memory:")) as connection:

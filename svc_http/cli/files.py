@@ -1,8 +1,10 @@
 """Files: whole or not at all when written; a hyphen, read or written, is stdin or stdout."""
 
+import errno
 import gzip
 import os
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -52,22 +54,38 @@ def write_whole(path: Path, pages: Iterable[bytes]) -> None:
     Raises:
         Usage: it cannot be written.
     """
-    is_replaced = not path.is_symlink() and (path.is_file() or not path.exists())
-    fresh = path.with_name(f"{path.name}.new") if is_replaced else path
     try:
-        with fresh.open("wb") as raw:
-            with _packed(raw, path) as target:
-                for page in pages:
-                    target.write(page)
-            raw.flush()
-            if is_replaced:
-                os.fsync(raw.fileno())
-                fresh.replace(path)
+        if not path.is_symlink() and (path.is_file() or not path.exists()):
+            _replace(path, pages)
+        else:
+            with path.open("wb") as raw:
+                _fill(raw, path, pages)
     except OSError as refused:
         raise Usage(f"{path} cannot be written: {refused.strerror}") from refused
-    finally:
-        if is_replaced:
+
+
+def _replace(path: Path, pages: Iterable[bytes]) -> None:
+    """Put a file in the place of a regular one, or where there is none; its mode stays."""
+    if path.exists() and not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    # A name of its own: another command may be writing the same file.
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
+    with fresh.open("xb") as raw:
+        try:
+            if path.exists():
+                os.fchmod(raw.fileno(), stat.S_IMODE(path.stat().st_mode))
+            _fill(raw, path, pages)
+            os.fsync(raw.fileno())
+            fresh.replace(path)
+        finally:
             fresh.unlink(missing_ok=True)
+
+
+def _fill(raw: IO[bytes], path: Path, pages: Iterable[bytes]) -> None:
+    with _packed(raw, path) as target:
+        for page in pages:
+            target.write(page)
+    raw.flush()
 
 
 def _packed(raw: IO[bytes], path: Path) -> IO[bytes]:

@@ -19,6 +19,7 @@ from svc_http.cli.failures import Usage
 from svc_http.cli.options import Common, Workspace
 from svc_http.cli.reach import ask, call, is_answering
 from svc_http.control import channel
+from svc_http.control.channel import Refused
 from svc_http.system import sigterm_interrupts
 
 BODY_BYTES_MAX = 1024 * 1024
@@ -61,12 +62,17 @@ def listen(
         receiver = _Receiver(port, forward_to, as_json=common.json)
     except OSError as refused:
         raise Usage(f"--port {port} cannot be listened on: {refused.strerror}") from refused
+    except OverflowError as beyond:
+        raise Usage(f"--port {port}: must be 0 to 65535") from beyond
     with receiver, sigterm_interrupts():
         url = f"http://127.0.0.1:{receiver.server_port}/"
         body = {"url": url, "description": "svc webhooks listen"} | (
             {"secret": secret} if secret else {}
         )
-        made = call(common, "createWebhook", body=body, account=workspace)
+        try:
+            made = call(common, "createWebhook", body=body, account=workspace)
+        except Refused as refused:
+            raise refused.saying(str(refused).replace("/secret:", "--secret:")) from refused
         try:
             signed = secret or made["secret"]
             receiver.key = secret_key(signed)
@@ -88,13 +94,13 @@ class _Receiver(HTTPServer):
     def __init__(self, port: int, forward_to: str | None, *, as_json: bool) -> None:
         import httpx2  # noqa: PLC0415 - help is shown without it
 
-        super().__init__(("127.0.0.1", port), _Handler)
         self.received = 0
         self.key = b""
         self._forward_to = forward_to
         self._as_json = as_json
         self._client = httpx2.Client(trust_env=False, timeout=FORWARD_SECONDS)
         self._failed = httpx2.HTTPError, httpx2.InvalidURL
+        super().__init__(("127.0.0.1", port), _Handler)  # which closes what could not be bound
 
     def server_close(self) -> None:
         """Close the socket, and the connections of whatever it is passed on to."""

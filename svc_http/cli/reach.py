@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from svc_core.host import Tell, silent
 from svc_http.cli.failures import Usage
 from svc_http.cli.options import Common
-from svc_http.cli.show import bar
+from svc_http.cli.show import bar, words
 from svc_http.control import channel
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def ask(common: Common, operation: str, **given: Any) -> Mapping[str, Any]:
     """
     asked = {"operation": operation} | {name: v for name, v in given.items() if v is not None}
     named = common.named_server()
-    with bar(operation) as tell:
+    with bar(words(operation)) as tell:
         if named is not None:
             return channel.ask(channel.parse(named), asked, tell)
         return _find(common.settings(), asked, tell)

@@ -155,6 +155,7 @@ def _demo_lines(opened: Opened, seeded: Seeded) -> Iterator[str]:
     yield f'            workspace "demo", plan {seeded.plan}, all scopes, expires in 24 h'
     yield ""
     yield "Try:"
+    yield f"  export SVC_KEY={seeded.key} SVC_SERVER={shlex.quote(opened.admin)}"
     for target in (
         f"{BASE_V1}/reports?limit=3",
         f"{BASE_V1}/reports/{seeded.report_id}?format=markdown",

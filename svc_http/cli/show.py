@@ -6,12 +6,11 @@ import sys
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from shutil import get_terminal_size
 from typing import Any
 
 from svc_core.host import Progress, Tell
-
-WIDTH_PIPED = 240
-"""A table that goes to a file is not cut to the width of a screen that nobody sees."""
+from svc_core.operation import Operation
 
 
 def as_json(value: object) -> None:
@@ -40,13 +39,14 @@ _ENVELOPE = {"data", "meta", "links", "totalCount"}
 _PAGING = {"pageCount", "count", "page"}
 
 
-def answer(value: Any, columns: Sequence[str], group: str) -> None:
+def answer(value: Any, operation: Operation[Any, Any]) -> None:
     """Print what an operation answered: rows as a table, a resource as an outline."""
-    rows = value["data"] if isinstance(value, dict) and "data" in value else value
-    if isinstance(rows, list):
-        table(rows, columns, f"Nothing here. See: svc {group} --help")
-        value = {} if rows is value else {n: one for n, one in value.items() if n != "data"}
-    outline(value)
+    members = value if isinstance(value, dict) else {"data": value}
+    name = next((n for n, one in members.items() if operation.columns and type(one) is list), None)
+    if name is not None:
+        empty = f"Nothing here. See: svc {operation.group} --help"
+        table(members[name], operation.columns, empty, operation.notes)
+    outline({member: one for member, one in members.items() if member != name})
 
 
 def content(answer: Mapping[str, Any]) -> bytes:
@@ -80,22 +80,32 @@ def _is_flat(value: Mapping[str, Any]) -> bool:
     return not any(isinstance(member, Mapping | list) for member in value.values())
 
 
-def table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], empty: str) -> None:
-    """Print rows as a table of these members; `empty` says what to do when there are none."""
+def table(
+    rows: Iterable[Mapping[str, Any]],
+    columns: Sequence[str],
+    empty: str,
+    notes: Sequence[str] = (),
+) -> None:
+    """Print rows as a table of these members, what is told of each below it.
+
+    `empty` says what to do when there are none.
+    """
     found = list(rows)
     if not found:
         lines(empty)
         return
-    from rich.console import Console  # noqa: PLC0415 - most commands print a line
-    from rich.table import Table  # noqa: PLC0415
+    from svc_http.cli.tables import Table  # noqa: PLC0415 - most commands print a line
 
-    console = Console(width=None if sys.stdout.isatty() else WIDTH_PIPED)
-    made = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        made.add_column(_heading(column), no_wrap=column == "id", overflow="fold")
-    for row in found:
-        made.add_row(*(_text(_at(row, column)) for column in columns))
-    console.print(made, markup=False, highlight=False)
+    names = [name.rpartition(".")[2] for name in columns]
+    made = Table(
+        headings=[
+            words(n if names.count(n) == 1 else p) for n, p in zip(names, columns, strict=True)
+        ],
+        rows=[[_cell(_at(row, column)) or "-" for column in columns] for row in found],
+        notes=[[_cell(_at(row, note) or "") for note in notes] for row in found],
+        anchor=next((number for number, name in enumerate(names) if name == "id"), 0),
+    )
+    lines(*made.lines(get_terminal_size().columns if sys.stdout.isatty() else None))
 
 
 def _at(row: Any, path: str) -> Any:
@@ -105,10 +115,15 @@ def _at(row: Any, path: str) -> Any:
     return row
 
 
-def _heading(path: str) -> str:
-    """The words above a column: `last delivery status`."""
-    name = path.removesuffix("ISO").replace(".", " ")
-    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name)
+def words(name: str) -> str:
+    """A name of the wire as people write it: `last delivery status`."""
+    spaced = re.sub("(?<=[a-z0-9])(?=[A-Z])", " ", name.removesuffix("ISO").replace(".", " "))
+    return spaced.lower()
+
+
+def _cell(value: Any) -> str:
+    """A value on one line."""
+    return " ".join(_text(value).split())
 
 
 def _text(value: Any) -> str:
@@ -118,10 +133,16 @@ def _text(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, list):
         return ", ".join(map(_text, value))
+    if isinstance(value, Mapping) and value.keys() == _REJECTION:
+        example = value["sample"] and f" ({_text(value['sample'])})"
+        return f"{value['count']} {words(value['reason'])}{example}"
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_text(member)}" for name, member in value.items())
     return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", str(value))
 
+
+_REJECTION = {"reason", "count", "sample"}
+"""Rows of a document that were left out; the reason is a code."""
 
 _CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 """What would steer a terminal, but for the end of a line."""

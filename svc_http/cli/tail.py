@@ -11,12 +11,15 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from svc_http.cli.failures import REFUSED, Usage, tell
-from svc_http.cli.files import write_whole
+from svc_http.cli.files import content, write_whole
 from svc_http.cli.options import Common, Workspace
 from svc_http.cli.reach import ask
 
 PAGE_ROWS = 100
 """Rows of one page: what is repeated at most when this process is killed."""
+
+MARK_BYTES_MAX = 4096
+"""Of the file of a position, tens of times what one takes."""
 
 FOLLOW_SECONDS = 1.0
 """How often the end of the feed is looked at again."""
@@ -53,10 +56,7 @@ def changes(
     """
     mark = after
     if state is not None:
-        place = state if state.exists() else state.parent
-        if state.is_dir() or not os.access(place, os.R_OK | os.W_OK):
-            raise Usage(f"the position cannot be kept in {state}: it cannot be read and written")
-        mark = (state.read_text("utf-8", "replace").strip() if state.exists() else "") or after
+        mark = _kept(state) or after
     while True:
         query = {"limit": str(PAGE_ROWS)} | ({} if mark is None else {"after": mark})
         page = ask(common, "listChanges", query=query, account=workspace)["body"]
@@ -70,6 +70,25 @@ def changes(
             if not follow:
                 return 0
             time.sleep(FOLLOW_SECONDS)
+
+
+def _kept(state: Path) -> str:
+    """The position that the file keeps.
+
+    Raises:
+        Usage: it can keep none.
+    """
+    try:
+        is_there = state.exists()
+        if state.is_dir() or state.is_fifo():
+            raise OSError
+        if not os.access(state if is_there else state.parent, os.R_OK | os.W_OK):
+            raise OSError
+    except OSError as refused:
+        told = f"the position cannot be kept in {state}: it cannot be read and written"
+        raise Usage(told) from refused
+    read = content(str(state), MARK_BYTES_MAX) if is_there else b""
+    return read.decode("utf-8", "replace").strip()
 
 
 def _hand_on(rows: list[Any], command: str | None) -> int:

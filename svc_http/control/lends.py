@@ -96,6 +96,7 @@ def operator(runtime: Runtime, failed: Callable[[BaseException], None]) -> Opera
     service = service_of(runtime)
     make = partial(recorder, runtime.settings, runtime.storage, runtime.media)
     lent: Mapping[type, Any] = {
+        **service.host.lends,
         PlanTable: runtime.plans,
         SourceReader: _Publishers(service, partial(fetcher, runtime.settings)),
         Speaker: Voice(service, make),

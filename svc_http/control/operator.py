@@ -106,9 +106,16 @@ class Operator:
         actor, service = await self._actor(operation, asked), self.service
         service = attrs.evolve(service, tell=tell)
 
+        look, seen = pipeline.ahead(operation, prepared), None
+        if look is not None:
+            seen = await service.storage.read(
+                actor.tenant, lambda tx: look(service.context(tx, actor, now))
+            )
+
         async def unit(tx: Transaction) -> Reply:
             context = attrs.evolve(
                 service.context(tx, actor, now),
+                ahead=seen,
                 operation=operation.id,
                 aliases=site.aliases,
                 if_match=prepared.if_match,

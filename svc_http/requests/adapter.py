@@ -7,7 +7,7 @@ several of an operation's own.
 
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import attrs
 
@@ -44,19 +44,25 @@ class Endpoint:
         declared = declaration(operation)
         self._operation = operation
         self._runtime = runtime
+        self._paywall = Paywall.of(operation, settings)
         self._access = OperationAccess(
             scopes=operation.scopes,
-            auth=operation.auth,
+            auth=self._auth(),
             binding=operation.binding,
             pool=operation.pool if settings.rate_limits else "none",
         )
         self._uncounted = attrs.evolve(self._access, pool="none")
-        self._paywall = Paywall.of(operation, settings)
         self._reads_body = declared.reads_body
         self._is_remembered = operation.timeless and not operation.writes
         self._id = operation.id
         self._varying = tuple(name.encode() for name in declared.fields)
         self._deprecation = respond.deprecation(settings)
+
+    def _auth(self) -> Literal["bearer", "bearer-or-x402", "public"]:
+        """What it takes here: where nobody is paid, only a key helps."""
+        is_payable = self._paywall is not None
+        declared = self._operation.auth
+        return "bearer" if declared == "bearer-or-x402" and not is_payable else declared
 
     def __call__(self, exchange: Exchange, values: Mapping[str, str]) -> Awaitable[None]:
         """The answer to one exchange, to be awaited.
@@ -134,7 +140,7 @@ class Endpoint:
             drain=runtime.drain,
             origin=runtime.origin,
         )
-        with runtime.streams.one(actor.key_id or ""):
+        with runtime.streams.one(actor.key_id or "", runtime.gate.block(exchange)):
             await respond.begin(exchange, answer)
             await flow.run()
 
@@ -179,24 +185,30 @@ class Endpoint:
         return unit
 
     async def _perform(self, prepared: Prepared, case: _Case) -> Reply:
-        operation, runtime = self._operation, self._runtime
+        if prepared.key is None:
+            return await self._work(prepared, case)
+        async with self._runtime.turns.take((case.grant.tenant, self._id, prepared.key)):
+            return await self._work(prepared, case)
+
+    async def _work(self, prepared: Prepared, case: _Case) -> Reply:
+        operation, store, tenant = self._operation, self._runtime.storage, case.grant.tenant
+        look, seen = pipeline.ahead(operation, prepared), None
+        if look is not None:
+            seen = await store.read(tenant, lambda tx: look(self._context(tx, case)))
 
         async def unit(tx: Transaction) -> Reply:
-            context = self._context(tx, case, prepared.if_match)
+            context = self._context(tx, case, prepared.if_match, seen)
             return await pipeline.perform(operation, prepared, context, case.site)
 
-        store, tenant = runtime.storage, case.grant.tenant
         if operation.unit == "several":
             # Long work: one at a time of each kind for each tenant.
-            async with runtime.turns.take((tenant, self._id), problem.OVERLOADED):
+            async with self._runtime.turns.take((tenant, self._id), problem.OVERLOADED):
                 return await unit(cast(Transaction, None))
-        work = store.write if operation.writes else store.read
-        if prepared.key is None:
-            return await work(tenant, unit)
-        async with runtime.turns.take((tenant, self._id, prepared.key)):
-            return await work(tenant, unit)
+        return await (store.write if operation.writes else store.read)(tenant, unit)
 
-    def _context(self, tx: Transaction, case: _Case, if_match: str | None = None) -> Context:
+    def _context(
+        self, tx: Transaction, case: _Case, if_match: str | None = None, ahead: Any = None
+    ) -> Context:
         runtime = self._runtime
         return Context(
             tx=tx,
@@ -209,6 +221,7 @@ class Endpoint:
             if_match=if_match,
             host=runtime.host,
             units=runtime.service if self._operation.unit == "several" else None,
+            ahead=ahead,
         )
 
     def _deprecated(self, prepared: Prepared) -> tuple[Header, ...]:

@@ -9,6 +9,7 @@ Rule 3: framing and limits come first (400, 413, 414, 417, 431), then overload (
 
 import asyncio
 import re
+from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from starlette.exceptions import HTTPException
@@ -37,6 +38,9 @@ METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 OTHER = "OTHER"
 """What counts and logs call every other method, so that nobody can fill them with inventions."""
 
+LOOK_SECONDS = 1.0
+"""How long answers that nobody reads may be overlooked."""
+
 ALWAYS_ANSWERED = frozenset({"/livez", "/readyz", "/metrics"})
 """What a supervisor asks, most of all while the server is busy or stopping."""
 
@@ -50,13 +54,19 @@ class Edge:
         self._journal = runtime.journal
         self._metrics = runtime.metrics
         self._bytes_max = runtime.settings.body_bytes_max
-        self._in_flight_max = runtime.settings.in_flight_max
-        self.in_flight = 0
+        self._load = runtime.load
+        self._open: dict[Exchange, asyncio.Task[Any] | None] = {}
+        self._look_at = 0.0
         self._is_quiet: asyncio.Event | None = None
+
+    @property
+    def under_way(self) -> int:
+        """The requests that have come and not ended, those of slow clients included."""
+        return len(self._open)
 
     async def quiet(self) -> None:
         """Return once no request runs; only after the drain has begun."""
-        if self.in_flight:
+        if self._open:
             self._is_quiet = self._is_quiet or asyncio.Event()
             await self._is_quiet.wait()
 
@@ -66,22 +76,30 @@ class Edge:
             await self._app(scope, receive, send)
             return
         if scope["type"] == "websocket":
-            self.unread(await _refuse_websocket(scope, receive, send, self._runtime.origin), 400)
+            self.unread(await _refuse_websocket(scope, receive, send, self._runtime), 400)
             return
-        exchange = Exchange(scope, receive, send, self._bytes_max)
+        exchange = Exchange(scope, receive, send, self._bytes_max, self._load)
         scope["svc"] = exchange
-        self.in_flight += 1
+        task = self._open[exchange] = asyncio.current_task()
+        if exchange.started >= self._look_at:
+            self._cut_unread(exchange.started)
         try:
             await self._guarded(exchange)
+        except asyncio.CancelledError:
+            if task is None or not exchange.is_cut:
+                raise
+            task.uncancel()
         finally:
             # The two refer to each other: parted, they are freed now and not by the collector,
             # and the next request finds their memory warm.
             del scope["svc"]
-            self.in_flight -= 1
-            if self._is_quiet is not None and not self.in_flight:
+            del self._open[exchange]
+            if exchange.is_working:
+                exchange.rest()
+            if self._is_quiet is not None and not self._open:
                 self._is_quiet.set()
             seconds = system.monotonic() - exchange.started
-            if not exchange.status:
+            if exchange.is_cut or not exchange.status:
                 exchange.status = ABORTED
             if exchange.method not in METHODS:
                 exchange.method = OTHER
@@ -93,11 +111,22 @@ class Edge:
         self._metrics.observe(OTHER, "", status, 0.0)
         self._journal.unread(request_id, OTHER, status, system.timestamp())
 
+    def _cut_unread(self, now: float) -> None:
+        """Cut off the answers that their clients do not read.
+
+        They are looked for when a request comes: before that they are in nobody's way.
+        """
+        self._look_at = now + LOOK_SECONDS
+        for exchange, task in self._open.items():
+            if task is not None and not exchange.is_cut and exchange.is_unread(now):
+                exchange.is_cut = True
+                task.cancel()
+
     async def _guarded(self, exchange: Exchange) -> None:
         """The one place where a refusal becomes an answer."""
         try:
             judge(exchange)
-            if self.in_flight > self._in_flight_max or self._runtime.drain.is_set():
+            if self._load.in_flight > self._load.in_flight_max or self._runtime.drain.is_set():
                 self._turn_away(exchange)
             if not self._runtime.is_started:
                 await self._runtime.start()
@@ -135,7 +164,7 @@ class Edge:
             return
         if self._runtime.refuses:
             raise busy(problem.SHUTTING_DOWN)
-        if self.in_flight > self._in_flight_max:
+        if self._load.in_flight > self._load.in_flight_max:
             raise busy(problem.OVERLOADED)
 
 
@@ -327,7 +356,7 @@ def _bad(detail: str) -> Problem:
 _NO_WEBSOCKET = "This service has no WebSocket; send an HTTP request."
 
 
-async def _refuse_websocket(scope: Scope, receive: Receive, send: Send, origin: str) -> str:
+async def _refuse_websocket(scope: Scope, receive: Receive, send: Send, runtime: Runtime) -> str:
     """Refuse what the server below has taken for a WebSocket, as an ordinary refusal where it can.
 
     Our own never does: see `_judge_upgrade`. Gives the id of the request.
@@ -341,6 +370,6 @@ async def _refuse_websocket(scope: Scope, receive: Receive, send: Send, origin: 
         await send({**message, "type": f"websocket.{message['type']}"})
 
     whole = {"query_string": b"", "http_version": "1.1", **scope, "method": "GET"}
-    exchange = Exchange(whole, receive, say, 0)
-    await respond.refuse(exchange, _bad(_NO_WEBSOCKET), origin)
+    exchange = Exchange(whole, receive, say, 0, runtime.load)
+    await respond.refuse(exchange, _bad(_NO_WEBSOCKET), runtime.origin)
     return exchange.request_id

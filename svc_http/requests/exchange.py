@@ -1,14 +1,16 @@
 """One request on its way and the one place where an answer leaves.
 
-Rule 1: an answer is one start message and one body message; common fields are added here.
+Rule 1: an answer is one start message and one body message, a long one more of them, each sent
+        when the one before was taken; common fields are added here.
 Rule 2: a body is read within its size and its time, or refused.
 Rule 3: an answer that leaves before its request was read lingers: the rest is read and thrown
         away for a while, because a socket closed over unread bytes resets the connection and
         takes the answer with it.
+Rule 4: nobody holds a working slot while the client is waited for (`load`).
 """
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from starlette.types import Message, Receive, Scope, Send
@@ -17,12 +19,23 @@ from svc_core import problem
 from svc_core.access.limits import HEADER_NAMES
 from svc_core.problem import Problem, ProblemType
 from svc_http import system
+from svc_http.requests.load import Load
 
 Header = tuple[bytes, bytes]
 
 LINGER_SECONDS = 2.0
 LINGER_BYTES = 64 * 1024 * 1024
 """How much of a refused body is read to its end: more than any honest client has on the way."""
+
+SLOW_SECONDS = 30.0
+"""How long a client may take to read one part of an answer."""
+
+PART_BYTES = 128 * 1024
+"""The most of an answer that is handed on at once: more than most have, so that they leave in one
+write, and the most memory that a client which does not read it can hold."""
+
+VOUCH = "svc.vouch"
+"""The name in a connection's state (ASGI) of what hears that a key was let in over it."""
 
 ABORTED = 499
 """The status in the log when the client left before its answer."""
@@ -88,6 +101,9 @@ class Exchange:
     is_head = False
     unread = False
     closing = False
+    is_working = True
+    is_cut = False
+    sending_since = 0.0
     status = 0
     route = ""
     tenant = ""
@@ -96,10 +112,14 @@ class Exchange:
     bytes_out = 0
     limit_headers: Sequence[Header] = ()
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send, bytes_max: int) -> None:
+    def __init__(
+        self, scope: Scope, receive: Receive, send: Send, bytes_max: int, load: Load
+    ) -> None:
         self.scope = scope
         self._receive = receive
         self._send = send
+        self._load = load
+        load.in_flight += 1
         self.request_id = system.new_request_id()
         self.started = system.monotonic()
         self.bytes_max = bytes_max
@@ -107,6 +127,39 @@ class Exchange:
         self.path: str = scope["path"]
         self.query: bytes = scope["query_string"]
         self.fields: dict[bytes, bytes] = dict(scope["headers"])
+
+    # -- the connection ------------------------------------------------------------------------
+
+    def vouch(self) -> None:
+        """Tell the server below, where it wants to know, that a key was let in over the
+        connection."""
+        heard = self.scope.get("state")
+        if heard and VOUCH in heard:
+            heard[VOUCH]()
+
+    # -- the working slot ----------------------------------------------------------------------
+
+    def rest(self) -> None:
+        """Give the working slot back. Safe to repeat."""
+        if self.is_working:
+            self.is_working = False
+            self._load.in_flight -= 1
+
+    @contextmanager
+    def resting(self) -> Iterator[None]:
+        """Hold no working slot while the block runs.
+
+        Raises:
+            Problem: OVERLOADED; there is none to take again.
+        """
+        was_working = self.is_working
+        self.rest()
+        yield
+        if was_working:
+            if self._load.in_flight >= self._load.in_flight_max:
+                raise busy(problem.OVERLOADED)
+            self.is_working = True
+            self._load.in_flight += 1
 
     # -- the request ---------------------------------------------------------------------------
 
@@ -118,6 +171,12 @@ class Exchange:
     def lines(self, name: bytes) -> tuple[str, ...]:
         """Every line of a field, in the order received."""
         return tuple(v.decode("latin-1") for n, v in self.scope["headers"] if n == name)
+
+    @property
+    def shares(self) -> tuple[str, ...]:
+        """What a place of its counts for: the address of the caller, and the key once known."""
+        block = self._load.block(self)
+        return (block, self.key_prefix) if self.key_prefix else (block,)
 
     @property
     def is_v2(self) -> bool:
@@ -152,17 +211,20 @@ class Exchange:
         """The whole body.
 
         Raises:
-            Problem: BODY_TOO_LARGE, or REQUEST_TIMEOUT when it takes longer than `seconds_max`.
+            Problem: BODY_TOO_LARGE; OVERLOADED; or REQUEST_TIMEOUT when it takes longer than
+                `seconds_max`, or so long that others need its place.
             ClientGoneError: the client left.
         """
         try:
-            async with asyncio.timeout(seconds_max):
-                return await self._read()
+            with self.resting():
+                async with self._load.bodies.place(seconds_max, *self.shares):
+                    return await self._read()
         except TimeoutError as slow:
             self.closing = True
             self.unread = False  # it had its time; it is not given a second helping
             raise Problem(
-                problem.REQUEST_TIMEOUT, f"The body took longer than {seconds_max:g} seconds."
+                problem.REQUEST_TIMEOUT,
+                f"A body may take {seconds_max:g} seconds, and less while many come slowly.",
             ) from slow
 
     async def _read(self) -> bytes:
@@ -199,15 +261,30 @@ class Exchange:
             body = b""
         self.status = status
         self.bytes_out = len(body)
+        self.rest()
+        self.sending_since = system.monotonic()
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
+        if len(body) > PART_BYTES:
+            body = await self._all_but_the_last_part(body)
         if self.unread:
             await self._send({"type": "http.response.body", "body": body, "more_body": True})
             await self._linger()
             body = b""
         await self._send({"type": "http.response.body", "body": body, "more_body": False})
 
+    async def _all_but_the_last_part(self, body: bytes) -> bytes:
+        """Send a long body; what is left of it for the end."""
+        begun = 0
+        while len(body) - begun > PART_BYTES:
+            part = body[begun : begun + PART_BYTES]
+            await self._pass_on({"type": "http.response.body", "body": part, "more_body": True})
+            begun += PART_BYTES
+        self.sending_since = system.monotonic()
+        return body[begun:]
+
     async def begin(self, status: int, headers: list[Header]) -> None:
         """Send the head of an answer whose body comes in parts."""
+        self.rest()
         self._add_own(headers)
         self.status = status
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
@@ -215,11 +292,11 @@ class Exchange:
     async def part(self, body: bytes) -> None:
         """Send one part of the body."""
         self.bytes_out += len(body)
-        await self._send({"type": "http.response.body", "body": body, "more_body": True})
+        await self._pass_on({"type": "http.response.body", "body": body, "more_body": True})
 
     async def end(self) -> None:
         """Send the end of the body."""
-        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+        await self._pass_on({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def left(self) -> None:
         """Return when the client has left; what it still sends is thrown away."""
@@ -235,7 +312,16 @@ class Exchange:
             self.bytes_out += len(message.get("body", b""))
             if self.is_head:
                 message = {**message, "body": b""}
+        await self._pass_on(message)
+
+    async def _pass_on(self, message: Message) -> None:
+        self.sending_since = system.monotonic()
         await self._send(message)
+        self.sending_since = 0.0
+
+    def is_unread(self, now: float) -> bool:
+        """Whether the client has left the present part of the answer lying for too long."""
+        return bool(self.sending_since) and now - self.sending_since > SLOW_SECONDS
 
     def _with_common(self, own: Any) -> list[Header]:
         headers: list[Header] = list(own)
@@ -256,7 +342,7 @@ class Exchange:
         """Read and forget the rest of the request, within limits."""
         spilt = 0
         try:
-            async with asyncio.timeout(LINGER_SECONDS):
+            async with self._load.lingering.place(LINGER_SECONDS, *self.shares):
                 while self.unread and spilt < LINGER_BYTES:
                     message = await self._receive()
                     if message["type"] == "http.disconnect":

@@ -1,10 +1,12 @@
 """The facts for `access.authorize`: who calls, from where, and how often already.
 
 The usual request is judged without waiting: its key is known, its counters are in memory. Only
-a key that was not seen for a second, or since keys or plans were written, is looked up in storage.
+a key that was not seen for a second, or since keys or plans were written, is looked up in storage;
+those that this process has never seen wait in a line of their own, where addresses share.
 Where processes share their counters, `tallied.SharedGate` asks those as well.
 """
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
 from datetime import datetime
@@ -24,12 +26,23 @@ from svc_core.access.principal import Principal
 from svc_core.accounts import Admission
 from svc_core.ports import SYSTEM, Storage, Transaction
 from svc_core.problem import Problem
-from svc_http.requests.exchange import Exchange
+from svc_http.requests.exchange import Exchange, busy
+from svc_http.requests.load import Waits
 from svc_http.runtime.uses import Uses
 
 TTL_SECONDS = 1.0
 """How long a key may be believed without asking: a change of which the news was lost counts after
 it."""
+
+LOOKUPS_MAX = 16
+"""Unknown keys that are looked up at once. Whoever is known passes them by, and waits in the store
+for no more than these; half of what shares a snapshot (`storage.sqlite.threads`)."""
+
+STRANGERS_MAX = 1_000
+"""Requests that wait for such a look-up: a second's work on a slow store."""
+
+STRANGER_SECONDS = 5.0
+"""How long they wait: as long as for the store itself."""
 
 PRINCIPALS_MAX = 10_000
 """Keys held at once: about 20 MB, more than one process can serve within a second."""
@@ -102,6 +115,10 @@ class Principals:
             self._held.popitem(last=False)
         return principal
 
+    def knows(self, digest_hex: str) -> bool:
+        """Whether the key was there when it was last looked up, however long ago."""
+        return digest_hex in self._held
+
     def _heard(self, names: frozenset[str]) -> None:
         """A commit, told on the thread that made it: every key is looked up anew."""
         if not names.isdisjoint(_SOURCES):
@@ -126,6 +143,8 @@ class Gate:
         self._principals = principals
         self._trusted = trusted
         self._lockouts = MemoryLockouts() if lockouts is None else lockouts
+        self._lookups = asyncio.Semaphore(LOOKUPS_MAX)
+        self._strangers = Waits(STRANGERS_MAX)
         self.uses = Uses()
 
     def facts(self, exchange: Exchange) -> Facts:
@@ -142,8 +161,33 @@ class Gate:
         """As `admit`, for facts that memory alone may not complete.
 
         Raises:
-            Problem: whatever `authorize` refuses with.
+            Problem: whatever `authorize` refuses with; OVERLOADED for a stranger whose turn does
+                not come.
         """
+        if self._is_known(facts):
+            return await self._let_in(access, exchange, facts, now)
+        with exchange.resting():
+            try:
+                async with self._strangers.place(STRANGER_SECONDS, *exchange.shares):
+                    await self._lookups.acquire()
+            except TimeoutError as late:
+                raise busy(problem.OVERLOADED) from late
+            try:
+                failures = self._lockouts.known(facts.address.text)  # it may be locked by now
+                return await self._let_in(access, exchange, facts._replace(failures=failures), now)
+            finally:
+                self._lookups.release()
+
+    def _is_known(self, facts: Facts) -> bool:
+        """Whether the caller shows a key that was there when it was last looked up."""
+        bearer = facts.bearer
+        if facts.principal is not None:
+            return True
+        return isinstance(bearer, Bearer) and self._principals.knows(bearer.digest_hex)
+
+    async def _let_in(
+        self, access: OperationAccess, exchange: Exchange, facts: Facts, now: datetime
+    ) -> Grant:
         facts = await self._looked_up(facts, now)
         # Read after the look-up, so that of a burst no more are told than the lock allows.
         failures = self._lockouts.known(facts.address.text)
@@ -180,8 +224,13 @@ class Gate:
     def _granted(self, exchange: Exchange, facts: Facts, grant: Grant, now: datetime) -> Grant:
         if facts.principal is not None:
             self.uses.note(facts.principal.key.id, now)
+            exchange.vouch()
         exchange.limit_headers = grant.headers
         return grant
+
+    def block(self, exchange: Exchange) -> str:
+        """The block of addresses that a request comes from."""
+        return address.block(self._client(exchange).text)
 
     def _client(self, exchange: Exchange) -> ClientAddress:
         fields = exchange.fields

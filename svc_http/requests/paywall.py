@@ -18,10 +18,11 @@ _PATH = "/:@!$&'()*+,;=-._~"
 _QUERY = f"{_PATH}?%"
 
 
-def terms(settings: Settings) -> Terms:
-    """Whom payments go to and where, as the operator chose."""
-    network = payments.NETWORKS[settings.payment_network]
-    return Terms(network, settings.x402_pay_to or payments.NOBODY)
+def terms(settings: Settings) -> Terms | None:
+    """Whom payments go to and where; None where the operator takes none."""
+    if settings.x402_pay_to is None:
+        return None
+    return Terms(payments.NETWORKS[settings.payment_network], settings.x402_pay_to)
 
 
 class Paywall:
@@ -33,8 +34,10 @@ class Paywall:
 
     @classmethod
     def of(cls, operation: Operation[Any, Any], settings: Settings) -> "Paywall | None":
-        """The paywall of an operation that has a price; None for any other."""
-        offer = payments.offer(operation, terms(settings))
+        """The paywall of an operation that has a price; None for any other, and where the
+        operator takes no payments."""
+        chosen = terms(settings)
+        offer = None if chosen is None else payments.offer(operation, chosen)
         return None if offer is None else cls(offer, settings.origin)
 
     def ask(self, exchange: Exchange) -> Problem:
@@ -46,7 +49,7 @@ class Paywall:
             problem.PAYMENT_REQUIRED,
             payments.ERROR_UNSETTLED if paid else "",
             {"PAYMENT-REQUIRED": challenge},
-            resolution="Send an API key instead." if paid else "",
+            resolution="Send Authorization: Bearer <API_KEY> instead." if paid else "",
         )
 
     def _url(self, exchange: Exchange) -> str:

@@ -6,15 +6,18 @@ from functools import lru_cache
 
 from attrs import frozen
 
-from svc_core import problem
-from svc_core.operation import Operation
+from svc_core import media, problem
+from svc_core.media import Representation
+from svc_core.operation import JSON, Operation
 from svc_core.pipeline import Reply
 from svc_core.problem import Problem
 from svc_core.stream import Stream
+from svc_http.pages.markup import HTML, POLICY, REFERRER, render, root
 from svc_http.requests.exchange import BODILESS, V1, V2, Exchange, Header, length
 from svc_http.settings import Settings
 
-_PROBLEM_TYPE = (b"content-type", problem.MEDIA_TYPE.encode())
+_CSP = b"content-security-policy"
+_REFUSALS = (Representation("problem", problem.MEDIA_TYPE), JSON, HTML)
 _NO_STORE = (b"cache-control", b"no-store")
 _PRIVATE_NO_STORE = (b"cache-control", b"private, no-store")
 _PRIVATE_NO_CACHE = (b"cache-control", b"private, no-cache")
@@ -70,7 +73,10 @@ def ready(
 ) -> Ready:
     """A reply with its constant fields."""
     own = encoded(reply.headers)
-    headers = [*(V1 if operation.version == "1.0" else V2), *own, *extra]
+    usual: tuple[Header, ...] = V1 if operation.version == "1.0" else V2
+    if any(name == _CSP for name, _ in own):
+        usual = tuple(pair for pair in usual if pair[0] != _CSP)
+    headers = [*usual, *own, *extra]
     if reply.media_type is not None:
         headers.append((b"content-type", reply.media_type.encode()))
     headers.append(_caching(operation, own))
@@ -106,11 +112,17 @@ def begin(exchange: Exchange, answer: Ready) -> Awaitable[None]:
 
 
 def refuse(exchange: Exchange, refusal: Problem, origin: str) -> Awaitable[None]:
-    """Send a refusal as problem+json."""
-    body = problem.body(refusal, base_url=origin, request_id=exchange.request_id)
+    """Send a refusal: as problem+json, or as a page where a person looks for one."""
+    if _is_for_people(exchange):
+        form, body = HTML.media_type, _page(exchange, refusal)
+        usual = [pair for pair in exchange.version_headers if pair[0] != _CSP]
+        usual += [(_CSP, POLICY.encode()), REFERRER]
+    else:
+        form, usual = problem.MEDIA_TYPE, [*exchange.version_headers]
+        body = problem.body(refusal, base_url=origin, request_id=exchange.request_id)
     headers = [
-        *exchange.version_headers,
-        _PROBLEM_TYPE,
+        *usual,
+        (b"content-type", form.encode()),
         _NO_STORE,
         length(body),
         *encoded(refusal.headers.items()),
@@ -121,3 +133,21 @@ def refuse(exchange: Exchange, refusal: Problem, origin: str) -> Awaitable[None]
     headers += [pair for pair in exchange.limit_headers if pair[0] not in said]
     headers.append(exchange.id_header)
     return exchange.finish(refusal.type.status, headers, body)
+
+
+def _is_for_people(exchange: Exchange) -> bool:
+    """Whether HTML is preferred; under `/api` every failure is problem+json (Spec: Errors)."""
+    accept = exchange.header("accept")
+    if accept is None or exchange.path.startswith("/api/"):
+        return False
+    try:
+        return media.negotiate(_REFUSALS, accept, None) is HTML
+    except media.NotAcceptable:
+        return False
+
+
+def _page(exchange: Exchange, refusal: Problem) -> bytes:
+    raw: bytes = exchange.scope.get("raw_path") or exchange.path.encode()
+    mount: str = exchange.scope.get("root_path") or ""
+    up = root(raw.decode("latin-1").removeprefix(mount))
+    return render("refusal", up, refusal=refusal, request_id=exchange.request_id)

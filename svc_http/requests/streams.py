@@ -21,19 +21,19 @@ from svc_core.ports import Storage, Transaction
 from svc_core.problem import Problem
 from svc_core.stream import Stream
 from svc_http import system
-from svc_http.requests.exchange import RETRY_SECONDS, Exchange
+from svc_http.requests.exchange import RETRY_SECONDS, SLOW_SECONDS, Exchange
 from svc_http.runtime.commits import Commits
 from svc_http.storage.errors import Overloaded, StorageUnavailable
 
 R = TypeVar("R")
 
 STREAMS_MAX: Final = 100
-STREAMS_PER_CALLER_MAX: Final = 5
-"""Streams that are open at once: half of the requests under way, and few of one caller."""
+STREAMS_PER_KEY_MAX: Final = 5
+STREAMS_PER_ADDRESS_MAX: Final = 20
+"""Streams that are open at once, each with a view of the store of its own: few of one key, and of
+one address as many as four keys have."""
 HEARTBEAT_SECONDS: Final = 15.0
 """The longest silence: proxies close what is quiet for 30 to 60 seconds."""
-SLOW_SECONDS: Final = 30.0
-"""How long a client may take to read one part."""
 STREAM_SECONDS: Final = 900.0
 """How long one stream goes on; whoever wants more comes back where it ended."""
 RECHECK_SECONDS: Final = 30.0
@@ -50,35 +50,50 @@ GATHER_SECONDS: Final = 0.02
 class Open:
     """The streams that are open now; for one event loop."""
 
-    def __init__(self, most: int = STREAMS_MAX, of_one: int = STREAMS_PER_CALLER_MAX) -> None:
+    def __init__(
+        self,
+        most: int = STREAMS_MAX,
+        of_key: int = STREAMS_PER_KEY_MAX,
+        of_address: int = STREAMS_PER_ADDRESS_MAX,
+    ) -> None:
         self._most = most
-        self._of_one = of_one
-        self._count: Counter[str] = Counter()
+        self._of_key = of_key
+        self._of_address = of_address
+        self._keys: Counter[str] = Counter()
+        self._addresses: Counter[str] = Counter()
 
     def __len__(self) -> int:
-        return self._count.total()
+        return self._keys.total()
 
     @contextmanager
-    def one(self, caller: str) -> Iterator[None]:
-        """Count one stream of a caller for as long as it is open.
+    def one(self, key: str, address: str) -> Iterator[None]:
+        """Count one stream of a key and an address for as long as it is open.
 
         Raises:
             Problem: OVERLOADED, there are too many already.
         """
-        if len(self) >= self._most or self._count[caller] >= self._of_one:
+        if (
+            len(self) >= self._most
+            or self._keys[key] >= self._of_key
+            or self._addresses[address] >= self._of_address
+        ):
             raise Problem(
                 problem.OVERLOADED,
-                f"At most {self._of_one} streams of one key are open at once.",
+                f"At most {self._of_key} streams of one key, and {self._of_address} of one "
+                "address, are open at once.",
                 {"Retry-After": str(RETRY_SECONDS)},
                 resolution="Close a stream, or retry after Retry-After seconds.",
             )
-        self._count[caller] += 1
+        shares = ((self._keys, key), (self._addresses, address))
+        for count, name in shares:
+            count[name] += 1
         try:
             yield
         finally:
-            self._count[caller] -= 1
-            if not self._count[caller]:
-                del self._count[caller]
+            for count, name in shares:
+                count[name] -= 1
+                if not count[name]:
+                    del count[name]
 
 
 class Following:

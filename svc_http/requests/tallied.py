@@ -60,7 +60,7 @@ class SharedGate(Gate):
         self._admits = admits
         self._read: OrderedDict[str, tuple[Failures, float]] = OrderedDict()
 
-    async def let_in(
+    async def _let_in(
         self, access: OperationAccess, exchange: Exchange, facts: Facts, now: datetime
     ) -> Grant:
         """Permission to run the operation; the exchange learns whose it is and its limits.

@@ -8,19 +8,24 @@ Rule 4: lines of several processes that share a log are told apart by `process`,
         few at a time, so that none is cut in two by another.
 Rule 5: a log that cannot be written (a full disk, a pipe that nobody reads) harms no answer and
         no worker: its lines are lost, and how many is told once it can be written again.
+Rule 6: a file that was moved away, as logrotate does, is opened anew.
+
+Why not structlog: docs/adr/0023-a-log-line-is-composed-late.md.
 """
 
 import asyncio
 import json
+import os
 import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import Literal, NamedTuple, TextIO
+from typing import Final, Literal, NamedTuple, TextIO, get_args
 
 from svc_http import system
 from svc_http.requests.exchange import Exchange
+from svc_http.settings import Settings
 
 LINES_MAX = 64
 """Lines that wait to be written together; at this rate a write costs nothing per line."""
@@ -40,9 +45,51 @@ _SECRETS = re.compile(
 )
 
 
+def sys_stderr() -> TextIO:
+    """The standard error stream as it is now."""
+    return sys.stderr
+
+
 def scrub(text: str) -> str:
     """The text with every key and secret cut to what may be shown of it."""
     return _SECRETS.sub(lambda found: f"{found[found.lastindex or 0]}...", text)
+
+
+Level = Literal["info", "warning", "error"]
+
+LEVELS: Final = get_args(Level)
+
+
+class LogFile:
+    """The file at a path, opened when it is first written to and whenever it was moved away."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._file: TextIO | None = None
+
+    def __call__(self) -> TextIO:
+        """The file that is at the path now.
+
+        Raises:
+            OSError: it cannot be opened.
+        """
+        if self._file is not None and not self._is_current(self._file):
+            self.close()
+        if self._file is None:
+            self._file = open(self._path, "a", encoding="utf-8")  # noqa: SIM115 - as long as we run
+        return self._file
+
+    def close(self) -> None:
+        """Close it, until it is written to again."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _is_current(self, file: TextIO) -> bool:
+        try:
+            return os.path.samestat(os.stat(self._path), os.fstat(file.fileno()))
+        except FileNotFoundError:
+            return False
 
 
 class _Finished(NamedTuple):
@@ -64,17 +111,25 @@ class Journal:
     def __init__(
         self,
         mode: Literal["all", "errors", "off"] = "all",
-        stream: Callable[[], TextIO] = lambda: sys.stderr,
+        stream: Callable[[], TextIO] = sys_stderr,
         process: int | None = None,
+        level: Level = "info",
     ) -> None:
         self._process = {} if process is None else {"process": process}
-        self._least_status = {"all": 0, "errors": 500, "off": 1_000}[mode]
+        self._least = LEVELS.index(level)
+        self._least_status = {"all": 500 if self._least else 0, "errors": 500, "off": 1_000}[mode]
         self._stream = stream
         self._waiting: list[_Finished] = []
         self._shapes: dict[tuple[str, str, int], str] = {}
         self._second = -1
         self._clock_text = ""
         self._lost = 0
+
+    @classmethod
+    def of(cls, settings: Settings, process: int | None = None) -> "Journal":
+        """The log that the settings ask for."""
+        stream = sys_stderr if settings.log_file is None else LogFile(settings.log_file)
+        return cls(settings.request_log, stream, process, settings.log_level)
 
     def request(self, exchange: Exchange, ended: float, milliseconds: float) -> None:
         """Note one finished request; `ended` is in Unix seconds."""
@@ -145,14 +200,21 @@ class Journal:
         """Note a failure of a kind that was told in full before, at once."""
         self.note("error", event, requestId=request_id, error=scrub(str(error)))
 
-    def note(self, level: str, event: str, **fields: object) -> None:
+    def note(self, level: Level, event: str, **fields: object) -> None:
         """Note something that happened, at once."""
-        self._write(_noted(level, event, **self._process, **fields))
+        if LEVELS.index(level) >= self._least:
+            self._write(_noted(level, event, **self._process, **fields))
 
     def flush(self) -> None:
         """Write what waits."""
         if self._waiting:
             self._write("")
+
+    def close(self) -> None:
+        """Write what waits, and close a file of our own until there is more."""
+        self.flush()
+        if isinstance(self._stream, LogFile):
+            self._stream.close()
 
     def _write(self, last: str) -> None:
         waiting, self._waiting = self._waiting, []

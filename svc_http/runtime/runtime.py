@@ -18,11 +18,14 @@ from svc_core.host import Host
 from svc_core.ledger.signing_key import kept_signer, stored_signer
 from svc_core.pipeline import Site
 from svc_core.ports import SYSTEM, Ids, SharedUnavailable, Storage
+from svc_core.reports.page import Typesetter
 from svc_core.vault import VaultError
 from svc_http import system
 from svc_http.media.port import Media
+from svc_http.pages import markup
 from svc_http.providers.speech import Speech
 from svc_http.requests.gather import Gate, Principals
+from svc_http.requests.load import Load
 from svc_http.requests.page_cache import PageCache
 from svc_http.requests.streams import Open
 from svc_http.requests.tallied import SharedGate
@@ -70,6 +73,7 @@ class Runtime:
         self.settings = settings
         self.storage = storage
         self.now = now
+        self.monotonic = monotonic
         self.ids = ids
         self.plans = plan_table or plans.PRESETS[settings.plans]
         self.keyring = keyring(settings.secret, settings.secret_previous)
@@ -80,6 +84,7 @@ class Runtime:
             allow_erasure=frozenset(settings.allow_erasure),
             speaks=speech is not None,
             media_base_url=settings.media_base_url,
+            lends={Typesetter: markup.Typesetter(settings.origin)},
         )
         self.shared = in_memory(monotonic) if shared is None else shared
         counters = self.shared.counters
@@ -89,9 +94,10 @@ class Runtime:
         self.pages = PageCache()
         self.commits = Commits(storage)
         self.streams = Open()
+        self.load = Load(settings.in_flight_max, self.gate.block)
         self.turns = Turns()
         self.metrics = Metrics()
-        self.journal = Journal(settings.request_log, process=number)
+        self.journal = Journal.of(settings, number)
         self.drain = asyncio.Event()
         self.is_started = False
         # The store has failed, and nobody has seen since that it takes a write (`/readyz` looks).
@@ -107,6 +113,8 @@ class Runtime:
 
     def _make_gate(self, monotonic: Callable[[], float]) -> Gate:
         trusted = address.parse_trusted(self.settings.trusted_proxies)
+        if not self.settings.rate_limits:
+            return Gate(self.principals, trusted, MemoryLockouts(0))
         match self.shared:
             case Shared(counters=MemoryCounters(), lockouts=MemoryLockouts() as lockouts):
                 return Gate(self.principals, trusted, lockouts)
@@ -212,7 +220,7 @@ class Runtime:
         closing, self._closing = self._closing, ()
         for close in closing:
             await close()
-        self.journal.flush()
+        self.journal.close()
 
     async def _supervise(self, worker: Worker) -> None:
         while not self.drain.is_set():

@@ -27,9 +27,10 @@ from hypercorn.typing import WorkerContext
 from svc_core import problem
 from svc_core.problem import Problem
 from svc_http import system
-from svc_http.requests.exchange import LINGER_BYTES, LINGER_SECONDS, V1, Header
+from svc_http.requests.exchange import LINGER_BYTES, LINGER_SECONDS, SLOW_SECONDS, V1, Header
+from svc_http.requests.load import LINGERING_MAX
 from svc_http.server import internals
-from svc_http.server.hypercorn import Listening
+from svc_http.server.hypercorn import Listening, drop
 
 _REFUSALS = {
     400: problem.BAD_REQUEST,
@@ -47,9 +48,12 @@ class Waiting:
     and all of them once the server ends.
     """
 
-    def __init__(self, context: WorkerContext, patience_seconds: float) -> None:
+    def __init__(
+        self, context: WorkerContext, patience_seconds: float, most: float = math.inf
+    ) -> None:
         self._context = context
         self._patience = patience_seconds
+        self._most = most
         self._clock = asyncio.get_running_loop().time
         # Everybody waits equally long, so the order of coming is that of the deadlines.
         self._deadlines: dict[Protocol, float] = {}
@@ -59,8 +63,13 @@ class Waiting:
         return len(self._deadlines)
 
     def add(self, connection: "Protocol") -> None:
-        """A connection has nothing else to do from now on."""
+        """A connection has nothing else to do from now on.
+
+        Where it is one too many, the one that has waited longest is closed for it.
+        """
         self._deadlines[connection] = self._clock() + self._patience
+        if len(self._deadlines) > self._most:
+            self._close(next(iter(self._deadlines.values())))
 
     def discard(self, connection: "Protocol") -> None:
         """A connection has something to do, or is gone."""
@@ -211,7 +220,7 @@ class Protocol(H11Protocol):
         if self.context not in _waiting:
             _waiting[self.context] = (
                 Waiting(self.context, self.config.keep_alive_timeout),
-                Waiting(self.context, LINGER_SECONDS),
+                Waiting(self.context, LINGER_SECONDS, LINGERING_MAX),
             )
         self._idle, self._ending = _waiting[self.context]
 
@@ -360,9 +369,17 @@ class Socket(TCPServer):
     that Hypercorn does not expect; a server that ends at that moment would fail with it.
     """
 
+    async def _read_data(self) -> None:
+        await super()._read_data()
+        await self.idle_task.stop()  # nobody is there to be waited for
+
     async def _close(self) -> None:
+        # What was written stays with the socket until it is read, which may be never.
         with suppress(OSError):
-            await super()._close()
+            async with asyncio.timeout(SLOW_SECONDS) as limit:
+                await super()._close()
+            if limit.expired():
+                drop(self.writer)
 
 
 @lru_cache(maxsize=4)

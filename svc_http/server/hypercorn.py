@@ -7,14 +7,19 @@ Rule 3: SIGTERM drains first: streams are told to end, workers begin nothing mor
 Rule 4: where other processes serve the same socket, it drains in another way: no connection is
         taken any more, what comes over those that are open is answered and ends them, and one
         that is quiet is closed when it always is, after its keep-alive time.
+Rule 5: whoever connects is let in. Where that is one connection too many, the oldest is closed of
+        the address that has the most. Half of the places are for those over which a key was let
+        in, so that no stranger costs a client its connection; there an idle one goes first.
 """
 
 import asyncio
 import errno
 import signal
 import socket
+import struct
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import hypercorn.protocol
 from hypercorn.asyncio.tcp_server import TCPServer
@@ -22,8 +27,15 @@ from hypercorn.asyncio.worker_context import WorkerContext
 from hypercorn.config import Config
 from hypercorn.utils import wrap_app
 
+from svc_core.access import address
 from svc_http.app import Service
+from svc_http.requests.exchange import VOUCH
+from svc_http.requests.load import Room
 from svc_http.runtime.runtime import Runtime
+
+FILES_BESIDE = 124
+"""Files and sockets that are open beside the connections: the store, the control socket, and what
+workers fetch and send, at most some fifty at once."""
 
 OnReady = Callable[[str, int], None]
 """Told the address once connections are answered."""
@@ -128,7 +140,8 @@ async def serve(
     patience = runtime.settings.graceful_seconds
     made = Listening()
     made.origin, made.unread = runtime.settings.origin, service.edge.unread
-    connections = _Connections(service, made, takes)
+    most = affordable(runtime.settings.connections_max)
+    connections = _Connections(service, made, takes, most)
     async with service.router.lifespan_context(service):
         server = await asyncio.start_server(connections.take, sock=listening, backlog=made.backlog)
         try:
@@ -151,12 +164,16 @@ async def serve(
 class _Connections:
     """The connections of one server, each a task of Hypercorn's."""
 
-    def __init__(self, service: Service, made: Listening, takes: type[TCPServer]) -> None:
+    def __init__(
+        self, service: Service, made: Listening, takes: type[TCPServer], most: int
+    ) -> None:
         self._app = wrap_app(service, made.wsgi_max_body_size, "asgi")  # type: ignore[arg-type]
         self._made = made
         self._takes = takes
         self._context = WorkerContext(None)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._strangers: Room[TCPServer] = Room(-(-most // 2))
+        self._clients: Room[TCPServer] = Room(-(-most // 2), _is_idle)
 
     async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve a connection to its end."""
@@ -166,7 +183,27 @@ class _Connections:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         loop = asyncio.get_running_loop()
-        await self._takes(self._app, loop, self._made, self._context, {}, reader, writer)
+        peer = writer.get_extra_info("peername") or ("",)
+        block = address.block(str(peer[0]))
+        state: dict[str, Any] = {}
+        one = self._takes(self._app, loop, self._made, self._context, state, reader, writer)
+
+        def vouch() -> None:
+            if one in self._strangers:
+                self._strangers.leave(one)
+                self._part_from(self._clients.enter(one, block))
+
+        state[VOUCH] = vouch
+        self._part_from(self._strangers.enter(one, block))
+        try:
+            await one
+        finally:
+            self._strangers.leave(one)
+            self._clients.leave(one)
+
+    def _part_from(self, one: TCPServer | None) -> None:
+        if one is not None:
+            drop(one.writer)
 
     async def left(self, seconds: float) -> None:
         """Wait until all of them have come to their end, at most so long."""
@@ -181,6 +218,41 @@ class _Connections:
         for task in late:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
+
+
+def drop(writer: asyncio.StreamWriter) -> None:
+    """End a connection at once. What was written and not read is forgotten, by the system too,
+    which would keep it for minutes."""
+    transport = writer.transport
+    if transport.get_write_buffer_size() or not transport.is_closing():  # it has its socket still
+        with suppress(OSError):
+            made = writer.get_extra_info("socket")
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    transport.abort()
+
+
+def _is_idle(connection: TCPServer) -> bool:
+    """Whether no request is under way on a connection, as far as Hypercorn's protocols tell."""
+    protocol = getattr(getattr(connection, "protocol", None), "protocol", None)
+    return not (getattr(protocol, "stream", None) or getattr(protocol, "streams", None))
+
+
+def affordable(wanted: int) -> int:
+    """So many connections, or as many as this process may have files for, at least one.
+
+    Where the system lets it, the process allows itself as many files as that takes.
+    """
+    try:
+        import resource  # noqa: PLC0415 - there is none on Windows
+    except ImportError:
+        return wanted
+    needed = wanted + FILES_BESIDE
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    unlimited = resource.RLIM_INFINITY
+    if soft != unlimited and soft < needed:
+        soft = needed if hard == unlimited else min(needed, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return wanted if soft == unlimited else max(1, min(wanted, soft - FILES_BESIDE))
 
 
 def drain_on_signals(runtime: Runtime) -> None:

@@ -27,7 +27,13 @@ NEEDED: Final[Mapping[str, tuple[str, ...]]] = {
         "_receive_buffer.__len__",
     ),
     # Overridden or used by the classes in `connection`.
-    "TCPServer": ("protocol_send.__self__.writer", "_close"),
+    "TCPServer": (
+        "protocol_send.__self__.writer",
+        "_close",
+        "_read_data",
+        "idle_task.stop",
+        "writer",
+    ),
     "HTTPStream": ("app_send", "handle", "send", "state", "stream_id"),
     "WorkerContext": ("mark_request", "terminated"),
     "Config": ("response_headers",),

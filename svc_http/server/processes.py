@@ -74,11 +74,13 @@ def run(
     def ready(told: Mapping[str, Any]) -> None:
         on_ready(Opened(at(given, listening), told["admin"], told["isEmpty"]))
 
+    journal = Journal.of(given)
     kept = Processes(
         listening,
         given.processes or 1,
         {"config": config, "flags": flags},
         seconds=hypercorn.Listening.keep_alive_timeout + 3 * given.graceful_seconds,
+        journal=journal,
     )
     try:
         asyncio.run(kept.run(ready))
@@ -86,6 +88,8 @@ def run(
         if failed.code <= 0:
             raise
         return failed.code
+    finally:
+        journal.close()
     return None
 
 

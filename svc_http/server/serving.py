@@ -8,6 +8,7 @@ Rule 3: what was opened is closed in the opposite order, whatever ended the run.
 import asyncio
 import ipaddress
 import socket
+import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
@@ -18,12 +19,14 @@ import attrs
 from attrs import frozen
 
 from svc_core import accounts
+from svc_core.payments import NOBODY
 from svc_core.ports import SYSTEM
 from svc_http import app
 from svc_http.control.channel import Control, address
 from svc_http.control.lends import operator
 from svc_http.demo.seed import Seeded, seed
 from svc_http.providers import espeak
+from svc_http.runtime.journal import Level
 from svc_http.runtime.opening import (
     checked,
     fetcher,
@@ -88,7 +91,13 @@ def run_demo(given: Settings, on_ready: OnReady) -> None:
     ):
         feeds = Path(folder) / "feeds"
         feeds.mkdir()
-        demo = attrs.evolve(_voiced(given), db=str(Path(folder) / "svc.db"), secret=None)
+        demo = attrs.evolve(
+            _voiced(given),
+            log_level=_quiet(given),
+            db=str(Path(folder) / "svc.db"),
+            secret=None,
+            x402_pay_to=given.x402_pay_to or NOBODY,
+        )
         _loop(checked(demo), on_ready, feeds)
 
 
@@ -97,6 +106,12 @@ def _voiced(given: Settings) -> Settings:
     if given.speech == "none" and espeak.is_installed():
         return attrs.evolve(given, speech="espeak")
     return given
+
+
+def _quiet(given: Settings) -> Level:
+    """Somebody who reads the demo's key at a terminal is not to lose it among requests."""
+    is_seen = given.log_file is None and sys.stderr.isatty()
+    return "warning" if is_seen and given.log_level == "info" else given.log_level
 
 
 def _is_loopback(host: str) -> bool:

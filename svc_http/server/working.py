@@ -2,7 +2,7 @@
 
 Rule 1: each claims what it does in the store, so that any number of processes may run each.
 Rule 2: whoever has workers looks after the store as well: old answers and deliveries are forgotten,
-        secrets sealed anew, files without a row removed.
+        secrets sealed anew, files without a row and reports without a profile removed.
 Rule 3: only who has the store alone may take over what was under way before it began. Over a store
         of several processes, what a dead one held is free when its time is over.
 """
@@ -13,12 +13,13 @@ from contextlib import AsyncExitStack, suppress
 from functools import partial
 
 from svc_core import idempotency
-from svc_core.ports import SYSTEM, SharedUnavailable
+from svc_core.ports import SYSTEM, SharedUnavailable, Transaction
 from svc_http import system
 from svc_http.fetch import Fetcher
 from svc_http.fetch.post import Poster
 from svc_http.media.places import media_of
 from svc_http.providers.speech import Speech
+from svc_http.runtime.journal import LogFile
 from svc_http.runtime.opening import (
     Store,
     Unusable,
@@ -36,11 +37,12 @@ from svc_http.runtime.secret import secured
 from svc_http.runtime.service import Service
 from svc_http.runtime.uses import uses_loop
 from svc_http.server import hypercorn
-from svc_http.settings import Settings
+from svc_http.settings import Settings, SettingsError
 from svc_http.shared import Shared
 from svc_http.storage import StoreBusy
 from svc_http.workers import (
     deliver_loop,
+    forget_loop,
     ingest_loop,
     purge_deliveries,
     renew_secrets,
@@ -48,7 +50,6 @@ from svc_http.workers import (
     speak,
     take_over,
 )
-from svc_http.workers.deliver import PURGE_ROWS_MAX as PURGE_DELIVERIES_MAX
 from svc_http.workers.speak import speak_loop, sweep_loop
 
 PATIENCE_SECONDS = 1.0
@@ -63,12 +64,24 @@ PURGE_SECONDS = 600.0
 PURGE_ROWS_MAX = 1_000  # in one transaction, so that no request waits long for it
 
 
+def _check_log(given: Settings) -> None:
+    if given.log_file is None:
+        return
+    try:
+        LogFile(given.log_file)().close()
+    except OSError as refused:
+        why = f"{given.log_file} cannot be written: {refused.strerror}"
+        raise SettingsError(f"setting 'log_file': {why}; choose another") from refused
+
+
 async def own_store(given: Settings, shared: Shared) -> Store:
     """The store, once a command that has it gives it back; a server keeps it longer than this.
 
     Raises:
         StoreBusy, Unusable: as `open_store`.
+        SettingsError: the log cannot be written.
     """
+    _check_log(given)
     deadline = system.monotonic() + PATIENCE_SECONDS
     while True:
         try:
@@ -161,7 +174,13 @@ def chosen(
     }
     if voice is not None:
         named["speak"] = _speak
-    return (*(work for name, work in named.items() if given.runs(name)), _purge, _renew, _sweep)
+    return (
+        *(work for name, work in named.items() if given.runs(name)),
+        _purge,
+        _renew,
+        _sweep,
+        _forget,
+    )
 
 
 async def count_uses(runtime: Runtime) -> None:
@@ -189,6 +208,10 @@ async def _sweep(runtime: Runtime) -> None:
         await sweep_loop(service_of(runtime), runtime.media, runtime.commits)
 
 
+async def _forget(runtime: Runtime) -> None:
+    await forget_loop(service_of(runtime), runtime.commits)
+
+
 async def _renew(runtime: Runtime) -> None:
     failed = partial(runtime.journal.failure, "webhook secrets")
     await renew_secrets(service_of(runtime), failed)
@@ -198,18 +221,20 @@ async def _purge(runtime: Runtime) -> None:
     """Forget what nobody may ask for any more: one process of all at a time."""
     holder, leases = system.new_request_id(), runtime.shared.leases
     while True:
-        answers = deliveries = 0
         with suppress(SharedUnavailable):
             if await leases.take("purge", holder, 2 * PURGE_SECONDS):
-                answers = await purge_answers(service_of(runtime))
-                deliveries = await purge_deliveries(service_of(runtime))
-        if answers < PURGE_ROWS_MAX and deliveries < PURGE_DELIVERIES_MAX:
-            await asyncio.sleep(PURGE_SECONDS)
+                await purge_answers(service_of(runtime))
+                await purge_deliveries(service_of(runtime))
+        await asyncio.sleep(PURGE_SECONDS)
 
 
 async def purge_answers(service: Service) -> int:
-    """Forget some idempotent answers that are past their day (Spec: Limits); how many went."""
-    before = service.now() - idempotency.RETENTION
-    return await service.storage.write(
-        SYSTEM, lambda tx: tx.answers.purge(before, limit=PURGE_ROWS_MAX)
-    )
+    """Forget the idempotent answers that are past their day (Spec: Limits); how many went."""
+    before, went = service.now() - idempotency.RETENTION, 0
+
+    async def unit(tx: Transaction) -> int:
+        return await tx.answers.purge(before, limit=PURGE_ROWS_MAX)
+
+    while some := await service.storage.write(SYSTEM, unit):
+        went += some
+    return went

@@ -15,6 +15,7 @@ from typing import Any, TypeVar, Unpack
 from attrs import define, evolve, field, frozen
 
 from svc_core.ports import (
+    PURGED_BYTES,
     Answer,
     Change,
     ChangeSlice,
@@ -295,7 +296,13 @@ class _Answers:
         oldest = sorted(
             (answer.at, place) for place, answer in answers.items() if answer.at < before
         )
-        gone = {place: answers[place] for _, place in oldest[:limit]}
+        gone: dict[tuple[str, str, str], Answer] = {}
+        size = 0
+        for _, place in oldest[:limit]:
+            if size >= PURGED_BYTES:
+                break
+            gone[place] = answers[place]
+            size += len(answers[place].body)
         self.unit.undoing(lambda: answers.update(gone))
         for place in gone:
             del answers[place]

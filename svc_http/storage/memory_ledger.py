@@ -98,20 +98,20 @@ class MemoryLedger:
         return tuple(line.line for line in self.log.lines[start:end])
 
     async def of_subjects(
-        self, subjects: Sequence[str], *, size: int | None = None, limit: int
+        self, subjects: Sequence[str], *, start: int = 0, size: int | None = None, limit: int
     ) -> tuple[tuple[str, bytes], ...]:
         """The lines about one subject after the other, oldest first."""
         found = (
             (subject, line.line)
             for subject in dict.fromkeys(subjects)
-            for line in self.log.visible(size)
+            for line in self.log.visible(size)[start:]
             if line.subject == subject
         )
         return tuple(islice(found, limit))
 
-    async def counts_of(self, subjects: Sequence[str]) -> dict[str, int]:
+    async def counts_of(self, subjects: Sequence[str], *, start: int = 0) -> dict[str, int]:
         """How many lines there are about each subject."""
-        counted = Counter(line.subject for line in self.log.lines)
+        counted = Counter(line.subject for line in self.log.lines[start:])
         return {subject: counted[subject] for subject in subjects}
 
     async def opened(

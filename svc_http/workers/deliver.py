@@ -52,8 +52,8 @@ AWAY_SECONDS: Final = 5.0
 """How long when it was the store that could do nothing: that is no fault of theirs."""
 TAKEN_OVER_AT_ONCE: Final = 100
 """Webhooks looked up at once whose attempts died with the server before this one."""
-PURGE_ROWS_MAX: Final = 500
-"""Deliveries forgotten in one round, so that no request waits long for it."""
+PURGE_ROWS_MAX: Final = 200
+"""Deliveries forgotten in one unit of work, so that no request waits long for it."""
 
 Key = tuple[str, str]
 """A webhook: its tenant and its id."""
@@ -267,10 +267,11 @@ def _since(began: float) -> int:
 
 
 async def purge_deliveries(service: Service, kept: timedelta = KEPT) -> int:
-    """Forget some deliveries that are older than they are kept; how many went."""
-    end = micros(service.now() - kept)
-    old = await service.storage.across(DELIVERIES, end=end, limit=PURGE_ROWS_MAX)
-    for tenant in sorted({row.tenant for row in old}):
-        ids = tuple(row.document.id for row in old if row.tenant == tenant)
-        await service.write(tenant, partial(delivering.purge, ids=ids))
-    return len(old)
+    """Forget the deliveries that are older than they are kept; how many went."""
+    end, went = micros(service.now() - kept), 0
+    while old := await service.storage.across(DELIVERIES, end=end, limit=PURGE_ROWS_MAX):
+        for tenant in sorted({row.tenant for row in old}):
+            ids = tuple(row.document.id for row in old if row.tenant == tenant)
+            await service.write(tenant, partial(delivering.purge, ids=ids))
+        went += len(old)
+    return went

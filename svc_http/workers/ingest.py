@@ -1,7 +1,8 @@
 """Takes documents in: fetch, read, judge, write.
 
-Rule 1: a document is written whole with the health of its source, or only its refusal is.
-Rule 2: reading and judging run in a thread, writing in one unit of work: neither the event loop
+Rule 1: a document is written in parts that hold the writer for about `PART_SECONDS` each, so that
+        others write in between; the health of its source is `partial` until the last of them.
+Rule 2: reading and judging run in a thread, before anything is written: neither the event loop
         nor the writer waits for a parser.
 Rule 3: one document is read and written at a time, however many sources are due; of the others
         only the bytes are held, and of at most seven.
@@ -24,6 +25,7 @@ from svc_core.ports import SYSTEM
 from svc_core.resources.members import micros
 from svc_core.resources.news import SOURCES, Source
 from svc_core.sources import FeedRefused, MissingExtra, ParsedFeed, parse_feed
+from svc_http import system
 from svc_http.fetch import Fetched, Fetcher, FetchRefused, NotModified
 from svc_http.runtime.service import Service
 
@@ -39,6 +41,11 @@ ROUND_SECONDS = 2.0
 
 ROUND_SOURCES_MAX = 64
 """Sources claimed in one round, so that the claim does not run out before they are read."""
+
+PART_SECONDS = 0.1
+PART_ROWS, PART_ROWS_MIN, PART_ROWS_MAX = 32, 8, 256
+"""Rows of the first part of a document, and of any: as many as the parts before it took time for,
+the wait for the writer counted in, so that they grow smaller while others write."""
 
 CLAIM = timedelta(minutes=5)
 """How long a source belongs to the worker that claimed it: longer than a round can take, with 64
@@ -105,10 +112,7 @@ async def _take(service: Service, source: Source, answer: Fetched) -> Outcome:
     new = await service.read(SYSTEM, lambda ctx: intake.unseen(ctx, reading.rows))
     batch = await anyio.to_thread.run_sync(intake.prepared, new)
     copy = intake.Copy(answer.etag, answer.last_modified, digest)
-    taken, after = await service.system(partial(_write, source.id, reading.parsed, batch, copy))
-    if taken is None:
-        return Outcome("removed", None)
-    return Outcome("taken", after, taken.created, taken.updated, taken.unchanged)
+    return await _write(service, source.id, reading.parsed, batch, copy)
 
 
 def _read(service: Service, source: Source, answer: Fetched) -> _Reading:
@@ -118,10 +122,27 @@ def _read(service: Service, source: Source, answer: Fetched) -> _Reading:
 
 
 async def _write(
-    id_: str, parsed: ParsedFeed, batch: intake.Batch, copy: intake.Copy, ctx: Context
-) -> tuple[intake.Taken | None, Source | None]:
-    taken = await intake.take_document(ctx, id_, parsed, batch, copy)
-    return taken, await ctx.find(SOURCES, id_)
+    service: Service, id_: str, parsed: ParsedFeed, batch: intake.Batch, copy: intake.Copy
+) -> Outcome:
+    before, rows = intake.Taken(), PART_ROWS
+    while len(batch.rows) > rows:
+        part, batch = batch.cut(rows)
+        began = system.monotonic()
+        taken = await service.system(partial(intake.take_part, id_=id_, batch=part))
+        if taken is None:
+            return Outcome("removed", None)
+        before += taken
+        fitting = rows * PART_SECONDS / max(system.monotonic() - began, 1e-6)
+        rows = max(PART_ROWS_MIN, min(PART_ROWS_MAX, round(fitting)))
+
+    async def unit(ctx: Context) -> tuple[intake.Taken | None, Source | None]:
+        taken = await intake.take_document(ctx, id_, parsed, batch, copy, before=before)
+        return taken, await ctx.find(SOURCES, id_)
+
+    taken, after = await service.system(unit)
+    if taken is None:
+        return Outcome("removed", None)
+    return Outcome("taken", after, taken.created, taken.updated, taken.unchanged)
 
 
 async def _unchanged(service: Service, source: Source) -> Outcome:

@@ -1,12 +1,14 @@
 """The next step that a problem tells is a sentence of its own, and fits the occurrence."""
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from svc_core import problem
+from svc_http.cli.app import tree
 
 
 def _raised(product: Any) -> Iterator[tuple[str, str | None, str]]:
@@ -36,6 +38,29 @@ def test_every_step_of_an_occurrence_is_one_sentence_that_its_type_does_not_say(
         assert step[0].isupper(), place
         assert step.endswith("."), place
         assert code is None or step != getattr(problem, code).resolution, place
+
+
+_COMMAND = re.compile(r"\bsvc ([a-z]+)(?: ([a-z]+))?")
+_LABELS = {"svc ledger salt", "svc counters"}
+"""Texts that keys are derived from: nobody reads them."""
+
+
+def test_every_command_that_a_text_names_exists(product: Any) -> None:
+    app = tree()
+    named = {
+        (module.name, found[0], found[1], found[2])
+        for module in product
+        for part in ast.walk(module.tree)
+        if isinstance(part, ast.Constant) and isinstance(part.value, str)
+        for found in _COMMAND.finditer(part.value)
+        if part.value.strip() not in _LABELS
+    }
+
+    assert len(named) > 20
+    for place, text, first, second in named:
+        assert first in app, (place, text)
+        verbs = [name for name in app[first] if not name.startswith("-")]
+        assert not verbs or second is None or second in verbs, (place, text)
 
 
 @pytest.mark.parametrize("kind", problem.CATALOGUE.values(), ids=list(problem.CATALOGUE))

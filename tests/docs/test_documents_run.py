@@ -3,13 +3,13 @@
 A ```console block is a session: `$` begins a command, `>` continues it, the rest is its output,
 in which `...` stands for anything. All sessions of a document run in one shell, in order, in a
 fresh folder. A ```python block runs. A ```sh block shows what is not tried here (it installs
-something or stays in the foreground); its `svc` commands must still be ones that exist.
+something or stays in the foreground); its `svc` commands must still be ones that exist. Those of
+the README are run as they stand, in a copy with nothing installed, by `.ci/readme`.
 """
 
 import doctest
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -19,13 +19,12 @@ from typing import Any
 import pytest
 from attrs import frozen
 
-from svc_http import settings, system
+from svc_http import settings
 from svc_http.cli.app import tree
-from svc_http.demo import documents as demo_documents
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LANGUAGES = {"console", "python", "javascript", "sh", "json", "toml", "ini", "text"}
-SESSIONS = ("docs/index.md", "docs/running.md", "docs/ledger.md")
+SESSIONS = ("README.md", "docs/index.md", "docs/running.md", "docs/ledger.md")
 BEGIN, END = "\x1e", "\x1f"
 
 
@@ -78,7 +77,7 @@ def _clean(output: str) -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path, root: Path) -> Path:
-    """A folder with some feeds and a `svc` that is this one."""
+    """A folder like a checkout, with an environment whose `svc` is this one."""
     (tmp_path / "bin").mkdir()
     command = tmp_path / "bin" / "svc"
     command.write_text(
@@ -89,19 +88,18 @@ def folder(tmp_path: Path, root: Path) -> Path:
         f'#!/bin/sh\nPYTHONPATH={root} exec {sys.executable} "$@"\n', "utf-8"
     )
     (tmp_path / "bin" / "python3").chmod(0o755)
-    feeds = tmp_path / "work" / "feeds"
-    feeds.mkdir(parents=True)
-    for document in demo_documents(system.now())[:3]:
-        (feeds / document.file_name).write_bytes(document.body)
+    activate = tmp_path / "work" / ".venv" / "bin" / "activate"
+    activate.parent.mkdir(parents=True)
+    activate.write_text(f"PATH={tmp_path / 'bin'}:$PATH", "utf-8")
+    (tmp_path / "work" / "examples").symlink_to(root / "examples")
     return tmp_path
 
 
+@pytest.mark.needs("curl")
 @pytest.mark.parametrize("name", SESSIONS)
 def test_sessions_give_what_the_document_shows(
     name: str, documents: dict[str, str], folder: Path, demo: Any
 ) -> None:
-    if shutil.which("curl") is None:
-        pytest.skip("curl, which the documents use, is not installed")
     steps = _steps(documents[name].replace("127.0.0.1:8000", f"127.0.0.1:{demo.port}"))
     environment = {"PATH": f"{folder / 'bin'}:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
     if name == "docs/index.md":

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -68,12 +67,10 @@ def test_the_python_receiver_takes_what_is_signed_and_nothing_else(program: Any)
             assert is_taken, name
 
 
+@pytest.mark.needs("node")
 def test_the_javascript_receiver_takes_what_is_signed_and_nothing_else(
     documents: dict[str, str], tmp_path: Path
 ) -> None:
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node, which runs the JavaScript of the page, is not installed")
     (block,) = _blocks(documents, "javascript")
     assert len([line for line in block.splitlines() if line.startswith("  ")]) <= 10
     calls = """
@@ -87,7 +84,7 @@ console.log(JSON.stringify(told));
     cases = list(_cases())
     asked = json.dumps([[SECRET, fields, body] for _, fields, body, _ in cases])
     done = subprocess.run(
-        [node, tmp_path / "verify.mjs"],
+        ["node", tmp_path / "verify.mjs"],
         input=asked,
         capture_output=True,
         text=True,

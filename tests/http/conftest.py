@@ -464,7 +464,7 @@ class Wire:
         """The lines of the log up to now, those of answers that were heard included."""
 
         async def flushed() -> list[dict[str, Any]] | None:
-            if self.service.edge.in_flight:
+            if self.service.edge.under_way:
                 return None
             self.service.runtime.journal.flush()
             return self.log.lines

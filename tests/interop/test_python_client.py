@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -16,10 +15,7 @@ from svc_core.openapi import document
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 
-pytestmark = pytest.mark.skipif(
-    find_spec("openapi_python_client") is None,
-    reason="openapi-python-client is not installed (extra: interop)",
-)
+pytestmark = pytest.mark.needs("openapi_python_client")
 
 
 @pytest.fixture(scope="module")

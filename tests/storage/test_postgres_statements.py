@@ -146,6 +146,7 @@ SORTED = {
     "read_types",
     "counts_of",
     "checkpoints",
+    "purge",
 }
 """Those put few rows in order."""
 

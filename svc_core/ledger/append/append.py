@@ -8,26 +8,22 @@ Rule 3: an erasure takes the content out of the line and the indexes; heads, sea
         is given only to a client that sends the same content again.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from functools import partial
 from typing import Final
 
 from attrs import field, frozen
 
 from svc_core import etag, problem
 from svc_core.ledger import timestamps
-from svc_core.ledger.append.erasure import erase_content, may_erase
+from svc_core.ledger.append.erasure import erase_content
 from svc_core.ledger.append.input import Entry
-from svc_core.ledger.append.rules import Known, admit, check_new, check_room, cited
+from svc_core.ledger.append.judging import Judge, Seen, look
+from svc_core.ledger.append.rules import check_new
 from svc_core.ledger.append.validation import SALT_BYTES, drafts
-from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.log.seal import Batch, TreeHead, seal_batch
-from svc_core.ledger.records import Draft, Record, decode
-from svc_core.ledger.repository import (
-    Proofs,
-    checkpoint_of,
-    head_of,
-    lines_of,
-)
+from svc_core.ledger.records import Record
+from svc_core.ledger.repository import Proofs, checkpoint_of, head_of
 from svc_core.operation import Context
 from svc_core.ports import (
     BASE_V2,
@@ -39,9 +35,12 @@ from svc_core.ports import (
     StaleVersionError,
 )
 from svc_core.problem import Problem
+from svc_core.unset import given
 
 SUBJECT: Final = "subject"
 """The `resourceType` of the changes that a ledger publishes."""
+
+_NO_SALT: Final = bytes(SALT_BYTES)
 
 
 @frozen
@@ -53,6 +52,20 @@ class Appended:
     head: TreeHead = field(repr=False)
 
 
+def ahead(entries: Sequence[Entry]) -> Callable[[Context], Awaitable[Seen | None]] | None:
+    """What is to be read on a snapshot before these entries are appended, where that is much."""
+    if all(entry.op in {"assert", "erase"} and not given(entry.evidence, ()) for entry in entries):
+        return None
+    return partial(_look, entries)
+
+
+async def _look(entries: Sequence[Entry], ctx: Context) -> Seen | None:
+    try:
+        return await look(ctx, drafts(entries, author="system", salts=[_NO_SALT] * len(entries)))
+    except Problem:
+        return None  # the append refuses it, in its turn
+
+
 async def append(
     ctx: Context,
     entries: Sequence[Entry],
@@ -62,7 +75,7 @@ async def append(
 ) -> Appended:
     """Append entries, all or nothing; the salts are drawn unless they are given.
 
-    In a batch refusals name the number of the entry.
+    In a batch refusals name the number of the entry. `ctx.ahead` is what `ahead` said, if anything.
 
     Raises:
         Problem: PRECONDITION_FAILED where the ledger is not at `If-Match`; what makes an entry
@@ -78,7 +91,7 @@ async def append(
     _check_precondition(ctx, head)
     batch = seal_batch(head, made, timestamps.of(ctx.now))
     check_new(record.id for record in batch.records)
-    judge = await _Judge.of(ctx, made, batch.records)
+    judge = await Judge.of(ctx, made, ctx.ahead)
     for number, (each, record) in enumerate(zip(made, batch.records, strict=True)):
         try:
             judge.admit(each, record)
@@ -109,76 +122,6 @@ def _check_precondition(ctx: Context, head: TreeHead) -> None:
             f"The ledger has {head.size} records now.",
             {"ETag": current},
         )
-
-
-# -- judging -----------------------------------------------------------------------------------
-
-
-@frozen
-class _Judge:
-    """What is known of the subjects of a batch, growing with each admitted record."""
-
-    ctx: Context
-    _subjects: dict[str, tuple[Record, ...]]
-    _stored: dict[str, Record]
-    _counts: dict[str, int]
-    _new: dict[str, Record] = field(factory=dict, init=False)
-
-    @classmethod
-    async def of(cls, ctx: Context, made: Sequence[Draft], records: Sequence[Record]) -> "_Judge":
-        """What the ledger has of all that the drafts of a batch are about."""
-        ledger = ctx.tx.ledger
-        named = {id_ for draft in made for id_ in cited(draft)}
-        named |= {draft.subject for draft in made if draft.op == "assert" and draft.subject}
-        acted = {draft.subject for draft in made if draft.op != "assert" and draft.subject}
-        lines = await ledger.get_many(sorted(named))
-        return cls(
-            ctx,
-            {s: tuple(map(decode, found)) async for s, found in lines_of(ctx, sorted(acted))},
-            {id_: decode(line.line) for id_, line in lines.items()},
-            await ledger.counts_of(sorted({record.subject for record in records})),
-        )
-
-    def admit(self, made: Draft, record: Record) -> None:
-        """Pass a draft that may follow; its record is known from then on.
-
-        Raises:
-            Problem: it may not.
-        """
-        records = self._records(made)
-        check_room(made.op, self._counts[record.subject])
-        # An assertion acts on nothing.
-        judged = () if made.op == "assert" else records.values()
-        standing = Standing.of(judged, record.subject)
-        admit(
-            made,
-            Known(
-                records=records,
-                in_force=standing.in_force,
-                states=standing.states,
-                evidence=self._evidence(made),
-                allow_erasure=may_erase(self.ctx),
-            ),
-        )
-        self._counts[record.subject] += 1
-        self._new[record.id] = record
-
-    def _records(self, made: Draft) -> dict[str, Record]:
-        """The records of the draft's subject; an assertion needs only the one that opened it."""
-        if made.subject is None:
-            return {}
-        if made.op == "assert":
-            opened = self._known(made.subject)
-            return {} if opened is None else {opened.id: opened}
-        new = (record for record in self._new.values() if record.subject == made.subject)
-        return {record.id: record for record in (*self._subjects.get(made.subject, ()), *new)}
-
-    def _known(self, id_: str) -> Record | None:
-        return self._new.get(id_) or self._stored.get(id_)
-
-    def _evidence(self, made: Draft) -> dict[str, Record]:
-        known = {id_: self._known(id_) for id_ in cited(made)}
-        return {id_: record for id_, record in known.items() if record is not None}
 
 
 # -- storing -----------------------------------------------------------------------------------

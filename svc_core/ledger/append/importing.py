@@ -2,14 +2,19 @@
 
 Rule 1: the ledger here is empty, or it is the beginning of what is imported; it then goes on as
         that ledger, under its identifier. Everything else is refused, and nothing is stored.
-Rule 2: lines are verified before (`verify`) and once more while they are stored: a file may have
-        changed in between.
+Rule 2: lines are verified before (`verify`), and once more before any of them is stored and while
+        they are: a file may have changed in between.
 Rule 3: what a record erases is not stored, and what is stored here already is erased only where
         the deployment allows that.
+Rule 4: lines are stored in runs, each in a unit of work of its own, so that others write meanwhile.
+        What is there of an import that was cut off is the beginning of it: it goes on when it is
+        done again.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
+from operator import itemgetter
 from typing import Final
 
 from attrs import define, field, frozen
@@ -26,12 +31,15 @@ from svc_core.ledger.verify.anchors import gather
 from svc_core.ledger.verify.lines import NO_PAYLOAD
 from svc_core.ledger.verify.sweep import Sweep
 from svc_core.ledger.verify.verdict import Verdict
-from svc_core.operation import Context
-from svc_core.ports import LedgerHead
+from svc_core.operation import Context, Units
+from svc_core.ports import LedgerHead, LedgerNode, SealedLine
 from svc_core.problem import Problem
 
 IMPORT_RECORDS_MAX: Final = 1_000_000
-"""Records of one import: about a minute, in which nothing else is written to the store."""
+"""Records of one import: a few minutes, and 200 MB if each has a subject of its own."""
+
+Runs = Callable[[], Iterator[Sequence[bytes]]]
+"""Gives lines from the first on, in runs of at most 512."""
 
 
 @frozen
@@ -73,35 +81,45 @@ async def fit(ctx: Context, verdict: Verdict) -> TreeHead:
     return head
 
 
-async def import_lines(
-    ctx: Context, chunks: Iterable[Sequence[bytes]], verdict: Verdict
-) -> Imported:
-    """Store the lines that follow those that are here.
+async def import_lines(work: Units, tenant: str, runs: Runs, verdict: Verdict) -> Imported:
+    """Store the lines that follow those that are here, a run of them in each unit of work.
 
-    `chunks` are the lines of which `verdict` is the verdict, without LF.
+    `runs` begins anew on each call, with the lines of which `verdict` is the verdict, without LF.
 
     Raises:
         Problem: RESOURCE_CONFLICT where they may not be imported (`fit`), do not begin as the
-            ledger here does, or are not those that were verified; ERASURE_NOT_ALLOWED.
+            ledger here does, or are not those that were verified; ERASURE_NOT_ALLOWED. Nothing is
+            stored then, unless the file or the ledger changed while runs were stored.
     """
-    before = await fit(ctx, verdict)
-    if verdict.root is None:
-        raise AssertionError("a sound log has a root")
-    anchors = gather(
-        level="integrity", ledger=verdict.ledger, anchors=((verdict.size, verdict.root),)
-    )
-    sweep, taking = Sweep(anchors), _Taking(ctx, before, before)
-    for lines in chunks:
-        if not sweep.feed(lines):
-            raise _refused("the file changed while it was read")
-        await taking.take(lines)
-    found = sweep.finish()
-    if found is None or not found.ok:
-        raise _refused("the file changed while it was read")
-    return await taking.finish()
+    before = await work.read(tenant, lambda ctx: fit(ctx, verdict))
+    survey = await work.aside(lambda: _surveyed(runs(), verdict, before.size))
+    await work.read(tenant, partial(_check, survey=survey, size=before.size))
+    head, start = before, 0
+    sweep = Sweep(gather(level="integrity", ledger=verdict.ledger))
+    reading = zip(runs(), survey.ends, strict=False)
+    while (found := await work.aside(lambda: next(reading, None))) is not None:
+        lines, end = found
+        if not await work.aside(partial(_is_as_surveyed, sweep, lines, end)):
+            raise _changed(head.size - before.size)
+        held = lines[: max(0, before.size - start)]
+        await work.read(tenant, partial(_compare, lines=held, start=start))
+        if len(held) < len(lines):
+            part = await work.aside(partial(_part, head, lines[len(held) :]))
+            await work.write(tenant, partial(_store, part=part, done=head.size - before.size))
+            head = part.head
+        start += len(lines)
+    if start < verdict.size:
+        raise _changed(head.size - before.size)
+    return Imported(before.size, head, len(survey.new))
 
 
-def _refused(reason: str) -> Problem:
+def _refused(reason: str, done: int = 0) -> Problem:
+    if done:
+        return Problem(
+            problem.RESOURCE_CONFLICT,
+            f"Only {done} records were imported: {reason}.",
+            resolution="Import the whole export again: it goes on where this ledger ends.",
+        )
     return Problem(
         problem.RESOURCE_CONFLICT,
         f"Nothing was imported: {reason}.",
@@ -109,89 +127,132 @@ def _refused(reason: str) -> Problem:
     )
 
 
+def _changed(done: int = 0) -> Problem:
+    return _refused("the file changed while it was read", done)
+
+
+# -- before anything is stored -----------------------------------------------------------------
+
+
 @define
-class _Taking:
-    """Takes in the lines of a file; `head` is the ledger's, which grows from `before`."""
+class _Survey:
+    """What the lines come to: how many of each subject, which are new, and what they erase.
 
-    _ctx: Context
-    _before: TreeHead
-    _head: TreeHead
-    _seen: int = 0
-    _subjects: Counter[str] = field(factory=Counter)
-    _opened: set[str] = field(factory=set)
-    _erased: list[str] = field(factory=list)
+    `ends` are the seals that the runs of lines end with.
+    """
 
-    async def take(self, lines: Sequence[bytes]) -> None:
-        """Compare lines that are here already, and store the others."""
-        held = lines[: max(0, self._before.size - self._seen)]
-        if held:
-            await self._compare(held)
-        self._seen += len(lines)
-        if len(held) < len(lines):
-            await self._store(lines[len(held) :])
+    ends: list[str] = field(factory=list)
+    counts: Counter[str] = field(factory=Counter)
+    new: set[str] = field(factory=set)
+    erased: list[str] = field(factory=list)
 
-    async def _compare(self, lines: Sequence[bytes]) -> None:
-        start = self._seen
-        seals = await self._ctx.tx.ledger.hashes(0, start, start + len(lines))
-        for seq, (line, seal) in enumerate(zip(lines, seals, strict=True), start):
-            if split(line).seal != seal.hex().encode():
-                raise _refused(
-                    f"record {seq} of the file is another than record {seq} of the ledger here, "
-                    "though both bear one name: they have parted, and cannot be joined"
-                )
 
-    async def _store(self, lines: Sequence[bytes]) -> None:
+def _surveyed(runs: Iterable[Sequence[bytes]], verdict: Verdict, size: int) -> _Survey:
+    """The survey of the verified lines, of which those from number `size` on are new.
+
+    Raises:
+        Problem: RESOURCE_CONFLICT where they are not those lines.
+    """
+    if verdict.root is None:
+        raise AssertionError("a sound log has a root")
+    anchors = ((verdict.size, verdict.root),)
+    sweep = Sweep(gather(level="integrity", ledger=verdict.ledger, anchors=anchors))
+    survey = _Survey()
+    for lines in runs:
+        if not sweep.feed(lines):
+            raise _changed()
         records = [decode(line) for line in lines]
-        seals = [bytes.fromhex(record.seal) for record in records]
-        size = self._head.size
-        grown = tree.grow(self._head.frontier, size, seals)
-        last = records[-1]
-        host = self._head.host
-        head = TreeHead(last.ledger, grown.size, last.seal, last.recorded_at, grown.frontier, host)
-        # The head was read in this unit of work, and a strict verification finds equal ids: what a
-        # store may refuse here would be a defect.
-        await self._ctx.tx.ledger.append(
-            list(map(stored_line, records, seals, lines)),
-            grown.nodes,
-            LedgerHead(head.size, head.encode()),
-            expect=size,
-        )
-        self._head = head
-        for record in records:
-            self._subjects[record.subject] += 1
-            if record.id == record.subject:
-                self._opened.add(record.id)
-            if record.op == "erase":
-                self._erased.append(str(record.target))
+        new = [record for record in records if record.seq >= size]
+        survey.counts.update(record.subject for record in records)
+        survey.new.update(record.subject for record in new)
+        survey.erased += [str(record.target) for record in new if record.op == "erase"]
+        survey.ends.append(split(lines[-1]).seal.decode())
+    found = sweep.finish()
+    if found is None or not found.ok:
+        raise _changed()
+    return survey
 
-    async def finish(self) -> Imported:
-        """Erase what is to be erased, vouch for the ledger and tell what changed."""
-        await self._check_room()
-        for target in self._erased:
-            await self._honour(target)
-        ctx, head = self._ctx, self._head
-        if head.size > self._before.size:
-            await vouch(ctx, head, self._subjects, self._opened)
-        return Imported(self._before.size, head, len(self._subjects))
 
-    async def _check_room(self) -> None:
-        many = [
-            subject
-            for subject, count in self._subjects.items()
-            if count + self._before.size > SUBJECT_LINES_MAX
-        ]
-        for subject, count in (await self._ctx.tx.ledger.counts_of(many)).items():
-            if count > SUBJECT_LINES_MAX:
-                raise _refused(f"{subject} has more than {SUBJECT_LINES_MAX} records")
+async def _check(ctx: Context, survey: _Survey, size: int) -> None:
+    """Pass lines whose subjects have room, and that erase nothing here that must stay.
 
-    async def _honour(self, target: str) -> None:
-        stored = await self._ctx.tx.ledger.get(target)
-        if stored is None or split(stored.line).payload == NO_PAYLOAD:
-            return
-        if stored.seq < self._before.size and not may_erase(self._ctx):
+    The ledger here is the beginning of theirs, so they hold all records of each subject.
+    """
+    subject, count = max(survey.counts.items(), key=itemgetter(1))
+    if count > SUBJECT_LINES_MAX:
+        raise _refused(f"{subject} has more than {SUBJECT_LINES_MAX} records")
+    for target in () if may_erase(ctx) else survey.erased:
+        stored = await ctx.tx.ledger.get(target)
+        if stored is not None and stored.seq < size and split(stored.line).payload != NO_PAYLOAD:
             raise Problem(
                 problem.ERASURE_NOT_ALLOWED,
                 f"The file erases {target}, which this ledger holds; the setting allow_erasure "
                 "says for which workspaces that is allowed.",
             )
-        await erase_content(self._ctx, target)
+
+
+def _is_as_surveyed(sweep: Sweep, lines: Sequence[bytes], end: str) -> bool:
+    """Whether a run is the one that was surveyed: each seal pins all that comes before it."""
+    return sweep.feed(lines) and split(lines[-1]).seal.decode() == end
+
+
+async def _compare(ctx: Context, lines: Sequence[bytes], start: int) -> None:
+    seals = await ctx.tx.ledger.hashes(0, start, start + len(lines))
+    for seq, (line, seal) in enumerate(zip(lines, seals, strict=True), start):
+        if split(line).seal != seal.hex().encode():
+            raise _refused(
+                f"record {seq} of the file is another than record {seq} of the ledger here, "
+                "though both bear one name: they have parted, and cannot be joined"
+            )
+
+
+# -- storing -----------------------------------------------------------------------------------
+
+
+@frozen
+class _Part:
+    """A run of lines to be stored after `size` others, and the head after them."""
+
+    size: int
+    seal: str
+    lines: tuple[SealedLine, ...]
+    nodes: Sequence[LedgerNode]
+    head: TreeHead
+    subjects: Collection[str]
+    opened: Collection[str]
+    erased: tuple[str, ...]
+
+
+def _part(before: TreeHead, lines: Sequence[bytes]) -> _Part:
+    records = [decode(line) for line in lines]
+    seals = [bytes.fromhex(record.seal) for record in records]
+    grown = tree.grow(before.frontier, before.size, seals)
+    last = records[-1]
+    head = TreeHead(
+        last.ledger, grown.size, last.seal, last.recorded_at, grown.frontier, before.host
+    )
+    return _Part(
+        before.size,
+        before.seal,
+        tuple(map(stored_line, records, seals, lines)),
+        grown.nodes,
+        head,
+        tuple(dict.fromkeys(record.subject for record in records)),
+        frozenset(record.id for record in records if record.id == record.subject),
+        tuple(str(record.target) for record in records if record.op == "erase"),
+    )
+
+
+async def _store(ctx: Context, part: _Part, done: int) -> None:
+    """Store a run, erase what it erases, vouch for the ledger and tell what changed."""
+    before = await head_of(ctx)
+    if (before.size, before.seal) != (part.size, part.seal):
+        raise _refused("the ledger here went on meanwhile", done)
+    # A strict verification finds equal ids: what a store may refuse here would be a defect.
+    after = LedgerHead(part.head.size, part.head.encode())
+    await ctx.tx.ledger.append(part.lines, part.nodes, after, expect=part.size)
+    for target in part.erased:
+        stored = await ctx.tx.ledger.get(target)
+        if stored is not None and split(stored.line).payload != NO_PAYLOAD:
+            await erase_content(ctx, target)
+    await vouch(ctx, part.head, part.subjects, part.opened)

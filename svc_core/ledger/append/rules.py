@@ -16,12 +16,13 @@ records stay, with who made them.
 """
 
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
-from attrs import frozen
+from attrs import Factory, frozen
 
 from svc_core import problem
+from svc_core.ledger.fold.running import RunningStanding
 from svc_core.ledger.fold.states import FOUR_EYES, TRANSITIONS, UNVERIFIED, State
 from svc_core.ledger.records import STATEMENTS, Draft, Op, Record
 from svc_core.ledger.repository import SUBJECT_RECORDS_MAX
@@ -47,14 +48,11 @@ _HOST: Final = re.compile("https?://([^/?#]+)")
 class Known:
     """What the ledger holds when a draft is judged, those before it in its batch included.
 
-    `records` are those of the draft's subject by id; `in_force` says which of them are not
-    displaced for all valid times; `states` has the verification state of each that was judged.
-    `evidence` holds the cited records that exist, of whatever subject.
+    `standing` is that of the draft's subject; `evidence` holds the cited records that exist, of
+    whatever subject.
     """
 
-    records: Mapping[str, Record]
-    in_force: Container[str] = frozenset()
-    states: Mapping[str, State] = {}
+    standing: RunningStanding = Factory(RunningStanding)
     evidence: Mapping[str, Record] = {}
     allow_erasure: bool = False
 
@@ -82,7 +80,7 @@ def admit(draft: Draft, known: Known) -> None:
     if draft.op == "erase":
         _check_content(target, known)
         return
-    if target.id not in known.in_force:
+    if not known.standing.in_force(target.id):
         raise Problem(problem.TARGET_NOT_IN_FORCE, "/target: is displaced for all valid times")
     if draft.op == "verify":
         _check_verdict(draft, target, known)
@@ -124,7 +122,7 @@ def check_room(op: Op, count: int) -> None:
 def _check_subject(draft: Draft, known: Known) -> None:
     if draft.subject is None:
         return
-    opened = known.records.get(draft.subject)
+    opened = known.standing.records.get(draft.subject)
     if opened is None or (opened.kind, opened.op) != ("subject", "assert"):
         raise Problem(problem.UNKNOWN_SUBJECT, f"/subject: there is no {draft.subject}")
 
@@ -136,7 +134,7 @@ def _check_evidence(draft: Draft, known: Known) -> None:
 
 
 def _target(draft: Draft, known: Known) -> Record:
-    target = known.records.get(draft.target or "")
+    target = known.standing.records.get(draft.target or "")
     if target is None or (target.subject, target.kind) != (draft.subject, draft.kind):
         raise Problem(
             problem.UNKNOWN_TARGET, f"/target: there is no such {draft.kind} of this subject"
@@ -148,9 +146,7 @@ def _target(draft: Draft, known: Known) -> Record:
 
 def _check_content(target: Record, known: Known) -> None:
     # Inside a batch the content may still be there, and its erasure be known already.
-    if target.payload is None or any(
-        other.op == "erase" and other.target == target.id for other in known.records.values()
-    ):
+    if target.id in known.standing.erased:
         raise Problem(problem.TARGET_NOT_IN_FORCE, "/target: its content is erased")
 
 
@@ -178,7 +174,7 @@ def _check_four_eyes(verdict: State, author: str, target: Record) -> None:
 
 
 def _check_transition(verdict: State, target: Record, known: Known) -> None:
-    state = known.states.get(target.id, UNVERIFIED)
+    state = known.standing.state(target.id)
     if verdict not in TRANSITIONS[state]:
         raise Problem(
             problem.TRANSITION_NOT_ALLOWED,
@@ -216,7 +212,7 @@ def _check_withdrawal(draft: Draft, target: Record, known: Known) -> None:
         raise Problem(
             problem.VALIDATION_FAILED, "/validFrom: a verdict has no valid time to withdraw it for"
         )
-    judged = known.records.get(verdict.target or "")
+    judged = known.standing.records.get(verdict.target or "")
     if restores and judged is not None:
         # An erased verdict, or one from elsewhere that no verdict is, gives no state again.
         state: State = (verdict.payload or {}).get("state", UNVERIFIED)
@@ -230,7 +226,7 @@ def _verdict_behind(target: Record, known: Known) -> tuple[Record | None, bool]:
     restores = False
     while target.op == "retract":
         restores = not restores
-        earlier = known.records.get(target.target or "")
+        earlier = known.standing.records.get(target.target or "")
         if earlier is None or earlier.seq >= target.seq:
             return None, restores
         target = earlier
@@ -239,10 +235,5 @@ def _verdict_behind(target: Record, known: Known) -> tuple[Record | None, bool]:
 
 def _is_newest(verdict: Record, known: Known) -> bool:
     """Whether a verdict would be the one that counts, were it in force."""
-    return not any(
-        other.op == "verify"
-        and other.target == verdict.target
-        and other.seq > verdict.seq
-        and other.id in known.in_force
-        for other in known.records.values()
-    )
+    counting = known.standing.verdict(verdict.target or "")
+    return counting is None or counting.seq <= verdict.seq

@@ -21,7 +21,8 @@ from svc_core.ledger.fold.segments import ALWAYS, NEVER, Periods, union
 from svc_core.ledger.fold.states import RANK, UNVERIFIED
 from svc_core.ledger.records import STATEMENTS, Record
 
-_DISPLACERS: Final = frozenset({"amend", "supersede", "retract"})
+DISPLACERS: Final = frozenset({"amend", "supersede", "retract"})
+"""The operations of the records that may displace another."""
 
 
 class Displacement(NamedTuple):
@@ -73,7 +74,7 @@ class Standing:
     @cached_property
     def displacers(self) -> tuple[Record, ...]:
         """The records that may displace another, newest first."""
-        return tuple([each for each in self._acts if each.op in _DISPLACERS])
+        return tuple([each for each in self._acts if each.op in DISPLACERS])
 
     def displaced_at(self, valid_time: str) -> Mapping[str, int]:
         """For each id that is displaced at a valid time, the newest `seq` that does it.
@@ -113,7 +114,7 @@ class Standing:
             return NO_VERDICTS
         later = tuple([each for each in found if each.seq > record.seq])
         counting = tuple([each for each in later if not self.is_withdrawn(each)])
-        return Verdicts(later, counting, _state(counting[-1]) if counting else UNVERIFIED)
+        return Verdicts(later, counting, state_of(counting[-1]) if counting else UNVERIFIED)
 
     def is_withdrawn(self, record: Record) -> bool:
         """Whether a record is displaced at every valid time."""
@@ -161,10 +162,10 @@ class Standing:
             if acts:
                 by = tuple([by for by, _ in reversed(acts)])
                 found[record.seq, record.id] = Displacement(by, where)
-            if record.op in _DISPLACERS and record.target is not None:
-                effect = _effect(record, where)
-                if effect != NEVER:
-                    effects.setdefault(record.target, []).append((record, effect))
+            if record.op in DISPLACERS and record.target is not None:
+                reach = effect(record, where)
+                if reach != NEVER:
+                    effects.setdefault(record.target, []).append((record, reach))
         return found
 
 
@@ -174,14 +175,15 @@ def covers(record: Record, valid_time: str) -> bool:
     return (start is None or start <= valid_time) and (end is None or valid_time < end)
 
 
-def _effect(displacer: Record, displaced: Periods) -> Periods:
+def effect(displacer: Record, displaced: Periods) -> Periods:
     """Where a displacer displaces its target, given where it is displaced itself."""
     if displacer.op == "supersede":
         return ~displaced
     return (~displaced).within(displacer.valid_from, displacer.valid_to)
 
 
-def _state(verdict: Record) -> states.State:
+def state_of(verdict: Record) -> states.State:
+    """The state that a verdict gives; an erased or unreadable one says "unverified"."""
     state = (verdict.payload or {}).get("state")
     return _STATES.get(state, UNVERIFIED) if type(state) is str else UNVERIFIED
 

@@ -12,6 +12,7 @@ from attrs import evolve, frozen
 from hypothesis import strategies as st
 
 from svc_core.ledger.append.rules import ACTS_ON, Known, admit
+from svc_core.ledger.fold.running import RunningStanding
 from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.fold.states import TRANSITIONS, UNVERIFIED
 from svc_core.ledger.log.seal import TreeHead, seal_batch
@@ -240,12 +241,9 @@ def draft_of(history: History, act: Act) -> Draft | None:
 
 def known(history: History, subject: str, draft: Draft) -> Known:
     """What the rules of appending are told of a history."""
-    standing = Standing.of(history.records, subject)
     cited = frozenset(draft.payload.get("evidence", ()))
     return Known(
-        {record.id: record for record in standing.records},
-        standing.in_force,
-        standing.states,
+        RunningStanding.of(record for record in history.records if record.subject == subject),
         {record.id: record for record in history.records if record.id in cited},
         allow_erasure=True,
     )

@@ -4,7 +4,7 @@
 from datetime import timedelta
 from typing import Any
 
-from svc_core.ports import SYSTEM, Answer, Transaction
+from svc_core.ports import PURGED_BYTES, SYSTEM, Answer, Transaction
 from svc_core.testing.clock import START
 from svc_core.testing.promises.bench import ANN, BOB, Bench, Mishap, an_answer
 from svc_core.testing.sync_store import refused
@@ -37,6 +37,14 @@ class AnswerPromises(Bench):
         assert self._purged(before, 9) == 2
         assert self._purged(before, 9) == 0
         assert self.sync.read(BOB, lambda tx: tx.answers.get("op", "4")) is not None
+
+    def test_one_purge_forgets_no_more_once_it_was_much(self) -> None:
+        large = bytes(PURGED_BYTES // 2)
+        for number in range(5):
+            answer = an_answer(large)._replace(at=START + timedelta(minutes=number))
+            self._keep(ANN, str(number), answer)
+        before = START + timedelta(days=1)
+        assert [self._purged(before, 9) for _ in range(4)] == [2, 2, 1, 0]
 
     def test_a_failed_purge_forgets_nothing(self) -> None:
         self._keep(ANN, "key", an_answer(b""))

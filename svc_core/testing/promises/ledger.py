@@ -295,16 +295,24 @@ class LedgerReadingPromises(LedgerBench):
         made = self._two_subjects()
         about = {x: [(x, line.line) for line in made.lines if line.subject == x] for x in "st"}
 
-        def asked(limit: int, size: int | None = None) -> list[tuple[str, bytes]]:
+        several = ("t", "none", "s", "t")
+
+        def asked(limit: int, size: int | None = None, start: int = 0) -> list[tuple[str, bytes]]:
             found = self.sync.read(
                 ANN,
-                lambda tx: tx.ledger.of_subjects(("t", "none", "s", "t"), size=size, limit=limit),
+                lambda tx: tx.ledger.of_subjects(several, start=start, size=size, limit=limit),
             )
             return list(found)
 
         assert asked(99) == about["t"] + about["s"]
         assert asked(4) == (about["t"] + about["s"])[:4]
-        assert asked(99, size=0) == asked(0) == []
+        assert asked(99, size=0) == asked(0) == asked(99, start=6) == []
+        assert asked(99, start=3) == [
+            (line.subject, line.line)
+            for about in "ts"
+            for line in made.lines[3:]
+            if line.subject == about
+        ]
 
     def test_several_records_come_by_their_identifiers(self) -> None:
         made = self._two_subjects()
@@ -315,8 +323,10 @@ class LedgerReadingPromises(LedgerBench):
         assert self.sync.read(BOB, lambda tx: tx.ledger.get_many(ids)) == {}
 
     def test_the_lines_of_a_subject_are_counted(self) -> None:
-        def count(subject: str, tenant: str = ANN) -> int:
-            found = self.sync.read(tenant, lambda tx: tx.ledger.counts_of((subject, "x")))
+        def count(subject: str, tenant: str = ANN, start: int = 0) -> int:
+            found = self.sync.read(
+                tenant, lambda tx: tx.ledger.counts_of((subject, "x"), start=start)
+            )
             assert found["x"] == 0
             return found[subject]
 
@@ -325,6 +335,7 @@ class LedgerReadingPromises(LedgerBench):
         self.sync.seal(ANN, growth(6, [a_line(6, "s3", "s")]))
         self.erase("s1")
         assert (count("s"), count("t"), count("u"), count("s", BOB)) == (4, 3, 0, 0)
+        assert count("s", start=6) == 1
 
     def test_subjects_are_listed_newest_first(self) -> None:
         self._two_subjects()

@@ -4,7 +4,7 @@ import json
 from datetime import datetime
 
 from svc_core import compact
-from svc_core.ports import Answer
+from svc_core.ports import PURGED_BYTES, Answer
 from svc_http.storage import scopes
 from svc_http.storage.moments import from_stored, to_stored
 from svc_http.storage.postgres.session import Part, Session, statements
@@ -43,7 +43,8 @@ class PostgresAnswers:
         """Forget at most `limit` older answers of every tenant, oldest first."""
         self._session.write()
         scopes.purging(self._tenant)
-        return len(await self._session.asked(_SQL["purge"], to_stored(before), limit))
+        asked = (to_stored(before), limit, PURGED_BYTES)
+        return len(await self._session.asked(_SQL["purge"], *asked))
 
     def parts(self) -> list[Part]:
         """The statement that writes what waits."""

@@ -10,7 +10,11 @@ ON CONFLICT (tenant, operation, key) DO UPDATE SET fingerprint = excluded.finger
 -- purge
 WITH old AS MATERIALIZED (
   -- Whoever is writing one of them keeps it: nobody waits for a purge, and it waits for nobody.
-  SELECT tenant, operation, key FROM answers WHERE at < $1
-  ORDER BY at, tenant, operation, key LIMIT $2 FOR UPDATE SKIP LOCKED)
-DELETE FROM answers AS a USING old
-WHERE a.tenant = old.tenant AND a.operation = old.operation AND a.key = old.key RETURNING 1
+  SELECT tenant, operation, key, at, octet_length(body) AS size FROM answers WHERE at < $1
+  ORDER BY at, tenant, operation, key LIMIT $2 FOR UPDATE SKIP LOCKED),
+fitting AS (
+  SELECT *, sum(size) OVER (
+    ORDER BY at, tenant, operation, key ROWS UNBOUNDED PRECEDING) - size AS before FROM old)
+DELETE FROM answers AS a USING fitting AS f
+WHERE a.tenant = f.tenant AND a.operation = f.operation AND a.key = f.key AND f.before < $3
+RETURNING 1

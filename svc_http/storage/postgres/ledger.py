@@ -111,16 +111,16 @@ class PostgresLedger:
         return await self._column(_SQL["lines"], start, end)
 
     async def of_subjects(
-        self, subjects: Sequence[str], *, size: int | None = None, limit: int
+        self, subjects: Sequence[str], *, start: int = 0, size: int | None = None, limit: int
     ) -> tuple[tuple[str, bytes], ...]:
         """The lines about one subject after the other, oldest first."""
-        asked = ([*dict.fromkeys(subjects)], _end(size), limit)
+        asked = ([*dict.fromkeys(subjects)], start, _end(size), limit)
         found = await self._session.asked(_SQL["of_subjects"], self._tenant, *asked)
         return tuple(map(tuple, found))
 
-    async def counts_of(self, subjects: Sequence[str]) -> dict[str, int]:
+    async def counts_of(self, subjects: Sequence[str], *, start: int = 0) -> dict[str, int]:
         """How many lines there are about each subject."""
-        counted = dict(await self._session.asked(_SQL["counts_of"], self._tenant, subjects))
+        counted = dict(await self._session.asked(_SQL["counts_of"], self._tenant, subjects, start))
         return {subject: counted.get(subject, 0) for subject in subjects}
 
     async def opened(

@@ -28,11 +28,12 @@ SELECT seal FROM ledger_lines WHERE tenant = $1 AND seq >= $2 AND seq < $3 ORDER
 -- of_subjects
 SELECT s.subject, l.line FROM unnest($2::text[]) WITH ORDINALITY AS s (subject, place)
 CROSS JOIN LATERAL (SELECT seq, line FROM ledger_lines
-  WHERE tenant = $1 AND subject = s.subject AND seq < $3 ORDER BY seq LIMIT $4) AS l
-ORDER BY s.place, l.seq LIMIT $4
+  WHERE tenant = $1 AND subject = s.subject AND seq >= $3 AND seq < $4
+  ORDER BY seq LIMIT $5) AS l
+ORDER BY s.place, l.seq LIMIT $5
 -- counts_of
 SELECT subject, count(*) FROM ledger_lines
-WHERE tenant = $1 AND subject = ANY ($2::text[]) GROUP BY subject
+WHERE tenant = $1 AND subject = ANY ($2::text[]) AND seq >= $3 GROUP BY subject
 -- opened
 SELECT seq, id, subject, opens, recorded_at, keys, seal, line FROM ledger_lines
 WHERE tenant = $1 AND opens AND seq < $2 ORDER BY seq DESC LIMIT $3

@@ -5,7 +5,7 @@ import sqlite3
 from datetime import datetime
 
 from svc_core import compact
-from svc_core.ports import Answer
+from svc_core.ports import PURGED_BYTES, Answer
 from svc_http.storage import scopes
 from svc_http.storage.moments import from_stored, to_stored
 
@@ -22,8 +22,10 @@ _PUT = (
     " headers = excluded.headers, body = excluded.body, at = excluded.at"
 )
 _PURGE = (
-    "DELETE FROM answers WHERE rowid IN (SELECT rowid FROM answers WHERE at < ?"
-    " ORDER BY at, tenant, operation, key LIMIT ?)"
+    "DELETE FROM answers WHERE rowid IN (WITH old AS (SELECT rowid AS id, at, length(body) AS size"
+    " FROM answers WHERE at < ? ORDER BY at, tenant, operation, key LIMIT ?) SELECT id FROM"
+    " (SELECT id, sum(size) OVER (ORDER BY at, id ROWS UNBOUNDED PRECEDING) - size AS before"
+    " FROM old) WHERE before < ?)"
 )
 
 
@@ -67,7 +69,7 @@ class SqliteAnswers:
         """Forget at most `limit` older answers of every tenant, oldest first."""
         self._require_writable()
         scopes.purging(self._tenant)
-        return self._connection.execute(_PURGE, (to_stored(before), limit)).rowcount
+        return self._connection.execute(_PURGE, (to_stored(before), limit, PURGED_BYTES)).rowcount
 
     def _require_writable(self) -> None:
         if not self._writable:

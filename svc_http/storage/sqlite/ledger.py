@@ -206,19 +206,19 @@ class SqliteLedger:
         return self._column(_LINES, book.first + start, book.end(end))
 
     async def of_subjects(
-        self, subjects: Sequence[str], *, size: int | None = None, limit: int
+        self, subjects: Sequence[str], *, start: int = 0, size: int | None = None, limit: int
     ) -> tuple[tuple[str, bytes], ...]:
         """The lines about one subject after the other, oldest first."""
         book, found = self._book(), list[tuple[str, bytes]]()
         for subject in dict.fromkeys(subjects):
-            asked = (subject, book.first, book.end(size), limit - len(found))
+            asked = (subject, book.first + start, book.end(size), limit - len(found))
             found += [(subject, line) for line in self._column(_OF_SUBJECT, *asked)]
         return tuple(found)
 
-    async def counts_of(self, subjects: Sequence[str]) -> dict[str, int]:
+    async def counts_of(self, subjects: Sequence[str], *, start: int = 0) -> dict[str, int]:
         """How many lines there are about each subject."""
         book = self._book()
-        bounds = (book.first, book.end(None))
+        bounds = (book.first + start, book.end(None))
         return {subject: self._column(_COUNT_OF, subject, *bounds)[0] for subject in subjects}
 
     async def opened(

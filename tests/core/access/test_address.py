@@ -8,6 +8,7 @@ from svc_core.access.address import (
     DEFAULT_TRUSTED,
     ClientAddress,
     Forwarded,
+    block,
     normalise,
     parse_trusted,
     resolve,
@@ -160,3 +161,23 @@ def test_headers_are_believed_from_the_peers_of_the_setting(setting, peer, belie
 def test_an_unreadable_entry_is_refused_by_name(entry):
     with pytest.raises(ValueError, match="loopback, private"):
         parse_trusted(["private", entry])
+
+
+# -- parties -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "of"),
+    [
+        ("1.2.3.4", "1.2.3.4"),
+        ("::ffff:1.2.3.4", "1.2.3.4"),
+        ("2001:db8:0:1::1", "2001:db8:0:1::/64"),
+        ("2001:DB8:0:1:ffff:ffff:ffff:ffff", "2001:db8:0:1::/64"),
+        ("2001:db8:0:2::1", "2001:db8:0:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("", ""),
+        ("unix:/run/svc", "unix:/run/svc"),
+    ],
+)
+def test_the_addresses_of_one_party_are_one_block(text, of):
+    assert block(text) == of

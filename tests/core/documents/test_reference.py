@@ -2,14 +2,25 @@
 
 import json
 import re
-from html.parser import HTMLParser
-from typing import Any
+from typing import Annotated, Any
 
+import attrs
 import pytest
+from attrs import frozen
 
-from svc_core import problem
+from svc_core import catalog, problem
+from svc_core.constraints import Doc
 from svc_core.openapi import failures
-from svc_core.reference import operations_page, problem_page, problems_page
+from svc_core.operation import QUERY
+from svc_core.reference import (
+    Deprecated,
+    deprecated_inputs,
+    deprecated_members,
+    operations_page,
+    problems_page,
+)
+from svc_core.resources.period import Since
+from svc_core.unset import UNSET, Maybe
 
 
 @pytest.fixture(scope="module")
@@ -71,43 +82,22 @@ def test_every_code_has_a_section_with_an_example() -> None:
         assert f"## {kind.code}\n\n{kind.status} · {kind.title}. {kind.resolution}\n" in text
 
 
-class Reader(HTMLParser):
-    """Collects the text and the addresses of a page, and checks that tags are closed."""
-
-    VOID = frozenset({"meta", "link"})
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.text = ""
-        self.addresses: list[str | None] = []
-        self.styles = 0
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in self.VOID:
-            self.open.append(tag)
-        self.addresses += [value for name, value in attrs if name in {"href", "src"}]
-        self.styles += tag in {"style", "script"} or any(name == "style" for name, _ in attrs)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
+def test_what_is_deprecated_says_what_to_use_instead() -> None:
+    told = {(each.name, each.instead) for each in deprecated_members(catalog.OPERATIONS)}
+    assert told >= {("count", "pageCount"), ("duration", "durationSeconds")}
+    assert all(instead for _, instead in told)
 
 
-@pytest.mark.parametrize("kind", problem.CATALOGUE.values(), ids=lambda kind: kind.code)
-def test_the_page_of_a_problem_explains_it_without_other_hosts(kind: problem.ProblemType) -> None:
-    read = Reader(problem_page(kind, base_url="https://api.example.org"))
-    assert read.open == []
-    assert read.addresses == ["data:,", "/static/page.css"]
-    assert read.styles == 0
-    for words in (kind.code, kind.title, kind.resolution, str(kind.status)):
-        assert words in read.text
-    assert f'"type": "https://api.example.org/problems/{kind.slug}"' in read.text
+def test_a_deprecated_input_leads_from_its_operation_to_the_new_spelling() -> None:
+    @frozen
+    class Request:
+        since: Since = UNSET
+        old: Annotated[Maybe[str], QUERY] = UNSET
+        new: Annotated[Maybe[str], QUERY, Doc("What to use.")] = UNSET
 
-
-def test_markup_in_a_text_is_no_markup() -> None:
-    odd = problem.ProblemType("ODD", 400, "<b>Odd</b>", "Send <script>.")
-    assert Reader(problem_page(odd)).text.count("<script>") == 2
+    one = next(one for one in catalog.OPERATIONS if one.id == "listNews")
+    old = attrs.evolve(one, request=Request, deprecated=frozenset({"since", "old"}))
+    assert deprecated_inputs([one, old]) == (
+        Deprecated("since", "GET /api/v1/news", "datetime=START/.."),
+        Deprecated("old", "GET /api/v1/news", ""),
+    )

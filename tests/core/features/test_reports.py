@@ -1,6 +1,7 @@
 """Reports from evidence: gathered, composed, published, read (Spec: Report; Reports)."""
 
 import json
+import math
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -8,15 +9,15 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core import reports
+from svc_core import catalog, reports
 from svc_core.news import intake as news
 from svc_core.news import rules as news_rules
-from svc_core.ports import SYSTEM
+from svc_core.ports import SYSTEM, FeedPosition
 from svc_core.problem import Problem
-from svc_core.recordings import FORGET_AT_ONCE
+from svc_core.recordings import FORGET_AT_ONCE, forget_reports
 from svc_core.reports import Window, render
 from svc_core.resources.news import Source
-from svc_core.resources.profile import DUE
+from svc_core.resources.profile import DUE, LEAVING
 from svc_core.resources.report import (
     FACETS,
     REPORTS,
@@ -349,19 +350,62 @@ def test_an_older_named_period_is_recognised_behind_a_newer_report(
     assert house.changes() == changes
 
 
-def test_a_profile_with_many_reports_is_removed_with_all_of_them(house: Any, profile: Any) -> None:
-    row = make(house, profile["id"])
+def multiplied(house: Any, row: Any, count: int) -> list[str]:
+    """So many copies of a report, in its profile; their ids."""
 
-    async def multiply(ctx: Any) -> None:
+    async def unit(ctx: Any) -> list[str]:
         facets = FACETS.decode((await ctx.load(FACETS, row.id)).raw)
-        for _ in range(FORGET_AT_ONCE + 1):
-            id_ = ctx.ids.new("rpt")
+        made = [ctx.ids.new("rpt") for _ in range(count)]
+        for id_ in made:
             await ctx.create(REPORTS, id_, attrs.evolve(row, id=id_))
             await ctx.create(FACETS, id_, attrs.evolve(facets, report_id=id_))
+        return made
 
-    house.run(multiply, "wsp_a")
+    found: list[str] = house.run(unit, "wsp_a")
+    return found
+
+
+def left(house: Any, collection: Any) -> int:
+    return len(house.run(lambda ctx: ctx.tx.documents.scan(collection, limit=999), "wsp_a").rows)
+
+
+def test_reports_of_a_deleted_profile_go_in_short_units_and_are_hidden_at_once(
+    house: Any, profile: Any
+) -> None:
+    row = make(house, profile["id"])
+    made = [row.id, *multiplied(house, row, 2 * FORGET_AT_ONCE)]
     house.send("deleteProfile", path={"profileId": profile["id"]})
+    assert left(house, REPORTS) == left(house, FACETS) == len(made) - FORGET_AT_ONCE
     assert json.loads(house.send("listReports").body)["data"] == []
+    for operation in catalog.OPERATIONS:
+        if "{reportId}" in operation.path:
+            for id_ in (made[0], made[-1]):
+                with pytest.raises(Problem, match="NOT_FOUND"):
+                    house.send(operation.id, path={"reportId": id_})
+    units = 1
+    while left(house, LEAVING):  # whoever is killed here leaves the rest to the next
+        house.run(lambda ctx: forget_reports(ctx, profile["id"]), "wsp_a")
+        units += 1
+    assert units == math.ceil(len(made) / FORGET_AT_ONCE)
+    assert left(house, REPORTS) == left(house, FACETS) == 0
+    told = house.run(lambda ctx: ctx.tx.changes.read(FeedPosition(), limit=999), "wsp_a").changes
+    of_reports = (one for one in told if one.resource_type == "report")
+    gone = [one.resource_id for one in of_reports if one.change_type == "deleted"]
+    assert sorted(gone) == sorted(made)
+
+
+def test_other_reports_are_listed_while_those_of_a_deleted_profile_go(
+    house: Any, profile: Any
+) -> None:
+    kept = make(house, profile["id"])
+    other = house.profile(name="Other", topic=profile["topic"])
+    row = make(house, other["id"])
+    multiplied(house, row, FORGET_AT_ONCE + 5)
+    house.send("deleteProfile", path={"profileId": other["id"]})
+    page = json.loads(house.send("listReports", query="limit=2").body)
+    assert [one["id"] for one in page["data"]] == [kept.id]
+    assert page["links"]["next"] is None
+    assert read(house, kept.id)["id"] == kept.id
 
 
 def test_an_identifier_is_never_given_twice(house: Any, profile: Any) -> None:

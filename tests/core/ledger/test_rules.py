@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.ledger.append.rules import ACTS_ON, Known, admit, check_new, cited
+from svc_core.ledger.fold.running import RunningStanding
 from svc_core.ledger.fold.states import FOUR_EYES, TRANSITIONS, UNVERIFIED, Verdict
 from svc_core.ledger.records import KIND_PREFIX, STATEMENTS, Draft, Op, Record
 from svc_core.problem import Problem
@@ -87,9 +88,7 @@ class Log:
     def known(self, subject=None, **options):
         shown = [each for each in self.records if subject in (None, each.subject)]
         return Known(
-            {each.id: each for each in shown},
-            frozenset(each.id for each in shown if self.is_in_force(each)),
-            {each.id: self.state(each) for each in shown},
+            RunningStanding.of(shown),
             {each.id: each for each in self.records if each.kind in {"claim", "observation"}},
             **options,
         )
@@ -141,13 +140,13 @@ def test_a_statement_about_an_open_subject_is_admitted(log):
 
 
 def test_a_subject_is_opened_without_being_known():
-    admit(Draft("subject", "assert", None, None, None, None, ANN, {}), Known({}))
+    admit(Draft("subject", "assert", None, None, None, None, ANN, {}), Known())
 
 
 def test_a_subject_that_was_never_opened_is_unknown(log):
     draft = Draft("claim", "assert", OTHER, None, None, None, ANN, {})
     assert code(draft, log.known()) == "UNKNOWN_SUBJECT"
-    assert code(draft, Known({})) == "UNKNOWN_SUBJECT"
+    assert code(draft, Known()) == "UNKNOWN_SUBJECT"
 
 
 def test_a_record_that_opens_nothing_is_no_subject(log):
@@ -267,8 +266,9 @@ def test_what_was_erased_can_be_replaced_but_not_judged(log):
 @pytest.mark.parametrize(("state", "given_"), list(product(TRANSITIONS, VERDICTS)))
 def test_a_verdict_follows_the_state_by_the_table(log, state, given_):
     claim, seen = log.stated(), log.stated("observation", author=CY)
-    known = attrs.evolve(log.known(), states={claim.id: state})
-    found = code(verdict(claim, given_, evidence=[seen]), known)
+    if state != UNVERIFIED:
+        log.keep(verdict(claim, state))
+    found = code(verdict(claim, given_, evidence=[seen]), log.known())
     assert found == (None if given_ in TRANSITIONS[state] else "TRANSITION_NOT_ALLOWED")
 
 
@@ -406,8 +406,7 @@ def test_an_erased_verdict_can_be_restored(log):
 def test_a_retraction_that_came_from_elsewhere_may_lead_nowhere(log, target):
     log.stated()
     stray = log.keep(Draft("claim", "retract", SUBJECT, target, None, None, ANN, {}))
-    known = attrs.evolve(Known({each.id: each for each in log.records}), in_force={stray.id})
-    assert code(acting("retract", stray), known) is None
+    assert code(acting("retract", stray), log.known()) is None
 
 
 def test_a_verdict_that_came_from_elsewhere_may_judge_nothing(log):
@@ -499,7 +498,7 @@ def test_what_is_admitted_has_its_target_in_force_or_erases(steps):
         known = log.known(allow_erasure=True)
         if code(draft, known) is None:
             if draft.target is not None:
-                target = known.records[draft.target]
+                target = known.standing.records[draft.target]
                 assert target.kind == draft.kind
                 assert target.op in ACTS_ON[draft.op]
                 assert draft.op == "erase" or log.is_in_force(target)

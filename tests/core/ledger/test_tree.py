@@ -5,6 +5,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
+import pymerkle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -306,7 +307,6 @@ def test_a_store_that_has_less_is_found_out():
 
 
 def test_roots_and_proofs_are_those_of_pymerkle():
-    pymerkle = pytest.importorskip("pymerkle")
     theirs = pymerkle.InmemoryTree(algorithm="sha256")
     frontier = ()
     for number in range(130):

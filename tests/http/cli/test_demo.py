@@ -52,6 +52,12 @@ def test_its_key_has_every_scope_for_a_day(demo: Any, spawn: Callable[..., Any])
     assert key["expiresAt"] is not None
 
 
+def test_it_shows_how_a_request_without_a_key_is_asked_to_pay(demo: Any) -> None:
+    answer = demo.http.get(f"{demo.addresses['api']}/reports")
+    assert answer.status_code == 402
+    assert answer.json()["resolution"].startswith("Send Authorization: Bearer <API_KEY>")
+
+
 def test_its_limits_are_those_of_its_plan(demo: Any) -> None:
     answer = demo.get("/api/v1/profiles")
     assert answer.headers["x-ratelimit-limit-minute"] == "120"
@@ -77,6 +83,22 @@ def test_a_revoked_key_fails_at_its_next_request(demo: Any, spawn: Callable[...,
     assert demo.get("/api/v1/profiles", made["key"]).json()["code"] == "INVALID_API_KEY"
     assert _svc(demo, spawn, "keys", "delete", made["id"]).code == 0
     assert demo.get("/api/v1/profiles", renewed["key"]).status_code == 401
+
+
+def test_a_locked_out_address_is_listed_and_let_in_again(
+    demo: Any, spawn: Callable[..., Any]
+) -> None:
+    def status(key: str) -> int:
+        headers = {"Authorization": f"Bearer {key}", "X-Forwarded-For": "203.0.113.9"}
+        url = f"{demo.addresses['api']}/news?limit=1"
+        return int(demo.http.get(url, headers=headers).status_code)
+
+    assert [status("svc_" + "0" * 64) for _ in range(6)] == [401] * 5 + [429]
+    assert status(demo.addresses["key"]) == 429
+    listed = _svc(demo, spawn, "lockouts", "list", "--json").json
+    assert [row["address"] for row in listed] == ["203.0.113.9"]
+    assert _svc(demo, spawn, "lockouts", "clear", "203.0.113.9", "--json").json == {"cleared": 1}
+    assert status(demo.addresses["key"]) == 200
 
 
 def test_a_plan_is_felt_at_the_next_request(demo: Any, spawn: Callable[..., Any]) -> None:
@@ -162,6 +184,12 @@ def test_every_line_to_try_works_as_it_is_printed(
                 capture_output=True, text=True, timeout=40, check=False, cwd=tmp_path,
             )  # fmt: skip
             assert (ran.returncode, ran.stdout.rpartition("\n")[2]) == (0, "200"), line
+        (export,) = (line.strip() for line in block.splitlines() if "export SVC_KEY" in line)
+        found = subprocess.run(
+            ["sh", "-c", f"{export}; {sys.executable} -m svc_http keys list --json"], env=environ,
+            capture_output=True, text=True, timeout=40, check=False, cwd=tmp_path,
+        )  # fmt: skip
+        assert json.loads(found.stdout)[0]["prefix"] in export
         commands = [line.strip() for line in block.splitlines() if "--server unix:" in line]
         assert len(commands) == 2
         for command in commands:

@@ -1,7 +1,11 @@
 """`svc profiles` and `svc reports`: from a topic to a report, its forms and its sound."""
 
+import os
+import re
+import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +13,7 @@ import pytest
 
 from svc_http.providers import espeak
 from svc_http.runtime import opening
+from tests.http.cli.conftest import environment
 
 Svc = Callable[..., Any]
 NONE = "0" * 24
@@ -232,3 +237,43 @@ def test_a_voice_that_fails_is_said_with_the_way_on(
     assert all(word in failed.err for word in words)
     if settings == {"SVC_SPEECH": "espeak"}:
         assert espeak.CURE in svc("serve", "--port", "0").err
+
+
+# -- in a browser ------------------------------------------------------------------------------
+
+
+def test_an_address_is_printed_that_opens_the_report(svc: Svc, report_id: str) -> None:
+    plain = svc("reports", "open", report_id)
+    assert plain.code == 0
+    assert plain.err == "svc: no server runs that could show it; start it: svc serve\n"
+    assert re.fullmatch(r"http://127\.0\.0\.1:8000/reports/[\w-]+\n", plain.out)
+    told = svc("reports", "open", report_id, "--lasts", "1h", "--json").json
+    assert set(told) == {"url", "expiresAt"}
+    for wrong in ("5s", "31d", "soon"):
+        refused = svc("reports", "open", report_id, "--lasts", wrong)
+        assert refused.code == (2 if wrong == "soon" else 1)
+        assert "--lasts: must be" in refused.err
+    missing = svc("reports", "open", "rpt_" + "0" * 24)
+    assert (missing.code, missing.out) == (1, "")
+
+
+def test_a_browser_is_opened_at_a_terminal_alone(report_id: str, here: Path) -> None:
+    browser = here / "browser"
+    browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {here}/opened\n')
+    browser.chmod(0o755)
+    command = [sys.executable, "-m", "svc_http", "reports", "open", report_id]
+    env = environment(BROWSER=str(browser))
+    piped = subprocess.run(command, cwd=here, env=env, capture_output=True, text=True, check=True)
+    assert piped.stdout.startswith("http://127.0.0.1:8000/reports/")
+    assert not (here / "opened").exists()
+    ours, theirs = os.openpty()
+    with open(ours, "rb", buffering=0) as terminal:
+        process = subprocess.Popen(command, cwd=here, env=env, stdout=theirs)
+        os.close(theirs)
+        said = b""
+        with suppress(OSError):  # how Linux says that the other side has closed
+            while part := terminal.read(4_096):
+                said += part
+        assert process.wait(60) == 0
+    assert said.splitlines()[0].decode() == (here / "opened").read_text()
+    assert b"It opens the report until " in said

@@ -318,7 +318,10 @@ def test_open_opens_the_documentation(svc: Svc, monkeypatch: pytest.MonkeyPatch)
 # -- the parts ---------------------------------------------------------------------------------
 
 
-def test_the_demo_runs_in_this_process_as_well(tmp_path: Path) -> None:
+def test_the_demo_runs_in_this_process_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     seen: list[Opened] = []
 
     def ready(opened: Opened) -> None:
@@ -327,6 +330,8 @@ def test_the_demo_runs_in_this_process_as_well(tmp_path: Path) -> None:
 
     serving.run_demo(Settings(host="localhost", port=0, request_log="off"), ready)
     (opened,) = seen
+    # Somebody reads the key at this terminal: requests would push it away.
+    assert opened.settings.log_level == "warning"
     assert opened.seeded is not None
     assert opened.seeded.reports == opened.seeded.profiles == 6
     assert opened.seeded.items > 100

@@ -31,7 +31,8 @@ def feeds(here: Path) -> Path:
 
 
 def test_a_folder_of_feeds_is_taken_in_and_said_to_be_well(svc: Svc, feeds: Path) -> None:
-    added = svc("feeds", "add", "feeds", "--topic", "shipping", "--every", 60, "--json").json
+    every = ("--every", 60, "--keep", "--json")
+    added = svc("feeds", "add", "feeds", "--topic", "shipping", *every).json
     assert [Path(one["location"]).name for one in added] == ["first.xml", "notes.txt", "second.xml"]
     assert all(Path(one["location"]).is_absolute() for one in added)
     taken = {Path(one["location"]).name: one["health"] for one in added}
@@ -50,8 +51,9 @@ def test_a_folder_of_feeds_is_taken_in_and_said_to_be_well(svc: Svc, feeds: Path
     # The groups and the verbs have each a second name.
     for words in (("feeds", "status"), ("sources", "list"), ("feeds", "list")):
         assert svc(*words, "--json").json == status
-    for ran in (svc("feeds", "status"), svc("feeds", "pull", "--all"), svc("feeds", "add", feeds)):
-        assert ran.code == 0
+    for words, code in (("status",), 0), (("pull", "--all"), 1), (("add", feeds), 1):
+        ran = svc("feeds", *words)
+        assert ran.code == code
         assert added[1]["id"] in ran.out
         assert "neither" in ran.out  # The document is neither XML nor JSON.
 
@@ -151,7 +153,7 @@ def test_one_spelling_of_spans_serves_all_options(
 def test_progress_is_shown_at_a_terminal_and_nowhere_else(
     svc: Svc, feeds: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert svc("feeds", "add", feeds, "--json").err == ""
+    assert svc("feeds", "add", feeds, "--keep", "--json").err == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
@@ -160,19 +162,31 @@ def test_progress_is_shown_at_a_terminal_and_nowhere_else(
     assert ran.json["sources"] == 3
 
 
-def test_feeds_of_which_none_can_be_read_are_added_and_told_to_have_failed(
+def test_what_cannot_be_read_is_told_and_kept_only_where_that_is_said(
     svc: Svc, feeds: Path
 ) -> None:
-    for extra in ((), ("--json",)):
-        assert svc("feeds", "add", feeds / "notes.txt", *extra).code == 1
+    def kept() -> list[str]:
+        rows = svc("feeds", "status", "--json").json
+        return sorted(Path(row["location"]).name for row in rows)
+
+    ran = svc("feeds", "add", feeds / "notes.txt")
+    assert (ran.code, "neither XML nor JSON" in ran.out, kept()) == (1, True, [])
+    added = svc("feeds", "add", feeds, "--json")
+    assert added.code == 1
+    told = {Path(row["location"]).name: row["kept"] for row in added.json}
+    assert told == {"first.xml": True, "notes.txt": False, "second.xml": True}
+    assert kept() == ["first.xml", "second.xml"]
+    assert svc("feeds", "add", feeds / "notes.txt", "--keep").code == 1
+    # What was there before is not forgotten because it fails once.
+    assert svc("feeds", "add", feeds).code == 1
+    assert kept() == ["first.xml", "notes.txt", "second.xml"]
+    svc("feeds", "remove", svc("feeds", "status", "--json").json[1]["id"])
     assert svc("feeds", "add", feeds / "notes.txt", "--no-pull").code == 0
-    assert svc("feeds", "add", feeds).code == 0
-    assert len(svc("feeds", "status", "--json").json) == 3
 
 
 def test_a_removed_feed_is_read_no_more_and_its_items_stay(svc: Svc, feeds: Path) -> None:
     svc("workspaces", "create", "--name", "acme")
-    first, _, _ = svc("feeds", "add", feeds, "--json").json
+    first, _, _ = svc("feeds", "add", feeds, "--keep", "--json").json
     before = svc("changes", "list", "--type", "newsItem", "--json").json
     unknown = svc("feeds", "remove", first["id"], NO_SOURCE)
     assert (unknown.code, "svc sources status" in unknown.err) == (1, True)
@@ -209,4 +223,4 @@ def test_refused_rows_are_told_with_their_reason(svc: Svc, here: Path) -> None:
     (here / "half.xml").write_text(f"<rss version='2.0'><channel>{items}</channel></rss>")
     for told in (svc("feeds", "add", "half.xml").out, svc("feeds", "status").out):
         assert "partial" in told
-        assert "noTitleTextOrLink" in told
+        assert "1 no title text or link" in told

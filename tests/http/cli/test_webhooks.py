@@ -153,6 +153,9 @@ def test_deliveries_are_received_checked_and_passed_on(
     with serving("--db", "svc.db", "--port", 0, cwd=tmp_path) as running:
         spawn("keys", "create", "--name", "a", cwd=tmp_path)
         admin = running.addresses["admin"]
+        for given, words in (("--secret", "--secret: must be"), ("--port", "must be 0 to 65535")):
+            ran = spawn("webhooks", "listen", given, "99999", "--server", admin, cwd=tmp_path)
+            assert (ran.code in {1, 2}, words in ran.err, ran.err.count("\n")) == (True, True, 1)
         listening = subprocess.Popen(
             [
                 *(sys.executable, "-m", "svc_http", "webhooks", "listen", "--json"),

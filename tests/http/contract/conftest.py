@@ -32,6 +32,7 @@ from svc_core.inputs import Input, inputs
 from svc_core.news import intake, rules
 from svc_core.openapi.samples import sample
 from svc_core.operation import Context, Operation
+from svc_core.payments import NOBODY
 from svc_core.reports import speaking
 from svc_core.resources.audio import Recording
 from svc_core.resources.members import micros
@@ -357,7 +358,8 @@ class World:
         self.ticks = 0.0
         self.log = LogFile()
         self.storage = storage
-        given = {"base_url": ORIGIN, "secret": SECRET, "db": ":memory:", **settings}
+        usual = {"base_url": ORIGIN, "secret": SECRET, "db": ":memory:", "x402_pay_to": NOBODY}
+        given = {**usual, **settings}
         self.app = service_app.build(
             Settings(**given),
             storage,

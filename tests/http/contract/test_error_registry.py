@@ -16,6 +16,8 @@ from svc_core.ledger.append.rules import check_new
 from svc_core.operation import Actor, Operation
 from svc_core.problem import CATALOGUE, Problem
 from svc_core.recordings import forget_audio
+from svc_core.reports import addresses
+from svc_core.reports.addresses import Opening
 from svc_core.result import Empty
 from svc_http.requests import turns
 
@@ -173,6 +175,14 @@ def _(stage):
 @gives(problem.FORBIDDEN)
 def _(stage):
     pipeline.check_role(catalog.LOCAL_OPERATIONS[0], Actor(""))
+
+
+@gives(problem.LINK_EXPIRED)
+def _(stage):
+    world = stage.shared
+    ended = Opening("wsp_a", "rpt_" + "7" * 24, world.clock())
+    token = addresses.seal(world.app.runtime.keyring, ended, bytes(12))
+    return world.get(f"{addresses.PATH}/{token}", None)
 
 
 @gives(problem.FOUR_EYES_REQUIRED)
@@ -375,19 +385,13 @@ def _(stage):
 
 @gives(problem.OVERLOADED)
 def _(stage):
-    world = stage.make_world(is_sown=False, in_flight_max=2)
-    good = world.ask_of(world.operation("createProfile"))
-    refusal = asyncio.Event()
-    world.on_answer = lambda answer: refusal.set() if answer.status_code == 503 else None
-
-    async def slowly():
-        await refusal.wait()
-        yield good.body
-
-    asks = [good.evolve(body=slowly()), good.evolve(body=slowly()), good.evolve(body=b"")]
-    answers = world.send_all(asks)
-    assert sorted(answer.status_code for answer in answers) == [201, 201, 503]
-    return next(answer for answer in answers if answer.status_code == 503)
+    world = stage.make_world("sqlite", is_sown=False, in_flight_max=1)
+    ask = world.ask_of(world.operation("createProfile"))
+    assert world.get("/api/v1/profiles").status_code == 200  # the key is known from here on
+    # The first waits for a thread of the store when the second comes.
+    answers = world.send_all([ask, ask])
+    assert [answer.status_code for answer in answers] == [201, 503]
+    return answers[1]
 
 
 @gives(problem.IDEMPOTENCY_IN_PROGRESS)

@@ -164,6 +164,13 @@ def test_without_limits_nothing_is_counted(make_world):
     assert not any(limits(answer) for answer in answers)
 
 
+def test_without_limits_nobody_is_locked_out(make_world):
+    town = make_world(is_sown=False, rate_limits=False)
+    town.step_seconds = 0
+    assert statuses(try_key(town) for _ in range(8)) == [401] * 8
+    assert try_key(town, "lite").status_code == 200
+
+
 # -- agents ------------------------------------------------------------------------------------
 
 

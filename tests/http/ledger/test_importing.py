@@ -1,5 +1,7 @@
 """Importing, over both stores: what goes on as it was, and why the rest is refused."""
 
+from functools import partial
+
 import attrs
 import pytest
 
@@ -8,8 +10,10 @@ from svc_core.ledger.append.importing import import_lines
 from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import Draft
 from svc_core.ledger.verify.verify import verify
-from svc_core.operation import Actor, Context
 from svc_core.problem import Problem
+from svc_core.testing.ledger.histories import emptied
+from svc_http.runtime.opening import service_of
+from tests.counted import Counted, KilledError
 
 LEDGER, OTHER = f"led_{'0' * 24}", f"led_{'1' * 24}"
 DAY = "2026-01-01T00:00:00.000000Z"
@@ -42,18 +46,30 @@ class Log:
         return self.add(Draft("claim", "erase", self.ids[0], target, None, None, "key_ann", said))
 
 
+def one_by_one(town, log, **how):
+    """Import a log, a line in each run, into a store that is `Counted`; how many units wrote."""
+    town.get("/checkpoint")
+    service = service_of(town.house.service.runtime)
+    store = Counted(service.storage, **how)
+    service = attrs.evolve(service, storage=store)
+    runs = [[line] for line in log.lines]
+    town.house.run(
+        import_lines(service, town.tenant, lambda: iter(runs), verify(log.lines, unerased=True))
+    )
+    return store.writes
+
+
+def judged(lines):
+    """The verdict of whoever imports: what the lines erase may still be in them."""
+    return verify(lines, unerased=True)
+
+
 def imported(town, lines, verdict=None):
     """Import the lines, of which `verdict` is the verdict, into the town's ledger."""
     town.get("/checkpoint")  # The first that signs makes the key.
-    runtime = town.house.service.runtime
-
-    async def unit(tx):
-        ids, keys = town.house.ids, runtime.keyring
-        context = Context(tx, town.house.clock(), ids, Actor(town.tenant), "", keys)
-        context = attrs.evolve(context, host=runtime.host)
-        return await import_lines(context, [lines], verdict or verify(lines, unerased=True))
-
-    return town.house.run(town.house.storage.write(town.tenant, unit))
+    service = service_of(town.house.service.runtime)
+    made = verdict or judged(lines)
+    return town.house.run(import_lines(service, town.tenant, lambda: iter([lines]), made))
 
 
 def refused(town, lines, verdict=None):
@@ -95,11 +111,11 @@ def test_an_import_that_is_refused_says_why_and_stores_nothing(town, monkeypatch
     log = Log().claim("a").claim("b")
     lines = log.lines
     assert refused(town, [], verify([])) == ("RESOURCE_CONFLICT", "the file has no records.")
-    assert refused(town, lines[:2], verify(lines)) == (
+    assert refused(town, lines[:2], verify(lines, unerased=True)) == (
         "RESOURCE_CONFLICT",
         "the file changed while it was read.",
     )
-    assert refused(town, [lines[1], lines[0], lines[2]], verify(lines)) == (
+    assert refused(town, [lines[1], lines[0], lines[2]], verify(lines, unerased=True)) == (
         "RESOURCE_CONFLICT",
         "the file changed while it was read.",
     )
@@ -143,6 +159,54 @@ def test_an_import_that_is_refused_says_why_and_stores_nothing(town, monkeypatch
         "for which workspaces that is allowed.",
     )
     assert town.data("/verify")["size"] == 3
+
+
+def test_each_run_of_lines_is_a_unit_of_its_own_and_a_cut_off_import_goes_on(make_town):
+    town = make_town(allow_erasure=("*",))
+    log = Log().claim("a").claim("b").erase(1).claim("c")
+    with pytest.raises(KilledError):
+        one_by_one(town, log, dies_after=2)
+    assert town.export() == b"".join(line + b"\n" for line in log.lines[:2])
+    assert one_by_one(town, log) == 3
+    verdict = town.data("/verify")
+    assert (verdict["ok"], verdict["size"], verdict["erased"]) == (True, 5, 1)
+    assert one_by_one(town, log) == 0
+
+
+def test_a_ledger_that_goes_on_by_itself_while_it_is_imported_stays_as_it_is(town):
+    log, other = Log().claim("a").claim("b"), Log().claim("a").claim("c").claim("d")
+    town.get("/checkpoint")
+    service = service_of(town.house.service.runtime)
+
+    async def meanwhile():
+        await import_lines(service, town.tenant, lambda: iter([other.lines]), judged(other.lines))
+
+    with pytest.raises(Problem) as caught:
+        one_by_one(town, log, meanwhile={2: meanwhile})
+    assert caught.value.detail == (
+        "Only 2 records were imported: the ledger here went on meanwhile."
+    )
+    assert town.export() == b"".join(line + b"\n" for line in other.lines)
+
+
+def test_a_file_that_changes_while_it_is_stored_stores_no_line_that_was_not_verified(town):
+    log, other = Log().claim("a").claim("b"), Log().claim("a").claim("c")
+    town.get("/checkpoint")
+    service, whole = service_of(town.house.service.runtime), [log.lines[:2], log.lines[2:]]
+    for later in ([log.lines[:2], other.lines[2:]], [log.lines[:2]]):
+        read = iter([whole, later])
+        runs = partial(lambda read: iter(next(read)), read)
+        with pytest.raises(Problem, match="RESOURCE_CONFLICT"):
+            town.house.run(import_lines(service, town.tenant, runs, judged(log.lines)))
+        assert town.export() == b"".join(line + b"\n" for line in log.lines[:2])
+
+
+def test_what_was_erased_in_the_file_itself_needs_no_leave(town):
+    log = Log().claim("a").claim("b").erase(1)
+    log.lines[1] = emptied(log.lines[1])
+    imported(town, log.lines)
+    verdict = town.data("/verify")
+    assert (verdict["ok"], verdict["erased"]) == (True, 1)
 
 
 def test_what_the_lines_erase_is_not_stored(make_town):

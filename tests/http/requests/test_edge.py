@@ -304,12 +304,12 @@ def test_more_requests_than_can_be_worked_on_are_told_to_come_again(make_house):
     key = house.key()
     answers = house.asks([("GET", "/api/v1/notes"), *[("GET", "/livez")] * 3], key)
     assert {answer.status_code for answer in answers} == {200}
-    house.service.edge.in_flight = 2
+    house.service.runtime.load.in_flight = 2
     busy = house.ask("GET", "/api/v1/notes", key)
     assert (busy.status_code, busy.json()["code"]) == (503, "OVERLOADED")
     assert busy.headers["retry-after"] == "1"
     assert house.ask("GET", "/livez").status_code == 200
-    house.service.edge.in_flight = 0
+    house.service.runtime.load.in_flight = 0
     assert house.ask("GET", "/api/v1/notes", key).status_code == 200
 
 
@@ -331,17 +331,19 @@ def test_one_of_several_services_that_stops_answers_and_ends_its_connections(mak
         answer = house.ask("GET", path, key)
         assert answer.status_code == (404 if path == "/none" else 200)
         assert answer.headers["connection"] == "close"
-    house.service.edge.in_flight = 2
+    house.service.runtime.load.in_flight = 2
     assert house.ask("GET", "/api/v1/notes", key).json()["code"] == "OVERLOADED"
-    house.service.edge.in_flight = 0
+    house.service.runtime.load.in_flight = 0
 
 
 class Filled(MemoryStorage):
     """A store on a disk that is full while it is told so: all of it can be read."""
 
     is_full = False
+    trials = 0
 
     async def write(self, tenant, unit):
+        self.trials += 1
         if self.is_full:
             raise StorageUnavailable("SQLITE_FULL: database or disk is full")
         return await super().write(tenant, unit)
@@ -364,6 +366,7 @@ def test_a_full_disk_shows_where_readiness_is_asked_until_something_can_be_writt
     told = [line for line in house.log.lines if line["event"] == "storage"]
     assert ["traceback" in line for line in told] == [True]
     for _ in range(2):
+        house.ticks += 1
         refused(house.ask("GET", "/readyz"), problem.STORAGE_UNAVAILABLE)
         assert house.ask("GET", "/livez").status_code == 200
         assert house.ask("GET", "/api/v1/notes", key).status_code == 200
@@ -372,10 +375,26 @@ def test_a_full_disk_shows_where_readiness_is_asked_until_something_can_be_writt
         (False, True)
     ] * 2
     storage.is_full = False
+    house.ticks += 1
     assert house.ask("GET", "/readyz").status_code == 200
     version = storage.version
     assert house.ask("GET", "/readyz").status_code == 200
     assert storage.version == version
+
+
+@pytest.mark.parametrize(("is_full", "status"), [(False, 200), (True, 503)])
+def test_readiness_is_looked_at_once_for_all_who_ask(make_house, is_full, status):
+    storage = Filled(make_house().service_collections)
+    house = make_house(parts={"storage": storage})
+    house.service.runtime.is_doubted, storage.is_full = True, is_full
+    for seconds, trials in ((0, 1), (0.9, 1), (0.1, 2 if is_full else 1)):
+        house.ticks += seconds
+        answers = house.asks([("GET", "/readyz")] * 20)
+        assert {answer.status_code for answer in answers} == {status}
+        assert storage.trials == trials
+    house.service.runtime.journal.flush()
+    told = [line for line in house.log.lines if line["event"] == "storage"]
+    assert len(told) == (2 if is_full else 0)
 
 
 def test_quiet_comes_when_the_last_request_has_ended(house):

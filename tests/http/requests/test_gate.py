@@ -30,7 +30,7 @@ def test_each_caller_is_told_what_is_wrong_with_its_key(house, refused):
         (NOTES, weak, problem.INSUFFICIENT_SCOPE),
         (NOTES, expired, problem.API_KEY_EXPIRED),
         (NOTES, lapsed, problem.PLAN_INELIGIBLE),
-        ("/api/v1/priced", None, problem.PAYMENT_REQUIRED),
+        ("/api/v1/priced", None, problem.MISSING_API_KEY),
         ("/api/v1/priced", UNKNOWN, problem.INVALID_API_KEY),
         ("/api/v2/ours", house.key(personal=True), problem.WORKSPACE_KEY_REQUIRED),
     ]:

@@ -10,10 +10,11 @@ from openapi_spec_validator import validate
 
 from svc_core import problem
 from svc_core.problem import CATALOGUE
-from svc_http.requests import pages
+from svc_http.pages.markup import STATIC
+from svc_http.requests import kept, pages
 
 ORIGIN = "https://api.example.org"
-VENDOR = pages.STATIC / "vendor"
+VENDOR = STATIC / "vendor"
 
 
 @pytest.mark.parametrize(
@@ -70,7 +71,7 @@ def test_an_invented_problem_type_has_none(house, refused):
 
 
 def test_the_reference_loads_nothing_from_elsewhere(house):
-    answer = house.ask("GET", "/docs")
+    answer = house.ask("GET", "/docs/try")
     policy = answer.headers["content-security-policy"]
     assert "script-src 'self';" in policy
     assert "'unsafe-eval'" not in policy
@@ -84,7 +85,8 @@ def test_the_reference_loads_nothing_from_elsewhere(house):
 def test_the_reference_may_ask_the_data_host(make_house):
     house = make_house(data_url="https://data.example.org")
     assert (
-        "https://data.example.org;" in house.ask("GET", "/docs").headers["content-security-policy"]
+        "https://data.example.org;"
+        in house.ask("GET", "/docs/try").headers["content-security-policy"]
     )
 
 
@@ -179,6 +181,6 @@ def test_the_version_is_that_of_the_distribution(monkeypatch):
 
 
 def test_compression_is_reproducible():
-    page = pages.Page("text/plain", b"x" * 5_000)
+    page = kept.Page("text/plain", b"x" * 5_000)
     assert gzip.decompress(page.packed) == page.body
-    assert page.packed == pages.Page("text/plain", b"x" * 5_000).packed
+    assert page.packed == kept.Page("text/plain", b"x" * 5_000).packed

@@ -27,7 +27,7 @@ def priced(make_house):
             "operations": catalog.OPERATIONS,
             "storage": MemoryStorage(catalog.COLLECTIONS, epoch=b"12345678"),
         }
-        return make_house(parts=parts, **settings)
+        return make_house(parts=parts, **{"x402_pay_to": PAYEE, **settings})
 
     return make
 
@@ -53,7 +53,8 @@ def test_a_request_without_a_key_is_told_what_to_pay_and_how(priced, refused):
         (f"{BASE_V2}/changes?limit=1", "10000"),
     ]:
         answer = house.ask("GET", path)
-        refused(answer, problem.PAYMENT_REQUIRED)
+        told = refused(answer, problem.PAYMENT_REQUIRED)
+        assert told["resolution"].startswith("Send Authorization: Bearer <API_KEY>, or pay")
         asked = challenge(answer)
         assert asked["x402Version"] == 2
         assert asked["error"] == "PAYMENT-SIGNATURE header is required"
@@ -92,7 +93,7 @@ def test_a_payment_is_not_taken_and_the_payer_is_told_so(priced, refused, method
         if method == "GET":
             told = refused(answer, problem.PAYMENT_REQUIRED)
             assert "nothing was charged" in told["detail"]
-            assert "API key" in told["resolution"]
+            assert "Bearer" in told["resolution"]
 
 
 def test_a_key_is_never_offered_payment_however_it_fails(priced, refused):
@@ -112,19 +113,31 @@ def test_a_key_is_never_offered_payment_however_it_fails(priced, refused):
     assert "payment-required" not in unpriced.headers
 
 
-def test_an_operation_without_a_price_names_none(house, refused):
+def test_an_operation_without_a_price_is_for_keys_alone(make_house, refused):
+    house = make_house(x402_pay_to=PAYEE)
     answer = house.ask("GET", "/api/v1/priced")
-    refused(answer, problem.PAYMENT_REQUIRED)
+    refused(answer, problem.MISSING_API_KEY)
     assert "payment-required" not in answer.headers
     unpriced = [op for op in catalog.OPERATIONS if op.auth == "bearer"]
     assert all(Paywall.of(op, house.service.runtime.settings) is None for op in unpriced)
 
 
+@pytest.mark.parametrize("env", ["development", "production"])
+def test_where_nobody_is_paid_no_operation_asks_for_payment(priced, refused, env):
+    house = priced(env=env, x402_pay_to=None)
+    payable = [op for op in catalog.OPERATIONS if op.auth == "bearer-or-x402"]
+    assert payable
+    for operation in payable:
+        path = operation.address.replace("{reportId}", REPORT)
+        for sent in ({}, {"PAYMENT-SIGNATURE": "e30="}):
+            answer = house.ask(operation.method, path, headers=sent)
+            refused(answer, problem.MISSING_API_KEY)
+            assert "payment-required" not in answer.headers
+
+
 @pytest.mark.parametrize(
     ("given", "network", "payee"),
     [
-        ({}, "eip155:84532", payments.NOBODY),
-        ({"SVC_ENV": "production"}, "eip155:84532", payments.NOBODY),
         ({"SVC_X402_PAY_TO": PAYEE}, "eip155:84532", PAYEE),
         ({"SVC_ENV": "production", "SVC_X402_PAY_TO": PAYEE}, "eip155:8453", PAYEE),
         ({"SVC_X402_NETWORK": "eip155:8453", "SVC_X402_PAY_TO": PAYEE}, "eip155:8453", PAYEE),
@@ -142,6 +155,11 @@ def test_an_operation_without_a_price_names_none(house, refused):
 def test_real_money_is_asked_only_for_somebody(given, network, payee):
     found = terms(load(given))
     assert (found.network.id, found.pay_to) == (network, payee)
+
+
+@pytest.mark.parametrize("given", [{}, {"SVC_ENV": "production"}])
+def test_nobody_is_paid_by_default(given):
+    assert terms(load(given)) is None
 
 
 @pytest.mark.parametrize("text", ["0x0", "52" * 20, "0x" + "0" * 40, "0x" + "g" * 40, f"{PAYEE}\n"])

@@ -18,6 +18,7 @@ from svc_core.stream import Stream
 from svc_core.testing.clock import START
 from svc_http.requests import streams
 from svc_http.requests.exchange import Exchange
+from svc_http.requests.load import Load
 from svc_http.requests.streams import Flow, Following, Open
 from svc_http.runtime.commits import Commits
 from svc_http.storage import MemoryStorage
@@ -60,6 +61,7 @@ def farewell(told: bytes | None) -> bytes:
 
 def flow(client: Client, parts: Callable[[Any], AsyncIterator[bytes]], **how: Any) -> Flow:
     scope = {"method": "GET", "path": TAIL, "query_string": b"", "headers": []}
+    load = Load(1, lambda _: "")
     storage = MemoryStorage(())
 
     async def may() -> None:
@@ -67,7 +69,7 @@ def flow(client: Client, parts: Callable[[Any], AsyncIterator[bytes]], **how: An
 
     watch = Following(storage, "", lambda tx, now: tx, Commits(storage), lambda: None)  # type: ignore[arg-type,return-value]
     made = Flow(
-        exchange=Exchange(scope, client.receive, client.send, 1_000),
+        exchange=Exchange(scope, client.receive, client.send, 1_000, load),
         stream=Stream("text/plain", parts, b"[beat]", farewell),
         watch=watch,
         still=may,
@@ -239,18 +241,28 @@ def test_a_farewell_waits_for_nobody() -> None:
 
 
 def test_only_so_many_are_open() -> None:
-    counted = Open(most=3, of_one=2)
-    with counted.one("a"), counted.one("a"):
-        with pytest.raises(Problem) as of_one, counted.one("a"):
+    counted = Open(most=4, of_key=2, of_address=3)
+    with counted.one("a", "here"), counted.one("a", "there"):
+        with pytest.raises(Problem) as of_key, counted.one("a", "anywhere"):
             pass
-        with counted.one("b"):
-            with pytest.raises(Problem) as of_all, counted.one("c"):
+        with counted.one("b", "here"), counted.one("c", "here"):
+            with pytest.raises(Problem) as of_all, counted.one("d", "there"):
                 pass
-            assert len(counted) == 3
-        with counted.one("c"):
+            assert len(counted) == 4
+        with counted.one("b", "here"), counted.one("c", "there"):
             pass
+        with counted.one("d", "there"), counted.one("e", "there"):
+            pass
+    with (
+        counted.one("a", "here"),
+        counted.one("b", "here"),
+        counted.one("c", "here"),
+        pytest.raises(Problem) as of_address,
+        counted.one("d", "here"),
+    ):
+        pass
     assert len(counted) == 0
-    for caught in (of_one, of_all):
+    for caught in (of_key, of_address, of_all):
         assert caught.value.type is problem.OVERLOADED
         assert caught.value.headers["Retry-After"] == "1"
 
@@ -372,7 +384,7 @@ def test_a_stream_is_counted_once_and_seen_in_the_metrics(whole: Any) -> None:
         await seat.leave()
         await again.leave()
         assert len(whole.service.runtime.streams) == 0
-        assert whole.service.edge.in_flight == 0
+        assert whole.service.edge.under_way == 0
 
     whole.run(go())
     assert "svc_streams_open 0.0" in whole.ask("GET", "/metrics").text
@@ -382,7 +394,7 @@ def test_more_streams_of_one_key_than_there_may_be_are_refused(whole: Any) -> No
     key = whole.key("osint:read")
 
     async def go() -> bytes:
-        seats = [Seat(whole, key) for _ in range(streams.STREAMS_PER_CALLER_MAX)]
+        seats = [Seat(whole, key) for _ in range(streams.STREAMS_PER_KEY_MAX)]
         for seat in seats:
             await seat.until(b"retry")
         refused = Seat(whole, key)

@@ -8,7 +8,9 @@ import json
 import pytest
 
 from svc_http.requests.exchange import Exchange
+from svc_http.requests.load import Load
 from svc_http.runtime.journal import LINES_MAX, Journal, scrub
+from svc_http.settings import Settings
 
 ALLOWED = [
     "time", "level", "event", "method", "route", "status", "ms", "requestId", "tenant", "key",
@@ -21,7 +23,7 @@ def exchange(status=200, route="/api/v1/notes"):
         "type": "http", "method": "GET", "path": "/secret/path", "query_string": b"secret=1",
         "headers": [(b"authorization", b"Bearer secret")],
     }  # fmt: skip
-    made = Exchange(scope, None, None, 10)
+    made = Exchange(scope, None, None, 10, Load(1, str))
     made.status, made.route = status, route
     return made
 
@@ -131,6 +133,31 @@ def test_a_failure_is_one_line(written):
 def test_a_log_goes_to_the_standard_error_stream(capsys):
     Journal().note("info", "started", port=1)
     assert json.loads(capsys.readouterr().err)["port"] == 1
+
+
+def test_a_level_keeps_what_matters_less_out():
+    written = io.StringIO()
+    journal = Journal("all", lambda: written, level="warning")
+    in_loop(lambda: [journal.request(exchange(status), 1.0, 1.0) for status in (200, 404, 500)])
+    journal.note("info", "restarted")
+    journal.note("warning", "stock protocol")
+    journal.failure("storage", RuntimeError("disk full"))
+    lines = [json.loads(line) for line in written.getvalue().splitlines()]
+    told = [(line["event"], line.get("status")) for line in lines]
+    assert told == [("request", 500), ("stock protocol", None), ("storage", None)]
+
+
+def test_a_file_that_was_moved_away_is_made_anew(tmp_path):
+    path = tmp_path / "svc.log"
+    path.write_text("before\n")
+    journal = Journal.of(Settings(log_file=str(path)))
+    journal.note("info", "one")
+    path.rename(tmp_path / "svc.log.1")
+    journal.note("info", "two")
+    journal.note("info", "three")
+    journal.close()
+    assert (tmp_path / "svc.log.1").read_text().startswith("before\n")
+    assert [json.loads(line)["event"] for line in path.read_text().splitlines()] == ["two", "three"]
 
 
 class FullDisk(io.StringIO):

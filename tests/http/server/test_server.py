@@ -259,6 +259,13 @@ class Reset:
     async def wait_closed(self):
         raise OSError(errno.ENOTCONN, os.strerror(errno.ENOTCONN))
 
+    @property
+    def transport(self):
+        return self
+
+    def abort(self):
+        pass
+
 
 def test_a_connection_that_was_reset_ends_as_any_other():
     closing = connection.Socket(*[None] * 6, Reset())._close()
@@ -396,7 +403,7 @@ def test_one_of_several_that_ends_answers_all_that_comes_over_its_connections(on
             connection.sendall(GET + b"\r\n")
             assert received(connection)[0] == 200
         busy.sendall(post(one_of_many.key, b"Content-Length: %d\r\n\r\n" % len(body) + body[:5]))
-        while one_of_many.service.edge.in_flight < 1:
+        while one_of_many.service.edge.under_way < 1:
             time.sleep(0.01)
         one_of_many.loop.call_soon_threadsafe(one_of_many.service.drain)
         with pytest.raises(ConnectionError):

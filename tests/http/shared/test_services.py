@@ -175,7 +175,7 @@ def test_what_needs_no_key_asks_nobody(alone, valkey):
     assert pair.one.ask("GET", "/api/v2/open").status_code == 200
     assert pair.one.ask("GET", "/api/v2/open", UNKNOWN).status_code == 200
     assert pair.one.ask("GET", NOTES).status_code == 401
-    assert pair.one.ask("GET", "/api/v1/priced").status_code == 402
+    assert pair.one.ask("GET", "/api/v1/priced").status_code == 401
 
 
 def test_only_so_many_addresses_are_remembered(alone, monkeypatch):

@@ -13,13 +13,21 @@ import anyio.lowlevel
 import attrs
 import pytest
 
+from svc_core.news import intake
 from svc_core.operation import Context
 from svc_core.problem import Problem
 from svc_core.resources.news import SOURCES, Source
 from svc_core.sources import MissingExtra
 from svc_http.fetch import LOOPBACK, Fetcher, FetchLimits, locations
 from svc_http.workers import add_source, ingest, ingest_loop, pull, pull_all
-from svc_http.workers.ingest import CLAIM, Outcome, pull_due
+from svc_http.workers.ingest import (
+    CLAIM,
+    PART_ROWS,
+    PART_ROWS_MIN,
+    Outcome,
+    pull_due,
+)
+from tests.counted import Counted, KilledError
 
 pytestmark = pytest.mark.anyio
 
@@ -30,6 +38,11 @@ Make = Callable[..., bytes]
 async def pulled(house: Any, location: str, **members: Any) -> Outcome:
     source = await add_source(house.service, location, **members)
     return await pull(house.service, source, house.fetcher)
+
+
+def counting(house: Any, dies_after: int | None = None) -> Any:
+    """The service of a house over a store whose units are counted."""
+    return attrs.evolve(house.service, storage=Counted(house.service.storage, dies_after))
 
 
 # -- what a document brings --------------------------------------------------------------------
@@ -57,6 +70,48 @@ async def test_a_document_brings_items_words_changes_and_health(
     assert item.source.name == "The Pier"
     assert "shipping" in item.topics
     assert item.retrieved_at == now
+
+
+async def test_a_large_document_is_written_in_parts(
+    any_house: Any, publisher: Any, feed: Make
+) -> None:
+    titles = [f"Crane {number} stops" for number in range(4 * PART_ROWS)]
+    source = await add_source(any_house.service, publisher.publish("/feed", feed(*titles)))
+    service = counting(any_house)
+    outcome = await pull(service, source, any_house.fetcher)
+    assert (outcome.created, outcome.updated, outcome.unchanged) == (len(titles), 0, 0)
+    assert 1 < service.storage.writes <= len(titles) / PART_ROWS_MIN
+    assert outcome.source is not None
+    assert (outcome.source.health.status, outcome.source.health.items_last_run) == (
+        "ok", len(titles),
+    )  # fmt: skip
+
+
+async def test_what_was_cut_off_between_two_parts_goes_on_at_the_next_reading(
+    any_house: Any, publisher: Any, feed: Make
+) -> None:
+    titles = [f"Crane {number} stops" for number in range(2 * PART_ROWS)]
+    source = await add_source(any_house.service, publisher.publish("/feed", feed(*titles)))
+    with pytest.raises(KilledError):
+        await pull(counting(any_house, dies_after=1), source, any_house.fetcher)
+    (left,) = await any_house.sources()
+    assert (left.health.status, left.digest) == ("partial", None)
+    assert (await any_house.counted())["news"] == PART_ROWS
+    outcome = await pull(any_house.service, left, any_house.fetcher)
+    assert (outcome.created, outcome.unchanged) == (PART_ROWS, PART_ROWS)
+    assert outcome.source is not None
+    assert outcome.source.health.status == "ok"
+    assert (await any_house.counted())["news"] == len(titles)
+
+
+async def test_a_source_that_is_removed_between_two_parts_gets_no_more(
+    any_house: Any, publisher: Any, feed: Make
+) -> None:
+    titles = [f"Crane {number} stops" for number in range(2 * PART_ROWS)]
+    source = await add_source(any_house.service, publisher.publish("/feed", feed(*titles)))
+    await any_house.service.system(lambda ctx: intake.remove_source(ctx, source.id))
+    outcome = await pull(any_house.service, source, any_house.fetcher)
+    assert (outcome.status, await any_house.counted()) == ("removed", NOTHING)
 
 
 async def test_the_same_document_twice_changes_nothing(
@@ -450,10 +505,9 @@ async def test_the_loop_takes_in_what_becomes_due_and_ends_when_cancelled(
 # -- real documents ----------------------------------------------------------------------------
 
 
+@pytest.mark.needs("SVC_REAL_DATA")
 async def test_real_documents_are_taken_in_or_refused_and_twice_is_once(any_house: Any) -> None:
-    root = os.getenv("SVC_REAL_DATA")
-    if root is None:
-        pytest.skip("SVC_REAL_DATA names no folder of real documents")
+    root = os.environ["SVC_REAL_DATA"]  # noqa: TID251 - what the tests are given
     places = [place for kind in ("news_feed", "json_feed") for place in locations(f"{root}/{kind}")]
     sources = [await add_source(any_house.service, place) for place in places]
     first = await pull_all(any_house.service, sources, any_house.fetcher)

@@ -7,11 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-
-stix2 = pytest.importorskip("stix2", reason="The library of STIX is not installed.")
-stix2validator = pytest.importorskip(
-    "stix2validator", reason="The validator of STIX is not installed."
-)
+import stix2
+import stix2validator
 
 
 @pytest.fixture(autouse=True)

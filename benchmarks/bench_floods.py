@@ -1,0 +1,373 @@
+"""What a client with a key gets while strangers, or another's keys, flood the server.
+
+A server of its own in another process, as it is delivered but for rate limits, over a socket, with
+its store in a file. Each kind of flood comes once from one address and once with an address of its
+own for every connection (all of 127.0.0.0/8 is this machine). A client with a key, at another
+address, meanwhile reads and writes, over a connection that it keeps and over new ones. Shown is how
+many of its requests were answered 2xx within five seconds; the goal is 99 of 100 in each flood.
+
+    python benchmarks/bench_floods.py [--quick]
+"""
+
+import asyncio
+import json
+import random
+import resource
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import uvloop
+
+from svc_core import accounts, catalog
+from svc_core.access import plans
+from svc_core.access.scopes import SCOPES
+from svc_core.operation import Context
+from svc_http import app
+from svc_http.runtime.opening import service_of
+from svc_http.runtime.runtime import Runtime
+from svc_http.runtime.secret import secured
+from svc_http.server import hypercorn
+from svc_http.settings import Settings
+from svc_http.storage import SqliteStorage
+
+GOAL = 0.99
+"""Of the requests of the client with a key."""
+SECONDS, QUICK_SECONDS = 8.0, 2.5
+A_SECOND = 400
+"""Connections that a flood makes a second at most, three times as many as stop a service in which a
+refusal holds a working slot for two seconds; more would measure what this machine can make."""
+BEFORE_SECONDS = 3.0
+"""How long a flood goes on before the client begins: until it keeps all that it can."""
+FILES_MAX = 1_024
+"""Files that the server may open: as many as most systems allow."""
+RECEIVED_BYTES = 4_096
+"""What the system takes for a client of the flood that does not read."""
+HELD_MAX = 1_200
+"""Connections that a flood keeps: more than the server has places for."""
+KEYS = 20
+"""Keys of the flood where it needs any, each of a workspace of its own."""
+ANSWER_SECONDS = 5.0
+PAUSE_SECONDS = 0.02
+CLIENT, ONE = "127.0.0.2", "127.0.0.66"
+
+PROFILE = json.dumps(
+    next(one for one in catalog.OPERATIONS if one.id == "createProfile").examples["body"]
+).encode()
+
+
+# -- the server --------------------------------------------------------------------------------
+
+
+async def doubting(runtime: Runtime) -> None:
+    """Have the store fail again and again, as far as the server knows."""
+    while True:
+        runtime.is_doubted = True
+        await asyncio.sleep(0.05)
+
+
+def serve(db: str, is_doubtful: bool) -> None:
+    """Serve until a signal; print the port and the keys once connections are answered."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (FILES_MAX, FILES_MAX))
+    # Addresses of this machine play strangers, so none of them is a proxy that is believed.
+    chosen = secured(Settings(db=db, port=0, rate_limits=False, trusted_proxies=("192.0.2.0/24",)))
+    store = SqliteStorage.open(Path(db), catalog.COLLECTIONS, epoch=bytes(8))
+    service = app.build(
+        chosen, store, closing=[store.close], workers=[doubting] if is_doubtful else []
+    )
+    keys = asyncio.run(service_of(service.runtime).system(make_keys))
+    hypercorn.run(
+        service, lambda _host, port: print(json.dumps({"port": port, "keys": keys}), flush=True)
+    )
+
+
+async def make_keys(ctx: Context) -> list[str]:
+    """Keys that may do everything: the client's, then those of the flood."""
+    table, made = plans.PRESETS["default"], []
+    for number in range(1 + KEYS):
+        name = f"workspace {number}"
+        home = await accounts.create_workspace(ctx, name=name, plan="elite", plans=table)
+        wish = accounts.KeyWish(name="key", scopes=tuple(SCOPES), workspace_id=home.id)
+        made.append((await accounts.create_key(ctx, wish, plans=table)).secret)
+    return made
+
+
+# -- the floods --------------------------------------------------------------------------------
+
+Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class Flood:
+    """Connections to one port, from one address or from one each."""
+
+    def __init__(self, port: int, keys: list[str], *, is_spread: bool) -> None:
+        self.port = port
+        self.keys = keys
+        self.is_spread = is_spread
+        self.chance = random.Random(7)
+
+    async def connect(self) -> Stream:
+        """A connection from an address of the flood."""
+        host = ONE
+        if self.is_spread:
+            host = f"127.{self.chance.randint(1, 254)}.{self.chance.randint(0, 254)}.9"
+        made = socket.socket()
+        made.setblocking(False)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVED_BYTES)
+        made.bind((host, 0))
+        await asyncio.get_running_loop().sock_connect(made, ("127.0.0.1", self.port))
+        return await asyncio.open_connection(sock=made, limit=RECEIVED_BYTES)
+
+    def key(self) -> str:
+        """A key of the flood: one of many where it has many addresses."""
+        return self.chance.choice(self.keys) if self.is_spread else self.keys[0]
+
+
+def head(line: str, *fields: str) -> bytes:
+    return "\r\n".join([f"{line} HTTP/1.1", "Host: a", *fields, "", ""]).encode()
+
+
+async def drip(writer: asyncio.StreamWriter) -> None:
+    while True:
+        await asyncio.sleep(1)
+        writer.write(b"x")
+        await writer.drain()
+
+
+async def until_cut(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Say a byte a second until the server closes."""
+    drips = asyncio.create_task(drip(writer))
+    try:
+        while await reader.read(65_536):
+            pass
+    finally:
+        drips.cancel()
+
+
+async def slow_head(_flood: Flood, stream: Stream) -> None:
+    stream[1].write(head("GET /")[:-2] + b"X-A: ")
+    await until_cut(*stream)
+
+
+async def slow_body(flood: Flood, stream: Stream) -> None:
+    fields = (f"Authorization: Bearer {flood.key()}", "Content-Type: application/json")
+    key = f"Idempotency-Key: {flood.chance.getrandbits(64):016x}"
+    stream[1].write(head("POST /api/v1/profiles", *fields, key, "Content-Length: 9000"))
+    await until_cut(*stream)
+
+
+async def linger(_flood: Flood, stream: Stream) -> None:
+    stream[1].write(head("POST /api/v1/profiles", "Content-Length: 9"))
+    while await stream[0].read(65_536):
+        pass
+
+
+async def unread(_flood: Flood, stream: Stream) -> None:
+    stream[1].transport.pause_reading()
+    stream[1].write(head("GET /static/vendor/scalar-1.46.4/standalone.js"))
+    await asyncio.sleep(60)
+
+
+async def follow(flood: Flood, stream: Stream) -> None:
+    stream[1].write(head("GET /api/v1/changes?tail=true", f"Authorization: Bearer {flood.key()}"))
+    while await stream[0].read(65_536):
+        pass
+
+
+async def unknown_key(flood: Flood, stream: Stream) -> None:
+    for _ in range(5):
+        key = f"svc_{flood.chance.getrandbits(256):064x}"
+        stream[1].write(head("GET /api/v1/profiles", f"Authorization: Bearer {key}"))
+        if not await stream[0].read(65_536):
+            return
+
+
+async def ask_ready(_flood: Flood, stream: Stream) -> None:
+    for _ in range(5):
+        stream[1].write(head("GET /readyz"))
+        if not await stream[0].read(65_536):
+            return
+
+
+KINDS: dict[str, Callable[[Flood, Stream], Awaitable[None]]] = {
+    "slow heads": slow_head,
+    "slow bodies": slow_body,
+    "lingering refusals": linger,
+    "unread answers": unread,
+    "streams": follow,
+    "unknown keys": unknown_key,
+    "readiness": ask_ready,
+}
+
+
+async def flood(kind: str, made: Flood, seconds: float) -> None:
+    """Connections of one kind, so many a second and so many at once."""
+    loop = asyncio.get_running_loop()
+    held: set[asyncio.Task[None]] = set()
+
+    async def one() -> None:
+        writer = None
+        with suppress(OSError):
+            try:
+                stream = await made.connect()
+                writer = stream[1]
+                await KINDS[kind](made, stream)
+            finally:
+                if writer is not None:
+                    writer.transport.abort()
+
+    began, count = loop.time(), 0
+    while loop.time() - began < seconds:
+        due = int((loop.time() - began) * A_SECOND) - count
+        for _ in range(min(due, HELD_MAX - len(held))):
+            task = asyncio.create_task(one())
+            held.add(task)
+            task.add_done_callback(held.discard)
+        count += max(due, 0)
+        await asyncio.sleep(0.01)
+    for task in held:
+        task.cancel()
+    await asyncio.gather(*held, return_exceptions=True)
+
+
+# -- the client with a key ---------------------------------------------------------------------
+
+
+class Client:
+    """Reads and writes in turn; every second request over a connection of its own."""
+
+    def __init__(self, port: int, key: str) -> None:
+        self.port = port
+        self.fields = (f"Authorization: Bearer {key}", "Content-Type: application/json")
+        self.kept: Stream | None = None
+        self.seconds: list[float] = []
+        self.failures: list[str] = []
+
+    async def ask(self, number: int) -> None:
+        """One request; whether it was answered well is kept."""
+        if number % 2:
+            key = f"Idempotency-Key: request-{number:08d}"
+            length = f"Content-Length: {len(PROFILE)}"
+            said = head("POST /api/v1/profiles", *self.fields, key, length) + PROFILE
+        else:
+            said = head("GET /api/v1/profiles", *self.fields)
+        began = time.perf_counter()
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                status = await self._over_one(said, is_new=number % 4 > 1)
+        except (OSError, TimeoutError, ValueError, asyncio.IncompleteReadError) as failure:
+            status = type(failure).__name__
+        self.seconds.append(time.perf_counter() - began)
+        if status[:1] != "2":
+            self.failures.append(status)
+
+    async def _over_one(self, said: bytes, *, is_new: bool) -> str:
+        if is_new:
+            return await self._answer(await self._connect(), said, closes=True)
+        self.kept, kept = None, self.kept or await self._connect()
+        status = await self._answer(kept, said, closes=False)
+        self.kept = kept
+        return status
+
+    async def _connect(self) -> Stream:
+        return await asyncio.open_connection("127.0.0.1", self.port, local_addr=(CLIENT, 0))
+
+    async def _answer(self, stream: Stream, said: bytes, *, closes: bool) -> str:
+        reader, writer = stream
+        try:
+            writer.write(said)
+            seen = await reader.readuntil(b"\r\n\r\n")
+            fields = dict(line.lower().split(b": ", 1) for line in seen.split(b"\r\n")[1:-2])
+            await reader.readexactly(int(fields[b"content-length"]))
+        except BaseException:
+            closes = True
+            raise
+        finally:
+            if closes:
+                writer.transport.abort()
+        return seen.split()[1].decode()
+
+
+async def measure(port: int, key: str, seconds: float) -> Client:
+    client = Client(port, key)
+    until, number = time.perf_counter() + seconds, 0
+    while time.perf_counter() < until:
+        await client.ask(number)
+        number += 1
+        await asyncio.sleep(PAUSE_SECONDS)
+    return client
+
+
+# -- putting them together ---------------------------------------------------------------------
+
+
+def own(*words: str) -> list[str]:
+    return [sys.executable, __file__, *words]
+
+
+def measured(kind: str, seconds: float, *, is_spread: bool) -> Client:
+    """What the client got while a flood of one kind came; of none where the kind is empty."""
+    with TemporaryDirectory() as folder, (Path(folder) / "log").open("wb") as log:
+        words = ["serve", str(Path(folder) / "svc.db"), kind]
+        server = subprocess.Popen(own(*words), stdout=subprocess.PIPE, stderr=log, text=True)
+        flooding = None
+        try:
+            assert server.stdout is not None
+            told = json.loads(server.stdout.readline())
+            if kind:
+                lasts = str(BEFORE_SECONDS + seconds + ANSWER_SECONDS)
+                words = ["flood", kind, json.dumps(told), lasts, "spread" if is_spread else ""]
+                flooding = subprocess.Popen(own(*words), stderr=subprocess.DEVNULL)
+                time.sleep(BEFORE_SECONDS)
+            return asyncio.run(measure(told["port"], told["keys"][0], seconds))
+        finally:
+            for process in (flooding, server):
+                if process is not None:
+                    process.kill()
+                    process.wait()
+
+
+def shown(name: str, client: Client) -> bool:
+    """Print what the client got; whether that is the goal."""
+    asked = len(client.seconds)
+    share = 1 - len(client.failures) / asked
+    ordered = sorted(client.seconds)
+    p50, p99 = ordered[asked // 2] * 1_000, ordered[asked * 99 // 100] * 1_000
+    why = ", ".join(f"{count} x {what}" for what, count in Counter(client.failures).items())
+    print(
+        f"{name:36} {asked:5} asked {share:7.1%} well  p50 {p50:6.1f} ms  p99 {p99:7.1f} ms  {why}",
+        flush=True,
+    )
+    return share >= GOAL
+
+
+def main() -> int:
+    """Measure, print, judge; or be the server, or a flood."""
+    match sys.argv[1:]:
+        case ["serve", db, kind]:
+            serve(db, is_doubtful=kind == "readiness")
+            return 0
+        case ["flood", kind, told, seconds, spread]:
+            known = json.loads(told)
+            made = Flood(known["port"], known["keys"][1:], is_spread=bool(spread))
+            uvloop.run(flood(kind, made, float(seconds)))
+            return 0
+        case given:
+            seconds = QUICK_SECONDS if "--quick" in given else SECONDS
+    outcomes = [shown("no flood", measured("", seconds, is_spread=False))]
+    for kind in KINDS:
+        for is_spread, where in ((False, "one address"), (True, "an address each")):
+            name = f"{kind}, {where}"
+            outcomes.append(shown(name, measured(kind, seconds, is_spread=is_spread)))
+    print(f"goal {GOAL:.0%} of the requests answered 2xx:", "met" if all(outcomes) else "MISSED")
+    return 0 if all(outcomes) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

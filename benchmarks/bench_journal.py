@@ -1,0 +1,88 @@
+"""The log line of a request against structlog's, in one run, into the same place.
+
+Prints microseconds a line, their ratio, the goal, PASS or FAIL; exits 1 on a miss.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Callable
+from timeit import repeat
+
+import structlog
+
+from svc_http.requests.exchange import Exchange
+from svc_http.runtime.journal import Journal
+
+LINES = 5_000
+GOAL = 3.0
+AT = 1_772_600_767.25
+
+
+def _exchange() -> Exchange:
+    scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}
+    made = Exchange(scope, None, None, 10)  # type: ignore[arg-type]
+    made.status, made.route, made.bytes_out = 200, "/api/v1/news", 4_321
+    made.tenant, made.key_prefix = "wsp_0123456789abcdef01234567", "svc_01234567"
+    return made
+
+
+def _ours() -> Callable[[], None]:
+    journal = Journal("all", lambda: sink)
+    done = _exchange()
+
+    def write() -> None:
+        for number in range(LINES):
+            journal.request(done, AT + number / 1_000, 1.234)
+        journal.flush()
+
+    return write
+
+
+def _theirs() -> Callable[[], None]:
+    encode = json.JSONEncoder(separators=(",", ":")).encode
+    log = structlog.wrap_logger(
+        structlog.BytesLogger(sink.buffer),
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.JSONRenderer(serializer=lambda line, **_: encode(line).encode()),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger("info"),
+        cache_logger_on_first_use=True,
+    )
+    done = _exchange()
+
+    def write() -> None:
+        for _ in range(LINES):
+            log.info(
+                "request",
+                method=done.method,
+                route=done.route,
+                status=done.status,
+                ms=1.234,
+                requestId=done.request_id,
+                tenant=done.tenant,
+                key=done.key_prefix,
+                bytesIn=done.bytes_in,
+                bytesOut=done.bytes_out,
+            )
+
+    return write
+
+
+async def main(*, quick: bool) -> int:
+    rounds = 3 if quick else 9
+    ours, theirs = (
+        min(repeat(write, number=1, repeat=rounds)) / LINES * 1e6 for write in (_ours(), _theirs())
+    )
+    verdict = "PASS" if theirs / ours >= GOAL else "FAIL"
+    print(f"a line: {ours:.2f} us, structlog {theirs:.2f} us, {theirs / ours:.1f} x")
+    print(f"goal {GOAL} x  {verdict}")
+    return int(verdict == "FAIL")
+
+
+if __name__ == "__main__":
+    with open(os.devnull, "w", encoding="utf-8") as sink:
+        sys.exit(asyncio.run(main(quick="--quick" in sys.argv)))

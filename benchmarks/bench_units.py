@@ -1,0 +1,489 @@
+"""How long any operation or worker holds the one writer of a SQLite file, at its worst.
+
+Every operation of the catalogue that writes and every worker runs with the largest input that its
+bounds admit, over a store that is large where that could matter: a subject of 20,000 records, a
+profile of 5,000 reports, a feed of 2,000 long items. What is measured is each unit of work of its
+own: from its first step on the writer's thread until its commit is told. Goal: no unit takes
+250 ms. Run: python benchmarks/bench_units.py [--quick]
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import attrs
+
+from svc_core import catalog, events, wire
+from svc_core.ledger.append.append import append
+from svc_core.ledger.append.input import Entry
+from svc_core.operation import Actor, Context
+from svc_core.ports import Answer
+from svc_core.profiles.operations import CreateProfile, create_profile
+from svc_core.reports import compose, gather
+from svc_core.resources.profile import ProfileInput
+from svc_core.resources.report import FACETS, REPORTS
+from svc_core.resources.webhook import WEBHOOKS, WEBHOOKS_MAX
+from svc_core.webhooks import delivering
+from svc_http import system
+from svc_http.control.lends import operator
+from svc_http.runtime.opening import service_of
+from svc_http.runtime.runtime import Runtime
+from svc_http.runtime.secret import secured
+from svc_http.server.working import purge_answers
+from svc_http.settings import Settings
+from svc_http.storage import SqliteStorage
+from svc_http.workers import ingest, make_report, purge_deliveries, renew_secrets, schedule
+from svc_http.workers.deliver import take_over
+from svc_http.workers.forget import forget
+
+GOAL_MS = 250.0
+BATCH = 100
+LONG = "Cranes at the northern quay stand still while the union and the terminals talk. "
+
+Case = Callable[["Bench"], Awaitable[None]]
+
+
+class Timed:
+    """Another store, which notes how long each of its writing units holds the writer."""
+
+    def __init__(self, store: SqliteStorage) -> None:
+        self.store = store
+        self.holds: list[tuple[float, float]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
+
+    async def write(self, tenant: str, unit: Callable[[Any], Awaitable[Any]]) -> Any:
+        """Run the unit; its milliseconds, and those of computing in it, are noted."""
+        began = computed = 0.0
+
+        async def timed(tx: Any) -> Any:
+            nonlocal began, computed
+            began, cpu = began or time.perf_counter(), time.thread_time()
+            try:
+                return await unit(tx)
+            finally:
+                computed += time.thread_time() - cpu
+
+        try:
+            return await self.store.write(tenant, timed)
+        finally:
+            self.holds.append(((time.perf_counter() - began) * 1_000, computed * 1_000))
+
+
+@attrs.define
+class Bench:
+    """A service over a large store, and what the cases need of it."""
+
+    folder: Path
+    quick: bool
+    store: Timed
+    runtime: Runtime
+    workspace: str = ""
+    key: str = ""
+    subject: str = ""
+    claims: list[str] = attrs.field(factory=list)
+    profiles: list[str] = attrs.field(factory=list)
+    webhooks: list[str] = attrs.field(factory=list)
+
+    @property
+    def service(self) -> Any:
+        """What workers act through."""
+        return service_of(self.runtime)
+
+    def many(self, count: int) -> int:
+        """So many, or a tenth of them."""
+        return count // 10 if self.quick else count
+
+    async def run(self, operation: str, body: Any = None, **asked: Any) -> Any:
+        """The answer to an operation of the catalogue, which is no refusal."""
+        line = {"operation": operation, "body": {} if body is None else body, **asked}
+        if operation in PUBLIC:
+            line.setdefault("account", self.workspace)
+        carried = operator(self.runtime, self.failed)
+        told = json.loads(await carried.answer(json.dumps(line).encode(), lambda _: None))
+        if "ok" not in told:
+            raise SystemExit(f"{operation}: {told}")
+        return told["ok"]["body"]
+
+    def failed(self, failure: BaseException) -> None:
+        """Nothing here may fail."""
+        raise SystemExit(repr(failure)) from failure
+
+    async def write(self, usecase: Callable[[Context], Awaitable[Any]]) -> Any:
+        """Run a use case in the workspace."""
+        return await self.service.write(self.workspace, usecase)
+
+
+PUBLIC = {operation.id for operation in catalog.OPERATIONS} | {
+    operation.id for operation in catalog.LOCAL_OPERATIONS if operation.binding != "system"
+}
+
+
+# -- the store ---------------------------------------------------------------------------------
+
+
+async def fill(bench: Bench) -> None:
+    """Make the store large."""
+    made = await bench.run("createWorkspace", {"name": "bench"})
+    bench.workspace = made["data"]["id"]
+    bench.key = (await bench.run("createKey", {"name": "k", "workspace": "bench"}))["data"]["id"]
+    await _fill_feeds(bench)
+    await _fill_ledger(bench)
+    for number in range(3):
+        bench.profiles.append(await _profile(bench, bench.many(5_000) if number == 0 else 1))
+    await _fill_webhooks(bench)
+
+
+def feed(number: int, items: int) -> str:
+    """A feed of long items about ports."""
+    told = "".join(
+        f"<item><guid>{number}-{at}</guid><title>Port strike {number} {at}</title>"
+        f"<link>https://pier.example/{number}/{at}</link>"
+        f"<description>{LONG * 40} {number} {at}</description></item>"
+        for at in range(items)
+    )
+    head = "<title>The Pier</title><language>en</language><link>https://pier.example/</link>"
+    return f'<?xml version="1.0"?><rss version="2.0"><channel>{head}{told}</channel></rss>'
+
+
+async def _fill_feeds(bench: Bench) -> None:
+    folder = bench.folder / "feeds"
+    folder.mkdir()
+    for number in range(bench.many(1_000)):
+        (folder / f"{number}.xml").write_text(feed(number, 1))
+    (bench.folder / "large.xml").write_text(feed(9_999, bench.many(2_000)))
+
+
+async def _fill_ledger(bench: Bench) -> None:
+    opened = await bench.run("openSubject", {"type": "topic", "label": "Ports"})
+    bench.subject = opened["data"]["id"]
+    author = Actor(bench.workspace, workspace_id=bench.workspace, key_id=bench.key)
+    for first in range(0, bench.many(20_000) - 2 * BATCH * 5, BATCH):
+        rows = [claim(bench.subject, first + at) for at in range(BATCH)]
+        entries = [wire.structure(Entry, row) for row in rows]
+
+        async def unit(ctx: Context, entries: Sequence[Entry] = entries) -> Any:
+            return await append(attrs.evolve(ctx, actor=author), entries)
+
+        made = await bench.write(unit)
+        bench.claims += [record.id for record in made.records]
+
+
+def claim(subject: str, number: int, text: str = LONG) -> dict[str, Any]:
+    said = {"predicate": "motto", "value": f"{number} {text}"}
+    return {"kind": "claim", "op": "assert", "subject": subject, **said}
+
+
+async def _profile(bench: Bench, reports: int) -> str:
+    sent = CreateProfile(ProfileInput("Ports", "Port strikes", "manual"))
+    made = await bench.write(lambda ctx: create_profile(ctx, sent))
+    id_: str = made.location.rpartition("/")[2]
+    row = await make_report(bench.service, bench.workspace, id_)
+
+    async def copies(ctx: Context) -> None:
+        facets = await ctx.value(FACETS, row.id)
+        for _ in range(min(200, reports)):
+            other = ctx.ids.new("rpt")
+            await ctx.create(REPORTS, other, attrs.evolve(row, id=other))
+            longer = attrs.evolve(facets, report_id=other, text=LONG * 1_500)
+            await ctx.create(FACETS, other, longer)
+
+    for _ in range(0, reports - 1, 200):
+        await bench.write(copies)
+    return id_
+
+
+async def _fill_webhooks(bench: Bench) -> None:
+    for number in range(WEBHOOKS_MAX - 2):
+        body = {"url": f"https://hooks.example.org/{number}"}
+        made = await bench.run("createWebhook", body)
+        bench.webhooks.append(made["data"]["id"])
+
+
+# -- the cases ---------------------------------------------------------------------------------
+
+
+async def append_large(bench: Bench) -> None:
+    """A hundred records that fill a request."""
+    text = LONG * 110
+    await bench.run("appendRecords", [claim(bench.subject, n, text) for n in range(BATCH)])
+
+
+async def append_verdicts(bench: Bench) -> None:
+    """A hundred verdicts on a full subject, each with as much evidence as it may cite."""
+    evidence = bench.claims[200:300]
+    rows = [
+        {"kind": "claim", "op": "verify", "subject": bench.subject, "target": target,
+         "state": "disputed", "method": "reading", "evidence": evidence}
+        for target in bench.claims[:BATCH]
+    ]  # fmt: skip
+    await bench.run("appendRecords", rows)
+
+
+async def append_on_one(bench: Bench) -> None:
+    """A hundred withdrawals of one record, for a time each."""
+    rows = [
+        {"kind": "claim", "op": "retract", "subject": bench.subject, "target": bench.claims[500],
+         "reason": "other", "validFrom": f"20{n:02}-01-01T00:00:00Z",
+         "validTo": f"20{n:02}-02-01T00:00:00Z"}
+        for n in range(BATCH)
+    ]  # fmt: skip
+    await bench.run("appendRecords", rows)
+
+
+async def append_locally(bench: Bench) -> None:
+    await bench.run("appendEntries", {"entries": [claim(bench.subject, n) for n in range(BATCH)]})
+
+
+async def erase(bench: Bench) -> None:
+    await bench.run("eraseRecord", {"recordId": bench.claims[700], "reason": "asked for"})
+
+
+async def import_ledger(bench: Bench) -> None:
+    """An export of the ledger, into a workspace of its own."""
+    export = bench.folder / "export.ndjson"
+    lines = await bench.service.read(
+        bench.workspace, lambda ctx: ctx.tx.ledger.lines(0, bench.many(20_000))
+    )
+    export.write_bytes(b"".join(line + b"\n" for line in lines))
+    made = await bench.run("createWorkspace", {"name": "import"})
+    await bench.run("importLedger", {"path": str(export)}, account=made["data"]["id"])
+
+
+async def profiles(bench: Bench) -> None:
+    """A profile as long as it may be, created and changed."""
+    body = {
+        "name": "n" * 120,
+        "topic": (LONG * 40)[:1_999],
+        "frequency": "manual",
+        "keywords": [f"keyword {number}" for number in range(50)],
+    }
+    made = await bench.run("createProfile", body)
+    path = {"profileId": made["data"]["id"]}
+    await bench.run("replaceProfile", {**body, "name": "m"}, path=path)
+    await bench.run("updateProfile", {"name": "k"}, path=path)
+    listed = await bench.run("listSubscriptions", query={"limit": "1"})
+    path = {"subscriptionId": listed["data"][0]["id"]}
+    await bench.run("updateSubscription", {"delivery": {"webhookIds": bench.webhooks}}, path=path)
+
+
+async def delete_profile(bench: Bench) -> None:
+    """The profile with thousands of reports, and what the worker does after it."""
+    await bench.run("deleteProfile", path={"profileId": bench.profiles[0]})
+    await forget(bench.service)
+
+
+async def webhooks(bench: Bench) -> None:
+    body = {"url": "https://hooks.example.org/last", "profileIds": bench.profiles[1:]}
+    path = {"webhookId": (await bench.run("createWebhook", body))["data"]["id"]}
+    await bench.run("replaceWebhook", {**body, "description": "d"}, path=path)
+    await bench.run("updateWebhook", {"description": "e"}, path=path)
+    await bench.run("rotateWebhookSecret", path=path)
+    told = await bench.run("testWebhook", path=path)
+    await _conclude(bench, path["webhookId"])
+    event = {**path, "eventId": told["data"]["eventId"]}
+    await bench.run("redeliverEvent", path=event)
+    await bench.run("enableWebhook", path=path)
+    await bench.run("deleteWebhook", path=path)
+
+
+async def _conclude(bench: Bench, webhook_id: str) -> None:
+    tasks = await bench.write(lambda ctx: delivering.take(ctx, webhook_id))
+    for task in tasks:
+        end = partial(delivering.conclude, task=task, result=delivering.Outcome(200, None, 1))
+        await bench.write(end)
+
+
+async def generate(bench: Bench) -> None:
+    """A report of as many items as one is made from, told to every webhook."""
+    await bench.run(
+        "generateReport", {"profileId": bench.profiles[1], "start": "2020-01-01T00:00:00Z"}
+    )
+    await bench.run("triggerReport", {})
+
+
+async def publish(bench: Bench) -> None:
+    """What the scheduler writes of a run."""
+    material = await bench.service.read(bench.workspace, lambda ctx: gather(ctx, bench.profiles[2]))
+    compose(material, bench.service.now())
+    await make_report(bench.service, bench.workspace, bench.profiles[2])
+    await schedule.run_due(bench.service)
+
+
+async def accounts(bench: Bench) -> None:
+    """Keys, users and plans beside a thousand workspaces."""
+    for number in range(bench.many(1_000)):
+        await bench.run("createWorkspace", {"name": f"w{number}"})
+    await bench.run("createUser", {"name": "Ann", "email": "ann@example.org"})
+    await bench.run("setPlan", {"workspace": "bench", "plan": "pro"})
+    made = await bench.run("createKey", {"name": "other", "workspace": "bench"})
+    body = {"keyId": made["data"]["id"]}
+    for operation in ("regenerateKey", "grandfatherKey", "revokeKey", "deleteKey"):
+        await bench.run(operation, body)
+    await bench.run("clearLockouts", {})
+
+
+async def sources(bench: Bench) -> None:
+    """As many sources as one command names, added, claimed, read and removed."""
+    added = await bench.run(
+        "addSources", {"locations": [str(bench.folder / "feeds")], "pull": False}
+    )
+    await bench.run("pullSources", {"sourceIds": [row["id"] for row in added["data"][:64]]})
+    async with bench_fetcher(bench) as fetcher:
+        await ingest.pull_due(bench.service, fetcher)
+    ids = [row["id"] for row in added["data"]]
+    await bench.run("removeSources", {"sourceIds": ids})
+
+
+def bench_fetcher(bench: Bench) -> Any:
+    from svc_http.runtime.opening import fetcher  # noqa: PLC0415 - beside its only use
+
+    return fetcher(bench.runtime.settings)
+
+
+async def pull(bench: Bench) -> None:
+    """The largest document: two thousand items of three thousand characters."""
+    location = str(bench.folder / "large.xml")
+    added = await bench.run("addSources", {"locations": [location]})
+    if added["data"][0]["health"]["status"] != "ok":
+        raise SystemExit(added)
+
+
+async def deliver(bench: Bench) -> None:
+    """Two thousand deliveries of one webhook: taken, given back, skipped, forgotten."""
+    webhook = (await bench.run("listWebhooks", query={"limit": "1"}))["data"][0]["id"]
+
+    async def queue(ctx: Context) -> None:
+        told = await ctx.value(WEBHOOKS, webhook)
+        for _ in range(100):
+            event = events.cloud_event(
+                ctx.ids.new("evt"), "dev.svc.test.v1", told.id, source="", at=ctx.now,
+                data={"words": LONG * 100},
+            )  # fmt: skip
+            await events.publish(ctx, event, (told,))
+
+    before = len(bench.store.holds)
+    for _ in range(bench.many(2_000) // 100):
+        await bench.write(queue)
+    del bench.store.holds[before:]  # no operation queues a hundred
+    await bench.write(lambda ctx: delivering.take(ctx, webhook))
+    await take_over(bench.service, bench.failed)
+
+    async def disable(ctx: Context) -> None:
+        told = await ctx.value(WEBHOOKS, webhook)
+        await ctx.save(WEBHOOKS, webhook, attrs.evolve(told, status="disabled"))
+
+    await bench.write(disable)
+    for _ in range(5):
+        await bench.write(lambda ctx: delivering.take(ctx, webhook))
+    await purge_deliveries(bench.service, timedelta(days=-1))
+    await renew_secrets(bench.service, bench.failed)
+
+
+async def answers(bench: Bench) -> None:
+    """Hundreds of kept answers as large as they come, forgotten."""
+    body = b"x" * 1_400_000
+    at = bench.service.now() - timedelta(days=9)
+
+    async def keep(tx: Any) -> None:
+        await tx.answers.put(
+            "appendRecords", system.new_request_id(), Answer(b"f", 201, (), body, at)
+        )
+
+    before = len(bench.store.holds)
+    for _ in range(bench.many(300)):
+        await bench.store.write(bench.workspace, keep)
+    del bench.store.holds[before:]
+    await purge_answers(bench.service)
+
+
+CASES: dict[str, tuple[Case, str]] = {
+    "appendRecords, 1 MiB": (append_large, "openSubject appendRecords"),
+    "appendRecords, verdicts": (append_verdicts, ""),
+    "appendRecords, one target": (append_on_one, ""),
+    "appendEntries": (append_locally, "appendEntries"),
+    "eraseRecord": (erase, "eraseRecord"),
+    "importLedger": (import_ledger, "importLedger"),
+    "profiles": (profiles, "createProfile replaceProfile updateProfile updateSubscription"),
+    "webhooks": (
+        webhooks,
+        "createWebhook replaceWebhook updateWebhook deleteWebhook enableWebhook"
+        " rotateWebhookSecret testWebhook redeliverEvent",
+    ),
+    "pullSources, largest feed": (pull, "addSources pullSources"),
+    "generateReport": (generate, "generateReport triggerReport"),
+    "schedule": (publish, ""),
+    "deliver, purge, renew": (deliver, ""),
+    "purge of answers": (answers, ""),
+    "sources, ingest": (sources, "removeSources"),
+    "accounts": (
+        accounts,
+        "createWorkspace createUser setPlan createKey revokeKey grandfatherKey regenerateKey"
+        " deleteKey listLockouts clearLockouts",
+    ),
+    "deleteProfile, forget": (delete_profile, "deleteProfile"),
+}
+"""What is measured, and the operations that it stands for."""
+
+ELSEWHERE = frozenset({"speakReport"})
+"""Needs a voice; what it writes is one row, as `triggerReport` does."""
+
+
+def uncovered() -> set[str]:
+    """The operations that write and that no case runs."""
+    every = (*catalog.OPERATIONS, *catalog.LOCAL_OPERATIONS)
+    run = {name for _, names in CASES.values() for name in names.split()}
+    return {one.id for one in every if one.unit != "read"} - run - ELSEWHERE
+
+
+async def measure(folder: Path, *, quick: bool) -> dict[str, tuple[float, float, int]]:
+    """The longest hold of each case in milliseconds, of it computing, and how many units it had."""
+    settings = secured(Settings(db=str(folder / "svc.db"), allow_erasure=("*",)))
+    store = Timed(SqliteStorage.open(folder / "svc.db", catalog.COLLECTIONS, epoch=bytes(8)))
+    runtime = Runtime(
+        settings,
+        store,
+        now=system.now,
+        ids=system.SystemIds(),
+        signs=True,  # type: ignore[arg-type]
+    )
+    await runtime.start()
+    bench = Bench(folder, quick, store, runtime)
+    await fill(bench)
+    found = {}
+    for name, (case, _) in CASES.items():
+        store.holds.clear()
+        await case(bench)
+        found[name] = (*max(store.holds), len(store.holds))
+    await runtime.stop()
+    await store.close()
+    return found
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    arguments.add_argument("--quick", action="store_true", help="a tenth of everything")
+    quick = arguments.parse_args().quick
+    if missing := uncovered():
+        print(f"no case runs {', '.join(sorted(missing))}")
+        return 1
+    with TemporaryDirectory() as folder:
+        found = asyncio.run(measure(Path(folder), quick=quick))
+    print(f"{'operation or worker':28} {'longest ms':>10} {'computing':>10} {'units':>7}")
+    for name, (held, computed, units) in found.items():
+        missed = "" if held <= GOAL_MS else f"  MISSED, goal {GOAL_MS:.0f}"
+        print(f"{name:28} {held:10.0f} {computed:10.0f} {units:7}{missed}")
+    return 0 if all(held <= GOAL_MS for held, _, _ in found.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,172 @@
+"""What is known of the subjects of a batch while its entries are judged, one after another.
+
+Rule 1: the standing of a subject is made once a batch; each entry then costs what it changes.
+Rule 2: what the records of whole subjects say is read before the unit of work that appends
+        (`look`), on a snapshot; in it, what was appended since is read and nothing else, so that
+        other writers wait for the entries and not for all that was ever said.
+Rule 3: what would take long all the same is refused: too many records about all the subjects of
+        one batch, or records that act on each other in chains which its entries change.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from attrs import define, field, frozen
+
+from svc_core import problem
+from svc_core.ledger.append.erasure import may_erase
+from svc_core.ledger.append.rules import Known, admit, check_room, cited
+from svc_core.ledger.fold.running import RunningStanding
+from svc_core.ledger.records import Draft, Record, decode
+from svc_core.ledger.repository import head_of, lines_of
+from svc_core.operation import Context
+from svc_core.problem import Problem
+
+JUDGED_RECORDS_MAX: Final = 100_000
+"""Records about all subjects that one batch acts on: a second or two of reading, 100 MB."""
+STEPS_MAX: Final = 50_000
+"""Records looked at while a batch is judged: a tenth of a second. One entry is never too much."""
+LINES_AT_ONCE: Final = 100
+"""Lines of named records that are read together: 6 MB at most."""
+
+_JUDGED: Final = ("state", "source")
+"""The members of a payload that the rules look at."""
+
+
+@frozen
+class Seen:
+    """What a ledger of so many records says of all that drafts are about."""
+
+    size: int
+    standings: Mapping[str, RunningStanding]
+    counts: Mapping[str, int]
+    named: Mapping[str, Record]
+
+
+async def look(ctx: Context, made: Sequence[Draft]) -> Seen:
+    """What the ledger says now of all that drafts are about.
+
+    Raises:
+        Problem: RESOURCE_CONFLICT when there is more than one batch may act on.
+    """
+    acted = _acted(made)
+    counts = await ctx.tx.ledger.counts_of(_subjects(made))
+    if sum(counts[subject] for subject in acted) > JUDGED_RECORDS_MAX:
+        raise Problem(
+            problem.RESOURCE_CONFLICT,
+            f"Its entries act on subjects with more than {JUDGED_RECORDS_MAX} records together.",
+            resolution="Send the entries of fewer subjects in one request.",
+        )
+    standings = {subject: RunningStanding() for subject in acted}
+    async for subject, lines in lines_of(ctx, acted):
+        standings[subject] = RunningStanding.of(map(_judged, lines))
+    for draft in made:
+        if draft.subject in standings and draft.target is not None:
+            standings[draft.subject].state(draft.target)  # found once, and kept by every copy
+            standings[draft.subject].in_force(draft.target)
+    size = (await head_of(ctx)).size
+    return Seen(size, standings, counts, await _named(ctx, _lasting(made)))
+
+
+@define
+class Judge:
+    """What is known of the subjects of a batch, growing with each admitted record."""
+
+    _allow_erasure: bool
+    _standings: dict[str, RunningStanding]
+    _stored: dict[str, Record]
+    _counts: dict[str, int]
+    _new: dict[str, Record] = field(factory=dict, init=False)
+
+    @classmethod
+    async def of(cls, ctx: Context, made: Sequence[Draft], seen: Seen | None) -> "Judge":
+        """What the ledger says of all that the drafts of a batch are about.
+
+        `seen` is what it said before, of these drafts and perhaps of more.
+
+        Raises:
+            Problem: as `look`.
+        """
+        before = await look(ctx, made) if seen is None else seen
+        standings = {subject: before.standings[subject].copy() for subject in _acted(made)}
+        async for subject, lines in lines_of(ctx, standings, start=before.size):
+            for line in lines:
+                standings[subject].add(_judged(line))
+        since = await ctx.tx.ledger.counts_of(_subjects(made), start=before.size)
+        named = [id_ for id_ in _lasting(made) if id_ not in before.named]
+        named += [str(draft.target) for draft in made if draft.op == "erase"]
+        return cls(
+            may_erase(ctx),
+            standings,
+            {**before.named, **await _named(ctx, named)},
+            {subject: before.counts[subject] + count for subject, count in since.items()},
+        )
+
+    def admit(self, made: Draft, record: Record) -> None:
+        """Pass a draft that may follow; its record is known from then on.
+
+        Raises:
+            Problem: it may not.
+        """
+        check_room(made.op, self._counts.get(record.subject, 0))
+        evidence = {id_: known for id_ in cited(made) if (known := self._known(id_))}
+        admit(made, Known(self._standing(made), evidence, self._allow_erasure))
+        self._check_work()
+        self._counts[record.subject] = self._counts.get(record.subject, 0) + 1
+        self._new[record.id] = record
+        if record.subject in self._standings:
+            self._standings[record.subject].add(record)
+
+    def _standing(self, made: Draft) -> RunningStanding:
+        """The standing of the draft's subject, as far as it is asked for.
+
+        An assertion acts on nothing, and an erasure on content, in force or not.
+        """
+        if made.op not in {"assert", "erase"}:
+            return self._standings[str(made.subject)]
+        ids = dict.fromkeys(id_ for id_ in (made.subject, made.target) if id_)
+        known = [record for id_ in ids if (record := self._known(id_))]
+        acts = (each for each in self._new.values() if each.target == made.target)
+        return RunningStanding.of([*known, *(acts if made.target else ())])
+
+    def _known(self, id_: str) -> Record | None:
+        return self._new.get(id_) or self._stored.get(id_)
+
+    def _check_work(self) -> None:
+        if self._new and sum(each.steps for each in self._standings.values()) > STEPS_MAX:
+            raise Problem(
+                problem.RESOURCE_CONFLICT,
+                "/target: too many records act on each other to judge it in one batch",
+                resolution="Send fewer entries in one request.",
+            )
+
+
+def _acted(made: Iterable[Draft]) -> list[str]:
+    """The subjects of which all records are asked for: those with something to be displaced."""
+    acts = (draft.subject for draft in made if draft.op not in {"assert", "erase"})
+    return sorted({subject for subject in acts if subject})
+
+
+def _subjects(made: Iterable[Draft]) -> list[str]:
+    return sorted({draft.subject for draft in made if draft.subject})
+
+
+def _lasting(made: Sequence[Draft]) -> list[str]:
+    """The records that are named, but for those whose content must be there still."""
+    return sorted({*_subjects(made)}.union(*map(cited, made)))
+
+
+async def _named(ctx: Context, ids: Sequence[str]) -> dict[str, Record]:
+    found: dict[str, Record] = {}
+    for start in range(0, len(ids), LINES_AT_ONCE):
+        lines = await ctx.tx.ledger.get_many(ids[start : start + LINES_AT_ONCE])
+        found |= {id_: _judged(line.line) for id_, line in lines.items()}
+    return found
+
+
+def _judged(line: bytes) -> Record:
+    """A record with what the rules look at, so that many of them fit into memory."""
+    record = decode(line)
+    if record.payload is None:
+        return record
+    return record._replace(payload={k: record.payload[k] for k in _JUDGED if k in record.payload})

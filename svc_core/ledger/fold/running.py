@@ -1,0 +1,124 @@
+"""The standing of a subject whose records come one after another, as appending judges them.
+
+Rule 1: after each record it is the standing before and that record: what it says is what
+        `Standing` says of all records together, for a subject of a ledger that verifies.
+Rule 2: a record costs what it changes and not what is there; `steps` counts it.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from attrs import Factory, define
+
+from svc_core.ledger.fold.segments import ALWAYS, NEVER, Periods, union
+from svc_core.ledger.fold.standing import DISPLACERS, effect, state_of
+from svc_core.ledger.fold.states import UNVERIFIED, State
+from svc_core.ledger.records import Record
+
+_Acts = tuple[Record, "_Acts"] | None  # the newest, and those before it
+"""Records that act on one: a list that copies share."""
+
+
+@define(eq=False)
+class RunningStanding:
+    """What stands of the records so far; `add` the next one, or `copy` it to go on apart.
+
+    `records` has them by id, oldest first; `erased` the ids whose content is gone, or is to go.
+    """
+
+    records: dict[str, Record] = Factory(dict)
+    erased: set[str] = Factory(set)
+    steps: int = 0
+    _displacers: dict[str, _Acts] = Factory(dict)
+    _verdicts: dict[str, _Acts] = Factory(dict)
+    _displaced: dict[str, Periods] = Factory(dict)  # where it is known; all that it rests on is too
+
+    @staticmethod
+    def of(records: Iterable[Record]) -> "RunningStanding":
+        """The standing of the records of one subject, oldest first."""
+        made = RunningStanding()
+        for record in records:
+            made.add(record)
+        return made
+
+    def copy(self) -> "RunningStanding":
+        """One that goes on by itself, with nothing counted."""
+        return RunningStanding(
+            dict(self.records),
+            set(self.erased),
+            0,
+            dict(self._displacers),
+            dict(self._verdicts),
+            dict(self._displaced),
+        )
+
+    def add(self, record: Record) -> None:
+        """Take in the next record. What it acts on is there before it, or it acts on nothing."""
+        self.records[record.id] = record
+        if record.payload is None:
+            self.erased.add(record.id)
+        target = self.records.get(record.target or "")
+        if target is None or target is record:
+            return
+        if record.op == "erase":
+            self.erased.add(target.id)
+        elif record.op == "verify":
+            self._verdicts[target.id] = (record, self._verdicts.get(target.id))
+        elif record.op in DISPLACERS:
+            self._displace(target, record)
+
+    def in_force(self, id_: str) -> bool:
+        """Whether a record is there and not displaced at every valid time."""
+        return id_ in self.records and self._where(id_) != ALWAYS
+
+    def verdict(self, id_: str) -> Record | None:
+        """The newest verdict on a record that is in force: the one that counts."""
+        for each in self._each(self._verdicts.get(id_)):
+            if self.in_force(each.id):
+                return each
+        return None
+
+    def state(self, id_: str) -> State:
+        """The verification state of a record."""
+        verdict = self.verdict(id_)
+        return UNVERIFIED if verdict is None else state_of(verdict)
+
+    def _displace(self, target: Record, by: Record) -> None:
+        before = self._displaced.get(target.id)
+        if target.id not in self._displacers:
+            before = NEVER
+        self._displacers[target.id] = (by, self._displacers.get(target.id))
+        if before is None:
+            return
+        after = self._displaced[target.id] = union([before, effect(by, NEVER)])
+        while after != before and target.op in DISPLACERS and target.target in self._displaced:
+            # What the target did elsewhere is to be found anew, and what rests on that.
+            self.steps += 1
+            del self._displaced[target.target]
+            target = self.records[target.target]
+
+    def _where(self, id_: str) -> Periods:
+        """The valid times at which a record is displaced; without recursion, as `Standing`."""
+        asked = [id_]
+        while asked:
+            acts = self._displacers.get(asked[-1])
+            if acts is None or asked[-1] in self._displaced:
+                asked.pop()
+                continue
+            by = list(self._each(acts))
+            unknown = [
+                each.id
+                for each in by
+                if each.id in self._displacers and each.id not in self._displaced
+            ]
+            if unknown:
+                asked += unknown
+                continue
+            where = [effect(each, self._displaced.get(each.id, NEVER)) for each in by]
+            self._displaced[asked.pop()] = union(where)
+        return self._displaced.get(id_, NEVER)
+
+    def _each(self, acts: _Acts) -> Iterator[Record]:
+        while acts is not None:
+            self.steps += 1
+            record, acts = acts
+            yield record

@@ -1,0 +1,59 @@
+"""Addresses that open the page of one report for whoever has them, until they end.
+
+    https://api.example.com/reports/AQHq3...9Zk
+
+Rule 1: the token seals workspace, report and end (AES-256-GCM), so that none of them can be read,
+        changed or exchanged; it is no cursor, and no cursor is one.
+Rule 2: an address that has ended says so; any other that opens nothing is refused without a reason.
+"""
+
+from datetime import UTC, datetime
+from typing import Final
+
+import attrs
+from attrs import frozen
+
+from svc_core import cursor, problem
+from svc_core.cursor import CursorError, Keyring
+from svc_core.problem import Problem
+
+PATH: Final = "/reports"
+_PURPOSE: Final = "report address"
+
+
+@frozen
+class Opening:
+    """What an address opens: a report of a workspace, until `ends_at`."""
+
+    tenant: str
+    report_id: str
+    ends_at: datetime
+
+
+def seal(keyring: Keyring, opening: Opening, nonce: bytes) -> str:
+    """The token of an address; it ends on a whole second. `nonce` is 12 random bytes."""
+    ends = int(opening.ends_at.timestamp())
+    said = [opening.tenant, opening.report_id, ends]
+    return cursor.seal(_keys(keyring), said, b"", nonce)
+
+
+def opened(keyring: Keyring, token: str, now: datetime) -> Opening:
+    """What the address with this token opens now.
+
+    Raises:
+        Problem: LINK_EXPIRED after its end, FORBIDDEN where it was not given out by this service.
+    """
+    try:
+        tenant, report_id, ends = cursor.unseal(_keys(keyring), token, b"")
+    except CursorError as refused:
+        detail = "This address was not given out here, or was changed on its way."
+        again = problem.LINK_EXPIRED.resolution
+        raise Problem(problem.FORBIDDEN, detail, resolution=again) from refused
+    opening = Opening(tenant, report_id, datetime.fromtimestamp(ends, UTC))
+    if now >= opening.ends_at:
+        raise Problem(problem.LINK_EXPIRED, f"It ended at {opening.ends_at:%Y-%m-%d %H:%M} UTC.")
+    return opening
+
+
+def _keys(keyring: Keyring) -> Keyring:
+    return attrs.evolve(keyring, purpose=_PURPOSE)

@@ -1,0 +1,158 @@
+"""A report as a page for people: what stands on it and in which order. The markup is the host's.
+
+Rule 1: every source is marked in the text or stands under "also reported by".
+Rule 2: only http(s) addresses are links; any other is left out.
+Rule 3: words of strangers stand on one line, without what would turn the direction of the words
+        around them: controls, embeddings, overrides and isolates (UAX #9).
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Protocol
+from urllib.parse import quote
+
+import attrs
+from attrs import frozen
+
+from svc_core.reports.render import is_web, reading_seconds
+from svc_core.resources.audio import AudioFacet
+from svc_core.resources.report import (
+    Period,
+    ReportFacets,
+    ReportRow,
+    ReportSignal,
+    ReportSource,
+    Section,
+    Statement,
+)
+from svc_core.result import Content
+
+_TURNING = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+@frozen
+class PageSection:
+    """One story; `also` are its sources that no sentence of it is quoted from."""
+
+    heading: str
+    statements: tuple[Statement, ...]
+    also: tuple[ReportSource, ...]
+
+
+@frozen
+class PageSignal:
+    """What happened, `percent` sure, to whom and where."""
+
+    title: str
+    summary: str
+    type: str
+    direction: str
+    percent: int
+    occurred_date: str | None
+    parties: tuple[str, ...]
+    places: tuple[str, ...]
+    citations: tuple[int, ...]
+
+
+@frozen
+class ReportPage:
+    """Everything that stands on the page of a report, in the order of its members.
+
+    `signals` is null for a report that is older than they are; `also` are the sources that stand
+    nowhere else.
+    """
+
+    id: str
+    language: str
+    title: str
+    period: Period
+    generated_at: datetime
+    reading_minutes: int
+    audio: AudioFacet | None
+    opening: tuple[Statement, ...]
+    key_points: tuple[Statement, ...]
+    sections: tuple[PageSection, ...]
+    briefs: tuple[Statement, ...]
+    signals: tuple[PageSignal, ...] | None
+    sources: tuple[ReportSource, ...]
+    also: tuple[ReportSource, ...]
+
+
+class Typesetter(Protocol):
+    """Makes HTML of what stands on a page; a host lends it."""
+
+    def report(self, page: ReportPage) -> Content:
+        """The page of a report, with the header fields that belong to it."""
+        ...
+
+
+def view(row: ReportRow, facets: ReportFacets, audio: AudioFacet | None) -> ReportPage:
+    """What stands on the page of a report."""
+    sources = tuple(map(_source, facets.sources))
+    sections = tuple(_section(one, sources) for one in facets.sections)
+    shown = _marked(facets.opening, facets.key_points, facets.briefs)
+    for section in sections:
+        shown |= _marked(section.statements) | {source.number for source in section.also}
+    return ReportPage(
+        id=row.id,
+        language=row.language,
+        title=_clean(row.title),
+        period=row.period,
+        generated_at=row.generated_at,
+        reading_minutes=-(-reading_seconds(facets.text) // 60),
+        audio=audio,
+        opening=_cited(facets.opening),
+        key_points=_cited(facets.key_points),
+        sections=sections,
+        briefs=_cited(facets.briefs),
+        signals=None if facets.signals is None else tuple(map(_signal, facets.signals)),
+        sources=sources,
+        also=tuple(source for source in sources if source.number not in shown),
+    )
+
+
+def _section(section: Section, sources: Sequence[ReportSource]) -> PageSection:
+    also = {*section.citations} - _marked(section.statements)
+    return PageSection(
+        _clean(section.heading),
+        _cited(section.statements),
+        tuple(source for source in sources if source.number in also),
+    )
+
+
+def _signal(signal: ReportSignal) -> PageSignal:
+    return PageSignal(
+        title=_clean(signal.title),
+        summary=_clean(signal.summary),
+        type=_clean(signal.type),
+        direction=signal.direction,
+        percent=round(100 * signal.confidence),
+        occurred_date=signal.occurred_date,
+        parties=tuple(_clean(party.name) for party in signal.entities),
+        places=tuple(_clean(place.name) for place in signal.places),
+        citations=signal.citations,
+    )
+
+
+def _source(source: ReportSource) -> ReportSource:
+    url = source.url if is_web(source.url) else None
+    return attrs.evolve(
+        source,
+        title=_clean(source.title),
+        name=_clean(source.name),
+        url=None if url is None else _TURNING.sub(lambda found: quote(found[0]), url),
+    )
+
+
+def _cited(statements: Iterable[Statement]) -> tuple[Statement, ...]:
+    return tuple(attrs.evolve(one, text=_clean(one.text)) for one in statements)
+
+
+def _marked(*passages: Iterable[Statement]) -> set[int]:
+    """The numbers of the sources that sentences are marked with."""
+    return {number for passage in passages for one in passage for number in one.citations}
+
+
+def _clean(words: str) -> str:
+    return _TURNING.sub("", " ".join(words.split()))

@@ -1,0 +1,140 @@
+"""Rows as lines: a table, or where a terminal is narrow a block for each row.
+
+Rule 1: no line is wider than the terminal, and a row takes one line; without a width nothing is
+        cut.
+Rule 2: what is one word, such as an id, a time or a number, is shown whole or not at all; texts
+        are cut with an ellipsis at their end, paths and addresses at their beginning.
+Rule 3: columns stand in the order of their weight: the last ones are left out first, and are
+        named at the end. The one that names the row always stays.
+Rule 4: what is wrong with a row is told in full below it.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+
+from attrs import frozen
+from rich.cells import cell_len, chop_cells, set_cell_size
+
+GAP = "  "
+INDENT = "    "
+WORD_MAX = 32
+"""The widest that is taken for one word: an id has 28."""
+TEXT_MIN = 12
+"""What is left of a text at least, or it is left out."""
+TABLE_MIN = 60
+"""A terminal that is narrower has no room for two columns beside an id."""
+
+
+@frozen
+class Table:
+    """Headings, rows of cells, and for each row what is told below it."""
+
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[Sequence[str]]
+    anchor: int = 0
+    """The column that names the row."""
+
+    def lines(self, width: int | None) -> Iterator[str]:
+        """The lines for a terminal of this width; None for a file."""
+        if width is not None and width < TABLE_MIN:
+            yield from self._blocks(width)
+            return
+        kept = self._sizes(self.headings)
+        if width is not None and sum(kept.values()) + len(GAP) * (len(kept) - 1) > width:
+            kept = self._fitted(width)
+        parts = [_wrapped(self.headings[number], size) for number, size in kept.items()]
+        for heading in zip_longest(*parts, fillvalue=""):
+            yield _line(heading, kept.values())
+        for row, notes in zip(self.rows, self.notes, strict=True):
+            yield _line([row[number] for number in kept], kept.values())
+            yield from _told(notes, width)
+        left_out = [name for number, name in enumerate(self.headings) if number not in kept]
+        if left_out:
+            text = f"Not shown at this width: {', '.join(left_out)}. --json has everything."
+            yield from ("", *_wrapped(text, width))
+
+    def _sizes(self, headings: Iterable[str]) -> dict[int, int]:
+        """How wide each column is by itself."""
+        return {
+            number: max(len(heading), *(cell_len(row[number]) for row in self.rows))
+            for number, heading in enumerate(headings)
+        }
+
+    def _is_text(self, number: int) -> bool:
+        cells = [row[number] for row in self.rows]
+        return not all(map(_is_word, cells))
+
+    def _fitted(self, width: int) -> dict[int, int]:
+        """The columns that there is room for, each with its width; headings take several lines."""
+        sizes = self._sizes(max(one.split(), key=len, default="") for one in self.headings)
+        kept = list(sizes)
+        texts = {n for n in kept if self._is_text(n)}
+        least = {n: min(size, TEXT_MIN) if n in texts else size for n, size in sizes.items()}
+        while len(kept) > 1 and sum(least[n] + len(GAP) for n in kept) - len(GAP) > width:
+            kept.remove(next(n for n in reversed(kept) if n != self.anchor))
+        fitted = {n: least[n] for n in kept}
+        spare = width + len(GAP) - sum(fitted[n] + len(GAP) for n in kept)
+        wide = sorted((n for n in kept if n in texts), key=lambda n: sizes[n])
+        for left, number in zip(range(len(wide), 0, -1), wide, strict=True):
+            more = min(sizes[number] - fitted[number], spare // left)
+            fitted[number] += more
+            spare -= more
+        return fitted
+
+    def _blocks(self, width: int) -> Iterator[str]:
+        for row, notes in zip(self.rows, self.notes, strict=True):
+            anchor = row[self.anchor]
+            yield anchor if _is_word(anchor) else _cut(anchor, width)
+            for number, cell in enumerate(row):
+                if number == self.anchor or cell in ("", "-"):
+                    continue
+                heading = f"{GAP}{self.headings[number]}{GAP}"
+                room = width - len(heading)
+                if cell_len(cell) > room and _is_word(cell):
+                    yield from (heading.rstrip(), INDENT + cell)
+                else:
+                    yield heading + _cut(cell, room)
+            yield from _told(notes, width)
+
+
+def _line(cells: Iterable[str], sizes: Iterable[int]) -> str:
+    fields = (
+        set_cell_size(_cut(cell, size), size) for cell, size in zip(cells, sizes, strict=True)
+    )
+    return GAP.join(fields).rstrip()
+
+
+def _is_word(text: str) -> bool:
+    """Whether it is shown whole, because it may be copied."""
+    return " " not in text and cell_len(text) <= WORD_MAX
+
+
+def _cut(text: str, room: int) -> str:
+    """The text in that room; a path or an address keeps its end, which tells it from others."""
+    if cell_len(text) <= room:
+        return text
+    if " " in text or "/" not in text:
+        return set_cell_size(text, max(room - 1, 0)).rstrip() + "…"
+    return "…" + set_cell_size(text[::-1], max(room - 1, 0)).rstrip()[::-1]
+
+
+def _told(notes: Iterable[str], width: int | None) -> Iterator[str]:
+    for note in filter(None, notes):
+        room = None if width is None else width - len(INDENT)
+        yield from (INDENT + line for line in _wrapped(note, room))
+
+
+def _wrapped(text: str, room: int | None) -> Iterator[str]:
+    """The text on lines of that many cells; `textwrap` counts characters."""
+    if room is None:
+        yield text
+        return
+    line = ""
+    for word in text.split():
+        for part in chop_cells(word, room):
+            if line and cell_len(line) + 1 + cell_len(part) > room:
+                yield line
+                line = ""
+            line = f"{line} {part}".strip()
+    yield line

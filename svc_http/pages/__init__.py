@@ -1,0 +1,1 @@
+"""Pages for people: templates, and what makes bytes of them."""

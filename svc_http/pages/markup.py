@@ -1,0 +1,131 @@
+"""HTML from templates, and the header fields that belong to it.
+
+Rule 1: what a template is given is text: it is escaped, and a name that is not given is a defect.
+Rule 2: a page loads nothing but what this service has, and runs no script; only `/docs` does.
+Rule 3: links are relative to the page, so that they hold below any mount and behind any proxy. The
+        page of a report, which may be saved and printed, has all it needs inside.
+"""
+
+from base64 import b64encode
+from collections.abc import Mapping
+from datetime import date, datetime
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote, urlsplit
+
+from svc_core import openapi
+from svc_core.analysis.wording import MONTHS, days
+from svc_core.media import Representation
+from svc_core.reports.page import ReportPage
+from svc_core.resources.report import Period
+from svc_core.result import Content
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+HTML: Final = Representation("html", "text/html; charset=utf-8")
+STATIC: Final = Path(__file__).parent.parent / "static"
+ICON: Final = "/static/favicon.svg"
+_STYLE: Final = "/static/page.css"
+
+_BARE: Final = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+POLICY: Final = _BARE + "style-src 'self'; img-src 'self'"
+"""The Content-Security-Policy of a page without a script."""
+REFERRER: Final = (b"referrer-policy", b"no-referrer")
+
+
+def root(path: str) -> str:
+    """The way from the page at `path` up to the index."""
+    return "../" * (path.count("/") - 1) or "./"
+
+
+def render(template: str, root: str, **given: Any) -> bytes:
+    """The page that a template makes of what it is given; `root` is its way to the index."""
+    made = _environment().get_template(f"{template}.html")
+    return made.render(root=root, page=template, **given).encode()
+
+
+class Typesetter:
+    """Makes the pages of reports for a service at `origin`."""
+
+    def __init__(self, origin: str) -> None:
+        self._origin = origin
+
+    def report(self, page: ReportPage) -> Content:
+        """The whole page of a report, with the fields that say what it may load."""
+        style, icon = _file(_STYLE), _file(ICON)
+        digest = b64encode(sha256(style.encode()).digest()).decode()
+        body = render(
+            "report",
+            f"{self._origin}/",
+            report=page,
+            style=style,
+            icon="data:image/svg+xml," + quote(icon),
+        )
+        heard = "" if page.audio is None else f"; media-src {_origin_of(page.audio.url)}"
+        policy = f"{_BARE}style-src 'sha256-{digest}'; img-src data:{heard}"
+        fields = (
+            ("Content-Security-Policy", policy),
+            ("Referrer-Policy", "no-referrer"),
+            ("X-Robots-Tag", "noindex"),
+        )
+        return Content(HTML.media_type, body, fields=fields)
+
+
+@cache
+def _file(path: str) -> str:
+    return (STATIC.parent / path[1:]).read_text("utf-8").strip()
+
+
+def _origin_of(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+# -- the templates -----------------------------------------------------------------------------
+
+
+@cache
+def _environment() -> "Environment":
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - loads late
+
+    made = Environment(
+        loader=PackageLoader(__package__),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    shown: Mapping[str, Any] = {
+        "day": _day,
+        "moment": _moment,
+        "period": _period,
+        "clock": _clock,
+    }
+    made.filters.update(shown)
+    made.globals.update(service=openapi.TITLE)
+    return made
+
+
+def _day(at: date) -> str:
+    return f"{at.day} {MONTHS[at.month - 1]} {at.year}"
+
+
+def _moment(at: datetime) -> str:
+    return f"{_day(at)}, {at:%H:%M} UTC"
+
+
+def _period(span: Period) -> str:
+    """The days of a period, or, where it does not begin and end at midnight, its instants."""
+    first, last = days(span.start, span.end)
+    if any(at.timestamp() % 86_400 for at in (span.start, span.end)):
+        return f"{_moment(span.start).removesuffix(' UTC')} to {_moment(span.end)}"
+    return _day(first) if first.date() == last.date() else f"{_day(first)} to {_day(last)}"
+
+
+def _clock(seconds: float) -> str:
+    """A duration as players show it: `3:05`."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02}"

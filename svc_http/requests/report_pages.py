@@ -1,0 +1,44 @@
+"""The page of a report at a sealed address, for a browser that has no key.
+
+Rule: the address is judged before anything is read; then the page is the one that a key of its
+workspace gets, with the same tag.
+"""
+
+from collections.abc import Mapping
+
+from attrs import evolve
+
+from svc_core import pipeline
+from svc_core.operation import HTML, Actor
+from svc_core.pipeline import Call, Reply
+from svc_core.ports import Transaction
+from svc_core.reports import addresses
+from svc_core.reports.operations import OPERATIONS
+from svc_http.requests import respond
+from svc_http.requests.dispatcher import Resource
+from svc_http.requests.exchange import Exchange
+from svc_http.runtime.opening import service_of
+from svc_http.runtime.runtime import Runtime
+
+_READ = next(one for one in OPERATIONS if one.id == "getReport")
+
+
+def resources(runtime: Runtime) -> list[Resource]:
+    """The one place of all such addresses."""
+    service = service_of(runtime)
+
+    async def page(exchange: Exchange, values: Mapping[str, str]) -> None:
+        now = runtime.now()
+        opening = addresses.opened(runtime.keyring, values["token"], now)
+        site, actor = runtime.site(now), Actor(opening.tenant)
+        call = Call({"reportId": opening.report_id}, f"format={HTML.format}", exchange.header)
+        prepared = pipeline.prepare(_READ, call, site)
+
+        async def unit(tx: Transaction) -> Reply:
+            context = evolve(service.context(tx, actor, now), operation=_READ.id)
+            return await pipeline.perform(_READ, prepared, context, site)
+
+        reply = await runtime.storage.read(opening.tenant, unit)
+        await respond.send(exchange, respond.ready(_READ, reply))
+
+    return [Resource(f"{addresses.PATH}/{{token}}", {"GET": page})]

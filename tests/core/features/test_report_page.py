@@ -1,0 +1,142 @@
+"""What stands on the page of a report, and the addresses that open it (Spec: Report; D16)."""
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core import cursor, problem
+from svc_core.cursor import Keyring
+from svc_core.problem import Problem
+from svc_core.reports import addresses, page
+from svc_core.reports.addresses import Opening
+from svc_core.reports.local_operations import OpenReport, open_report
+from svc_core.resources.report import ReportSource, Section, Statement
+from tests.pages.reports import ID, LONG, SCRIPT, hostile, put
+
+NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
+KEYS = Keyring({1: b"k" * 32}, 1)
+OPENING = Opening("wsp_a", ID, NOW + timedelta(hours=1))
+NONCE = bytes(12)
+
+_MANY = (list, tuple)
+
+
+def words_of(value: Any) -> list[str]:
+    """Every text in a value, however deep."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [text for part in value for text in words_of(part)] if isinstance(value, _MANY) else []
+
+
+# -- what stands on it -------------------------------------------------------------------------
+
+
+def test_the_page_has_the_words_as_they_are_without_what_would_turn_others() -> None:
+    seen = page.view(*hostile(NOW), None)
+    assert SCRIPT in seen.title  # what is markup is for whoever makes markup
+    assert LONG in seen.key_points[0].text
+    assert seen.sections[0].heading == f"Head gnp.exe{SCRIPT}"
+    told = words_of(attrs.asdict(seen))
+    assert told
+    assert not [text for text in told if re.search("[\x00-\x1f\u202a-\u202e\u2066-\u2069]", text)]
+
+
+def test_only_web_addresses_are_links() -> None:
+    row, facets = hostile(NOW)
+    urls = [source.url for source in page.view(row, facets, None).sources]
+    assert urls == [
+        "https://news.example.com/1?a=1&b=2",
+        None,
+        'https://news.example.com/"onmouseover="alert(1)',
+        None,
+        "https://news.example.com/%E2%80%AEgnp.exe%E2%81%A6",
+        None,
+        None,
+        f"https://news.example.com/{LONG}",
+    ]
+
+
+def test_a_source_that_nothing_quotes_also_reported_it() -> None:
+    seen = page.view(*hostile(NOW), None)
+    assert [source.number for source in seen.sections[0].also] == [2]
+    assert [source.number for source in seen.also] == [8]
+
+
+numbers = st.lists(st.integers(1, 9), max_size=4, unique=True).map(tuple)
+statements = st.lists(st.builds(Statement, st.just("Said."), numbers), max_size=3).map(tuple)
+sections = st.lists(
+    st.builds(Section, st.just("s"), st.just("Head"), statements, numbers, st.just(())), max_size=3
+).map(tuple)
+
+
+@given(statements, statements, sections, statements)
+def test_every_source_is_marked_or_also_reported_it(
+    opening: Any, key_points: Any, told: Any, briefs: Any
+) -> None:
+    row, facets = hostile(NOW)
+    nine = tuple(ReportSource(n, "obs", "Title", None, "Paper", None) for n in range(1, 10))
+    parts = {"opening": opening, "key_points": key_points, "sections": told, "briefs": briefs}
+    seen = page.view(row, attrs.evolve(facets, **parts, sources=nine), None)
+    said = [*seen.opening, *seen.key_points, *seen.briefs]
+    said += [one for section in seen.sections for one in section.statements]
+    marked = {number for one in said for number in one.citations}
+    also = [source.number for section in seen.sections for source in section.also]
+    assert marked | {*also} | {source.number for source in seen.also} == {*range(1, 10)}
+    assert marked.union(also).isdisjoint(source.number for source in seen.also)
+
+
+def test_a_report_from_before_signals_has_none() -> None:
+    row, facets = hostile(NOW)
+    assert page.view(row, attrs.evolve(facets, signals=None), None).signals is None
+    seen = page.view(row, facets, None).signals
+    assert seen is not None
+    assert (seen[0].percent, seen[0].places) == (74, ("Antwerp gnp.exe",))
+
+
+# -- addresses ---------------------------------------------------------------------------------
+
+
+def test_an_address_opens_its_report_until_it_ends() -> None:
+    token = addresses.seal(KEYS, OPENING, NONCE)
+    assert addresses.opened(KEYS, token, OPENING.ends_at - timedelta(seconds=1)) == OPENING
+    with pytest.raises(Problem) as ended:
+        addresses.opened(KEYS, token, OPENING.ends_at)
+    assert ended.value.type is problem.LINK_EXPIRED
+    assert "2026-03-04 06:06 UTC" in ended.value.detail
+    assert re.fullmatch("[A-Za-z0-9_-]+", token)
+    assert ID not in token
+
+
+def test_what_this_service_did_not_give_out_opens_nothing() -> None:
+    token = addresses.seal(KEYS, OPENING, NONCE)
+    others = [token[:at] + ("B" if token[at] != "B" else "C") + token[at + 1 :] for at in range(9)]
+    others += [token[:-1], token + "A", "", "x" * 9_000, "\u2713"]
+    others.append(cursor.seal(KEYS, ["wsp_a", ID, 2**40], b"", NONCE))
+    foreign = Keyring({1: b"f" * 32}, 1)
+    others.append(addresses.seal(foreign, OPENING, NONCE))
+    for other in others:
+        with pytest.raises(Problem) as refused:
+            addresses.opened(KEYS, other, NOW)
+        assert refused.value.type is problem.FORBIDDEN
+    with pytest.raises(cursor.CursorError):
+        cursor.unseal(KEYS, token, b"")
+
+
+def test_an_address_is_given_out_for_a_report_that_is_there(house: Any) -> None:
+
+    house.run(lambda ctx: put(ctx, *hostile(NOW)), "wsp_a")
+    wanted = OpenReport(ID, lasts_seconds=60)
+    told = json.loads(house.run(lambda ctx: open_report(ctx, wanted), "wsp_a").raw)
+    assert told["url"].startswith("http://127.0.0.1:8000/reports/A")
+    assert told["expiresAt"].endswith("Z")
+    with pytest.raises(Problem) as missing:
+        house.run(lambda ctx: open_report(ctx, wanted), "wsp_b")
+    assert missing.value.type is problem.NOT_FOUND

@@ -1,0 +1,64 @@
+"""What is left of a deleted profile goes, whoever is killed meanwhile, and whoever helps."""
+
+import asyncio
+from typing import Any
+
+import attrs
+import pytest
+
+from svc_core.operation import Context
+from svc_core.profiles import operations as profiles
+from svc_core.recordings import FORGET_AT_ONCE
+from svc_core.resources.profile import LEAVING, ProfileInput
+from svc_core.resources.report import FACETS, REPORTS
+from svc_http.workers import make_report
+from svc_http.workers.forget import forget
+from tests.counted import Counted, KilledError
+
+pytestmark = pytest.mark.anyio
+TENANT = "wsp_" + "a" * 24
+
+
+async def deleted(house: Any, count: int) -> None:
+    """Delete a profile that has so many reports."""
+    sent = profiles.CreateProfile(ProfileInput("Ports", "Port strikes", "manual"))
+    made = await house.service.write(TENANT, lambda ctx: profiles.create_profile(ctx, sent))
+    profile_id = made.location.rpartition("/")[2]
+    row = await make_report(house.service, TENANT, profile_id)
+
+    async def multiply(ctx: Context) -> None:
+        facets = await ctx.value(FACETS, row.id)
+        for _ in range(count - 1):
+            id_ = ctx.ids.new("rpt")
+            await ctx.create(REPORTS, id_, attrs.evolve(row, id=id_))
+            await ctx.create(FACETS, id_, attrs.evolve(facets, report_id=id_))
+
+    await house.service.write(TENANT, multiply)
+    gone = profiles.OneProfile(profile_id)
+    await house.service.write(TENANT, lambda ctx: profiles.delete_profile(ctx, gone))
+
+
+async def left(house: Any) -> list[int]:
+    async def count(ctx: Context) -> list[int]:
+        documents = ctx.tx.documents
+        return [await documents.count(each, limit=999) for each in (REPORTS, FACETS, LEAVING)]
+
+    found: list[int] = await house.service.read(TENANT, count)
+    return found
+
+
+async def test_who_is_killed_leaves_the_rest_to_the_next(any_house: Any) -> None:
+    await deleted(any_house, 3 * FORGET_AT_ONCE)
+    mortal = Counted(any_house.service.storage, dies_after=1)
+    with pytest.raises(KilledError):
+        await forget(attrs.evolve(any_house.service, storage=mortal))
+    assert await left(any_house) == [FORGET_AT_ONCE, FORGET_AT_ONCE, 1]
+    counted = Counted(any_house.service.storage)
+    await forget(attrs.evolve(any_house.service, storage=counted))
+    assert (await left(any_house), counted.writes) == ([0, 0, 0], 1)
+
+
+async def test_two_workers_remove_everything_once(any_house: Any) -> None:
+    await deleted(any_house, 4 * FORGET_AT_ONCE)
+    await asyncio.gather(forget(any_house.service), forget(any_house.service))
+    assert await left(any_house) == [0, 0, 0]

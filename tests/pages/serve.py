@@ -1,0 +1,57 @@
+"""A service on a free port with a report of hostile words, for a browser that looks at its pages.
+
+    python tests/pages/serve.py
+
+prints the addresses to be looked at, one a line, then an empty line, and serves until SIGTERM.
+"""
+
+import asyncio
+import sys
+from datetime import timedelta
+from typing import Any
+
+from svc_core.catalog import COLLECTIONS
+from svc_core.operation import Actor, Context
+from svc_core.ports import Transaction
+from svc_core.reports import addresses
+from svc_core.reports.addresses import Opening
+from svc_core.resources.audio import AUDIO, Audio, Recording
+from svc_http import system
+from svc_http.app import build
+from svc_http.server import hypercorn
+from svc_http.settings import Settings
+from svc_http.storage import MemoryStorage
+from tests.pages.reports import ID, hostile, put
+
+PATHS = ("/", "/problems", "/problems/idempotency-in-progress", "/docs", "/docs/deprecations",
+         "/nothing/" + "at-all-" * 40)  # fmt: skip
+SHA256 = "ab" * 32
+
+
+def main() -> None:
+    listening = hypercorn.listen("127.0.0.1", 0)
+    origin = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    storage = MemoryStorage(COLLECTIONS)
+    service = build(Settings(base_url=origin, db=":memory:", secret="s" * 64), storage)
+    runtime, now = service.runtime, system.now()
+    opening = Opening("wsp_a", ID, now + timedelta(hours=1))
+    token = addresses.seal(runtime.keyring, opening, bytes(12))
+
+    async def fill(tx: Transaction) -> None:
+        ctx = Context(tx, now, runtime.ids, Actor("wsp_a"), "pages", runtime.keyring)
+        await put(ctx, *hostile(now))
+        recording = Recording(f"{SHA256}.mp3", "audio/mpeg", 1_000, SHA256, 185.0)
+        await ctx.save(AUDIO, ID, Audio("aud_" + "7" * 24, ID, recording, "voice", now))
+
+    def ready(*_: Any) -> None:
+        places = [*PATHS, f"{addresses.PATH}/{token}", f"{addresses.PATH}/changed"]
+        sys.stdout.write("".join(f"{origin}{path}\n" for path in places) + "\n")
+        sys.stdout.flush()
+
+    with asyncio.Runner() as runner:
+        runner.run(storage.write("wsp_a", fill))
+        runner.run(hypercorn.serve(service, listening, ready))
+
+
+if __name__ == "__main__":
+    main()
