@@ -17,7 +17,7 @@ from attrs import frozen
 from svc_core import problem, wire
 from svc_core.constraints import Arg, Doc, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 from svc_core.host import Tell
-from svc_core.ledger import operations
+from svc_core.ledger import operations, verifying
 from svc_core.ledger.append.append import ahead, append
 from svc_core.ledger.append.entries import ENTRIES, Entry
 from svc_core.ledger.append.importing import import_lines
@@ -25,7 +25,7 @@ from svc_core.ledger.append.input import SubjectId
 from svc_core.ledger.append.validation import drafts, repeatable_salt
 from svc_core.ledger.log.note import to_base64
 from svc_core.ledger.log.seal import payload_hash, record_id
-from svc_core.ledger.model import LedgerRecord, SealedRow, sealed
+from svc_core.ledger.model import LedgerRecord, SealedRow, Verification, sealed
 from svc_core.ledger.records import KIND_PREFIX, Kind, payload_bytes
 from svc_core.ledger.repository import checkpoint_of, head_of, prefix, records_of, vkey_of
 from svc_core.ledger.verify.verdict import Verdict
@@ -86,6 +86,11 @@ class ReadHead:
 @frozen
 class ReadKey:
     """The ledger, of whatever size."""
+
+
+@frozen
+class CheckStore:
+    """The ledger with all that is kept beside its lines."""
 
 
 @frozen
@@ -228,6 +233,11 @@ async def read_lines(ctx: Context, request: ReadLines) -> One[Lines]:
     return One(wire.dumps(Lines(head.size, at, b64encode(taken).decode())))
 
 
+async def fsck_ledger(ctx: Context, _: CheckStore) -> One[Verification]:
+    """All that is kept of the ledger, compared with its lines."""
+    return One(wire.dumps(await verifying.verified(ctx, level="strict")))
+
+
 # -- writing -----------------------------------------------------------------------------------
 
 
@@ -329,7 +339,7 @@ def _verified(blocks: Callable[[], Iterator[bytes]]) -> Verdict:
     Raises:
         Problem: RESOURCE_CONFLICT, and the line where it is not.
     """
-    verdict = verify_export(blocks)
+    verdict = verify_export(blocks, unerased=True)  # what is erased is not stored
     first = verdict.first_fault
     if first is not None:
         place = "" if first.line is None else f"line {first.line}, "
@@ -371,6 +381,18 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         read_key,
         unit="read",
         media=(JSON, TEXT),
+    ),
+    _local(
+        "fsckLedger",
+        "ledger fsck",
+        "Check all that is stored of a ledger",
+        fsck_ledger,
+        unit="several",
+        signs=True,
+        description=(
+            "Verifies every line strictly, makes the nodes, indexes and head anew from the lines, "
+            "and compares them with what is stored. It changes nothing, and runs beside the server."
+        ),
     ),
     _local(
         "eraseRecord",

@@ -108,9 +108,15 @@ class Consistency:
     """Whether the ledger continues the tree that the caller has seen."""
 
     from_size: Annotated[int, Doc("The size that was asked about."), Example(5)]
-    from_root_hash: Base64
-    proof: Annotated[tuple[str, ...], Doc("RFC 9162 consistency proof, base64.")]
-    ok: Annotated[bool, Doc("Whether it does."), Example(True)]
+    from_root_hash: Annotated[
+        Base64 | None, Doc("The root there: yours, or else that of the lines as they are.")
+    ]
+    proof: Annotated[tuple[str, ...], Doc("RFC 9162 consistency proof, base64; empty if none.")]
+    ok: Annotated[
+        bool | None,
+        Doc("Whether it does; null where you gave no root, or the lines cannot tell."),
+        Example(True),
+    ]
 
 
 @frozen
@@ -122,9 +128,15 @@ class Verification:
         Assurance,
         Doc(
             "What was shown: `self_consistent` excludes neither a cut nor a rewriting as a whole, "
-            "`anchored` reproduces every kept checkpoint and the caller's root."
+            "`anchored` reproduces the root that the caller has seen. The checkpoints that the "
+            "service keeps itself must be reproduced as well, and are no outside anchor."
         ),
         Example("anchored"),
+    ]
+    anchored_size: Annotated[
+        int | None,
+        Doc("Records that the outside anchor covers; null without one, or with a fault."),
+        Example(5),
     ]
     level: Annotated[Level, Doc("How much was checked."), Example("strict")]
     ledger: LedgerId
@@ -138,7 +150,9 @@ class Verification:
     size: Annotated[int, Doc("Records in all."), Example(8)]
     head_seal: Hex | None
     root_hash: Annotated[Base64 | None, Doc("The Merkle root; null where it cannot be told.")]
-    checkpoint: Annotated[str, Doc("The signed tree head of `size`.")]
+    checkpoint: Annotated[
+        str | None, Doc("The signed tree head of `size`; null for a ledger that is not sound.")
+    ]
     consistency: Annotated[Consistency | None, Doc("Null unless `fromSize` was sent.")]
     erased: Annotated[int, Doc("Records whose content was lawfully erased."), Example(0)]
     checks: Checks
@@ -153,7 +167,7 @@ def verification(
     ledger: str,
     origin: str,
     vkey: str,
-    checkpoint: str,
+    checkpoint: str | None,
     consistency: Consistency | None,
 ) -> Verification:
     """The public form of a verdict."""
@@ -170,6 +184,6 @@ def verification(
 
 
 _AS_JUDGED: Final = (
-    *("ok", "assurance", "level", "size", "head_seal", "erased", "checks"),
+    *("ok", "assurance", "anchored_size", "level", "size", "head_seal", "erased", "checks"),
     *("first_fault", "faults", "fault_count"),
 )

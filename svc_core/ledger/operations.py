@@ -10,7 +10,7 @@ from attrs import frozen
 
 from svc_core import problem, wire
 from svc_core.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern
-from svc_core.ledger import reading, timestamps
+from svc_core.ledger import reading, timestamps, verifying
 from svc_core.ledger.append.append import Appended, address_of, ahead, append
 from svc_core.ledger.append.entries import ENTRIES, Entry, NewSubject
 from svc_core.ledger.append.erasure import without_erased
@@ -22,7 +22,7 @@ from svc_core.ledger.log.seal import TreeHead
 from svc_core.ledger.model import LedgerRecord, SealedRow, SubjectRow, Verification, sealed
 from svc_core.ledger.reading import Bounds
 from svc_core.ledger.records import Kind, Op, decode
-from svc_core.ledger.repository import Proofs, checkpoint_of, prefix, vkey_of
+from svc_core.ledger.repository import checkpoint_of, prefix, proven, vkey_of
 from svc_core.ledger.stix import AMBER, Tlp
 from svc_core.ledger.timestamps import canonical_time
 from svc_core.ledger.verify.verdict import Level
@@ -363,7 +363,7 @@ async def prove_record(ctx: Context, request: ProveRecord) -> Content:
     head = await prefix(ctx, given(request.size, None))
     if line.seq >= head.size:
         raise Problem(problem.INVALID_PARAMETER, f"size: the record is number {line.seq}")
-    receipt = await Proofs(ctx).receipt(line.seq, head.size, checkpoint_of(ctx, head))
+    receipt = await proven(ctx, line, head)
     return Content(UTF8_TEXT, receipt.encode(), (head.tag, line.id), _log_fields(ctx, head))
 
 
@@ -388,10 +388,10 @@ async def verify_ledger(ctx: Context, request: VerifyLedger) -> One[Verification
     hash_, seen = request.from_root_hash, None
     if not isinstance(request.from_size, Unset):
         root = None if isinstance(hash_, Unset) else from_base64(hash_.translate(_STANDARD))
-        seen = reading.Trusted(request.from_size, root)
+        seen = verifying.Trusted(request.from_size, root)
     elif not isinstance(hash_, Unset):
         raise Problem(problem.INVALID_PARAMETER, "fromSize: is required with fromRootHash")
-    verdict = await reading.verified(
+    verdict = await verifying.verified(
         ctx, level=request.level, size=given(request.size, None), seen=seen
     )
     return One(wire.dumps(verdict))
@@ -696,14 +696,18 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         summary="Verify the seal",
         description=(
             "Hashes every record again and compares it with the chain, the tree and every kept "
-            "checkpoint. The answer is 200 even when the ledger is not sound: read `ok`. With "
-            "`fromSize` and `fromRootHash` it also proves that what you saw then is still there."
+            "checkpoint, makes the nodes, indexes and head that are kept anew from the records and "
+            "compares these too. The answer is 200 even when the ledger is not sound: read `ok`; "
+            "what was not checked is null. With `fromSize` and `fromRootHash` it also proves that "
+            "what you saw then is still there. A long ledger takes its time: a million records "
+            "about a minute."
         ),
         request=VerifyLedger,
         response=One[Verification],
         run=verify_ledger,
+        unit="several",
+        fails=(problem.OVERLOADED,),
         signs=True,
-        timeless=True,
     ),
     _checkpoint(
         "getCheckpoint",

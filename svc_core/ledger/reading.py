@@ -1,6 +1,6 @@
-"""Reading the ledger: lists, folds, exports, proofs and verification. Nothing here writes."""
+"""Reading the ledger: lists, folds, exports and tiles. Nothing here writes."""
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import attrs
@@ -8,40 +8,22 @@ from attrs import frozen
 
 from svc_core import problem
 from svc_core.ledger import stix, timestamps
-from svc_core.ledger.append.erasure import erased_later
 from svc_core.ledger.fold.fold import fold
 from svc_core.ledger.fold.rows import text_of
 from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.fold.view import Basis, CollisionView, SubjectView
 from svc_core.ledger.log import tiles
-from svc_core.ledger.log.checkpoint import Checkpoint, open_checkpoint
-from svc_core.ledger.log.note import NoteError, VerifierKey, to_base64
-from svc_core.ledger.log.note import parse as parse_note
-from svc_core.ledger.log.proofs import ProofError, consistency_ranges, verify_consistency
+from svc_core.ledger.log.note import to_base64
 from svc_core.ledger.log.seal import TreeHead
 from svc_core.ledger.log.tiles import Tile
-from svc_core.ledger.model import Consistency, SubjectRow, Verification, verification
+from svc_core.ledger.model import SubjectRow
 from svc_core.ledger.picture import svg
 from svc_core.ledger.records import Record, decode, split
-from svc_core.ledger.repository import (
-    Proofs,
-    checkpoint_of,
-    head_of,
-    lines_of,
-    prefix,
-    records_of,
-    vkey_of,
-)
-from svc_core.ledger.verify.anchors import Anchor, Anchors, gather
-from svc_core.ledger.verify.sweep import RUN_LINES_MAX
-from svc_core.ledger.verify.verdict import Level, Verdict
-from svc_core.ledger.verify.verify import PASSES
+from svc_core.ledger.repository import head_of, lines_of, prefix, records_of
 from svc_core.operation import Context
 from svc_core.ports import LEDGER_LEVELS, SealedLine
 from svc_core.problem import Problem
 
-VERIFIED_MAX: Final = 250_000
-"""Records that one request verifies: about two seconds of work. Larger ledgers are walked."""
 EXPORT_BYTES_MAX: Final = 4 * 2**20
 """Bytes of one page of an export; a page ends early rather than pass it."""
 HOLDERS_MAX: Final = 20
@@ -252,122 +234,3 @@ async def tile_bytes(ctx: Context, path: str) -> bytes:
         lines = await ctx.tx.ledger.lines(tile.span.start, tile.span.end)
         return tiles.entry_bytes([split(line).head for line in lines])
     return b"".join(await ctx.tx.ledger.hashes(*tile.span))
-
-
-# -- verification ------------------------------------------------------------------------------
-
-
-@frozen
-class Trusted:
-    """The tree that a caller has seen before; `root` is 32 bytes, None where only its size."""
-
-    size: int
-    root: bytes | None
-
-
-async def verified(
-    ctx: Context,
-    *,
-    level: Level,
-    size: int | None,
-    seen: Trusted | None,
-    most: int = VERIFIED_MAX,
-) -> Verification:
-    """The verdict over the ledger's first `size` records.
-
-    Raises:
-        Problem: INVALID_PARAMETER for sizes that the ledger never had, or too many records.
-    """
-    head = await prefix(ctx, size)
-    consistency = None if seen is None else await _consistency(ctx, seen, head)
-    start = await _start(ctx, head, seen, most)
-    vkey = vkey_of(ctx, head)
-    anchors, checkpoints = await _kept(ctx, head, vkey)
-    if seen is not None and seen.root is not None:
-        anchors.append(Anchor(seen.size, seen.root))
-    held = gather(
-        level=level,
-        ledger=head.ledger,
-        start=start,
-        vkey=vkey,
-        checkpoints=checkpoints,
-        anchors=anchors,
-        erased=await erased_later(ctx, _runs(ctx, start.size if start else 0, head.size), head),
-    )
-    return verification(
-        await _judged(ctx, held, head.size),
-        ledger=head.ledger,
-        origin=vkey.name,
-        vkey=vkey.vkey,
-        checkpoint=checkpoint_of(ctx, head),
-        consistency=consistency,
-    )
-
-
-async def _consistency(ctx: Context, seen: Trusted, head: TreeHead) -> Consistency:
-    if seen.size > head.size:
-        raise Problem(problem.INVALID_PARAMETER, f"fromSize: the ledger has {head.size} records")
-    root = seen.root or (await prefix(ctx, seen.size)).root
-    proof = await Proofs(ctx).hashes(consistency_ranges(seen.size, head.size))
-    try:
-        verify_consistency(seen.size, head.size, root, head.root, proof)
-        holds = True
-    except ProofError:
-        holds = False
-    return Consistency(seen.size, to_base64(root), tuple(map(to_base64, proof)), holds)
-
-
-async def _start(ctx: Context, head: TreeHead, seen: Trusted | None, most: int) -> TreeHead | None:
-    """Where verification begins: at the first record, or where a long ledger was seen before."""
-    if head.size <= most:
-        return None
-    if seen is None or seen.root is None or head.size - seen.size > most:
-        raise Problem(
-            problem.INVALID_PARAMETER,
-            f"size: at most {most} records are verified at once; walk the ledger with "
-            "size, then fromSize and fromRootHash of the answer before, or verify an export",
-        )
-    return await prefix(ctx, seen.size)
-
-
-async def _kept(
-    ctx: Context, head: TreeHead, vkey: VerifierKey
-) -> tuple[list[Anchor], list[bytes]]:
-    """The checkpoints that were kept: as roots, where they were signed under an earlier name."""
-    anchors: list[Anchor] = []
-    checkpoints: list[bytes] = []
-    for text in await ctx.tx.ledger.checkpoints():
-        own = _under_its_own_name(text.decode(), vkey)
-        if own is not None and own.size > head.size:
-            continue
-        if own is None or own.origin == vkey.name:
-            checkpoints.append(text)
-        else:
-            anchors.append(Anchor(own.size, own.root))
-    return anchors, checkpoints
-
-
-def _under_its_own_name(text: str, vkey: VerifierKey) -> Checkpoint | None:
-    """The checkpoint, verified by our key under whatever name it was signed; None if it is not."""
-    try:
-        name = Checkpoint.parse(parse_note(text).text).origin
-        return open_checkpoint(text, VerifierKey(name, vkey.public))
-    except NoteError:
-        return None
-
-
-async def _judged(ctx: Context, held: Anchors, size: int) -> Verdict:
-    for make in PASSES:
-        verifier = make(held)
-        async for lines in _runs(ctx, held.base, size):
-            if not verifier.feed(lines):
-                break
-        verdict = verifier.finish()
-        if verdict is not None:
-            return verdict
-    raise AssertionError("a diagnosis always comes to a verdict")
-
-
-async def _runs(ctx: Context, start: int, end: int) -> AsyncIterator[Sequence[bytes]]:
-    for at in range(start, end, RUN_LINES_MAX):
-        yield await ctx.tx.ledger.lines(at, min(end, at + RUN_LINES_MAX))

@@ -18,22 +18,47 @@ from svc_core import ids, problem
 from svc_core.host import Signer
 from svc_core.ledger.log.checkpoint import Checkpoint, sign
 from svc_core.ledger.log.note import VerifierKey
-from svc_core.ledger.log.proofs import Made, Span, frontier_ranges, inclusion_ranges, plan
+from svc_core.ledger.log.proofs import (
+    Made,
+    Span,
+    consistency_ranges,
+    frontier_ranges,
+    inclusion_ranges,
+    plan,
+    verify_consistency,
+    verify_inclusion,
+)
 from svc_core.ledger.log.receipt import Receipt
 from svc_core.ledger.log.seal import TreeHead
 from svc_core.ledger.records import Record, decode
 from svc_core.operation import Context
+from svc_core.ports import SealedLine
 from svc_core.problem import Problem
 
 SUBJECT_RECORDS_MAX: Final = 20_000
-"""Records of one subject; folding as many takes a tenth of a second."""
+"""Records of one subject before it is full; folding as many takes a tenth of a second."""
+SUBJECT_LINES_MAX: Final = 4 * SUBJECT_RECORDS_MAX
+"""All records of one subject: a full one still takes as many retractions, and each record of both
+kinds can be erased once."""
 RETRY_SECONDS: Final = 5
 
 
 async def head_of(ctx: Context) -> TreeHead:
-    """The head of the caller's ledger; an empty one before the first append."""
+    """The head of the caller's ledger; an empty one before the first append.
+
+    Raises:
+        Problem: SERVICE_UNAVAILABLE where it was damaged.
+    """
     stored = await ctx.tx.ledger.head()
-    head = TreeHead.empty(_own(ctx)) if stored is None else TreeHead.decode(stored.state)
+    try:
+        return hosted(ctx, None if stored is None else TreeHead.decode(stored.state))
+    except ValueError as damaged:
+        raise _damaged() from damaged
+
+
+def hosted(ctx: Context, stored: TreeHead | None) -> TreeHead:
+    """The stored head, or that of a ledger that is empty yet, with the host that names it."""
+    head = TreeHead.empty(_own(ctx)) if stored is None else stored
     return head if head.host else attrs.evolve(head, host=ctx.host.origin.partition("://")[2])
 
 
@@ -97,8 +122,12 @@ class Proofs:
 async def prefix(ctx: Context, size: int | None) -> TreeHead:
     """The head that the ledger had at `size`, remade from what is kept; without one, its head.
 
+    It is compared with the head by a consistency proof, so that no root is signed or told that the
+    log never had.
+
     Raises:
-        Problem: INVALID_PARAMETER when it never was that large.
+        Problem: INVALID_PARAMETER when it never was that large; SERVICE_UNAVAILABLE where what is
+            kept of the tree was damaged.
     """
     head = await head_of(ctx)
     if size is None or size == head.size:
@@ -107,10 +136,18 @@ async def prefix(ctx: Context, size: int | None) -> TreeHead:
         raise Problem(problem.INVALID_PARAMETER, f"size: the ledger has {head.size} records")
     if size == 0:
         return TreeHead.empty(head.ledger, head.host)
-    seal = (await ctx.tx.ledger.hashes(0, size - 1, size))[0].hex()
-    recorded_at = _recorded_at((await ctx.tx.ledger.lines(size - 1, size))[0])
-    frontier = await Proofs(ctx).hashes(frontier_ranges(size))
-    return TreeHead(head.ledger, size, seal, recorded_at, frontier, head.host)
+    proofs = Proofs(ctx)
+    try:
+        (seal,) = await ctx.tx.ledger.hashes(0, size - 1, size)
+        (line,) = await ctx.tx.ledger.lines(size - 1, size)
+        frontier = await proofs.hashes(frontier_ranges(size))
+        recorded_at = _recorded_at(line)
+        made = TreeHead(head.ledger, size, seal.hex(), recorded_at, frontier, head.host)
+        path = await proofs.hashes(consistency_ranges(size, head.size))
+        verify_consistency(size, head.size, made.root, head.root, path)
+    except ValueError as damaged:
+        raise _damaged() from damaged
+    return made
 
 
 def _recorded_at(line: bytes) -> str | None:
@@ -121,9 +158,33 @@ def _recorded_at(line: bytes) -> str | None:
         return None
 
 
+def _damaged() -> Problem:
+    return Problem(
+        problem.SERVICE_UNAVAILABLE,
+        "What is kept of the ledger's tree does not agree with its head.",
+        {"Retry-After": str(RETRY_SECONDS)},
+        resolution="Ask GET /api/v2/ledger/verify what was damaged; the operator has svc ledger "
+        "fsck, and backups.",
+    )
+
+
+async def proven(ctx: Context, line: SealedLine, head: TreeHead) -> str:
+    """The receipt of a stored line under the signed head, once it was seen to hold.
+
+    Raises:
+        Problem: SERVICE_UNAVAILABLE where what is kept of the tree was damaged.
+    """
+    try:
+        path = await Proofs(ctx).hashes(inclusion_ranges(line.seq, head.size))
+        verify_inclusion(line.seq, head.size, line.seal, path, head.root)
+    except ValueError as damaged:
+        raise _damaged() from damaged
+    return Receipt(line.seq, path, checkpoint_of(ctx, head)).text
+
+
 async def records_of(ctx: Context, subject: str, *, size: int | None = None) -> tuple[Record, ...]:
     """The records of a subject among the first `size`, oldest first."""
-    lines = await ctx.tx.ledger.of_subjects((subject,), size=size, limit=SUBJECT_RECORDS_MAX)
+    lines = await ctx.tx.ledger.of_subjects((subject,), size=size, limit=SUBJECT_LINES_MAX)
     return tuple([decode(line) for _, line in lines])
 
 
@@ -137,13 +198,13 @@ async def lines_of(
     rest = list(dict.fromkeys(subjects))
     while rest:
         read = await ctx.tx.ledger.of_subjects(
-            rest, start=start, size=size, limit=SUBJECT_RECORDS_MAX
+            rest, start=start, size=size, limit=SUBJECT_LINES_MAX
         )
         found: dict[str, list[bytes]] = {}
         for subject, line in read:
             found.setdefault(subject, []).append(line)
         asked, rest = rest, []
-        if len(read) == SUBJECT_RECORDS_MAX:
+        if len(read) == SUBJECT_LINES_MAX:
             last = read[-1][0]
             if len(found) > 1:
                 del found[last]  # it may have more

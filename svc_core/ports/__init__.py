@@ -48,9 +48,13 @@ from svc_core.ports.ledger import (
     LEDGER_LEVELS,
     DuplicateRecordError,
     Ledger,
+    LedgerCheckpoint,
+    LedgerEnd,
     LedgerHead,
+    LedgerKey,
     LedgerNode,
     SealedLine,
+    key_digest,
 )
 from svc_core.ports.shared import (
     EVERYTHING,
@@ -102,7 +106,10 @@ __all__ = [
     "Ids",
     "Leases",
     "Ledger",
+    "LedgerCheckpoint",
+    "LedgerEnd",
     "LedgerHead",
+    "LedgerKey",
     "LedgerNode",
     "Locked",
     "Lockouts",
@@ -118,6 +125,7 @@ __all__ = [
     "StaleVersionError",
     "Storage",
     "Transaction",
+    "key_digest",
 ]
 
 

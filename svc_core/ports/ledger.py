@@ -7,6 +7,7 @@ Rule 4: nothing leaves but the content of an erased line, and that leaves the st
 """
 
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Final, NamedTuple, Protocol
 
 LEDGER_LEVELS: Final = (0, 8, 16, 24)
@@ -47,6 +48,38 @@ class LedgerNode(NamedTuple):
     level: int
     number: int
     hash: bytes
+
+
+class LedgerCheckpoint(NamedTuple):
+    """A signed checkpoint as it is kept: under its day, with the size that it is said to be of."""
+
+    day: str
+    size: int
+    text: bytes
+
+
+class LedgerEnd(NamedTuple):
+    """What the next append must continue, by what is stored and not by what the head says.
+
+    `size` is the number after the last line, `recorded_at` the time that no later line may be
+    before; empty where there is none.
+    """
+
+    size: int
+    recorded_at: str
+
+
+class LedgerKey(NamedTuple):
+    """One entry of the index of designators: the digest of one that line `seq` states."""
+
+    digest: int
+    seq: int
+
+
+def key_digest(key: str) -> int:
+    """What a designator is found by: 64 bits of its SHA-256, signed, so that an index keeps
+    nothing that could have to be erased."""
+    return int.from_bytes(sha256(key.encode()).digest()[:8], signed=True)
 
 
 class DuplicateRecordError(Exception):
@@ -151,6 +184,24 @@ class Ledger(Protocol):
         """Keep a signed checkpoint of the day `YYYY-MM-DD` (UTC), unless a larger one is kept."""
         ...
 
-    async def checkpoints(self) -> tuple[bytes, ...]:
+    async def checkpoints(self) -> tuple[LedgerCheckpoint, ...]:
         """The last checkpoint of each day, oldest first."""
+        ...
+
+    # What is kept beside the bytes of the lines, for whoever compares it with them. None of these
+    # raises for what was damaged.
+
+    async def end(self) -> LedgerEnd:
+        """Where the lines end that are stored."""
+        ...
+
+    async def stored(self, numbers: Sequence[int]) -> tuple[SealedLine, ...]:
+        """All that is stored of the lines of these numbers that are there, by number.
+
+        Of `keys` only those that the line is found by; `line` is empty where its bytes are gone.
+        """
+        ...
+
+    async def index(self, after: LedgerKey | None, limit: int) -> tuple[LedgerKey, ...]:
+        """At most `limit` entries of the index of designators, in their order, after one of it."""
         ...

@@ -220,6 +220,9 @@ class _Agreement(RuleBasedStateMachine):
         self._ask(tenant, lambda ledger: ledger.get_many((id_, "none", "1", "2", id_)))
         self._ask(tenant, lambda ledger: ledger.lines(start, start + count))
         self._ask(tenant, lambda ledger: ledger.checkpoints())
+        self._ask(tenant, lambda ledger: ledger.end())
+        self._ask(tenant, lambda ledger: ledger.stored(range(start, start + count)))
+        self._ask(tenant, lambda ledger: ledger.index(None, count))
 
     @rule(
         tenant=steps.tenants,

@@ -13,6 +13,7 @@ from svc_core.ports import (
     Collection,
     DuplicateRecordError,
     FeedPosition,
+    LedgerCheckpoint,
     StaleVersionError,
     Transaction,
 )
@@ -105,7 +106,7 @@ async def erase(id_: str, tx: Transaction) -> Any:
     return before, await tx.ledger.get(id_)
 
 
-async def sign(day: str, size: int, text: bytes, tx: Transaction) -> tuple[bytes, ...]:
+async def sign(day: str, size: int, text: bytes, tx: Transaction) -> tuple[LedgerCheckpoint, ...]:
     """Keep a checkpoint: all that are kept."""
     await tx.ledger.keep_checkpoint(day, size, text)
     return await tx.ledger.checkpoints()

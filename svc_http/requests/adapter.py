@@ -1,12 +1,13 @@
-"""Operations as endpoints: admit, prepare, run in one unit of work, answer.
+"""Operations as endpoints: admit, prepare, run, answer.
 
 The order is that of the pipeline: the gate judges first, so that a stranger learns nothing about
-inputs; then what needs no storage; then the body is read; then one unit of work does the rest.
+inputs; then what needs no storage; then the body is read; then one unit of work does the rest, or
+several of an operation's own.
 """
 
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import attrs
 
@@ -39,8 +40,6 @@ class Endpoint:
     """One operation under one runtime."""
 
     def __init__(self, operation: Operation[Any, Any], runtime: Runtime) -> None:
-        if operation.unit == "several":
-            raise AssertionError("a route runs in one unit of work")
         settings = runtime.settings
         declared = declaration(operation)
         self._operation = operation
@@ -201,6 +200,10 @@ class Endpoint:
             context = self._context(tx, case, prepared.if_match, seen)
             return await pipeline.perform(operation, prepared, context, case.site)
 
+        if operation.unit == "several":
+            # Long work: one at a time of each kind for each tenant.
+            async with self._runtime.turns.take((tenant, self._id), problem.OVERLOADED):
+                return await unit(cast(Transaction, None))
         return await (store.write if operation.writes else store.read)(tenant, unit)
 
     def _context(
@@ -217,6 +220,7 @@ class Endpoint:
             aliases=case.site.aliases,
             if_match=if_match,
             host=runtime.host,
+            units=runtime.service if self._operation.unit == "several" else None,
             ahead=ahead,
         )
 

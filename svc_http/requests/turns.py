@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
 
 from svc_core import problem
+from svc_core.problem import ProblemType
 from svc_http.requests.exchange import busy
 
 WAIT_SECONDS_MAX = 5.0
@@ -24,18 +25,20 @@ class Turns:
         self._locks: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
-    async def take(self, key: Hashable) -> AsyncIterator[None]:
+    async def take(
+        self, key: Hashable, late: ProblemType = problem.IDEMPOTENCY_IN_PROGRESS
+    ) -> AsyncIterator[None]:
         """Hold the key while the block runs, after whoever holds it now has given it back.
 
         Raises:
-            Problem: IDEMPOTENCY_IN_PROGRESS; it was not given back in time.
+            Problem: `late`; it was not given back in time.
         """
         lock = self._locks.setdefault(key, asyncio.Lock())
         try:
             async with asyncio.timeout(WAIT_SECONDS_MAX):
                 await lock.acquire()
-        except TimeoutError as late:
-            raise busy(problem.IDEMPOTENCY_IN_PROGRESS) from late
+        except TimeoutError as missed:
+            raise busy(late) from missed
         try:
             yield
         finally:

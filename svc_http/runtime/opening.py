@@ -118,6 +118,4 @@ def open_shared(given: Settings) -> Shared:
 
 def service_of(runtime: Runtime) -> Service:
     """What workers and commands act through."""
-    return Service(
-        runtime.storage, runtime.ids, runtime.now, runtime.keyring, runtime.plans, runtime.host
-    )
+    return runtime.service

@@ -123,6 +123,11 @@ class Runtime:
         admits = self.settings.counters_down == "admit"
         return SharedGate(self.principals, trusted, self.shared, monotonic, admits=admits)
 
+    @property
+    def service(self) -> Service:
+        """What acts on its own, in units of work of its own."""
+        return Service(self.storage, self.ids, self.now, self.keyring, self.plans, self.host)
+
     def _told_of_counters(self, reason: str) -> None:
         if reason:
             self.journal.note("error", "counters unreachable", reason=scrub(reason))
@@ -176,7 +181,7 @@ class Runtime:
         """
         if self.host.signer is not None:
             return
-        service = Service(self.storage, self.ids, self.now, self.keyring, self.plans, self.host)
+        service = self.service
         try:
             signer = await service.read(SYSTEM, stored_signer) or await service.system(kept_signer)
         except VaultError as shut:

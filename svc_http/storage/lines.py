@@ -1,7 +1,9 @@
-"""What every backend demands of an append to a ledger, before it looks at what it holds."""
+"""What every backend demands of an append to a ledger, and how all read what they hold."""
 
 from collections.abc import Sequence
 from itertools import pairwise
+from json import loads
+from typing import Any
 
 from svc_core.ports import LEDGER_LEVELS, LedgerHead, LedgerNode, SealedLine
 
@@ -45,3 +47,12 @@ def check_level(level: int) -> None:
     """
     if level not in LEDGER_LEVELS:
         raise AssertionError(f"hashes of level {level} are not kept")
+
+
+def keys_in(stored: Any) -> tuple[str, ...]:
+    """The designators of a stored list of them; none where it is damaged."""
+    try:
+        keys = loads(stored or "[]")
+    except (TypeError, ValueError):
+        return ()
+    return tuple(map(str, keys)) if isinstance(keys, list) else ()

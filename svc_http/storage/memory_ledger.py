@@ -9,10 +9,14 @@ from attrs import define, field, frozen
 
 from svc_core.ports import (
     DuplicateRecordError,
+    LedgerCheckpoint,
+    LedgerEnd,
     LedgerHead,
+    LedgerKey,
     LedgerNode,
     SealedLine,
     StaleVersionError,
+    key_digest,
 )
 from svc_http.storage.lines import check, check_level, check_time
 
@@ -82,13 +86,12 @@ class MemoryLedger:
 
     async def get(self, id_: str) -> SealedLine | None:
         """The line of a record."""
-        place = self.log.places.get(id_)
-        return None if place is None else self.log.lines[place]
+        return (await self.get_many((id_,))).get(id_)
 
     async def get_many(self, ids: Sequence[str]) -> dict[str, SealedLine]:
         """The lines of the records that are there."""
-        places = self.log.places
-        return {id_: self.log.lines[places[id_]] for id_ in ids if id_ in places}
+        places, lines = self.log.places, self.log.lines
+        return {id_: lines[places[id_]] for id_ in ids if places.get(id_, len(lines)) < len(lines)}
 
     async def lines(self, start: int, end: int) -> tuple[bytes, ...]:
         """The lines of a range."""
@@ -149,8 +152,8 @@ class MemoryLedger:
         lines, nodes = self.log.lines, self.log.nodes
         if level == 0:
             return tuple(line.seal for line in lines[start:end])
-        last = min(end, len(lines) >> level)
-        return tuple(nodes[level, number] for number in range(start, last))
+        kept = sorted(n for at, n in nodes if at == level and start <= n < end)
+        return tuple(nodes[level, number] for number in kept)
 
     async def erase(self, id_: str, line: bytes) -> None:
         """Put `line` in the place of the record's; its keys go as well."""
@@ -168,9 +171,27 @@ class MemoryLedger:
         self.undoing(lambda: (kept.pop(day), kept.update(old)))
         kept[day] = max((size, text), old.get(day, (0, b"")), key=lambda entry: entry[0])
 
-    async def checkpoints(self) -> tuple[bytes, ...]:
+    async def checkpoints(self) -> tuple[LedgerCheckpoint, ...]:
         """The last checkpoint of each day, oldest first."""
-        return tuple(text for _, (_, text) in sorted(self.log.checkpoints.items()))
+        kept = sorted(self.log.checkpoints.items())
+        return tuple(LedgerCheckpoint(day, *entry) for day, entry in kept)
+
+    async def end(self) -> LedgerEnd:
+        """Where the lines end that are stored."""
+        lines = self.log.lines
+        return LedgerEnd(len(lines), lines[-1].recorded_at if lines else "")
+
+    async def stored(self, numbers: Sequence[int]) -> tuple[SealedLine, ...]:
+        """All that is stored of the lines of these numbers."""
+        lines = self.log.lines
+        return tuple(lines[number] for number in sorted(numbers) if number < len(lines))
+
+    async def index(self, after: LedgerKey | None, limit: int) -> tuple[LedgerKey, ...]:
+        """Entries of the index of designators, in their order."""
+        lines = enumerate(self.log.lines)
+        held = sorted(LedgerKey(key_digest(k), seq) for seq, line in lines for k in line.keys)
+        start = 0 if after is None else bisect_right(held, after)
+        return tuple(held[start : start + limit])
 
 
 def _places(log: Log, lines: Sequence[SealedLine]) -> dict[str, int]:

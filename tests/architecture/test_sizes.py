@@ -13,41 +13,42 @@ SLACK = 20
 """Lines that a package may fall before the table is to follow."""
 
 CODE_LINES: dict[str, int] = {
+    "svc_http.pages": 70,  # faults that strangers found are mended
     "svc_http.shared": 515,  # many processes share a store
-    "svc_core": 2509,  # many processes share a store
-    "svc_core.access": 754,  # many processes share a store
-    "svc_core.accounts": 585,  # many processes share a store
+    "svc_core": 2634,  # faults that strangers found are mended
+    "svc_core.access": 764,  # faults that strangers found are mended
+    "svc_core.accounts": 603,  # faults that strangers found are mended
     "svc_core.analysis": 3057,
-    "svc_core.changes": 204,
-    "svc_core.ledger": 6173,  # many processes share a store
-    "svc_core.news": 641,  # what was claimed and is not read is given back
-    "svc_core.openapi": 704,
+    "svc_core.changes": 207,  # faults that strangers found are mended
+    "svc_core.ledger": 6824,  # faults that strangers found are mended
+    "svc_core.news": 688,  # faults that strangers found are mended
+    "svc_core.openapi": 730,  # faults that strangers found are mended
     "svc_core.payments": 74,
-    "svc_core.ports": 374,  # many processes share a store
-    "svc_core.profiles": 345,  # several rows are asked for at once
-    "svc_core.reports": 1354,  # what was claimed and is not spoken is given back
-    "svc_core.resources": 903,  # many processes share a store
+    "svc_core.ports": 397,  # faults that strangers found are mended
+    "svc_core.profiles": 346,  # faults that strangers found are mended
+    "svc_core.reports": 1525,  # faults that strangers found are mended
+    "svc_core.resources": 927,  # faults that strangers found are mended
     "svc_core.sources": 806,
-    "svc_core.testing": 2395,  # several rows are asked for at once
-    "svc_core.webhooks": 698,  # many processes share a store
-    "svc_core.wire": 511,
-    "svc_http": 566,  # installs are told by the name of the distribution
-    "svc_http.cli": 1510,  # installs are told by the name of the distribution
-    "svc_http.control": 323,  # a socket is left to the process that took it over
-    "svc_http.demo": 346,
-    "svc_http.fetch": 506,
+    "svc_core.testing": 2521,  # faults that strangers found are mended
+    "svc_core.webhooks": 722,  # faults that strangers found are mended
+    "svc_core.wire": 577,  # faults that strangers found are mended
+    "svc_http": 681,  # faults that strangers found are mended
+    "svc_http.cli": 1866,  # faults that strangers found are mended
+    "svc_http.control": 333,  # faults that strangers found are mended
+    "svc_http.demo": 353,  # faults that strangers found are mended
+    "svc_http.fetch": 539,  # faults that strangers found are mended
     "svc_http.media": 370,  # a store is moved between backends and compared: svc db copy
-    "svc_http.providers": 331,  # a program that is stopped while it starts is killed whole as well
-    "svc_http.requests": 1428,  # many processes share a store
-    "svc_http.runtime": 713,  # many processes share a store
-    "svc_http.server": 798,  # many processes share a store
-    "svc_http.storage": 3947,  # many processes share a store
-    "svc_http.workers": 435,  # a store that was away is no fault of a webhook
+    "svc_http.providers": 337,  # faults that strangers found are mended
+    "svc_http.requests": 1695,  # faults that strangers found are mended
+    "svc_http.runtime": 844,  # faults that strangers found are mended
+    "svc_http.server": 1089,  # faults that strangers found are mended
+    "svc_http.storage": 4215,  # faults that strangers found are mended
+    "svc_http.workers": 575,  # faults that strangers found are mended
 }
 """The most that each package may have. A line that rises has its reason beside it."""
 
 
-PRODUCT_LINES = 36_500
+PRODUCT_LINES = 37_000
 """The most that all packages may have together."""
 
 

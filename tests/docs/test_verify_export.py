@@ -9,12 +9,13 @@ import pytest
 from attrs import frozen
 
 from svc_core.ledger.log.checkpoint import Checkpoint, sign
-from svc_core.ledger.log.note import Ed25519Signer
+from svc_core.ledger.log.note import Ed25519Signer, to_base64
 from svc_core.ledger.log.seal import TreeHead, seal_batch
-from svc_core.ledger.records import Draft, encode_line, split
+from svc_core.ledger.records import Draft, Op, encode_line, split
 
 PAGE = "docs/verify-export.md"
 LEDGER = "led_0123456789abcdef01234567"
+SUBJECT = "sbj_" + "0" * 24
 
 
 @frozen
@@ -126,3 +127,29 @@ def test_the_program_sees_what_a_checkpoint_excludes(
 
     assert cut == (1, "these are not the 8 records that were signed\n")
     assert _run(command, export.written(list(export.lines)), export.checkpoint)[0] == 0
+
+
+def test_the_program_finds_content_that_a_record_erases(
+    documents: dict[str, str], tmp_path: Path
+) -> None:
+    path, lines = tmp_path / "verify.py", tmp_path / "export.ndjson"
+    path.write_text(_block(documents, "python"), "utf-8")
+    head, target = TreeHead.empty(LEDGER), None
+    made: list[bytes] = []
+    acts: tuple[Op, ...] = ("assert", "assert", "erase")
+    for number, op in enumerate(acts):
+        content = {"salt": f"{number:022d}"}
+        draft = Draft("claim", op, SUBJECT, target, None, None, "key_1", content)
+        batch = seal_batch(head, [draft], f"2026-01-05T09:00:{number:02d}.000000Z")
+        head, target = batch.head, batch.records[0].id if number else None
+        made += batch.lines
+    (tmp_path / "checkpoint").write_text(f"x\n3\n{to_base64(head.root)}\n")
+    parts = split(made[1])
+    gone = encode_line(parts.head, None, parts.seal.decode())
+    for second, code, said in (
+        (made[1], 1, "line 2 has content that line 3 erases"),
+        (gone, 0, "3 records are intact; the root is"),
+    ):
+        lines.write_bytes(b"".join(line + b"\n" for line in (made[0], second, made[2])))
+        found = _run([sys.executable, "-I", str(path)], lines, tmp_path / "checkpoint")
+        assert (found[0], said in found[1]) == (code, True), found

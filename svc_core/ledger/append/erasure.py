@@ -7,15 +7,14 @@ Rule 2: a log that is verified up to some size may lack content that was erased 
 Rule 3: lines may be damaged; nothing raises for what a line holds.
 """
 
-from collections.abc import AsyncIterable, Iterable
+from collections.abc import Iterable
 from typing import Any, Final
 
 from attrs import define, field
 
 from svc_core import compact, wire
-from svc_core.ledger.log.seal import TreeHead
 from svc_core.ledger.records import decode, encode_line, split
-from svc_core.ledger.repository import head_of, lines_of
+from svc_core.ledger.repository import SUBJECT_LINES_MAX
 from svc_core.ledger.verify.lines import ERASES, NO_PAYLOAD, read
 from svc_core.operation import Context
 
@@ -66,7 +65,6 @@ class Part:
 
     size: int = field(default=0, init=False)
     _subjects: dict[str, str] = field(factory=dict, init=False)
-    _told: set[str] = field(factory=set, init=False)
 
     def take(self, lines: Iterable[bytes]) -> None:
         """Take in the next lines, without LF."""
@@ -81,36 +79,27 @@ class Part:
             if line.parts.payload == NO_PAYLOAD:
                 self._subjects[head.id.decode()] = head.subject.decode()
             if head.op == b"erase" and head.target:
-                self._told.add(head.target.decode())
+                self._subjects.pop(head.target.decode(), None)
 
     @property
     def erased(self) -> set[str]:
         """The records without content that no record of the part erases."""
-        return self._subjects.keys() - self._told
+        return {*self._subjects}
 
     @property
     def subjects(self) -> set[str]:
-        """The subjects of the records without content."""
+        """The subjects of these records."""
         return set(self._subjects.values())
 
 
-async def erased_later(
-    ctx: Context, runs: AsyncIterable[Iterable[bytes]], head: TreeHead
-) -> set[str]:
-    """The records in these lines, up to `head`, whose content a record after it erases.
+async def erased_later(ctx: Context, subject: str, size: int) -> set[str]:
+    """The records about a subject whose content a record after the first `size` erases.
 
-    The records of each subject that lacks content are asked, and not all that follow: the work
-    stays within that of the verification, however long the ledger is.
+    The records of a subject that lacks content are asked, and not all that follow: the work stays
+    within that of the verification, however long the ledger is.
     """
-    found: set[str] = set()
-    if (await head_of(ctx)).size == head.size:
-        return found
-    part = Part()
-    async for lines in runs:
-        part.take(lines)
-    async for subject, about in lines_of(ctx, sorted(part.subjects)):
-        found |= erased_by(about, subject, start=head.size)
-    return found
+    about = await ctx.tx.ledger.of_subjects((subject,), limit=SUBJECT_LINES_MAX)
+    return erased_by([line for _, line in about], subject, start=size)
 
 
 def erased_by(lines: Iterable[bytes], subject: str, *, start: int) -> set[str]:

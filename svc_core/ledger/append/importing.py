@@ -26,7 +26,7 @@ from svc_core.ledger.append.erasure import erase_content, may_erase
 from svc_core.ledger.log import tree
 from svc_core.ledger.log.seal import TreeHead
 from svc_core.ledger.records import decode, split
-from svc_core.ledger.repository import SUBJECT_RECORDS_MAX, head_of
+from svc_core.ledger.repository import SUBJECT_LINES_MAX, head_of
 from svc_core.ledger.verify.anchors import gather
 from svc_core.ledger.verify.lines import NO_PAYLOAD
 from svc_core.ledger.verify.sweep import Sweep
@@ -179,8 +179,8 @@ async def _check(ctx: Context, survey: _Survey, size: int) -> None:
     The ledger here is the beginning of theirs, so they hold all records of each subject.
     """
     subject, count = max(survey.counts.items(), key=itemgetter(1))
-    if count > SUBJECT_RECORDS_MAX:
-        raise _refused(f"{subject} has more than {SUBJECT_RECORDS_MAX} records")
+    if count > SUBJECT_LINES_MAX:
+        raise _refused(f"{subject} has more than {SUBJECT_LINES_MAX} records")
     for target in () if may_erase(ctx) else survey.erased:
         stored = await ctx.tx.ledger.get(target)
         if stored is not None and stored.seq < size and split(stored.line).payload != NO_PAYLOAD:

@@ -15,10 +15,10 @@ from attrs import define, field, frozen
 
 from svc_core import problem
 from svc_core.ledger.append.erasure import may_erase
-from svc_core.ledger.append.rules import Known, admit, cited
+from svc_core.ledger.append.rules import Known, admit, check_room, cited
 from svc_core.ledger.fold.running import RunningStanding
 from svc_core.ledger.records import Draft, Record, decode
-from svc_core.ledger.repository import SUBJECT_RECORDS_MAX, head_of, lines_of
+from svc_core.ledger.repository import head_of, lines_of
 from svc_core.operation import Context
 from svc_core.problem import Problem
 
@@ -108,7 +108,7 @@ class Judge:
         Raises:
             Problem: it may not.
         """
-        self._check_room(record.subject)
+        check_room(made.op, self._counts.get(record.subject, 0))
         evidence = {id_: known for id_ in cited(made) if (known := self._known(id_))}
         admit(made, Known(self._standing(made), evidence, self._allow_erasure))
         self._check_work()
@@ -131,14 +131,6 @@ class Judge:
 
     def _known(self, id_: str) -> Record | None:
         return self._new.get(id_) or self._stored.get(id_)
-
-    def _check_room(self, subject: str) -> None:
-        if self._counts.get(subject, 0) >= SUBJECT_RECORDS_MAX:
-            raise Problem(
-                problem.RESOURCE_CONFLICT,
-                f"/subject: it has {SUBJECT_RECORDS_MAX} records already",
-                resolution="Open another subject and append to that.",
-            )
 
     def _check_work(self) -> None:
         if self._new and sum(each.steps for each in self._standings.values()) > STEPS_MAX:

@@ -5,7 +5,10 @@ Rule 2: a verdict follows the state that its target is in, by the table of `stat
         verdict takes its target back to the verdict before it, or to none. Retracting that
         retraction gives the verdict again, so it is judged as the verdict would be.
 Rule 3: who states something does not confirm or refute it (four eyes).
-Rule 4: content can be erased only where the operator allows it, whether it is in force or not.
+Rule 4: a full subject takes no more statements, but they can still be withdrawn (a reserve as
+        large as the bound) and erased. Erasures need no bound: none is of an erasure, and of any
+        other record there is one at most.
+Rule 5: content can be erased only where the operator allows it, whether it is in force or not.
         An erasure stands: it has no content to erase, and it cannot be withdrawn.
 
 What the rules do not stop: an author may retract a verdict on a statement of their own. Both
@@ -22,6 +25,7 @@ from svc_core import problem
 from svc_core.ledger.fold.running import RunningStanding
 from svc_core.ledger.fold.states import FOUR_EYES, TRANSITIONS, UNVERIFIED, State
 from svc_core.ledger.records import STATEMENTS, Draft, Op, Record
+from svc_core.ledger.repository import SUBJECT_RECORDS_MAX
 from svc_core.problem import Problem
 
 ACTS_ON: Final[Mapping[Op, frozenset[str]]] = {
@@ -95,6 +99,21 @@ def check_new(ids: Iterable[str]) -> None:
         if id_ in seen:
             raise Problem(problem.DUPLICATE_RECORD, f"{id_} is already in the ledger.")
         seen.add(id_)
+
+
+def check_room(op: Op, count: int) -> None:
+    """Pass an operation on a subject that has `count` records.
+
+    Raises:
+        Problem: RESOURCE_CONFLICT where it is full.
+    """
+    most = SUBJECT_RECORDS_MAX * (2 if op == "retract" else 1)
+    if op != "erase" and count >= most:
+        raise Problem(
+            problem.RESOURCE_CONFLICT,
+            f"/subject: it has {most} records already",
+            resolution="Open another subject and append to that.",
+        )
 
 
 # -- what is referred to -------------------------------------------------------------------------

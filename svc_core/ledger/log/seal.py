@@ -102,9 +102,10 @@ class TreeHead:
             stored = loads(data)
             frontier = tuple(bytes.fromhex(digits) for digits in stored["frontier"])
             head = cls(**{**stored, "frontier": frontier})
-        except (KeyError, TypeError) as broken:
+            is_whole = len(frontier) == head.size.bit_count() and head.size >= 0
+        except (AttributeError, KeyError, TypeError) as broken:
             raise ValueError("These are no bytes of a ledger's head.") from broken
-        if len(frontier) != head.size.bit_count():
+        if not is_whole or any(len(hash_) != tree.HASH_BYTES for hash_ in frontier):
             raise ValueError("The frontier is not one of that size.")
         return head
 

@@ -4,7 +4,10 @@ Rule 1: an anchor counts when its checkpoint is signed as the caller asks; what 
         fault of its own and never an excuse for the lines.
 Rule 2: a receipt is judged only where the log reproduces the root that it leads to. Where it does
         not, the log is what is at fault, and that is told already.
-Rule 3: a record that is not among the lines, because it is trusted or was cut off, is not judged.
+Rule 3: what proves that nothing was cut off or made anew is held by others: a root that the caller
+        vouches for, or one under a signature that was verified. What the keeper of a log holds
+        itself must be reproduced and proves nothing of that kind.
+Rule 4: a record that is not among the lines, because it is trusted or was cut off, is not judged.
 """
 
 import re
@@ -22,13 +25,12 @@ from svc_core.ledger.log.receipt import Receipt
 from svc_core.ledger.log.seal import TreeHead, genesis
 from svc_core.ledger.verify.references import References
 from svc_core.ledger.verify.verdict import (
-    FAULTS_MAX,
     Assurance,
     Fault,
+    Findings,
     Level,
     Verdict,
     checks,
-    in_order,
 )
 
 Text = str | bytes
@@ -59,12 +61,16 @@ class Evidence(TypedDict, total=False):
     """What a verification may be given besides the lines.
 
     `checkpoints` are signed notes and `receipts` tlog-proof texts; their roots are anchors, and a
-    receipt must show the record that stands in its place. Without
-    `vkey` the caller vouches for them; with it, only what that key has signed counts. Without
-    `ledger` the lines are held to be of the one that the key or the checkpoints name. `policy` says
+    receipt must show the record that stands in its place. With `vkey` only what that key has signed
+    counts. Without it the lines are held against them all the same, but whose they are was not
+    checked, so that they anchor nothing. `anchors` are roots that the caller vouches for. `kept`
+    are checkpoints that this log's keeper signed, under whatever name, and holds itself, and `root`
+    is that of its own head. Without `ledger` the lines are held to be of the one that the key or
+    the checkpoints name. `policy` says
     which witnesses make a log a witnessed one. `start` is a trusted head of which the lines are the
     continuation; an anchor before it counts if it brings a consistency proof. `erased` are ids of
     records that were erased by a record after the lines: for whoever looks at a part of a log.
+    `unerased` lets content be there that a record erases: for whoever takes it away.
     """
 
     level: Level
@@ -75,16 +81,21 @@ class Evidence(TypedDict, total=False):
     checkpoints: Iterable[Text]
     receipts: Iterable[Text]
     anchors: Iterable[Anchor | tuple[int, bytes] | tuple[int, bytes, tuple[bytes, ...]]]
+    kept: Iterable[Text]
+    root: Anchor | None
     erased: Iterable[str]
+    unerased: bool
 
 
 @frozen
 class Anchors:
     """What both passes go by.
 
-    `roots` are larger than the trusted beginning, by size. `assurance` is what a log without faults
-    has. `faults` are those of the anchors themselves. `erased` are the records whose content was
-    erased by a record that follows the lines. `inclusions` are what the receipts that count show.
+    `roots` are larger than the trusted beginning, by size. `assurance` and `anchored_size` are what
+    a log without faults has. `undone` names the checks for which there is nothing to check.
+    `faults` are those of the anchors themselves. `erased` are the records whose content was erased
+    by a record that follows the lines; with `unerased` the content of others may be there still.
+    `inclusions` are what the receipts that count show.
     """
 
     level: Level
@@ -92,8 +103,11 @@ class Anchors:
     start: TreeHead | None
     roots: tuple[Anchor, ...]
     assurance: Assurance
+    anchored_size: int | None
+    undone: frozenset[str]
     faults: tuple[Fault, ...]
     erased: frozenset[str]
+    unerased: bool
     inclusions: tuple[Inclusion, ...]
 
     @property
@@ -106,7 +120,7 @@ class Anchors:
         return References(
             is_partial=self.start is not None,
             only_erasures=self.level != "strict",
-            erased_later=self.erased,
+            unerased=self.unerased,
         )
 
     def verdict(
@@ -118,19 +132,21 @@ class Anchors:
         recorded_at: str | None,
         frontier: tree.Frontier | None,
         erased: int,
-        faults: Iterable[Fault] = (),
-        fault_count: int = 0,
+        found: Findings,
+        whole: bool = True,
     ) -> Verdict:
-        """The verdict over lines with these faults, of which there may be more than are told.
+        """The verdict over lines in which this was found, read as a `whole` or in part.
 
         `frontier` is None where the tree cannot be told.
         """
-        found = in_order((*faults, *self.faults))
+        found.take(*self.faults)
+        undone = {*self.undone, *(() if frontier is not None else ("tree",))}
         head = None
-        if not found and ledger is not None and frontier is not None:
+        if not found.count and ledger is not None and frontier is not None:
             head = TreeHead(ledger, size, seal or genesis(ledger), recorded_at, frontier)
         return Verdict(
-            assurance="failed" if found else self.assurance,
+            assurance="failed" if found.count else self.assurance,
+            anchored_size=None if found.count else self.anchored_size,
             level=self.level,
             ledger=ledger,
             start=self.base,
@@ -138,9 +154,9 @@ class Anchors:
             head_seal=head.seal if head else seal,
             root=None if frontier is None else tree.root(frontier),
             erased=erased,
-            checks=checks(found, self.level, has_tree=frontier is not None),
-            faults=tuple(found[:FAULTS_MAX]),
-            fault_count=fault_count + len(self.faults),
+            checks=checks(found.failed, self.level, undone=undone, whole=whole),
+            faults=tuple(found.first),
+            fault_count=found.count,
             head=head,
         )
 
@@ -228,29 +244,41 @@ def gather(**given: Unpack[Evidence]) -> Anchors:
     vkey = given.get("vkey")
     key = VerifierKey.parse(vkey) if isinstance(vkey, str) else vkey
     notes, inclusions, faults = _read(given.get("checkpoints", ()), given.get("receipts", ()), key)
-    held = {Anchor(*anchor) for anchor in given.get("anchors", ())}
-    held |= {Anchor(checkpoint.size, checkpoint.root) for _, checkpoint in notes}
+    kept, kept_faults = _read_kept(given.get("kept", ()), key)
+    policy = given.get("policy")
+    witnessed = [] if policy is None else [one for one in notes if _is_witnessed(one[0], policy)]
+    signed = notes if key else witnessed
+    outside = {Anchor(*anchor) for anchor in given.get("anchors", ())} | set(map(_root_of, signed))
+    inside = set(map(_root_of, (*notes, *kept)))
+    own = given.get("root")
+    held = outside | inside | ({own} if own else set())
     roots = sorted(held, key=lambda anchor: anchor[:2])
     base, root = (start.size, start.root) if start else (0, tree.EMPTY_ROOT)
     later = [anchor for anchor in roots if anchor.size > base]
-    earlier = [_is_begun(anchor, base, root) for anchor in roots[: len(roots) - len(later)]]
-    if False in earlier:
+    earlier = {one: _is_begun(one, base, root) for one in roots[: len(roots) - len(later)]}
+    if False in earlier.values():
         detail = "The trusted beginning does not continue an older root."
         faults.append(Fault(base or None, None, "HISTORY_REWRITTEN", detail))
-    policy = given.get("policy")
-    assurance: Assurance = "anchored" if later or True in earlier else "self_consistent"
-    if policy is not None and any(_is_witnessed(text, policy) for text, _ in notes):
-        assurance = "witnessed"
+    reproduced = {one for one, is_begun in earlier.items() if is_begun} | set(later)
+    anchored = max((anchor.size for anchor in reproduced & outside), default=None)
+    unsigned = {"checkpoints"} if len(signed) < len(notes) or not (notes or kept) else set()
     return Anchors(
         level=given.get("level", "strict"),
         ledger=given.get("ledger") or (start.ledger if start else _ledger_of(notes, key)),
         start=start,
         roots=tuple(later),
-        assurance=assurance,
-        faults=tuple(faults),
+        assurance="witnessed" if witnessed else "anchored" if anchored else "self_consistent",
+        anchored_size=anchored,
+        undone=frozenset(unsigned | (set() if reproduced else {"tree"})),
+        faults=(*faults, *kept_faults),
         erased=frozenset(given.get("erased", ())),
+        unerased=given.get("unerased", False),
         inclusions=tuple(inclusions),
     )
+
+
+def _root_of(note: tuple[str, Checkpoint]) -> Anchor:
+    return Anchor(note[1].size, note[1].root)
 
 
 def _ledger_of(notes: Iterable[tuple[str, Checkpoint]], key: VerifierKey | None) -> str | None:
@@ -288,27 +316,56 @@ def _read(
     found: list[tuple[str, Checkpoint]] = []
     inclusions: list[Inclusion] = []
     faults: list[Fault] = []
-    named = [(f"checkpoint {number}", text) for number, text in enumerate(checkpoints, 1)]
-    named += [(f"receipt {number}", text) for number, text in enumerate(receipts, 1)]
-    for name, raw in named:
+    for number, raw in enumerate(checkpoints, 1):
         try:
-            text = raw if isinstance(raw, str) else raw.decode()
-            receipt = Receipt.parse(text) if name.startswith("receipt") else None
-            signed = text if receipt is None else receipt.checkpoint
-            checkpoint = _open(signed, key)
-            if receipt is not None:
-                if receipt.index >= checkpoint.size:
-                    covered = f"its checkpoint covers {checkpoint.size} records"
-                    raise NoteError(f"It is of record {receipt.index}, and {covered}.")
-                inclusions.append(Inclusion(name, receipt, checkpoint))
-            found.append((signed, checkpoint))
-        except _RefusedError as refused:
-            code, reason = refused.args
-            faults.append(Fault(None, None, code, f"{name}: {reason}"))
-        except ValueError as broken:
-            reason = str(broken) if isinstance(broken, NoteError) else "It is no UTF-8."
-            faults.append(Fault(None, None, "CHECKPOINT_MALFORMED", f"{name}: {reason}"))
+            text = _text(raw)
+            found.append((text, _open(text, key)))
+        except (_RefusedError, ValueError) as wrong:
+            faults.append(_unread(f"checkpoint {number}", wrong))
+    for number, raw in enumerate(receipts, 1):
+        name = f"receipt {number}"
+        try:
+            receipt = Receipt.parse(_text(raw))
+            checkpoint = _open(receipt.checkpoint, key)
+            if receipt.index >= checkpoint.size:
+                covered = f"its checkpoint covers {checkpoint.size} records"
+                raise NoteError(f"It is of record {receipt.index}, and {covered}.")
+            inclusions.append(Inclusion(name, receipt, checkpoint))
+            found.append((receipt.checkpoint, checkpoint))
+        except (_RefusedError, ValueError) as wrong:
+            faults.append(_unread(name, wrong))
     return found, inclusions, faults
+
+
+def _read_kept(
+    texts: Iterable[Text], key: VerifierKey | None
+) -> tuple[list[tuple[str, Checkpoint]], list[Fault]]:
+    """The kept checkpoints that the key has signed, under whatever name; what is wrong."""
+    found: list[tuple[str, Checkpoint]] = []
+    faults: list[Fault] = []
+    for number, raw in enumerate(texts, 1):
+        try:
+            text = _text(raw)
+            # A log may have had another address when it was signed.
+            named = key and VerifierKey(_open(text, None).origin, key.public)
+            found.append((text, _open(text, named)))
+        except (_RefusedError, ValueError) as wrong:
+            faults.append(_unread(f"kept checkpoint {number}", wrong))
+    return found, faults
+
+
+def _text(raw: Text) -> str:
+    return raw if isinstance(raw, str) else raw.decode()
+
+
+def _unread(name: str, wrong: Exception) -> Fault:
+    """The fault of a checkpoint or a receipt that does not count."""
+    if isinstance(wrong, _RefusedError):
+        code, reason = wrong.args
+    else:
+        code = "CHECKPOINT_MALFORMED"
+        reason = str(wrong) if isinstance(wrong, NoteError) else "It is no UTF-8."
+    return Fault(None, None, code, f"{name}: {reason}")
 
 
 class _RefusedError(Exception):

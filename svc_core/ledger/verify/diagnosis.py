@@ -12,6 +12,7 @@ Rule 2: a line that cannot be trusted says nothing about its place: its neighbou
 
 import re
 from collections.abc import Iterable
+from functools import partial
 from typing import Final
 
 from attrs import define, evolve
@@ -27,7 +28,7 @@ from svc_core.ledger.verify.lines import (
     payload_breach,
     read,
 )
-from svc_core.ledger.verify.verdict import FAULTS_MAX, Fault, Verdict, in_order
+from svc_core.ledger.verify.verdict import FAULTS_MAX, Fault, Findings, Verdict
 
 _HASH: Final = re.compile("[0-9a-f]{64}")
 _VERSION: Final = re.compile(rb'"v":([2-9]|[1-9][0-9]{1,5}),')
@@ -79,8 +80,9 @@ class Diagnosis:
         # known in this way, the tree still shows whether all else is what was signed.
         self._tree = AnchoredTree(anchors)
         self._references = anchors.references()
-        self._faults: list[Fault] = []
-        self._count = 0
+        self._found = Findings()
+        # Whether every line could be judged in all that it says.
+        self._is_whole = True
 
     def feed(self, lines: Iterable[bytes]) -> bool:
         """Take in the next lines, without LF; all are wanted."""
@@ -92,18 +94,18 @@ class Diagnosis:
             self._held = line
         return True
 
-    def finish(self) -> Verdict:
-        """The verdict over all lines that were fed."""
+    def finish(self, erased_later: Iterable[str] = ()) -> Verdict:
+        """The verdict over all lines that were fed; `erased_later` as `Sweep.finish` takes it."""
         if self._held is not None:
             self._settle(self._held, None)
         self._push(self._loose_seals if len(self._loose_seals) == self._loose else None)
         self._close_gaps()
         self._ask_anchors()
-        for fault in (*self._references.faults(), *self._tree.false_receipts()):
-            self._take(fault)
-        faults = in_order(self._faults)[:FAULTS_MAX]
-        if self._tree.false is None and len({fault.line for fault in faults}) == 1:
-            faults[0] = _told_alone(faults[0], self._tree.proven)
+        found = self._found
+        found.join(self._references.findings({*self._anchors.erased, *erased_later}))
+        found.take(*self._tree.false_receipts())
+        if self._tree.false is None and found.is_of_one_line:
+            found.retell(partial(_told_alone, proven=self._tree.proven))
         return self._anchors.verdict(
             ledger=self._ledger,
             size=self._lines,
@@ -111,8 +113,8 @@ class Diagnosis:
             recorded_at=self._time.decode() or None,
             frontier=self._tree.frontier,
             erased=self._references.erased,
-            faults=faults,
-            fault_count=self._count,
+            found=found,
+            whole=self._is_whole,
         )
 
     # -- one line --------------------------------------------------------------------------------
@@ -131,6 +133,7 @@ class Diagnosis:
 
     def _distrust(self, line: Line, after: Line | None) -> None:
         """A line whose head is not the one that its seal is of, or that is no record at all."""
+        self._is_whole = False
         seal: str | None = None
         if line.is_cut and line.computed == line.seal:
             self._tell(line, "MALFORMED", _unread(line.parts.head))
@@ -215,7 +218,7 @@ class Diagnosis:
             return self._reseal(line, line.sealed_after(tip), after)
         else:
             place = self._tip_line, self._next - 1
-            self._take(Fault(*place, "RESEALED", _RESEALED, line.prev, tip, line.number))
+            self._found.take(Fault(*place, "RESEALED", _RESEALED, line.prev, tip, line.number))
             self._tip, self._is_convicted = line.prev, True
         return line.computed
 
@@ -272,10 +275,10 @@ class Diagnosis:
             bounds = str(gap.start), str(gap.stop)
             if gap.filled:
                 detail = f"Record {gap.stop} stands here, and {gap.filled} before it come later."
-                self._take(Fault(gap.line, gap.start, "REORDERED", detail, *bounds))
+                self._found.take(Fault(gap.line, gap.start, "REORDERED", detail, *bounds))
             if missing > 0:
                 detail = f"{missing} line(s) are missing before this one."
-                self._take(Fault(gap.line, gap.start, "MISSING_LINES", detail, *bounds))
+                self._found.take(Fault(gap.line, gap.start, "MISSING_LINES", detail, *bounds))
                 self._references.lose(gap.line, may_erase=True)
 
     # -- its content -----------------------------------------------------------------------------
@@ -338,11 +341,11 @@ class Diagnosis:
             if tree.proven == end:
                 detail = f"Two roots are told for {end} lines, of which one is theirs."
             roots = root.hex(), tree.false_root.hex()
-            self._take(Fault(end, end - 1, "HISTORY_REWRITTEN", detail, *roots))
+            self._found.take(Fault(end, end - 1, "HISTORY_REWRITTEN", detail, *roots))
         beyond = [anchor.size for anchor in self._anchors.roots if anchor.size > size]
         if beyond:
             detail = f"A signed root covers {beyond[-1]} lines; {size} are here."
-            self._take(Fault(size + 1, size, "TRUNCATED", detail, str(beyond[-1]), str(size)))
+            self._found.take(Fault(size + 1, size, "TRUNCATED", detail, str(beyond[-1]), str(size)))
             # A line that was cut off may have been an erasure.
             self._references.cut(size + 1)
 
@@ -359,16 +362,10 @@ class Diagnosis:
     ) -> None:
         place = self._next + self._loose if seq is None else seq
         pin = None if pinned_by is None else pinned_by.number
-        self._take(Fault(line.number, place, code, detail, expected, actual, pin))
-
-    def _take(self, fault: Fault) -> None:
-        self._count += 1
-        self._faults.append(fault)
-        if len(self._faults) > 2 * FAULTS_MAX:
-            self._faults = in_order(self._faults)[:FAULTS_MAX]
+        self._found.take(Fault(line.number, place, code, detail, expected, actual, pin))
 
 
-def _told_alone(fault: Fault, proven: int) -> Fault:
+def _told_alone(fault: Fault, *, proven: int) -> Fault:
     if fault.line is None or not fault.line <= proven:
         return fault
     detail = f"{fault.detail} All other lines reproduce the root of {proven} lines."

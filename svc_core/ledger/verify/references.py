@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from svc_core.ledger.verify.lines import Head
-from svc_core.ledger.verify.verdict import FAULTS_MAX, Fault, in_order
+from svc_core.ledger.verify.verdict import Fault, Findings
 
 # An entry: the rest of the hash 11, line and flags 5, subject 12.
 _ENTRY: Final = 28
@@ -23,6 +23,7 @@ _FLAGS: Final = 15
 """The byte whose last bits are the flags; the line stands in those before them."""
 _FLAG_BITS: Final = 3
 _SUBJECT: Final = slice(16, 28)
+# Of a reference, that it erases; of a record, that it was erased.
 _REFERS, _EMPTY, _ERASES = 1, 2, 4
 
 _PREFIXES: Final = ("sbj", "dsg", "obs", "clm")
@@ -34,31 +35,28 @@ _REFERENCES_MIN: Final = 1 << 16
 
 
 class References:
-    """Take in records line by line, then ask for `faults` and `erased`.
+    """Take in records line by line, then ask for `findings` and `erased`.
 
     With `is_partial` the log was not taken in from its beginning, or not all of it: a target that
     is unknown may lie outside. With `only_erasures` nothing but missing payloads and what erases
-    them is taken in. `erased_later` are records that what follows the log erases.
+    them is taken in. With `unerased` a record may have the content that another erases.
     """
 
     def __init__(
-        self,
-        *,
-        is_partial: bool,
-        only_erasures: bool = False,
-        erased_later: Iterable[str] = (),
+        self, *, is_partial: bool, only_erasures: bool = False, unerased: bool = False
     ) -> None:
         self.erased = 0
         self._is_partial = is_partial or only_erasures
         self._only_erasures = only_erasures
-        self._erased_later = {_spot(id_.encode()) for id_ in erased_later}
+        self._unerased = unerased
+        self._erased_later: set[tuple[int, bytes]] = set()
         self._buckets = [bytearray() for _ in range(_BUCKETS)]
         # What was judged, sorted, without the room to grow that an array has.
         self._kept = [b""] * _BUCKETS
         self._lost_line = 0
         self._recorded = 0
         self._referred = 0
-        self._faults: list[Fault] = []
+        self._found = Findings()
 
     def record(self, line: int, head: Head, *, is_empty: bool) -> None:
         """Take in the record of a line, whose payload is null if `is_empty`, and its reference."""
@@ -86,10 +84,11 @@ class References:
         """The records from `line` on are gone: no payload can be called missing any more."""
         self._lost_line = max(self._lost_line, line)
 
-    def faults(self) -> list[Fault]:
-        """What is wrong, by line, at most as many as a verdict lists; ends the taking in."""
+    def findings(self, erased_later: Iterable[str] = ()) -> Findings:
+        """What is wrong; ends the taking in. What follows the log erases `erased_later`."""
+        self._erased_later = {_spot(id_.encode()) for id_ in erased_later}
         self._judge(is_last=True)
-        return self._faults
+        return self._found
 
     def _put(self, id_: bytes, line: int, flags: int, subject: bytes) -> None:
         bucket, key = _spot(id_)
@@ -104,12 +103,8 @@ class References:
                 continue
             entries = sorted([held[at : at + _ENTRY] for at in range(0, len(held), _ENTRY)])
             kept = bytearray()
-            for found in self._walk(number, entries, kept, is_last=is_last):
-                self._faults.append(found)
-                if len(self._faults) > 2 * FAULTS_MAX:
-                    self._faults = in_order(self._faults)[:FAULTS_MAX]
+            self._found.take(*self._walk(number, entries, kept, is_last=is_last))
             self._kept[number], self._buckets[number] = bytes(kept), bytearray()
-        self._faults = in_order(self._faults)[:FAULTS_MAX]
 
     def _walk(
         self, bucket: int, entries: list[bytes], kept: bytearray, *, is_last: bool
@@ -131,15 +126,19 @@ class References:
                     yield _told(bucket, entry, "BAD_TARGET", detail)
             elif entry[_SUBJECT] != owner[_SUBJECT]:
                 yield _told(bucket, entry, "BAD_TARGET", "The target is about another subject.")
-            elif entry[_FLAGS] & _ERASES and owner[_FLAGS] & _EMPTY:
-                self.erased += 1
-                owner = _without_flags(owner)
+            elif entry[_FLAGS] & _ERASES and not owner[_FLAGS] & _ERASES:
+                if owner[_FLAGS] & _EMPTY:
+                    self.erased += 1
+                elif not self._unerased:
+                    detail = f"Line {_line(entry)} erases this record, and its payload is here."
+                    yield _told(bucket, owner, "PAYLOAD_NOT_ERASED", detail)
+                owner = b"%b%c%b" % (owner[:_FLAGS], owner[_FLAGS] | _ERASES, owner[_FLAGS + 1 :])
         yield from self._close(bucket, owner, kept, is_last=is_last)
 
     def _close(
         self, bucket: int, owner: bytes, kept: bytearray, *, is_last: bool
     ) -> Iterator[Fault]:
-        if is_last and owner and owner[_FLAGS] & _EMPTY:
+        if is_last and owner and owner[_FLAGS] & (_EMPTY | _ERASES) == _EMPTY:
             if (bucket, owner[_KEY]) in self._erased_later:
                 self.erased += 1
             elif _line(owner) > self._lost_line:
@@ -161,8 +160,3 @@ def _told(bucket: int, entry: bytes, code: str, detail: str) -> Fault:
 
 def _line(entry: bytes) -> int:
     return int.from_bytes(entry[_PLACE], "big") >> _FLAG_BITS
-
-
-def _without_flags(entry: bytes) -> bytes:
-    last = entry[_FLAGS] >> _FLAG_BITS << _FLAG_BITS
-    return b"%b%c%b" % (entry[:_FLAGS], last, entry[_FLAGS + 1 :])

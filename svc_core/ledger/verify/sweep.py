@@ -7,7 +7,7 @@ Rule 3: it never raises for what a line holds; it stops at the first irregular r
 """
 
 from binascii import hexlify
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Final
 
@@ -21,7 +21,7 @@ from svc_core.ledger.verify.lines import (
     head_breaches,
     payload_breach,
 )
-from svc_core.ledger.verify.verdict import Verdict
+from svc_core.ledger.verify.verdict import Findings, Verdict
 
 RUN_LINES_MAX: Final = 512
 
@@ -86,10 +86,15 @@ class Sweep:
             at = stop
         return self._is_regular
 
-    def finish(self) -> Verdict | None:
-        """The verdict, or None when something is irregular."""
+    def finish(self, erased_later: Iterable[str] = ()) -> Verdict | None:
+        """The verdict, or None when something is irregular.
+
+        `erased_later` are more records that were erased by a record after the lines.
+        """
         tree = self._tree
-        if not self._is_regular or tree.next_anchor or self._references.faults():
+        if not self._is_regular or tree.next_anchor:
+            return None
+        if self._references.findings({*self._anchors.erased, *erased_later}).count:
             return None
         if any(tree.false_receipts()):
             return None
@@ -100,6 +105,7 @@ class Sweep:
             recorded_at=self._time.decode() or None,
             frontier=tree.frontier,
             erased=self._references.erased,
+            found=Findings(),
         )
 
     def _stride(self) -> int:

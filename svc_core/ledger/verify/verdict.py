@@ -4,12 +4,14 @@ Rule 1: a code never changes its meaning. A line that has several faults tells t
         `CODES`: what was done to its bytes first, what its content says last.
 Rule 2: `assurance` says openly what was proven. A log without an outside anchor can be cut or
         rewritten as a whole and still agree with itself.
+Rule 3: what was not checked is null: at this level, for want of anything to compare with, or
+        because a line could not be read.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Annotated, Final, Literal
 
-from attrs import field, fields, frozen
+from attrs import define, evolve, field, fields, frozen
 
 from svc_core.constraints import Doc, Example
 from svc_core.ledger.log.seal import TreeHead
@@ -38,12 +40,16 @@ CODES: Final[Mapping[str, str]] = {
     "ID_MISMATCH": "references",
     "DUPLICATE_ID": "references",
     "BAD_TARGET": "references",
+    "PAYLOAD_NOT_ERASED": "references",
     "EMPTY_INTERVAL": "format",
     "TRUNCATED": "tree",
     "HISTORY_REWRITTEN": "tree",
     "CHECKPOINT_MALFORMED": "checkpoints",
     "CHECKPOINT_UNSIGNED": "checkpoints",
     "CHECKPOINT_SIGNATURE_INVALID": "checkpoints",
+    "INDEX_DIFFERS": "store",
+    "NODE_DIFFERS": "store",
+    "TREE_HEAD_DIFFERS": "store",
 }
 """Every code and the check that it fails."""
 
@@ -55,11 +61,11 @@ class Fault:
     """One thing that is wrong.
 
     `line` counts from 1 at the first line of the log; `seq` is the number of the record that should
-    stand there. Both are None for a fault of a checkpoint. `pinned_by` is the line whose head holds
-    the seal that was expected here.
+    stand there. Both are None for a fault that is of no line. `pinned_by` is the line whose head
+    holds the seal that was expected here.
     """
 
-    line: Annotated[int | None, Doc("Line, from 1; null for a checkpoint."), Example(4)]
+    line: Annotated[int | None, Doc("Line, from 1; null where it is of no line."), Example(4)]
     seq: Annotated[int | None, Doc("The record that should stand there."), Example(3)]
     code: Annotated[str, Doc("What was found."), Example("PAYLOAD_ALTERED")]
     detail: Annotated[str, Doc("It in words."), Example("The payload is not the sealed one.")]
@@ -72,7 +78,7 @@ class Fault:
 
 @frozen
 class Checks:
-    """Whether each check held; None when it was not made at this level or could not be judged."""
+    """Whether each check held; None when it was not made or could not be judged."""
 
     format: Annotated[bool | None, Doc("Every line is of the grammar."), Example(True)] = True
     seals: Annotated[bool | None, Doc("Every seal is its head's hash."), Example(True)] = True
@@ -83,13 +89,26 @@ class Checks:
     sequence: Annotated[bool | None, Doc("Numbers count up without a gap."), Example(True)] = True
     record_time: Annotated[bool | None, Doc("Record time never falls."), Example(True)] = True
     references: Annotated[
-        bool | None, Doc("Identifiers are unique and targets are there."), Example(True)
+        bool | None,
+        Doc("Identifiers are unique, targets are there, and what was erased has no content."),
+        Example(True),
     ] = True
-    tree: Annotated[bool | None, Doc("The tree has the roots that are known."), Example(True)] = (
-        True
-    )
-    checkpoints: Annotated[bool | None, Doc("Checkpoints are signed."), Example(True)] = True
+    tree: Annotated[
+        bool | None,
+        Doc("The tree has the roots that are known; null where none is."),
+        Example(True),
+    ] = True
+    checkpoints: Annotated[
+        bool | None,
+        Doc("Checkpoints are signed; null where there is none, or no key to tell by."),
+        Example(True),
+    ] = True
     canonical: Annotated[bool | None, Doc("Every line is canonical JSON."), Example(True)] = True
+    store: Annotated[
+        bool | None,
+        Doc("Nodes, indexes and head are those of the lines; null for a file, which has none."),
+        Example(True),
+    ] = None
 
 
 @frozen
@@ -98,11 +117,13 @@ class Verdict:
 
     `start` is the size that was trusted to begin with, `size` the lines of the log including it.
     `root` is the tree's over the seals that the log itself vouches for; None when lines are missing
-    so that it cannot be told. `head` is what appends and later verifications may begin from; it is
-    None unless `ok`. `fault_count` may be larger than the list of `faults`.
+    so that it cannot be told. `anchored_size` is the largest size at which an outside anchor was
+    reproduced, None without one or with a fault. `head` is what appends and later verifications
+    may begin from; it is None unless `ok`. `fault_count` may be larger than the list of `faults`.
     """
 
     assurance: Assurance
+    anchored_size: int | None
     level: Level
     ledger: str | None
     start: int
@@ -131,11 +152,74 @@ def in_order(faults: Iterable[Fault]) -> list[Fault]:
     return sorted(faults, key=lambda f: (f.line is None, f.line or 0, _RANK[f.code]))
 
 
-def checks(faults: Iterable[Fault], level: Level, *, has_tree: bool) -> Checks:
-    """The map of checks at `level` after these faults."""
-    failed = {CODES[fault.code] for fault in faults}
-    undone = {"references", "canonical"} if level == "integrity" else set()
-    if not has_tree:
-        undone.add("tree")
+@define
+class Findings:
+    """Faults as they are found: all are counted, the first are kept, each fails its check."""
+
+    count: int = 0
+    failed: set[str] = field(factory=set)
+    _first: list[Fault] = field(factory=list)
+
+    def take(self, *faults: Fault) -> None:
+        """Take in faults, in any order."""
+        for fault in faults:
+            self.count += 1
+            self.failed.add(CODES[fault.code])
+            self._first.append(fault)
+            if len(self._first) > 2 * FAULTS_MAX:
+                self._first = self.first
+
+    def join(self, other: "Findings") -> None:
+        """Take in what another has found."""
+        self.take(*other.first)
+        self.count += other.count - len(other.first)
+        self.failed |= other.failed
+
+    @property
+    def is_of_one_line(self) -> bool:
+        """Whether all that was found is of one line."""
+        return len({fault.line for fault in self.first}) == 1
+
+    def retell(self, told: Callable[[Fault], Fault]) -> None:
+        """Say the first fault in other words."""
+        first, *others = self.first
+        self._first = [told(first), *others]
+
+    @property
+    def first(self) -> list[Fault]:
+        """At most as many faults as a verdict lists, in their order."""
+        return in_order(self._first)[:FAULTS_MAX]
+
+
+_OF_EVERY_LINE: Final = frozenset(
+    ("format", "seals", "payloads", "chain", "record_time", "references", "canonical")
+)
+
+
+def checks(failed: Collection[str], level: Level, *, undone: Iterable[str], whole: bool) -> Checks:
+    """The map of checks at `level`, of which some failed and some were not made.
+
+    Where the lines were not read as a `whole`, nothing holds for every one of them.
+    """
+    unmade = {"store", *undone}
+    if level == "integrity":
+        unmade |= {"references", "canonical"}
+    if not whole:
+        unmade |= _OF_EVERY_LINE
     names = [member.name for member in fields(Checks)]
-    return Checks(**{n: False if n in failed else None if n in undone else True for n in names})
+    return Checks(**{n: False if n in failed else None if n in unmade else True for n in names})
+
+
+def beside(verdict: Verdict, store: Findings) -> Verdict:
+    """The verdict over lines with what was found in what is kept beside them."""
+    if not store.count:
+        return evolve(verdict, checks=evolve(verdict.checks, store=True))
+    return evolve(
+        verdict,
+        assurance="failed",
+        anchored_size=None,
+        checks=evolve(verdict.checks, store=False),
+        faults=tuple(in_order((*verdict.faults, *store.first))[:FAULTS_MAX]),
+        fault_count=verdict.fault_count + store.count,
+        head=None,
+    )

@@ -17,17 +17,17 @@ _ASSURANCE: Final[Mapping[str, str]] = {
         "size and a root that you noted."
     ),
     "anchored": (
-        "anchored. The file reproduces every root that you gave: nothing that they cover was cut, "
-        "changed or made anew. What follows the largest of them is self-consistent only."
+        "anchored up to {size} records. The file reproduces every root that you gave: nothing that "
+        "they cover was cut, changed or made anew. What follows is self-consistent only."
     ),
     "witnessed": (
-        "witnessed. The file reproduces a checkpoint that as many witnesses have signed as the "
-        "policy asks for: others saw the same log."
+        "witnessed, and anchored up to {size} records. The file reproduces a checkpoint that as "
+        "many witnesses have signed as the policy asks for: others saw the same log."
     ),
 }
 _UNKEYED: Final = (
-    "No key was given, so the checkpoints and receipts were taken on your word; a key says whose "
-    "signature they must have."
+    "The file agrees with the checkpoints and receipts, but no key was given that says whose they "
+    "are, so they prove nothing: give the ledger's key as --key."
 )
 
 _ALTERED: Final = (
@@ -59,6 +59,11 @@ _NEXT: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         ("CHECKPOINT_MALFORMED", "CHECKPOINT_UNSIGNED", "CHECKPOINT_SIGNATURE_INVALID"), _NOTES
     ),
+    "PAYLOAD_NOT_ERASED": (
+        "What was to be forgotten is in this file: its content was put back, or the pages of the "
+        "export were read before and after the erasure. Delete the file and export the ledger "
+        "again; if the content is there too, it is still stored."
+    ),
     "PAYLOAD_MISSING": (
         "The content was taken away without a record that erases it. If this is an export of an "
         "earlier size, export the whole ledger: the erasure may be recorded later."
@@ -88,7 +93,7 @@ def _sound(name: str, verdict: Verdict) -> Iterator[str]:
     root = None if verdict.root is None else to_base64(verdict.root)
     shown = {"ledger": verdict.ledger, "head seal": verdict.head_seal, "root": root}
     yield from (f"{title:<11}{text}" for title, text in shown.items() if text is not None)
-    yield f"Assurance: {_ASSURANCE[verdict.assurance]}"
+    yield f"Assurance: {_ASSURANCE[verdict.assurance].format(size=verdict.anchored_size)}"
 
 
 def _unsound(name: str, verdict: Verdict, first: Fault) -> Iterator[str]:

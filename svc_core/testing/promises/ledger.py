@@ -3,11 +3,15 @@
 
 from svc_core.ports import (
     DuplicateRecordError,
+    LedgerCheckpoint,
+    LedgerEnd,
     LedgerHead,
+    LedgerKey,
     LedgerNode,
     SealedLine,
     StaleVersionError,
     Transaction,
+    key_digest,
 )
 from svc_core.testing.promises.bench import ANN, BOB, Bench, Mishap
 from svc_core.testing.sealing import Growth, a_line, at, growth, plain
@@ -78,7 +82,20 @@ class LedgerBench(Bench):
 
     def kept(self, tenant: str = ANN) -> tuple[bytes, ...]:
         """The checkpoints that are kept."""
-        return self.sync.read(tenant, lambda tx: tx.ledger.checkpoints())
+        found = self.sync.read(tenant, lambda tx: tx.ledger.checkpoints())
+        return tuple(checkpoint.text for checkpoint in found)
+
+    def stored(self, *numbers: int, tenant: str = ANN) -> tuple[SealedLine, ...]:
+        """All that is stored of lines."""
+        return self.sync.read(tenant, lambda tx: tx.ledger.stored(numbers))
+
+    def index(self, after: LedgerKey | None = None, limit: int = 99) -> tuple[LedgerKey, ...]:
+        """Entries of the index of designators of ANN's."""
+        return self.sync.read(ANN, lambda tx: tx.ledger.index(after, limit))
+
+    def end(self, tenant: str = ANN) -> LedgerEnd:
+        """Where the stored lines end."""
+        return self.sync.read(tenant, lambda tx: tx.ledger.end())
 
     def erase(self, id_: str, line: bytes = b"erased", tenant: str = ANN) -> None:
         """Erase a record."""
@@ -406,9 +423,26 @@ class LedgerReadingPromises(LedgerBench):
         ):
             self.keep(day, size, text)
         assert self.kept() == (b"two", b"three, signed again")
+        kept = self.sync.read(ANN, lambda tx: tx.ledger.checkpoints())
+        assert kept[0] == LedgerCheckpoint("2026-01-01", 2, b"two")
         self.keep("2026-01-02", 1, b"bob's", BOB)
         assert self.kept(BOB) == (b"bob's",)
         assert len(self.kept()) == 2
+
+    def test_all_that_is_stored_of_lines_can_be_compared_with_them(self) -> None:
+        assert (self.end(), self.stored(0), self.index()) == (LedgerEnd(0, ""), (), ())
+        made = self._two_subjects()
+        self.sync.seal(BOB, growth(0, [a_line(0, "b0", keys=("k", "l"), time=3)]))
+        assert self.stored(5, 1, 3, 6) == tuple(made.lines[number] for number in (1, 3, 5))
+        assert self.stored(0, tenant=BOB)[0].keys == ("k", "l")
+        assert (self.end(), self.end(BOB)) == (LedgerEnd(6, at(0)), LedgerEnd(1, at(3)))
+        every = sorted(LedgerKey(key_digest(k), x.seq) for x in made.lines for k in x.keys)
+        assert self.index() == tuple(every)
+        assert self.index(limit=2) + self.index(every[1], 2) == tuple(every[:4])
+        assert self.index(every[-1]) == ()
+        self.erase("t1", b"without content")
+        assert self.stored(3) == (made.lines[3]._replace(line=b"without content", keys=()),)
+        assert [entry.seq for entry in self.index()] == [x.seq for x in every if x.seq != 3]
 
     def _two_subjects(self) -> Growth:
         lines = (

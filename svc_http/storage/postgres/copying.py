@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from svc_core import compact
-from svc_core.ports import Collection, SealedLine
+from svc_core.ports import Collection, SealedLine, key_digest
 from svc_http.storage.errors import Unfit
 from svc_http.storage.parts import (
     BATCH_ROWS,
@@ -29,7 +29,7 @@ from svc_http.storage.parts import (
 )
 from svc_http.storage.postgres import migrations, unfinished
 from svc_http.storage.postgres.documents import Stored
-from svc_http.storage.postgres.ledger import digest_of, row_of, sealed
+from svc_http.storage.postgres.ledger import row_of, sealed
 from svc_http.storage.postgres.maintenance import tended
 
 _json = compact.encoder(ascii_only=True)
@@ -84,7 +84,7 @@ class PostgresFilled(PostgresHeld):
             await self._add(part, _ENTRY, map(_entry, rows))
         elif part == LINES:
             lines = [(row[0], SealedLine(*row[1:])) for row in rows]
-            keys = {(tenant, digest_of(k), line.seq) for tenant, line in lines for k in line.keys}
+            keys = {(tenant, key_digest(k), line.seq) for tenant, line in lines for k in line.keys}
             await self._add(part, columns_of(part), ((who, *row_of(line)) for who, line in lines))
             await self._add("ledger_keys", "tenant, digest, seq", keys)
         elif part == LEDGERS:

@@ -8,25 +8,28 @@ Rule 3: designators are found by a digest, so that an index keeps nothing that c
 Rule 4: record times never fall, so they are found by halving the ledger and need no index.
 """
 
-import json
 from collections.abc import Sequence
-from hashlib import sha256
 from typing import Any
 
 from svc_core import compact
 from svc_core.ports import (
     DuplicateRecordError,
+    LedgerCheckpoint,
+    LedgerEnd,
     LedgerHead,
+    LedgerKey,
     LedgerNode,
     SealedLine,
     StaleVersionError,
+    key_digest,
 )
-from svc_http.storage.lines import check, check_level, check_time
+from svc_http.storage.lines import check, check_level, check_time, keys_in
 from svc_http.storage.postgres.session import Part, Session, statements
 
 _json = compact.encoder(ascii_only=False)
 
 _ALL = (1 << 63) - 1
+_BEFORE_ALL = LedgerKey(-(1 << 63), -1)
 
 _SQL = statements("ledger.sql")
 
@@ -134,7 +137,7 @@ class PostgresLedger:
             found = await self._session.asked(_SQL["opened"], *asked)
         else:
             found = await self._session.asked(
-                _SQL["opened_by_key"], *asked, digest_of(key), _end(size)
+                _SQL["opened_by_key"], *asked, key_digest(key), _end(size)
             )
         return tuple(map(sealed, found))
 
@@ -142,7 +145,7 @@ class PostgresLedger:
         self, keys: Sequence[str], *, size: int | None = None, limit: int
     ) -> dict[str, tuple[str, ...]]:
         """The subjects about which a line states each key."""
-        digests = {key: digest_of(key) for key in keys}
+        digests = {key: key_digest(key) for key in keys}
         asked = ([*digests.values()], _end(size), limit)
         found = await self._session.asked(_SQL["holders"], self._tenant, *asked)
         return {
@@ -173,7 +176,7 @@ class PostgresLedger:
             raise AssertionError(f"the ledger holds no {id_}")
         self._session.write()
         await self._session.rows(_SQL["erase"], self._tenant, id_, line)
-        digests = [digest_of(key) for key in old.keys]
+        digests = [key_digest(key) for key in old.keys]
         await self._session.rows(_SQL["drop_keys"], self._tenant, digests, old.seq)
         self._session.has_erased = True
 
@@ -182,9 +185,39 @@ class PostgresLedger:
         self._session.write()
         await self._session.rows(_SQL["keep"], self._tenant, day, size, text)
 
-    async def checkpoints(self) -> tuple[bytes, ...]:
+    async def checkpoints(self) -> tuple[LedgerCheckpoint, ...]:
         """The last checkpoint of each day, oldest first."""
-        return await self._column(_SQL["checkpoints"])
+        found = await self._session.asked(_SQL["checkpoints"], self._tenant)
+        return tuple(map(LedgerCheckpoint._make, found))
+
+    async def end(self) -> LedgerEnd:
+        """Where the lines end that are stored."""
+        (found,) = await self._session.asked(_SQL["end"], self._tenant)
+        return LedgerEnd._make(found)
+
+    async def stored(self, numbers: Sequence[int]) -> tuple[SealedLine, ...]:
+        """All that is stored of the lines of these numbers."""
+        rows = await self._session.asked(_SQL["stored"], self._tenant, list(numbers))
+        stated = {row["seq"]: keys_in(row["keys"]) for row in rows}
+        asked = [(key_digest(key), seq) for seq, keys in stated.items() for key in keys]
+        pairs = map(list, zip(*asked, strict=True)) if asked else ([], [])
+        found = {
+            tuple(row) for row in await self._session.rows(_SQL["keyed"], self._tenant, *pairs)
+        }
+
+        def line(
+            seq: int, id_: str, subject: str, opens: bool, at: str, _: Any, *rest: bytes
+        ) -> Any:
+            keys = tuple(key for key in stated[seq] if (key_digest(key), seq) in found)
+            return SealedLine(seq, id_, subject, opens, at, keys, *rest)
+
+        return tuple(line(*row) for row in rows)
+
+    async def index(self, after: LedgerKey | None, limit: int) -> tuple[LedgerKey, ...]:
+        """Entries of the index of designators, in their order."""
+        asked = (*(after or _BEFORE_ALL), limit)
+        found = await self._session.asked(_SQL["index"], self._tenant, *asked)
+        return tuple(map(LedgerKey._make, found))
 
     def parts(self) -> list[Part]:
         """The statements that write what waits."""
@@ -193,7 +226,7 @@ class PostgresLedger:
         tenant = self._tenant
         parts: list[Part] = [(_SQL["grow"], [tenant, *self._head, self._recorded_at])]
         rows = [row_of(line) for line in self._lines.values()]
-        keys = [(digest_of(key), line.seq) for line in self._lines.values() for key in line.keys]
+        keys = [(key_digest(key), line.seq) for line in self._lines.values() for key in line.keys]
         for name, table in (("add_lines", rows), ("add_keys", keys), ("add_nodes", self._nodes)):
             if table:
                 parts.append((_SQL[name], [tenant, *map(list, zip(*table, strict=True))]))
@@ -219,15 +252,9 @@ def row_of(line: SealedLine) -> tuple[object, ...]:
 def sealed(row: Any) -> SealedLine:
     """A stored row as a line."""
     seq, id_, subject, opens, recorded_at, keys, seal, line = row
-    named = () if keys is None else tuple(json.loads(keys))
-    return SealedLine(seq, id_, subject, opens, recorded_at, named, seal, line)
+    return SealedLine(seq, id_, subject, opens, recorded_at, keys_in(keys), seal, line)
 
 
 def _end(*bounds: int | None) -> int:
     """The lowest of the bounds that are given."""
     return min((bound for bound in bounds if bound is not None), default=_ALL)
-
-
-def digest_of(key: str) -> int:
-    """What a designator is found by: 64 bits of its SHA-256."""
-    return int.from_bytes(sha256(key.encode()).digest()[:8], signed=True)

@@ -71,5 +71,17 @@ DELETE FROM ledger_keys WHERE tenant = $1 AND digest = ANY ($2::bigint[]) AND se
 INSERT INTO ledger_checkpoints AS c (tenant, day, size, text) VALUES ($1, $2, $3, $4)
 ON CONFLICT (tenant, day) DO UPDATE SET size = excluded.size, text = excluded.text
 WHERE excluded.size >= c.size
+-- end
+SELECT coalesce((SELECT max(seq) + 1 FROM ledger_lines WHERE tenant = $1), 0),
+  coalesce((SELECT recorded_at FROM ledgers WHERE tenant = $1), '')
+-- stored
+SELECT seq, id, subject, opens, recorded_at, keys, seal, line FROM ledger_lines
+WHERE tenant = $1 AND seq = ANY ($2::bigint[]) ORDER BY seq
+-- keyed
+SELECT k.digest, k.seq FROM unnest($2::bigint[], $3::bigint[]) AS n (digest, seq)
+JOIN ledger_keys AS k ON k.tenant = $1 AND k.digest = n.digest AND k.seq = n.seq
+-- index
+SELECT digest, seq FROM ledger_keys
+WHERE tenant = $1 AND (digest, seq) > ($2::bigint, $3::bigint) ORDER BY digest, seq LIMIT $4
 -- checkpoints
-SELECT text FROM ledger_checkpoints WHERE tenant = $1 ORDER BY day
+SELECT day, size, text FROM ledger_checkpoints WHERE tenant = $1 ORDER BY day

@@ -12,22 +12,24 @@ Rule 4: record times never fall, so they are found by halving the ledger and nee
 Rule 5: an erasure leaves traces in the write-ahead log; the writer is told (`Traces`).
 """
 
-import json
 import sqlite3
 from bisect import bisect_right
 from collections.abc import Sequence
-from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 from svc_core import compact
 from svc_core.ports import (
     DuplicateRecordError,
+    LedgerCheckpoint,
+    LedgerEnd,
     LedgerHead,
+    LedgerKey,
     LedgerNode,
     SealedLine,
     StaleVersionError,
+    key_digest,
 )
-from svc_http.storage.lines import check, check_level, check_time
+from svc_http.storage.lines import check, check_level, check_time, keys_in
 from svc_http.storage.sqlite.traces import Traces
 
 _json = compact.encoder(ascii_only=False)
@@ -95,7 +97,21 @@ _KEEP = (
     " ON CONFLICT (tenant, day) DO UPDATE SET size = excluded.size, text = excluded.text"
     " WHERE excluded.size >= size"
 )
-_CHECKPOINTS = "SELECT text FROM ledger_checkpoints WHERE tenant = ? ORDER BY day"
+_CHECKPOINTS = "SELECT day, size, text FROM ledger_checkpoints WHERE tenant = ? ORDER BY day"
+_END = (
+    "SELECT place, recorded_at FROM ledger_lines WHERE place >= ? AND place < ?"
+    " ORDER BY place DESC LIMIT 1"
+)
+_STORED = (
+    "SELECT l.place, l.id, l.subject, l.opens = 1, l.recorded_at, b.keys, l.seal, b.line"
+    " FROM json_each(?) AS n CROSS JOIN ledger_lines AS l ON l.place = n.value"
+    " LEFT JOIN ledger_bodies AS b ON b.number = l.body ORDER BY l.place"
+)
+_IS_KEY = "SELECT 1 FROM ledger_keys WHERE digest = ? AND place = ?"
+_INDEX = (
+    "SELECT digest, place FROM ledger_keys WHERE (digest, place) > (?, ?)"
+    " AND place >= ? AND place < ? ORDER BY digest, place LIMIT ?"
+)
 
 
 class _Book(NamedTuple):
@@ -109,11 +125,17 @@ class _Book(NamedTuple):
         """The place of line 0."""
         return self.number << _SEQ_BITS
 
+    @property
+    def places(self) -> tuple[int, int]:
+        """The place of line 0, and that after the last line that there can be."""
+        return self.first, self.first + _SEQ_MASK + 1
+
     def end(self, *bounds: int | None) -> int:
         """The place after the last line that is there and below every bound that is given."""
         return self.first + min([self.head.size, *(b for b in bounds if b is not None)])
 
 
+_BEFORE_ALL: Final = (-(1 << 63), -1)
 _NO_BOOK = _Book(0, LedgerHead(0, b""))
 
 
@@ -213,7 +235,9 @@ class SqliteLedger:
         if key is None:
             rows = self._connection.execute(_OPENED, asked)
         else:
-            rows = self._connection.execute(_OPENED_BY_KEY, (*asked, _digest(key), book.end(size)))
+            rows = self._connection.execute(
+                _OPENED_BY_KEY, (*asked, key_digest(key), book.end(size))
+            )
         return tuple(map(sealed, rows))
 
     async def holders(
@@ -222,7 +246,7 @@ class SqliteLedger:
         """The subjects about which a line states each key."""
         book = self._book()
         asked = (book.first, book.end(size), limit)
-        return {key: self._column(_HOLDERS, _digest(key), *asked) for key in keys}
+        return {key: self._column(_HOLDERS, key_digest(key), *asked) for key in keys}
 
     async def size_at(self, recorded_at: str) -> int:
         """How many lines were recorded at or before this time."""
@@ -249,16 +273,47 @@ class SqliteLedger:
         body = _next_body(self._connection)
         self._connection.execute(_ADD_BODY, (body, None, line))
         self._connection.execute(_POINT, (body, place))
-        self._connection.executemany(_DROP_KEY, ((_digest(key), place) for key in old.keys))
+        self._connection.executemany(_DROP_KEY, ((key_digest(key), place) for key in old.keys))
 
     async def keep_checkpoint(self, day: str, size: int, text: bytes) -> None:
         """Keep the checkpoint, unless a larger one of its day is kept."""
         self._writable()
         self._connection.execute(_KEEP, (self._tenant, day, size, text))
 
-    async def checkpoints(self) -> tuple[bytes, ...]:
+    async def checkpoints(self) -> tuple[LedgerCheckpoint, ...]:
         """The last checkpoint of each day, oldest first."""
-        return self._column(_CHECKPOINTS, self._tenant)
+        rows = self._connection.execute(_CHECKPOINTS, (self._tenant,))
+        return tuple(map(LedgerCheckpoint._make, rows))
+
+    async def end(self) -> LedgerEnd:
+        """Where the lines end that are stored."""
+        book = self._book()
+        found = self._connection.execute(_END, book.places).fetchone()
+        return LedgerEnd(0, "") if found is None else LedgerEnd(found[0] - book.first + 1, found[1])
+
+    async def stored(self, numbers: Sequence[int]) -> tuple[SealedLine, ...]:
+        """All that is stored of the lines of these numbers."""
+        book = self._book()
+        asked = _json([book.first + number for number in numbers])
+        rows = self._connection.execute(_STORED, (asked,)).fetchall()
+        return tuple(map(self._stored, rows))
+
+    def _stored(self, row: tuple[Any, ...]) -> SealedLine:
+        place, id_, subject, opens, recorded_at, stated, seal, line = row
+        keys = tuple(
+            key
+            for key in keys_in(stated)
+            if self._connection.execute(_IS_KEY, (key_digest(key), place)).fetchone()
+        )
+        seq = place & _SEQ_MASK
+        return SealedLine(seq, id_, subject, bool(opens), recorded_at, keys, seal, line or b"")
+
+    async def index(self, after: LedgerKey | None, limit: int) -> tuple[LedgerKey, ...]:
+        """Entries of the index of designators, in their order."""
+        book = self._book()
+        last = _BEFORE_ALL if after is None else (after.digest, book.first + after.seq)
+        rows = self._connection.execute(_INDEX, (*last, *book.places, limit))
+        return tuple(LedgerKey(digest, place - book.first) for digest, place in rows)
 
     def _book(self) -> _Book:
         found = self._connection.execute(_HEAD, (self._tenant,)).fetchone()
@@ -288,7 +343,7 @@ def add_lines(connection: sqlite3.Connection, ledger: int, lines: Sequence[Seale
     connection.executemany(_ADD_LINE, rows)
     bodies = ((n, _json(x.keys) if x.keys else None, x.line) for n, x in enumerate(lines, body))
     connection.executemany(_ADD_BODY, bodies)
-    keys = ((_digest(key), first + line.seq) for line in lines for key in line.keys)
+    keys = ((key_digest(key), first + line.seq) for line in lines for key in line.keys)
     connection.executemany(_ADD_KEY, keys)
 
 
@@ -306,10 +361,5 @@ def _row(ledger: int, line: SealedLine, body: int) -> tuple[Any, ...]:
 def sealed(row: tuple[Any, ...]) -> SealedLine:
     """A line as it is stored, from its place on."""
     place, id_, subject, opens, recorded_at, keys, seal, line = row
-    named = () if keys is None else tuple(json.loads(keys))
-    return SealedLine(place & _SEQ_MASK, id_, subject, bool(opens), recorded_at, named, seal, line)
-
-
-def _digest(key: str) -> int:
-    """What a designator is found by: 64 bits of its SHA-256."""
-    return int.from_bytes(sha256(key.encode()).digest()[:8], signed=True)
+    seq = place & _SEQ_MASK
+    return SealedLine(seq, id_, subject, bool(opens), recorded_at, keys_in(keys), seal, line)

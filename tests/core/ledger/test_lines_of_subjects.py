@@ -19,7 +19,7 @@ Lines = dict[str, tuple[bytes, ...]]
 def test_every_subject_comes_once_and_whole(
     monkeypatch: pytest.MonkeyPatch, most: int, size: int | None
 ) -> None:
-    monkeypatch.setattr(repository, "SUBJECT_RECORDS_MAX", most)
+    monkeypatch.setattr(repository, "SUBJECT_LINES_MAX", most)
     store, about = MemoryStorage(()), "sttsuut"
     made = growth(0, [a_line(seq, f"r{seq}", subject) for seq, subject in enumerate(about)])
     drive.run(store.write("ann", lambda tx: tx.ledger.append(*made[:3], expect=0)))

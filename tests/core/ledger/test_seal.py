@@ -124,7 +124,17 @@ def test_an_unfit_draft_is_named_by_its_place_in_the_batch():
         seal_batch(head, [evolve(DRAFT, subject="sbj_1")], NOW)
 
 
-NO_HEADS = [b"", b"{}", b"[]", b"\xff", EMPTY.encode().replace(b'"size":0', b'"size":1')]
+NO_HEADS = [
+    b"",
+    b"{}",
+    b"[]",
+    b"\xff",
+    EMPTY.encode().replace(b'"size":0', b'"size":1'),
+    EMPTY.encode().replace(b'"size":0', b'"size":"0"'),
+    EMPTY.encode()
+    .replace(b'"frontier":[],', b'"frontier":["00"],')
+    .replace(b'"size":0', b'"size":1'),
+]
 
 
 @pytest.mark.parametrize("data", NO_HEADS)

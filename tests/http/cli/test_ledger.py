@@ -2,7 +2,9 @@
 
 import json
 import re
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
@@ -364,3 +366,22 @@ def test_a_served_ledger_leaves_arrives_and_verifies(demo: Any, spawn: Svc, tmp_
     # The file is the server's to read, so its path is told whole.
     assert run("import", "x.ndjson", "--json").json["imported"] == 0
     assert run("import", "cp").code == 1
+
+
+# -- what is stored ----------------------------------------------------------------------------
+
+
+def test_a_store_is_checked_against_its_lines_and_the_command_fails_with_it(
+    svc: Svc, subject: str, here: Path
+) -> None:
+    sound = svc("ledger", "fsck", "--json")
+    assert (sound.code, sound.json["ok"], sound.json["checks"]["store"]) == (0, True, True)
+    assert sound.json["level"] == "strict"
+    path = next(here.rglob("*.db"))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE ledger_lines SET subject = 'nobody'")
+    told = svc("ledger", "fsck")
+    assert told.code == 1
+    assert "INDEX_DIFFERS" in told.out
+    assert subject in told.out
+    assert svc("ledger", "check", "--level", "integrity").code == 1

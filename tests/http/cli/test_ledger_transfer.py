@@ -236,9 +236,9 @@ def test_imports_and_subjects_have_a_bounded_size(
     svc: Svc, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as bounded:
-        bounded.setattr(importing, "SUBJECT_RECORDS_MAX", 2)
+        bounded.setattr(importing, "SUBJECT_LINES_MAX", 2)
         refused(svc("ledger", "import", log.path), f"{log.ids[0]} has more than 2 records")
-        bounded.setattr(importing, "SUBJECT_RECORDS_MAX", 3)
+        bounded.setattr(importing, "SUBJECT_LINES_MAX", 3)
         assert svc("ledger", "import", log.path).code == 0
         log.grow(draft(7, None), now="2026-01-03T00:00:00.000000Z")
         assert svc("ledger", "import", log.path).code == 0

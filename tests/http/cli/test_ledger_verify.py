@@ -93,8 +93,8 @@ def test_no_store_is_looked_for_and_none_is_made(svc: Svc, log: Log) -> None:
 
 OTHER = VerifierKey(ORIGIN, Ed25519Signer.from_seed(b"\x08" * 32).public).vkey
 HELD = [
-    (("--checkpoint", 5), 0, ["anchored", "No key was given"]),
-    (("--checkpoint", 5, "--key", VKEY), 0, ["anchored"]),
+    (("--checkpoint", 5), 0, ["Assurance: self-consistent", "no key was given"]),
+    (("--checkpoint", 5, "--key", VKEY), 0, ["anchored up to 5 records"]),
     (("--checkpoint", 5, "--key", OTHER), 1, ["CHECKPOINT_UNSIGNED", "Look at the checkpoints"]),
     (("--checkpoint", 8, "--key", VKEY, "--policy", "policy"), 0, ["anchored"]),
 ]
@@ -110,7 +110,7 @@ def test_a_checkpoint_anchors_and_its_key_counts(
     ran = svc("ledger", "verify", log.path, "--checkpoint", note, *held[2:])
     assert ran.code == code
     assert all(word in ran.out for word in words)
-    assert ("No key was given" in ran.out) == ("--key" not in held)
+    assert ("no key was given" in ran.out) == ("--key" not in held)
 
 
 def test_the_members_are_those_of_the_operation(svc: Svc, log: Log) -> None:
@@ -123,6 +123,16 @@ def test_the_members_are_those_of_the_operation(svc: Svc, log: Log) -> None:
     assert (told["ledger"], told["origin"], told["vkey"]) == (LEDGER, ORIGIN, VKEY)
     assert told["checkpoint"] == Path(note).read_text()
     assert (told["rootHash"], told["consistency"]) == (log.root(8), None)
+    assert (told["anchoredSize"], told["checks"]["checkpoints"], told["checks"]["store"]) == (
+        8,
+        True,
+        None,
+    )
+    for held in ((), ("--checkpoint", note), ("--receipt", note)):
+        less = svc("ledger", "verify", log.path, *held, "--json").json
+        assert (less["anchoredSize"], less["checkpoint"]) == (None, None)
+        assert less["assurance"] in ("self_consistent", "failed")
+        assert less["checks"]["checkpoints"] is not True
     bare = svc("ledger", "verify", log.path, "--json").json
     assert (bare["origin"], bare["vkey"], bare["checkpoint"]) == (None, None, None)
     broken = log.path.with_name("broken")

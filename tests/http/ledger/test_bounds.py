@@ -1,21 +1,21 @@
 """Pages that grow too large, ledgers too long to verify at once, and kept checkpoints."""
 
+import json
 from base64 import b64decode
 
 import attrs
 import pytest
 
 from svc_core import problem
-from svc_core.ledger import reading, repository, timestamps
-from svc_core.ledger.append.append import append, stored_line
-from svc_core.ledger.append.entries import ClaimAssertion, SubjectAssertion
-from svc_core.ledger.append.validation import drafts
+from svc_core.ledger import reading, repository, verifying
+from svc_core.ledger.append import rules
+from svc_core.ledger.append.append import append
+from svc_core.ledger.append.entries import ClaimAssertion, ClaimErasure, SubjectAssertion
 from svc_core.ledger.log.checkpoint import open_checkpoint
 from svc_core.ledger.log.note import VerifierKey
-from svc_core.ledger.log.seal import seal_batch
-from svc_core.ledger.reading import Trusted
+from svc_core.ledger.verifying import Trusted
+from svc_core.ledger.verifying import verified as walked
 from svc_core.operation import Actor, Context
-from svc_core.ports import LedgerHead
 from svc_core.problem import Problem
 
 
@@ -39,9 +39,14 @@ def filled(town, count):
     return subject
 
 
-def verified(town, **asked):
-    known = {"level": "strict", "size": None, "seen": None, **asked}
-    return within(town, lambda ctx: reading.verified(ctx, **known))
+def verified(town, *, origin=None, **asked):
+    """The verdict, read in units of its own."""
+    service = town.house.service.runtime.service
+    if origin is not None:
+        service = attrs.evolve(service, host=attrs.evolve(service.host, origin=origin))
+    ctx = service.context(None, Actor(town.tenant), town.house.clock())
+    walk = walked(attrs.evolve(ctx, units=service), **{"level": "strict", **asked})
+    return town.house.run(walk)
 
 
 def test_a_page_of_an_export_ends_before_it_grows_too_large_and_never_without_a_line(town):
@@ -58,25 +63,66 @@ def test_a_page_of_an_export_ends_before_it_grows_too_large_and_never_without_a_
     assert page(100, 1) == ()
 
 
-def test_a_ledger_that_is_too_long_is_walked_from_what_was_verified_before(town):
-    filled(town, 7)
-    with pytest.raises(Problem) as refused:
-        verified(town, most=4)
-    assert refused.value.detail == (
-        "size: at most 4 records are verified at once; walk the ledger with size, then fromSize "
-        "and fromRootHash of the answer before, or verify an export"
+def test_a_long_ledger_is_walked_in_units_that_each_read_little(make_town, monkeypatch):
+    town = make_town(rate_limits=False)
+    subject = filled(town, 150)
+    town.append(
+        [
+            {"kind": "designator", "subject": subject, "scheme": "domain", "value": f"a{n}.example"}
+            for n in range(40)
+        ]
     )
-    first = verified(town, most=4, size=4)
-    assert (first.ok, first.from_, first.size) == (True, 0, 4)
-    seen = Trusted(4, b64decode(first.root_hash))
-    rest = verified(town, most=4, seen=seen)
-    assert (rest.ok, rest.from_, rest.size, rest.consistency.ok) == (True, 4, 7, True)
-    assert verified(town, most=7).from_ == 0
-    for tree in (Trusted(4, None), Trusted(2, seen.root)):
-        with pytest.raises(Problem):
-            verified(town, most=4, seen=tree)
-    other = verified(town, most=4, seen=Trusted(4, bytes(32)))
-    assert (other.ok, other.consistency.ok) == (False, False)
+    whole = verified(town)
+    monkeypatch.setattr(verifying, "RUN_LINES_MAX", 7)
+    monkeypatch.setattr(verifying, "_STEP_LINES", 3)
+    monkeypatch.setattr(verifying, "RUN_BYTES_MAX", 2_000)
+    assert verified(town) == whole
+    assert (whole.ok, whole.size, whole.checks.store, whole.from_) == (True, 190, True, 0)
+    seen = Trusted(99, b64decode(verified(town, size=99).root_hash))
+    now = verified(town, seen=seen)
+    assert (now.ok, now.anchored_size, now.consistency.ok) == (True, 99, True)
+    other = verified(town, seen=Trusted(99, bytes(32)))
+    assert (other.ok, other.consistency.ok, other.checkpoint) == (False, False, None)
+
+
+class Busy:
+    """Units of work between which others append and erase."""
+
+    def __init__(self, service, acts):
+        self.service, self.acts = service, acts
+
+    def __getattr__(self, name):
+        return getattr(self.service, name)
+
+    async def read(self, tenant, usecase):
+        if self.acts:
+            act = self.acts.pop(0)
+            await self.service.write(tenant, lambda ctx: append(ctx, act))
+        return await self.service.read(tenant, usecase)
+
+
+@pytest.mark.parametrize("size", [None, 9])
+def test_a_ledger_that_is_written_to_while_it_is_walked_is_found_sound(
+    make_town, monkeypatch, size
+):
+    town = make_town(allow_erasure=("*",), rate_limits=False)
+    subject = town.subject()
+    claims = [town.claim(subject, f"City {number}") for number in range(11)]
+    monkeypatch.setattr(verifying, "RUN_LINES_MAX", 2)
+    acts = [
+        [
+            ClaimErasure(
+                kind="claim", op="erase", subject=subject, target=target, reason="a request"
+            ),
+            claim(subject, at),
+        ]
+        for at, target in enumerate(claims)
+    ]
+    service = Busy(town.house.service.runtime.service, acts)
+    ctx = service.context(None, Actor(town.tenant), town.house.clock())
+    found = town.house.run(walked(attrs.evolve(ctx, units=service), level="strict", size=size))
+    assert (found.ok, found.faults, found.size) == (True, (), size or 14)
+    assert found.erased > 3
 
 
 def test_the_last_checkpoint_of_each_day_is_kept_and_is_the_anchor(town):
@@ -84,21 +130,23 @@ def test_the_last_checkpoint_of_each_day_is_kept_and_is_the_anchor(town):
     town.house.clock.forward(days=1)
     filled(town, 3)
     kept = within(town, lambda ctx: ctx.tx.ledger.checkpoints())
-    assert [text.split(b"\n")[1] for text in kept] == [b"2", b"5"]
-    assert verified(town).assurance == "anchored"
-    # A prefix before the first of them has nothing that holds it.
-    assert verified(town, size=1).assurance == "self_consistent"
-    assert verified(town, size=3).assurance == "anchored"
+    assert [each.text.split(b"\n")[1] for each in kept] == [b"2", b"5"]
+    # They are held against the lines, and are no anchor, since whoever has the store has them.
+    for size, is_held in ((None, True), (1, None), (3, True)):
+        found = verified(town, size=size)
+        assert (found.assurance, found.anchored_size) == ("self_consistent", None)
+        assert (found.checks.checkpoints, found.checks.tree) == (is_held, is_held)
+    roots = [b64decode(verified(town, size=size).root_hash) for size in (2, 5)]
+    now = verified(town, seen=Trusted(2, roots[0]))
+    assert (now.assurance, now.anchored_size, now.size) == ("anchored", 2, 5)
 
 
 def test_a_log_keeps_the_name_that_it_was_made_with(town):
-    async def read(ctx):
-        return await reading.verified(ctx, level="strict", size=None, seen=None)
-
     filled(town, 3)
-    made = within(town, read)
-    moved = within(town, read, origin="https://elsewhere.example:8443")
-    assert (moved.ok, moved.origin, moved.vkey) == (True, made.origin, made.vkey)
+    made = verified(town)
+    moved = verified(town, origin="https://elsewhere.example:8443")
+    assert (moved.ok, moved.checks.checkpoints, moved.checks.tree) == (True, True, True)
+    assert (moved.origin, moved.vkey) == (made.origin, made.vkey)
     assert open_checkpoint(moved.checkpoint, VerifierKey.parse(made.vkey)).size == 3
 
 
@@ -114,9 +162,8 @@ def test_a_kept_checkpoint_that_was_altered_is_a_fault(town, damage, code):
     filled(town, 3)
 
     async def alter(ctx):
-        (text,) = await ctx.tx.ledger.checkpoints()
-        day = town.house.clock().date().isoformat()
-        await ctx.tx.ledger.keep_checkpoint(day, 4, damage(text))
+        (kept,) = await ctx.tx.ledger.checkpoints()
+        await ctx.tx.ledger.keep_checkpoint(kept.day, kept.size, damage(kept.text))
 
     within(town, alter)
     verdict = verified(town)
@@ -132,25 +179,33 @@ def claim(subject, number=0):
     )
 
 
-def test_a_subject_that_is_full_takes_no_more(town):
+def test_a_full_subject_takes_no_more_but_can_be_withdrawn_and_erased(make_town, monkeypatch):
+    monkeypatch.setattr(rules, "SUBJECT_RECORDS_MAX", 4)
+    town = make_town(allow_erasure=("*",))
     subject = town.subject()
+    claims = [town.claim(subject, f"City {number}") for number in range(3)]
+    more = {"kind": "claim", "subject": subject, "predicate": "motto", "value": "x"}
+    full = (409, "RESOURCE_CONFLICT", "/subject: it has 4 records already")
+    assert town.refused(more) == full
 
-    async def fill(ctx):
-        head = await repository.head_of(ctx)
-        entries = [claim(subject, number) for number in range(repository.SUBJECT_RECORDS_MAX - 1)]
-        salts = [number.to_bytes(16, "big") for number in range(len(entries))]
-        made = drafts(entries, author="key_ann", salts=salts)
-        batch = seal_batch(head, made, timestamps.of(ctx.now))
-        lines = list(map(stored_line, batch.records, batch.seals, batch.lines))
-        after = LedgerHead(batch.head.size, batch.head.encode())
-        await ctx.tx.ledger.append(lines, batch.nodes, after, expect=head.size)
+    def act(op, target, kind="claim"):
+        entry = {"kind": kind, "op": op, "subject": subject, "target": target}
+        return {**entry, "reason": "incorrect" if op == "retract" else "a request"}
 
-    within(town, fill)
-    status, code, detail = town.refused(
-        {"kind": "claim", "subject": subject, "predicate": "motto", "value": "x"}
-    )
-    assert (status, code) == (409, "RESOURCE_CONFLICT")
-    assert detail == "/subject: it has 20000 records already"
+    withdrawn = [town.append(act("retract", each))["id"] for each in claims]
+    opened = town.append(act("retract", subject, "subject"))["id"]
+    assert town.data(f"/subjects/{subject}")["claims"] == {}
+    status, code, detail = town.refused(act("retract", opened, "subject"))
+    assert (status, code, detail) == (409, "RESOURCE_CONFLICT", full[2].replace("4", "8"))
+    for each in (*claims, *withdrawn):
+        town.append(act("erase", each))
+    for each in (subject, opened):
+        town.append(act("erase", each, "subject"))
+    rows = [json.loads(line) for line in town.export().splitlines()]
+    assert [row["payload"] is None for row in rows] == [True] * 8 + [False] * 8
+    assert town.refused(act("erase", claims[0]))[1] == "TARGET_NOT_IN_FORCE"
+    assert town.refused(more) == full
+    assert town.data("/verify")["ok"] is True
 
 
 def test_a_record_that_is_there_already_is_refused_by_name(town):
@@ -215,3 +270,12 @@ def test_the_head_of_a_part_stands_whatever_was_done_to_its_last_line(town):
 
     head = within(town, damage)
     assert (head.size, head.recorded_at, len(head.seal)) == (1, None, 64)
+
+
+def test_a_ledger_was_empty_once_and_no_larger_than_it_is(town):
+    filled(town, 2)
+    assert town.get("/checkpoint?size=0").text.split("\n")[1] == "0"
+    for path in ("/checkpoint?size=3", "/records?size=3"):
+        assert town.ask("GET", path).json()["detail"] == "size: the ledger has 2 records"
+    none = town.data("/verify?fromSize=0")["consistency"]
+    assert (none["ok"], none["proof"]) == (None, [])

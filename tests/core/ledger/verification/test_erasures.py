@@ -13,12 +13,15 @@ def _member(line: bytes, name: str) -> str:
     return found[name].decode()
 
 
-def test_the_subjects_of_emptied_lines_are_told(make_log: Any, make_erased: Any) -> None:
+def test_the_subjects_of_lines_that_were_emptied_by_later_ones_are_told(
+    make_log: Any, make_erased: Any
+) -> None:
     log = make_erased(make_log(9), 4)
     damaged = log.lines[4].replace(b'"subject":"sbj_', b'"subject":"xyz_')
     rubbish = [b"", b"?", b',"payload":null,"seal":"' + b"0" * 66]
     for lines, expected in (
-        (log.lines, {_member(log.lines[4], "subject")}),
+        (log.lines[:9], {_member(log.lines[4], "subject")}),
+        (log.lines, set()),
         (log.lines[:4], set()),
         ([damaged, *rubbish], set()),
     ):

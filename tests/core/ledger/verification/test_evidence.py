@@ -6,8 +6,9 @@ import pytest
 
 from svc_core.ledger.log import tree
 from svc_core.ledger.log.checkpoint import Checkpoint, sign
-from svc_core.ledger.log.note import Ed25519Signer
+from svc_core.ledger.log.note import Ed25519Signer, VerifierKey
 from svc_core.ledger.log.policy import Policy
+from svc_core.ledger.verify.anchors import Anchor
 from svc_core.ledger.verify.verify import verify
 
 
@@ -26,12 +27,42 @@ def test_checkpoints_and_receipts_are_anchors(vectors: Any, lines: list[bytes], 
     checkpoint, receipt = vectors["checkpoints"]["8"], vectors["receipt"]["text"]
 
     assert verify(lines, checkpoints=[checkpoint], vkey=vkey).assurance == "anchored"
-    assert verify(lines, checkpoints=[checkpoint.encode()]).assurance == "anchored"
     assert verify(lines, receipts=[receipt], vkey=vkey).assurance == "anchored"
+    older = verify(lines, checkpoints=[vectors["checkpoints"]["5"].encode()], vkey=vkey)
+    assert (older.anchored_size, older.checks.checkpoints) == (5, True)
     for evidence in ({"checkpoints": [checkpoint]}, {"receipts": [receipt.encode()]}):
         first = verify(lines[:7], vkey=vkey, **evidence).first_fault
         assert first is not None
         assert (first.code, first.line) == ("TRUNCATED", 8)
+
+
+def test_what_nobody_is_known_to_have_signed_anchors_nothing(
+    vectors: Any, lines: list[bytes]
+) -> None:
+    root = bytes.fromhex(vectors["roots"][8])
+    foreign = Ed25519Signer.from_seed(b"f" * 32)
+    forged = sign(Checkpoint(vectors["origin"], 8, root), foreign)
+    kept: list[tuple[dict[str, Any], bool | None]] = [
+        ({"checkpoints": [forged]}, None),
+        ({"receipts": [vectors["receipt"]["text"]]}, None),
+        ({"kept": [forged], "vkey": VerifierKey(vectors["origin"], foreign.public)}, True),
+    ]
+    for evidence, is_signed in kept:
+        verdict = verify(lines, **evidence)
+        assert (verdict.ok, verdict.assurance) == (True, "self_consistent")
+        assert (verdict.anchored_size, verdict.checks.checkpoints) == (None, is_signed)
+        assert verdict.checks.tree is True
+        cut = verify(lines[:7], **evidence).first_fault
+        assert cut is not None
+        assert cut.code == "TRUNCATED"
+    own = verify(lines, root=Anchor(8, root))
+    assert (own.assurance, own.anchored_size, own.checks.tree) == ("self_consistent", None, True)
+    assert own.checks.checkpoints is None
+    vouched = verify(lines, anchors=[(8, root)])
+    assert (vouched.assurance, vouched.anchored_size) == ("anchored", 8)
+    assert vouched.checks.checkpoints is None
+    alone = verify(lines).checks
+    assert (alone.tree, alone.checkpoints, alone.store) == (None, None, None)
 
 
 def test_the_lines_are_held_to_the_ledger_that_key_or_checkpoints_name(
@@ -92,7 +123,7 @@ def test_what_does_not_count_is_told_and_anchors_nothing(
         assert faults_of(verdict) == [(code, None)], checkpoint
         assert verdict.assurance == "failed"
         assert verdict.checks.checkpoints is False
-        assert verdict.checks.seals is verdict.checks.tree is True
+        assert (verdict.checks.seals, verdict.checks.tree) == (True, None)
         assert verdict.root == bytes.fromhex(vectors["roots"][8])
 
 

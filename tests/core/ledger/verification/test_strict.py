@@ -68,7 +68,7 @@ def _day(number: int) -> str:
 
 
 def _check(writer: Writer, faults_of: Any, *faults: tuple[str, int]) -> None:
-    assert faults_of(verify(writer.lines)) == list(faults)
+    assert faults_of(verify(writer.lines, unerased=True)) == list(faults)
     assert verify(writer.lines, level="integrity").ok
 
 
@@ -266,7 +266,7 @@ def test_references_are_judged_before_they_outnumber_what_they_refer_to(
     told.record(61, _head(61, 5, subject=2), is_empty=False)
     told.record(62, _head(7), is_empty=False)
 
-    assert [(found.line, found.code) for found in told.faults()] == [
+    assert [(found.line, found.code) for found in told.findings().first] == [
         (2, "PAYLOAD_MISSING"),
         (30, "BAD_TARGET"),
         (61, "BAD_TARGET"),
@@ -283,19 +283,34 @@ def test_what_was_erased_can_still_be_referred_to() -> None:
     told.record(4, _head(4, 1, "erase"), is_empty=False)
     told.record(5, _head(5, 1, subject=2), is_empty=False)
 
-    assert [(found.line, found.code) for found in told.faults()] == [(5, "BAD_TARGET")]
+    assert [(found.line, found.code) for found in told.findings().first] == [(5, "BAD_TARGET")]
     assert told.erased == 1
+
+
+def test_content_that_a_record_erases_is_told_once(writer: Writer, faults_of: Any) -> None:
+    claim = writer.add()
+    writer.add(op="erase", target=claim)
+    writer.add(b'{"salt":"again"}', op="erase", target=claim)
+
+    verdict = verify(writer.lines)
+
+    assert faults_of(verdict) == [("PAYLOAD_NOT_ERASED", 2)]
+    assert verdict.faults[0].detail == "Line 3 erases this record, and its payload is here."
+    assert verdict.checks.references is False
+    assert verify(writer.lines, unerased=True).ok
+    # At the other level it is not looked for, and not said to be so.
+    assert verify(writer.lines, level="integrity").checks.references is None
 
 
 def test_everything_that_was_erased_is_counted() -> None:
     erased = [f"clm_{number << 80 | number:024x}" for number in range(3, 6)]
-    told = References(is_partial=False, erased_later=erased)
+    told = References(is_partial=False)
     for number in range(1, 6):
         told.record(number, _head(number), is_empty=True)
     for number in (1, 2):
         told.record(5 + number, _head(9 + number, number, "erase"), is_empty=False)
 
-    assert told.faults() == []
+    assert told.findings(erased).first == []
     assert told.erased == 5
 
 
@@ -304,7 +319,8 @@ def test_of_many_irregular_identifiers_the_first_are_told() -> None:
     for line in range(1, 2_000):
         told.record(line, _head(line % 1_000, 5_000), is_empty=False)
 
-    found = told.faults()
+    found = told.findings().first
 
     assert len(found) == 100
     assert [one.line for one in found] == list(range(1, 101))
+    assert told.findings().count > 1_999

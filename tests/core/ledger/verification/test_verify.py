@@ -673,8 +673,30 @@ def test_the_checks_say_what_was_done(make_log: Any, vectors: Any) -> None:
 
     assert strict.references is strict.canonical is strict.seals is True
     assert integrity.references is integrity.canonical is None
-    assert integrity.seals is integrity.payloads is integrity.tree is True
+    assert integrity.seals is integrity.payloads is True
+    assert integrity.tree is integrity.checkpoints is integrity.store is None
     assert set(CODES.values()) == {name for name in strict.__slots__ if name != "__weakref__"}
+
+
+def test_what_could_not_be_read_is_said_to_hold_for_nothing(make_log: Any) -> None:
+    lines = list(make_log(9).lines)
+    lines[4] = b"rubbish"
+
+    checks = verify(lines).checks
+
+    assert checks.format is False
+    assert {checks.seals, checks.payloads, checks.chain, checks.record_time} == {None}
+    assert {checks.references, checks.canonical} == {None}
+
+
+def test_a_check_that_fails_beyond_what_is_listed_is_not_said_to_hold(make_log: Any) -> None:
+    lines = list(make_log(300).lines)
+    altered = [line.replace(b'"salt":"', b'"salt":"x') for line in lines[:250]]
+    verdict = verify([*altered, *lines[250:280], lines[280], *lines[280:]])
+
+    assert {fault.code for fault in verdict.faults} == {"PAYLOAD_ALTERED"}
+    assert (verdict.checks.payloads, verdict.checks.sequence) == (False, False)
+    assert (len(verdict.faults), verdict.fault_count) == (100, 251)
 
 
 def test_lines_may_be_opened_by_a_function(make_log: Any) -> None:

@@ -1,0 +1,222 @@
+"""What a store keeps beside the lines of a ledger, made anew from the lines and compared.
+
+Rule 1: the lines are what was sealed; nodes, indexes and the stored head follow from them. Where
+        they differ, nothing is said of which was changed: the verdict over the lines tells that.
+Rule 2: it takes lines in by runs, which may be read one after another while the ledger grows, and
+        needs no more memory however many there are.
+Rule 3: lines may be damaged. One that is not what was sealed in its place says nothing of what is
+        kept beside it, and after one whose head is not, the tree cannot be told.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+from attrs import evolve
+
+from svc_core.ledger.append.append import stored_line
+from svc_core.ledger.log import tree
+from svc_core.ledger.log.checkpoint import Checkpoint
+from svc_core.ledger.log.note import parse
+from svc_core.ledger.log.seal import TreeHead, genesis
+from svc_core.ledger.records import decode
+from svc_core.ledger.verify.lines import Line, read
+from svc_core.ledger.verify.verdict import Fault, Findings
+from svc_core.ports import (
+    LedgerCheckpoint,
+    LedgerEnd,
+    LedgerHead,
+    LedgerKey,
+    LedgerNode,
+    SealedLine,
+    key_digest,
+)
+
+_FOUND_BY: Final = ("id", "subject", "opens", "recorded_at", "keys", "seal")
+_NODE: Final = "The kept node is not the hash of these lines."
+
+
+class Kept(NamedTuple):
+    """What is kept of a ledger as a whole: its head, its end, and the nodes beyond the head."""
+
+    head: LedgerHead | None
+    end: LedgerEnd
+    checkpoints: tuple[LedgerCheckpoint, ...]
+    beyond: tuple[LedgerNode, ...]
+
+
+class Run(NamedTuple):
+    """The stored lines numbered from `start` to before `stop`, and what is kept of them.
+
+    `by_id` are the numbers under which their identifiers are found, `nodes` the nodes that they
+    complete.
+    """
+
+    start: int
+    stop: int
+    rows: tuple[SealedLine, ...]
+    by_id: Mapping[str, int]
+    nodes: tuple[LedgerNode, ...]
+
+
+def completed(start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """The level and number of each kept node that these leaves complete."""
+    for level in tree.KEPT_LEVELS:
+        for number in range(start >> level, stop >> level):
+            yield level, number
+
+
+class Fsck:
+    """Feed it the runs of a ledger in order, then the index, then compare the head.
+
+    `roots` has the root at each of the `sizes` that were asked for, as the lines have it.
+    """
+
+    def __init__(self, sizes: Collection[int] = ()) -> None:
+        self.found = Findings()
+        self.roots: dict[int, bytes] = {}
+        self._sizes = frozenset(sizes)
+        self._days: dict[int, str] = {}
+        self._ledger = ""
+        self._size = 0
+        self._seal = ""
+        self._recorded_at: str | None = None
+        self._frontier: tree.Frontier | None = ()
+        self._leaves: list[bytes] = []
+
+    # -- lines -----------------------------------------------------------------------------------
+
+    def feed(self, run: Run) -> None:
+        """Take in a run: compare what its lines are found by, and the nodes over them."""
+        nodes = {(node.level, node.number): node.hash for node in run.nodes}
+        rows = {row.seq: row for row in run.rows}
+        for seq in range(run.start, run.stop):
+            row = rows.get(seq)
+            line = None if row is None else read(seq + 1, row.line)
+            if row is None or line is None or not self._follows(line, seq):
+                self._grow(nodes)
+                self._frontier = None
+            elif self._size in self._sizes:
+                self._grow(nodes)
+            if row is not None and line is not None and line.is_sealed and line.has_payload:
+                self._compare(row, line, run.by_id)
+        self._grow(nodes)
+
+    def _follows(self, line: Line, seq: int) -> bool:
+        """Take the line as the next leaf, if it can be."""
+        if self._frontier is None or not line.is_sealed or line.head is None or line.seq != seq:
+            return False
+        self._ledger = self._ledger or line.head.ledger.decode()
+        if line.prev != (self._seal or genesis(self._ledger)):
+            return False
+        self._leaves.append(bytes.fromhex(line.seal))
+        self._size, self._seal = seq + 1, line.seal
+        self._recorded_at = line.head.recorded_at.decode()
+        return True
+
+    def _grow(self, nodes: Mapping[tuple[int, int], bytes]) -> None:
+        """Grow the tree by the leaves that wait, and compare the nodes that they complete."""
+        if self._frontier is None:
+            return
+        grown = tree.grow(self._frontier, self._size - len(self._leaves), self._leaves)
+        for node in grown.nodes:
+            if nodes.get((node.level, node.number)) != node.hash:
+                self._node(node.level, node.number)
+        self._frontier, self._leaves = grown.frontier, []
+        if self._size in self._sizes:
+            self.roots[self._size] = tree.root(grown.frontier)
+            self._days[self._size] = str(self._recorded_at)[:10]
+
+    def _compare(self, row: SealedLine, line: Line, by_id: Mapping[str, int]) -> None:
+        try:
+            record = decode(row.line)
+        except ValueError:
+            return
+        said = stored_line(record, bytes.fromhex(line.seal), row.line)
+        names = [name for name in _FOUND_BY if getattr(row, name) != getattr(said, name)]
+        if not names and by_id.get(said.id) != row.seq:
+            names = ["id"]
+        if names:
+            detail = f"It is not found by what it says: {', '.join(names)}."
+            self._index(row.seq, detail, _told(said, names[0]), _told(row, names[0]))
+
+    # -- what finds them -------------------------------------------------------------------------
+
+    def feed_index(self, entries: Iterable[LedgerKey], rows: Iterable[SealedLine]) -> None:
+        """Take in entries of the index, and what is stored of the lines that they name."""
+        stated = {(key_digest(key), row.seq) for row in rows for key in row.keys}
+        for entry in entries:
+            if entry not in stated:
+                self._index(entry.seq, "It is found by a designator that it does not state.")
+
+    # -- the ledger as a whole -------------------------------------------------------------------
+
+    def compare(self, kept: Kept, size: int) -> None:
+        """Compare what is kept of the ledger as a whole; `size` lines of it were to be fed."""
+        head, end = kept.head, kept.end
+        stored = 0 if head is None else head.size
+        for node in kept.beyond:
+            self._node(node.level, node.number)
+        if stored != end.size:
+            self._head("The stored head is of another number of lines.", end.size, stored)
+        is_all = size >= max(stored, end.size)
+        if is_all and self._frontier is not None and self._size == end.size:
+            self._compare_head(head, end, self._frontier)
+            filed = {checkpoint.size for checkpoint in kept.checkpoints}
+            if self._size and self._size not in filed:
+                self._checkpoint("No checkpoint of the newest record is kept.")
+        for checkpoint in kept.checkpoints:
+            self._compare_checkpoint(checkpoint)
+
+    def _compare_head(
+        self, head: LedgerHead | None, end: LedgerEnd, frontier: tree.Frontier
+    ) -> None:
+        made = TreeHead(self._ledger, self._size, self._seal, self._recorded_at, frontier)
+        if self._size and (head is None or _made(head) != made):
+            self._head("The stored head is not that of the lines.")
+        if end.recorded_at != (self._recorded_at or ""):
+            detail = "The next record is held against another time than that of the last."
+            self._head(detail, self._recorded_at, end.recorded_at)
+
+    def _compare_checkpoint(self, kept: LedgerCheckpoint) -> None:
+        try:
+            size = Checkpoint.parse(parse(kept.text.decode()).text).size
+        except ValueError:
+            return  # the verdict over the checkpoints tells it
+        if size != kept.size:
+            self._checkpoint(f"The checkpoint of {size} records is filed as one of {kept.size}.")
+        elif size in self._days and self._days[size] != kept.day:
+            self._checkpoint(f"The checkpoint of {size} records is filed under {kept.day}.")
+
+    # -- faults ----------------------------------------------------------------------------------
+
+    def _index(
+        self, seq: int, detail: str, expected: str | None = None, actual: str | None = None
+    ) -> None:
+        self.found.take(Fault(seq + 1, seq, "INDEX_DIFFERS", detail, expected, actual))
+
+    def _checkpoint(self, detail: str) -> None:
+        self.found.take(Fault(None, None, "INDEX_DIFFERS", detail))
+
+    def _node(self, level: int, number: int) -> None:
+        place = f"level {level}, number {number}"
+        self.found.take(Fault(None, None, "NODE_DIFFERS", f"{_NODE} It is that of {place}."))
+
+    def _head(self, detail: str, expected: object = None, actual: object = None) -> None:
+        wanted, there = (None if each is None else str(each) for each in (expected, actual))
+        self.found.take(Fault(None, None, "TREE_HEAD_DIFFERS", detail, wanted, there))
+
+
+def _made(stored: LedgerHead) -> TreeHead | None:
+    """What a stored head says of the lines; None where it says nothing."""
+    try:
+        # Its host is no matter of the lines.
+        return evolve(TreeHead.decode(stored.state), host=None)
+    except ValueError:
+        return None
+
+
+def _told(line: SealedLine, name: str) -> str:
+    value = getattr(line, name)
+    if isinstance(value, bytes):
+        return value.hex()
+    return ", ".join(value) if isinstance(value, tuple) else str(value)

@@ -1,0 +1,322 @@
+"""Whatever is done to what is stored of a ledger, its verification answers, and says so.
+
+The columns are read from the databases, so that one which is added is damaged here as well.
+"""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import quote
+
+import asyncpg
+import pytest
+
+from svc_core.ledger.append.append import append
+from svc_core.ledger.append.entries import (
+    ClaimAssertion,
+    DesignatorAssertion,
+    SubjectAssertion,
+)
+from svc_core.ports import LedgerHead, SealedLine
+
+SIZE = 260
+"""More than the lines under one kept node."""
+CHOSEN = 100
+"""A designator's line, of which something is kept in every table."""
+FAR = 1_000_000
+
+
+class Ground:
+    """A ledger, and ways to change what is stored of it behind the store's back."""
+
+    def __init__(self, town, size):
+        self.town, self.size = town, size
+        town.get("/checkpoint")
+        service = town.house.service.runtime.service
+
+        async def fill(ctx):
+            opening = SubjectAssertion(kind="subject", type="organization", label="Pier 7 AG")
+            subject = (await append(ctx, [opening])).records[0].id
+            of_it = {"subject": subject}
+            said = [
+                ClaimAssertion(kind="claim", predicate="motto", value=n, **of_it)
+                for n in range(size - 1)
+            ]
+            named = {"scheme": "domain", "value": "a.example", **of_it}
+            said[min(CHOSEN, size // 2) - 1] = DesignatorAssertion(kind="designator", **named)
+            for at in range(0, size - 1, 100):
+                await append(ctx, said[at : at + 100])
+
+        town.house.run(service.write(town.tenant, fill))
+        seen = size // 2
+        root = quote(self.verdict(f"?size={seen}")["rootHash"], safe="")
+        last = quote(self.verdict()["rootHash"], safe="")
+        self.parameters = (
+            "",
+            "?level=integrity",
+            f"?size={size}",
+            f"?fromSize={seen}",
+            f"?fromSize={seen}&fromRootHash={root}",
+            f"?fromSize={size}&fromRootHash={last}&level=integrity",
+            f"?fromSize={size + 3}&fromRootHash={last}",
+        )
+
+    def verdict(self, query=""):
+        return self.town.data(f"/verify{query}")
+
+    @property
+    def tables(self):
+        """The names of the columns of each table."""
+        found = {}
+        for table, name in self.columns():
+            found.setdefault(table, []).append(name)
+        return found
+
+    def codes(self, query=""):
+        """The codes of the faults, of which there are some, in an answer that claims nothing."""
+        found = self.verdict(query)
+        assert (found["ok"], found["assurance"], found["checkpoint"]) == (False, "failed", None)
+        assert found["anchoredSize"] is None
+        assert found["firstFault"] == found["faults"][0]
+        assert False in found["checks"].values()
+        return {fault["code"] for fault in found["faults"]}
+
+
+PARTS = {
+    "head": LedgerHead._fields,
+    "lines": SealedLine._fields,
+    "places": ("id", "place"),
+    "nodes": ("level", "number", "hash"),
+    "checkpoints": ("day", "size", "text"),
+}
+
+
+class Memory(Ground):
+    """One in memory; its parts stand for tables."""
+
+    @property
+    def log(self):
+        return self.town.house.storage._world.logs[self.town.tenant]
+
+    def columns(self):
+        return [(table, name) for table, names in PARTS.items() for name in names]
+
+    def rows(self, table):
+        log = self.log
+        match table:
+            case "head":
+                return [tuple(log.head)]
+            case "lines":
+                return [tuple(line) for line in log.lines]
+            case "places":
+                return list(log.places.items())
+            case "nodes":
+                return [(*key, hash_) for key, hash_ in log.nodes.items()]
+        return [(day, *kept) for day, kept in log.checkpoints.items()]
+
+    def put(self, table, rows):
+        log = self.log
+        match table:
+            case "head":
+                log.head = LedgerHead(*rows[0]) if rows else None
+            case "lines":
+                log.lines[:] = [SealedLine(*row) for row in rows]
+            case "places":
+                log.places.clear()
+                log.places.update(rows)
+            case "nodes":
+                log.nodes.clear()
+                log.nodes.update({(level, number): hash_ for level, number, hash_ in rows})
+            case "checkpoints":
+                log.checkpoints.clear()
+                log.checkpoints.update({day: (size, text) for day, size, text in rows})
+
+
+class Sqlite(Ground):
+    """One on SQLite."""
+
+    def _do(self, work):
+        path = Path(self.town.house.storage._place._folder.name, "svc.db")
+        with closing(sqlite3.connect(path)) as connection, connection:
+            return work(connection)
+
+    def columns(self):
+        text = (
+            "SELECT t.name, c.name FROM sqlite_master AS t, pragma_table_info(t.name) AS c"
+            " WHERE t.type = 'table' AND t.name LIKE 'ledger%' ORDER BY t.name, c.cid"
+        )
+        return self._do(lambda connection: connection.execute(text).fetchall())
+
+    def rows(self, table):
+        return self._do(lambda connection: connection.execute(f"SELECT * FROM {table}").fetchall())
+
+    def put(self, table, rows):
+        def write(connection):
+            connection.execute(f"DELETE FROM {table}")
+            for row in rows:
+                marks = ", ".join("?" * len(row))
+                connection.execute(f"INSERT INTO {table} VALUES ({marks})", row)
+
+        self._do(write)
+
+
+class Postgres(Ground):
+    """One on PostgreSQL."""
+
+    def _do(self, work):
+        async def run():
+            connection = await asyncpg.connect(self.town.house.storage._place._dsn)
+            try:
+                return await work(connection)
+            finally:
+                await connection.close()
+
+        return self.town.house.run(run())
+
+    def columns(self):
+        text = (
+            "SELECT table_name, column_name FROM information_schema.columns"
+            " WHERE table_name LIKE 'ledger%' ORDER BY table_name, ordinal_position"
+        )
+        return [tuple(row) for row in self._do(lambda connection: connection.fetch(text))]
+
+    def rows(self, table):
+        found = self._do(lambda connection: connection.fetch(f"SELECT * FROM {table}"))
+        return [tuple(row) for row in found]
+
+    def put(self, table, rows):
+        async def write(connection):
+            async with connection.transaction():
+                await connection.execute(f"DELETE FROM {table}")
+                await connection.copy_records_to_table(table, records=rows)
+
+        self._do(write)
+
+
+@pytest.fixture
+def make_ground(request, make_town):
+    """Makes a ledger of a size on each store."""
+    kind = request.node.callspec.params["make_town"]
+    made = {"memory": Memory, "sqlite": Sqlite, "postgres": Postgres}[kind]
+    return lambda size: made(make_town(rate_limits=False), size)
+
+
+def other(column, value):
+    """Another value of the same type."""
+    if column == "opens":
+        return 1 - value if type(value) is int else not value
+    if isinstance(value, tuple):
+        return ("domain:b.example",)
+    if isinstance(value, int):
+        return value + FAR
+    if isinstance(value, str):
+        return value[:-1] + ("x" if value[-1] != "x" else "y")
+    return value[:-1] + bytes([value[-1] ^ 1])
+
+
+def of_the_chosen(names, rows):
+    """The place of the row of the chosen line, or of the last where a row is of no line."""
+    for number, row in enumerate(rows):
+        told = dict(zip(names, row, strict=True))
+        is_its = told.get("seq") == CHOSEN or told.get("place", 0) & (FAR - 1) == CHOSEN
+        if is_its or (told.get("keys") and "seq" not in told):
+            return number
+    return len(rows) - 1
+
+
+def unseen(ground, query=""):
+    """What is wrong with the answer about what was damaged; None where nothing is."""
+    try:
+        ground.codes(query)
+    except AssertionError as wrong:
+        return str(wrong)[:300]
+    return None
+
+
+def test_every_column_that_is_changed_is_told(make_ground):
+    ground = make_ground(260)  # more than the lines under one kept node
+    assert ground.verdict()["ok"] is True
+    missed = []
+    for table, names in ground.tables.items():
+        rows = ground.rows(table)
+        at = of_the_chosen(names, rows)
+        for place, name in [*enumerate(names), (None, "row")]:
+            row = list(rows[at])
+            if place is not None:
+                row[place] = other(name, row[place])
+            ground.put(
+                table, [*rows[:at], *([tuple(row)] if place is not None else []), *rows[at + 1 :]]
+            )
+            missed += [(table, name, wrong) for wrong in [unseen(ground)] if wrong]
+        ground.put(table, rows)
+    assert missed == []
+    assert ground.verdict()["ok"] is True
+
+
+def edited(rows, at, place):
+    """The rows with the line of one of them gone, changed, and swapped with the next."""
+    row = rows[at]
+    yield "gone", [*rows[:at], *rows[at + 1 :]]
+    changed = row[place].replace(b'"salt":"', b'"salt":"x')
+    yield "changed", [*rows[:at], (*row[:place], changed, *row[place + 1 :]), *rows[at + 1 :]]
+    if at + 1 < len(rows):
+        after = rows[at + 1]
+        pair = (
+            (*row[:place], after[place], *row[place + 1 :]),
+            (*after[:place], row[place], *after[place + 1 :]),
+        )
+        yield "swapped", [*rows[:at], *pair, *rows[at + 2 :]]
+
+
+def test_whatever_was_done_to_a_line_or_beside_it_the_answer_is_one(make_ground):
+    ground = make_ground(6)
+    missed = []
+    damages = [
+        (table, f"{what} {at}", made, rows)
+        for table, names in ground.tables.items()
+        if "line" in names
+        for rows in [ground.rows(table)]
+        for at, row in enumerate(rows)
+        if row[names.index("line")].startswith(b"{")
+        for what, made in edited(rows, at, names.index("line"))
+    ]
+    assert len(damages) == 17
+    for table in ground.tables:
+        rows = ground.rows(table)
+        damages += [(table, "emptied", [], rows)] if rows else []
+    for table, what, made, rows in damages:
+        ground.put(table, made)
+        for query in ground.parameters:
+            missed += [(table, what, query, wrong) for wrong in [unseen(ground, query)] if wrong]
+        ground.put(table, rows)
+    assert missed == []
+    # What the store does not have, and nothing says that it had, is asked for by mistake.
+    for query in ("?size=7", "?fromSize=7", "?size=2&fromSize=3"):
+        assert ground.town.ask("GET", f"/verify{query}").status_code == 400
+
+
+def test_no_root_is_signed_and_no_receipt_given_that_the_lines_do_not_have(make_ground):
+    ground = make_ground(260)
+    table = next(each for each in ground.tables if "nodes" in each)
+    last = ground.town.get("/records?after=258").text
+    record = last[last.index('"id":"') + 6 :][:28]
+    asked = ("/checkpoint?size=258", f"/records/{record}/proof", "/records?size=258")
+    (row,) = ground.rows(table)
+    for made in ([], [(*row[:-1], bytes(32))]):
+        ground.put(table, made)
+        for path in asked:
+            answer = ground.town.ask("GET", path)
+            assert (answer.status_code, answer.json()["code"]) == (503, "SERVICE_UNAVAILABLE")
+            assert "svc ledger fsck" in answer.json()["resolution"]
+        assert ground.verdict("?fromSize=258")["consistency"]["ok"] is False
+        # What does not rest on it is told as before.
+        ground.town.get("/checkpoint?size=100")
+    ground.put(table, [row])
+    for path in asked:
+        ground.town.get(path)
+    heads = next(each for each in ground.tables if each in ("head", "ledgers"))
+    (row,) = ground.rows(heads)
+    state = ground.tables[heads].index("state")
+    ground.put(heads, [(*row[:state], b"rubbish", *row[state + 1 :])])
+    assert ground.town.ask("GET", "/checkpoint").status_code == 503
+    assert ground.codes() == {"TREE_HEAD_DIFFERS"}
