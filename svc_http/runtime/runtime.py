@@ -48,6 +48,18 @@ more and finishes or gives back what it has; cancelled again, because that took 
 Closing = Callable[[], Awaitable[None]]
 
 
+def _host(settings: Settings, *, speaks: bool) -> Host:
+    """What the core is told of who runs it."""
+    return Host(
+        settings.origin,
+        settings.env == "development",
+        allow_erasure=frozenset(settings.allow_erasure),
+        speaks=speaks,
+        media_base_url=settings.media_base_url,
+        lends={Typesetter: markup.Typesetter(settings.origin)},
+    )
+
+
 class Runtime:
     """The parts of one service and their life."""
 
@@ -78,14 +90,7 @@ class Runtime:
         self.plans = plan_table or plans.PRESETS[settings.plans]
         self.keyring = keyring(settings.secret, settings.secret_previous)
         self.media = media
-        self.host = Host(
-            settings.origin,
-            settings.env == "development",
-            allow_erasure=frozenset(settings.allow_erasure),
-            speaks=speech is not None,
-            media_base_url=settings.media_base_url,
-            lends={Typesetter: markup.Typesetter(settings.origin)},
-        )
+        self.host = _host(settings, speaks=speech is not None)
         self.shared = in_memory(monotonic) if shared is None else shared
         counters = self.shared.counters
         own = counters if isinstance(counters, MemoryCounters) else None

@@ -158,7 +158,7 @@ class Threaded:
     def __init__(self, opening: Opening) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(
-            target=self._loop.run_forever, name="svc store", daemon=True
+            target=self._loop.run_forever, name="svc-store", daemon=True
         )
         self._thread.start()
         try:
