@@ -40,7 +40,7 @@ CODE_LINES: dict[str, int] = {
     "svc_http.media": 370,  # a store is moved between backends and compared: svc db copy
     "svc_http.providers": 337,  # faults that strangers found are mended
     "svc_http.requests": 1695,  # faults that strangers found are mended
-    "svc_http.runtime": 844,  # faults that strangers found are mended
+    "svc_http.runtime": 846,  # faults that strangers found are mended
     "svc_http.server": 1089,  # faults that strangers found are mended
     "svc_http.storage": 4215,  # faults that strangers found are mended
     "svc_http.workers": 575,  # faults that strangers found are mended
