@@ -9,7 +9,7 @@ Rule 4: SIGHUP drains too, for a restart: who connects waits in the queue of the
 Rule 5: where other processes serve the same socket, it drains in another way: no connection is
         taken any more, what comes over those that are open is answered and ends them, and one
         that is quiet is closed when it always is, after its keep-alive time.
-Rule 5: whoever connects is let in. Where that is one connection too many, the oldest is closed of
+Rule 6: whoever connects is let in. Where that is one connection too many, the oldest is closed of
         the address that has the most. Half of the places are for those over which a key was let
         in, so that no stranger costs a client its connection; there an idle one goes first.
 """
