@@ -25,7 +25,7 @@ from svc_http.demo.seed import Seeded, seed
 from svc_http.hosting import assembled
 from svc_http.providers import espeak
 from svc_http.runtime.journal import Level
-from svc_http.runtime.opening import checked, service_of
+from svc_http.runtime.opening import checked
 from svc_http.server import hypercorn, tls
 from svc_http.server.restarting import Read, Restarts
 from svc_http.settings import EXAMPLE_DSN, PREFIX, Settings, SettingsError
@@ -184,7 +184,7 @@ async def _serve(
 ) -> None:
     feeds, number = manner.feeds, manner.number
     async with assembled(given, number=number) as made:
-        service = service_of(made.service.runtime)
+        service = made.service.runtime.service
         seeded = None if feeds is None else await seed(service, made.reader, feeds)
         async with controlled(made.service, number) as admin:
             is_empty = not await service.read(SYSTEM, accounts.list_workspaces)
