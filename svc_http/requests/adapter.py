@@ -140,7 +140,8 @@ class Endpoint:
             drain=runtime.drain,
             origin=runtime.origin,
         )
-        with runtime.streams.one(actor.key_id or "", runtime.gate.block(exchange)):
+        block = runtime.gate.block(exchange)
+        with runtime.streams.one(key=actor.key_id or "", address=block, workspace=actor.tenant):
             await respond.begin(exchange, answer)
             await flow.run()
 
