@@ -98,6 +98,28 @@ async def _until_drained(restarts: Restarts) -> None:
     os.kill(os.getpid(), signal.SIGHUP)  # nobody listens now, and nothing ends
 
 
+def test_what_is_asked_for_while_a_restart_is_under_way_comes_after_it() -> None:
+    first, second, third = (Settings(db=":memory:", in_flight_max=n) for n in (1, 2, 3))
+    wanted, served = iter((second, third)), []
+
+    def serve(given: Settings, restarts: Restarts) -> None:
+        served.append(given)
+        if given is first:
+            asyncio.run(_until_drained(restarts))
+        elif given is second:
+            asyncio.run(_drained(restarts))
+
+    Restarts(first, lambda: next(wanted)).run(serve)
+
+    assert served == [first, second, third]
+
+
+async def _drained(restarts: Restarts) -> None:
+    runtime: Any = Runtime()
+    with restarts.heeds(runtime):
+        await runtime.drain.wait()
+
+
 @pytest.mark.parametrize("name", ["host", "port", "processes"])
 def test_what_a_running_server_cannot_change_stays(
     name: str, capsys: pytest.CaptureFixture[str]
