@@ -231,7 +231,8 @@ async def _sweep(runtime: Runtime) -> None:
 
 
 async def _forget(runtime: Runtime) -> None:
-    await forget_loop(runtime.service, runtime.commits)
+    failed = partial(runtime.journal.failure, "reports")
+    await forget_loop(runtime.service, runtime.commits, failed)
 
 
 async def _renew(runtime: Runtime) -> None:
