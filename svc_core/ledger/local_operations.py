@@ -29,7 +29,7 @@ from svc_core.ledger.log.seal import TreeHead, payload_hash, record_id
 from svc_core.ledger.model import LedgerRecord, SealedRow, Verification, sealed
 from svc_core.ledger.records import KIND_PREFIX, Kind, payload_bytes
 from svc_core.ledger.repository import checkpoint_of, head_of, prefix, records_of, vkey_of
-from svc_core.ledger.verify.verdict import Verdict
+from svc_core.ledger.verify.outcome import Outcome
 from svc_core.ledger.verify.verify import chunks, verify_export
 from svc_core.operation import JSON, MANAGERS, OPERATOR, TEXT, UTF8_TEXT, Context, Operation, local
 from svc_core.problem import Problem
@@ -318,9 +318,9 @@ async def import_ledger(ctx: Context, request: ImportLedger) -> One[ImportedLedg
         verified = files.blocks(request.path, "MiB verified", work.tell)
         first = await work.aside(lambda: next(chunks(verified()), []))
         after = await work.read(tenant, partial(beginning, lines=first))
-        verdict = await work.aside(lambda: _verified(verified, after))
+        outcome = await work.aside(lambda: _verified(verified, after))
         stored = files.blocks(request.path, "MiB stored", work.tell)
-        done = await import_lines(work, tenant, lambda: chunks(stored()), verdict, after)
+        done = await import_lines(work, tenant, lambda: chunks(stored()), outcome, after)
     except UnreadableExport as unreadable:
         raise Problem(problem.VALIDATION_FAILED, f"/path: {unreadable}") from unreadable
     told = ImportedLedger(
@@ -335,14 +335,14 @@ async def import_ledger(ctx: Context, request: ImportLedger) -> One[ImportedLedg
     return One(wire.dumps(told))
 
 
-def _verified(blocks: Callable[[], Iterator[bytes]], after: TreeHead | None) -> Verdict:
-    """The verdict, which is that the file is sound.
+def _verified(blocks: Callable[[], Iterator[bytes]], after: TreeHead | None) -> Outcome:
+    """The outcome, which is that the file is sound.
 
     Raises:
         Problem: RESOURCE_CONFLICT, and the line where it is not.
     """
-    verdict = verify_export(blocks, unerased=True, start=after)  # what is erased is not stored
-    first = verdict.first_fault
+    outcome = verify_export(blocks, unerased=True, start=after)  # what is erased is not stored
+    first = outcome.first_fault
     if first is not None:
         place = "" if first.line is None else f"line {first.line}, "
         raise Problem(
@@ -350,7 +350,7 @@ def _verified(blocks: Callable[[], Iterator[bytes]], after: TreeHead | None) -> 
             f"Nothing was imported: the file is not sound: {place}{first.code}: {first.detail} "
             "See: svc ledger verify FILE",
         )
-    return verdict
+    return outcome
 
 
 async def _holders(ctx: Context, ledger: str) -> tuple[str, ...]:

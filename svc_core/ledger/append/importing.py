@@ -30,8 +30,8 @@ from svc_core.ledger.records import decode, split
 from svc_core.ledger.repository import SUBJECT_LINES_MAX, head_of, prefix
 from svc_core.ledger.verify.anchors import gather
 from svc_core.ledger.verify.lines import NO_PAYLOAD, read
+from svc_core.ledger.verify.outcome import Outcome
 from svc_core.ledger.verify.sweep import Sweep
-from svc_core.ledger.verify.verdict import Verdict
 from svc_core.operation import Context, Units
 from svc_core.ports import DuplicateRecordError, LedgerHead, LedgerNode, SealedLine
 from svc_core.problem import Problem
@@ -52,22 +52,22 @@ class Imported:
     subjects: int
 
 
-async def fit(ctx: Context, verdict: Verdict) -> TreeHead:
+async def fit(ctx: Context, outcome: Outcome) -> TreeHead:
     """The head of the ledger here, once it is clear that these lines may be imported into it.
 
-    `verdict` is that of a strict verification of the lines.
+    `outcome` is that of a strict verification of the lines.
 
     Raises:
         Problem: RESOURCE_CONFLICT with the reason why not.
     """
-    head, new = await head_of(ctx), verdict.head
-    if not verdict.ok or verdict.level != "strict":
+    head, new = await head_of(ctx), outcome.head
+    if not outcome.ok or outcome.level != "strict":
         raise AssertionError("only what was verified strictly is imported")
     if new is None:
         raise _refused("the file has no records")
-    if new.size - verdict.start > IMPORT_RECORDS_MAX:
+    if new.size - outcome.start > IMPORT_RECORDS_MAX:
         raise _refused(
-            f"it has {new.size - verdict.start} records, and one import takes {IMPORT_RECORDS_MAX}",
+            f"it has {new.size - outcome.start} records, and one import takes {IMPORT_RECORDS_MAX}",
             step="Export it in parts: svc ledger export --from-size N --size M",
         )
     if head.size and head.ledger != new.ledger:
@@ -103,11 +103,11 @@ async def beginning(ctx: Context, lines: Sequence[bytes]) -> TreeHead | None:
 
 
 async def import_lines(
-    work: Units, tenant: str, runs: Runs, verdict: Verdict, after: TreeHead | None = None
+    work: Units, tenant: str, runs: Runs, outcome: Outcome, after: TreeHead | None = None
 ) -> Imported:
     """Store the lines that follow those that are here, a run of them in each unit of work.
 
-    `runs` begins anew on each call, with the lines of which `verdict` is the verdict, without LF;
+    `runs` begins anew on each call, with the lines of which `outcome` is the outcome, without LF;
     they follow the head `after`, or are a ledger from its beginning.
 
     Raises:
@@ -115,11 +115,11 @@ async def import_lines(
             ledger here does, or are not those that were verified; ERASURE_NOT_ALLOWED. Nothing is
             stored then, unless the file or the ledger changed while runs were stored.
     """
-    before = await work.read(tenant, lambda ctx: fit(ctx, verdict))
-    survey = await work.aside(lambda: _surveyed(runs(), verdict, after, before.size))
+    before = await work.read(tenant, lambda ctx: fit(ctx, outcome))
+    survey = await work.aside(lambda: _surveyed(runs(), outcome, after, before.size))
     await work.read(tenant, partial(_check, survey=survey, size=before.size))
-    head, start = before, verdict.start
-    sweep = Sweep(gather(level="integrity", ledger=verdict.ledger, start=after))
+    head, start = before, outcome.start
+    sweep = Sweep(gather(level="integrity", ledger=outcome.ledger, start=after))
     reading = zip(runs(), survey.ends, strict=False)
     while (found := await work.aside(lambda: next(reading, None))) is not None:
         lines, end = found
@@ -136,7 +136,7 @@ async def import_lines(
             await work.write(tenant, partial(_store, part=part, done=head.size - before.size))
             head = part.head
         start += len(lines)
-    if start < verdict.size:
+    if start < outcome.size:
         raise _changed(head.size - before.size)
     return Imported(before.size, head, len(survey.counts))
 
@@ -177,17 +177,17 @@ class _Survey:
 
 
 def _surveyed(
-    runs: Iterable[Sequence[bytes]], verdict: Verdict, after: TreeHead | None, size: int
+    runs: Iterable[Sequence[bytes]], outcome: Outcome, after: TreeHead | None, size: int
 ) -> _Survey:
     """The survey of the verified lines, of which those from number `size` on are new.
 
     Raises:
         Problem: RESOURCE_CONFLICT where they are not those lines.
     """
-    if verdict.root is None:
+    if outcome.root is None:
         raise AssertionError("a sound log has a root")
-    anchors = ((verdict.size, verdict.root),)
-    held = gather(level="integrity", ledger=verdict.ledger, anchors=anchors, start=after)
+    anchors = ((outcome.size, outcome.root),)
+    held = gather(level="integrity", ledger=outcome.ledger, anchors=anchors, start=after)
     sweep = Sweep(held)
     survey = _Survey()
     for lines in runs:

@@ -65,29 +65,29 @@ def part_imported(town, lines):
     service = service_of(town.house.service.runtime)
     runs = [[line] for line in lines]
     after = town.house.run(service.read(town.tenant, partial(beginning, lines=lines)))
-    verdict = verify(lines, unerased=True, start=after)
-    assert verdict.ok
+    outcome = verify(lines, unerased=True, start=after)
+    assert outcome.ok
     return town.house.run(
-        import_lines(service, town.tenant, lambda: iter(runs), verdict, after)
+        import_lines(service, town.tenant, lambda: iter(runs), outcome, after)
     ).head.size
 
 
 def judged(lines):
-    """The verdict of whoever imports: what the lines erase may still be in them."""
+    """The outcome of whoever imports: what the lines erase may still be in them."""
     return verify(lines, unerased=True)
 
 
-def imported(town, lines, verdict=None):
-    """Import the lines, of which `verdict` is the verdict, into the town's ledger."""
+def imported(town, lines, outcome=None):
+    """Import the lines, of which `outcome` is the outcome, into the town's ledger."""
     town.get("/checkpoint")  # The first that signs makes the key.
     service = service_of(town.house.service.runtime)
-    made = verdict or judged(lines)
+    made = outcome or judged(lines)
     return town.house.run(import_lines(service, town.tenant, lambda: iter([lines]), made))
 
 
-def refused(town, lines, verdict=None):
+def refused(town, lines, outcome=None):
     with pytest.raises(Problem) as caught:
-        imported(town, lines, verdict)
+        imported(town, lines, outcome)
     return caught.value.type.code, caught.value.detail.removeprefix("Nothing was imported: ")
 
 
@@ -103,8 +103,8 @@ def test_what_is_imported_is_exported_as_it_was_and_goes_on(town):
     again = imported(town, log.lines)
     assert (again.before, again.head, again.subjects) == (3, then.head, 0)
     assert town.export() == b"".join(line + b"\n" for line in log.lines)
-    verdict = town.data("/verify")
-    assert (verdict["ok"], verdict["size"], verdict["ledger"]) == (True, 3, LEDGER)
+    outcome = town.data("/verify")
+    assert (outcome["ok"], outcome["size"], outcome["ledger"]) == (True, 3, LEDGER)
     feed = town.house.ask("GET", "/api/v2/changes?types=subject", town.ann).json()["data"]
     assert [row["changeType"] for row in feed] == ["created", "updated"]
     town.claim(log.ids[0], {"city": "Zug"})
@@ -181,8 +181,8 @@ def test_each_run_of_lines_is_a_unit_of_its_own_and_a_cut_off_import_goes_on(mak
         one_by_one(town, log, dies_after=2)
     assert town.export() == b"".join(line + b"\n" for line in log.lines[:2])
     assert one_by_one(town, log) == 3
-    verdict = town.data("/verify")
-    assert (verdict["ok"], verdict["size"], verdict["erased"]) == (True, 5, 1)
+    outcome = town.data("/verify")
+    assert (outcome["ok"], outcome["size"], outcome["erased"]) == (True, 5, 1)
     assert one_by_one(town, log) == 0
 
 
@@ -199,8 +199,8 @@ def test_a_ledger_moves_in_parts_and_a_part_may_be_repeated(make_town, monkeypat
         "Nothing was imported: the file begins with record 3, and the ledger here has 0."
     )
     assert [part_imported(town, lines[at : at + 3]) for at in (0, 3, 3, 5)] == [3, 6, 6, 7]
-    verdict = town.data("/verify")
-    assert (verdict["ok"], verdict["size"], verdict["erased"]) == (True, 7, 2)
+    outcome = town.data("/verify")
+    assert (outcome["ok"], outcome["size"], outcome["erased"]) == (True, 7, 2)
     assert town.export().count(b"\n") == 7
 
 
@@ -255,8 +255,8 @@ def test_what_was_erased_in_the_file_itself_needs_no_leave(town):
     log = Log().claim("a").claim("b").erase(1)
     log.lines[1] = emptied(log.lines[1])
     imported(town, log.lines)
-    verdict = town.data("/verify")
-    assert (verdict["ok"], verdict["erased"]) == (True, 1)
+    outcome = town.data("/verify")
+    assert (outcome["ok"], outcome["erased"]) == (True, 1)
 
 
 def test_what_the_lines_erase_is_not_stored(make_town):
