@@ -203,5 +203,8 @@ class Ledger(Protocol):
         ...
 
     async def index(self, after: LedgerKey | None, limit: int) -> tuple[LedgerKey, ...]:
-        """At most `limit` entries of the index of designators, in their order, after one of it."""
+        """At most `limit` entries of the index of designators, in their order, after one of it.
+
+        A line has one for each designator that it states, however often.
+        """
         ...

@@ -12,6 +12,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
+import attrs
 from attrs import field, frozen
 
 from svc_core.host import Progress, Tell
@@ -129,7 +130,7 @@ class _Seals:
         """
         for tenant, (head, sweep) in self._ledgers.items():
             outcome = sweep.finish()
-            if outcome is None or outcome.head != head:
+            if outcome is None or outcome.head != attrs.evolve(head, host=None):
                 raise _damaged(tenant)
         return {tenant: head for tenant, (head, _) in self._ledgers.items()}
 

@@ -189,7 +189,7 @@ class MemoryLedger:
     async def index(self, after: LedgerKey | None, limit: int) -> tuple[LedgerKey, ...]:
         """Entries of the index of designators, in their order."""
         lines = enumerate(self.log.lines)
-        held = sorted(LedgerKey(key_digest(k), seq) for seq, line in lines for k in line.keys)
+        held = sorted(LedgerKey(key_digest(k), seq) for seq, line in lines for k in {*line.keys})
         start = 0 if after is None else bisect_right(held, after)
         return tuple(held[start : start + limit])
 

@@ -26,29 +26,29 @@ CODE_LINES: dict[str, int] = {
     "svc_core.payments": 74,
     "svc_core.ports": 397,  # faults that strangers found are mended
     "svc_core.profiles": 346,  # faults that strangers found are mended
-    "svc_core.reports": 1525,  # faults that strangers found are mended
+    "svc_core.reports": 1528,  # faults that strangers found are mended
     "svc_core.resources": 927,  # faults that strangers found are mended
     "svc_core.sources": 806,
-    "svc_core.testing": 2521,  # faults that strangers found are mended
+    "svc_core.testing": 2523,  # faults that strangers found are mended
     "svc_core.webhooks": 722,  # faults that strangers found are mended
     "svc_core.wire": 577,  # faults that strangers found are mended
-    "svc_http": 681,  # faults that strangers found are mended
+    "svc_http": 685,  # faults that strangers found are mended
     "svc_http.cli": 1869,  # faults that strangers found are mended
     "svc_http.control": 333,  # faults that strangers found are mended
     "svc_http.demo": 353,  # faults that strangers found are mended
     "svc_http.fetch": 539,  # faults that strangers found are mended
     "svc_http.media": 370,  # a store is moved between backends and compared: svc db copy
     "svc_http.providers": 337,  # faults that strangers found are mended
-    "svc_http.requests": 1695,  # faults that strangers found are mended
+    "svc_http.requests": 1700,  # faults that strangers found are mended
     "svc_http.runtime": 846,  # faults that strangers found are mended
-    "svc_http.server": 1089,  # faults that strangers found are mended
-    "svc_http.storage": 4215,  # faults that strangers found are mended
-    "svc_http.workers": 575,  # faults that strangers found are mended
+    "svc_http.server": 1126,  # faults that strangers found are mended
+    "svc_http.storage": 4216,  # faults that strangers found are mended
+    "svc_http.workers": 584,  # faults that strangers found are mended
 }
 """The most that each package may have. A line that rises has its reason beside it."""
 
 
-PRODUCT_LINES = 37_000
+PRODUCT_LINES = 37_200
 """The most that all packages may have together."""
 
 

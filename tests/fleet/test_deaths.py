@@ -144,18 +144,23 @@ def test_of_the_work_of_workers_that_are_killed_nothing_is_lost_or_done_twice(
 
 @pytest.mark.parametrize("times", TIMES)
 def test_of_a_place_of_counts_that_is_killed_nobody_is_told_anything_wrong(
-    fleet: Fleet, valkey: Valkey, load: Load, times: int
+    server: PostgresServer, fleet_of: Callable[..., Fleet], valkey: Valkey, times: int
 ) -> None:
-    key = fleet.key().text
-    with load.going():
-        for _ in range(times):
-            before = load.statuses[503]
-            valkey.kill()
-            until(lambda before=before: load.statuses[503] > before)
-            valkey.start()
-            until(lambda: {ask(origin, PROFILES, key).status for origin in fleet.origins} == {200})
-            load.more()
-    load.check()
+    counted = fleet_of(server, SVC_COUNTERS=valkey.address)
+    counted.start([("--workers", "none")] * 2, workers=0)
+    told: Counter[int] = Counter()
+
+    def come_to(status: int) -> bool:
+        found = {ask(origin, PROFILES, key).status for origin in counted.origins}
+        told.update(found)
+        return found == {status}
+
+    key = counted.key().text
+    for _ in range(times):
+        for bring, status in ((valkey.kill, 503), (valkey.start, 200)):
+            bring()
+            until(partial(come_to, status))
+    assert set(told) == {200, 503}
 
 
 def _reported(fleet: Fleet, key: Key) -> Counter[str]:

@@ -436,6 +436,8 @@ class LedgerReadingPromises(LedgerBench):
         assert self.stored(5, 1, 3, 6) == tuple(made.lines[number] for number in (1, 3, 5))
         assert self.stored(0, tenant=BOB)[0].keys == ("k", "l")
         assert (self.end(), self.end(BOB)) == (LedgerEnd(6, at(0)), LedgerEnd(1, at(3)))
+        self.sync.seal(BOB, growth(1, [a_line(1, "b1", keys=("m", "m"), time=4)]))
+        assert len(self.sync.read(BOB, lambda tx: tx.ledger.index(None, 9))) == 3
         every = sorted(LedgerKey(key_digest(k), x.seq) for x in made.lines for k in x.keys)
         assert self.index() == tuple(every)
         assert self.index(limit=2) + self.index(every[1], 2) == tuple(every[:4])

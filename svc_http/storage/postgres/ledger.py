@@ -226,7 +226,7 @@ class PostgresLedger:
         tenant = self._tenant
         parts: list[Part] = [(_SQL["grow"], [tenant, *self._head, self._recorded_at])]
         rows = [row_of(line) for line in self._lines.values()]
-        keys = [(key_digest(key), line.seq) for line in self._lines.values() for key in line.keys]
+        keys = [(key_digest(k), line.seq) for line in self._lines.values() for k in {*line.keys}]
         for name, table in (("add_lines", rows), ("add_keys", keys), ("add_nodes", self._nodes)):
             if table:
                 parts.append((_SQL[name], [tenant, *map(list, zip(*table, strict=True))]))

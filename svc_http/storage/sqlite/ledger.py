@@ -343,7 +343,7 @@ def add_lines(connection: sqlite3.Connection, ledger: int, lines: Sequence[Seale
     connection.executemany(_ADD_LINE, rows)
     bodies = ((n, _json(x.keys) if x.keys else None, x.line) for n, x in enumerate(lines, body))
     connection.executemany(_ADD_BODY, bodies)
-    keys = ((key_digest(key), first + line.seq) for line in lines for key in line.keys)
+    keys = ((key_digest(key), first + line.seq) for line in lines for key in {*line.keys})
     connection.executemany(_ADD_KEY, keys)
 
 

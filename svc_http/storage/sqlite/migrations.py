@@ -9,7 +9,7 @@ Rule 3: the tables that every house has are written out here; those of collectio
 import json
 import sqlite3
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from attrs import asdict, frozen
 
@@ -62,6 +62,8 @@ _FIXED: dict[str, tuple[str, ...]] = {
     # Events of webhooks wait in collections; a queue of its own was made and never used.
     "outbox dropped": ("DROP TABLE IF EXISTS outbox",),
 }
+_FORMER: Final = ("outbox",)
+"""Steps that earlier versions took, and this one undoes."""
 
 
 @frozen
@@ -81,7 +83,7 @@ def status_of(connection: sqlite3.Connection, collections: Iterable[Collection[A
         Newer: a newer version wrote the file.
     """
     applied = _applied(connection)
-    check_known(applied, _FIXED, _written(connection))
+    check_known(applied, (*_FIXED, *_FORMER), _written(connection))
     taken = {entry.step for entry in applied}
     shapes = _shapes(connection)
     pending = [step for step in _FIXED if step not in taken]
@@ -106,7 +108,7 @@ def apply(
     connection.execute("BEGIN IMMEDIATE")
     try:
         applied = _applied(connection)
-        check_known(applied, _FIXED, _written(connection))
+        check_known(applied, (*_FIXED, *_FORMER), _written(connection))
         connection.execute(_NUMBERS)
         _apply_fixed(connection)
         if _written(connection) < FORMAT:  # so that a file is opened where a disk is full

@@ -188,7 +188,10 @@ def test_what_cannot_be_copied_is_told_in_a_line_and_nothing_is_made(
 # -- PostgreSQL --------------------------------------------------------------------------------
 
 
-def test_migrations_are_shown_and_taken(svc: Svc, empty: Any) -> None:
+def test_migrations_are_shown_and_taken(
+    svc: Svc, secret: str, empty: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SVC_SECRET", secret)
     dsn = empty()
     before = svc("db", "status", "--db", dsn, "--json").json
     assert (before["exists"], before["applied"]) == (True, [])
@@ -199,7 +202,8 @@ def test_migrations_are_shown_and_taken(svc: Svc, empty: Any) -> None:
     assert svc("db", "migrate", "--dry-run", "--db", dsn).code == 0
     after = svc("db", "status", "--db", dsn, "--json").json
     assert [step["step"] for step in after["applied"]] == taken["steps"]
-    assert svc("doctor", "--db", dsn).code == 0
+    ran = svc("doctor", "--db", dsn)
+    assert ran.code == 0, ran.out
 
 
 def test_a_backup_is_a_file_and_is_restored_into_either_kind(

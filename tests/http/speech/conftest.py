@@ -65,7 +65,7 @@ def program(tmp_path: Path) -> Callable[..., CommandSpeech]:
         path = tmp_path / "speaker.py"
         path.write_text(code)
         bounds = Bounds(seconds, size)
-        return CommandSpeech((sys.executable, "-I", str(path), *arguments), bounds=bounds)
+        return CommandSpeech((sys.executable, "-IS", str(path), *arguments), bounds=bounds)
 
     return make
 
