@@ -104,11 +104,12 @@ def import_(
     """Import an export as the ledger of a workspace, under its own identifier.
 
     The workspace's ledger must be empty, or be the beginning of what is imported. Everything is
-    verified strictly before anything is stored; all of it is stored, or nothing.
+    verified strictly before anything is stored. What was cut off goes on when it is done again.
     """
     with named(file) as path:
         if not path.is_file():
-            raise Usage(f"there is no file {file}")
+            why = "is not a file" if path.exists() else "is not there"
+            raise Usage(f"{file} {why}")
         try:
             body = {"path": str(path.absolute())}
             done = call(common, "importLedger", body=body, account=workspace)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from svc_http.runtime.journal import Journal
+from svc_http.runtime.journal import Journal, Level
 from svc_http.runtime.opening import checked
 from svc_http.runtime.runtime import Runtime
 from svc_http.settings import Settings, SettingsError
@@ -29,7 +29,6 @@ class Restarts:
     def __init__(self, given: Settings, read: Read) -> None:
         self._given = given
         self._read = read
-        self._journal = Journal()
         self._next: Settings | None = None
         self._running: tuple[asyncio.AbstractEventLoop, Runtime] | None = None
 
@@ -43,8 +42,8 @@ class Restarts:
                 try:
                     serve(self._given, self)
                 except Exception as failure:
-                    self._give_up(failure)
                     self._given = former
+                    self._give_up(failure)
                     serve(former, self)
         finally:
             signal.signal(signal.SIGHUP, before)
@@ -73,10 +72,15 @@ class Restarts:
         self._next = wanted
         runtime.is_replaced = True
         runtime.drain.set()
-        self._journal.note("info", "restarting")
+        self._note("info", "restarting")
 
     def _give_up(self, failure: Exception) -> None:
-        self._journal.note("error", "restart given up", why=str(failure))
+        self._note("error", "restart given up", why=str(failure))
+
+    def _note(self, level: Level, event: str, **fields: object) -> None:
+        journal = Journal.of(self._given)
+        journal.note(level, event, **fields)
+        journal.close()
 
 
 def _check_kept(given: Settings, wanted: Settings) -> None:

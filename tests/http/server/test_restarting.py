@@ -1,6 +1,7 @@
 """SIGHUP begins anew with the settings as they are, and never just ends what runs."""
 
 import asyncio
+import json
 import os
 import signal
 import socket
@@ -69,10 +70,10 @@ class Runtime:
         self.is_replaced = False
 
 
-def test_settings_with_which_nothing_starts_are_given_up(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    first, second = Settings(db=":memory:"), Settings(db=":memory:", unknown_query="ignore")
+def test_settings_with_which_nothing_starts_are_given_up(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    first = Settings(db=":memory:", log_file=str(log))
+    second = Settings(db=":memory:", unknown_query="ignore")
     served = []
 
     def serve(given: Settings, restarts: Restarts) -> None:
@@ -85,7 +86,8 @@ def test_settings_with_which_nothing_starts_are_given_up(
     Restarts(first, lambda: second).run(serve)
 
     assert served == [first, second, first]
-    assert "restart given up" in capsys.readouterr().err
+    told = [json.loads(line)["event"] for line in log.read_text("utf-8").splitlines()]
+    assert told == ["restarting", "restart given up"]
 
 
 async def _until_drained(restarts: Restarts) -> None:
