@@ -34,7 +34,7 @@ MEMORY_MB = 50.0
 
 
 def sealed(count: int) -> Iterator[tuple[bytes, ...]]:
-    """A ledger's lines, 512 at a time: one subject in a hundred records, each tenth a verdict."""
+    """A ledger's lines, 512 at a time: one subject in a hundred records, each tenth an outcome."""
     head = TreeHead.empty("led_0123456789abcdef01234567")
     subject = target = ""
     for start in range(0, count, 512):
@@ -95,9 +95,9 @@ def naive(lines: list[bytes]) -> float:
 
 def ours(lines: list[bytes], level: str) -> float:
     began = perf_counter()
-    verdict = verify(lines, level=level)
+    outcome = verify(lines, level=level)
     took = perf_counter() - began
-    assert verdict.ok
+    assert outcome.ok
     return took
 
 
@@ -114,10 +114,10 @@ def peak_mb() -> float:
 def streamed(path: Path, level: str, count: int) -> tuple[float, float]:
     """Seconds, and megabytes that the process grew by."""
     before, began = peak_mb(), perf_counter()
-    verdict = verify_export(lambda: blocks(path), level=level)
+    outcome = verify_export(lambda: blocks(path), level=level)
     took = perf_counter() - began
-    assert verdict.ok
-    assert verdict.size == count
+    assert outcome.ok
+    assert outcome.size == count
     return took, peak_mb() - before
 
 

@@ -23,7 +23,7 @@ from attrs import frozen
 from svc_core import problem
 from svc_core.access.address import ClientAddress
 from svc_core.access.keys import ApiKey, Bearer, KeyState, Malformed, state
-from svc_core.access.limits import AGENT, Header, Verdict, headers, judge, named
+from svc_core.access.limits import AGENT, Decision, Header, headers, judge, named
 from svc_core.access.lockout import is_locked, retry_after_seconds
 from svc_core.access.principal import Principal
 from svc_core.operation import Actor
@@ -66,11 +66,11 @@ class Facts(NamedTuple):
 
 
 class Grant(NamedTuple):
-    """Permission to run as `actor`; without a key (public, paid) it has no key and no verdict."""
+    """Permission to run as `actor`; without a key (public, paid) it has no key and no decision."""
 
     actor: Actor
     key: ApiKey | None = None
-    verdict: Verdict | None = None
+    decision: Decision | None = None
 
     @property
     def tenant(self) -> str:
@@ -80,7 +80,7 @@ class Grant(NamedTuple):
     @property
     def headers(self) -> list[Header]:
         """The rate-limit fields of the answer; none where nothing was counted."""
-        return [] if self.verdict is None else headers(self.verdict)
+        return [] if self.decision is None else headers(self.decision)
 
 
 ANONYMOUS: Final = Grant(Actor(tenant=""))
@@ -156,18 +156,18 @@ def locked_out(failures: Failures, now: datetime) -> Problem:
     return Problem(problem.AUTH_LOCKED, detail, {"Retry-After": str(wait)})
 
 
-def settle(principal: Principal, verdict: Verdict) -> Grant:
+def settle(principal: Principal, decision: Decision) -> Grant:
     """The grant of an admitted principal whose request was counted.
 
     Raises: Problem RATE_LIMITED, or AGENT_RATE_LIMITED when only agent pools are exhausted.
     """
-    if verdict.exhausted:
-        names = [pool.name for pool in verdict.exhausted_pools]
+    if decision.exhausted:
+        names = [pool.name for pool in decision.exhausted_pools]
         only_agent = all(name.startswith(AGENT.prefix) for name in names)
         kind = problem.AGENT_RATE_LIMITED if only_agent else problem.RATE_LIMITED
         detail = f"Used up until their windows end: {', '.join(names)}."
-        raise Problem(kind, detail, named(headers(verdict)))
-    return Grant(principal.actor, principal.key, verdict)
+        raise Problem(kind, detail, named(headers(decision)))
+    return Grant(principal.actor, principal.key, decision)
 
 
 def _pass_keyless(access: OperationAccess, facts: Facts) -> None:

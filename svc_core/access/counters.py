@@ -11,8 +11,8 @@ from attrs import frozen
 from svc_core.access.limits import (
     DAY_SECONDS,
     MINUTE_SECONDS,
+    Decision,
     Meter,
-    Verdict,
     judge,
 )
 from svc_core.ports import Counted, Pool
@@ -49,11 +49,11 @@ class Gauge:
 
     @property
     def windows(self) -> tuple[Window, ...]:
-        """Its windows, then those beside it, in the order of the verdict's pools."""
+        """Its windows, then those beside it, in the order of the decision's pools."""
         own = (self.key, self.account)
         return own if self.beside is None else own + self.beside.windows
 
-    def hit(self, second: int) -> Verdict:
+    def hit(self, second: int) -> Decision:
         """Count one request at Unix `second` in all pools of the meter, or in none."""
         minute, day = second // MINUTE_SECONDS, second // DAY_SECONDS
         key, account = self.key, self.account
@@ -74,16 +74,16 @@ class Gauge:
                 account.minute_used += 1
                 account.day_used += 1
                 resets = (minute + 1) * MINUTE_SECONDS, (day + 1) * DAY_SECONDS
-                return Verdict(self.meter, second, (a, b, c, d), *resets)
+                return Decision(self.meter, second, (a, b, c, d), *resets)
         return self._hit(second, minute, day)
 
-    def _hit(self, second: int, minute: int, day: int) -> Verdict:
+    def _hit(self, second: int, minute: int, day: int) -> Decision:
         windows = self.windows
         counted = self._counters.turn(windows, minute, day)
-        verdict = judge(self.meter, counted.used, second, minute=counted.minute, day=counted.day)
-        if not verdict.exhausted:
+        decision = judge(self.meter, counted.used, second, minute=counted.minute, day=counted.day)
+        if not decision.exhausted:
             count(windows)
-        return verdict
+        return decision
 
 
 class MemoryCounters:

@@ -130,7 +130,7 @@ class Meter:
 
     @property
     def all_pools(self) -> tuple[Pool, ...]:
-        """Its pools, then those of the meter beside it: the order of a verdict's numbers."""
+        """Its pools, then those of the meter beside it: the order of a decision's numbers."""
         return self.pools if self.beside is None else self.pools + self.beside.pools
 
     @limits.default
@@ -153,7 +153,7 @@ class Meter:
         return ", ".join(f'"{pool.name}";r=%b;t=%b' for pool in self.pools).encode()
 
 
-class Verdict(NamedTuple):
+class Decision(NamedTuple):
     """What the pools said to one request at `second`.
 
     `remaining` goes by `meter.all_pools`; the resets are the Unix seconds at which the windows
@@ -182,17 +182,17 @@ class Verdict(NamedTuple):
 
 def judge(
     meter: Meter, used: Sequence[int], second: int, *, minute: int = 0, day: int = 0
-) -> Verdict:
-    """The verdict on a request at `second`, for a store that counts elsewhere.
+) -> Decision:
+    """The decision on a request at `second`, for a store that counts elsewhere.
 
     `used` is what was counted before it, by `meter.all_pools`; `minute` and `day` are the
     numbers of the latest windows the store has seen. The store then counts the request in all
-    of the pools unless the verdict names exhausted ones.
+    of the pools unless the decision names exhausted ones.
     """
     left = [pool.limit - count for pool, count in zip(meter.all_pools, used, strict=True)]
     exhausted = tuple([position for position, rest in enumerate(left) if rest <= 0])
     taken = 0 if exhausted else 1
-    return Verdict(
+    return Decision(
         meter,
         second,
         # A plan may have been lowered below what was used already: never a negative number.
@@ -210,20 +210,20 @@ _DIGITS = tuple(b"%d" % number for number in range(_SMALL))
 """The text of small numbers, which most of the values are: formatting costs eight times more."""
 
 
-def headers(verdict: Verdict) -> list[Header]:
+def headers(decision: Decision) -> list[Header]:
     """The rate-limit fields of an answer, names in lower case as ASGI wants them.
 
     The spec's `X-RateLimit-*` (agent pools have their own spelling), the draft standard's
     `RateLimit-Policy` and `RateLimit`, and `Retry-After` when the request was refused. No name
     stands twice.
     """
-    meter, second, remaining, reset_minute, reset_day, exhausted = verdict
+    meter, second, remaining, reset_minute, reset_day, exhausted = decision
     clock = _clock(second, reset_minute, reset_day)
     fields = _family_fields(meter, remaining[:4], clock)
     if meter.beside is not None:
         fields = _joined(fields, _family_fields(meter.beside, remaining[4:], clock))
     if exhausted:
-        fields.append((_RETRY_AFTER, b"%d" % verdict.retry_after_seconds))
+        fields.append((_RETRY_AFTER, b"%d" % decision.retry_after_seconds))
     fields += clock.reset_headers
     return fields
 

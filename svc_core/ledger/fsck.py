@@ -1,7 +1,7 @@
 """What a store keeps beside the lines of a ledger, made anew from the lines and compared.
 
 Rule 1: the lines are what was sealed; nodes, indexes and the stored head follow from them. Where
-        they differ, nothing is said of which was changed: the verdict over the lines tells that.
+        they differ, nothing is said of which was changed: the outcome over the lines tells that.
 Rule 2: it takes lines in by runs, which may be read one after another while the ledger grows, and
         needs no more memory however many there are.
 Rule 3: lines may be damaged. One that is not what was sealed in its place says nothing of what is
@@ -20,7 +20,7 @@ from svc_core.ledger.log.note import parse
 from svc_core.ledger.log.seal import TreeHead, genesis
 from svc_core.ledger.records import decode
 from svc_core.ledger.verify.lines import Line, read
-from svc_core.ledger.verify.verdict import Fault, Findings
+from svc_core.ledger.verify.outcome import Fault, Findings
 from svc_core.ports import (
     LedgerCheckpoint,
     LedgerEnd,
@@ -181,7 +181,7 @@ class Fsck:
         try:
             size = Checkpoint.parse(parse(kept.text.decode()).text).size
         except ValueError:
-            return  # the verdict over the checkpoints tells it
+            return  # the outcome over the checkpoints tells it
         if size != kept.size:
             self._checkpoint(f"The checkpoint of {size} records is filed as one of {kept.size}.")
         elif size in self._days and self._days[size] != kept.day:
@@ -210,7 +210,7 @@ def _made(stored: LedgerHead) -> TreeHead | None:
     """What a stored head says of the lines; None where it says nothing."""
     try:
         # Its host is no matter of the lines.
-        return evolve(TreeHead.decode(stored.state), host=None)
+        return evolve(TreeHead.decode(stored.tree_head), host=None)
     except ValueError:
         return None
 

@@ -8,6 +8,7 @@ Rule 2: an import is verified strictly before anything is stored, and stored in 
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import takewhile
 from typing import Annotated, Any, Protocol
 
@@ -20,24 +21,23 @@ from svc_core.host import Tell
 from svc_core.ledger import operations, verifying
 from svc_core.ledger.append.append import ahead, append
 from svc_core.ledger.append.entries import ENTRIES, Entry
-from svc_core.ledger.append.importing import import_lines
+from svc_core.ledger.append.importing import beginning, import_lines
 from svc_core.ledger.append.input import SubjectId
 from svc_core.ledger.append.validation import drafts, repeatable_salt
 from svc_core.ledger.log.note import to_base64
-from svc_core.ledger.log.seal import payload_hash, record_id
+from svc_core.ledger.log.seal import TreeHead, payload_hash, record_id
 from svc_core.ledger.model import LedgerRecord, SealedRow, Verification, sealed
 from svc_core.ledger.records import KIND_PREFIX, Kind, payload_bytes
 from svc_core.ledger.repository import checkpoint_of, head_of, prefix, records_of, vkey_of, whole
-from svc_core.ledger.verify.verdict import Verdict
+from svc_core.ledger.verify.outcome import Outcome
 from svc_core.ledger.verify.verify import chunks, verify_export
 from svc_core.operation import JSON, MANAGERS, OPERATOR, TEXT, UTF8_TEXT, Context, Operation, local
 from svc_core.problem import Problem
 from svc_core.result import Content, Created, One, Page
 from svc_core.unset import UNSET
 
-PAGE_BYTES = 3 * 1024 * 1024
-"""Of the lines that one answer carries; with its last lines and in base64 less than an answer may
-have."""
+PAGE_BYTES = 512 * 1024
+"""Of the lines that one answer carries. An export holds some twenty times as much at a time."""
 
 STEP_LINES = 16
 """Lines read at a time: a MiB at most."""
@@ -317,9 +317,11 @@ async def import_ledger(ctx: Context, request: ImportLedger) -> One[ImportedLedg
     files, work, tenant = ctx.borrow(Exports), ctx.work, ctx.actor.tenant
     try:
         verified = files.blocks(request.path, "MiB verified", work.tell)
-        verdict = await work.aside(lambda: _verified(verified))
+        first = await work.aside(lambda: next(chunks(verified()), []))
+        after = await work.read(tenant, partial(beginning, lines=first))
+        outcome = await work.aside(lambda: _verified(verified, after))
         stored = files.blocks(request.path, "MiB stored", work.tell)
-        done = await import_lines(work, tenant, lambda: chunks(stored()), verdict)
+        done = await import_lines(work, tenant, lambda: chunks(stored()), outcome, after)
     except UnreadableExport as unreadable:
         raise Problem(problem.VALIDATION_FAILED, f"/path: {unreadable}") from unreadable
     told = ImportedLedger(
@@ -334,14 +336,14 @@ async def import_ledger(ctx: Context, request: ImportLedger) -> One[ImportedLedg
     return One(wire.dumps(told))
 
 
-def _verified(blocks: Callable[[], Iterator[bytes]]) -> Verdict:
-    """The verdict, which is that the file is sound.
+def _verified(blocks: Callable[[], Iterator[bytes]], after: TreeHead | None) -> Outcome:
+    """The outcome, which is that the file is sound.
 
     Raises:
         Problem: RESOURCE_CONFLICT, and the line where it is not.
     """
-    verdict = verify_export(blocks, unerased=True)  # what is erased is not stored
-    first = verdict.first_fault
+    outcome = verify_export(blocks, unerased=True, start=after)  # what is erased is not stored
+    first = outcome.first_fault
     if first is not None:
         place = "" if first.line is None else f"line {first.line}, "
         raise Problem(
@@ -349,7 +351,7 @@ def _verified(blocks: Callable[[], Iterator[bytes]]) -> Verdict:
             f"Nothing was imported: the file is not sound: {place}{first.code}: {first.detail} "
             "See: svc ledger verify FILE",
         )
-    return verdict
+    return outcome
 
 
 async def _holders(ctx: Context, ledger: str) -> tuple[str, ...]:

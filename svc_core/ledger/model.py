@@ -10,7 +10,7 @@ from svc_core.ledger.append.input import SubjectId
 from svc_core.ledger.fold.view import Author, RecordedAt, RecordId, Seq, ValidFrom, ValidTo
 from svc_core.ledger.log.note import to_base64
 from svc_core.ledger.records import Kind, Op, Record
-from svc_core.ledger.verify.verdict import Assurance, Checks, Fault, Level, Verdict
+from svc_core.ledger.verify.outcome import Assurance, Checks, Fault, Level, Outcome
 from svc_core.unset import UNSET, Maybe
 
 Hex = Annotated[
@@ -121,7 +121,7 @@ class Consistency:
 
 @frozen
 class Verification:
-    """The verdict over a ledger. It is 200 whether the ledger is sound or not: read `ok`."""
+    """The outcome over a ledger. It is 200 whether the ledger is sound or not: read `ok`."""
 
     ok: Annotated[bool, Doc("Whether nothing is wrong."), Example(True)]
     assurance: Annotated[
@@ -162,7 +162,7 @@ class Verification:
 
 
 def verification(
-    verdict: Verdict,
+    outcome: Outcome,
     *,
     ledger: str,
     origin: str,
@@ -170,14 +170,14 @@ def verification(
     checkpoint: str | None,
     consistency: Consistency | None,
 ) -> Verification:
-    """The public form of a verdict."""
+    """The public form of an outcome."""
     return Verification(
-        **{name: getattr(verdict, name) for name in _AS_JUDGED},
+        **{name: getattr(outcome, name) for name in _AS_JUDGED},
         ledger=ledger,
         origin=origin,
         vkey=vkey,
-        from_=verdict.start,
-        root_hash=None if verdict.root is None else to_base64(verdict.root),
+        from_=outcome.start,
+        root_hash=None if outcome.root is None else to_base64(outcome.root),
         checkpoint=checkpoint,
         consistency=consistency,
     )

@@ -25,7 +25,7 @@ from svc_core.ledger.records import Kind, Op, decode
 from svc_core.ledger.repository import checkpoint_of, prefix, proven, vkey_of
 from svc_core.ledger.stix import AMBER, Tlp
 from svc_core.ledger.timestamps import canonical_time
-from svc_core.ledger.verify.verdict import Level
+from svc_core.ledger.verify.outcome import Level
 from svc_core.media import Representation
 from svc_core.operation import (
     BODY,

@@ -51,7 +51,7 @@ async def head_of(ctx: Context) -> TreeHead:
     """
     stored = await ctx.tx.ledger.head()
     try:
-        return hosted(ctx, None if stored is None else TreeHead.decode(stored.state))
+        return hosted(ctx, None if stored is None else TreeHead.decode(stored.tree_head))
     except ValueError as damaged:
         raise _damaged() from damaged
 

@@ -1,9 +1,9 @@
-"""The stored ledger, walked: the verdict over its lines, and over what is kept beside them.
+"""The stored ledger, walked: the outcome over its lines, and over what is kept beside them.
 
 Rule 1: it is read in short units of work, one after another, however long the ledger is; nothing
         else waits for it. What was there when it began does not change but for erasures, and these
         are asked for at the end.
-Rule 2: whatever is stored, the outcome is a verdict. What cannot be told is null in it.
+Rule 2: whatever is stored, the outcome is an outcome. What cannot be told is null in it.
 Rule 3: a root is signed only after the lines were found to have it.
 """
 
@@ -24,8 +24,8 @@ from svc_core.ledger.model import Consistency, Verification, verification
 from svc_core.ledger.repository import Proofs, hosted, signer_of, vkey_of
 from svc_core.ledger.verify.anchors import Anchor, Anchors, gather
 from svc_core.ledger.verify.diagnosis import Diagnosis
+from svc_core.ledger.verify.outcome import Level, Outcome, beside
 from svc_core.ledger.verify.sweep import RUN_LINES_MAX, Sweep
-from svc_core.ledger.verify.verdict import Level, Verdict, beside
 from svc_core.operation import Context, Units
 from svc_core.ports import LedgerKey, LedgerNode, SealedLine
 from svc_core.problem import Problem
@@ -61,26 +61,26 @@ class _Begun:
 async def verified(
     ctx: Context, *, level: Level, size: int | None = None, seen: Trusted | None = None
 ) -> Verification:
-    """The verdict over the ledger's first `size` records, and all that is kept beside them.
+    """The outcome over the ledger's first `size` records, and all that is kept beside them.
 
     Raises:
         Problem: INVALID_PARAMETER for sizes of which nothing says that the ledger had them.
     """
     walk = await _Walk.begun(ctx, level=level, size=size, seen=seen)
-    verdict = await walk.verdict()
+    outcome = await walk.outcome()
     head = hosted(ctx, walk.head)
-    head = evolve(head, ledger=verdict.ledger or head.ledger)
+    head = evolve(head, ledger=outcome.ledger or head.ledger)
     name, signer = vkey_of(ctx, head), signer_of(ctx)
     checkpoint = None
-    if verdict.ok and verdict.root is not None:
-        checkpoint = sign(Checkpoint(name.name, verdict.size, verdict.root), signer)
+    if outcome.ok and outcome.root is not None:
+        checkpoint = sign(Checkpoint(name.name, outcome.size, outcome.root), signer)
     return verification(
-        verdict,
+        outcome,
         ledger=head.ledger,
         origin=name.name,
         vkey=name.vkey,
         checkpoint=checkpoint,
-        consistency=await walk.consistency(verdict),
+        consistency=await walk.consistency(outcome),
     )
 
 
@@ -124,8 +124,8 @@ class _Walk:
         """The stored head, where it can be read."""
         return self._begun.head
 
-    async def verdict(self) -> Verdict:
-        """The verdict over the lines, and over what is kept beside them."""
+    async def outcome(self) -> Outcome:
+        """The outcome over the lines, and over what is kept beside them."""
         sweep = Sweep(self._held)
         await self._read(sweep, is_first=True)
         await self._read_index()
@@ -171,7 +171,7 @@ class _Walk:
             found |= await self._work.read(self._tenant, asked)
         return found
 
-    async def consistency(self, verdict: Verdict) -> Consistency | None:
+    async def consistency(self, outcome: Outcome) -> Consistency | None:
         """Whether the ledger continues what was seen, and the proof that it does."""
         seen = self._seen
         if seen is None:
@@ -180,13 +180,13 @@ class _Walk:
         root = seen.root or own
         proof: tuple[bytes, ...] = ()
         holds: bool | None = None
-        if verdict.root is not None and seen.size > verdict.size:
+        if outcome.root is not None and seen.size > outcome.size:
             holds = False
-        elif verdict.root is not None and root is not None:
+        elif outcome.root is not None and root is not None:
             proof = await self._work.read(
-                self._tenant, partial(_proof, old=seen.size, size=verdict.size)
+                self._tenant, partial(_proof, old=seen.size, size=outcome.size)
             )
-            holds = _holds(seen.size, verdict, root, proof)
+            holds = _holds(seen.size, outcome, root, proof)
         # A tree of which nobody told the root was compared with nothing.
         holds = None if holds and seen.root is None else holds
         told = None if root is None else to_base64(root)
@@ -222,7 +222,7 @@ async def _begin(ctx: Context, *, size: int | None) -> _Begun:
         for hash_ in await ledger.hashes(level, lines >> level, _NUMBER_MAX)
     ]
     try:
-        head = None if stored is None else TreeHead.decode(stored.state)
+        head = None if stored is None else TreeHead.decode(stored.tree_head)
     except ValueError:
         head = None
     newest = end.size if head is None else head.size
@@ -270,9 +270,9 @@ async def _proof(ctx: Context, *, old: int, size: int) -> tuple[bytes, ...]:
         return ()
 
 
-def _holds(old: int, verdict: Verdict, root: bytes, proof: tuple[bytes, ...]) -> bool:
+def _holds(old: int, outcome: Outcome, root: bytes, proof: tuple[bytes, ...]) -> bool:
     try:
-        verify_consistency(old, verdict.size, root, verdict.root or b"", proof)
+        verify_consistency(old, outcome.size, root, outcome.root or b"", proof)
     except ProofError:
         return False
     return True

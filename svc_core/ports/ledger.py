@@ -36,10 +36,10 @@ class SealedLine(NamedTuple):
 
 
 class LedgerHead(NamedTuple):
-    """How many lines there are, and the state of the tree behind them, opaque to the store."""
+    """How many lines there are, and the encoded head of their tree, opaque to the store."""
 
     size: int
-    state: bytes
+    tree_head: bytes
 
 
 class LedgerNode(NamedTuple):

@@ -31,6 +31,9 @@ def export(
     size: Annotated[
         int | None, Parameter(help="Export only this many records, the oldest.")
     ] = None,
+    from_size: Annotated[
+        int, Parameter(help="Leave out this many records, the oldest: what follows is a part.")
+    ] = 0,
     checkpoint: Annotated[
         Path | None, Parameter(help="Where to write the signed checkpoint of what is exported.")
     ] = None,
@@ -44,7 +47,7 @@ def export(
     """
     if common.json and file == STREAM:
         raise Usage("--json prints one value, so the lines need a FILE")
-    part = Part()
+    part = Part(from_size)
     with bar("ledger export") as tell:
         pages = _pages(common, workspace, size, part, tell)
         if file == STREAM:
@@ -66,14 +69,14 @@ def export(
         sys.stderr.write("".join(f"{line}\n" for line in told))
     elif common.json:
         shown = {name: head[name] for name in ("ledger", "size", "rootHash", "vkey")}
-        show.as_json({"file": file, **shown, "erasedLater": len(part.erased)})
+        show.as_json({"file": file, "from": from_size, **shown, "erasedLater": len(part.erased)})
     else:
         kept = f" --checkpoint {checkpoint}" if checkpoint else ""
-        show.lines(
-            f"Exported {head['size']} records of {head['ledger']} to {file}.",
-            f"Verify it: svc ledger verify {file}{kept} --key {head['vkey']}",
-            *told,
-        )
+        next_step = f"Verify it: svc ledger verify {file}{kept} --key {head['vkey']}"
+        if from_size:
+            next_step = f"Import it where the {from_size} records before it are: svc ledger import"
+        count = part.size - from_size
+        show.lines(f"Exported {count} records of {head['ledger']} to {file}.", next_step, *told)
 
 
 def _pages(
@@ -103,8 +106,9 @@ def import_(
 ) -> None:
     """Import an export as the ledger of a workspace, under its own identifier.
 
-    The workspace's ledger must be empty, or be the beginning of what is imported. Everything is
-    verified strictly before anything is stored. What was cut off goes on when it is done again.
+    The workspace's ledger must be empty, or be the beginning of what is imported, or end where a
+    part of an export begins. Everything is verified strictly before anything is stored. An import
+    that was cut off goes on when it is repeated.
     """
     with named(file) as path:
         if not path.is_file():

@@ -14,7 +14,7 @@ from svc_core.ledger.log.policy import Policy, PolicyError
 from svc_core.ledger.log.tree import HASH_BYTES
 from svc_core.ledger.model import verification
 from svc_core.ledger.verify.anchors import Evidence
-from svc_core.ledger.verify.verdict import Level, Verdict
+from svc_core.ledger.verify.outcome import Level, Outcome
 from svc_core.ledger.verify.verify import verify_export
 from svc_core.ledger.verify.words import words
 from svc_http.cli import show
@@ -71,24 +71,24 @@ def verify(
     )
     with named(file) as path, show.bar("verify") as tell:
         blocks = opener(path, "MiB", tell)
-        verdict = verify_export(blocks, **held)
-        consistency = None if seen is None else _consistency(verdict, seen, blocks)
+        outcome = verify_export(blocks, **held)
+        consistency = None if seen is None else _consistency(outcome, seen, blocks)
     if answer.json:
         told: Any = wire.to_json(
-            verification(verdict, ledger="", origin="", vkey="", checkpoint=None, consistency=None)
+            verification(outcome, ledger="", origin="", vkey="", checkpoint=None, consistency=None)
         )
         own = {
-            "ledger": verdict.ledger,
+            "ledger": outcome.ledger,
             "origin": None if vkey is None else vkey.name,
             "vkey": None if vkey is None else vkey.vkey,
-            "checkpoint": next(_covering(held["checkpoints"], verdict, vkey), None),
+            "checkpoint": next(_covering(held["checkpoints"], outcome, vkey), None),
             "consistency": consistency,
         }
         show.as_json({**told, **own})
     else:
         has_notes = bool(checkpoint or receipt)
-        show.lines(*words(file, verdict, is_keyed=key is not None, has_notes=has_notes))
-    return 0 if verdict.ok else REFUSED
+        show.lines(*words(file, outcome, is_keyed=key is not None, has_notes=has_notes))
+    return 0 if outcome.ok else REFUSED
 
 
 # -- what is held against the file -------------------------------------------------------------
@@ -119,28 +119,28 @@ def _seen(size: int | None, root: str | None) -> tuple[int, bytes] | None:
     return size, hash_
 
 
-# -- the verdict for programs ------------------------------------------------------------------
+# -- the outcome for programs ------------------------------------------------------------------
 
 
 def _covering(
-    checkpoints: Iterable[str | bytes], verdict: Verdict, key: VerifierKey | None
+    checkpoints: Iterable[str | bytes], outcome: Outcome, key: VerifierKey | None
 ) -> Iterator[str]:
     """Those of the checkpoints that the key has signed for all of a sound file."""
-    if key is None or not verdict.ok:
+    if key is None or not outcome.ok:
         return
     for text in checkpoints:
         note = text if isinstance(text, str) else text.decode()
         with suppress(NoteError):  # a witness alone may have signed it
-            if open_checkpoint(note, key).size == verdict.size:
+            if open_checkpoint(note, key).size == outcome.size:
                 yield note
 
 
 def _consistency(
-    verdict: Verdict, seen: tuple[int, bytes], blocks: Callable[[], Iterator[bytes]]
+    outcome: Outcome, seen: tuple[int, bytes], blocks: Callable[[], Iterator[bytes]]
 ) -> Any:
     """Whether the file continues what was seen; the file itself is the proof."""
     size, root = seen
     holds: bool | None = True
-    if not verdict.ok:
+    if not outcome.ok:
         holds = verify_export(blocks, anchors=(seen,), level="integrity").checks.tree
     return {"fromSize": size, "fromRootHash": to_base64(root), "proof": None, "ok": holds}

@@ -63,14 +63,14 @@ WITH asked AS (
     CASE WHEN minute < second / 60 THEN 0 ELSE in_minute END AS in_minute,
     CASE WHEN day < second / 86400 THEN 0 ELSE in_day END AS in_day
   FROM held, clock
-), verdict AS (
+), decision AS (
   SELECT (count(*) = cardinality($1)
     AND bool_and(in_minute < per_minute AND in_day < per_day))::int AS fits
   FROM turned JOIN asked USING (name)
 ), kept AS (
   UPDATE svc_windows AS w SET minute = t.minute, in_minute = t.in_minute + fits,
     day = t.day, in_day = t.in_day + fits
-  FROM turned AS t, verdict
+  FROM turned AS t, decision
   WHERE w.name = t.name AND (fits = 1 OR w.minute < t.minute OR w.day < t.day)
 )
 SELECT minute, day, in_minute, in_day FROM turned ORDER BY array_position($1, name)

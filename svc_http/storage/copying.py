@@ -128,8 +128,8 @@ class _Seals:
             Unfit: the lines of one do not lead to its head.
         """
         for tenant, (head, sweep) in self._ledgers.items():
-            verdict = sweep.finish()
-            if verdict is None or verdict.head != head:
+            outcome = sweep.finish()
+            if outcome is None or outcome.head != head:
                 raise _damaged(tenant)
         return {tenant: head for tenant, (head, _) in self._ledgers.items()}
 

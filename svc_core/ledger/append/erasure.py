@@ -60,10 +60,10 @@ async def without_erased(ctx: Context, body: bytes) -> bytes:
 class Part:
     """A part of a log: take in its lines, then ask what of it a record after it `erased`.
 
-    `size` is how many lines were taken in.
+    `size` is how many lines there are before it, and then with those that were taken in.
     """
 
-    size: int = field(default=0, init=False)
+    size: int = 0
     _subjects: dict[str, str] = field(factory=dict, init=False)
 
     def take(self, lines: Iterable[bytes]) -> None:

@@ -1,7 +1,8 @@
 """Importing: the lines of an export become a workspace's ledger, byte for byte.
 
-Rule 1: the ledger here is empty, or it is the beginning of what is imported; it then goes on as
-        that ledger, under its identifier. Everything else is refused, and nothing is stored.
+Rule 1: the ledger here is empty, or it is the beginning of what is imported, or what is imported
+        is a part that follows it; it then goes on as that ledger, under its identifier. Everything
+        else is refused, and nothing is stored.
 Rule 2: lines are verified before (`verify`), and once more before any of them is stored and while
         they are: a file may have changed in between.
 Rule 3: what a record erases is not stored, and what is stored here already is erased only where
@@ -9,12 +10,12 @@ Rule 3: what a record erases is not stored, and what is stored here already is e
 Rule 4: lines are stored in runs, each in a unit of work of its own, so that others write meanwhile.
         What is there of an import that was cut off is the beginning of it: it goes on when it is
         done again.
+Rule 5: what a part refers to before its beginning is looked up here, run by run.
 """
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
-from operator import itemgetter
 from typing import Final
 
 from attrs import define, field, frozen
@@ -26,17 +27,17 @@ from svc_core.ledger.append.erasure import erase_content, may_erase
 from svc_core.ledger.log import tree
 from svc_core.ledger.log.seal import TreeHead
 from svc_core.ledger.records import decode, split
-from svc_core.ledger.repository import SUBJECT_LINES_MAX, head_of
+from svc_core.ledger.repository import SUBJECT_LINES_MAX, check_end, head_of, prefix
 from svc_core.ledger.verify.anchors import gather
-from svc_core.ledger.verify.lines import NO_PAYLOAD
+from svc_core.ledger.verify.lines import NO_PAYLOAD, read
+from svc_core.ledger.verify.outcome import Outcome
 from svc_core.ledger.verify.sweep import Sweep
-from svc_core.ledger.verify.verdict import Verdict
 from svc_core.operation import Context, Units
-from svc_core.ports import LedgerHead, LedgerNode, SealedLine
+from svc_core.ports import DuplicateRecordError, LedgerHead, LedgerNode, SealedLine
 from svc_core.problem import Problem
 
 IMPORT_RECORDS_MAX: Final = 1_000_000
-"""Records of one import: a few minutes, and 200 MB if each has a subject of its own."""
+"""Records of one file: a few minutes, and 200 MB if each has a subject of its own."""
 
 Runs = Callable[[], Iterator[Sequence[bytes]]]
 """Gives lines from the first on, in runs of at most 512."""
@@ -51,21 +52,26 @@ class Imported:
     subjects: int
 
 
-async def fit(ctx: Context, verdict: Verdict) -> TreeHead:
+async def fit(ctx: Context, outcome: Outcome) -> TreeHead:
     """The head of the ledger here, once it is clear that these lines may be imported into it.
 
-    `verdict` is that of a strict verification of the lines.
+    `outcome` is that of a strict verification of the lines.
 
     Raises:
-        Problem: RESOURCE_CONFLICT with the reason why not.
+        Problem: RESOURCE_CONFLICT with the reason why not; SERVICE_UNAVAILABLE where what is stored
+            was damaged.
     """
-    head, new = await head_of(ctx), verdict.head
-    if not verdict.ok or verdict.start or verdict.level != "strict":
-        raise AssertionError("only what was verified strictly from its beginning is imported")
+    head, new = await head_of(ctx), outcome.head
+    await check_end(ctx, head)
+    if not outcome.ok or outcome.level != "strict":
+        raise AssertionError("only what was verified strictly is imported")
     if new is None:
         raise _refused("the file has no records")
-    if new.size > IMPORT_RECORDS_MAX:
-        raise _refused(f"it has {new.size} records; one import takes {IMPORT_RECORDS_MAX}")
+    if new.size - outcome.start > IMPORT_RECORDS_MAX:
+        raise _refused(
+            f"it has {new.size - outcome.start} records, and one import takes {IMPORT_RECORDS_MAX}",
+            step="Export it in parts: svc ledger export --from-size N --size M",
+        )
     if head.size and head.ledger != new.ledger:
         raise _refused(
             f"this workspace has a ledger of its own, {head.ledger} with {head.size} records, "
@@ -81,21 +87,41 @@ async def fit(ctx: Context, verdict: Verdict) -> TreeHead:
     return head
 
 
-async def import_lines(work: Units, tenant: str, runs: Runs, verdict: Verdict) -> Imported:
+async def beginning(ctx: Context, lines: Sequence[bytes]) -> TreeHead | None:
+    """The head that a part of this ledger follows, of which these are the first lines.
+
+    None for a file that begins with the first record, or with what is no record.
+
+    Raises:
+        Problem: RESOURCE_CONFLICT where the ledger here ends before that.
+    """
+    first = read(1, lines[0]) if lines else None
+    if first is None or first.head is None or not first.seq:
+        return None
+    size = (await head_of(ctx)).size
+    if first.seq > size:
+        raise _refused(f"the file begins with record {first.seq}, and the ledger here has {size}")
+    return await prefix(ctx, first.seq)
+
+
+async def import_lines(
+    work: Units, tenant: str, runs: Runs, outcome: Outcome, after: TreeHead | None = None
+) -> Imported:
     """Store the lines that follow those that are here, a run of them in each unit of work.
 
-    `runs` begins anew on each call, with the lines of which `verdict` is the verdict, without LF.
+    `runs` begins anew on each call, with the lines of which `outcome` is the outcome, without LF;
+    they follow the head `after`, or are a ledger from its beginning.
 
     Raises:
         Problem: RESOURCE_CONFLICT where they may not be imported (`fit`), do not begin as the
             ledger here does, or are not those that were verified; ERASURE_NOT_ALLOWED. Nothing is
             stored then, unless the file or the ledger changed while runs were stored.
     """
-    before = await work.read(tenant, lambda ctx: fit(ctx, verdict))
-    survey = await work.aside(lambda: _surveyed(runs(), verdict, before.size))
+    before = await work.read(tenant, lambda ctx: fit(ctx, outcome))
+    survey = await work.aside(lambda: _surveyed(runs(), outcome, after, before.size))
     await work.read(tenant, partial(_check, survey=survey, size=before.size))
-    head, start = before, 0
-    sweep = Sweep(gather(level="integrity", ledger=verdict.ledger))
+    head, start = before, outcome.start
+    sweep = Sweep(gather(level="integrity", ledger=outcome.ledger, start=after))
     reading = zip(runs(), survey.ends, strict=False)
     while (found := await work.aside(lambda: next(reading, None))) is not None:
         lines, end = found
@@ -105,15 +131,21 @@ async def import_lines(work: Units, tenant: str, runs: Runs, verdict: Verdict) -
         await work.read(tenant, partial(_compare, lines=held, start=start))
         if len(held) < len(lines):
             part = await work.aside(partial(_part, head, lines[len(held) :]))
+            if after is not None:
+                await work.read(
+                    tenant, partial(_check_known, part=part, done=head.size - before.size)
+                )
             await work.write(tenant, partial(_store, part=part, done=head.size - before.size))
             head = part.head
         start += len(lines)
-    if start < verdict.size:
+    if start < outcome.size:
         raise _changed(head.size - before.size)
-    return Imported(before.size, head, len(survey.new))
+    return Imported(before.size, head, len(survey.counts))
 
 
-def _refused(reason: str, done: int = 0) -> Problem:
+def _refused(
+    reason: str, done: int = 0, step: str = "Import an export that goes on where this ledger ends."
+) -> Problem:
     if done:
         return Problem(
             problem.RESOURCE_CONFLICT,
@@ -123,7 +155,7 @@ def _refused(reason: str, done: int = 0) -> Problem:
     return Problem(
         problem.RESOURCE_CONFLICT,
         f"Nothing was imported: {reason}.",
-        resolution="Import an export that goes on where this ledger ends.",
+        resolution=step,
     )
 
 
@@ -136,35 +168,36 @@ def _changed(done: int = 0) -> Problem:
 
 @define
 class _Survey:
-    """What the lines come to: how many of each subject, which are new, and what they erase.
+    """What the lines that are new here come to: how many of each subject, and what they erase.
 
     `ends` are the seals that the runs of lines end with.
     """
 
     ends: list[str] = field(factory=list)
     counts: Counter[str] = field(factory=Counter)
-    new: set[str] = field(factory=set)
     erased: list[str] = field(factory=list)
 
 
-def _surveyed(runs: Iterable[Sequence[bytes]], verdict: Verdict, size: int) -> _Survey:
+def _surveyed(
+    runs: Iterable[Sequence[bytes]], outcome: Outcome, after: TreeHead | None, size: int
+) -> _Survey:
     """The survey of the verified lines, of which those from number `size` on are new.
 
     Raises:
         Problem: RESOURCE_CONFLICT where they are not those lines.
     """
-    if verdict.root is None:
+    if outcome.root is None:
         raise AssertionError("a sound log has a root")
-    anchors = ((verdict.size, verdict.root),)
-    sweep = Sweep(gather(level="integrity", ledger=verdict.ledger, anchors=anchors))
+    anchors = ((outcome.size, outcome.root),)
+    held = gather(level="integrity", ledger=outcome.ledger, anchors=anchors, start=after)
+    sweep = Sweep(held)
     survey = _Survey()
     for lines in runs:
         if not sweep.feed(lines):
             raise _changed()
         records = [decode(line) for line in lines]
         new = [record for record in records if record.seq >= size]
-        survey.counts.update(record.subject for record in records)
-        survey.new.update(record.subject for record in new)
+        survey.counts.update(record.subject for record in new)
         survey.erased += [str(record.target) for record in new if record.op == "erase"]
         survey.ends.append(split(lines[-1]).seal.decode())
     found = sweep.finish()
@@ -174,13 +207,11 @@ def _surveyed(runs: Iterable[Sequence[bytes]], verdict: Verdict, size: int) -> _
 
 
 async def _check(ctx: Context, survey: _Survey, size: int) -> None:
-    """Pass lines whose subjects have room, and that erase nothing here that must stay.
-
-    The ledger here is the beginning of theirs, so they hold all records of each subject.
-    """
-    subject, count = max(survey.counts.items(), key=itemgetter(1))
-    if count > SUBJECT_LINES_MAX:
-        raise _refused(f"{subject} has more than {SUBJECT_LINES_MAX} records")
+    """Pass lines whose subjects have room, and that erase nothing here that must stay."""
+    many = [name for name, count in survey.counts.items() if count + size > SUBJECT_LINES_MAX]
+    for subject, count in (await ctx.tx.ledger.counts_of(many)).items():
+        if count + survey.counts[subject] > SUBJECT_LINES_MAX:
+            raise _refused(f"{subject} has more than {SUBJECT_LINES_MAX} records")
     for target in () if may_erase(ctx) else survey.erased:
         stored = await ctx.tx.ledger.get(target)
         if stored is not None and stored.seq < size and split(stored.line).payload != NO_PAYLOAD:
@@ -221,6 +252,7 @@ class _Part:
     subjects: Collection[str]
     opened: Collection[str]
     erased: tuple[str, ...]
+    targets: frozenset[str]
 
 
 def _part(before: TreeHead, lines: Sequence[bytes]) -> _Part:
@@ -240,7 +272,17 @@ def _part(before: TreeHead, lines: Sequence[bytes]) -> _Part:
         tuple(dict.fromkeys(record.subject for record in records)),
         frozenset(record.id for record in records if record.id == record.subject),
         tuple(str(record.target) for record in records if record.op == "erase"),
+        frozenset(record.target for record in records if record.target is not None)
+        - {record.id for record in records},
     )
+
+
+async def _check_known(ctx: Context, part: _Part, done: int) -> None:
+    """Pass a run whose records act on such that it or the ledger here has."""
+    known = await ctx.tx.ledger.get_many(sorted(part.targets))
+    unknown = part.targets - {*known}
+    if unknown:
+        raise _refused(f"it acts on {min(unknown)}, which is not before it", done)
 
 
 async def _store(ctx: Context, part: _Part, done: int) -> None:
@@ -248,9 +290,11 @@ async def _store(ctx: Context, part: _Part, done: int) -> None:
     before = await head_of(ctx)
     if (before.size, before.seal) != (part.size, part.seal):
         raise _refused("the ledger here went on meanwhile", done)
-    # A strict verification finds equal ids: what a store may refuse here would be a defect.
     after = LedgerHead(part.head.size, part.head.encode())
-    await ctx.tx.ledger.append(part.lines, part.nodes, after, expect=part.size)
+    try:
+        await ctx.tx.ledger.append(part.lines, part.nodes, after, expect=part.size)
+    except DuplicateRecordError as twice:  # of a part: a verification of all would have found it
+        raise _refused(f"it has {twice.id}, which is here already", done) from twice
     for target in part.erased:
         stored = await ctx.tx.ledger.get(target)
         if stored is not None and split(stored.line).payload != NO_PAYLOAD:

@@ -23,15 +23,15 @@ from svc_core.ledger.log.note import NoteError, VerifierKey, parse, signers
 from svc_core.ledger.log.policy import Policy, PolicyError
 from svc_core.ledger.log.receipt import Receipt
 from svc_core.ledger.log.seal import TreeHead, genesis
-from svc_core.ledger.verify.references import References
-from svc_core.ledger.verify.verdict import (
+from svc_core.ledger.verify.outcome import (
     Assurance,
     Fault,
     Findings,
     Level,
-    Verdict,
+    Outcome,
     checks,
 )
+from svc_core.ledger.verify.references import References
 
 Text = str | bytes
 
@@ -123,7 +123,7 @@ class Anchors:
             unerased=self.unerased,
         )
 
-    def verdict(
+    def outcome(
         self,
         *,
         ledger: str | None,
@@ -134,8 +134,8 @@ class Anchors:
         erased: int,
         found: Findings,
         whole: bool = True,
-    ) -> Verdict:
-        """The verdict over lines in which this was found, read as a `whole` or in part.
+    ) -> Outcome:
+        """The outcome over lines in which this was found, read as a `whole` or in part.
 
         `frontier` is None where the tree cannot be told.
         """
@@ -144,7 +144,7 @@ class Anchors:
         head = None
         if not found.count and ledger is not None and frontier is not None:
             head = TreeHead(ledger, size, seal or genesis(ledger), recorded_at, frontier)
-        return Verdict(
+        return Outcome(
             assurance="failed" if found.count else self.assurance,
             anchored_size=None if found.count else self.anchored_size,
             level=self.level,

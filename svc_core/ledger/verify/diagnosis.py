@@ -28,7 +28,7 @@ from svc_core.ledger.verify.lines import (
     payload_breach,
     read,
 )
-from svc_core.ledger.verify.verdict import FAULTS_MAX, Fault, Findings, Verdict
+from svc_core.ledger.verify.outcome import FAULTS_MAX, Fault, Findings, Outcome
 
 _HASH: Final = re.compile("[0-9a-f]{64}")
 _VERSION: Final = re.compile(rb'"v":([2-9]|[1-9][0-9]{1,5}),')
@@ -53,7 +53,7 @@ class _Gap:
 
 
 class Diagnosis:
-    """Feed it all lines in order, then ask for the verdict by `finish`."""
+    """Feed it all lines in order, then ask for the outcome by `finish`."""
 
     def __init__(self, anchors: Anchors) -> None:
         start = anchors.start
@@ -94,8 +94,8 @@ class Diagnosis:
             self._held = line
         return True
 
-    def finish(self, erased_later: Iterable[str] = ()) -> Verdict:
-        """The verdict over all lines that were fed; `erased_later` as `Sweep.finish` takes it."""
+    def finish(self, erased_later: Iterable[str] = ()) -> Outcome:
+        """The outcome over all lines that were fed; `erased_later` as `Sweep.finish` takes it."""
         if self._held is not None:
             self._settle(self._held, None)
         self._push(self._loose_seals if len(self._loose_seals) == self._loose else None)
@@ -106,7 +106,7 @@ class Diagnosis:
         found.take(*self._tree.false_receipts())
         if self._tree.false is None and found.is_of_one_line:
             found.retell(partial(_told_alone, proven=self._tree.proven))
-        return self._anchors.verdict(
+        return self._anchors.outcome(
             ledger=self._ledger,
             size=self._lines,
             seal=self._tip or None,

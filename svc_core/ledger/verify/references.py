@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from svc_core.ledger.verify.lines import Head
-from svc_core.ledger.verify.verdict import Fault, Findings
+from svc_core.ledger.verify.outcome import Fault, Findings
 
 # An entry: the rest of the hash 11, line and flags 5, subject 12.
 _ENTRY: Final = 28

@@ -21,7 +21,7 @@ from svc_core.ledger.verify.lines import (
     head_breaches,
     payload_breach,
 )
-from svc_core.ledger.verify.verdict import Findings, Verdict
+from svc_core.ledger.verify.outcome import Findings, Outcome
 
 RUN_LINES_MAX: Final = 512
 
@@ -62,7 +62,7 @@ Places = Sequence[int]
 
 
 class Sweep:
-    """Feed it the lines in order; `finish` gives a verdict, or None when a diagnosis is needed."""
+    """Feed it the lines in order; `finish` gives an outcome, or None when a diagnosis is needed."""
 
     def __init__(self, anchors: Anchors) -> None:
         start = anchors.start
@@ -86,8 +86,8 @@ class Sweep:
             at = stop
         return self._is_regular
 
-    def finish(self, erased_later: Iterable[str] = ()) -> Verdict | None:
-        """The verdict, or None when something is irregular.
+    def finish(self, erased_later: Iterable[str] = ()) -> Outcome | None:
+        """The outcome, or None when something is irregular.
 
         `erased_later` are more records that were erased by a record after the lines.
         """
@@ -98,7 +98,7 @@ class Sweep:
             return None
         if any(tree.false_receipts()):
             return None
-        return self._anchors.verdict(
+        return self._anchors.outcome(
             ledger=self._ledger,
             size=tree.size,
             seal=self._seal.decode() or None,

@@ -17,13 +17,13 @@ from typing import Final, Unpack
 from svc_core.ledger.records import LINE_BYTES_MAX
 from svc_core.ledger.verify.anchors import Anchors, Evidence, gather
 from svc_core.ledger.verify.diagnosis import Diagnosis
+from svc_core.ledger.verify.outcome import Outcome
 from svc_core.ledger.verify.sweep import RUN_LINES_MAX, Sweep
-from svc_core.ledger.verify.verdict import Verdict
 
 Chunks = Iterable[list[bytes]]
 
 PASSES: Final[tuple[type[Sweep] | type[Diagnosis], ...]] = (Sweep, Diagnosis)
-"""Each is fed all lines until it returns False; the first verdict that is not None counts."""
+"""Each is fed all lines until it returns False; the first outcome that is not None counts."""
 
 _BYTES_MAX: Final = 4 << 20
 _KEPT: Final = LINE_BYTES_MAX + 1
@@ -31,10 +31,10 @@ _KEPT: Final = LINE_BYTES_MAX + 1
 
 def verify(
     lines: Collection[bytes] | Callable[[], Iterable[bytes]], **given: Unpack[Evidence]
-) -> Verdict:
-    """The verdict over lines without LF, or over those that a function opens anew on each call.
+) -> Outcome:
+    """The outcome over lines without LF, or over those that a function opens anew on each call.
 
-    Whatever lines, checkpoints and receipts hold, the outcome is a verdict.
+    Whatever lines, checkpoints and receipts hold, the outcome is an outcome.
 
     Raises:
         ValueError: `vkey` is no key.
@@ -43,8 +43,8 @@ def verify(
     return judge(gather(**given), lambda: _runs(opener()))
 
 
-def verify_export(blocks: Callable[[], Iterable[bytes]], **given: Unpack[Evidence]) -> Verdict:
-    """The verdict over an export, opened anew on each call as blocks of its bytes.
+def verify_export(blocks: Callable[[], Iterable[bytes]], **given: Unpack[Evidence]) -> Outcome:
+    """The outcome over an export, opened anew on each call as blocks of its bytes.
 
     The memory it takes does not depend on what is in the file; see `chunks` and `references`.
 
@@ -54,17 +54,17 @@ def verify_export(blocks: Callable[[], Iterable[bytes]], **given: Unpack[Evidenc
     return judge(gather(**given), lambda: chunks(blocks()))
 
 
-def judge(anchors: Anchors, opener: Callable[[], Chunks]) -> Verdict:
-    """The verdict of the first pass that comes to one, over lines that can be opened again."""
+def judge(anchors: Anchors, opener: Callable[[], Chunks]) -> Outcome:
+    """The outcome of the first pass that comes to one, over lines that can be opened again."""
     for make in PASSES:
         verifier = make(anchors)
         for lines in opener():
             if not verifier.feed(lines):
                 break
-        verdict = verifier.finish()
-        if verdict is not None:
-            return verdict
-    raise AssertionError("a diagnosis always comes to a verdict")
+        outcome = verifier.finish()
+        if outcome is not None:
+            return outcome
+    raise AssertionError("a diagnosis always comes to an outcome")
 
 
 def _runs(lines: Iterable[bytes]) -> Iterator[list[bytes]]:

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from svc_core.ledger.log.note import to_base64
-from svc_core.ledger.verify.verdict import Fault, Verdict
+from svc_core.ledger.verify.outcome import Fault, Outcome
 
 FAULTS_SHOWN: Final = 10
-"""More than a person reads at once; the verdict has up to 100."""
+"""More than a person reads at once; the outcome has up to 100."""
 
 _ASSURANCE: Final[Mapping[str, str]] = {
     "self_consistent": (
@@ -84,38 +84,38 @@ _NEXT: Final[Mapping[str, str]] = {
 }
 
 
-def words(name: str, verdict: Verdict, *, is_keyed: bool, has_notes: bool) -> Iterator[str]:
-    """The verdict over the file `name`, line by line."""
-    first, is_open = verdict.first_fault, has_notes and not is_keyed
+def words(name: str, outcome: Outcome, *, is_keyed: bool, has_notes: bool) -> Iterator[str]:
+    """The outcome over the file `name`, line by line."""
+    first, is_open = outcome.first_fault, has_notes and not is_keyed
     if first is None:
-        yield from _sound(name, verdict)
+        yield from _sound(name, outcome)
         if is_open:
             yield _UNKEYED
     else:
-        yield from _unsound(name, verdict, first)
+        yield from _unsound(name, outcome, first)
         is_theirs = is_open and first.code in _HELD
         yield f"What to do: {_UNKEYED_AGAINST if is_theirs else _NEXT.get(first.code, _RULES)}"
 
 
-def _sound(name: str, verdict: Verdict) -> Iterator[str]:
-    erased = f", {verdict.erased} erased" if verdict.erased else ""
-    yield f"OK  {name}: {verdict.size - verdict.start} records{erased}, {verdict.level}"
-    root = None if verdict.root is None else to_base64(verdict.root)
-    shown = {"ledger": verdict.ledger, "head seal": verdict.head_seal, "root": root}
+def _sound(name: str, outcome: Outcome) -> Iterator[str]:
+    erased = f", {outcome.erased} erased" if outcome.erased else ""
+    yield f"OK  {name}: {outcome.size - outcome.start} records{erased}, {outcome.level}"
+    root = None if outcome.root is None else to_base64(outcome.root)
+    shown = {"ledger": outcome.ledger, "head seal": outcome.head_seal, "root": root}
     yield from (f"{title:<11}{text}" for title, text in shown.items() if text is not None)
-    yield f"Assurance: {_ASSURANCE[verdict.assurance].format(size=verdict.anchored_size)}"
+    yield f"Assurance: {_ASSURANCE[outcome.assurance].format(size=outcome.anchored_size)}"
 
 
-def _unsound(name: str, verdict: Verdict, first: Fault) -> Iterator[str]:
+def _unsound(name: str, outcome: Outcome, first: Fault) -> Iterator[str]:
     yield f"FAILED  {name}: {_place(first)}{first.code}"
     yield f"  {first.detail}"
     shown = {"expected": first.expected, "actual": first.actual}
     yield from (f"  {title:<10}{text}" for title, text in shown.items() if text is not None)
     if first.pinned_by is not None:
         yield f"  line {first.pinned_by} holds what was expected"
-    others = verdict.faults[1:FAULTS_SHOWN]
+    others = outcome.faults[1:FAULTS_SHOWN]
     if others:
-        yield f"{verdict.fault_count} faults in all, these among them:"
+        yield f"{outcome.fault_count} faults in all, these among them:"
         yield from (f"  {_place(fault)}{fault.code}: {fault.detail}" for fault in others)
 
 

@@ -24,14 +24,14 @@ from svc_core.ledger.log.proofs import consistency_ranges, inclusion_ranges, pla
 from svc_core.ledger.log.receipt import Receipt
 from svc_core.ledger.log.tree import grow
 from svc_core.ledger.records import Record
-from svc_core.ledger.verify.verdict import Verdict
+from svc_core.ledger.verify.outcome import Outcome
 from svc_core.testing.ledger.edits import Edit
 from svc_core.testing.ledger.folds import act
 from svc_core.testing.ledger.histories import History
 from svc_core.testing.ledger.questions import Question, holds, questions
 from svc_core.testing.rules import named
 
-Verify: TypeAlias = Callable[..., Verdict]
+Verify: TypeAlias = Callable[..., Outcome]
 
 
 # -- P19 to P22: verification --------------------------------------------------------------------
@@ -42,27 +42,27 @@ def check_sealed_verifies(verify: Verify, history: History) -> None:
     """P19: what was sealed verifies, at both levels, and its end is the head of the last append."""
     head = history.head
     for level in ("integrity", "strict"):
-        verdict = verify(history.lines, level=level, anchors=_anchors(history))
-        holds(verdict.ok and verdict.first_fault is None, level, verdict)
+        outcome = verify(history.lines, level=level, anchors=_anchors(history))
+        holds(outcome.ok and outcome.first_fault is None, level, outcome)
         if history.lines:
-            holds(verdict.root == head.root and verdict.head_seal == head.seal, level, verdict)
-        holds(verdict.size == len(history.lines), level, verdict)
-        holds(verdict.erased == sum(record.payload is None for record in history.records), verdict)
+            holds(outcome.root == head.root and outcome.head_seal == head.seal, level, outcome)
+        holds(outcome.size == len(history.lines), level, outcome)
+        holds(outcome.erased == sum(record.payload is None for record in history.records), outcome)
 
 
 @named
 def check_edit_is_found(verify: Verify, history: History, edit: Edit) -> None:
     """P20, P21: an edit is found and its line named; a cut needs an anchor that covers more."""
-    verdict = verify(edit.lines)
+    outcome = verify(edit.lines)
     if edit.line is None:
-        holds(verdict.ok and verdict.assurance == "self_consistent", edit.what, verdict)
-        verdict = verify(edit.lines, anchors=[(history.head.size, history.head.root)])
+        holds(outcome.ok and outcome.assurance == "self_consistent", edit.what, outcome)
+        outcome = verify(edit.lines, anchors=[(history.head.size, history.head.root)])
         expected = len(edit.lines) + 1
     else:
         expected = edit.line
-    fault = verdict.first_fault
-    holds(not verdict.ok and fault is not None, edit.what, verdict)
-    holds(fault is not None and fault.line == expected, edit.what, verdict.faults)
+    fault = outcome.first_fault
+    holds(not outcome.ok and fault is not None, edit.what, outcome)
+    holds(fault is not None and fault.line == expected, edit.what, outcome.faults)
 
 
 @named
@@ -123,13 +123,13 @@ def check_lawful_erasure(
         salt = str((target.payload or {}).get("salt")).encode()
         holds(salt in history.lines[target.seq], target.id)
         holds(salt not in after.lines[target.seq], target.id)
-        verdict = verify(
+        outcome = verify(
             after.lines,
             anchors=_anchors(after),
             receipts=[receipt.text for receipt in receipts],
             vkey=vkey.vkey,
         )
-        holds(verdict.ok and verdict.erased > 0, target.id, verdict)
+        holds(outcome.ok and outcome.erased > 0, target.id, outcome)
 
 
 # -- P29, P30: bytes --------------------------------------------------------------------

@@ -110,9 +110,9 @@ def test_an_operation_is_counted_in_its_pools(make_facts, now, pool):
     facts = make_facts()
     grant = authorize(OperationAccess(pool=pool), facts, now)
     sizes = {"account": 4, "agent": 8, "none": 0}
-    assert (len(grant.verdict.remaining) if grant.verdict else 0) == sizes[pool]
+    assert (len(grant.decision.remaining) if grant.decision else 0) == sizes[pool]
     assert bool(grant.headers) is (pool != "none")
-    left = authorize(READ, facts, now).verdict.remaining[0]
+    left = authorize(READ, facts, now).decision.remaining[0]
     assert left == (29 if pool == "none" else 28)
 
 

@@ -216,12 +216,12 @@ def test_any_history_agrees_with_the_model(history):
     gauges = [counters.gauge(meter) for meter in METERS]
     for index, step in history:
         second += step
-        verdict = gauges[index].hit(second)
+        decision = gauges[index].hit(second)
         admitted, left, reset_minute, reset_day = model.hit(METERS[index], second)
-        assert (not verdict.exhausted) is admitted
-        assert verdict.remaining == left
-        assert (verdict.reset_minute, verdict.reset_day) == (reset_minute, reset_day)
-        assert (verdict.retry_after_seconds > 0) is not admitted
+        assert (not decision.exhausted) is admitted
+        assert decision.remaining == left
+        assert (decision.reset_minute, decision.reset_day) == (reset_minute, reset_day)
+        assert (decision.retry_after_seconds > 0) is not admitted
 
 
 @given(
@@ -300,8 +300,8 @@ def test_the_field_names_are_those_of_the_spec():
 
 def test_the_fields_of_an_admitted_request():
     meter = general(own=(20, 2_000), plan=(30, 5_000))
-    verdict = MemoryCounters().gauge(meter).hit(NOON + 48)
-    assert dict(headers(verdict)) == {
+    decision = MemoryCounters().gauge(meter).hit(NOON + 48)
+    assert dict(headers(decision)) == {
         b"x-ratelimit-limit-minute": b"20",
         b"x-ratelimit-remaining-minute": b"19",
         b"x-ratelimit-limit-day": b"2000",
@@ -332,9 +332,9 @@ def test_a_refused_request_carries_all_fields_and_retry_after():
 
 def test_an_agent_answer_carries_both_families_and_no_name_twice():
     meter = general()
-    verdict = MemoryCounters().gauge(agent(meter)).hit(NOON)
-    fields = named(headers(verdict))
-    assert len(headers(verdict)) == len(fields)
+    decision = MemoryCounters().gauge(agent(meter)).hit(NOON)
+    fields = named(headers(decision))
+    assert len(headers(decision)) == len(fields)
     assert set(fields) == set(SPEC_NAMES) - {"Retry-After"}
     assert fields["X-Svc-Agent-RateLimit-Remaining-Minute"] == "4"
     assert fields["X-Svc-Agent-RateLimit-Account-Remaining-Day"] == "249"
@@ -356,22 +356,22 @@ ITEM = re.compile(rb'"[a-z-]+";r=(?:0|[1-9][0-9]*);t=[1-9][0-9]*')
 )
 def test_the_fields_repeat_the_verdict_whatever_it_is(meter, counts, second, ahead):
     used = counts[: len(meter.all_pools)]
-    verdict = judge(meter, used, second, minute=second // 60 + ahead)
-    fields = dict(headers(verdict))
+    decision = judge(meter, used, second, minute=second // 60 + ahead)
+    fields = dict(headers(decision))
     remaining = [
         int(fields[name.lower().encode()])
         for family in ((meter.family,) if meter.beside is None else (AGENT, GENERAL))
         for name in family.field_names("Remaining")
     ]
-    assert tuple(remaining) == verdict.remaining
+    assert tuple(remaining) == decision.remaining
     items = fields[b"ratelimit"].split(b", ")
     assert all(ITEM.fullmatch(item) for item in items)
     waits = [int(item.rpartition(b"=")[2]) for item in items]
-    assert second + waits[0] == verdict.reset_minute == int(fields[b"x-ratelimit-reset-minute"])
-    assert second + waits[1] == verdict.reset_day == int(fields[b"x-ratelimit-reset-day"])
-    if verdict.exhausted:
+    assert second + waits[0] == decision.reset_minute == int(fields[b"x-ratelimit-reset-minute"])
+    assert second + waits[1] == decision.reset_day == int(fields[b"x-ratelimit-reset-day"])
+    if decision.exhausted:
         # The draft: Retry-After is never earlier than the `t` of a pool that refused.
-        assert int(fields[b"retry-after"]) == max(waits[i] for i in verdict.exhausted)
+        assert int(fields[b"retry-after"]) == max(waits[i] for i in decision.exhausted)
     else:
         assert b"retry-after" not in fields
 
@@ -379,8 +379,8 @@ def test_the_fields_repeat_the_verdict_whatever_it_is(meter, counts, second, ahe
 @pytest.mark.parametrize("number", [0, 1, 1_023, 1_024, 49_999])
 def test_every_remainder_is_written_in_decimal(number):
     limits = (number + 1, number + 1)
-    verdict = judge(general(own=limits, plan=limits), [0, 0, 0, 0], NOON)
-    fields = named(headers(verdict))
+    decision = judge(general(own=limits, plan=limits), [0, 0, 0, 0], NOON)
+    fields = named(headers(decision))
     for name in SPEC_NAMES[4:8]:
         assert fields[name] == str(number)
 

@@ -154,7 +154,7 @@ def test_a_batch_before_the_refused_one_stays(svc: Svc, subject: str, monkeypatc
     path = write("a.ndjson", claim(subject, "Zug"), claim(NO_SUBJECT, "x"))
     ran = svc("ledger", "append", path, "--json")
     assert (ran.code, ran.json["code"]) == (1, "UNKNOWN_SUBJECT")
-    assert ran.json["detail"].endswith(" The 1 before them were appended.")
+    assert ran.json["detail"].endswith(". The 1 before them were appended.")
     assert len(svc("ledger", "history", subject, "--json").json) == 2
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import tracemalloc
 from collections.abc import Callable, Iterator
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -141,6 +142,31 @@ def test_what_is_no_regular_file_is_written_through(svc: Svc, log: Log) -> None:
     assert Path("real.ndjson").read_bytes() == log.path.read_bytes()
     assert svc("ledger", "export", "/dev/null").code == 0
     assert Path("/dev/null").is_char_device()
+
+
+def test_an_export_holds_a_few_pages_however_long_the_ledger_is(
+    svc: Svc, log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    svc("ledger", "import", log.grow(*[draft(n, log.ids[0]) for n in range(9, 4_000)]).path)
+    monkeypatch.setattr(reading, "PAGE_BYTES", 64 * 1024)
+    tracemalloc.start()
+    assert svc("ledger", "export", "out.ndjson").code == 0
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert Path("out.ndjson").stat().st_size > 2_000_000
+    assert held < 1_500_000
+
+
+def test_a_ledger_is_exported_and_imported_in_parts(svc: Svc, log: Log) -> None:
+    svc("ledger", "import", log.path, "--workspace", "acme")
+    svc("workspaces", "create", "--name", "two", "--plan", "elite")
+    for start, stop in ((0, 1), (1, 3)):
+        given = ("--workspace", "acme", "--from-size", start, "--size", stop, "--json")
+        made = svc("ledger", "export", "part", *given)
+        assert (made.code, made.json["from"], made.json["size"]) == (0, start, stop)
+        assert svc("ledger", "import", "part", "--workspace", "two").code == 0
+    assert exported(svc, "two.ndjson", "--workspace", "two") == log.path.read_bytes()
+    assert "Import it where" in svc("ledger", "export", "part", *given[:4]).out
 
 
 # -- import ------------------------------------------------------------------------------------

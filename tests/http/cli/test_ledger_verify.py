@@ -19,7 +19,7 @@ from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.model import Verification
 from svc_core.ledger.records import Draft
 from svc_core.ledger.verify import words as shown
-from svc_core.ledger.verify.verdict import CODES
+from svc_core.ledger.verify.outcome import CODES
 from svc_core.wire import camel
 from svc_http.cli import verify
 from svc_http.fetch import exports

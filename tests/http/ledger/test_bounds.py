@@ -40,7 +40,7 @@ def filled(town, count):
 
 
 def verified(town, *, origin=None, **asked):
-    """The verdict, read in units of its own."""
+    """The outcome, read in units of its own."""
     service = town.house.service.runtime.service
     if origin is not None:
         service = attrs.evolve(service, host=attrs.evolve(service.host, origin=origin))
@@ -166,8 +166,8 @@ def test_a_kept_checkpoint_that_was_altered_is_a_fault(town, damage, code):
         await ctx.tx.ledger.keep_checkpoint(kept.day, kept.size, damage(kept.text))
 
     within(town, alter)
-    verdict = verified(town)
-    assert (verdict.ok, verdict.assurance, verdict.first_fault.code) == (False, "failed", code)
+    outcome = verified(town)
+    assert (outcome.ok, outcome.assurance, outcome.first_fault.code) == (False, "failed", code)
 
 
 # -- what an append may meet in the store ------------------------------------------------------

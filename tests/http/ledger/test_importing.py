@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from svc_core.ledger.append import importing
-from svc_core.ledger.append.importing import import_lines
+from svc_core.ledger.append.importing import beginning, import_lines
 from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import Draft
 from svc_core.ledger.verify.verify import verify
@@ -41,7 +41,7 @@ class Log:
         )
 
     def erase(self, number):
-        said = {"reason": "request", "salt": "2" * 22}
+        said = {"reason": "request", "salt": str(number) * 22}
         target = self.ids[number]
         return self.add(Draft("claim", "erase", self.ids[0], target, None, None, "key_ann", said))
 
@@ -59,22 +59,35 @@ def one_by_one(town, log, **how):
     return store.writes
 
 
+def part_imported(town, lines):
+    """Import a part of a log, that goes on where the ledger is."""
+    town.get("/checkpoint")
+    service = service_of(town.house.service.runtime)
+    runs = [[line] for line in lines]
+    after = town.house.run(service.read(town.tenant, partial(beginning, lines=lines)))
+    outcome = verify(lines, unerased=True, start=after)
+    assert outcome.ok
+    return town.house.run(
+        import_lines(service, town.tenant, lambda: iter(runs), outcome, after)
+    ).head.size
+
+
 def judged(lines):
-    """The verdict of whoever imports: what the lines erase may still be in them."""
+    """The outcome of whoever imports: what the lines erase may still be in them."""
     return verify(lines, unerased=True)
 
 
-def imported(town, lines, verdict=None):
-    """Import the lines, of which `verdict` is the verdict, into the town's ledger."""
+def imported(town, lines, outcome=None):
+    """Import the lines, of which `outcome` is the outcome, into the town's ledger."""
     town.get("/checkpoint")  # The first that signs makes the key.
     service = service_of(town.house.service.runtime)
-    made = verdict or judged(lines)
+    made = outcome or judged(lines)
     return town.house.run(import_lines(service, town.tenant, lambda: iter([lines]), made))
 
 
-def refused(town, lines, verdict=None):
+def refused(town, lines, outcome=None):
     with pytest.raises(Problem) as caught:
-        imported(town, lines, verdict)
+        imported(town, lines, outcome)
     return caught.value.type.code, caught.value.detail.removeprefix("Nothing was imported: ")
 
 
@@ -90,8 +103,8 @@ def test_what_is_imported_is_exported_as_it_was_and_goes_on(town):
     again = imported(town, log.lines)
     assert (again.before, again.head, again.subjects) == (3, then.head, 0)
     assert town.export() == b"".join(line + b"\n" for line in log.lines)
-    verdict = town.data("/verify")
-    assert (verdict["ok"], verdict["size"], verdict["ledger"]) == (True, 3, LEDGER)
+    outcome = town.data("/verify")
+    assert (outcome["ok"], outcome["size"], outcome["ledger"]) == (True, 3, LEDGER)
     feed = town.house.ask("GET", "/api/v2/changes?types=subject", town.ann).json()["data"]
     assert [row["changeType"] for row in feed] == ["created", "updated"]
     town.claim(log.ids[0], {"city": "Zug"})
@@ -128,7 +141,7 @@ def test_an_import_that_is_refused_says_why_and_stores_nothing(town, monkeypatch
         bounded.setattr(importing, "IMPORT_RECORDS_MAX", 2)
         assert refused(town, lines) == (
             "RESOURCE_CONFLICT",
-            "it has 3 records; one import takes 2.",
+            "it has 3 records, and one import takes 2.",
         )
         bounded.setattr(importing, "IMPORT_RECORDS_MAX", 3)
         bounded.setattr(importing, "SUBJECT_LINES_MAX", 2)
@@ -168,9 +181,46 @@ def test_each_run_of_lines_is_a_unit_of_its_own_and_a_cut_off_import_goes_on(mak
         one_by_one(town, log, dies_after=2)
     assert town.export() == b"".join(line + b"\n" for line in log.lines[:2])
     assert one_by_one(town, log) == 3
-    verdict = town.data("/verify")
-    assert (verdict["ok"], verdict["size"], verdict["erased"]) == (True, 5, 1)
+    outcome = town.data("/verify")
+    assert (outcome["ok"], outcome["size"], outcome["erased"]) == (True, 5, 1)
     assert one_by_one(town, log) == 0
+
+
+def test_a_ledger_moves_in_parts_and_a_part_may_be_repeated(make_town, monkeypatch):
+    monkeypatch.setattr(importing, "IMPORT_RECORDS_MAX", 3)
+    town = make_town(allow_erasure=("*",))
+    lines = Log().claim("a").claim("b").erase(1).claim("c").claim("d").erase(4).lines
+    with pytest.raises(Problem) as caught:
+        part_imported(town, lines)
+    assert "--from-size" in caught.value.resolution
+    with pytest.raises(Problem) as caught:
+        part_imported(town, lines[3:])
+    assert caught.value.detail == (
+        "Nothing was imported: the file begins with record 3, and the ledger here has 0."
+    )
+    assert [part_imported(town, lines[at : at + 3]) for at in (0, 3, 3, 5)] == [3, 6, 6, 7]
+    outcome = town.data("/verify")
+    assert (outcome["ok"], outcome["size"], outcome["erased"]) == (True, 7, 2)
+    assert town.export().count(b"\n") == 7
+
+
+@pytest.mark.parametrize(
+    ("op", "target", "said", "why"),
+    [
+        ("retract", f"clm_{'9' * 24}", {"reason": "clerical"}, "acts on clm_9"),
+        ("assert", None, {"predicate": "motto", "value": "a"}, "has clm_"),
+    ],
+)
+def test_a_part_is_held_to_what_the_ledger_here_has(town, op, target, said, why):
+    log = Log().claim("a").claim("b")
+    log.add(
+        Draft("claim", op, log.ids[0], target, None, None, "key_ann", said | {"salt": "1" * 22})
+    )
+    assert part_imported(town, log.lines[:3]) == 3
+    with pytest.raises(Problem, match="RESOURCE_CONFLICT") as caught:
+        part_imported(town, log.lines[3:])
+    assert why in caught.value.detail
+    assert town.data("/verify")["size"] == 3
 
 
 def test_a_ledger_that_goes_on_by_itself_while_it_is_imported_stays_as_it_is(town):
@@ -205,8 +255,8 @@ def test_what_was_erased_in_the_file_itself_needs_no_leave(town):
     log = Log().claim("a").claim("b").erase(1)
     log.lines[1] = emptied(log.lines[1])
     imported(town, log.lines)
-    verdict = town.data("/verify")
-    assert (verdict["ok"], verdict["erased"]) == (True, 1)
+    outcome = town.data("/verify")
+    assert (outcome["ok"], outcome["erased"]) == (True, 1)
 
 
 def test_what_the_lines_erase_is_not_stored(make_town):

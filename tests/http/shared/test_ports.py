@@ -96,10 +96,10 @@ def test_of_hundreds_at_once_over_two_processes_exactly_the_limit_is_admitted(pl
     meter = (general, general, general, agent)[index]
     hits = [one.counters.hit(meter.all_pools, NOON) for one in place.both for _ in range(200)]
     found = [judge(meter, told.used, NOON) for told in place.together(*hits)]
-    admitted = [verdict for verdict in found if not verdict.exhausted]
+    admitted = [decision for decision in found if not decision.exhausted]
     assert len(admitted) == limit
     # Each was told another rest: none was counted twice, and none was forgotten.
-    assert sorted(verdict.remaining[0] for verdict in admitted) == list(range(limit))
+    assert sorted(decision.remaining[0] for decision in admitted) == list(range(limit))
 
 
 def test_keys_of_one_account_at_once_never_pass_its_limit_nor_their_own(place):

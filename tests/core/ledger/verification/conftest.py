@@ -10,7 +10,7 @@ from attrs import frozen
 
 from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import Draft, encode_line, split
-from svc_core.ledger.verify.verdict import Verdict
+from svc_core.ledger.verify.outcome import Outcome
 
 LEDGER = "led_0123456789abcdef01234567"
 OTHER = "led_ffffffffffffffffffffffff"
@@ -88,9 +88,9 @@ def nulled(line: bytes) -> bytes:
     return encode_line(parts.head, None, parts.seal.decode())
 
 
-def told(verdict: Verdict) -> list[tuple[str, int | None]]:
+def told(outcome: Outcome) -> list[tuple[str, int | None]]:
     """The codes and lines of the faults."""
-    return [(fault.code, fault.line) for fault in verdict.faults]
+    return [(fault.code, fault.line) for fault in outcome.faults]
 
 
 @pytest.fixture(scope="session")
@@ -109,7 +109,7 @@ def without_payload() -> Callable[[bytes], bytes]:
 
 
 @pytest.fixture(scope="session")
-def faults_of() -> Callable[[Verdict], list[tuple[str, int | None]]]:
+def faults_of() -> Callable[[Outcome], list[tuple[str, int | None]]]:
     return told
 
 

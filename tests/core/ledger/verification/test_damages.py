@@ -31,11 +31,11 @@ def forged(line: bytes) -> bytes:
 def check(lines: list[bytes], expected: str, **given: Any) -> None:
     """Each fault is `CODE:line`; what `integrity` does not look for is left out there."""
     for level in ("strict", "integrity"):
-        verdict = verify(lines, level=level, **given)
-        found = [f"{fault.code}:{fault.line}" for fault in verdict.faults]
+        outcome = verify(lines, level=level, **given)
+        found = [f"{fault.code}:{fault.line}" for fault in outcome.faults]
         only_strict = ("DUPLICATE_ID",) if level == "integrity" else ()
         assert found == [each for each in expected.split() if not each.startswith(only_strict)]
-        assert verdict.assurance == (
+        assert outcome.assurance == (
             "failed" if found else "anchored" if given.get("anchors") else "self_consistent"
         )
 

@@ -48,10 +48,10 @@ def test_what_nobody_is_known_to_have_signed_anchors_nothing(
         ({"kept": [forged], "vkey": VerifierKey(vectors["origin"], foreign.public)}, True),
     ]
     for evidence, is_signed in kept:
-        verdict = verify(lines, **evidence)
-        assert (verdict.ok, verdict.assurance) == (True, "self_consistent")
-        assert (verdict.anchored_size, verdict.checks.checkpoints) == (None, is_signed)
-        assert verdict.checks.tree is True
+        outcome = verify(lines, **evidence)
+        assert (outcome.ok, outcome.assurance) == (True, "self_consistent")
+        assert (outcome.anchored_size, outcome.checks.checkpoints) == (None, is_signed)
+        assert outcome.checks.tree is True
         cut = verify(lines[:7], **evidence).first_fault
         assert cut is not None
         assert cut.code == "TRUNCATED"
@@ -118,13 +118,13 @@ def test_what_does_not_count_is_told_and_anchors_nothing(
     vectors: Any, lines: list[bytes], vkey: str, faults_of: Any
 ) -> None:
     for code, checkpoint in _bad(vectors):
-        verdict = verify(lines, checkpoints=[checkpoint], vkey=vkey)
+        outcome = verify(lines, checkpoints=[checkpoint], vkey=vkey)
 
-        assert faults_of(verdict) == [(code, None)], checkpoint
-        assert verdict.assurance == "failed"
-        assert verdict.checks.checkpoints is False
-        assert (verdict.checks.seals, verdict.checks.tree) == (True, None)
-        assert verdict.root == bytes.fromhex(vectors["roots"][8])
+        assert faults_of(outcome) == [(code, None)], checkpoint
+        assert outcome.assurance == "failed"
+        assert outcome.checks.checkpoints is False
+        assert (outcome.checks.seals, outcome.checks.tree) == (True, None)
+        assert outcome.root == bytes.fromhex(vectors["roots"][8])
 
 
 def test_faults_of_lines_come_before_those_of_checkpoints(
@@ -133,16 +133,16 @@ def test_faults_of_lines_come_before_those_of_checkpoints(
     lines[2] = lines[2].replace(b"Gazette", b"gazette")
     good, bad = vectors["checkpoints"]["8"], "rubbish"
 
-    verdict = verify(lines, checkpoints=[good, bad], receipts=["c2sp.org/tlog-proof"], vkey=vkey)
+    outcome = verify(lines, checkpoints=[good, bad], receipts=["c2sp.org/tlog-proof"], vkey=vkey)
 
-    assert faults_of(verdict) == [
+    assert faults_of(outcome) == [
         ("PAYLOAD_ALTERED", 3),
         ("CHECKPOINT_MALFORMED", None),
         ("CHECKPOINT_MALFORMED", None),
     ]
-    assert verdict.faults[1].detail.startswith("checkpoint 2: ")
-    assert verdict.faults[2].detail.startswith("receipt 1: ")
-    assert verdict.fault_count == 3
+    assert outcome.faults[1].detail.startswith("checkpoint 2: ")
+    assert outcome.faults[2].detail.startswith("receipt 1: ")
+    assert outcome.fault_count == 3
 
 
 def test_a_key_that_is_none_is_refused(lines: list[bytes]) -> None:
@@ -177,6 +177,6 @@ def test_a_key_of_witnesses_signs_checkpoints_by_cosignature(
 ) -> None:
     witness = vectors["witnessKey"]["vkey"]
 
-    verdict = verify(lines, checkpoints=[vectors["cosigned"]], vkey=witness)
+    outcome = verify(lines, checkpoints=[vectors["cosigned"]], vkey=witness)
 
-    assert faults_of(verdict) == [("CHECKPOINT_UNSIGNED", None)]
+    assert faults_of(outcome) == [("CHECKPOINT_UNSIGNED", None)]

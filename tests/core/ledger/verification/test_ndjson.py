@@ -60,13 +60,13 @@ def test_lines_of_small_blocks_are_handed_on_together() -> None:
 )
 def test_whatever_is_in_a_file_is_judged_in_little_memory(block: bytes, count: int) -> None:
     tracemalloc.start()
-    verdict = verify_export(lambda: (block for _ in range(count)))
+    outcome = verify_export(lambda: (block for _ in range(count)))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
-    assert not verdict.ok
-    assert verdict.first_fault is not None
-    assert verdict.first_fault.line == 1
+    assert not outcome.ok
+    assert outcome.first_fault is not None
+    assert outcome.first_fault.line == 1
     assert peak < 48 * MEGABYTE
 
 

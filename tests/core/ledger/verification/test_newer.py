@@ -22,8 +22,8 @@ def test_a_record_of_a_newer_version_is_refused_with_its_version(version: bytes,
     newer = head.replace(b'"v":1', b'"v":' + version)
     sealed = last.replace(head, newer).replace(split(last).seal, seal_of(newer).encode())
 
-    verdict = verify([*lines, sealed])
+    outcome = verify([*lines, sealed])
 
-    assert not verdict.ok
-    assert verdict.first_fault is not None
-    assert (verdict.first_fault.code, verdict.first_fault.detail) == ("MALFORMED", told)
+    assert not outcome.ok
+    assert outcome.first_fault is not None
+    assert (outcome.first_fault.code, outcome.first_fault.detail) == ("MALFORMED", told)

@@ -12,8 +12,8 @@ from svc_core.ledger.log.seal import seal_batch
 from svc_core.ledger.records import Draft, decode, split
 from svc_core.ledger.verify.anchors import gather
 from svc_core.ledger.verify.diagnosis import Diagnosis
+from svc_core.ledger.verify.outcome import Outcome
 from svc_core.ledger.verify.sweep import Sweep
-from svc_core.ledger.verify.verdict import Verdict
 from svc_core.testing.ledger import logs
 
 LEDGER = "led_0123456789abcdef01234567"
@@ -26,8 +26,8 @@ def _receipt(log: Any, index: int, size: int) -> Receipt:
     return Receipt(index, logs.inclusion(index, size, leaves), signed)
 
 
-def _judged(lines: Any, **given: Any) -> Verdict:
-    """The verdict of the fast pass, or else that of the diagnosis, which must agree with it."""
+def _judged(lines: Any, **given: Any) -> Outcome:
+    """The outcome of the fast pass, or else that of the diagnosis, which must agree with it."""
     anchors = gather(**given)
     sweep, diagnosis = Sweep(anchors), Diagnosis(anchors)
     sweep.feed(lines)
@@ -52,8 +52,8 @@ def test_every_true_receipt_passes_and_every_false_one_is_told(
             ]
             false += [evolve(true, proof=(*true.proof, b"\0" * 32))]
 
-            verdict = _judged(log.lines, receipts=[true.text], level=level)
-            assert (verdict.ok, verdict.checks.tree) == (True, True)
+            outcome = _judged(log.lines, receipts=[true.text], level=level)
+            assert (outcome.ok, outcome.checks.tree) == (True, True)
             for each in false:
                 told = _judged(log.lines, receipts=[true.text, each.text], level=level)
                 assert faults_of(told) == [("CHECKPOINT_MALFORMED", None)]
@@ -79,8 +79,8 @@ def test_a_receipt_for_the_trusted_part_is_passed_over(make_log: Any) -> None:
     log = make_log(9)
     receipt = _receipt(log, 2, 9)
 
-    verdict = _judged(log.lines[5:], receipts=[receipt.text], start=log.heads[5])
-    assert verdict.ok
+    outcome = _judged(log.lines[5:], receipts=[receipt.text], start=log.heads[5])
+    assert outcome.ok
     false = evolve(receipt, index=6)
     assert not _judged(log.lines[5:], receipts=[false.text], start=log.heads[5]).ok
 

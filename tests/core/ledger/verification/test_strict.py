@@ -224,10 +224,10 @@ def test_more_faults_than_a_verdict_lists_are_counted(writer: Writer) -> None:
     for _ in range(300):
         writer.add({"salt": "same"})
 
-    verdict = verify(writer.lines)
+    outcome = verify(writer.lines)
 
-    assert [fault.line for fault in verdict.faults] == list(range(3, 103))
-    assert json.loads(writer.lines[2])["head"]["id"] == verdict.faults[0].actual
+    assert [fault.line for fault in outcome.faults] == list(range(3, 103))
+    assert json.loads(writer.lines[2])["head"]["id"] == outcome.faults[0].actual
 
 
 # -- the register ----------------------------------------------------------------------------------
@@ -292,11 +292,11 @@ def test_content_that_a_record_erases_is_told_once(writer: Writer, faults_of: An
     writer.add(op="erase", target=claim)
     writer.add(b'{"salt":"again"}', op="erase", target=claim)
 
-    verdict = verify(writer.lines)
+    outcome = verify(writer.lines)
 
-    assert faults_of(verdict) == [("PAYLOAD_NOT_ERASED", 2)]
-    assert verdict.faults[0].detail == "Line 3 erases this record, and its payload is here."
-    assert verdict.checks.references is False
+    assert faults_of(outcome) == [("PAYLOAD_NOT_ERASED", 2)]
+    assert outcome.faults[0].detail == "Line 3 erases this record, and its payload is here."
+    assert outcome.checks.references is False
     assert verify(writer.lines, unerased=True).ok
     # At the other level it is not looked for, and not said to be so.
     assert verify(writer.lines, level="integrity").checks.references is None

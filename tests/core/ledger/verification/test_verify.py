@@ -14,14 +14,14 @@ from svc_core.ledger.records import HEAD, LINE_BYTES_MAX, encode_line, split
 from svc_core.ledger.verify.anchors import gather
 from svc_core.ledger.verify.diagnosis import Diagnosis, KnownSeals
 from svc_core.ledger.verify.lines import read
+from svc_core.ledger.verify.outcome import CODES, FAULTS_MAX, Outcome
 from svc_core.ledger.verify.sweep import Sweep
-from svc_core.ledger.verify.verdict import CODES, FAULTS_MAX, Verdict
 from svc_core.ledger.verify.verify import verify, verify_export
 
 OTHER = "led_ffffffffffffffffffffffff"
 
 
-def _both(lines: list[bytes], **given: Any) -> Verdict:
+def _both(lines: list[bytes], **given: Any) -> Outcome:
     """The diagnosis, after it agreed with the fast pass."""
     anchors = gather(**given)
     sweep, diagnosis = Sweep(anchors), Diagnosis(anchors)
@@ -67,30 +67,30 @@ def test_the_21_tamper_cases_are_judged_as_expected(vectors: Any, faults_of: Any
         if name == "wrong_ledger":
             given["ledger"] = OTHER
 
-        verdict = verify(lines, **given)
+        outcome = verify(lines, **given)
 
-        assert faults_of(verdict) == [tuple(fault) for fault in case["faults"]], name
-        assert verdict == _both(lines, **given), name
+        assert faults_of(outcome) == [tuple(fault) for fault in case["faults"]], name
+        assert outcome == _both(lines, **given), name
         expected = tuple(case["expect"]) if case["expect"] else None
-        first = verdict.first_fault
+        first = outcome.first_fault
         assert (first and (first.code, first.line)) == expected, name
-        assert verdict.ok == (expected is None), name
+        assert outcome.ok == (expected is None), name
 
 
 def test_an_intact_log_is_told_whole(vectors: Any) -> None:
     lines = [line.encode() for line in vectors["lines"]]
 
-    verdict = verify(lines)
+    outcome = verify(lines)
 
-    assert verdict.ok
-    assert verdict.assurance == "self_consistent"
-    assert (verdict.ledger, verdict.start, verdict.size) == (vectors["ledger"], 0, 8)
-    assert verdict.head_seal == vectors["seals"][-1]
-    assert verdict.root == bytes.fromhex(vectors["roots"][8])
-    assert verdict.faults == ()
-    assert verdict.first_fault is None
-    assert verdict.head is not None
-    assert verdict.head.recorded_at == "2026-02-03T10:00:00.000000Z"
+    assert outcome.ok
+    assert outcome.assurance == "self_consistent"
+    assert (outcome.ledger, outcome.start, outcome.size) == (vectors["ledger"], 0, 8)
+    assert outcome.head_seal == vectors["seals"][-1]
+    assert outcome.root == bytes.fromhex(vectors["roots"][8])
+    assert outcome.faults == ()
+    assert outcome.first_fault is None
+    assert outcome.head is not None
+    assert outcome.head.recorded_at == "2026-02-03T10:00:00.000000Z"
 
 
 # -- every edit ------------------------------------------------------------------------------------
@@ -104,9 +104,9 @@ def _missed(log: Any, places: range, bits: tuple[int, ...], **given: Any) -> Ite
         for bit in bits:
             edited = bytearray(export)
             edited[place] ^= 1 << bit
-            verdict = verify_export(lambda edited=edited: [bytes(edited)], **given)
-            if verdict.ok or verdict.first_fault is None or verdict.first_fault.line != line:
-                yield place, bit, verdict.first_fault
+            outcome = verify_export(lambda edited=edited: [bytes(edited)], **given)
+            if outcome.ok or outcome.first_fault is None or outcome.first_fault.line != line:
+                yield place, bit, outcome.first_fault
 
 
 def _export_size(log: Any) -> int:
@@ -158,10 +158,10 @@ def test_an_edit_of_several_bytes_never_passes(data: Any, make_log: Any) -> None
         edited[start:stop] = data.draw(st.binary(max_size=90))
     anchors = [log.anchor]
 
-    verdict = verify_export(lambda: [bytes(edited)], anchors=anchors)
+    outcome = verify_export(lambda: [bytes(edited)], anchors=anchors)
 
     intact = edited in (export, export[:-1])
-    assert verdict.ok == intact
+    assert outcome.ok == intact
     lines = bytes(edited).removesuffix(b"\n").split(b"\n") if edited else []
     assert _both(lines, anchors=anchors).ok == intact
 
@@ -182,12 +182,12 @@ def test_any_choice_of_lines_is_found_at_the_first_that_is_out_of_place(
     anchors = [log.anchor] if is_anchored else []
     for length in range(count + 1):
         for numbers in product(range(count), repeat=length):
-            verdict = _both([log.lines[n] for n in numbers], anchors=anchors)
+            outcome = _both([log.lines[n] for n in numbers], anchors=anchors)
             at = _deviation(numbers)
             is_cut = is_anchored and length < count
-            assert verdict.ok == (at == length and not is_cut), numbers
-            if verdict.first_fault is not None:
-                assert verdict.first_fault.line == at + 1, numbers
+            assert outcome.ok == (at == length and not is_cut), numbers
+            if outcome.first_fault is not None:
+                assert outcome.first_fault.line == at + 1, numbers
 
 
 @pytest.mark.parametrize("count", [2, 9])
@@ -269,10 +269,10 @@ def test_a_rewritten_suffix_is_seen_by_whoever_holds_an_older_root(
         lines = _rewritten(list(log.lines), start, b'"author":"', b'"author":"x')
         assert _both(lines).assurance == "self_consistent"
         for size in range(1, 10):
-            verdict = _both(lines, anchors=[log.root(size)])
-            assert faults_of(verdict) == ([("HISTORY_REWRITTEN", size)] if size > start else [])
-        verdict = _both(lines, anchors=[log.root(size) for size in range(1, 10)])
-        first = verdict.first_fault
+            outcome = _both(lines, anchors=[log.root(size)])
+            assert faults_of(outcome) == ([("HISTORY_REWRITTEN", size)] if size > start else [])
+        outcome = _both(lines, anchors=[log.root(size) for size in range(1, 10)])
+        first = outcome.first_fault
         assert first is not None
         assert (
             first.detail
@@ -286,12 +286,12 @@ def test_two_histories_of_one_log_are_a_fork(make_log: Any, faults_of: Any) -> N
     for at in range(1, 8):
         forged = _resealed(lines[at], b'"author":"', b'"author":"x')
         for to in range(at + 1, 9):
-            verdict = _both([*lines[:to], forged, *lines[to:]], level="integrity")
-            assert faults_of(verdict) == [("FORKED", to + 1)]
+            outcome = _both([*lines[:to], forged, *lines[to:]], level="integrity")
+            assert faults_of(outcome) == [("FORKED", to + 1)]
         # The forged one first: the second one is named, and the next line, or an anchor, holds it.
-        verdict = _both([*lines[:at], forged, *lines[at:]], anchors=[log.anchor], level="integrity")
+        outcome = _both([*lines[:at], forged, *lines[at:]], anchors=[log.anchor], level="integrity")
         rewritten = [("HISTORY_REWRITTEN", 8)] if at == 7 else []
-        assert faults_of(verdict) == [*rewritten, ("FORKED", at + 2)]
+        assert faults_of(outcome) == [*rewritten, ("FORKED", at + 2)]
 
 
 # -- single lines ----------------------------------------------------------------------------------
@@ -341,11 +341,11 @@ def test_another_order_of_members_or_white_space_is_form_alone(
     ]
     for form in forms:
         lines = [*log.lines[:2], form, log.lines[3]]
-        verdict = _both(lines, anchors=[log.anchor])
-        assert faults_of(verdict) == [("NOT_CANONICAL", 3)], form
-        assert verdict.checks.canonical is False
-        assert verdict.first_fault is not None
-        assert "All other lines" in verdict.first_fault.detail
+        outcome = _both(lines, anchors=[log.anchor])
+        assert faults_of(outcome) == [("NOT_CANONICAL", 3)], form
+        assert outcome.checks.canonical is False
+        assert outcome.first_fault is not None
+        assert "All other lines" in outcome.first_fault.detail
 
 
 @pytest.mark.parametrize(
@@ -408,13 +408,13 @@ def test_many_lines_that_cannot_be_read_are_passed_over(make_log: Any) -> None:
     log = make_log(5)
     rubbish = [b"rubbish"] * 700
 
-    verdict = _both([*log.lines[:2], *rubbish, *log.lines[2:]], anchors=[log.anchor])
+    outcome = _both([*log.lines[:2], *rubbish, *log.lines[2:]], anchors=[log.anchor])
 
-    assert verdict.fault_count == 700
-    assert len(verdict.faults) == FAULTS_MAX
-    assert verdict.first_fault is not None
-    assert verdict.first_fault.line == 3
-    assert verdict.root == log.heads[-1].root
+    assert outcome.fault_count == 700
+    assert len(outcome.faults) == FAULTS_MAX
+    assert outcome.first_fault is not None
+    assert outcome.first_fault.line == 3
+    assert outcome.root == log.heads[-1].root
 
 
 def test_several_damaged_lines_in_a_row_still_show_the_tree(make_log: Any) -> None:
@@ -425,10 +425,10 @@ def test_several_damaged_lines_in_a_row_still_show_the_tree(make_log: Any) -> No
 
     assert _both(lines).root == log.heads[-1].root
     lines[3] = b"?"
-    verdict = _both(lines, anchors=[log.anchor])
-    assert verdict.root is None
-    assert verdict.checks.tree is None
-    assert verdict.checks.seals is False
+    outcome = _both(lines, anchors=[log.anchor])
+    assert outcome.root is None
+    assert outcome.checks.tree is None
+    assert outcome.checks.seals is False
 
 
 def test_a_sealed_head_outside_the_grammar_is_malformed(make_log: Any, faults_of: Any) -> None:
@@ -451,11 +451,11 @@ def test_a_lawful_erasure_keeps_seals_root_and_older_anchors(
     log = make_log(9)
     erased = make_erased(make_erased(log, 4), 6)
 
-    verdict = _both(list(erased.lines), level=level, anchors=[log.anchor, erased.anchor])
+    outcome = _both(list(erased.lines), level=level, anchors=[log.anchor, erased.anchor])
 
-    assert verdict.ok
-    assert verdict.erased == 2
-    assert verdict.assurance == "anchored"
+    assert outcome.ok
+    assert outcome.erased == 2
+    assert outcome.assurance == "anchored"
 
 
 @pytest.mark.parametrize("level", ["integrity", "strict"])
@@ -574,15 +574,15 @@ def test_a_first_record_without_the_genesis_is_named(make_log: Any, faults_of: A
 
 @pytest.mark.parametrize("given", [{}, {"ledger": OTHER}])
 def test_nothing_is_a_log_without_records(given: dict[str, Any]) -> None:
-    verdict = verify([], **given)
+    outcome = verify([], **given)
 
-    assert verdict.ok
-    assert verdict == _both([], **given)
-    assert verdict.size == 0
-    assert verdict.ledger == given.get("ledger")
+    assert outcome.ok
+    assert outcome == _both([], **given)
+    assert outcome.size == 0
+    assert outcome.ledger == given.get("ledger")
     expected = TreeHead.empty(OTHER) if given else None
-    assert verdict.head == expected
-    assert verdict.head_seal == (expected.seal if expected else None)
+    assert outcome.head == expected
+    assert outcome.head_seal == (expected.seal if expected else None)
 
 
 # -- anchors and a trusted beginning ---------------------------------------------------------------
@@ -594,10 +594,10 @@ def test_a_cut_tail_is_seen_by_whoever_holds_more(make_log: Any, faults_of: Any)
         lines = list(log.lines[:size])
         assert _both(lines).assurance == "self_consistent"
         for held in range(10):
-            verdict = _both(lines, anchors=[log.root(held)])
-            assert faults_of(verdict) == ([("TRUNCATED", size + 1)] if held > size else [])
+            outcome = _both(lines, anchors=[log.root(held)])
+            assert faults_of(outcome) == ([("TRUNCATED", size + 1)] if held > size else [])
             anchored = 0 < held <= size
-            assert verdict.ok is False or verdict.assurance == (
+            assert outcome.ok is False or outcome.assurance == (
                 "anchored" if anchored else "self_consistent"
             )
 
@@ -646,8 +646,8 @@ def test_an_anchor_before_the_beginning_counts_with_its_proof(
     roots = [bytes.fromhex(root) for root in vectors["roots"]]
 
     def outcome(*anchor: Any) -> tuple[Any, Any]:
-        verdict = _both([], start=start, anchors=[anchor])
-        return verdict.assurance, faults_of(verdict)
+        outcome = _both([], start=start, anchors=[anchor])
+        return outcome.assurance, faults_of(outcome)
 
     assert outcome(old, roots[old], proof) == ("anchored", [])
     assert outcome(size, roots[size]) == ("anchored", [])
@@ -662,11 +662,11 @@ def test_the_root_of_nothing_anchors_nothing(make_log: Any, faults_of: Any) -> N
     log = make_log(3)
 
     assert _both(list(log.lines), anchors=[log.root(0)]).assurance == "self_consistent"
-    verdict = _both(list(log.lines), anchors=[(0, b"0" * 32)])
-    assert faults_of(verdict) == [("HISTORY_REWRITTEN", None)]
+    outcome = _both(list(log.lines), anchors=[(0, b"0" * 32)])
+    assert faults_of(outcome) == [("HISTORY_REWRITTEN", None)]
 
 
-# -- what the verdict says -------------------------------------------------------------------------
+# -- what the outcome says -------------------------------------------------------------------------
 
 
 def test_the_checks_say_what_was_done(make_log: Any, vectors: Any) -> None:
@@ -695,11 +695,11 @@ def test_what_could_not_be_read_is_said_to_hold_for_nothing(make_log: Any) -> No
 def test_a_check_that_fails_beyond_what_is_listed_is_not_said_to_hold(make_log: Any) -> None:
     lines = list(make_log(300).lines)
     altered = [line.replace(b'"salt":"', b'"salt":"x') for line in lines[:250]]
-    verdict = verify([*altered, *lines[250:280], lines[280], *lines[280:]])
+    outcome = verify([*altered, *lines[250:280], lines[280], *lines[280:]])
 
-    assert {fault.code for fault in verdict.faults} == {"PAYLOAD_ALTERED"}
-    assert (verdict.checks.payloads, verdict.checks.sequence) == (False, False)
-    assert (len(verdict.faults), verdict.fault_count) == (100, 251)
+    assert {fault.code for fault in outcome.faults} == {"PAYLOAD_ALTERED"}
+    assert (outcome.checks.payloads, outcome.checks.sequence) == (False, False)
+    assert (len(outcome.faults), outcome.fault_count) == (100, 251)
 
 
 def test_lines_may_be_opened_by_a_function(make_log: Any) -> None:
@@ -774,9 +774,9 @@ def test_runs_end_where_numbers_grow_and_anchors_stand(make_log: Any) -> None:
     log = make_log(1_030)
     sizes = (1, 9, 10, 11, 99, 101, 511, 512, 513, 999, 1_001, 1_024, 1_030)
 
-    verdict = verify(log.lines, anchors=[log.root(size) for size in sizes])
+    outcome = verify(log.lines, anchors=[log.root(size) for size in sizes])
 
-    assert verdict.ok
+    assert outcome.ok
     for size in sizes[:-1]:
         for lines, anchors in (
             (log.lines, [(size, b"0" * 32)]),

@@ -1,4 +1,4 @@
-"""What a verification finds: codes, faults, checks and the verdict.
+"""What a verification finds: codes, faults, checks and the outcome.
 
 Rule 1: a code never changes its meaning. A line that has several faults tells them in the order of
         `CODES`: what was done to its bytes first, what its content says last.
@@ -20,7 +20,7 @@ Level = Literal["integrity", "strict"]
 Assurance = Literal["self_consistent", "anchored", "witnessed", "failed"]
 
 FAULTS_MAX: Final = 100
-"""Faults that a verdict lists: enough to see what happened, however much of a log was damaged."""
+"""Faults that an outcome lists: enough to see what happened, however much of a log was damaged."""
 
 CODES: Final[Mapping[str, str]] = {
     "MALFORMED": "format",
@@ -112,7 +112,7 @@ class Checks:
 
 
 @frozen
-class Verdict:
+class Outcome:
     """The outcome of a verification.
 
     `start` is the size that was trusted to begin with, `size` the lines of the log including it.
@@ -187,7 +187,7 @@ class Findings:
 
     @property
     def first(self) -> list[Fault]:
-        """At most as many faults as a verdict lists, in their order."""
+        """At most as many faults as an outcome lists, in their order."""
         return in_order(self._first)[:FAULTS_MAX]
 
 
@@ -210,16 +210,16 @@ def checks(failed: Collection[str], level: Level, *, undone: Iterable[str], whol
     return Checks(**{n: False if n in failed else None if n in unmade else True for n in names})
 
 
-def beside(verdict: Verdict, store: Findings) -> Verdict:
-    """The verdict over lines with what was found in what is kept beside them."""
+def beside(outcome: Outcome, store: Findings) -> Outcome:
+    """The outcome over lines with what was found in what is kept beside them."""
     if not store.count:
-        return evolve(verdict, checks=evolve(verdict.checks, store=True))
+        return evolve(outcome, checks=evolve(outcome.checks, store=True))
     return evolve(
-        verdict,
+        outcome,
         assurance="failed",
         anchored_size=None,
-        checks=evolve(verdict.checks, store=False),
-        faults=tuple(in_order((*verdict.faults, *store.first))[:FAULTS_MAX]),
-        fault_count=verdict.fault_count + store.count,
+        checks=evolve(outcome.checks, store=False),
+        faults=tuple(in_order((*outcome.faults, *store.first))[:FAULTS_MAX]),
+        fault_count=outcome.fault_count + store.count,
         head=None,
     )
