@@ -395,3 +395,4 @@ def test_a_key_that_no_listed_secret_opens_is_told_in_a_line(
     assert (ran.code, "no listed secret opens it" in ran.err) == (0, True)
     assert "Traceback" not in ran.err
     assert svc("ledger", "fsck").code == 1
+    assert "Retry-After" not in svc("ledger", "fsck").err
