@@ -30,7 +30,6 @@ from svc_core.access import plans
 from svc_core.access.scopes import SCOPES
 from svc_core.operation import Context
 from svc_http import app
-from svc_http.runtime.opening import service_of
 from svc_http.runtime.runtime import Runtime
 from svc_http.runtime.secret import secured
 from svc_http.server import hypercorn
@@ -81,7 +80,7 @@ def serve(db: str, is_doubtful: bool) -> None:
     service = app.build(
         chosen, store, closing=[store.close], workers=[doubting] if is_doubtful else []
     )
-    keys = asyncio.run(service_of(service.runtime).system(make_keys))
+    keys = asyncio.run(service.runtime.service.system(make_keys))
     hypercorn.run(
         service, lambda _host, port: print(json.dumps({"port": port, "keys": keys}), flush=True)
     )

@@ -34,7 +34,6 @@ from svc_core.resources.webhook import WEBHOOKS, WEBHOOKS_MAX
 from svc_core.webhooks import delivering
 from svc_http import system
 from svc_http.control.lends import operator
-from svc_http.runtime.opening import service_of
 from svc_http.runtime.runtime import Runtime
 from svc_http.runtime.secret import secured
 from svc_http.server.working import purge_answers
@@ -97,7 +96,7 @@ class Bench:
     @property
     def service(self) -> Any:
         """What workers act through."""
-        return service_of(self.runtime)
+        return self.runtime.service
 
     def many(self, count: int) -> int:
         """So many, or a tenth of them."""

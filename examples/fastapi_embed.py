@@ -18,7 +18,6 @@ from svc_core import Context
 from svc_core.access.scopes import SCOPES
 from svc_core.accounts import KeyWish, create_key, create_workspace
 from svc_http import hosting
-from svc_http.runtime.opening import service_of
 from svc_http.settings import load
 
 # Every setting may stand in the environment, SVC_DB, SVC_SECRET and all others.
@@ -30,7 +29,7 @@ async def lifespan(host: FastAPI) -> AsyncIterator[None]:
     """Open the service with the host, and close it with the host."""
     async with hosting.opened(settings) as intel:
         host.mount("/intel", intel)
-        host.state.service = service_of(intel.runtime)
+        host.state.service = intel.runtime.service
         yield
 
 

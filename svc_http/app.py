@@ -70,7 +70,7 @@ class Service(Starlette):
         self.edge = Edge(self.router.app, runtime)
         runtime.metrics.gauge(
             "svc_requests_in_flight",
-            "Requests being worked on, this one included; not those that wait for their client.",
+            "Requests being worked on; not those that wait for their client, nor this one.",
             lambda: runtime.load.in_flight,
         )
         runtime.metrics.gauge(

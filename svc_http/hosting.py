@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute
 from svc_http import app
 from svc_http.fetch import Fetcher
 from svc_http.runtime.looks import Looks, exposed
-from svc_http.runtime.opening import checked, fetcher, open_shared, poster, service_of, speech
+from svc_http.runtime.opening import checked, fetcher, open_shared, poster, speech
 from svc_http.runtime.secret import secured
 from svc_http.runtime.uses import write_last_uses
 from svc_http.server.working import check_media, chosen, count_uses, own_store
@@ -77,8 +77,6 @@ async def assembled(
         )
         await built.runtime.unlock()
         await check_media(built.runtime)
-        stack.push_async_callback(
-            write_last_uses, service_of(built.runtime), built.runtime.gate.uses
-        )
+        stack.push_async_callback(write_last_uses, built.runtime.service, built.runtime.gate.uses)
         await stack.enter_async_context(exposed(Looks(built.runtime), given, number))
         yield Assembled(given, built, reader)

@@ -7,6 +7,7 @@ example of a right one.
 """
 
 import difflib
+import ipaddress
 import tomllib
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -391,6 +392,14 @@ class Settings:
         if self.dsn is not None:
             return DATABASE
         return None if self.file is None else f"{self.file}.media"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether other machines reach the address that is listened on."""
+        try:
+            return not ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host != "localhost"
 
     @property
     def origin(self) -> str:

@@ -189,14 +189,13 @@ async def add_sources(ctx: Context, request: AddSources) -> Page[AddedSource]:
     after = [read.get(source.id, source) for source in added]
     failed = frozenset(source.id for source in after if source.health.status == "error")
     unkept = frozenset() if request.keep else failed - known
-    if unkept:
-        await ctx.work.write(SYSTEM, partial(_forget, unkept))
+    await _forget(ctx, sorted(unkept))
     return Page(tuple(_added(source, unkept) for source in after), failed=bool(failed))
 
 
-async def _forget(ids: Set[str], ctx: Context) -> None:
-    for id_ in ids:
-        await intake.remove_source(ctx, id_)
+async def _forget(ctx: Context, ids: Sequence[str]) -> None:
+    for start in range(0, len(ids), BATCH_SOURCES):
+        await ctx.work.write(SYSTEM, partial(_remove, ids[start : start + BATCH_SOURCES]))
 
 
 def _added(source: Source, unkept: Set[str]) -> bytes:
@@ -275,8 +274,7 @@ async def remove_sources(ctx: Context, request: RemoveSources) -> Page[RemovedSo
     for id_ in ids:
         if id_ not in known:
             raise _no_source(id_)
-    for start in range(0, len(ids), BATCH_SOURCES):
-        await ctx.work.write(SYSTEM, partial(_remove, ids[start : start + BATCH_SOURCES]))
+    await _forget(ctx, ids)
     gone = (known[id_] for id_ in ids)
     return Page(tuple(wire.dumps(RemovedSource(one.id, one.name, one.location)) for one in gone))
 

@@ -126,10 +126,10 @@ async def delete_profile(ctx: Context, request: OneProfile) -> Empty:
     Nobody sees the reports any more; those beyond the first are removed by a worker.
     """
     subscription = await subscription_of(ctx, request.profile_id)
+    await forget_reports(ctx, request.profile_id)
     await ctx.remove(SUBSCRIPTIONS, subscription.id)
     await ctx.remove(DUE, request.profile_id)
     await ctx.remove(PROFILES, request.profile_id)
-    await forget_reports(ctx, request.profile_id)
     return Empty()
 
 

@@ -161,7 +161,7 @@ async def trigger_report(ctx: Context, request: TriggerReport) -> One[Triggered]
         Problem: NOT_FOUND.
     """
     id_ = request.report_id or await _newest(ctx)
-    report = await ctx.value(REPORTS, id_)
+    report = REPORTS.decode((await load_report(ctx, id_)).raw)
     await announce(ctx, report, await ctx.value(FACETS, id_))
     # Deliveries are listed by when they were made: these have just been.
     queued = await ctx.tx.documents.scan(DELIVERIES, start=micros(ctx.now), limit=WEBHOOKS_MAX)

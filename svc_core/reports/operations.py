@@ -48,6 +48,8 @@ from svc_core.result import Bare, Content, One, Page, Redirect
 from svc_core.unset import UNSET, Maybe, Unset, given
 
 READ = frozenset({"reports:read"})
+LOOKS_MAX = 10
+"""Pages that are read for one: where all their reports are hidden, the rest is for the next one."""
 MEDIA_PATH = "/media"
 PathReportId = Annotated[ReportId, PATH]
 _UTF8_MARKDOWN = f"{MARKDOWN.media_type}; charset=utf-8"  # RFC 7763, 2.1: it is required
@@ -100,15 +102,19 @@ class GetAudio:
 
 
 async def list_reports(ctx: Context, request: ListReports) -> Page[ReportRow]:
-    """A page of reports; a profile that the caller does not have has none."""
+    """A page of reports; a profile that the caller does not have has none.
+
+    It may have fewer rows than there are while reports of deleted profiles are on their way out.
+    """
     where, after = {"profile_id": request.profile_id}, request.cursor
     rows: tuple[bytes, ...] = ()
-    while True:
+    for _ in range(LOOKS_MAX):
         page = await ctx.page(REPORTS, where=where, after=after, limit=request.limit - len(rows))
         rows += await shown(ctx, page.rows)
         if page.next_cursor is None or len(rows) == request.limit:
-            return Page(rows, page.next_cursor)
+            break
         after = page.next_cursor
+    return Page(rows, page.next_cursor)
 
 
 async def get_report(

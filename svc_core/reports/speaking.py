@@ -91,7 +91,8 @@ async def take_over(ctx: Context, report_id: str) -> None:
 async def _claimed(ctx: Context, task: Task) -> Speaking | None:
     """The wish of a task, while it is the task's."""
     wish = await ctx.find(SPEAKING, task.report_id)
-    return wish if wish is not None and wish.attempts == task.attempts else None
+    is_its = wish is not None and wish.is_claimed and wish.attempts == task.attempts
+    return wish if is_its else None
 
 
 async def put_off(ctx: Context, task: Task) -> None:

@@ -4,7 +4,6 @@ Rule 1: each risk says what may happen and what cures it.
 Rule 2: in production a grave one fails the check; in development all of them are notes.
 """
 
-import ipaddress
 import os
 import resource
 import shutil
@@ -50,18 +49,6 @@ class Risk:
     is_grave: bool = True
 
 
-def _is_open(host: str) -> bool:
-    """Whether other machines reach an address."""
-    try:
-        return not ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host != "localhost"
-
-
-def _has_tls(given: Settings) -> bool:
-    return bool(getattr(given, "tls_cert", None))
-
-
 def _is_folder(given: Settings) -> bool:
     return given.media not in {None, DATABASE} and not str(given.media).startswith(S3)
 
@@ -93,8 +80,8 @@ RISKS: Final = (
     Risk(
         "host",
         lambda given: (
-            _is_open(given.host)
-            and not _has_tls(given)
+            given.is_open
+            and given.tls_cert is None
             and given.trusted_proxies == MEMBERS["trusted_proxies"].default
         ),
         "is open to other machines in clear text, and every private address is believed to be a "
@@ -141,7 +128,7 @@ RISKS: Final = (
     ),
     Risk(
         "metrics_port",
-        lambda given: given.metrics_port is None and _is_open(given.host),
+        lambda given: given.metrics_port is None and given.is_open,
         "is not set, so whoever reaches the service reads /metrics; give them a port of their own",
         is_grave=False,
     ),

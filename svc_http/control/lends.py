@@ -25,7 +25,7 @@ from svc_http.control.operator import Operator
 from svc_http.fetch import Fetcher, FetchRefused, locations
 from svc_http.fetch.exports import opener
 from svc_http.providers.speech import SpeechFailed
-from svc_http.runtime.opening import fetcher, recorder, service_of
+from svc_http.runtime.opening import fetcher, recorder
 from svc_http.runtime.runtime import Runtime
 from svc_http.runtime.service import Service
 from svc_http.settings import SettingsError
@@ -93,7 +93,7 @@ class _Files:
 
 def operator(runtime: Runtime, failed: Callable[[BaseException], None]) -> Operator:
     """What carries out operations for the operator of this service."""
-    service = service_of(runtime)
+    service = runtime.service
     make = partial(recorder, runtime.settings, runtime.storage, runtime.media)
     lent: Mapping[type, Any] = {
         **service.host.lends,

@@ -140,7 +140,8 @@ class Endpoint:
             drain=runtime.drain,
             origin=runtime.origin,
         )
-        with runtime.streams.one(actor.key_id or "", runtime.gate.block(exchange)):
+        block = runtime.gate.block(exchange)
+        with runtime.streams.one(key=actor.key_id or "", address=block, workspace=actor.tenant):
             await respond.begin(exchange, answer)
             await flow.run()
 
@@ -164,7 +165,7 @@ class Endpoint:
         prepared = pipeline.prepare(operation, call, case.site)
         if self._reads_body:
             prepared = attrs.evolve(prepared, body=await self._body(exchange, prepared, case))
-        reply = await self._perform(prepared, case)
+        reply = await self._perform(exchange, prepared, case)
         return respond.ready(operation, reply, self._deprecated(prepared))
 
     async def _body(self, exchange: Exchange, prepared: Prepared, case: _Case) -> bytes:
@@ -184,13 +185,14 @@ class Endpoint:
 
         return unit
 
-    async def _perform(self, prepared: Prepared, case: _Case) -> Reply:
+    async def _perform(self, exchange: Exchange, prepared: Prepared, case: _Case) -> Reply:
         if prepared.key is None:
-            return await self._work(prepared, case)
-        async with self._runtime.turns.take((case.grant.tenant, self._id, prepared.key)):
-            return await self._work(prepared, case)
+            return await self._work(exchange, prepared, case)
+        turn = case.grant.tenant, self._id, prepared.key
+        async with self._runtime.turns.take(turn, exchange):
+            return await self._work(exchange, prepared, case)
 
-    async def _work(self, prepared: Prepared, case: _Case) -> Reply:
+    async def _work(self, exchange: Exchange, prepared: Prepared, case: _Case) -> Reply:
         operation, store, tenant = self._operation, self._runtime.storage, case.grant.tenant
         look, seen = pipeline.ahead(operation, prepared), None
         if look is not None:
@@ -202,7 +204,8 @@ class Endpoint:
 
         if operation.unit == "several":
             # Long work: one at a time of each kind for each tenant.
-            async with self._runtime.turns.take((tenant, self._id), problem.OVERLOADED):
+            turn = tenant, self._id
+            async with self._runtime.turns.take(turn, exchange, problem.OVERLOADED):
                 return await unit(cast(Transaction, None))
         return await (store.write if operation.writes else store.read)(tenant, unit)
 

@@ -1,7 +1,8 @@
 """What requests hold in this process, and how it is shared among callers.
 
 Rule 1: a working slot is held while this service works on a request, and never while it waits for
-        the client: for the body, for the answer to be read, for what is sent on after a refusal.
+        the client: for the body, for the answer to be read, for what is sent on after a refusal;
+        nor while it waits for its turn after other requests (`turns`).
 Rule 2: whoever waits for a client has a place in a room. Whoever comes gets one; where that is one
         more than the room has, the one held longest is given up for it: by whoever holds more
         than a few and the most, else by whoever it is.

@@ -235,6 +235,7 @@ class Pages:
         await _state(exchange, JSON.media_type, b'{"status":"ready"}')
 
     async def _metrics(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
+        exchange.rest()  # one look is for all who ask
         await _state(exchange, metrics.MEDIA_TYPE, await self._looks.exposition())
 
 

@@ -13,12 +13,9 @@ from svc_core import problem
 from svc_core.ports import SYSTEM, Answer, Transaction
 from svc_http.requests.exchange import RETRY_SECONDS, busy
 from svc_http.runtime.runtime import Runtime
-from svc_http.storage.errors import Overloaded, StorageUnavailable
 
 TRIAL_BYTES = 32 * 1024
 """What is written to see whether the store takes it: more than a page of it can have free."""
-
-Fault = StorageUnavailable | Overloaded
 
 
 class Readiness:
@@ -26,14 +23,14 @@ class Readiness:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self._look: asyncio.Task[Fault | None] | None = None
+        self._look: asyncio.Task[Exception | None] | None = None
         self._until = 0.0
 
     async def judge(self) -> None:
         """Pass where the store can be used.
 
         Raises:
-            StorageUnavailable, Overloaded: it cannot, as this look has found.
+            Exception: it cannot, as this look has found.
             Problem: STORAGE_UNAVAILABLE; it cannot, as another has found.
         """
         is_mine = self._look is None or self._is_over(self._look)
@@ -43,13 +40,13 @@ class Readiness:
         if fault is not None:
             raise fault if is_mine else busy(problem.STORAGE_UNAVAILABLE)
 
-    def _is_over(self, look: asyncio.Task[Fault | None]) -> bool:
+    def _is_over(self, look: asyncio.Task[Exception | None]) -> bool:
         if not look.done():
             return False
         is_refuted = self._runtime.is_doubted and look.result() is None
         return is_refuted or self._runtime.monotonic() >= self._until
 
-    async def _found(self) -> Fault | None:
+    async def _found(self) -> Exception | None:
         runtime = self._runtime
         try:
             if runtime.is_doubted:
@@ -57,7 +54,7 @@ class Readiness:
                 await runtime.storage.write(SYSTEM, lambda tx: tx.answers.put("readyz", "", trial))
                 runtime.is_doubted = False
             await runtime.storage.read(SYSTEM, _touch)
-        except (StorageUnavailable, Overloaded) as fault:
+        except Exception as fault:  # told to whoever asked; the next look is another
             return fault
         finally:
             self._until = runtime.monotonic() + RETRY_SECONDS

@@ -17,7 +17,6 @@ from svc_core.reports.operations import OPERATIONS
 from svc_http.requests import respond
 from svc_http.requests.dispatcher import Resource
 from svc_http.requests.exchange import Exchange
-from svc_http.runtime.opening import service_of
 from svc_http.runtime.runtime import Runtime
 
 _READ = next(one for one in OPERATIONS if one.id == "getReport")
@@ -25,7 +24,7 @@ _READ = next(one for one in OPERATIONS if one.id == "getReport")
 
 def resources(runtime: Runtime) -> list[Resource]:
     """The one place of all such addresses."""
-    service = service_of(runtime)
+    service = runtime.service
 
     async def page(exchange: Exchange, values: Mapping[str, str]) -> None:
         now = runtime.now()

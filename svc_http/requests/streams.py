@@ -30,8 +30,9 @@ R = TypeVar("R")
 STREAMS_MAX: Final = 100
 STREAMS_PER_KEY_MAX: Final = 5
 STREAMS_PER_ADDRESS_MAX: Final = 20
-"""Streams that are open at once, each with a view of the store of its own: few of one key, and of
-one address as many as four keys have."""
+STREAMS_PER_WORKSPACE_MAX: Final = 50
+"""Streams that are open at once, each with a view of the store of its own: few of one key, of one
+address as many as four keys have, and of one workspace half, however many keys it has."""
 HEARTBEAT_SECONDS: Final = 15.0
 """The longest silence: proxies close what is quiet for 30 to 60 seconds."""
 STREAM_SECONDS: Final = 900.0
@@ -53,47 +54,44 @@ class Open:
     def __init__(
         self,
         most: int = STREAMS_MAX,
+        *,
         of_key: int = STREAMS_PER_KEY_MAX,
         of_address: int = STREAMS_PER_ADDRESS_MAX,
+        of_workspace: int = STREAMS_PER_WORKSPACE_MAX,
     ) -> None:
         self._most = most
-        self._of_key = of_key
-        self._of_address = of_address
-        self._keys: Counter[str] = Counter()
-        self._addresses: Counter[str] = Counter()
+        self._bounds = {"key": of_key, "address": of_address, "workspace": of_workspace}
+        self._shares: Counter[tuple[str, str]] = Counter()
+        self._open = 0
 
     def __len__(self) -> int:
-        return self._keys.total()
+        return self._open
 
     @contextmanager
-    def one(self, key: str, address: str) -> Iterator[None]:
-        """Count one stream of a key and an address for as long as it is open.
+    def one(self, **whose: str) -> Iterator[None]:
+        """Count one stream, of a `key`, an `address` and a `workspace`, for as long as it is open.
 
         Raises:
             Problem: OVERLOADED, there are too many already.
         """
-        if (
-            len(self) >= self._most
-            or self._keys[key] >= self._of_key
-            or self._addresses[address] >= self._of_address
+        shares = whose.items()
+        if len(self) >= self._most or any(
+            self._shares[share] >= self._bounds[share[0]] for share in shares
         ):
+            bounds = ", ".join(f"{most} of one {name}" for name, most in self._bounds.items())
             raise Problem(
                 problem.OVERLOADED,
-                f"At most {self._of_key} streams of one key, and {self._of_address} of one "
-                "address, are open at once.",
+                f"At most {self._most} streams are open at once, {bounds}.",
                 {"Retry-After": str(RETRY_SECONDS)},
                 resolution="Close a stream, or retry after Retry-After seconds.",
             )
-        shares = ((self._keys, key), (self._addresses, address))
-        for count, name in shares:
-            count[name] += 1
+        self._open += 1
+        self._shares.update(shares)
         try:
             yield
         finally:
-            for count, name in shares:
-                count[name] -= 1
-                if not count[name]:
-                    del count[name]
+            self._open -= 1
+            self._shares -= Counter(shares)
 
 
 class Following:

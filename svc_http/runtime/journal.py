@@ -20,6 +20,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final, Literal, NamedTuple, TextIO, get_args
 
@@ -81,9 +82,10 @@ class LogFile:
 
     def close(self) -> None:
         """Close it, until it is written to again."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        file, self._file = self._file, None
+        if file is not None:
+            with suppress(OSError):  # there is no room for what was not written yet
+                file.close()
 
     def _is_current(self, file: TextIO) -> bool:
         try:

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from attrs import frozen
 from prometheus_client import CollectorRegistry, generate_latest, start_http_server
@@ -46,9 +46,7 @@ QUEUED: Final[dict[str, Collection[Any]]] = {
 }
 """What each worker takes its work from, ordered by when it is due."""
 
-STATUSES: Final[tuple[HealthStatus, ...]] = (
-    "ok", "partial", "staleContent", "stale", "error", "neverRun",
-)  # fmt: skip
+STATUSES: Final[tuple[HealthStatus, ...]] = get_args(HealthStatus)
 
 
 @frozen

@@ -14,8 +14,6 @@ from svc_http.providers.command import CommandSpeech
 from svc_http.providers.espeak import EspeakSpeech
 from svc_http.providers.speech import Speech
 from svc_http.runtime import secret
-from svc_http.runtime.runtime import Runtime
-from svc_http.runtime.service import Service
 from svc_http.settings import Settings, SettingsError
 from svc_http.shared import Shared, in_memory
 from svc_http.storage import Store, Unusable
@@ -114,8 +112,3 @@ def open_shared(given: Settings) -> Shared:
         name = "db" if given.counters is None else "counters"
         driver = str(missing.name).partition(".")[0]
         raise SettingsError(f"setting {name!r} needs {driver}: {cure}") from missing
-
-
-def service_of(runtime: Runtime) -> Service:
-    """What workers and commands act through."""
-    return runtime.service

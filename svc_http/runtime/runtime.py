@@ -100,7 +100,7 @@ class Runtime:
         self.commits = Commits(storage)
         self.streams = Open()
         self.load = Load(settings.in_flight_max, self.gate.block)
-        self.turns = Turns()
+        self.turns = Turns(settings.in_flight_max)
         self.metrics = Metrics()
         self.journal = Journal.of(settings, number)
         self.drain = asyncio.Event()

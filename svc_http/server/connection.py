@@ -378,8 +378,8 @@ class Socket(TCPServer):
         with suppress(OSError):
             async with asyncio.timeout(SLOW_SECONDS) as limit:
                 await super()._close()
-            if limit.expired():
-                drop(self.writer)
+        if limit.expired():
+            drop(self.writer)
 
 
 @lru_cache(maxsize=4)

@@ -9,7 +9,7 @@ Rule 4: SIGHUP drains too, for a restart: who connects waits in the queue of the
 Rule 5: where other processes serve the same socket, it drains in another way: no connection is
         taken any more, what comes over those that are open is answered and ends them, and one
         that is quiet is closed when it always is, after its keep-alive time.
-Rule 5: whoever connects is let in. Where that is one connection too many, the oldest is closed of
+Rule 6: whoever connects is let in. Where that is one connection too many, the oldest is closed of
         the address that has the most. Half of the places are for those over which a key was let
         in, so that no stranger costs a client its connection; there an idle one goes first.
 """
@@ -35,15 +35,12 @@ from svc_http.requests.exchange import VOUCH
 from svc_http.requests.load import Room
 from svc_http.runtime.runtime import Runtime
 from svc_http.server import tls
+from svc_http.server.handshakes import Handshakes
 from svc_http.settings import Settings
 
-HANDSHAKE_SECONDS = 10.0
-SHUTDOWN_SECONDS = 2.0
-"""How long a client may take to begin and to end TLS."""
-
 FILES_BESIDE = 124
-"""Files and sockets that are open beside the connections: the store, the control socket, and what
-workers fetch and send, at most some fifty at once."""
+"""Files and sockets that are open beside the connections: the store, the control socket, what
+workers fetch and send, at most some fifty at once, and the handshakes of TLS."""
 
 OnReady = Callable[[str, int], None]
 """Told the address once connections are answered."""
@@ -152,9 +149,7 @@ async def serve(
     most = affordable(runtime.settings.connections_max)
     connections = _Connections(service, made, takes, most)
     async with service.router.lifespan_context(service):
-        server = await asyncio.start_server(
-            connections.take, sock=listening, backlog=made.backlog, **_encrypted(runtime.settings)
-        )
+        close = await _taking(connections, listening, runtime.settings)
         try:
             if on_ready is not None:
                 on_ready(host, port)
@@ -165,23 +160,30 @@ async def serve(
                 with suppress(TimeoutError):
                     await asyncio.wait_for(service.edge.quiet(), patience)
             elif runtime.settings.processes is not None:
-                server.close()
+                close()
                 await connections.left(made.keep_alive_timeout + patience)
         finally:
-            server.close()
+            close()
             await connections.end(patience)
 
 
-def _encrypted(given: Settings) -> dict[str, Any]:
-    """What a listening socket needs for TLS; nothing where there is no certificate."""
+async def _taking(
+    connections: "_Connections", listening: socket.socket, given: Settings
+) -> Callable[[], None]:
+    """Begin to take connections; what ends that, and closes the socket."""
     made = tls.context(given)
     if made is None:
-        return {}
-    return {
-        "ssl": made,
-        "ssl_handshake_timeout": HANDSHAKE_SECONDS,
-        "ssl_shutdown_timeout": SHUTDOWN_SECONDS,
-    }
+        server = await asyncio.start_server(
+            connections.take, sock=listening, backlog=Listening.backlog
+        )
+        return server.close
+    taking = asyncio.create_task(Handshakes(made, connections.take).accept(listening))
+
+    def close() -> None:
+        taking.cancel()
+        listening.close()
+
+    return close
 
 
 class _Connections:

@@ -195,7 +195,7 @@ class Processes:
             while self._serving[number] is process:
                 await asyncio.sleep(wait)
                 wait = min(2 * wait, RESTART_SECONDS_MAX)
-                with suppress(Failed):
+                with suppress(Failed, OSError):
                     await self._replace(number, process)
 
     async def _roll(self) -> None:
@@ -203,7 +203,7 @@ class Processes:
             old = self._serving[number]
             try:
                 await self._replace(number, old)
-            except Failed as failed:
+            except (Failed, OSError) as failed:
                 self._journal.note("error", "restart given up", process=number, why=str(failed))
                 return
             await self._stop(old)
@@ -213,7 +213,7 @@ class Processes:
         """Put a new process in this place, unless somebody else has.
 
         Raises:
-            Failed: it could not be started; the old one stays.
+            Failed, OSError: it could not be started; the old one stays.
         """
         async with self._changing:
             if self._serving[number] is old:

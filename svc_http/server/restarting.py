@@ -2,7 +2,8 @@
 
 Rule 1: settings that cannot be used change nothing: why is said in the log, and all goes on.
 Rule 2: the socket stays open meanwhile: who connects waits for an answer and is not refused.
-Rule 3: SIGHUP ends nothing, whenever it comes; a second one while a restart is under way is one.
+Rule 3: SIGHUP ends nothing, whenever it comes; those that come while a start is under way are one
+        that comes after it.
 """
 
 import asyncio
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from svc_http.runtime.journal import Journal, Level
+from svc_http.runtime.journal import Journal, Level, scrub
 from svc_http.runtime.opening import checked
 from svc_http.runtime.runtime import Runtime
 from svc_http.settings import Settings, SettingsError
@@ -31,6 +32,7 @@ class Restarts:
         self._read = read
         self._next: Settings | None = None
         self._running: tuple[asyncio.AbstractEventLoop, Runtime] | None = None
+        self._is_asked_again = False
 
     def run(self, serve: Run) -> None:
         """Serve, and again with other settings as often as it is asked for."""
@@ -51,16 +53,22 @@ class Restarts:
     @contextmanager
     def heeds(self, runtime: Runtime) -> Iterator[None]:
         """Have this service drained when a restart is asked for."""
-        self._running = asyncio.get_running_loop(), runtime
+        loop = asyncio.get_running_loop()
+        self._running = loop, runtime
+        if self._is_asked_again:
+            self._is_asked_again = False
+            loop.call_soon(self._begin, runtime)
         try:
             yield
         finally:
             self._running = None
 
     def _asked(self, *_: Any) -> None:
-        if self._running is not None and self._next is None:
-            loop, runtime = self._running
-            loop.call_soon_threadsafe(self._begin, runtime)
+        if self._running is None or self._next is not None:
+            self._is_asked_again = True
+            return
+        loop, runtime = self._running
+        loop.call_soon_threadsafe(self._begin, runtime)
 
     def _begin(self, runtime: Runtime) -> None:
         try:
@@ -75,7 +83,7 @@ class Restarts:
         self._note("info", "restarting")
 
     def _give_up(self, failure: Exception) -> None:
-        self._note("error", "restart given up", why=str(failure))
+        self._note("error", "restart given up", why=scrub(str(failure)))
 
     def _note(self, level: Level, event: str, **fields: object) -> None:
         journal = Journal.of(self._given)

@@ -6,7 +6,6 @@ Rule 3: what was opened is closed in the opposite order, whatever ended the run.
 """
 
 import asyncio
-import ipaddress
 import socket
 import sys
 import tempfile
@@ -25,7 +24,7 @@ from svc_http.demo.seed import Seeded, seed
 from svc_http.hosting import assembled
 from svc_http.providers import espeak
 from svc_http.runtime.journal import Level
-from svc_http.runtime.opening import checked, service_of
+from svc_http.runtime.opening import checked
 from svc_http.server import hypercorn, tls
 from svc_http.server.restarting import Read, Restarts
 from svc_http.settings import EXAMPLE_DSN, PREFIX, Settings, SettingsError
@@ -87,7 +86,7 @@ def run_demo(given: Settings, on_ready: OnReady) -> None:
         raise SettingsError("the demo is not for production; leave --demo out, or SVC_ENV")
     if given.processes is not None:
         raise SettingsError("the demo has one process; leave --processes out, or --demo")
-    if not _is_loopback(given.host):
+    if given.is_open:
         raise SettingsError(
             f"the demo listens on this machine alone, not on {given.host}; leave --host out"
         )
@@ -120,15 +119,6 @@ def _quiet(given: Settings) -> Level:
     """Somebody who reads the demo's key at a terminal is not to lose it among requests."""
     is_seen = given.log_file is None and sys.stderr.isatty()
     return "warning" if is_seen and given.log_level == "info" else given.log_level
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _listening(given: Settings) -> closing[socket.socket]:
@@ -184,7 +174,7 @@ async def _serve(
 ) -> None:
     feeds, number = manner.feeds, manner.number
     async with assembled(given, number=number) as made:
-        service = service_of(made.service.runtime)
+        service = made.service.runtime.service
         seeded = None if feeds is None else await seed(service, made.reader, feeds)
         async with controlled(made.service, number) as admin:
             is_empty = not await service.read(SYSTEM, accounts.list_workspaces)

@@ -28,7 +28,6 @@ from svc_http.runtime.opening import (
     open_store,
     poster,
     recorder,
-    service_of,
     speech,
 )
 from svc_http.runtime.runtime import Runtime, Worker
@@ -171,8 +170,8 @@ def chosen(
     if not given.workers:
         return ()
     named: dict[str, Worker] = {
-        "ingest": lambda runtime: ingest_loop(service_of(runtime), reader),
-        "schedule": lambda runtime: schedule_loop(service_of(runtime)),
+        "ingest": lambda runtime: ingest_loop(runtime.service, reader),
+        "schedule": lambda runtime: schedule_loop(runtime.service),
         "deliver": partial(_deliver, sender),
     }
     if voice is not None:
@@ -188,7 +187,7 @@ def chosen(
 
 async def count_uses(runtime: Runtime) -> None:
     """Keep when keys were used: of every process that serves, whoever works."""
-    await uses_loop(service_of(runtime), runtime.gate.uses)
+    await uses_loop(runtime.service, runtime.gate.uses)
 
 
 class _Tallied:
@@ -214,30 +213,31 @@ async def _deliver(sender: Sender, runtime: Runtime) -> None:
     failed = partial(runtime.journal.failure, "webhook")
     sender = _Tallied(sender, runtime.metrics)
     if runtime.settings.dsn is None:
-        await take_over(service_of(runtime), failed)
-    await deliver_loop(service_of(runtime), sender, runtime.commits, failed)
+        await take_over(runtime.service, failed)
+    await deliver_loop(runtime.service, sender, runtime.commits, failed)
 
 
 async def _speak(runtime: Runtime) -> None:
     failed = partial(runtime.journal.failure, "speech")
     recording = recorder(runtime.settings, runtime.storage, runtime.media)
     if runtime.settings.dsn is None:
-        await speak.take_over(service_of(runtime))
-    await speak_loop(service_of(runtime), recording, runtime.commits, failed)
+        await speak.take_over(runtime.service)
+    await speak_loop(runtime.service, recording, runtime.commits, failed)
 
 
 async def _sweep(runtime: Runtime) -> None:
     if runtime.media is not None:
-        await sweep_loop(service_of(runtime), runtime.media, runtime.commits)
+        await sweep_loop(runtime.service, runtime.media, runtime.commits)
 
 
 async def _forget(runtime: Runtime) -> None:
-    await forget_loop(service_of(runtime), runtime.commits)
+    failed = partial(runtime.journal.failure, "reports")
+    await forget_loop(runtime.service, runtime.commits, failed)
 
 
 async def _renew(runtime: Runtime) -> None:
     failed = partial(runtime.journal.failure, "webhook secrets")
-    await renew_secrets(service_of(runtime), failed)
+    await renew_secrets(runtime.service, failed)
 
 
 async def _purge(runtime: Runtime) -> None:
@@ -246,8 +246,8 @@ async def _purge(runtime: Runtime) -> None:
     while True:
         with suppress(SharedUnavailable):
             if await leases.take("purge", holder, 2 * PURGE_SECONDS):
-                await purge_answers(service_of(runtime))
-                await purge_deliveries(service_of(runtime))
+                await purge_answers(runtime.service)
+                await purge_deliveries(runtime.service)
         await asyncio.sleep(PURGE_SECONDS)
 
 

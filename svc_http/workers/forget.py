@@ -1,7 +1,7 @@
 """Removes the reports of profiles that were deleted, as many at a time as no writer waits long for.
 
 Each unit of work is whole, so any number of workers may do this, and one that is killed leaves the
-rest to the next.
+rest to the next. What cannot be removed is left for a while, and is in the way of no other profile.
 """
 
 from functools import partial
@@ -10,7 +10,7 @@ from typing import Final
 from svc_core.recordings import forget_reports
 from svc_core.resources.profile import LEAVING
 from svc_http.runtime.commits import Commits
-from svc_http.runtime.service import Service
+from svc_http.runtime.service import Failed, Service
 
 LOOK_SECONDS: Final = 30.0
 """How often it is looked when nothing was heard: what other processes left."""
@@ -19,14 +19,24 @@ ROUND_MAX: Final = 16
 """Profiles that take turns."""
 
 
-async def forget_loop(service: Service, commits: Commits) -> None:
+async def forget_loop(service: Service, commits: Commits, failed: Failed) -> None:
     """Remove what is left of deleted profiles, for ever; it ends by being cancelled."""
-    work = partial(forget, service)
+    work = partial(forget, service, failed)
     await commits.rounds(work, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
 
 
-async def forget(service: Service) -> None:
-    """Remove the reports of every deleted profile."""
-    while left := await service.storage.across(LEAVING, limit=ROUND_MAX):
-        for row in left:
-            await service.write(row.tenant, partial(forget_reports, profile_id=row.document.id))
+async def forget(service: Service, failed: Failed) -> None:
+    """Remove the reports of every deleted profile; `failed` hears of those that have to stay."""
+    stuck: set[str] = set()
+    while True:
+        left = await service.storage.across(LEAVING, limit=ROUND_MAX + len(stuck))
+        rows = [row for row in left if row.document.id not in stuck]
+        if not rows:
+            return
+        for row in rows:
+            profile_id = row.document.id
+            try:
+                await service.write(row.tenant, partial(forget_reports, profile_id=profile_id))
+            except Exception as failure:  # one profile's broken reports must not stop the others
+                stuck.add(profile_id)
+                failed(failure)

@@ -29,11 +29,7 @@ class Shares:
             await given
             yield
         finally:
-            if given.cancelled():
-                self._lines[of].remove(given)
-                if not self._lines[of]:
-                    del self._lines[of]
-            else:
+            if not given.cancelled():
                 self._free += 1
                 self._taken[of] -= 1
             self._give()
@@ -46,8 +42,11 @@ class Shares:
             if self._taken[of] >= self._free:
                 return
             line = self._lines.pop(of)
-            line.popleft().set_result(None)
+            given = line.popleft()
             if line:
                 self._lines[of] = line
+            if given.cancelled():  # whoever has given up is only passed by
+                continue
+            given.set_result(None)
             self._free -= 1
             self._taken[of] += 1

@@ -386,6 +386,15 @@ def test_a_worker_that_is_late_puts_nothing_off(stage: Stage) -> None:
     assert stage.wish() == before
 
 
+@pytest.mark.parametrize("end", [speaking.put_off, speaking.give_back])
+def test_a_claim_that_has_ended_is_not_renewed(stage: Stage, end: Any) -> None:
+    task = stage.claim()
+    stage.run(lambda ctx: end(ctx, task))
+    before = stage.wish()
+    stage.run(lambda ctx: speaking.renew(ctx, task, ctx.now))
+    assert stage.wish() == before
+
+
 def test_a_report_that_kills_its_workers_is_given_up(stage: Stage) -> None:
     for _ in range(ATTEMPTS_MAX):
         assert stage.claim() is not None

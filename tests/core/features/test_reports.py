@@ -16,6 +16,8 @@ from svc_core.ports import SYSTEM, FeedPosition
 from svc_core.problem import Problem
 from svc_core.recordings import FORGET_AT_ONCE, forget_reports
 from svc_core.reports import Window, render
+from svc_core.reports.local_operations import TriggerReport, trigger_report
+from svc_core.reports.operations import LOOKS_MAX
 from svc_core.resources.news import Source
 from svc_core.resources.profile import DUE, LEAVING
 from svc_core.resources.report import (
@@ -406,6 +408,30 @@ def test_other_reports_are_listed_while_those_of_a_deleted_profile_go(
     assert [one["id"] for one in page["data"]] == [kept.id]
     assert page["links"]["next"] is None
     assert read(house, kept.id)["id"] == kept.id
+
+
+def test_one_page_is_not_looked_for_among_all_that_is_hidden(house: Any, profile: Any) -> None:
+    kept = make(house, profile["id"])
+    house.clock.advance(60)
+    other = house.profile(name="Other", topic=profile["topic"])
+    multiplied(house, make(house, other["id"]), FORGET_AT_ONCE + 2 * LOOKS_MAX)
+    house.send("deleteProfile", path={"profileId": other["id"]})
+    found, query, pages = [], "limit=1", 0
+    while query:
+        page = json.loads(house.send("listReports", query=query).body)
+        found += [one["id"] for one in page["data"]]
+        cursor, pages = page["meta"]["page"]["nextCursor"], pages + 1
+        query = cursor and f"limit=1&cursor={cursor}"
+    assert found == [kept.id]
+    assert pages == 3
+
+
+def test_nobody_is_told_anew_of_a_report_of_a_deleted_profile(house: Any, profile: Any) -> None:
+    multiplied(house, make(house, profile["id"]), FORGET_AT_ONCE)
+    house.send("deleteProfile", path={"profileId": profile["id"]})
+    (hidden,) = house.run(lambda ctx: ctx.tx.documents.scan(REPORTS, limit=2), "wsp_a").rows
+    with pytest.raises(Problem, match="NOT_FOUND"):
+        house.run(lambda ctx: trigger_report(ctx, TriggerReport(hidden.id)), "wsp_a")
 
 
 def test_an_identifier_is_never_given_twice(house: Any, profile: Any) -> None:

@@ -21,7 +21,7 @@ from svc_http.storage.memory import MemoryStorage
 
 @define
 class Reader:
-    """A host that reads nothing; `units` is how many sources each unit of work wrote."""
+    """A host that reads nothing; `units` is how many sources each unit of work added or removed."""
 
     store: MemoryStorage = field(factory=lambda: MemoryStorage([SOURCES]))
     clock: FrozenClock = field(factory=FrozenClock)
@@ -38,9 +38,14 @@ class Reader:
         return await self.store.read(tenant, lambda tx: usecase(self.context(tx)))
 
     async def write(self, tenant: str, usecase: Any) -> Any:
+        before = await self.count()
         done = await self.store.write(tenant, lambda tx: usecase(self.context(tx)))
-        self.units.append(len(done))
+        self.units.append(abs(await self.count() - before))
         return done
+
+    async def count(self) -> int:
+        found = await self.store.read(SYSTEM, lambda tx: tx.documents.scan(SOURCES, limit=9_999))
+        return len(found.rows)
 
     def locations(self, given: str) -> Sequence[str]:
         return [f"{given}/{number}" for number in range(int(given.rpartition("*")[2] or 1))]
@@ -57,6 +62,29 @@ def test_many_locations_are_written_in_short_units_of_work() -> None:
     added = reader.run(sources.add_sources, AddSources(("https://a.example/*1201",), pull=False))
 
     assert len(added.rows) == sum(reader.units) == 1201
+    assert max(reader.units) <= sources.BATCH_SOURCES
+
+
+class InVain(Reader):
+    """A host that can read none of its sources."""
+
+    async def pull(self, sources: Sequence[Source], tell: Any) -> Sequence[Outcome]:
+        async def fail(ctx: Context) -> None:
+            for source in sources:
+                health = evolve(source.health, status="error")
+                await ctx.save(SOURCES, source.id, evolve(source, health=health))
+
+        await self.store.write(SYSTEM, lambda tx: fail(self.context(tx)))
+        return [Outcome("failed", source) for source in sources]
+
+
+def test_many_locations_that_cannot_be_read_are_forgotten_in_short_units_of_work() -> None:
+    reader = InVain()
+    added = reader.run(sources.add_sources, AddSources(("https://a.example/*301",)))
+
+    assert added.failed
+    assert all(b'"kept":false' in row for row in added.rows)
+    assert drive.run(reader.count()) == 0
     assert max(reader.units) <= sources.BATCH_SOURCES
 
 

@@ -25,7 +25,7 @@ from svc_http.cli.serve import _announce, _program
 from svc_http.control.channel import BrokeOff
 from svc_http.demo.seed import Seeded
 from svc_http.demo.subject import Recorded
-from svc_http.runtime.opening import open_store, service_of
+from svc_http.runtime.opening import open_store
 from svc_http.runtime.runtime import Runtime
 from svc_http.server import serving, working
 from svc_http.server.serving import Opened
@@ -342,7 +342,7 @@ def test_old_answers_are_forgotten_and_young_ones_kept() -> None:
     async def run() -> list[bool]:
         given = Settings(db=MEMORY, secret=SECRET)
         runtime = Runtime(given, await open_store(given), now=system.now, ids=system.SystemIds())
-        service = service_of(runtime)
+        service = runtime.service
         now = service.now()
 
         async def keep(tx: Transaction) -> None:

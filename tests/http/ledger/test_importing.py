@@ -12,7 +12,6 @@ from svc_core.ledger.records import Draft
 from svc_core.ledger.verify.verify import verify
 from svc_core.problem import Problem
 from svc_core.testing.ledger.histories import emptied
-from svc_http.runtime.opening import service_of
 from tests.counted import Counted, KilledError
 
 LEDGER, OTHER = f"led_{'0' * 24}", f"led_{'1' * 24}"
@@ -49,7 +48,7 @@ class Log:
 def one_by_one(town, log, **how):
     """Import a log, a line in each run, into a store that is `Counted`; how many units wrote."""
     town.get("/checkpoint")
-    service = service_of(town.house.service.runtime)
+    service = town.house.service.runtime.service
     store = Counted(service.storage, **how)
     service = attrs.evolve(service, storage=store)
     runs = [[line] for line in log.lines]
@@ -62,7 +61,7 @@ def one_by_one(town, log, **how):
 def part_imported(town, lines):
     """Import a part of a log, that goes on where the ledger is."""
     town.get("/checkpoint")
-    service = service_of(town.house.service.runtime)
+    service = town.house.service.runtime.service
     runs = [[line] for line in lines]
     after = town.house.run(service.read(town.tenant, partial(beginning, lines=lines)))
     outcome = verify(lines, unerased=True, start=after)
@@ -80,7 +79,7 @@ def judged(lines):
 def imported(town, lines, outcome=None):
     """Import the lines, of which `outcome` is the outcome, into the town's ledger."""
     town.get("/checkpoint")  # The first that signs makes the key.
-    service = service_of(town.house.service.runtime)
+    service = town.house.service.runtime.service
     made = outcome or judged(lines)
     return town.house.run(import_lines(service, town.tenant, lambda: iter([lines]), made))
 
@@ -226,7 +225,7 @@ def test_a_part_is_held_to_what_the_ledger_here_has(town, op, target, said, why)
 def test_a_ledger_that_goes_on_by_itself_while_it_is_imported_stays_as_it_is(town):
     log, other = Log().claim("a").claim("b"), Log().claim("a").claim("c").claim("d")
     town.get("/checkpoint")
-    service = service_of(town.house.service.runtime)
+    service = town.house.service.runtime.service
 
     async def meanwhile():
         await import_lines(service, town.tenant, lambda: iter([other.lines]), judged(other.lines))
@@ -242,7 +241,7 @@ def test_a_ledger_that_goes_on_by_itself_while_it_is_imported_stays_as_it_is(tow
 def test_a_file_that_changes_while_it_is_stored_stores_no_line_that_was_not_verified(town):
     log, other = Log().claim("a").claim("b"), Log().claim("a").claim("c")
     town.get("/checkpoint")
-    service, whole = service_of(town.house.service.runtime), [log.lines[:2], log.lines[2:]]
+    service, whole = town.house.service.runtime.service, [log.lines[:2], log.lines[2:]]
     for later in ([log.lines[:2], other.lines[2:]], [log.lines[:2]]):
         read = iter([whole, later])
         runs = partial(lambda read: iter(next(read)), read)

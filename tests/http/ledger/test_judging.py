@@ -8,7 +8,6 @@ from svc_core.ledger.append import judging
 from svc_core.ledger.append.append import ahead, append
 from svc_core.ledger.append.entries import Entry
 from svc_core.problem import Problem
-from svc_http.runtime.opening import service_of
 
 
 @pytest.fixture
@@ -26,7 +25,7 @@ def verdict(subject, target, state="disputed", **members):
 def appended(town, rows, meanwhile=lambda: None):
     """Append entries while somebody else appends between the look ahead and the unit of work."""
     entries = [wire.structure(Entry, row) for row in rows]
-    service = service_of(town.house.service.runtime)
+    service = town.house.service.runtime.service
     look = ahead(entries)
     seen = look and town.house.run(service.read(town.tenant, look))
     meanwhile()

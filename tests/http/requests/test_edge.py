@@ -397,6 +397,18 @@ def test_readiness_is_looked_at_once_for_all_who_ask(make_house, is_full, status
     assert len(told) == (2 if is_full else 0)
 
 
+def test_a_defect_while_it_is_looked_does_not_stay(make_house, refused):
+    storage = Filled(make_house().service_collections)
+    house = make_house(parts={"storage": storage})
+    house.service.runtime.is_doubted = True
+    storage.write = lambda tenant, unit: 1 / 0
+    refused(house.ask("GET", "/readyz"), problem.INTERNAL_ERROR)
+    refused(house.ask("GET", "/readyz"), problem.STORAGE_UNAVAILABLE)
+    del storage.write
+    house.ticks += 1
+    assert house.ask("GET", "/readyz").status_code == 200
+
+
 def test_quiet_comes_when_the_last_request_has_ended(house):
     async def go():
         entered, leave = asyncio.Event(), asyncio.Event()

@@ -302,3 +302,36 @@ def test_so_many_strangers_wait_and_the_oldest_gives_way(make_house, monkeypatch
         assert [await client.status() for client in flood] == [401, 503, 401, 401]
 
     house.run(go())
+
+
+# -- turns -------------------------------------------------------------------------------------
+
+
+class Slow(MemoryStorage):
+    """A store whose writes wait as long as it is told to."""
+
+    async def write(self, tenant, unit):
+        await self.goes_on.wait()
+        return await super().write(tenant, unit)
+
+
+def test_whoever_waits_for_its_turn_holds_no_working_slot(make_house):
+    storage = Slow(make_house().service_collections)
+    storage.goes_on = asyncio.Event()
+    storage.goes_on.set()
+    house = make_house(in_flight_max=6, parts={"storage": storage})
+    key, load = house.key(), house.service.runtime.load
+    assert house.ask("GET", NOTES, key).status_code == 200  # it is known from here on
+
+    async def go():
+        storage.goes_on.clear()
+        same = [Client(house, NOTES, *posting(key), method="POST") for _ in range(5)]
+        for client in same:
+            client.say(GOOD)
+        await until(lambda: len(house.service.runtime.turns._waits) == 4)
+        assert load.in_flight == 1
+        assert await Client(house, NOTES, bearer(key), at=9).status() == 200
+        storage.goes_on.set()
+        assert [await client.status() for client in same] == [201] * 5
+
+    house.run(go())

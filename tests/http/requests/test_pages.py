@@ -144,7 +144,7 @@ def test_metrics_count_by_route_and_never_by_path_or_invented_method(house):
     assert wanted in answer.text
     assert 'svc_requests_total{method="OTHER",route="",status="404"} 1.0' in answer.text
     assert 'svc_request_seconds_count{method="GET",route="/livez"} 1.0' in answer.text
-    assert "svc_requests_in_flight 1.0" in answer.text
+    assert "svc_requests_in_flight 0.0" in answer.text
     assert "secret" not in answer.text
     assert "INVENTED" not in answer.text
 

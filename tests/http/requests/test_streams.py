@@ -240,31 +240,26 @@ def test_a_farewell_waits_for_nobody() -> None:
     run(go())
 
 
-def test_only_so_many_are_open() -> None:
-    counted = Open(most=4, of_key=2, of_address=3)
-    with counted.one("a", "here"), counted.one("a", "there"):
-        with pytest.raises(Problem) as of_key, counted.one("a", "anywhere"):
-            pass
-        with counted.one("b", "here"), counted.one("c", "here"):
-            with pytest.raises(Problem) as of_all, counted.one("d", "there"):
-                pass
-            assert len(counted) == 4
-        with counted.one("b", "here"), counted.one("c", "there"):
-            pass
-        with counted.one("d", "there"), counted.one("e", "there"):
-            pass
-    with (
-        counted.one("a", "here"),
-        counted.one("b", "here"),
-        counted.one("c", "here"),
-        pytest.raises(Problem) as of_address,
-        counted.one("d", "here"),
-    ):
-        pass
+@pytest.mark.parametrize(
+    ("shared", "most"), [("key", 2), ("address", 3), ("workspace", 4), ("nothing", 5)]
+)
+def test_only_so_many_are_open(shared: str, most: int) -> None:
+    counted = Open(most=5, of_key=2, of_address=3, of_workspace=4)
+
+    def stream(number: int) -> contextlib.AbstractContextManager[None]:
+        names = ("key", "address", "workspace")
+        return counted.one(**{name: "same" if name == shared else str(number) for name in names})
+
+    with contextlib.ExitStack() as held:
+        for number in range(most):
+            held.enter_context(stream(number))
+        assert len(counted) == most
+        with pytest.raises(Problem) as caught:
+            held.enter_context(stream(most))
+    assert caught.value.type is problem.OVERLOADED
+    assert caught.value.headers["Retry-After"] == "1"
     assert len(counted) == 0
-    for caught in (of_key, of_address, of_all):
-        assert caught.value.type is problem.OVERLOADED
-        assert caught.value.headers["Retry-After"] == "1"
+    assert not counted._shares
 
 
 # -- waiting for commits -----------------------------------------------------------------------

@@ -1,21 +1,32 @@
 """Requests with the same Idempotency-Key: one after the other, none for ever, none in the way."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
 from svc_core import problem
 from svc_core.problem import Problem
 from svc_http.requests import turns
+from svc_http.requests.exchange import Exchange
+from svc_http.requests.load import FEW, Load
 from svc_http.requests.turns import Turns
+
+NOBODY: Any = None
+
+
+def asking(load: Load | None = None) -> Exchange:
+    """A request that is being worked on."""
+    scope = {"method": "POST", "path": "/", "query_string": b"", "headers": ()}
+    return Exchange(scope, NOBODY, NOBODY, 0, load or Load(9, lambda _: "here"))
 
 
 def test_equal_keys_take_turns_and_others_do_not_wait() -> None:
     async def go() -> list[str]:
-        taken, told = Turns(), []
+        taken, told = Turns(9), []
 
         async def one(key: str, name: str) -> None:
-            async with taken.take(key):
+            async with taken.take(key, asking()):
                 told.append(f"{name} begins")
                 await asyncio.sleep(0)
                 told.append(f"{name} ends")
@@ -36,12 +47,12 @@ def test_a_turn_that_does_not_come_is_told_with_a_time_to_come_back(
     monkeypatch.setattr(turns, "WAIT_SECONDS_MAX", 0.01)
 
     async def go() -> Problem:
-        taken = Turns()
-        async with taken.take("k"):
+        taken = Turns(9)
+        async with taken.take("k", asking()):
             with pytest.raises(Problem) as caught:
-                async with taken.take("k"):
+                async with taken.take("k", asking()):
                     raise AssertionError("two at once")
-        async with taken.take("k"):
+        async with taken.take("k", asking()):
             return caught.value
 
     refusal = asyncio.run(go())
@@ -52,12 +63,60 @@ def test_a_turn_that_does_not_come_is_told_with_a_time_to_come_back(
 @pytest.mark.parametrize("end", [ValueError, asyncio.CancelledError])
 def test_whoever_fails_or_leaves_gives_the_key_back(end: type[BaseException]) -> None:
     async def go() -> None:
-        taken = Turns()
+        taken = Turns(9)
         with pytest.raises(end):
-            async with taken.take("k"):
+            async with taken.take("k", asking()):
                 raise end
-        async with taken.take("k"):
+        async with taken.take("k", asking()):
             pass
         assert not taken._locks
 
     asyncio.run(go())
+
+
+def test_of_those_who_wait_one_of_the_largest_crowd_gives_way_to_one_too_many() -> None:
+    async def go() -> list[str]:
+        taken, told = Turns(FEW + 1), []
+
+        async def one(number: int) -> None:
+            try:
+                async with taken.take("k", asking()):
+                    told.append(f"{number} comes")
+            except Problem as refused:
+                told.append(f"{number} {refused.type.code}")
+
+        async with taken.take("k", asking()):
+            waiting = [asyncio.create_task(one(number)) for number in range(FEW + 2)]
+            while not told:  # noqa: ASYNC110 - it has no event
+                await asyncio.sleep(0)
+        await asyncio.gather(*waiting)
+        return told
+
+    told = asyncio.run(go())
+    assert told == [
+        "0 IDEMPOTENCY_IN_PROGRESS",
+        *(f"{number} comes" for number in range(1, FEW + 2)),
+    ]
+
+
+def test_a_turn_without_a_working_slot_goes_to_the_next() -> None:
+    async def go() -> Problem:
+        load = Load(1, lambda _: "here")
+        taken, late = Turns(9), asking(load)
+        async with taken.take("k", asking()):
+            waits = asyncio.create_task(_take(taken, late))
+            while load.in_flight:  # noqa: ASYNC110 - it has no event
+                await asyncio.sleep(0)
+            asking(load)
+        with pytest.raises(Problem) as caught:
+            await waits
+        await _take(taken, asking())
+        assert load.in_flight == 1
+        return caught.value
+
+    assert asyncio.run(go()).type is problem.OVERLOADED
+
+
+async def _take(taken: Turns, exchange: Exchange) -> None:
+    async with taken.take("k", exchange):
+        pass

@@ -9,7 +9,7 @@ import pytest
 
 from svc_http.requests.exchange import Exchange
 from svc_http.requests.load import Load
-from svc_http.runtime.journal import LINES_MAX, Journal, scrub
+from svc_http.runtime.journal import LINES_MAX, Journal, LogFile, scrub
 from svc_http.settings import Settings
 
 ALLOWED = [
@@ -170,6 +170,20 @@ class FullDisk(io.StringIO):
             self.truncate(0)
             self.seek(0)
             raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_file_that_was_moved_away_is_followed_by_another(tmp_path):
+    path = tmp_path / "svc.log"
+    path.symlink_to("/dev/full")
+    journal = Journal(stream=LogFile(str(path)))
+    journal.note("error", "lost")
+    path.unlink()
+    path.touch()
+    for event in ("first", "second"):
+        journal.note("error", event)
+    journal.close()
+    told = [json.loads(line)["event"] for line in path.read_text("utf-8").splitlines() if line]
+    assert told == ["log lines lost", "first", "second"]
 
 
 def test_a_log_that_cannot_be_written_harms_nobody_and_its_losses_are_told_once():

@@ -17,7 +17,6 @@ from svc_http import hosting
 from svc_http.fetch.post import Undelivered
 from svc_http.runtime import looks
 from svc_http.runtime.metrics import Metrics
-from svc_http.runtime.opening import service_of
 from svc_http.server.working import _Tallied
 from svc_http.settings import Settings
 from svc_http.storage import StorageUnavailable, Unusable
@@ -36,7 +35,7 @@ def _free() -> int:
 
 async def _fill(runtime: Any) -> None:
     """A source that failed twice, and a webhook with a delivery that is due for a minute."""
-    service, now = service_of(runtime), runtime.now()
+    service, now = runtime.service, runtime.now()
 
     async def source(ctx: Any) -> None:
         made = await add_source(ctx, SourceWish("https://feeds.example/a"))

@@ -7,7 +7,6 @@ import pytest
 
 from svc_core import accounts, problem
 from svc_core.ports import SYSTEM
-from svc_http.runtime.opening import service_of
 from svc_http.runtime.uses import Uses, uses_loop, write_last_uses, write_uses
 from svc_http.storage import MemoryStorage, StorageUnavailable
 
@@ -21,7 +20,7 @@ def used(house):
 
 
 def write(house):
-    return house.run(write_uses(service_of(house.service.runtime), house.service.runtime.gate.uses))
+    return house.run(write_uses(house.service.runtime.service, house.service.runtime.gate.uses))
 
 
 def test_requests_write_nothing_and_one_write_tells_all_of_them(house):
@@ -94,7 +93,7 @@ def test_the_end_of_the_loop_writes_what_is_left(house):
     uses = house.service.runtime.gate.uses
 
     async def live():
-        looping = asyncio.create_task(uses_loop(service_of(house.service.runtime), uses))
+        looping = asyncio.create_task(uses_loop(house.service.runtime.service, uses))
         await asyncio.sleep(0)
         uses.note(id_, house.clock())
         looping.cancel()
@@ -126,7 +125,7 @@ def test_the_loop_writes_again_and_again(make_house):
     house = make_house(parts={"storage": storage})
     house.key()
     (id_,) = (one.id for one in house.system(accounts.list_keys))
-    service, uses = service_of(house.service.runtime), house.service.runtime.gate.uses
+    service, uses = house.service.runtime.service, house.service.runtime.gate.uses
 
     async def live():
         looping = asyncio.create_task(uses_loop(service, uses, 0))
@@ -170,7 +169,7 @@ def test_many_uses_are_written_a_few_at_a_time_and_what_is_left_is_kept(make_hou
     for key in keys:
         assert house.ask("GET", NOTES, key).status_code == 200
     storage.fails = True
-    house.run(write_last_uses(service_of(runtime), runtime.gate.uses))  # it does not stop the end
+    house.run(write_last_uses(runtime.service, runtime.gate.uses))  # it does not stop the end
     storage.fails = False
     house.clock.forward(seconds=1)
     assert len(runtime.gate.uses.take()) == 5

@@ -3,7 +3,7 @@
 import json
 import socket
 import ssl
-from contextlib import closing
+from contextlib import ExitStack, closing
 from datetime import timedelta
 
 import h2.connection
@@ -20,6 +20,7 @@ from cryptography.x509.oid import NameOID
 from svc_core import problem
 from svc_http import system
 from svc_http.server import http2, tls
+from svc_http.server.handshakes import HANDSHAKES_MAX
 from svc_http.settings import Settings, SettingsError
 
 NAME = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
@@ -334,3 +335,26 @@ def test_the_links_of_a_server_with_a_certificate_begin_with_https(pair):
     assert tls.context(Settings()) is None
     assert Settings().origin == "http://127.0.0.1:8000"
     assert Settings(tls_cert=pair[0], tls_key=pair[1]).origin == "https://127.0.0.1:8000"
+
+
+def test_connections_that_say_nothing_take_no_more_than_a_few_places(server, pair):
+    trusted = ssl.create_default_context(cafile=pair[0])
+    with ExitStack() as held:
+        silent = [
+            held.enter_context(socket.create_connection(("localhost", server.port), timeout=5))
+            for _ in range(HANDSHAKES_MAX + 3)
+        ]
+        assert [one.recv(1) for one in silent[:3]] == [b""] * 3
+        plain = socket.create_connection(("localhost", server.port), timeout=5)
+        with closing(trusted.wrap_socket(plain, server_hostname="localhost")) as fresh:
+            assert fresh.version() == "TLSv1.3"
+        silent[-1].settimeout(0)
+        with pytest.raises(BlockingIOError):
+            silent[-1].recv(1)
+
+
+def test_what_is_no_tls_is_ended(server):
+    with closing(socket.create_connection(("localhost", server.port), timeout=5)) as other:
+        other.sendall(b"GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        while other.recv(100):
+            continue

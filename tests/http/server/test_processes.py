@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
@@ -284,3 +284,32 @@ def test_a_second_signal_ends_them_at_once(tmp_path: Path, number: signal.Signal
     while any(map(is_alive, pids)) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not any(map(is_alive, pids))
+
+
+class Missing:
+    """A command that is not there, and how often it was tried."""
+
+    tried = 0
+
+    def __iter__(self) -> Iterator[str]:
+        self.tried += 1
+        yield "/none"
+
+
+@pytest.mark.anyio
+async def test_a_system_that_starts_no_process_for_a_while_ends_none_that_runs(
+    keeping: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "RESTART_SECONDS", 0.01)
+    async with keeping() as house:
+        await house.ready
+        before, command = house.serving, house.kept._command
+        missing = house.kept._command = Missing()  # type: ignore[assignment]
+        house.signal(signal.SIGHUP)
+        await house.until(lambda: ("restart given up", 1) in house.events())
+        os.kill(before[1], signal.SIGKILL)
+        await house.until(lambda: missing.tried > 2)
+        assert house.ask() == (2, before[2])
+        house.kept._command = command
+        await house.until(lambda: house.serving[1] != before[1])
+        assert house.serving[2] == before[2]

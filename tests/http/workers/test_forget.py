@@ -8,15 +8,21 @@ import pytest
 
 from svc_core.operation import Context
 from svc_core.profiles import operations as profiles
-from svc_core.recordings import FORGET_AT_ONCE
+from svc_core.recordings import FORGET_AT_ONCE, forget_reports
 from svc_core.resources.profile import LEAVING, ProfileInput
 from svc_core.resources.report import FACETS, REPORTS
+from svc_http.workers import forget as worker
 from svc_http.workers import make_report
 from svc_http.workers.forget import forget
 from tests.counted import Counted, KilledError
 
 pytestmark = pytest.mark.anyio
 TENANT = "wsp_" + "a" * 24
+
+
+def end(failure: BaseException) -> None:
+    """End as a process does that is killed."""
+    raise failure
 
 
 async def deleted(house: Any, count: int) -> None:
@@ -51,14 +57,34 @@ async def test_who_is_killed_leaves_the_rest_to_the_next(any_house: Any) -> None
     await deleted(any_house, 3 * FORGET_AT_ONCE)
     mortal = Counted(any_house.service.storage, dies_after=1)
     with pytest.raises(KilledError):
-        await forget(attrs.evolve(any_house.service, storage=mortal))
+        await forget(attrs.evolve(any_house.service, storage=mortal), end)
     assert await left(any_house) == [FORGET_AT_ONCE, FORGET_AT_ONCE, 1]
     counted = Counted(any_house.service.storage)
-    await forget(attrs.evolve(any_house.service, storage=counted))
+    await forget(attrs.evolve(any_house.service, storage=counted), end)
     assert (await left(any_house), counted.writes) == ([0, 0, 0], 1)
 
 
 async def test_two_workers_remove_everything_once(any_house: Any) -> None:
     await deleted(any_house, 4 * FORGET_AT_ONCE)
-    await asyncio.gather(forget(any_house.service), forget(any_house.service))
+    await asyncio.gather(*(forget(any_house.service, end) for _ in range(2)))
     assert await left(any_house) == [0, 0, 0]
+
+
+async def test_what_cannot_be_removed_is_in_nobodys_way(
+    any_house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "ROUND_MAX", 1)
+    for _ in range(2):
+        await deleted(any_house, FORGET_AT_ONCE + 2)
+    failures: list[BaseException] = []
+    (first,) = await any_house.service.storage.across(LEAVING, limit=1)
+
+    async def broken(ctx: Context, profile_id: str) -> None:
+        if profile_id == first.document.id:
+            raise ValueError("broken")
+        await forget_reports(ctx, profile_id)
+
+    monkeypatch.setattr(worker, "forget_reports", broken)
+    await forget(any_house.service, failures.append)
+    assert await left(any_house) == [2, 2, 1]
+    assert [str(failure) for failure in failures] == ["broken"]

@@ -115,3 +115,18 @@ async def test_what_is_given_back_goes_to_who_has_the_fewest() -> None:
         await hall.leave(0)
     assert hall.taken.total() == 0
     await hall.close()
+
+
+async def test_who_gives_up_while_another_leaves_takes_nothing_from_who_waits_behind() -> None:
+    hall = Hall(1)
+    for one in "aab":
+        await hall.come(one)
+    (_, inside), (_, waits), (_, behind) = hall.tasks
+    inside.cancel()  # both in one go: who gave up has not heard of it when the place is free
+    waits.cancel()
+    await settle()
+    assert hall.taken == {"b": 1}
+    ends = await asyncio.gather(inside, waits, return_exceptions=True)
+    assert all(isinstance(end, asyncio.CancelledError) for end in ends)
+    assert not behind.done()
+    await hall.close()
