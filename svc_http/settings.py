@@ -470,6 +470,13 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
     return found
 
 
+def secret_files(environ: Mapping[str, str]) -> list[str]:
+    """The files from which secrets are read."""
+    secrets = [name for name, attribute in MEMBERS.items() if attribute.metadata["secret"]]
+    variables = [f"{PREFIX}{name.upper()}_FILE" for name in secrets]
+    return [environ[variable] for variable in variables if variable in environ]
+
+
 def _secret_file(name: str, path: str) -> str:
     try:
         return Path(path).read_text("utf-8").strip()

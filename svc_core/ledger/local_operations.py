@@ -28,7 +28,7 @@ from svc_core.ledger.log.note import to_base64
 from svc_core.ledger.log.seal import TreeHead, payload_hash, record_id
 from svc_core.ledger.model import LedgerRecord, SealedRow, Verification, sealed
 from svc_core.ledger.records import KIND_PREFIX, Kind, payload_bytes
-from svc_core.ledger.repository import checkpoint_of, head_of, prefix, records_of, vkey_of
+from svc_core.ledger.repository import checkpoint_of, head_of, prefix, records_of, vkey_of, whole
 from svc_core.ledger.verify.outcome import Outcome
 from svc_core.ledger.verify.verify import chunks, verify_export
 from svc_core.operation import JSON, MANAGERS, OPERATOR, TEXT, UTF8_TEXT, Context, Operation, local
@@ -227,7 +227,8 @@ async def read_lines(ctx: Context, request: ReadLines) -> One[Lines]:
     taken = bytearray()
     at = request.start
     while at < head.size and len(taken) < PAGE_BYTES:
-        step = await ctx.tx.ledger.lines(at, min(head.size, at + STEP_LINES))
+        stop = min(head.size, at + STEP_LINES)
+        step = whole(await ctx.tx.ledger.lines(at, stop), stop - at)
         taken += b"".join([line + b"\n" for line in step])
         at += len(step)
     return One(wire.dumps(Lines(head.size, at, b64encode(taken).decode())))

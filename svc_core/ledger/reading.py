@@ -19,7 +19,7 @@ from svc_core.ledger.log.tiles import Tile
 from svc_core.ledger.model import SubjectRow
 from svc_core.ledger.picture import svg
 from svc_core.ledger.records import Record, decode, split
-from svc_core.ledger.repository import head_of, lines_of, prefix, records_of
+from svc_core.ledger.repository import head_of, lines_of, prefix, records_of, whole
 from svc_core.operation import Context
 from svc_core.ports import LEDGER_LEVELS, SealedLine
 from svc_core.problem import Problem
@@ -200,14 +200,19 @@ async def bundle_of(ctx: Context, subject: str, asked: Bounds, tlp: stix.Tlp) ->
 async def exported(
     ctx: Context, start: int, end: int, *, bytes_max: int = EXPORT_BYTES_MAX
 ) -> tuple[bytes, ...]:
-    """Raw lines from `start` up to and without `end`, fewer where they would grow too large."""
+    """Raw lines from `start` up to and without `end`, fewer where they would grow too large.
+
+    Raises:
+        Problem: SERVICE_UNAVAILABLE where some are gone.
+    """
     lines: list[bytes] = []
     bytes_ = 0
     # At most 64 KiB a line, so that a step never holds more than the page may.
     for at in range(start, end, 64):
         if bytes_ >= bytes_max:
             break
-        step = await ctx.tx.ledger.lines(at, min(end, at + 64))
+        stop = min(end, at + 64)
+        step = whole(await ctx.tx.ledger.lines(at, stop), stop - at)
         lines += step
         bytes_ += sum(map(len, step))
     return tuple(lines)
@@ -217,7 +222,8 @@ async def tile_bytes(ctx: Context, path: str) -> bytes:
     """The bytes of a tile (C2SP tlog-tiles).
 
     Raises:
-        Problem: NOT_FOUND where the path names none, or the ledger has not filled it yet.
+        Problem: NOT_FOUND where the path names none, or the ledger has not filled it yet;
+            SERVICE_UNAVAILABLE where something of it is gone.
     """
     nothing = Problem(
         problem.NOT_FOUND,
@@ -230,7 +236,8 @@ async def tile_bytes(ctx: Context, path: str) -> bytes:
         raise nothing from unknown
     if not tile.is_in((await head_of(ctx)).size) or tile.span.level > LEDGER_LEVELS[-1]:
         raise nothing
+    level, start, end = tile.span
     if tile.level is None:
-        lines = await ctx.tx.ledger.lines(tile.span.start, tile.span.end)
+        lines = whole(await ctx.tx.ledger.lines(start, end), end - start)
         return tiles.entry_bytes([split(line).head for line in lines])
-    return b"".join(await ctx.tx.ledger.hashes(*tile.span))
+    return b"".join(whole(await ctx.tx.ledger.hashes(level, start, end), end - start))

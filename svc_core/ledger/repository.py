@@ -104,9 +104,18 @@ class Proofs:
     _read: dict[Span, Sequence[bytes]] = field(factory=dict, init=False)
     _parts: Made = field(factory=dict, init=False)
 
-    async def receipt(self, index: int, size: int, checkpoint: str) -> str:
-        """The receipt of record `index` under the checkpoint of `size`."""
-        return Receipt(index, await self.hashes(inclusion_ranges(index, size)), checkpoint).text
+    async def receipt(self, index: int, seal: bytes, head: TreeHead, checkpoint: str) -> str:
+        """The receipt of record `index` under the checkpoint of a head, once it was seen to hold.
+
+        Raises:
+            Problem: SERVICE_UNAVAILABLE where what is kept of the tree was damaged.
+        """
+        try:
+            path = await self.hashes(inclusion_ranges(index, head.size))
+            verify_inclusion(index, head.size, seal, path, head.root)
+        except ValueError as damaged:
+            raise _damaged() from damaged
+        return Receipt(index, path, checkpoint).text
 
     async def hashes(self, ranges: Iterable[tuple[int, int]]) -> tuple[bytes, ...]:
         """The hashes over these ranges of leaves."""
@@ -161,7 +170,7 @@ def _recorded_at(line: bytes) -> str | None:
 def _damaged() -> Problem:
     return Problem(
         problem.SERVICE_UNAVAILABLE,
-        "What is kept of the ledger's tree does not agree with its head.",
+        "What is stored of the ledger does not agree with its head.",
         {"Retry-After": str(RETRY_SECONDS)},
         resolution="Ask GET /api/v2/ledger/verify what was damaged; the operator has svc ledger "
         "fsck, and backups.",
@@ -169,17 +178,31 @@ def _damaged() -> Problem:
 
 
 async def proven(ctx: Context, line: SealedLine, head: TreeHead) -> str:
-    """The receipt of a stored line under the signed head, once it was seen to hold.
+    """The receipt of a stored line under the signed head, as `Proofs.receipt` makes it."""
+    return await Proofs(ctx).receipt(line.seq, line.seal, head, checkpoint_of(ctx, head))
+
+
+def whole(found: Sequence[bytes], count: int) -> Sequence[bytes]:
+    """The lines or hashes that were found, of which the head says how many there are.
 
     Raises:
-        Problem: SERVICE_UNAVAILABLE where what is kept of the tree was damaged.
+        Problem: SERVICE_UNAVAILABLE where some are gone.
     """
-    try:
-        path = await Proofs(ctx).hashes(inclusion_ranges(line.seq, head.size))
-        verify_inclusion(line.seq, head.size, line.seal, path, head.root)
-    except ValueError as damaged:
-        raise _damaged() from damaged
-    return Receipt(line.seq, path, checkpoint_of(ctx, head)).text
+    if len(found) != count:
+        raise _damaged()
+    return found
+
+
+async def check_end(ctx: Context, head: TreeHead) -> None:
+    """Pass a ledger whose last line is the one that its head seals.
+
+    Raises:
+        Problem: SERVICE_UNAVAILABLE where it is another, or gone.
+    """
+    if head.size:
+        sealed = await ctx.tx.ledger.hashes(0, head.size - 1, head.size)
+        if tuple(sealed) != (bytes.fromhex(head.seal),):
+            raise _damaged()
 
 
 async def records_of(ctx: Context, subject: str, *, size: int | None = None) -> tuple[Record, ...]:

@@ -104,8 +104,9 @@ def _appended(
         return call(common, "appendEntries", **asked)
     except Refused as refused:
         count = len(told["records"])
-        before = f" The {count} before them were appended." if count else ""
-        raise refused.saying(_POINTER.sub(place, str(refused)) + before) from refused
+        detail = _POINTER.sub(place, str(refused))
+        before = f"{detail.rstrip('.')}. The {count} before them were appended."
+        raise refused.saying(before if count else detail) from refused
 
 
 _POINTER = re.compile(r"(?:(?<=^)|(?<=; ))/(?:entries/)?([0-9]+)(?:/([^:; ]+))?: ")

@@ -51,8 +51,10 @@ def _refused(refusal: "Refused", *, as_json: bool) -> int:
     detail = str(refusal).rstrip(".")
     if refusal.problem["code"] in {"VALIDATION_FAILED", "INVALID_PARAMETER"}:
         return tell(detail, REFUSED)
-    step = "" if "svc " in detail else f" ({refusal.problem['resolution']})"
-    return tell(f"{detail}{step}", REFUSED)
+    step = refusal.problem["resolution"]
+    # A command sends no header fields.
+    is_told = "svc " in detail or "Retry-After" in step
+    return tell(detail if is_told else f"{detail} ({step})", REFUSED)
 
 
 def known(failure: BaseException, *, as_json: bool) -> int | None:

@@ -20,13 +20,21 @@ STREAM = "(stdin)"
 
 @contextmanager
 def named(file: str) -> Iterator[Path]:
-    """The path of what is read more than once: stdin is put in a file."""
-    if file != STREAM:
+    """The path of what is read more than once: stdin or a pipe is put in a file.
+
+    Raises:
+        Usage: there is no room for it.
+    """
+    if file != STREAM and not Path(file).is_fifo():
         yield Path(file)
         return
     with tempfile.NamedTemporaryFile(prefix="svc-") as spool:
-        shutil.copyfileobj(sys.stdin.buffer, spool)
-        spool.flush()
+        try:
+            with sys.stdin.buffer if file == STREAM else Path(file).open("rb") as source:
+                shutil.copyfileobj(source, spool)
+            spool.flush()
+        except OSError as refused:
+            raise Usage(f"{file} cannot be read: {refused.strerror}") from refused
         yield Path(spool.name)
 
 

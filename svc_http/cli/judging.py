@@ -17,7 +17,7 @@ from attrs import frozen
 
 from svc_http import system
 from svc_http.runtime import secret
-from svc_http.settings import MEMBERS, PREFIX, Settings, SettingsError
+from svc_http.settings import MEMBERS, PREFIX, Settings, SettingsError, secret_files
 from svc_http.settings_text import DATABASE, S3
 
 FILES_MIN: Final = 4_096
@@ -177,8 +177,18 @@ def machine(given: Settings) -> Iterator[Check]:
     yield Check("open files", True if is_enough else grave, str(soft) if is_enough else few)
     if os.geteuid() == 0:
         yield Check("user", None, "this is root, who may do anything; run it as a user of its own")
+    yield from _secrets(given, grave)
     if given.file is not None:
         yield from _files(Path(given.file).absolute(), grave)
+
+
+def _secrets(given: Settings, grave: bool | None) -> Iterator[Check]:
+    """Whether everybody may read a secret; a group may, as it does for systemd's credentials."""
+    named = [*secret_files(os.environ), *([given.tls_key] if given.tls_key else [])]
+    there = [path for path in named if Path(path).exists()]
+    loose = " ".join(path for path in there if Path(path).stat().st_mode & stat.S_IROTH)
+    if loose:
+        yield Check("secret files", grave, f"everybody may read {loose}; run: chmod o= {loose}")
 
 
 def _files(db: Path, grave: bool | None) -> Iterator[Check]:

@@ -44,8 +44,16 @@ def ask(common: Common, operation: str, **given: Any) -> Mapping[str, Any]:
 
 
 def call(common: Common, operation: str, **given: Any) -> Any:
-    """What a local operation answers, out of its envelope."""
-    return ask(common, operation, **given)["body"]["data"]
+    """What a local operation answers, out of its envelope.
+
+    Raises:
+        Refused: it was refused, and others as `ask`.
+    """
+    try:
+        return ask(common, operation, **given)["body"]["data"]
+    except channel.Refused as refused:
+        detail = str(refused)
+        raise refused.saying(detail.replace("/workspace: ", "--workspace: ", 1)) from refused
 
 
 def is_answering(socket_path: Path) -> bool:

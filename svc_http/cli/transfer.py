@@ -112,7 +112,8 @@ def import_(
     """
     with named(file) as path:
         if not path.is_file():
-            raise Usage(f"there is no file {file}")
+            why = "is not a file" if path.exists() else "is not there"
+            raise Usage(f"{file} {why}")
         try:
             body = {"path": str(path.absolute())}
             done = call(common, "importLedger", body=body, account=workspace)

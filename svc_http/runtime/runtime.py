@@ -182,15 +182,16 @@ class Runtime:
         """Have the key at hand that signs ledgers; made at the first start of a store.
 
         One that was sealed with a secret that is no longer listed stays shut: what signs answers
-        503 until the secret is listed again, and all else works.
+        503 until the secret is listed again, and all else works: it is no failure of ours.
         """
         if self.host.signer is not None:
             return
         service = self.service
         try:
             signer = await service.read(SYSTEM, stored_signer) or await service.system(kept_signer)
-        except VaultError as shut:
-            self.journal.failure("ledger key", shut)
+        except VaultError:
+            why = "no listed secret opens it; list the one that sealed it in secret_previous"
+            self.journal.note("error", "ledger key", why=why)
             return
         self.host = attrs.evolve(self.host, signer=signer)
 

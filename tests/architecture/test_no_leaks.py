@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterator
+from fnmatch import fnmatch
+from pathlib import Path
 
 import pytest
 
@@ -54,3 +56,12 @@ def test_every_file_ends_with_one_line_break(shipped_texts: Texts) -> None:
     ]
 
     assert ragged == []
+
+
+def test_no_file_of_a_database_is_committed_by_mistake(root: Path) -> None:
+    ignored = (root / ".gitignore").read_text("utf-8").split()
+    guide = (root / "docs" / "running.md").read_text("utf-8").partition("## Files")[2]
+    names = re.findall(r"`(svc\.db[^`]*)`", guide.partition("\n## ")[0])
+
+    assert "svc.db.secret" in names
+    assert [name for name in names if not any(fnmatch(name, each) for each in ignored)] == []

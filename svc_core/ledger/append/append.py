@@ -23,7 +23,7 @@ from svc_core.ledger.append.rules import check_new
 from svc_core.ledger.append.validation import SALT_BYTES, drafts
 from svc_core.ledger.log.seal import Batch, TreeHead, seal_batch
 from svc_core.ledger.records import Record
-from svc_core.ledger.repository import Proofs, checkpoint_of, head_of
+from svc_core.ledger.repository import Proofs, check_end, checkpoint_of, head_of
 from svc_core.operation import Context
 from svc_core.ports import (
     BASE_V2,
@@ -81,7 +81,7 @@ async def append(
     Raises:
         Problem: PRECONDITION_FAILED where the ledger is not at `If-Match`; what makes an entry
             unfit (`drafts`) or inadmissible (`rules`); RESOURCE_CONFLICT when another append was
-            first; DUPLICATE_RECORD.
+            first; DUPLICATE_RECORD; SERVICE_UNAVAILABLE where what is stored was damaged.
     """
     drawn = [ctx.ids.random(SALT_BYTES) for _ in entries] if salts is None else salts
     # The person, whichever key is used (four eyes are two people's); opaque, because heads cannot
@@ -90,6 +90,7 @@ async def append(
     made = drafts(entries, author=author, salts=drawn, is_batch=is_batch)
     head = await head_of(ctx)
     _check_precondition(ctx, head)
+    await check_end(ctx, head)
     batch = seal_batch(head, made, timestamps.of(ctx.now))
     check_new(record.id for record in batch.records)
     judge = await Judge.of(ctx, made, ctx.ahead)
@@ -110,7 +111,8 @@ async def append(
     checkpoint = await vouch(ctx, batch.head, subjects, opened)
     proofs = Proofs(ctx)
     receipts = [
-        await proofs.receipt(record.seq, batch.head.size, checkpoint) for record in batch.records
+        await proofs.receipt(record.seq, seal, batch.head, checkpoint)
+        for record, seal in zip(batch.records, batch.seals, strict=True)
     ]
     return Appended(batch.records, tuple(receipts), batch.head)
 

@@ -27,7 +27,7 @@ from svc_core.ledger.append.erasure import erase_content, may_erase
 from svc_core.ledger.log import tree
 from svc_core.ledger.log.seal import TreeHead
 from svc_core.ledger.records import decode, split
-from svc_core.ledger.repository import SUBJECT_LINES_MAX, head_of, prefix
+from svc_core.ledger.repository import SUBJECT_LINES_MAX, check_end, head_of, prefix
 from svc_core.ledger.verify.anchors import gather
 from svc_core.ledger.verify.lines import NO_PAYLOAD, read
 from svc_core.ledger.verify.outcome import Outcome
@@ -58,9 +58,11 @@ async def fit(ctx: Context, outcome: Outcome) -> TreeHead:
     `outcome` is that of a strict verification of the lines.
 
     Raises:
-        Problem: RESOURCE_CONFLICT with the reason why not.
+        Problem: RESOURCE_CONFLICT with the reason why not; SERVICE_UNAVAILABLE where what is stored
+            was damaged.
     """
     head, new = await head_of(ctx), outcome.head
+    await check_end(ctx, head)
     if not outcome.ok or outcome.level != "strict":
         raise AssertionError("only what was verified strictly is imported")
     if new is None:

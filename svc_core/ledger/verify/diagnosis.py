@@ -337,14 +337,16 @@ class Diagnosis:
         tree, size = self._tree, self._lines
         if tree.false is not None:
             end, root = tree.false[:2]
-            detail = f"Lines {tree.proven + 1} to {end} are not those that were signed."
+            detail = (
+                f"Lines {tree.proven + 1} to {end} do not lead to the root that is given for them."
+            )
             if tree.proven == end:
                 detail = f"Two roots are told for {end} lines, of which one is theirs."
             roots = root.hex(), tree.false_root.hex()
             self._found.take(Fault(end, end - 1, "HISTORY_REWRITTEN", detail, *roots))
         beyond = [anchor.size for anchor in self._anchors.roots if anchor.size > size]
         if beyond:
-            detail = f"A signed root covers {beyond[-1]} lines; {size} are here."
+            detail = f"A root is given for {beyond[-1]} lines; {size} are here."
             self._found.take(Fault(size + 1, size, "TRUNCATED", detail, str(beyond[-1]), str(size)))
             # A line that was cut off may have been an erasure.
             self._references.cut(size + 1)

@@ -30,6 +30,13 @@ _UNKEYED: Final = (
     "are, so they prove nothing: give the ledger's key as --key."
 )
 
+_UNKEYED_AGAINST: Final = (
+    "Give the ledger's key as --key: without it nobody knows whose the checkpoints and receipts "
+    "are, and anybody can make some that do not agree with a sound ledger."
+)
+_HELD: Final = frozenset({"HISTORY_REWRITTEN", "TRUNCATED"})
+"""What is found by comparing with what is held against the file."""
+
 _ALTERED: Final = (
     "Export the ledger again. If the line is the same there, what is stored was changed: compare "
     "it with a backup, and keep this file."
@@ -79,12 +86,15 @@ _NEXT: Final[Mapping[str, str]] = {
 
 def words(name: str, outcome: Outcome, *, is_keyed: bool, has_notes: bool) -> Iterator[str]:
     """The outcome over the file `name`, line by line."""
-    if outcome.first_fault is None:
+    first, is_open = outcome.first_fault, has_notes and not is_keyed
+    if first is None:
         yield from _sound(name, outcome)
-        if has_notes and not is_keyed:
+        if is_open:
             yield _UNKEYED
     else:
-        yield from _unsound(name, outcome, outcome.first_fault)
+        yield from _unsound(name, outcome, first)
+        is_theirs = is_open and first.code in _HELD
+        yield f"What to do: {_UNKEYED_AGAINST if is_theirs else _NEXT.get(first.code, _RULES)}"
 
 
 def _sound(name: str, outcome: Outcome) -> Iterator[str]:
@@ -107,7 +117,6 @@ def _unsound(name: str, outcome: Outcome, first: Fault) -> Iterator[str]:
     if others:
         yield f"{outcome.fault_count} faults in all, these among them:"
         yield from (f"  {_place(fault)}{fault.code}: {fault.detail}" for fault in others)
-    yield f"What to do: {_NEXT.get(first.code, _RULES)}"
 
 
 def _place(fault: Fault) -> str:

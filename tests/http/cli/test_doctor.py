@@ -86,21 +86,28 @@ def test_the_machine_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(resource, "getrlimit", lambda _: (256, 256))
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=2**20))
     monkeypatch.setattr(os, "geteuid", lambda: 0)
+    secret = tmp_path / "secret"
+    secret.write_text("s", "utf-8")
+    secret.chmod(0o644)
+    monkeypatch.setenv("SVC_SECRET_FILE", str(secret))
 
     found = checks()
-    bad = {"open files", "file modes", "disk", "clock"}
+    bad = {"open files", "file modes", "secret files", "disk", "clock"}
     assert {name for name, one in found.items() if one.ok is False} == bad
     assert "LimitNOFILE" in found["open files"].detail
     assert "chmod go=" in found["file modes"].detail
+    assert f"chmod o= {secret}" in found["secret files"].detail
     assert "svc db backup" in found["backup"].detail
     assert found["user"].ok is None
 
     db.chmod(0o600)
+    secret.chmod(0o640)
     os.utime(db)
     (tmp_path / "backups").mkdir()
     shutil.copy(db, tmp_path / "backups" / "monday.db")
     (tmp_path / "backups" / "notes.db.txt").write_text("no copy", "utf-8")
     found = checks()
+    assert "secret files" not in found
     assert found["backup"].ok is found["clock"].ok is found["file modes"].ok is True
     old = time.time() - 30 * 86_400
     os.utime(tmp_path / "backups" / "monday.db", (old, old))

@@ -154,7 +154,7 @@ def test_a_batch_before_the_refused_one_stays(svc: Svc, subject: str, monkeypatc
     path = write("a.ndjson", claim(subject, "Zug"), claim(NO_SUBJECT, "x"))
     ran = svc("ledger", "append", path, "--json")
     assert (ran.code, ran.json["code"]) == (1, "UNKNOWN_SUBJECT")
-    assert ran.json["detail"].endswith(" The 1 before them were appended.")
+    assert ran.json["detail"].endswith(". The 1 before them were appended.")
     assert len(svc("ledger", "history", subject, "--json").json) == 2
 
 
@@ -385,3 +385,14 @@ def test_a_store_is_checked_against_its_lines_and_the_command_fails_with_it(
     assert "INDEX_DIFFERS" in told.out
     assert subject in told.out
     assert svc("ledger", "check", "--level", "integrity").code == 1
+
+
+def test_a_key_that_no_listed_secret_opens_is_told_in_a_line(
+    svc: Svc, subject: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SVC_SECRET", "another secret than the one that sealed it")
+    ran = svc("ledger", "fold", subject)
+    assert (ran.code, "no listed secret opens it" in ran.err) == (0, True)
+    assert "Traceback" not in ran.err
+    assert svc("ledger", "fsck").code == 1
+    assert "Retry-After" not in svc("ledger", "fsck").err

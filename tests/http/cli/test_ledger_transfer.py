@@ -196,6 +196,7 @@ def test_two_workspaces_that_go_on_with_one_ledger_are_two_logs_with_two_names(
     svc("workspaces", "create", "--name", "two", "--plan", "elite")
     ran = svc("ledger", "import", log.path, "--workspace", "two")
     assert "under a name of its own" in ran.out
+    assert "svc: --workspace: say which one: " in svc("ledger", "export", "out.ndjson").err
     names = set()
     for workspace in ("acme", "two"):
         said = {"kind": "claim", "subject": log.ids[0], "predicate": "owner", "value": workspace}

@@ -1,7 +1,9 @@
 """`svc ledger verify`: an export, judged without a server, a database or settings."""
 
 import gzip
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
@@ -190,6 +192,20 @@ def test_what_was_done_to_a_line_is_told_with_what_to_do(
     assert all(word in ran.out for word in words), ran.out
 
 
+@pytest.mark.parametrize("size", [3, 99])
+def test_a_checkpoint_of_nobody_proves_nothing_against_a_ledger(
+    svc: Svc, log: Log, size: int
+) -> None:
+    forged = Path("forged")
+    signature = Path(log.checkpoint(8)).read_text(encoding="utf-8").partition("\n\n")[2]
+    forged.write_text(f"{ORIGIN}\n{size}\n{'A' * 43}=\n\n{signature}", encoding="utf-8")
+    ran = svc("ledger", "verify", log.path, "--checkpoint", forged)
+    assert (ran.code, "prove" in ran.out, "signed" in ran.out) == (1, False, False)
+    assert "What to do: Give the ledger's key as --key" in ran.out
+    ran = svc("ledger", "verify", log.path, "--checkpoint", forged, "--key", VKEY)
+    assert (ran.code, "CHECKPOINT_SIGNATURE_INVALID" in ran.out) == (1, True)
+
+
 def test_every_code_has_a_next_step() -> None:
     assert set(shown._NEXT) < set(CODES)
     assert all(text.endswith(".") for text in shown._NEXT.values())
@@ -204,6 +220,10 @@ def test_stdin_and_packed_files_are_exports_too(
     for arguments in (("-",), ("--json", "-"), ("-", "--level", "strict")):
         monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(packed.read_bytes())))
         assert svc("ledger", "verify", *arguments).code == 0
+    os.mkfifo("pipe")
+    with ThreadPoolExecutor() as beside:
+        beside.submit(Path("pipe").write_bytes, packed.read_bytes())
+        assert svc("ledger", "verify", "pipe").code == 0
     packed.write_bytes(packed.read_bytes()[:-20])
     broken = svc("ledger", "verify", packed)
     assert (broken.code, "cannot be unpacked" in broken.err) == (2, True)

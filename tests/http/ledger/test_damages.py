@@ -3,8 +3,10 @@
 The columns are read from the databases, so that one which is added is damaged here as well.
 """
 
+import json
 import sqlite3
-from contextlib import closing
+from collections import Counter
+from contextlib import closing, suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -17,7 +19,13 @@ from svc_core.ledger.append.entries import (
     DesignatorAssertion,
     SubjectAssertion,
 )
+from svc_core.ledger.local_operations import ReadLines, read_lines
+from svc_core.ledger.log import note
+from svc_core.ledger.log.checkpoint import Checkpoint
+from svc_core.ledger.log.proofs import verify_inclusion
+from svc_core.ledger.log.receipt import Receipt
 from svc_core.ports import LedgerHead, SealedLine
+from svc_core.problem import Problem
 
 SIZE = 260
 """More than the lines under one kept node."""
@@ -316,7 +324,74 @@ def test_no_root_is_signed_and_no_receipt_given_that_the_lines_do_not_have(make_
         ground.town.get(path)
     heads = next(each for each in ground.tables if each in ("head", "ledgers"))
     (row,) = ground.rows(heads)
-    state = ground.tables[heads].index("state")
+    (state,) = (
+        at for at, name in enumerate(ground.tables[heads]) if name in ("tree_head", "state")
+    )
     ground.put(heads, [(*row[:state], b"rubbish", *row[state + 1 :])])
     assert ground.town.ask("GET", "/checkpoint").status_code == 503
     assert ground.codes() == {"TREE_HEAD_DIFFERS"}
+
+
+def lost(ground):
+    """The rows of each table with a line, its seal or a node gone, by what is gone."""
+    for table, names in ground.tables.items():
+        rows = ground.rows(table)
+        if "nodes" in table:
+            yield "nodes", table, []
+            yield "hash", table, [(*row[:-1], bytes(32)) for row in rows]
+        if "subject" in names:
+            number = names.index("seq" if "seq" in names else "place")
+            first, *_ = lines = sorted(rows, key=lambda row: row[number])
+            assert len(lines) == SIZE, first
+            yield "the last line", table, lines[:-1]
+            yield "a line between", table, [*lines[:CHOSEN], *lines[CHOSEN + 1 :]]
+            yield "the lines", table, []
+
+
+def is_true(answer):
+    """Whether the receipt of what was appended holds."""
+    data = answer.json()["data"]
+    receipt = Receipt.parse(data["receipt"])
+    said = Checkpoint.parse(note.parse(receipt.checkpoint).text)
+    seal = bytes.fromhex(data["seal"])
+    verify_inclusion(receipt.index, said.size, seal, receipt.proof, said.root)
+    return True
+
+
+def test_where_something_is_gone_every_answer_ends_and_is_whole_or_503(make_ground):
+    ground = make_ground(SIZE)
+    town, service = ground.town, ground.town.house.service.runtime.service
+    subject = town.data("/subjects")[0]["id"]
+    last = json.loads(town.get(f"/records?after={SIZE - 2}").text)["head"]["id"]
+    reads = [f"/records?limit=1000{more}" for more in ("", "&after=258", "&size=259")]
+    reads += [
+        f"/tlog/tile/{tile}" for tile in ("0/000", "0/001.p/4", "entries/001.p/4", "1/000.p/1")
+    ]
+    reads += [f"/subjects/{subject}", f"/records/{last}", f"/records/{last}/proof"]
+    claim = {"kind": "claim", "subject": subject, "predicate": "motto", "value": "new"}
+    sound = {path: len(town.get(path).content) for path in reads}
+    wrong, counts = [], Counter()
+
+    async def read(ctx):
+        return json.loads((await read_lines(ctx, ReadLines())).raw)["next"]
+
+    for what, table, made in list(lost(ground)):
+        before = {each: ground.rows(each) for each in ground.tables}
+        ground.put(table, made)
+        for path in reads:
+            answer = town.ask("GET", path)
+            counts[what, answer.status_code] += 1
+            if answer.status_code == 200 and path.startswith(("/records?", "/tlog")):
+                wrong += [(what, path)] if len(answer.content) != sound[path] else []
+            elif answer.status_code not in {200, 404, 503}:
+                wrong.append((what, path, answer.status_code))
+        with suppress(Problem):
+            wrong += [] if town.house.run(service.read(town.tenant, read)) == SIZE else [(what,)]
+        answer = town.ask("POST", "/records", json=claim)
+        counts[what, answer.status_code] += 1
+        if answer.status_code != 503 and not (answer.status_code == 201 and is_true(answer)):
+            wrong.append((what, "append", answer.status_code, answer.text))
+        for each, rows in before.items():
+            ground.put(each, rows)
+    assert wrong == []
+    assert {what for what, status in counts if status == 503} >= {"the last line", "nodes"}

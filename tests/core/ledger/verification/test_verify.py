@@ -274,7 +274,10 @@ def test_a_rewritten_suffix_is_seen_by_whoever_holds_an_older_root(
         outcome = _both(lines, anchors=[log.root(size) for size in range(1, 10)])
         first = outcome.first_fault
         assert first is not None
-        assert first.detail == f"Lines {start + 1} to {start + 1} are not those that were signed."
+        assert (
+            first.detail
+            == f"Lines {start + 1} to {start + 1} do not lead to the root that is given for them."
+        )
 
 
 def test_two_histories_of_one_log_are_a_fork(make_log: Any, faults_of: Any) -> None:
