@@ -117,16 +117,14 @@ def _wished(source: Source, wish: SourceWish) -> Source:
     return attrs.evolve(changed, etag=None, last_modified=None, digest=None)
 
 
-async def remove_source(ctx: Context, id_: str) -> Source | None:
-    """Forget a source, so that nobody reads it again; None when it is not known.
+async def remove_sources(ctx: Context, ids: Sequence[str]) -> None:
+    """Forget sources, as far as they are known, so that nobody reads them again.
 
-    Its items stay, with what they say of where they are from. A document that is being read at
+    Their items stay, with what they say of where they are from. A document that is being read at
     this moment is not written. Adding the location again makes the same source anew.
     """
-    known = await ctx.find(SOURCES, id_)
-    if known is not None:
+    for id_ in await ctx.find_many(SOURCES, ids):
         await ctx.remove(SOURCES, id_)
-    return known
 
 
 async def claim(

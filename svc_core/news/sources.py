@@ -195,7 +195,8 @@ async def add_sources(ctx: Context, request: AddSources) -> Page[AddedSource]:
 
 async def _forget(ctx: Context, ids: Sequence[str]) -> None:
     for start in range(0, len(ids), BATCH_SOURCES):
-        await ctx.work.write(SYSTEM, partial(_remove, ids[start : start + BATCH_SOURCES]))
+        part = ids[start : start + BATCH_SOURCES]
+        await ctx.work.write(SYSTEM, partial(intake.remove_sources, ids=part))
 
 
 def _added(source: Source, unkept: Set[str]) -> bytes:
@@ -277,11 +278,6 @@ async def remove_sources(ctx: Context, request: RemoveSources) -> Page[RemovedSo
     await _forget(ctx, ids)
     gone = (known[id_] for id_ in ids)
     return Page(tuple(wire.dumps(RemovedSource(one.id, one.name, one.location)) for one in gone))
-
-
-async def _remove(ids: Sequence[str], ctx: Context) -> None:
-    for id_ in ids:
-        await intake.remove_source(ctx, id_)
 
 
 def _no_source(id_: str) -> Problem:

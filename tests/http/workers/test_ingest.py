@@ -109,7 +109,7 @@ async def test_a_source_that_is_removed_between_two_parts_gets_no_more(
 ) -> None:
     titles = [f"Crane {number} stops" for number in range(2 * PART_ROWS)]
     source = await add_source(any_house.service, publisher.publish("/feed", feed(*titles)))
-    await any_house.service.system(lambda ctx: intake.remove_source(ctx, source.id))
+    await any_house.service.system(lambda ctx: intake.remove_sources(ctx, [source.id]))
     outcome = await pull(any_house.service, source, any_house.fetcher)
     assert (outcome.status, await any_house.counted()) == ("removed", NOTHING)
 
