@@ -27,6 +27,9 @@ IDLE_FRAMES_MAX: Final = 1_000
 TABLE_BYTES_MAX: Final = 4_096
 """Of the table by which our fields are compressed, whatever the client would keep (RFC 7541)."""
 HEADER_LIST_BYTES_MAX: Final = 40_960
+"""What clients are told that we take; the edge refuses a little less (431)."""
+HEADER_LIST_BYTES_READ: Final = 256 * 1024
+"""What is read to be refused in words; whoever sends more loses the connection."""
 
 # Fields of a connection, which the answers of HTTP/1.1 may have (RFC 9113, 8.2.2).
 _OF_CONNECTIONS: Final = frozenset({b"connection", b"keep-alive", b"transfer-encoding", b"upgrade"})
@@ -57,7 +60,7 @@ class Protocol(H2Protocol):
                 codes.MAX_HEADER_LIST_SIZE: HEADER_LIST_BYTES_MAX,
             },
         )
-        self.connection.decoder.max_header_list_size = HEADER_LIST_BYTES_MAX
+        self.connection.decoder.max_header_list_size = HEADER_LIST_BYTES_READ
 
     async def stream_send(self, event: Event) -> None:
         """Send a part of an answer, without the fields that only a connection of HTTP/1.1 has."""

@@ -41,7 +41,7 @@ CODE_LINES: dict[str, int] = {
     "svc_http.providers": 337,  # faults that strangers found are mended
     "svc_http.requests": 1700,  # faults that strangers found are mended
     "svc_http.runtime": 846,  # faults that strangers found are mended
-    "svc_http.server": 1126,  # faults that strangers found are mended
+    "svc_http.server": 1127,  # faults that strangers found are mended
     "svc_http.storage": 4216,  # faults that strangers found are mended
     "svc_http.workers": 584,  # faults that strangers found are mended
 }
