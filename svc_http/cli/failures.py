@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 REFUSED = 1
 USAGE = 2
-UNREACHABLE = 3
 INTERRUPTED = 130  # as a shell reports a process that SIGINT ended
 
 
