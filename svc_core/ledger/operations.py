@@ -699,8 +699,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "checkpoint, makes the nodes, indexes and head that are kept anew from the records and "
             "compares these too. The answer is 200 even when the ledger is not sound: read `ok`; "
             "what was not checked is null. With `fromSize` and `fromRootHash` it also proves that "
-            "what you saw then is still there. A long ledger takes its time: a million records "
-            "about a minute."
+            "what you saw then is still there. A long ledger takes its time."
         ),
         request=VerifyLedger,
         response=One[Verification],
