@@ -14,9 +14,9 @@ import time
 from datetime import UTC, datetime, timedelta
 from random import Random
 
-from svc_core.analysis.evidence import Evidence
 from svc_core.reports.making import Material, Window, compose
 from svc_core.resources.profile import Profile
+from svc_core.text.evidence import Evidence
 
 GROWTH_GOAL = 12.0
 """Ten for linear work and two for what grows with the number of words."""

@@ -1,6 +1,6 @@
 """Words that tell what a name is: titles, legal forms, kinds of place, and well-known bodies."""
 
-from svc_core.analysis._tables import words
+from svc_core.text.tables import words
 
 TITLES = words("""
 president presidente président präsident premier prime minister chancellor king queen prince

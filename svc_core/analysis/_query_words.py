@@ -4,7 +4,7 @@ Instructions ask for something ("monitor the latest news about ..."). Generic wo
 news ("attack", "service"); they narrow a subject but never make one.
 """
 
-from svc_core.analysis._tables import words
+from svc_core.text.tables import words
 
 INSTRUCTIONS = words("""
 monitor monitoring monitors track tracking tracks follow following watch watching report reports

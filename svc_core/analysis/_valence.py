@@ -1,6 +1,6 @@
 """How good or bad a word sounds in the news: our own list, strengths 1 (mild) to 3 (strong)."""
 
-from svc_core.analysis._tables import words
+from svc_core.text.tables import words
 
 POSITIVE = {
     3: """

@@ -13,8 +13,8 @@ from functools import cache
 from attrs import evolve, frozen
 
 from svc_core.analysis.concepts import concepts, countries, is_known
-from svc_core.analysis.evidence import Reading
 from svc_core.analysis.tokens import fold, tokens
+from svc_core.text.evidence import Reading
 
 PERSON, ORGANISATION, PLACE = "person", "organization", "place"
 VULNERABILITY, OTHER = "vulnerability", "other"
@@ -73,14 +73,6 @@ def is_city(name: str) -> bool:
 
     key = fold(name)
     return key in _capitals() or key.replace(" ", "_") in words.CITIES
-
-
-def name_terms(reading: Reading) -> set[str]:
-    """The terms of the names in a headline: what two tellings of one event share."""
-    places = {name for name in reading.title_concepts if name.startswith("qqc")}
-    if _is_title_case(reading.headline):
-        return places
-    return places | {term for _, run in _runs(reading.headline) for term in tokens(run)}
 
 
 def _of(reading: Reading, sure: set[str], language: str | None) -> Iterable[Mention]:

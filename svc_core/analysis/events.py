@@ -11,9 +11,9 @@ from functools import cache
 
 from attrs import frozen
 
-from svc_core.analysis._tables import rows
-from svc_core.analysis.grouping import Story
+from svc_core.analysis.stories import Story
 from svc_core.analysis.tokens import runs, tokens
+from svc_core.text.tables import rows
 
 KINDS_MAX = 2
 
@@ -62,7 +62,8 @@ def kinds(story: Story) -> list[tuple[Kind, float]]:
     """The kinds of event that a story tells, and how surely (0..1), the surest first."""
     found: dict[Kind, float] = {}
     for member in story.members:
-        title, lead = member.reading.title_terms, member.reading.lead_terms
+        title = tokens(member.reading.headline)
+        lead = tokens(next(iter(member.reading.sentences), ""))
         for terms, strong, weak in ((title, _TITLE_STRONG, _TITLE_WEAK), (lead, _LEAD_STRONG, 0.0)):
             for run in runs(terms):
                 for kind, is_strong in _rules().get(run, ()):

@@ -11,7 +11,7 @@ from functools import cache
 
 from attrs import frozen
 
-from svc_core.analysis.wording import primary
+from svc_core.text.language import primary
 
 NEUTRAL_BELOW = 0.2  # |value| under this is neutral: about one mild word in a headline
 _REACH = 3

@@ -13,7 +13,9 @@ from functools import lru_cache
 
 import snowballstemmer
 
-from svc_core.analysis._stopwords import STOP_WORDS
+from svc_core.text.words import stop_words_by_language
+
+STOP_WORDS = frozenset[str]().union(*stop_words_by_language().values())
 
 _WORDS_REMEMBERED = 65_536  # distinct words of about ten thousand items
 _TERM_LENGTH_MAX = 64  # longer runs are encoded data, not words
@@ -73,18 +75,6 @@ def runs(terms: Sequence[str]) -> set[tuple[str, ...]]:
     return {
         tuple(terms[at : at + size]) for size in (1, 2, 3) for at in range(len(terms) - size + 1)
     }
-
-
-def search_text(title: str, text: str) -> str:
-    """What the full-text index stores for one item: its terms and concepts, parted by spaces.
-
-    Concepts are language-neutral terms (`concepts.concepts`), so that a question in one language
-    finds items in another.
-    """
-    from svc_core.analysis.concepts import concepts  # noqa: PLC0415 - loads the word lists late
-
-    terms = [*tokens(title), *tokens(text)]
-    return " ".join([*terms, *concepts(terms)])
 
 
 def _join_parts(text: str) -> str:

@@ -10,9 +10,9 @@ from functools import cache
 
 from attrs import frozen
 
-from svc_core.analysis._tables import rows
 from svc_core.analysis._topic_words import TOPIC_ROWS
 from svc_core.analysis.tokens import runs, tokens
+from svc_core.text.tables import rows
 
 TOPICS_PER_ITEM_MAX = 5  # an item about everything is about nothing
 

@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 
 from attrs import frozen
 
-from svc_core.analysis._tables import rows
+from svc_core.text.language import primary
+from svc_core.text.tables import rows
 
 MONTHS = [
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
@@ -83,11 +84,6 @@ def wording(language: str) -> Wording | None:
 def frame(language: str) -> Wording:
     """The words around a report: those of its language, else English ones."""
     return wording(language) or _WORDINGS["en"]
-
-
-def primary(language: str) -> str:
-    """The primary subtag of a BCP 47 tag, in lower case."""
-    return language.replace("_", "-").split("-")[0].casefold()
 
 
 def days(start: datetime, end: datetime) -> tuple[datetime, datetime]:

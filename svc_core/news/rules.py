@@ -16,7 +16,6 @@ import attrs
 from attrs import frozen
 
 from svc_core import ids
-from svc_core.analysis.language import guess
 from svc_core.analysis.sentiment import sentiment
 from svc_core.analysis.topics import assign
 from svc_core.resources.news import (
@@ -32,6 +31,7 @@ from svc_core.resources.news import (
     TopicActivity,
 )
 from svc_core.sources import FeedItem, ParsedFeed, Rejection
+from svc_core.text.language import guess
 
 PROVIDER = "feed"
 CONTENT_STALE = timedelta(days=7)  # spared from flapping: weekly feeds are not broken
@@ -78,7 +78,7 @@ def _incoming(source: Source, parsed: ParsedFeed, item: FeedItem, now: datetime)
         image_url=item.image_url,
         source_url=item.source_url,
     )
-    return Incoming(row, NewsText(row.id, now, row.title, words))
+    return Incoming(row, NewsText(row.id, now, row.title, words, language))
 
 
 def settle(old: NewsItem, new: NewsItem) -> NewsItem | None:

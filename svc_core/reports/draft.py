@@ -14,20 +14,21 @@ of up to seven stories that need no more, `sections` tell the best stories under
 `briefs` are the headlines of the remaining ones.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import cached_property
 from textwrap import shorten
 
 from attrs import field, frozen
 
-from svc_core.analysis.evidence import Evidence
-from svc_core.analysis.grouping import Story, stories
-from svc_core.analysis.query import Query
-from svc_core.analysis.relevance import choose, readings
-from svc_core.analysis.wording import MONTHS, days, frame, primary
-from svc_core.reports.telling import KEY_POINTS_MAX, Teller, rank
+from svc_core.analysis.stories import Story, stories
+from svc_core.analysis.wording import MONTHS, days, frame
+from svc_core.reports.telling import KEY_POINTS_MAX, Teller, in_order
 from svc_core.resources.report import Period, ReportSource, ReportWords, Statement
+from svc_core.retrieval import Query, rank
+from svc_core.text.evidence import Evidence, Scored, readings
+from svc_core.text.frequencies import Frequencies
+from svc_core.text.language import primary
 
 STORIES_MAX = 60  # a report is read by people; stories beyond this are not told
 LABEL_CHARS = 80  # of the text, where an item has no title: one line of a source list
@@ -60,26 +61,36 @@ class Draft:
         return tuple(sorted(numbers[id_] for id_ in ids if id_ in numbers))
 
 
+@frozen
+class Told:
+    """What is about a subject: its stories in the order of their telling, or the nearest misses."""
+
+    stories: tuple[Story, ...]
+    nearest: tuple[Evidence, ...] = ()
+
+
 def tell(
-    topic: str,
+    query: Query,
     evidence: Iterable[Evidence],
+    frequencies: Frequencies,
     *,
-    keywords: Sequence[str] = (),
     language: str = "en",
-) -> list[Story]:
-    """The stories about a subject, in the order of their telling."""
+    likeness: Mapping[str, float] | None = None,
+) -> Told:
+    """What some items tell about a subject."""
     held = readings(evidence)
-    query = Query.of(topic, keywords, language)
-    found = stories(choose(query, held), held, adopting=not query.excluded)
-    return rank(found, language)
+    if not frequencies.total:
+        frequencies = Frequencies.of((*one.title, *one.lead, *one.rest) for one in held)
+    ranking = rank(query, held, frequencies, likeness)
+    found = stories(Scored(hit.reading, hit.score) for hit in ranking.chosen)
+    nearest = tuple(hit.reading.evidence for hit in ranking.nearest)
+    return Told(tuple(in_order(found, language)), nearest)
 
 
-def draft(
-    name: str, topic: str, period: Period, told: Sequence[Story], language: str = "en"
-) -> Draft:
+def draft(name: str, topic: str, period: Period, told: Told, language: str = "en") -> Draft:
     """The draft of stories that are already in the order of their telling."""
     teller = Teller(language)
-    plans = [teller.plan(story) for story in told[:STORIES_MAX]]
+    plans = [teller.plan(story) for story in told.stories[:STORIES_MAX]]
     start, end = days(period.start, period.end)
     opening = teller.summarise(plans) or [Statement(_nothing(topic, start, end, language), ())]
     sections = teller.sections(plans)
@@ -96,7 +107,7 @@ def draft(
         summary=" ".join(map(_ended, opening)),
         words=words,
         cited=tuple(teller.cited),
-        stories=tuple(told[:STORIES_MAX]),
+        stories=tuple(told.stories[:STORIES_MAX]),
     )
 
 

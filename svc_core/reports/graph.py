@@ -14,7 +14,7 @@ from itertools import combinations
 from attrs import evolve
 
 from svc_core.analysis.entities import OTHER, Mention, mentions
-from svc_core.analysis.grouping import Story
+from svc_core.analysis.stories import Story
 from svc_core.reports.draft import Draft
 from svc_core.resources.report import (
     GraphCounts,

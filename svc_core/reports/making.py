@@ -11,7 +11,7 @@ Rule 3: a period that a person names selects by the items' own dates.
 Rule 4: no match makes a short report that says so.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 from urllib.parse import urlsplit
@@ -20,9 +20,7 @@ import attrs
 from attrs import field, frozen
 
 from svc_core import canonical, ids, schedule, wire
-from svc_core.analysis.evidence import Evidence
-from svc_core.analysis.grouping import Story
-from svc_core.analysis.query import Query
+from svc_core.analysis.stories import Story
 from svc_core.operation import Context
 from svc_core.ports import Document
 from svc_core.recordings import forget_audio
@@ -42,6 +40,9 @@ from svc_core.resources.report import (
     ReportLinks,
     ReportRow,
 )
+from svc_core.retrieval import Query
+from svc_core.text.evidence import Evidence
+from svc_core.text.frequencies import Frequencies
 
 RETRY_MIN, RETRY_MAX = timedelta(minutes=5), timedelta(hours=24)
 SETTLING = timedelta(seconds=30)  # from reading an item to its being written: judging 2,000
@@ -65,13 +66,18 @@ class Window:
 
 @frozen
 class Material:
-    """All that a report is made of."""
+    """All that a report is made of: whose it is, its candidates and how common words are.
+
+    `likeness` is the cosine of candidates to the subject, by id; None without embeddings.
+    """
 
     tenant: str
     profile: Profile
     window: Window
     evidence: tuple[Evidence, ...] = field(repr=False)
     newest: ReportFacets | None = None
+    frequencies: Frequencies = field(factory=Frequencies, repr=False)
+    likeness: Mapping[str, float] | None = field(default=None, repr=False)
 
 
 @frozen
@@ -104,7 +110,7 @@ async def gather(ctx: Context, profile_id: str, window: Window | None = None) ->
         start = None if newest is None else schedule.period_start(profile.schedule, ctx.now)
         window = Window(ctx.now, start)
     query = Query.of(profile.topic, profile.keywords, profile.language)
-    found = await _candidates(ctx, query.terms, window)
+    found = await _candidates(ctx, tuple(query.terms), window)
     known = await ctx.find_many(NEWS, [document.id for document in found])
     items = [_evidence(known.get(document.id), document) for document in found]
     kept = tuple(item for item in items if item is not None and _within(item, window))
@@ -175,10 +181,15 @@ def _within(item: Evidence, window: Window) -> bool:
 def compose(material: Material, now: datetime) -> Finished:
     """The whole report, from the evidence alone."""
     profile, window = material.profile, material.window
+    query = Query.of(profile.topic, profile.keywords, profile.language)
     told = tell(
-        profile.topic, material.evidence, keywords=profile.keywords, language=profile.language
+        query,
+        material.evidence,
+        material.frequencies,
+        language=profile.language,
+        likeness=material.likeness,
     )
-    period = _period(material, told)
+    period = _period(material, told.stories)
     made = draft(profile.name, profile.topic, period, told, profile.language)
     facets = _facets(_report_id(profile.id, period), made, period, profile.language)
     newest = material.newest

@@ -11,7 +11,7 @@ from math import log2
 from svc_core import ids
 from svc_core.analysis.entities import OTHER, PLACE, mentions
 from svc_core.analysis.events import kinds, stated_day
-from svc_core.analysis.grouping import Story
+from svc_core.analysis.stories import Story
 from svc_core.reports.draft import Draft
 from svc_core.resources.report import ReportSignal, SignalConfidence, SignalParty, SignalPlace
 

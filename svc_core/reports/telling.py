@@ -11,12 +11,11 @@ from math import log2
 
 from attrs import define
 
-from svc_core.analysis.evidence import Evidence
-from svc_core.analysis.grouping import ADOPTED_SCORE, Story
-from svc_core.analysis.relevance import Scored
-from svc_core.analysis.tokens import tokens
-from svc_core.analysis.wording import primary
+from svc_core.analysis.stories import Story
 from svc_core.resources.report import Section, Statement
+from svc_core.text.evidence import Evidence, Scored
+from svc_core.text.language import primary
+from svc_core.text.words import terms
 
 KEY_POINTS_MAX = 7
 SECTIONS_MAX = 8
@@ -76,7 +75,7 @@ class Plan:
         return [self.lead.evidence, *rest]
 
 
-def rank(found: Iterable[Story], language: str) -> list[Story]:
+def in_order(found: Iterable[Story], language: str) -> list[Story]:
     """Stories in the order of their telling: weight with a bonus for the reader's own language."""
     held = list(found)
     newest = max((story.last_at for story in held), default=None)
@@ -99,14 +98,13 @@ def rank(found: Iterable[Story], language: str) -> list[Story]:
 def lead_of(story: Story, language: str) -> Scored:
     """The member that tells the story: the reader's language, then text, relevance and id."""
 
-    def merit(one: Scored) -> tuple[bool, bool, bool, bool, int, float, str]:
+    def merit(one: Scored) -> tuple[bool, bool, bool, int, float, str]:
         own = one.evidence.tongue == primary(language)
         broken = bool(_BROKEN.search(f"{one.reading.headline} {one.evidence.text}"))
         enough = min(len(one.reading.sentences), 2)
-        adopted = one.score <= ADOPTED_SCORE
         worded = not broken and bool(one.reading.headline)
         aside = bool(_ASIDE.search(one.reading.headline))
-        return (adopted, not own, not worded, aside, -enough, -one.score, one.evidence.id)
+        return (not own, not worded, aside, -enough, -one.score, one.evidence.id)
 
     return min(story.members, key=merit)
 
@@ -128,7 +126,7 @@ class Teller:
         spoken = lead.evidence.tongue
         others = [m for m in story.members if m is not lead and m.evidence.tongue == spoken]
         heading = lead.reading.headline or next(iter(lead.reading.sentences), "")
-        said = [frozenset(tokens(heading))]
+        said = [frozenset(terms(heading))]
         told = [lead, *others[:QUOTED_MEMBERS_MAX]]
         turns = [
             (at >= LEAD_SENTENCES if one is lead else at > 0, n, at, one)
@@ -228,8 +226,8 @@ class Teller:
     @staticmethod
     def _speaks(plan: Plan, text: str) -> bool:
         """Whether a sentence can tell the story by itself: a whole one, of the same subject."""
-        subject = set(tokens(plan.heading))
-        shared = len(set(tokens(text)) & subject)
+        subject = set(terms(plan.heading))
+        shared = len(set(terms(text)) & subject)
         return _stands_alone(text) and shared >= min(_SUBJECT_TERMS_MIN, len(subject))
 
     def _headline(self, plan: Plan) -> list[Statement]:
@@ -240,11 +238,11 @@ class Teller:
         return [Statement(plan.heading, self._cited(plan, plan.lead.evidence))]
 
     def _take(self, text: str) -> bool:
-        terms = frozenset(tokens(text))
-        if _key(text) in self._texts or any(_is_copy(terms, other) for other in self._taken):
+        held = frozenset(terms(text))
+        if _key(text) in self._texts or any(_is_copy(held, other) for other in self._taken):
             return False
         self._texts.add(_key(text))
-        self._taken.append(terms)
+        self._taken.append(held)
         return True
 
     def _number(self, item: Evidence) -> int:
@@ -259,10 +257,10 @@ def _key(text: str) -> str:
 
 
 def _is_new(sentence: str, said: list[frozenset[str]]) -> bool:
-    terms = frozenset(tokens(sentence))
-    if any(_is_copy(terms, other) for other in said):
+    held = frozenset(terms(sentence))
+    if any(_is_copy(held, other) for other in said):
         return False
-    said.append(terms)
+    said.append(held)
     return True
 
 

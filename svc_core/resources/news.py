@@ -5,11 +5,11 @@ from typing import Annotated, Literal
 
 from attrs import field, frozen
 
-from svc_core.analysis.tokens import search_text
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen
 from svc_core.ports import Collection
 from svc_core.resources.members import CountryCode, ObservationId, SourceId, micros
 from svc_core.sources import Rejection
+from svc_core.text.words import terms
 
 SUMMARY_MAX = 600  # characters: a paragraph, so that a list of items stays a list
 HealthStatus = Literal["ok", "stale", "staleContent", "partial", "error", "neverRun"]
@@ -181,6 +181,7 @@ class NewsText:
     taken_at: datetime
     title: str
     text: str
+    language: str | None = None
 
 
 def ranges(language: str | None) -> tuple[str, ...]:
@@ -206,7 +207,7 @@ NEWS_TEXTS: Collection[NewsText] = Collection(
     prefix="obs",
     order=lambda words: micros(words.taken_at),
     scope="global",
-    search=lambda words: search_text(words.title, words.text),
+    search=lambda words: " ".join(terms(f"{words.title}\n{words.text}", words.language)),
 )
 
 

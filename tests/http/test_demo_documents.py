@@ -18,13 +18,13 @@ from attrs import frozen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from svc_core.analysis.evidence import Evidence
 from svc_core.analysis.query import Query
 from svc_core.analysis.relevance import choose, readings
 from svc_core.analysis.topics import assign
 from svc_core.resources.profile import ProfileInput
 from svc_core.schedule import TIMED
 from svc_core.sources import parse_feed
+from svc_core.text.evidence import Evidence
 from svc_http.demo import PROFILES, DemoDocument, documents
 from svc_http.demo.documents import AGE_MAX
 

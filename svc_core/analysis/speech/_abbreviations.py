@@ -2,8 +2,8 @@
 
 import re
 
-from svc_core.analysis._tables import either, pairs
 from svc_core.analysis.wording import MONTHS
+from svc_core.text.tables import either, pairs
 
 _BEFORE_NAME = pairs("""
     Dr:Doctor Mr:Mister Mrs:Missus Prof:Professor Gen:General Lt:Lieutenant Col:Colonel Maj:Major

@@ -8,7 +8,7 @@ Rule 3: a paragraph in capitals throughout is emphasis; only what is surely spel
 
 import re
 
-from svc_core.analysis._tables import words
+from svc_core.text.tables import words
 
 _AS_WORDS = words("""
     AIDS ALBA ANZUS ARPA ASAP ASEAN ASEM ATACMS AUKUS AWACS BAFTA BAME BENELUX BIMSTEC BREXIT BRICS

@@ -2,7 +2,6 @@
 
 import re
 
-from svc_core.analysis._tables import either
 from svc_core.analysis.speech._numbers import (
     DASH,
     NUMBER,
@@ -13,6 +12,7 @@ from svc_core.analysis.speech._numbers import (
     scaled,
     signed,
 )
+from svc_core.text.tables import either
 
 # `one/many:signs and codes`; the plural only where it is not the singular and an `s`.
 _CURRENCIES = """

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from svc_core.analysis._tables import either, pairs
+from svc_core.text.tables import either, pairs
 
 NUMBER = (
     r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,5}|[0-9]{1,2}(?:,[0-9]{2}){1,5},[0-9]{3}|[0-9]{1,15})"

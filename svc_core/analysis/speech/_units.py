@@ -2,7 +2,6 @@
 
 import re
 
-from svc_core.analysis._tables import either, pairs
 from svc_core.analysis.speech._numbers import (
     DASH,
     NUMBER,
@@ -14,6 +13,7 @@ from svc_core.analysis.speech._numbers import (
     scaled,
     signed,
 )
+from svc_core.text.tables import either, pairs
 
 _COUNTED = pairs(  # in the plural with an `s`
     """

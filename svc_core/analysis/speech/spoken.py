@@ -17,7 +17,8 @@ from svc_core.analysis.speech._numbers import say_comparisons, say_counts, say_f
 from svc_core.analysis.speech._romans import say_romans
 from svc_core.analysis.speech._signs import alike, say_pauses, say_signs, speakable, tidy
 from svc_core.analysis.speech._units import say_rates, say_units
-from svc_core.analysis.wording import primary, wording
+from svc_core.analysis.wording import wording
+from svc_core.text.language import primary
 
 _NUMERIC = re.compile("[0-9¼-¾⅐-⅞]")  # most sentences hold none
 _PERCENT = re.compile(r"(?<=[0-9])\s?%")

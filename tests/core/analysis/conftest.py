@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from svc_core.analysis.evidence import Evidence
 from svc_core.resources.report import Period
+from svc_core.text.evidence import Evidence
 
 NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)
 

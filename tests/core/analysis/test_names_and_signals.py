@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from svc_core.analysis.entities import mentions, name_terms
 from svc_core.analysis.events import KINDS_MAX
-from svc_core.analysis.evidence import read
 from svc_core.reports.draft import draft, tell
 from svc_core.reports.graph import EDGES_MAX, NODES_MAX, build
 from svc_core.reports.signals import SIGNALS_MAX, extract
 from svc_core.reports.telling import CITATIONS_MAX
+from svc_core.text.evidence import read
 
 
 def signals_of(topic, period, items):

@@ -3,10 +3,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.analysis.concepts import concepts, countries, is_askable, is_known, region_members
-from svc_core.analysis.evidence import read
-from svc_core.analysis.language import guess
-from svc_core.analysis.sentences import headline, sentences
 from svc_core.analysis.tokens import fold, search_text, stem, tokens
+from svc_core.text.evidence import read
+from svc_core.text.language import guess
+from svc_core.text.sentences import headline, sentences
 
 SAME = [
     ("attacks", "attacked"),

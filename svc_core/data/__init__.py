@@ -1,0 +1,24 @@
+"""Tables that were made elsewhere: word lists, weights, gazetteers. `ORIGINS.md` says from what.
+
+Each is a file beside this module, made again by the script that `ORIGINS.md` names.
+"""
+
+import pkgutil
+
+
+def read(name: str) -> bytes:
+    """The bytes of a table.
+
+    Raises:
+        FileNotFoundError: there is no such table.
+    """
+    found = pkgutil.get_data(__name__, name)
+    if found is None:
+        raise FileNotFoundError(name)
+    return found
+
+
+def lines(name: str) -> list[str]:
+    """The lines of a table, without blank ones and those that begin with `#`."""
+    told = read(name).decode().splitlines()
+    return [line for line in told if line and not line.startswith("#")]

@@ -1,0 +1,115 @@
+"""What is found, grouped and told: one item of news or observation, and its reading.
+
+Rule 1: an `Evidence` is exactly what was stored; nothing in this package alters its words.
+Rule 2: everything derived from it (terms, sentences) is a function of its title and text alone.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from functools import cached_property
+
+from attrs import define, field, frozen
+
+from svc_core.text.language import guess
+from svc_core.text.sentences import headline, sentences
+from svc_core.text.words import terms
+
+TEXT_MAX = 6_000  # characters of a text that are read: a long article; the lead tells what it is
+LEAD_TERMS = 60  # terms of the text that tell what it is about: about 400 characters
+
+
+@frozen
+class Evidence:
+    """One stored item. `published_at` and `retrieved_at` are aware UTC; `text` is plain text.
+
+    `story` is the event that it was joined to when it was stored; None where nobody looked yet.
+    """
+
+    id: str
+    title: str
+    text: str
+    url: str
+    source_id: str
+    source_name: str
+    source_domain: str
+    published_at: datetime | None
+    retrieved_at: datetime
+    language: str | None = None
+    topics: tuple[str, ...] = ()
+    story: str | None = None
+
+    @property
+    def at(self) -> datetime:
+        """When it was published, or, where the source gives no date, when it was retrieved."""
+        return self.published_at or self.retrieved_at
+
+    @property
+    def tongue(self) -> str | None:
+        """The primary subtag of its language, stated or guessed."""
+        return guess(f"{self.title} {self.text}", self.language)
+
+    @property
+    def publisher(self) -> str:
+        """What makes two items independent of each other: the publisher's domain, else its id."""
+        return self.source_domain.casefold() or self.source_id
+
+
+@define(eq=False, slots=False)
+class Reading:
+    """An item read once: its headline and sentences, and its terms in three places.
+
+    `title` are the terms of the headline, `lead` the first terms of the text, `rest` the others.
+    """
+
+    evidence: Evidence
+    title: tuple[str, ...] = field(repr=False)
+    lead: tuple[str, ...] = field(repr=False)
+    rest: tuple[str, ...] = field(repr=False)
+
+    @cached_property
+    def tongue(self) -> str | None:
+        """The primary subtag of its language, stated or guessed."""
+        return self.evidence.tongue
+
+    @cached_property
+    def headline(self) -> str:
+        """Its title as a reader would quote it."""
+        return headline(self.evidence.title)
+
+    @cached_property
+    def sentences(self) -> tuple[str, ...]:
+        """The sentences of its text as a reader would quote them."""
+        return tuple(sentences(self.evidence.text))
+
+
+@frozen
+class Scored:
+    """A chosen item: its reading and how much it is about what was asked."""
+
+    reading: Reading
+    score: float
+
+    @property
+    def evidence(self) -> Evidence:
+        """The item itself."""
+        return self.reading.evidence
+
+
+def read(evidence: Evidence) -> Reading:
+    """The reading of one item."""
+    tongue = evidence.tongue
+    body = terms(evidence.text[:TEXT_MAX], tongue)
+    return Reading(
+        evidence=evidence,
+        title=tuple(terms(headline(evidence.title), tongue)),
+        lead=tuple(body[:LEAD_TERMS]),
+        rest=tuple(body[LEAD_TERMS:]),
+    )
+
+
+def readings(evidence: Iterable[Evidence]) -> list[Reading]:
+    """The readings of some items, by id; of those with one id the first in canonical order."""
+    unique: dict[str, Evidence] = {}
+    for item in sorted(evidence, key=lambda one: (one.id, one.title, one.text)):
+        unique.setdefault(item.id, item)
+    return [read(item) for item in unique.values()]

@@ -1,0 +1,100 @@
+"""Words: how text becomes the terms that are searched, weighed and compared.
+
+Rule 1: the same function makes the terms of an item, of a question and of a story.
+Rule 2: case, width and accents are folded; a word of letters is cut to its first six, in every
+        language; what has a digit stays whole.
+Rule 3: stop words of the text's own language are dropped, but never a word in capitals ("WHO",
+        "US") in a text that is not itself mostly capitals.
+Rule 4: scripts without spaces (Chinese, Japanese, Thai ...) become overlapping pairs of characters.
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from functools import cache
+
+from svc_core import data
+
+_LETTERS = 6  # of a word: measured against stems and 5 or 7 letters, see benchmarks/quality.py
+_LENGTH_MAX = 64  # longer runs are encoded data, not words
+_CAPITALS_SHARE = 0.5
+
+_DOTTED = re.compile(r"\b(?:[^\W\d_]\.){2,}")
+_POSSESSIVE = re.compile(r"['’]s\b")
+_APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
+_MARKS = re.compile(
+    r"(?<=[a-z\u03b1-\u03c9])[\u0300-\u036f]+|[\u064b-\u065f\u0670\u0640\u200b-\u200f]"
+)
+_LIGATURES = str.maketrans(
+    {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ё": "е"}
+)
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+)
+_WORD = re.compile(
+    r"[Cc][Vv][Ee]-\d{4}-\d{4,}"
+    rf"|[{_UNSPACED}]+"
+    r"|\d+(?:\.\d+)+"
+    rf"|(?:(?![{_UNSPACED}])[^\W_]|[\u0300-\u036f\u0900-\u0963\u0966-\u0dff])+"
+)
+_UNSPACED_START = re.compile(rf"[{_UNSPACED}]")
+
+
+def fold(text: str) -> str:
+    """`text` without case, width, accents and ligatures; letters of every script survive."""
+    if text.isascii():
+        return text.casefold()
+    bare = _MARKS.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    return unicodedata.normalize("NFC", bare).translate(_LIGATURES)
+
+
+def terms(text: str, language: str | None = None) -> list[str]:
+    """The terms of `text` in order, repeats kept. Linear in its length.
+
+    `language` is a BCP 47 tag; its stop words are dropped, those of English where it is unknown.
+    """
+    found: list[str] = []
+    stops = stop_words(language)
+    words = _WORD.findall(_joined(text))
+    shouted = _is_shouted(words)
+    for word in words:
+        if _UNSPACED_START.match(word):
+            found.extend(_pairs(fold(word)))
+            continue
+        folded = fold(word)
+        is_acronym = not shouted and len(word) > 1 and word.isupper()
+        if is_acronym or (folded not in stops and (len(folded) > 1 or folded.isdigit())):
+            found.append(folded[:_LETTERS] if folded.isalpha() else folded[:_LENGTH_MAX])
+    return found
+
+
+def stop_words(language: str | None) -> frozenset[str]:
+    """The stop words of a language (BCP 47); those of English where none are known."""
+    known = stop_words_by_language()
+    return known.get((language or "en").split("-")[0].lower(), known["en"])
+
+
+@cache
+def stop_words_by_language() -> Mapping[str, frozenset[str]]:
+    """Every list of stop words by its language."""
+    split = (line.split("\t") for line in data.lines("stopwords.tsv"))
+    return {language: frozenset(words.split()) for language, words in split}
+
+
+def _joined(text: str) -> str:
+    """Mend what punctuation splits: `U.S.`, `China's`, `O'Brien`, `12,000`."""
+    text = _DOTTED.sub(lambda match: match[0].replace(".", ""), text)
+    if "'" in text or "’" in text:
+        text = _APOSTROPHE.sub("", _POSSESSIVE.sub("", text))
+    return _THOUSANDS.sub("", text)
+
+
+def _is_shouted(words: list[str]) -> bool:
+    letters = [word for word in words if word[0].isalpha()]
+    capitals = sum(word.isupper() for word in letters)
+    return capitals > _CAPITALS_SHARE * len(letters)
+
+
+def _pairs(run: str) -> list[str]:
+    return [run] if len(run) < 3 else [run[at : at + 2] for at in range(len(run) - 1)]
