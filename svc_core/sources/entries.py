@@ -17,7 +17,7 @@ from svc_core.sources.dates import common_zone, settled
 from svc_core.sources.languages import language_tag
 from svc_core.sources.links import absolute, canonical, permalink, same_site
 from svc_core.sources.model import FeedItem, FeedLimits, PublishedBasis, Rejection
-from svc_core.sources.text import clip, fold, fold_lines, literal, plain
+from svc_core.sources.text import clip, fold, fold_lines, literal, mended, plain
 
 EMPTY = "noTitleTextOrLink"
 DUPLICATE = "duplicateInDocument"
@@ -37,7 +37,7 @@ class Markup:
     def text(self, chars_max: int) -> str:
         """The plain text of at most `chars_max` characters of the source."""
         source = self.source[:chars_max]
-        return plain(source) if self.is_html else literal(source)
+        return mended(plain(source) if self.is_html else literal(source))
 
 
 @frozen

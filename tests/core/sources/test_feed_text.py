@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from svc_core.sources.dates import common_zone, settled, written
 from svc_core.sources.languages import language_tag
 from svc_core.sources.links import absolute, canonical, permalink, same_site
-from svc_core.sources.text import clip, fold, fold_lines, literal, plain
+from svc_core.sources.text import clip, fold, fold_lines, literal, mended, plain
 
 PLAIN = {
     "": "",
@@ -246,3 +246,25 @@ def test_a_line_is_a_paragraph_however_the_source_was_wrapped(
 @pytest.mark.parametrize("digits", [8, 4_301, 100_000])
 def test_a_reference_to_no_character_is_dropped_however_long_it_is(read, digits):
     assert read(f"Port &#{'9' * digits};closed &amp; empty") == "Port closed & empty"
+
+
+@given(st.text(st.characters(min_codepoint=0xE0, max_codepoint=0x17F) | st.sampled_from("ab’“")))
+def test_what_was_encoded_twice_is_read_as_it_was_meant(text: str) -> None:
+    bytes_ = (bytes((byte,)) for byte in text.encode())
+    twice = "".join(byte.decode("cp1252", "ignore") or byte.decode("latin-1") for byte in bytes_)
+    assert mended(twice) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("CÃ´te dâ€™Ivoire : le procÃ¨s", "Côte d’Ivoire : le procès"),
+        ("« CAFÉ» à Créteil", "« CAFÉ» à Créteil"),
+        ("Ã‰tat", "État"),
+        ("Å\u00ff Ã\u00bf é è à", "Å\u00ff Ã\u00bf é è à"),
+        ("plain", "plain"),
+        ("Москва", "Москва"),
+    ],
+)
+def test_only_what_is_surely_encoded_twice_is_mended(text: str, meant: str) -> None:
+    assert mended(text) == meant
