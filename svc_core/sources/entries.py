@@ -102,9 +102,9 @@ def finish(draft: Draft, channel: Channel, zone: tzinfo = UTC) -> FeedItem | Unu
     title = clip(fold(draft.title.text(limits.markup_chars)), limits.title_chars)
     summary = fold(draft.summary.text(limits.markup_chars))
     text = fold_lines(draft.content.text(limits.markup_chars)) or summary
-    source_url = permalink(
-        channel.resolve(draft.link), map(channel.resolve, draft.other_links), channel.home_url
-    )
+    others = tuple(map(channel.resolve, draft.other_links))
+    link = channel.resolve(draft.link) or next(filter(None, others), None)
+    source_url = permalink(link, others, channel.home_url)
     if not (title or text or source_url):
         return Unusable(EMPTY, draft.guid)
     url = source_url and canonical(source_url)

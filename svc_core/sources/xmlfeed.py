@@ -227,7 +227,13 @@ def _links(entry: Fields) -> tuple[str, list[str]]:
     by_rel = [(_string(link, "rel"), _string(link, "href")) for link in _mappings(entry, "links")]
     related = [href for rel, href in by_rel if rel == "related" and href]
     alternate = next((href for rel, href in by_rel if rel == "alternate" and href), "")
-    return original or _own_link(entry) or alternate, related
+    link = original or _own_link(entry) or alternate
+    # An empty link, resolved, is the base that it was resolved against.
+    return "" if link == _base(entry) else link, related
+
+
+def _base(entry: Fields) -> str:
+    return _string(entry.get("title_detail") or {}, "base")
 
 
 def _own_link(entry: Fields) -> str:
