@@ -69,7 +69,7 @@ def _names(subject: str) -> str:
 
 
 def _either(found: re.Match[str]) -> str:
-    return next(filter(None, found.groups()))
+    return next(group for group in found.groups() if group is not None)
 
 
 def _runs(phrases: Iterable[str], language: str | None) -> tuple[Run, ...]:

@@ -11,7 +11,6 @@ from math import log, sqrt
 
 from attrs import field, frozen
 
-from svc_core.retrieval.countries import Run
 from svc_core.retrieval.query import Query
 from svc_core.text.evidence import Reading
 from svc_core.text.frequencies import Frequencies
