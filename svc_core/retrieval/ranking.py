@@ -2,7 +2,7 @@
 
 `soft = sum of idf * saturated frequency / (k1 + 1) / sum of idf of all that was asked`, 0..1: the
 share of what was asked (Robertson, Zaragoza 2009). `feedback` is the cosine of an item to the
-centroid of the best three (Rocchio 1971). `score = soft + 1.4 * feedback`, chosen from 0.5 on.
+centroid of the best three (Rocchio 1971). `score = soft + 1.4 * feedback`, chosen from 0.55 on.
 ADR 24 tells what each number was measured against.
 """
 
@@ -17,7 +17,8 @@ from svc_core.text.frequencies import Frequencies
 
 _K1, _B = 1.2, 0.75
 _PHRASE = 0.5  # a keyword or phrase that is held, beside its terms' weight
-_FEEDBACK, _CUT = 1.4, 0.5
+_OTHER_NAME = 0.5  # another name of what was asked for, beside that one
+_FEEDBACK, _CUT = 1.4, 0.55
 _LIKENESS, _LIKENESS_FREE, _LIKENESS_MIN, _CUT_WITH_LIKENESS = 1.2, 0.1, 0.3, 0.75
 _SEEDS, _SEED_SHARE = 3, 0.5
 _CENTROID_TERMS, _CENTROID_ITEMS = 20, 2
@@ -89,14 +90,14 @@ def _answers(query: Query, held: Sequence[Reading], frequencies: Frequencies) ->
     return found
 
 
-def _counts(query: Query, wanted: frozenset[str], counts: Mapping[str, int]) -> dict[str, int]:
+def _counts(query: Query, wanted: frozenset[str], counts: Mapping[str, int]) -> dict[str, float]:
     """How often an item has what was asked, or what means the same."""
-    found = {term: counts[term] for term in query.asked if term in counts}
+    found: dict[str, float] = {t: counts[t] for t in query.asked if t in counts}
     named = wanted & counts.keys()
     if named:
         for run, others in query.others:
             held = (min(counts[term] for term in other) for other in others if named >= {*other})
-            most = max(held, default=0)
+            most = _OTHER_NAME * max(held, default=0)
             for term in run if most else ():
                 found[term] = max(most, found.get(term, 0))
     return found

@@ -15,9 +15,10 @@ from math import log
 from attrs import field, frozen
 
 from svc_core import data
+from svc_core.text.words import stop_words
 
 STEPS = 5  # of a tenfold
-BACKGROUND_ITEMS = 1_000  # 300 and 2,000 give the same to 0.01 (ADR 24)
+BACKGROUND_ITEMS = 2_000  # 300 and 1,000 give the same to 0.02 (ADR 24)
 BACKGROUND_WORDS = 300  # of an item
 
 
@@ -65,15 +66,23 @@ class Frequencies:
 
 @cache
 def background() -> Frequencies:
-    """How common terms are where nothing is stored yet: in a language that has them often.
+    """How common terms are where nothing is stored yet.
 
-    Of `BACKGROUND_ITEMS` items of `BACKGROUND_WORDS` words `1 - (1 - share) ** words` hold a term.
+    Half of its items are English, the others in the language that has a term most often. Of items
+    of `BACKGROUND_WORDS` words `1 - (1 - share) ** words` hold a term; stop words are none.
     """
-    counts: dict[str, int] = {}
-    for _, step, terms in shares():
+    english: dict[str, float] = {}
+    others: dict[str, float] = {}
+    for language, step, terms in shares():
         held = 1 - (1 - 10 ** (-step / STEPS)) ** BACKGROUND_WORDS
+        table, stops = english if language == "en" else others, stop_words(language)
         for term in terms:
-            counts[term] = max(counts.get(term, 0), round(BACKGROUND_ITEMS * held))
+            if term not in stops:
+                table[term] = max(table.get(term, 0.0), held)
+    counts = {
+        term: round(BACKGROUND_ITEMS / 2 * (english.get(term, 0.0) + others.get(term, 0.0)))
+        for term in [*english, *others]
+    }
     return Frequencies(BACKGROUND_ITEMS, counts, behind=None)
 
 
