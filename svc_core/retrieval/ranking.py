@@ -17,7 +17,7 @@ from svc_core.text.frequencies import Frequencies
 
 _K1, _B = 1.2, 0.75
 _PHRASE = 0.5  # a keyword or phrase that is held, beside its terms' weight
-_OTHER_NAME = 0.5  # another name of what was asked for, beside that one
+_OTHER_NAME = 0.7  # another name of what was asked for, beside that one
 _FEEDBACK, _CUT = 1.4, 0.55
 _LIKENESS, _LIKENESS_FREE, _LIKENESS_MIN, _CUT_WITH_LIKENESS = 1.2, 0.1, 0.3, 0.75
 _SEEDS, _SEED_SHARE = 3, 0.5

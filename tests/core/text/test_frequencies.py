@@ -16,7 +16,7 @@ def test_a_rare_term_tells_more_than_a_common_one_where_nothing_is_stored() -> N
     young = Frequencies()
     assert young.idf("govern") < young.idf("minist") < young.idf("zepto")
     assert young.idf("regier") < young.idf("wahlka")  # in their own language
-    assert young.idf("un") > 3  # an acronym where it is no stop word
+    assert young.idf("un") > 2  # an acronym where it is no stop word
 
 
 def test_a_large_store_outweighs_the_background() -> None:
