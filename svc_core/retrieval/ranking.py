@@ -6,8 +6,9 @@ centroid of the best three (Rocchio 1971). `score = soft + 1.4 * feedback`, chos
 ADR 24 tells what each number was measured against.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log, sqrt
+from typing import TypeVar
 
 from attrs import field, frozen
 
@@ -23,6 +24,7 @@ _LIKENESS, _LIKENESS_FREE, _LIKENESS_MIN, _CUT_WITH_LIKENESS = 1.2, 0.1, 0.3, 0.
 _SEEDS, _SEED_SHARE = 3, 0.5
 _CENTROID_TERMS, _CENTROID_ITEMS = 20, 2
 _TOP_FULL = 0.4  # where the best item answers less of the question, feedback counts less
+_Key = TypeVar("_Key")
 NEAREST = 3  # misses that are named where nothing is found
 
 
@@ -135,35 +137,34 @@ def _centroid(
     return {term: total[term] / length for term in heaviest}
 
 
+class _Kept(dict[_Key, float]):
+    """What is computed once for each key."""
+
+    def __init__(self, compute: Callable[[_Key], float]) -> None:
+        self._compute = compute
+
+    def __missing__(self, key: _Key) -> float:
+        value = self[key] = self._compute(key)
+        return value
+
+
 class _Weights:
-    """Vectors of items: `(1 + ln count) * idf`, of length 1; what was computed once is kept."""
+    """Vectors of items: `(1 + ln count) * idf`, of length 1."""
 
     def __init__(self, frequencies: Frequencies) -> None:
-        self._frequencies = frequencies
-        self._idf: dict[str, float] = {}
-        self._damped: dict[int, float] = {}
+        self._idf = _Kept(frequencies.idf)
+        self._damped = _Kept[int](lambda count: 1 + log(count))
 
     def vector(self, one: Reading) -> dict[str, float]:
-        length = self._length(one)
-        return {term: self._weight(term, count) / length for term, count in one.counts.items()}
+        idf, damped, length = self._idf, self._damped, self._length(one)
+        return {term: idf[term] * damped[count] / length for term, count in one.counts.items()}
 
     def cosine(self, one: Reading, unit: Mapping[str, float]) -> float:
-        counts = one.counts
-        product = sum(
-            weight * self._weight(term, counts[term])
-            for term, weight in unit.items()
-            if term in counts
-        )
+        idf, damped, counts = self._idf, self._damped, one.counts
+        shared = ((term, weight) for term, weight in unit.items() if term in counts)
+        product = sum(weight * idf[term] * damped[counts[term]] for term, weight in shared)
         return product / self._length(one) if product else 0.0
 
     def _length(self, one: Reading) -> float:
-        return sqrt(sum(self._weight(*pair) ** 2 for pair in one.counts.items())) or 1.0
-
-    def _weight(self, term: str, count: int) -> float:
-        idf = self._idf.get(term)
-        if idf is None:
-            idf = self._idf[term] = self._frequencies.idf(term)
-        damped = self._damped.get(count)
-        if damped is None:
-            damped = self._damped[count] = 1 + log(count)
-        return idf * damped
+        idf, damped = self._idf, self._damped
+        return sqrt(sum((idf[term] * damped[count]) ** 2 for term, count in one.counts.items()))
