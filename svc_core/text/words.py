@@ -2,7 +2,7 @@
 
 Rule 1: the same function makes the terms of an item, of a question and of a story.
 Rule 2: case, width and accents are folded; a word of letters is cut to its first six, in every
-        language; what has a digit stays whole.
+        language, a shorter one loses the s of its plural; what has a digit stays whole.
 Rule 3: stop words of the text's own language are dropped, but never a word in capitals ("WHO",
         "US") in a text that is not itself mostly capitals.
 Rule 4: scripts without spaces (Chinese, Japanese, Thai ...) become overlapping pairs of characters.
@@ -17,6 +17,7 @@ from svc_core import data
 
 _LETTERS = 6  # of a word: measured against stems and 5 or 7 letters, see benchmarks/quality.py
 _LENGTH_MAX = 64  # longer runs are encoded data, not words
+_PLURAL = re.compile(r"(?<=[a-z]{2}[^sui])s$")  # ports, but not virus, paris, glass, gas
 _CAPITALS_SHARE, _SHOUTED_MIN = 0.5, 4  # words: fewer in capitals may all be acronyms
 
 _DOTTED = re.compile(r"\b(?:[^\W\d_]\.){2,}")
@@ -75,7 +76,9 @@ def words(text: str) -> list[str]:
 
 def cut(word: str) -> str:
     """The term of a folded word."""
-    return word[:_LETTERS] if word.isalpha() else word[:_LENGTH_MAX]
+    if not word.isalpha():
+        return word[:_LENGTH_MAX]
+    return _PLURAL.sub("", word) if len(word) <= _LETTERS else word[:_LETTERS]
 
 
 def stop_words(language: str | None) -> frozenset[str]:

@@ -13,7 +13,7 @@ from svc_core.retrieval.query import NAME
         ("CES", ["ces"]),
         ("WHO IS ILL", ["who", "is", "ill"]),
         ("WHO IS ILL IN THE PORT", ["ill", "port"]),
-        ("news from CES in Las Vegas", ["news", "ces", "las", "vegas"]),
+        ("news from CES in Las Vegas", ["new", "ces", "las", "vega"]),
         ("Wahlen in Ruritanien", ["wahlen", "rurita"]),
         ("the of and", []),
         ("東京都", ["東京", "京都"]),
@@ -27,16 +27,16 @@ def test_a_subject_asks_for_its_terms(topic: str, asked: list[str]) -> None:
 def test_a_name_counts_more_than_a_word_but_not_where_a_sentence_begins() -> None:
     query = Query.of("Strikes at ports of Zedland. Reports by “Acme” wanted", language="en")
     names = dict.fromkeys(["zedlan", "acme"], NAME)
-    assert query.asked == dict.fromkeys(["strike", "ports", "report", "wanted"], 1.0) | names
+    assert query.asked == dict.fromkeys(["strike", "port", "report", "wanted"], 1.0) | names
 
 
 def test_quoted_words_and_keywords_raise_and_a_minus_excludes() -> None:
     query = Query.of(
         'the "Bank of Zed" and «Acme works» -football -"press release" pre-war -5', ["Port Zed", ""]
     )
-    assert query.phrases == (("bank", "zed"), ("acme", "works"), ("port", "zed"))
+    assert query.phrases == (("bank", "zed"), ("acme", "work"), ("port", "zed"))
     assert query.excluded == (("footba",), ("press", "releas"))
-    assert list(query.asked) == ["bank", "zed", "acme", "works", "pre", "war", "5"]
+    assert list(query.asked) == ["bank", "zed", "acme", "work", "pre", "war", "5"]
     assert query.terms == (*query.asked, "port")
 
 
@@ -51,7 +51,7 @@ def test_a_dash_between_words_excludes_nothing() -> None:
         ("Syrian rebels", ("syrian",), ("syria",)),
         ("Wahlen in Deutschland", ("deutsc",), ("allema",)),
         ("élections en Côte d'Ivoire", ("cote", "ivoire"), ("ivory", "coast")),
-        ("U.S. tariffs", ("us",), ("united", "states")),
+        ("U.S. tariffs", ("us",), ("united", "state")),
         ("トルコ", ("トル", "ルコ"), ("turkey",)),
     ],
 )
