@@ -34,8 +34,11 @@ COUNTED_AT_ONCE: Final = 100
 """Items counted later in one unit of work: about 50 ms."""
 POSTINGS_MAX: Final = 10_000
 """Places in the text index that one search walks: about 20 ms. See `_telling`."""
+WINDOW_MAX: Final = 20_000
+"""Items of a window that are counted; one of more is taken for the whole store."""
 WEIGHT: Final = 1_000_000
-"""Weights of terms are handed to the store in millionths."""
+WEIGHT_MAX: Final = 1_000_000_000
+"""Weights of terms are handed to the store in millionths, up to what it takes."""
 _MARKS: Final = 2**64
 _STATE: Final = "terms"
 
@@ -288,10 +291,31 @@ async def candidates(
     `terms` are those of a question with a factor on the weight of each; `start` and `end` bound,
     both included, when items were taken in, in microseconds since 1970.
     """
-    found = await ctx.tx.documents.search(
-        NEWS_TEXTS, tuple(terms), start=start, end=end, limit=limit
-    )
+    documents = ctx.tx.documents
+    window = await documents.count(NEWS_TEXTS, start=start, end=end, limit=WINDOW_MAX)
+    share = 1.0 if window == WINDOW_MAX else window / max(window, table.total)
+    weights = {
+        term: max(1, min(WEIGHT_MAX, round(table.idf(term) * factor * WEIGHT)))
+        for term, factor in _telling(terms, table, share).items()
+    }
+    found = await documents.search(NEWS_TEXTS, weights, start=start, end=end, limit=limit)
     return found.rows
+
+
+def _telling(terms: Mapping[str, float], table: Frequencies, share: float) -> Mapping[str, float]:
+    """The terms that candidates are sought by: the rarest, until the index has enough of them.
+
+    `share` is the part of all items that is looked at. An item that holds none but the commonest
+    words of a question is not about it where the rarer ones have thousands of items.
+    """
+    kept: dict[str, float] = {}
+    walked = 0.0
+    for term in sorted(terms, key=lambda each: (table.counts.get(each, 0), each)):
+        walked += share * table.counts.get(term, 0)
+        if kept and walked > POSTINGS_MAX:
+            break
+        kept[term] = terms[term]
+    return kept
 
 
 async def evidence(ctx: Context, found: Iterable[Document[NewsText]]) -> list[Evidence]:
