@@ -127,7 +127,8 @@ def test_words_are_found_by_index_and_a_box_by_its_numbers(dsn: str) -> None:
     ):
         found = told(dsn, query)
         assert "on i_c_sample_notes_tokens" in found
-        assert "Index Scan using" not in found
+        # The rows of a search are read by their identifiers, once the best are known.
+        assert "Index Scan using" not in found.replace("using c_sample_notes_pkey", "")
     boxed = lists(box=Box(1, 1, 2, 2)).scan("longitude", None, None, 9)
     assert "i_c_sample_notes_n_longitude" in told(dsn, boxed)
 
