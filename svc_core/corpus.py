@@ -258,7 +258,7 @@ async def frequencies(ctx: Context, corpus: Corpus = ITEMS) -> Frequencies:
     state = await ctx.find(corpus.state, _STATE) or TermState()
     tables: Tables = ctx.host.lends.get(Tables) or Tables()
     owner = (corpus.state.name, ctx.actor.tenant if corpus.state.scope == "tenant" else "")
-    known, table = tables.held.get(owner, ({}, Frequencies()))
+    known, table = tables.held.get(owner, ({}, Frequencies(version=state.mark)))
     new = [segment.id for segment in state.segments if segment.id not in known]
     found = {id_: one.lines for id_, one in (await ctx.find_many(corpus.counts, new)).items()}
     lines = {**known, **found}
@@ -292,8 +292,10 @@ async def candidates(
     both included, when items were taken in, in microseconds since 1970.
     """
     documents = ctx.tx.documents
-    window = await documents.count(NEWS_TEXTS, start=start, end=end, limit=WINDOW_MAX)
-    share = 1.0 if window == WINDOW_MAX else window / max(window, table.total)
+    share = 1.0
+    if (start, end) != (None, None):
+        window = await documents.count(NEWS_TEXTS, start=start, end=end, limit=WINDOW_MAX)
+        share = 1.0 if window == WINDOW_MAX else window / max(window, table.total)
     weights = {
         term: max(1, min(WEIGHT_MAX, round(table.idf(term) * factor * WEIGHT)))
         for term, factor in _telling(terms, table, share).items()
