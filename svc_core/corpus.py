@@ -34,7 +34,7 @@ COUNTED_AT_ONCE: Final = 100
 """Items counted later in one unit of work: about 50 ms."""
 POSTINGS_MAX: Final = 10_000
 """Places in the text index that one search walks: about 20 ms. See `_telling`."""
-WINDOW_MAX: Final = 20_000
+WINDOW_MAX: Final = 10_000
 """Items of a window that are counted; one of more is taken for the whole store."""
 BEST_MAX: Final = 300
 """Candidates of so many items: reading and ranking them takes about 30 ms."""

@@ -58,7 +58,7 @@ def tidy(house: Any) -> None:
 
 
 @given(st.lists(st.lists(documents, min_size=1, max_size=5), max_size=8), st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_counts_are_those_of_the_stored_items_whatever_happened(
     take: Any, runs: list[list[dict[str, str]]], data: st.DataObject
 ) -> None:
