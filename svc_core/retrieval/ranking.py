@@ -152,7 +152,7 @@ class _Weights:
     """Vectors of items: `(1 + ln count) * idf`, of length 1."""
 
     def __init__(self, frequencies: Frequencies) -> None:
-        self._idf = _Kept(frequencies.idf)
+        self._idf = frequencies.weights
         self._damped = _Kept[int](lambda count: 1 + log(count))
 
     def vector(self, one: Reading) -> dict[str, float]:
