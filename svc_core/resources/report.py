@@ -295,6 +295,8 @@ class ReportFacets(ReportWords):
 
     `signals` and `graph` are null for reports that were made before these were extracted;
     `digest` is the SHA-256 of the words and citations, by which a repetition is recognised.
+    `frequencies` is the version of the table of frequencies that it was made with: the same items
+    with the same version give the same bytes. It is empty for reports of before there were any.
     """
 
     report_id: ReportId
@@ -303,6 +305,7 @@ class ReportFacets(ReportWords):
     graph: ReportGraph | None
     content: ReportContent
     text: str
+    frequencies: str = ""
 
 
 @frozen

@@ -120,7 +120,7 @@ def test_rows_are_found_by_index(dsn: str) -> None:
 
 def test_words_are_found_by_index_and_a_box_by_its_numbers(dsn: str) -> None:
     for query in (
-        lists().search(["flood"], None, 9),
+        lists().search({"flood": 1}, None, 9),
         lists(words=("flood",)).count(9),
         lists(words=("flood",), where={"status": ("open",)}).scan(None, None, AFTER, 9),
         lists(words=("flood",)).scan(None, "weight", AFTER, 9),
