@@ -83,7 +83,7 @@ def _incoming(source: Source, parsed: ParsedFeed, item: FeedItem, now: datetime)
 
 def settle(old: NewsItem, new: NewsItem) -> NewsItem | None:
     """The row to write over `old`, or None when the source only repeated itself."""
-    merged = attrs.evolve(new, retrieved_at=old.retrieved_at)
+    merged = attrs.evolve(new, retrieved_at=old.retrieved_at, story_id=old.story_id)
     return None if merged == old else merged
 
 
