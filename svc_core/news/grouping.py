@@ -22,7 +22,7 @@ from attrs import field, frozen
 from svc_core import corpus, ids, problem
 from svc_core.analysis.grouping import SPAN, grouped
 from svc_core.operation import Context, Units
-from svc_core.ports import SYSTEM, Collection, Document
+from svc_core.ports import SYSTEM, Document
 from svc_core.problem import Problem
 from svc_core.resources.members import micros
 from svc_core.resources.news import (
@@ -51,7 +51,7 @@ ROWS_AT_ONCE = 100
 TRIES_MAX = 3
 """How often a pass begins again because another wrote; what is left then waits for the next."""
 
-_PASS = "news"
+_NEWS = "news"
 _SPAN = SPAN // timedelta(microseconds=1)
 
 
@@ -168,7 +168,7 @@ async def _scene(ctx: Context) -> Scene | None:
     if window.more:
         new = new[:NEW_AT_ONCE]
         texts = await _near(ctx, [row.id for row in new], table)
-    last = await documents.get(STORY_PASSES, _PASS)
+    last = await documents.get(STORY_PASSES, _NEWS)
     return Scene(
         new=tuple(row.id for row in new),
         around=await _pairs(ctx, texts),
@@ -230,7 +230,7 @@ async def _put(
     Raises:
         Problem: RESOURCE_CONFLICT where another pass wrote meanwhile.
     """
-    made = await ctx.save(STORY_PASSES, _PASS, StoryPass(_PASS), expect=version)
+    made = await ctx.save(STORY_PASSES, _NEWS, StoryPass(_NEWS), expect=version)
     items = await ctx.find_many(NEWS, [id_ for id_, _ in rows])
     for id_, name in rows:
         if id_ in items:
