@@ -31,8 +31,8 @@ from svc_core.text.frequencies import Frequencies
 SPAN = timedelta(days=5)
 """How far apart the dates of two items of one development may lie; an event may go on longer."""
 
-EVENT_CUT = 0.62
-"""UCI .89/.81/.85, ECB+ .95/.95/.95, feeds .83/.67/.74; at .55 and .65 the feeds fall to .69."""
+EVENT_CUT = 0.6
+"""UCI .88/.81/.84, ECB+ .95/.96/.95, feeds .83/.67/.74; at .55 and .65 the feeds fall to .68."""
 
 DEVELOPMENT_CUT = 0.8
 """Of its pairs .93 (UCI) and 1.00 (ECB+) are of one event; at .75 .89 and .98, at .85 .94, 1.00."""
