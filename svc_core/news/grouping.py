@@ -132,11 +132,14 @@ def _age(one: Evidence) -> tuple[int, str]:
 # -- a pass ------------------------------------------------------------------------------------
 
 
-async def group_new(work: Units) -> int:
-    """Give the new items their stories; how many were looked at."""
+async def group_new(work: Units, *, at_once: int = WINDOW_ITEMS_MAX) -> int:
+    """Give the new items their stories; how many were looked at.
+
+    A window of up to `at_once` items is grouped as a whole.
+    """
     looked, tries = 0, 0
     while tries < TRIES_MAX:
-        scene = await work.read(SYSTEM, _scene)
+        scene = await work.read(SYSTEM, partial(_scene, at_once=at_once))
         if scene is None:
             break
         held = await work.aside(scene.readings)
@@ -156,13 +159,13 @@ async def group_new(work: Units) -> int:
     return looked
 
 
-async def _scene(ctx: Context) -> Scene | None:
+async def _scene(ctx: Context, at_once: int) -> Scene | None:
     documents = ctx.tx.documents
     new = (await documents.scan(UNGROUPED, limit=WINDOW_ITEMS_MAX)).rows
     if not new:
         return None
     start, end = new[-1].order - _SPAN, new[0].order + _SPAN
-    window = await documents.scan(NEWS_TEXTS, start=start, end=end, limit=WINDOW_ITEMS_MAX)
+    window = await documents.scan(NEWS_TEXTS, start=start, end=end, limit=at_once)
     table = await corpus.frequencies(ctx)
     texts = {row.id: row for row in window.rows}
     if window.more:
