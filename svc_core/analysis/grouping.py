@@ -23,6 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from heapq import heappop, heappush, nlargest
 from math import log, sqrt
+from operator import itemgetter
 
 from attrs import define, evolve, field
 
@@ -102,10 +103,8 @@ def _counts(reading: Reading) -> dict[str, float]:
 
 
 def _unit(vector: _Vector, most: int) -> _Vector:
-    """The heaviest terms of a vector, with length 1."""
-    kept = vector.items()
-    if len(vector) > most:
-        kept = nlargest(most, vector.items(), key=lambda one: one[1])  # type: ignore[assignment]
+    """The heaviest terms of a vector in the order of their weights, with length 1."""
+    kept = sorted(vector.items(), key=itemgetter(1), reverse=True)[:most]
     length = sqrt(sum([weight * weight for _, weight in kept])) or 1.0
     return {term: weight / length for term, weight in kept}
 
@@ -123,7 +122,7 @@ def _neighbours(
         left = _LOOKS
         for term in sorted(vector, key=window.__getitem__):
             found, mine = before.setdefault(term, []), vector[term]
-            if left > 0 and window[term] <= common:
+            if len(found) <= left and window[term] <= common:
                 left -= len(found)
                 for other, weight in found:
                     like[other] = like.get(other, 0.0) + mine * weight
