@@ -19,11 +19,10 @@ from functools import partial
 import attrs
 from attrs import field, frozen
 
-from svc_core import corpus, ids, problem
+from svc_core import corpus, ids
 from svc_core.analysis.grouping import SPAN, grouped
 from svc_core.operation import Context, Units
 from svc_core.ports import SYSTEM, Document
-from svc_core.problem import Problem
 from svc_core.resources.members import micros
 from svc_core.resources.news import (
     NEWS,
@@ -143,19 +142,15 @@ async def group_new(work: Units, *, at_once: int = WINDOW_ITEMS_MAX) -> int:
         if scene is None:
             break
         held = await work.aside(scene.readings)
-        told = {one.evidence.story for one in held if one.evidence.story is not None}
+        names = {one.evidence.story for one in held if one.evidence.story is not None}
         known = frozenset(one.evidence.id for one in held)
-        rest = await work.read(SYSTEM, partial(_members, names=sorted(told), known=known))
+        rest = await work.read(SYSTEM, partial(_members, names=sorted(names), known=known))
         held += await work.aside(attrs.evolve(scene, around=rest).readings)
         after = await work.aside(partial(changes, held, scene.frequencies))
-        try:
-            await _write(work, scene, sorted(after.items()))
-        except Problem as refused:
-            if refused.type is not problem.RESOURCE_CONFLICT:
-                raise
-            tries += 1
-        else:
+        if await _write(work, scene, sorted(after.items())):
             looked += len(scene.new)
+        else:
+            tries += 1
     return looked
 
 
@@ -171,12 +166,11 @@ async def _scene(ctx: Context, at_once: int) -> Scene | None:
     if window.more:
         new = new[:NEW_AT_ONCE]
         texts = await _near(ctx, [row.id for row in new], table)
-    last = await documents.get(STORY_PASSES, _NEWS)
     return Scene(
         new=tuple(row.id for row in new),
         around=await _pairs(ctx, texts),
         frequencies=table,
-        version=0 if last is None else last.version,
+        version=await _version(ctx),
     )
 
 
@@ -215,29 +209,33 @@ async def _pairs(ctx: Context, texts: Mapping[str, Document[NewsText]]) -> tuple
     return tuple((item, texts[id_]) for id_, item in items.items())
 
 
-async def _write(work: Units, scene: Scene, rows: Sequence[tuple[str, str | None]]) -> None:
-    """Write what changed, and after it that the new items were looked at."""
+async def _write(work: Units, scene: Scene, rows: Sequence[tuple[str, str | None]]) -> bool:
+    """Write what changed, and after it that the new items were looked at, unless another wrote."""
     version = scene.version
     for at in range(0, len(rows) + len(scene.new), ROWS_AT_ONCE):
         end = at + ROWS_AT_ONCE
         looked = scene.new[max(0, at - len(rows)) : max(0, end - len(rows))]
-        unit = partial(_put, rows=rows[at:end], looked=looked, version=version)
-        version = await work.write(SYSTEM, unit)
+        unit = partial(_put, names=dict(rows[at:end]), looked=looked, version=version)
+        made = await work.write(SYSTEM, unit)
+        if made is None:
+            return False
+        version = made
+    return True
 
 
 async def _put(
-    ctx: Context, rows: Sequence[tuple[str, str | None]], looked: Sequence[str], version: int
-) -> int:
-    """Write some rows; the version of the pass after it.
-
-    Raises:
-        Problem: RESOURCE_CONFLICT where another pass wrote meanwhile.
-    """
-    made = await ctx.save(STORY_PASSES, _NEWS, StoryPass(_NEWS), expect=version)
-    items = await ctx.find_many(NEWS, [id_ for id_, _ in rows])
-    for id_, name in rows:
-        if id_ in items:
-            await ctx.save(NEWS, id_, attrs.evolve(items[id_], story_id=name))
+    ctx: Context, names: Mapping[str, str | None], looked: Sequence[str], version: int
+) -> int | None:
+    """Write some rows; the version of the pass from then on, or None where another wrote."""
+    if await _version(ctx) != version:
+        return None
+    for id_, item in (await ctx.find_many(NEWS, names)).items():
+        await ctx.save(NEWS, id_, attrs.evolve(item, story_id=names[id_]))
     for id_ in looked:
         await ctx.tx.documents.delete(UNGROUPED, id_)
-    return made.version
+    return (await ctx.save(STORY_PASSES, _NEWS, StoryPass(_NEWS))).version
+
+
+async def _version(ctx: Context) -> int:
+    last = await ctx.tx.documents.get(STORY_PASSES, _NEWS)
+    return 0 if last is None else last.version
