@@ -14,6 +14,7 @@ from svc_core.access import address, plans
 from svc_core.access.counters import MemoryCounters
 from svc_core.access.lockout import MemoryLockouts
 from svc_core.access.plans import PlanTable
+from svc_core.corpus import Tables
 from svc_core.host import Host
 from svc_core.ledger.signing_key import kept_signer, stored_signer
 from svc_core.pipeline import Site
@@ -56,7 +57,7 @@ def _host(settings: Settings, *, speaks: bool) -> Host:
         allow_erasure=frozenset(settings.allow_erasure),
         speaks=speaks,
         media_base_url=settings.media_base_url,
-        lends={Typesetter: markup.Typesetter(settings.origin)},
+        lends={Typesetter: markup.Typesetter(settings.origin), Tables: Tables()},
     )
 
 
