@@ -105,7 +105,7 @@ def test_a_name_that_is_everywhere_joins_nothing(make) -> None:
 
 def test_an_event_is_told_by_its_developments(make) -> None:
     first = "Dock workers of Fjordby begin strike over wages"
-    later = "Owners pay more: Fjordby strike is over after night of talks"
+    later = "Fjordby strike ends as owners agree to pay more"
     items = [
         make(first, id="a"),
         make(first, id="b", source="beta", hours=1),
@@ -148,7 +148,7 @@ def test_items_that_were_joined_when_they_were_stored_stay_together(make) -> Non
 
 @pytest.mark.needs("SVC_REAL_DATA")
 @pytest.mark.parametrize(
-    ("name", "precision", "recall"), [("uci_stories", 0.9, 0.65), ("ecbplus", 0.92, 0.9)]
+    ("name", "precision", "recall"), [("uci_stories", 0.85, 0.75), ("ecbplus", 0.9, 0.9)]
 )
 def test_real_events_are_found(make, name, precision, recall) -> None:
     root = Path(os.environ["SVC_REAL_DATA"])  # noqa: TID251 - what the tests are given
