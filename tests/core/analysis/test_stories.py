@@ -104,7 +104,7 @@ def test_a_name_that_is_everywhere_joins_nothing(make) -> None:
 
 
 def test_an_event_is_told_by_its_developments(make) -> None:
-    first = "Dock workers of Fjordby begin strike over wages"
+    first = "Zorblatt dockers of Fjordby walk out for higher wages"
     later = "Fjordby strike ends as owners agree to pay more"
     items = [
         make(first, id="a"),
