@@ -14,7 +14,14 @@ from svc_core.operation import Operation
 from svc_core.ports import Collection
 from svc_core.reports import local_operations as reports_local
 from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
-from svc_core.resources.news import NEWS, NEWS_TEXTS, SOURCES, TOPIC_ACTIVITY
+from svc_core.resources.news import (
+    NEWS,
+    NEWS_TEXTS,
+    SOURCES,
+    STORY_PASSES,
+    TOPIC_ACTIVITY,
+    UNGROUPED,
+)
 from svc_core.resources.profile import DUE, LEAVING, PROFILES, SUBSCRIPTIONS
 from svc_core.resources.report import FACETS, REPORTS
 from svc_core.resources.webhook import (
@@ -53,6 +60,8 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     SOURCES,
     NEWS,
     NEWS_TEXTS,
+    UNGROUPED,
+    STORY_PASSES,
     TOPIC_ACTIVITY,
     TERMS,
     TERM_COUNTS,

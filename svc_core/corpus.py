@@ -330,7 +330,7 @@ async def evidence(ctx: Context, found: Iterable[Document[NewsText]]) -> list[Ev
     """The items behind their words, as far as both are there, in the order given."""
     words = [NEWS_TEXTS.decode(document.raw) for document in found]
     items = await ctx.find_many(NEWS, [one.id for one in words])
-    return [_evidence(items[one.id], one) for one in words if one.id in items]
+    return [evidence_of(items[one.id], one) for one in words if one.id in items]
 
 
 async def readings(ctx: Context, found: Iterable[Document[NewsText]]) -> list[Reading]:
@@ -338,7 +338,8 @@ async def readings(ctx: Context, found: Iterable[Document[NewsText]]) -> list[Re
     return [read(item) for item in await evidence(ctx, found)]
 
 
-def _evidence(item: NewsItem, words: NewsText) -> Evidence:
+def evidence_of(item: NewsItem, words: NewsText) -> Evidence:
+    """What is found, grouped and told of an item and its words."""
     return Evidence(
         id=item.id,
         title=item.title,
@@ -351,6 +352,6 @@ def _evidence(item: NewsItem, words: NewsText) -> Evidence:
         retrieved_at=item.retrieved_at,
         language=item.language,
         topics=item.topics,
-        story=getattr(item, "story_id", None),
+        story=item.story_id,
         terms=words.terms,
     )

@@ -30,10 +30,12 @@ from svc_core.resources.news import (
     NEWS_TEXTS,
     SOURCES,
     TOPIC_ACTIVITY,
+    UNGROUPED,
     NewsItem,
     NewsText,
     Source,
     TopicActivity,
+    Ungrouped,
 )
 from svc_core.sources import ParsedFeed
 
@@ -213,6 +215,7 @@ async def take_in(
         known[row.id] = await ctx.save(news, row.id, row)
         words = rules.words_of(row, incoming).read()
         await ctx.save(texts, row.id, words)
+        await ctx.save(UNGROUPED, row.id, Ungrouped(row.id, words.taken_at))
         counts.append(corpus.Change(row.id, before.get(row.id), words.terms))
         before[row.id] = words.terms
         if stored is None:

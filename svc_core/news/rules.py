@@ -109,7 +109,7 @@ def settle(old: NewsItem, new: NewsItem) -> NewsItem | None:
     """
     if old.source.id != new.source.id and _later(old, new) is old:
         return None
-    merged = attrs.evolve(new, retrieved_at=old.retrieved_at)
+    merged = attrs.evolve(new, retrieved_at=old.retrieved_at, story_id=old.story_id)
     return None if merged == old else merged
 
 

@@ -8,7 +8,7 @@ from attrs import field, frozen
 
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen
 from svc_core.ports import Collection
-from svc_core.resources.members import CountryCode, ObservationId, SourceId, micros
+from svc_core.resources.members import CountryCode, IncidentId, ObservationId, SourceId, micros
 from svc_core.sources import Rejection
 from svc_core.text.evidence import places
 
@@ -168,6 +168,10 @@ class NewsItem:
         ),
         Example("stated"),
     ] = None
+    story_id: Annotated[
+        IncidentId | None,
+        Doc("The event that it tells together with other items; null while it is alone."),
+    ] = None
 
     @property
     def dated_at(self) -> datetime | None:
@@ -221,7 +225,7 @@ NEWS: Collection[NewsItem] = Collection(
     prefix="obs",
     order=lambda item: micros(item.seen_at),
     scope="global",
-    keys={"source": lambda item: item.source.id},
+    keys={"source": lambda item: item.source.id, "story": lambda item: item.story_id},
     facets={"topics": lambda item: item.topics, "language": lambda item: ranges(item.language)},
     kind="newsItem",
 )
@@ -234,6 +238,35 @@ NEWS_TEXTS: Collection[NewsText] = Collection(
     scope="global",
     keys={"uncounted": lambda words: "yes" if words.terms is None else None},
     search=_tokens,
+)
+
+
+@frozen
+class Ungrouped:
+    """An item that was written and not yet looked at for its story."""
+
+    id: ObservationId
+    taken_at: datetime
+
+
+UNGROUPED: Collection[Ungrouped] = Collection(
+    name="ungrouped",
+    model=Ungrouped,
+    prefix="obs",
+    order=lambda item: micros(item.taken_at),
+    scope="system",
+)
+
+
+@frozen
+class StoryPass:
+    """The last pass that gave items their stories; its version counts what passes wrote."""
+
+    id: str
+
+
+STORY_PASSES: Collection[StoryPass] = Collection(
+    name="story_passes", model=StoryPass, prefix="", order=lambda _: 0, scope="system"
 )
 
 

@@ -20,6 +20,7 @@ from attrs import field, frozen
 
 from svc_core import corpus
 from svc_core.news import intake, rules
+from svc_core.news.grouping import group_new
 from svc_core.news.sources import Outcome
 from svc_core.operation import Context
 from svc_core.ports import SYSTEM
@@ -210,6 +211,7 @@ async def pull_all(
     async with anyio.create_task_group() as tasks:
         for _ in range(min(SOURCES_AT_ONCE, len(sources))):
             tasks.start_soon(work)
+    await group_new(service)
     return tuple(outcomes[place] for place in range(len(sources)))
 
 
@@ -227,6 +229,7 @@ async def pull_due(service: Service, fetcher: Fetcher) -> tuple[Outcome, ...]:
     """Claim the sources that are due now, and pull them; cancelled, give back what is not read."""
     due = await service.storage.across(SOURCES, end=micros(service.now()), limit=ROUND_SOURCES_MAX)
     if not due:
+        await group_new(service)  # what a pass that was cut off has left
         return ()
     until = service.now() + CLAIM
     seen = [row.document for row in due]

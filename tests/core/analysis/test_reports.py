@@ -2,7 +2,6 @@ import random
 from datetime import timedelta
 
 import pytest
-from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -218,80 +217,11 @@ def one(item: Evidence) -> Scored:
     return Scored(read(item), 0.5)
 
 
-def test_stories_are_of_one_window_and_copies_of_a_longer_one(make) -> None:
-    first = make(
-        "Copper mine collapses near Antofagasta village", "Rescuers dig at the copper mine.", id="a"
-    )
-    late = make(
-        "Antofagasta copper mine collapse",
-        "Rescuers dig at the copper mine village.",
-        id="b",
-        source="beta",
-        hours=75,
-    )
-    copy = make(
-        "Copper mine collapses near Antofagasta village", "", id="c", source="gamma", hours=100
-    )
-    found = stories([one(late), one(copy), one(first)])
-    assert {story.key: len(story.members) for story in found} == {"a": 2, "b": 1}
-    assert found[0].first_at <= found[0].last_at
-
-
-def test_alike_stories_that_share_names_are_one(make) -> None:
-    filler = [one(make(f"Filler {w}bar {w}lin {w}tor", id=f"f{w}")) for w in "abcdefgh"]
-    left = make("Maria Zorblatt sues Fjordline over harbour fire", id="x")
-    right = make(
-        "Fjordline answers Maria Zorblatt about blaze at harbour quay",
-        id="y",
-        hours=1,
-        source="beta",
-    )
-    found = stories([*filler, one(left), one(right)])
-    assert any(len(story.members) == 2 for story in found)
-
-
-def test_one_desks_notes_of_one_form_are_many_stories(make) -> None:
-    towns = [f"{a}{b}ville" for a in "BDFG" for b in ("al", "or", "un")]
-    notes = [
-        one(make(f"Bank approves million loan to improve water in {town}", id=town))
-        for town in towns
-    ]
-    assert len(stories(notes)) == len(towns)
-
-
 def test_the_language_of_an_item_is_guessed_when_it_is_not_stated(make) -> None:
     item = make(
         "Le président", "Il a dit que les ministres sont avec lui dans la ville.", language=None
     )
     assert item.tongue == "fr"
-
-
-def test_a_term_of_very_many_stories_is_followed_for_the_latest_only(make) -> None:
-    words = [f"{a}{b}{c}" for a in "bdfgklm" for b in "aeiou" for c in "nrstvz"]
-    items = [one(make(f"Zeppelin {w}qua {w}lor", id=w)) for w in words]
-    background = [read(make(f"{w}pol {at}", id=f"{w}{at}")) for w in words for at in range(4)]
-    assert len(stories(items, background)) == len(items) > 200
-
-
-def test_another_telling_of_a_chosen_story_joins_it_and_never_leads(make, week):
-    chosen = make("Zeppelin crash at Fjordby harbour kills two pilots", "Divers search.", id="a")
-    other = make(
-        "Divers search Fjordby harbour after airship crash kills pilots",
-        "Two pilots died at the harbour. Divers search for the wreck of the airship.",
-        id="b",
-        source="beta",
-        hours=2,
-    )
-    late = make(
-        "Fjordby harbour crash: divers end search for pilots", id="c", source="gamma", hours=99
-    )
-    far = make("Bread prices rise", id="d")
-    made = report("W", "Zeppelin", week, [chosen, other, late, far])
-    assert [[one.evidence.id for one in story.members] for story in made.stories] == [["a", "b"]]
-    assert lead_of(made.stories[0], "en").evidence.id == "a"
-    assert items_of(made) == 2
-    alone = report("W", "Zeppelin but not bread", week, [chosen, other, late, far])
-    assert items_of(alone) == 1
 
 
 def told_in(draft: Draft) -> list[str]:
@@ -377,84 +307,6 @@ def test_a_question_or_a_comment_never_heads_a_story_that_another_item_tells(mak
     tells = make("Zeppelin burns at Fjordby harbour", text, id="c")
     (found,) = stories([one(asks), one(says), one(tells)])
     assert lead_of(found, "en").evidence is tells
-
-
-def test_two_tellings_among_few_items_are_one_story(make) -> None:
-    left = make(
-        "Zorblatt says Fjordland would repay cost of sea wall",
-        "President Zorblatt said that Fjordland would repay the money for the wall.",
-        id="a",
-    )
-    right = make(
-        "Zorblatt insists Fjordland will pay for wall after work begins",
-        "The cost of the wall will be met by Fjordland, President Zorblatt insisted.",
-        id="b",
-        source="beta",
-        hours=3,
-    )
-    assert len(stories([one(left), one(right)])) == 1
-
-
-def test_tellings_in_two_languages_are_one_story(make) -> None:
-    english = make(
-        "Norway says Kelvaro ordered cyberattack on election",
-        "Spies of Norway named Kelvaro.",
-        id="a",
-    )
-    french = make(
-        "Cyberattaque sur l’élection en Norvège : Kelvaro nie tout",
-        "Le ministre se tait depuis dimanche.",
-        id="b",
-        source="beta",
-        language="fr",
-        hours=5,
-    )
-    other = make(
-        "Bauern in Norwegen: Kelvaro baut Äpfel an",
-        "Die Ernte ist gut.",
-        id="c",
-        source="gamma",
-        language="de",
-    )
-    found = stories([one(english), one(french), one(other)])
-    assert sorted(len(story.members) for story in found) == [1, 2]
-
-
-NOTES = [
-    ("Bank approves 40 million loan to renew schools in Albany", "Pupils get new desks and lamps."),
-    ("Bank approves 75 million loan to clean water in Boston", "Pipes and pumps will be laid."),
-    ("Bank approves loan to light roads of Norway", "Lamps burn longer and cost less."),
-    ("Bank approves loan to plant trees of Chile", "Oaks and elms will grow on hills."),
-]
-
-
-@pytest.mark.parametrize("pair", [NOTES[:2], NOTES[2:]])
-def test_notes_of_one_desk_with_other_countries_or_figures_stay_apart(make, pair) -> None:
-    left, right = (make(title, text, id=title) for title, text in pair)
-    assert len(stories([one(left), one(right)])) == 2
-    other = evolve(right, source_domain="beta.example")
-    assert len(stories([one(left), one(other)])) == 1
-
-
-def test_headlines_of_two_countries_are_not_merged_by_their_names(make) -> None:
-    left = make("Orla Zorb of Norway sails to the Kelvaro islands", "She has a red boat.", id="x")
-    right = make(
-        "Kelvaro cup: Chile rowers beat crew of Zorb", "Rain fell at noon.", id="y", source="beta"
-    )
-    assert len(stories([one(left), one(right)])) == 2
-
-
-def test_a_briefing_stands_alone(make, week) -> None:
-    items = [
-        make(
-            "Zeppelin, Fjordby harbour, bread: your Tuesday briefing", "What to know today.", id="a"
-        ),
-        make("Zeppelin falls into Fjordby harbour", "What to know today.", id="b", hours=1),
-        make("Zeppelin and bread: your Wednesday briefing", "What to know today.", id="c", hours=2),
-        make("Fjordby harbour: your Thursday briefing", "What to know today.", id="d", hours=3),
-    ]
-    made = report("W", "Zeppelin", week, items)
-    assert sorted(story.key for story in made.stories) == ["a", "b", "c"]
 
 
 def test_a_headline_that_comes_again_after_weeks_is_told_once(make, week) -> None:
