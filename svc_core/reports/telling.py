@@ -32,6 +32,7 @@ _FEW_STORIES = 4
 _INTRO_PLACES = 3  # a sentence that introduces a story is one of the first of its item
 _NEW_TERMS_MIN = 2  # with fewer a sentence repeats its headline
 _COMPARED_MAX = 20  # other items of a source that are searched for what it puts under each
+_SHARED_MIN = 2  # other stories; one may be the same event, told anew
 _UNTITLED_CHARS_MAX = 160
 
 
@@ -261,7 +262,7 @@ class Teller:
         also += [item for item in plan.members if item.id not in marked]
 
     def _is_boilerplate(self, plan: Plan, one: Extract) -> bool:
-        """Whether a source puts a sentence under items of several stories."""
+        """Whether a source puts a sentence under items of several other stories."""
         if not self._by_source:
             for other in self._plans:
                 for item in other.members:
@@ -269,7 +270,8 @@ class Teller:
                     if len(held) <= _COMPARED_MAX:
                         held.append((other.story.key, " ".join(item.text.split())))
         held = self._by_source[one.item.evidence.source_id]
-        return any(key != plan.story.key and one.text in text for key, text in held)
+        others = {key for key, text in held if one.text in text} - {plan.story.key}
+        return len(others) >= _SHARED_MIN
 
     def _words_of(self, item: Evidence) -> Words:
         if item.id not in self._words:
