@@ -58,12 +58,18 @@ class Draft:
         ids, numbers = (member.evidence.id for member in story.members), self.numbers
         return tuple(sorted(numbers[id_] for id_ in ids if id_ in numbers))
 
-    def marks(self, story: Story, text: str) -> tuple[int, ...]:
-        """The numbers of those of a story's items that hold a sentence."""
-        said = Words.of(text)
-        items = (self.cited[number - 1] for number in self.citations(story))
-        held = (item for item in items if Words.of(f"{item.title} {item.text}").holds(said))
-        return tuple(self.numbers[item.id] for item in held)
+    def marks(self, story: Story, *said: str) -> tuple[int, ...]:
+        """The numbers of those of a story's items that hold every one of some sentences."""
+        claims = [Words.of(text) for text in said]
+        return tuple(
+            number
+            for number in self.citations(story)
+            if all(self._words[number - 1].holds(claim) for claim in claims)
+        )
+
+    @cached_property
+    def _words(self) -> list[Words]:
+        return [Words.of(f"{item.title} {item.text}") for item in self.cited]
 
 
 @frozen

@@ -12,7 +12,7 @@ from math import log2
 
 from attrs import define, field
 
-from svc_core.analysis.extracts import Extract, Vector, extracts, likeness, vector_of
+from svc_core.analysis.extracts import SAME_MIN, Extract, Vector, extracts, likeness, vector_of
 from svc_core.analysis.marks import Words
 from svc_core.analysis.stories import Story
 from svc_core.text.evidence import Evidence, Scored
@@ -102,17 +102,18 @@ def in_order(found: Iterable[Story], language: str) -> list[Story]:
 
 
 def lead_of(story: Story, language: str) -> Scored:
-    """The member that tells the story: the reader's language, then text, relevance and id."""
+    """The member that tells the story: in the reader's language, with a text, the most relevant."""
+    if len(story.members) == 1:
+        return story.members[0]
+    own = [one for one in story.members if _is_own(one, language)] or story.members
 
-    def merit(one: Scored) -> tuple[bool, bool, bool, bool, int, float, str]:
+    def merit(one: Scored) -> tuple[bool, bool, float, str]:
         headline = one.reading.headline
         worded = bool(headline) and not is_broken(f"{headline} {one.evidence.text}")
-        own = _is_own(one, language)
-        enough = min(len(one.reading.sentences), 2)
-        aside = is_aside(headline)
-        return (not own, not worded, not enough, aside, -enough, -one.score, one.evidence.id)
+        return (not worded, is_aside(headline), -one.score, one.evidence.id)
 
-    return story.members[0] if len(story.members) == 1 else min(story.members, key=merit)
+    ranked = sorted(own, key=merit)
+    return next((one for one in ranked if one.reading.sentences), ranked[0])
 
 
 class Teller:
@@ -179,7 +180,7 @@ class Teller:
         lines: list[Line] = []
         for plan in heads:
             one = plan.intro
-            if one and len(lines) < most and not any(one.says_the_same(o.vector) for o in said):
+            if one and len(lines) < most and not any(_is_same(one, other) for other in said):
                 said.append(one)
                 lines.append(self._line(plan, one.text, one.item.evidence))
         return lines or self._headlines(heads[: min(OPENING_FEW_MAX, max(len(self._plans) - 1, 1))])
@@ -231,11 +232,14 @@ class Teller:
 
     def _may_follow(self, one: Extract, chosen: Sequence[Extract]) -> bool:
         """Whether a sentence is new, and stands alone or behind the one that it leans on."""
+        intro = chosen[0]
+        if one.item is intro.item and one.place <= intro.place:
+            return False
         before = any(o.item is one.item and o.place == one.place - 1 for o in chosen)
         return (
             (one.alone or before)
             and _key(one.text) not in self._lines
-            and not any(one.says_the_same(other.vector) for other in chosen)
+            and not any(one.repeats(other) for other in chosen)
         )
 
     @staticmethod
@@ -291,6 +295,10 @@ def _plan(story: Story, language: str) -> Plan:
 def _is_own(one: Scored, language: str) -> bool:
     """Whether an item is in the reader's language, or in one that nothing tells."""
     return one.reading.tongue in (primary(language), None)
+
+
+def _is_same(one: Extract, other: Extract) -> bool:
+    return likeness(one.vector, other.vector) >= SAME_MIN
 
 
 def _last_dated(story: Story) -> float:

@@ -130,6 +130,7 @@ def _is_quotable(run: str) -> bool:
 _QUOTES = "\"'“‘«„("
 _FAULTLESS_WORDS_MIN = 6
 _ALONE_WORDS_MAX = 45
+_DOUBLE_QUOTES = '"„“”«»'
 _BROKEN = re.compile("Ã[\u0080-\u00bf ]|â€|Â[\u00a0-\u00bf]")  # UTF-8 read as Latin-1 by the source
 _ASIDE = re.compile("|".join(_kept("aside")), re.IGNORECASE)
 _PLACE_ONLY = re.compile(r"(?:in|at|near|on|outside)(?:\s\S+){1,5}$", re.IGNORECASE)
@@ -145,7 +146,7 @@ def is_whole(text: str) -> bool:
     """Whether a text is a sentence with a beginning and an end, no fragment of one."""
     if _PLACE_ONLY.match(text) or is_broken(text):
         return False
-    if text.count("“") != text.count("”") or text.count('"') % 2:
+    if text.count("(") != text.count(")") or sum(map(text.count, _DOUBLE_QUOTES)) % 2:
         return False
     return bool(_FINISHED.search(text)) and not text.lstrip(_QUOTES)[:1].islower()
 

@@ -364,3 +364,24 @@ def test_every_table_line_has_its_place() -> None:
     assert not [
         key for key in (line.split("\t")[:2] for line in data.lines("frame.tsv")) if len(key) < 2
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Le procÃ¨s du Zeppelin s'est ouvert lundi Ã  midi.",
+        "The Zeppelin hall of the town, photographed in November.",
+        "He said the Zeppelin was his own from the first day.",
+        "The Zeppelin club of the town took in forty members ...",
+        "a selection of views of the Zeppelin was shown here.",
+        "In Albany, on Wednesday.\nIs the dock of the Zeppelin safe at night?",
+        "A house of old oak in the middle of the town.",
+        'The Zeppelin was "sold (again for a few coins on Monday.',
+    ],
+)
+def test_what_is_no_whole_sentence_of_news_never_opens_a_report(make, week, text: str) -> None:
+    winner = "A Zeppelin pilot from the coast won the yearly prize for safety."
+    groups = [[make("Zeppelin", text)], [make("Zeppelin prize goes to pilot", winner)]]
+    made = made_of(week, *groups)
+    check(made, [item for group in groups for item in group])
+    assert [one.text for one in made.words.opening] == [winner]
