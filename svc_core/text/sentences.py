@@ -53,7 +53,7 @@ _BOILERPLATE = re.compile(
 _CAPTION = re.compile("|".join(_kept("caption")), re.IGNORECASE)
 _MARKUP = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]{0,200}>")
 _TAIL = re.compile(
-    r"\s*(?:\[\s*(?:…|\.\.\.|&hellip;|link|\d+ comments?)\s*\]|\(more…?\)"
+    r"\s*(?:\[\s*(?:…|\.\.\.|&hellip;|\?|link|\d+ comments?)\s*\]|\(more…?\)"
     r"|(?:read more|continue reading|lire la suite|weiterlesen|leer más)\W*)\s*$",
     re.IGNORECASE,
 )

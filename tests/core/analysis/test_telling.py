@@ -154,16 +154,23 @@ def test_whoever_says_a_sentence_holds_it(before: str, said: str, after: str) ->
 
 
 def test_the_opening_quotes_what_introduces_the_first_sections(make, week) -> None:
-    towns = ("Albany", "Boston", "Camden", "Dallas", "Eugene", "Fresno")
+    towns = {
+        "Albany": "lost in a storm on Monday night",
+        "Boston": "sold to a circus by the mayor",
+        "Camden": "painted green for the coming fair",
+        "Dallas": "eaten by goats near a small farm",
+        "Eugene": "given to pilots of another country",
+        "Fresno": "hidden under the bridge since spring",
+    }
     groups = [
         [
             make(
                 f"{town} loses its airship",
-                f"The airship of {town} was lost in a storm on Monday night. "
-                f"It carried the mail of {town}. Engineers in {town} blamed the old ropes.",
+                f"The airship of {town} was {fate}. "
+                f"It carried {fate[::-1]} letters. Engineers of {fate[::2]} blamed the ropes.",
             )
         ]
-        for town in towns
+        for town, fate in towns.items()
     ]
     made = made_of(week, *groups)
     check(made, [item for group in groups for item in group])
