@@ -90,8 +90,10 @@ def finish(draft: Draft, channel: Channel) -> FeedItem | Unusable:
     """The item a draft describes, or why it cannot be used."""
     limits = channel.limits
     title = clip(fold(draft.title.text(limits.markup_chars)), limits.title_chars)
-    summary = fold(draft.summary.text(limits.markup_chars))
-    text = fold_lines(draft.content.text(limits.markup_chars)) or summary
+    paragraphs = fold_lines(draft.summary.text(limits.markup_chars))
+    summary = fold(paragraphs)
+    content = fold_lines(draft.content.text(limits.markup_chars))
+    text = content or paragraphs
     source_url = permalink(
         channel.resolve(draft.link), map(channel.resolve, draft.other_links), channel.home_url
     )
@@ -99,7 +101,7 @@ def finish(draft: Draft, channel: Channel) -> FeedItem | Unusable:
         return Unusable(EMPTY, draft.guid)
     url = source_url and canonical(source_url)
     return FeedItem(
-        natural_key=_natural_key(fold(draft.guid), url, title, text),
+        natural_key=_natural_key(fold(draft.guid), url, title, content or summary),
         title=title,
         summary=clip(summary or fold(text), limits.summary_chars),
         text=clip(text, limits.text_chars),
