@@ -1,5 +1,6 @@
 """A report as a script for a voice: intro, the report's own words, outro."""
 
+import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
@@ -14,6 +15,7 @@ WORDS_PER_MINUTE = 150  # news read aloud; two engines took 22 and 24 seconds fo
 CHARS_MAX = 100_000
 """Characters of the longest script: about two hours, longer than anybody listens."""
 
+_RANGE = re.compile(r"(?<=[\w.º])\s?–\s?(?=[0-9])")
 _TITLE_CHARS_MAX = 500  # a name of 120 characters and its days, however many of them are signs
 
 
@@ -41,7 +43,10 @@ def narrate(script: Script) -> str:
     It has at most `CHARS_MAX` characters: a longer report is told up to there, then the outro.
     """
     words = frame(script.language)
-    title = " ".join(spoken(script.title[:_TITLE_CHARS_MAX], script.language).split())
+    named = script.title[:_TITLE_CHARS_MAX]
+    if words.language != "en":  # where the days of a title are not put into words
+        named = _RANGE.sub(f" {words['to']} ", named)
+    title = " ".join(spoken(named, script.language).split())
     facts = _covered(script, words), _drawn(script.sources, script.publishers, words)
     intro = " ".join(part for part in (title, *facts) if part)
     outro = tidy(words.say("outro", title=title.rstrip(".")))
@@ -73,9 +78,9 @@ def _drawn(sources: int, publishers: int | None, words: Wording) -> str:
         return words["no_source"]
     if sources == 1:
         return words["one_source"]
-    if publishers is None:
-        return f"{words['sources']}: {sources}."
     name = "one_publisher" if publishers == 1 else "sources_of"
+    if publishers is None:
+        name = "many_sources"
     return words.say(name, sources=sources, publishers=publishers)
 
 

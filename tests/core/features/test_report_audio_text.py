@@ -94,6 +94,10 @@ def test_lists_are_announced_in_the_reports_language(house: Any) -> None:
     store(house, attrs.evolve(ROW, language="de-CH"))
     told = json.loads(send(house).body)["text"].split("\n\n")
     assert {"Das Wichtigste.", "Kurz gemeldet."} <= set(told)
+    assert told[0] == (
+        "Ports: 1 bis 7 March 2026. Dieser Bericht umfasst die Zeit vom 1. März 2026 bis zum "
+        "7. März 2026. Er stützt sich auf 3 Quellen von 2 Herausgebern."
+    )
 
 
 def test_sources_are_counted_and_never_read_out(house: Any) -> None:
@@ -109,7 +113,7 @@ def test_sources_are_counted_and_never_read_out(house: Any) -> None:
         (0, 0, "It draws on no source."),
         (1, 1, "It draws on 1 source."),
         (4, 1, "It draws on 4 sources of one publisher."),
-        (4, UNSET, "Sources: 4."),
+        (4, UNSET, "It draws on 4 sources."),
     ],
 )
 def test_a_report_of_little_is_told_as_well(
