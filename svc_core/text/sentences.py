@@ -38,7 +38,7 @@ def _words(kind: str, language: str = "*") -> frozenset[str]:
 
 _SPACE = re.compile(r"\s+")
 _BREAK = re.compile(
-    r"""(?<=[.!?…])["'”’»)\]]*\s+(?=["'“‘«(\[¿¡]*[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩЀ-Я0-9\u0600-\u06ff\u0900-\u0dff])"""
+    r"""(?<=[.!?…])["'”“’»«)\]]*\s+(?=["'“‘«(\[¿¡]*[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩЀ-Я0-9\u0600-\u06ff\u0900-\u0dff])"""
     r"""|(?<=[.!?])(?=[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ]+[\s,])"""
     r"""|(?<=[。！？।۔])["'”’」』）]*\s*"""
     r"""|\s+[|•·]\s+"""
@@ -68,7 +68,7 @@ _SECTION = re.compile(
     rf"^(?:[A-Z][\w ]{{2,24}}\s(?:[›»|]|â€º)\s+)|^(?:{'|'.join(_kept('label'))})\s*[:|–-]\s+",
     re.IGNORECASE,
 )
-_FINISHED = re.compile(r"""(?<!\.\.)[.!?。！？।۔]["'”’»)\]」』）]*$""")
+_FINISHED = re.compile(r"""(?<!\.\.)[.!?。！？।۔]["'”“’»«)\]」』）]*$""")
 _LETTERS = re.compile(r"[^\W\d_]")
 _UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
 
@@ -129,6 +129,7 @@ def _is_quotable(run: str) -> bool:
 
 _QUOTES = "\"'“‘«„("
 _FAULTLESS_WORDS_MIN = 6
+_HEADLINE_WORDS_MIN = 3
 _ALONE_WORDS_MAX = 45
 _DOUBLE_QUOTES = '"„“”«»'
 _BROKEN = re.compile("Ã[\u0080-\u00bf ]|â€|Â[\u00a0-\u00bf]")  # UTF-8 read as Latin-1 by the source
@@ -157,8 +158,9 @@ def is_broken(text: str) -> bool:
 
 
 def is_aside(headline: str) -> bool:
-    """Whether a headline asks, comments or shows, where another one tells."""
-    return bool(_ASIDE.search(headline))
+    """Whether a headline asks, comments, shows or only names a day, where another one tells."""
+    named = len(_WORD.findall(headline)) < _HEADLINE_WORDS_MIN and not _UNSPACED.search(headline)
+    return named or bool(_ASIDE.search(headline))
 
 
 def is_faulty(text: str, language: str | None) -> bool:
