@@ -392,3 +392,37 @@ def test_what_is_no_whole_sentence_of_news_never_opens_a_report(make, week, text
     made = made_of(week, *groups)
     check(made, [item for group in groups for item in group])
     assert [one.text for one in made.words.opening] == [winner]
+
+
+def test_a_section_has_a_few_sentences_and_never_begins_in_the_middle(make, week) -> None:
+    fates = (
+        "lost at sea",
+        "sold to Fjordland",
+        "shown in a museum",
+        "burned by boys",
+        "given away",
+    )
+    late = "A new mast was raised at the airport before the winter came."
+    asked = ["Who built the masts then?", "Who paid for all that?", "And who cares now?", late]
+    early = make("Old masts", " ".join(asked), hours=-40)
+    lead = make(
+        "Masts of the airship", " ".join(f"One of the masts was {fate} in May." for fate in fates)
+    )
+    found = story_of([early, lead])
+    lone = attrs.evolve(found, developments=tuple((one,) for one in found.members))
+    better = attrs.evolve(found.members[1], score=3.0)
+    story = attrs.evolve(lone, members=(found.members[0], better))
+    parted = attrs.evolve(story, developments=((found.members[0],), (better,)))
+    made = draft("W", "t", week, Told((parted,), (), 2, Frequencies(1000)))
+    (section,) = made.words.sections
+    said = [one.text for one in section.statements]
+    assert said[0] == "One of the masts was lost at sea in May."
+    assert 2 <= len(said) <= 3
+    assert late not in said
+
+
+def test_common_words_are_those_of_the_store_where_it_has_any(make) -> None:
+    items = [make("Zeppelin lands", id="a"), make("Bread rises", id="b")]
+    told = tell(Query.of("Zeppelin"), items, Frequencies(10, {"zeppel": 1}))
+    assert [story.members[0].evidence.id for story in told.stories] == ["a"]
+    assert told.frequencies.total == 10
