@@ -32,7 +32,7 @@ _FEW_STORIES = 4
 _INTRO_PLACES = 3  # a sentence that introduces a story is one of the first of its item
 _AGAIN_MIN = 0.8  # cosine from which a sentence stands already; 69 % are rightly so (STS)
 _NEW_TERMS_MIN = 2  # with fewer a sentence repeats its headline
-_COMPARED_MAX = 20  # other items of a source that are searched for what it puts under each
+_COMPARED_MAX = 20  # items of a source that are searched for what it puts under each
 _SHARED_MIN = 2  # other stories; one may be the same event, told anew
 _UNTITLED_CHARS_MAX = 160
 
@@ -282,10 +282,9 @@ class Teller:
         if not self._by_source:
             for other in self._plans:
                 for item in other.members:
-                    held = self._by_source.setdefault(item.source_id, [])
-                    if len(held) <= _COMPARED_MAX:
-                        held.append((other.story.key, " ".join(item.text.split())))
-        held = self._by_source[one.item.evidence.source_id]
+                    words = " ".join(item.text.split())
+                    self._by_source.setdefault(item.source_id, []).append((other.story.key, words))
+        held = self._by_source[one.item.evidence.source_id][:_COMPARED_MAX]
         others = {key for key, text in held if one.text in text} - {plan.story.key}
         return len(others) >= _SHARED_MIN
 

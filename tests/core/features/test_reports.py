@@ -10,6 +10,7 @@ import attrs
 import pytest
 
 from svc_core import catalog, reports
+from svc_core.analysis.marks import Words
 from svc_core.news import intake as news
 from svc_core.news import rules as news_rules
 from svc_core.ports import SYSTEM, FeedPosition
@@ -137,6 +138,12 @@ def test_every_sentence_stands_in_an_item_that_it_cites(house: Any, profile: Any
         assert statement.citations
         cited = [words[number] for number in statement.citations]
         assert any(statement.text[:-1] in f"{title} {texts[title]}" for title in cited)
+    told += [Statement(signal.title, signal.citations) for signal in facets.signals]
+    told += [Statement(signal.summary, signal.citations) for signal in facets.signals]
+    told += [Statement(one.title, one.citations) for one in facets.graph.incident_anchors]
+    for statement in told:
+        held = [f"{words[number]} {texts[words[number]]}" for number in statement.citations]
+        assert all(Words.of(item).holds(Words.of(statement.text)) for item in held)
 
 
 def test_nothing_matching_makes_a_short_honest_report(house: Any) -> None:
