@@ -31,6 +31,7 @@ QUOTED_MAX = 3  # items that one development is quoted from
 _FEW_STORIES = 4
 _INTRO_PLACES = 3  # a sentence that introduces a story is one of the first of its item
 _AGAIN_MIN = 0.8  # cosine from which a sentence stands already; 69 % are rightly so (STS)
+_NEAR_SHARE = 0.5  # of the best score, as for the seeds of retrieval
 _NEW_TERMS_MIN = 2  # with fewer a sentence repeats its headline
 _COMPARED_MAX = 20  # items of a source that are searched for what it puts under each
 _SHARED_MIN = 2  # other stories; one may be the same event, told anew
@@ -48,7 +49,10 @@ class Line:
 
 @define(eq=False)
 class Plan:
-    """One story on its way into the draft: what it is told by, and who else reported it."""
+    """One story on its way into the draft: what it is told by, and who else reported it.
+
+    `is_near` says that it is about the subject nearly as much as the best of the main stories.
+    """
 
     story: Story
     lead: Scored
@@ -58,6 +62,7 @@ class Plan:
     intro: Extract | None = None
     lines: list[Line] = field(factory=list)
     also: list[Evidence] = field(factory=list)
+    is_near: bool = False
     is_section: bool = False
 
     @property
@@ -144,11 +149,20 @@ class Teller:
         return told
 
     def _parted(self) -> tuple[list[Plan], list[Plan]]:
-        """Half of the stories, a few at least; the reader's language and dated ones come first."""
+        """Half of the stories, a few at least.
+
+        Of those about the subject as the best are, dated ones in the reader's language come first.
+        """
         count = min(KEY_POINTS_MAX, max(MAIN_MIN, (len(self._plans) + 1) // 2))
         main = self._plans[:count]
-        main.sort(key=lambda plan: (not _is_own(plan.lead, self._language), not plan.is_dated))
+        best = max(plan.story.score for plan in main)
+        for plan in main:
+            plan.is_near = plan.story.score >= _NEAR_SHARE * best
+        main.sort(key=lambda p: (not p.is_near, not self._is_own(p), not p.is_dated))
         return main, self._plans[count:]
+
+    def _is_own(self, plan: Plan) -> bool:
+        return _is_own(plan.lead, self._language)
 
     def _draw(self, plan: Plan) -> None:
         """What can be quoted of a story, and the sentence that introduces it."""
@@ -166,7 +180,7 @@ class Teller:
             fit,
             key=lambda one: (
                 one.item is not plan.lead,
-                not likeness(one.vector, plan.subject),
+                one.place,
                 -one.score,
                 one.item.evidence.id,
             ),
@@ -175,7 +189,8 @@ class Teller:
 
     def _opening(self, main: Sequence[Plan]) -> list[Line]:
         """What introduces the first stories; where none has a text, their headlines."""
-        own = [plan for plan in main if _is_own(plan.lead, self._language)] or main
+        near = [plan for plan in main if plan.is_near]
+        own = [plan for plan in near if self._is_own(plan)] or near
         heads = [plan for plan in own if plan.is_dated] or own
         most = OPENING_MAX if len(self._plans) > _FEW_STORIES else OPENING_FEW_MAX
         lines: list[Line] = []

@@ -426,3 +426,12 @@ def test_common_words_are_those_of_the_store_where_it_has_any(make) -> None:
     told = tell(Query.of("Zeppelin"), items, Frequencies(10, {"zeppel": 1}))
     assert [story.members[0].evidence.id for story in told.stories] == ["a"]
     assert told.frequencies.total == 10
+
+
+def test_a_page_that_hardly_matches_never_opens_for_its_language_or_date(make, week) -> None:
+    about = "Das neue Luftschiff wurde am Montag in der Halle gezeigt."
+    near = story_of([make("Luftschiff gezeigt", about, language="de", hours=None)], 1.7)
+    far = story_of([make("Some tools", "A list of tools was posted for everyone to try.")], 0.6)
+    made = draft("W", "t", week, Told((near, far), (), 2, Frequencies(1000)))
+    assert [one.text for one in made.words.opening] == [about]
+    assert [section.heading for section in made.words.sections] == ["Some tools"]
