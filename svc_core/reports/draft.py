@@ -135,7 +135,7 @@ def _told(told: Told, language: str) -> tuple[ReportWords, tuple[Evidence, ...]]
         sections=tuple(numbers.section(plan, lines) for plan, lines in telling.sections),
         briefs=numbers.statements(telling.briefs),
         sources=tuple(_source(number, item) for number, item in enumerate(numbers.cited, 1)),
-        notes=tuple(_notes(told, language)),
+        notes=tuple(_notes(told, telling.opening, language)),
         language=language,
     )
     return said, tuple(numbers.cited)
@@ -190,13 +190,15 @@ def _label(item: Evidence) -> str:
     return " ".join(item.title.split()) or shorten(item.text, LABEL_CHARS, placeholder="…")
 
 
-def _notes(told: Told, language: str) -> Iterable[str]:
+def _notes(told: Told, opening: Iterable[Line], language: str) -> Iterable[str]:
     """What a reader has to know of the sources: their language, their dates, how many there are."""
-    words = frame(language)
+    words, own = frame(language), (primary(language), None)
     members = [member for story in told.stories for member in story.members]
     undated = sum(member.evidence.published_at is None for member in members)
-    if not any(member.reading.tongue in (primary(language), None) for member in members):
+    if not any(member.reading.tongue in own for member in members):
         yield words["foreign"]
+    elif not any(line.marked[0].tongue in own for line in opening):
+        yield words["foreign_opening"]
     if undated:
         yield words.say("undated", count=undated)
     if told.found > len(members):

@@ -435,3 +435,4 @@ def test_a_page_that_hardly_matches_never_opens_for_its_language_or_date(make, w
     made = draft("W", "t", week, Told((near, far), (), 2, Frequencies(1000)))
     assert [one.text for one in made.words.opening] == [about]
     assert [section.heading for section in made.words.sections] == ["Some tools"]
+    assert made.words.notes[0] == frame("en")["foreign_opening"]
