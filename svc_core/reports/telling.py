@@ -191,14 +191,14 @@ class Teller:
         """What introduces the first stories; where none has a text, their headlines."""
         near = [plan for plan in main if plan.is_near]
         own = [plan for plan in near if self._is_own(plan)] or near
-        heads = [plan for plan in own if plan.is_dated] or own
         most = OPENING_MAX if len(self._plans) > _FEW_STORIES else OPENING_FEW_MAX
+        told = [plan for plan in own if plan.intro]
+        heads = [plan for plan in told if plan.is_dated] or told
         lines: list[Line] = []
         for plan in heads:
-            one = plan.intro
-            if one and len(lines) < most and self._is_new(one):
-                lines.append(self._quote(plan, one))
-        return lines or self._headlines(heads[: most - 1])
+            if plan.intro and len(lines) < most and self._is_new(plan.intro):
+                lines.append(self._quote(plan, plan.intro))
+        return lines or self._headlines(own[: most - 1])
 
     def _headlines(self, plans: Iterable[Plan]) -> list[Line]:
         """A headline for each story that none has told yet; one that stands already serves both."""

@@ -237,6 +237,9 @@ def test_an_undated_item_never_opens_where_a_dated_one_can(make, week) -> None:
     assert [one.citations for one in made.words.opening] == [(made.numbers[dated.id],)]
     assert made.words.notes == ("Sources that state no date, so that their age is unknown: 1.",)
     assert "Alpha, no date\n" in render.markdown(made.title, made.words)
+    bare = make("Quay sinks", hours=-9)
+    headless = made_of(week, [bare], [undated])
+    assert [one.citations for one in headless.words.opening] == [(headless.numbers[undated.id],)]
 
 
 def test_what_a_source_puts_under_every_story_is_not_its_news(make, week) -> None:
