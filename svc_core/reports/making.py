@@ -210,7 +210,6 @@ def _row(
     profile: Profile, made: Draft, facets: ReportFacets, period: Period, now: datetime
 ) -> ReportRow:
     path = str(REPORTS.address(facets.report_id))
-    publishers = {item.source_domain or item.source_id for item in made.cited}
     drawn = facets.graph
     return ReportRow(
         id=facets.report_id,
@@ -223,10 +222,11 @@ def _row(
         status="ready",
         has_audio=False,
         counts=ReportCounts(
-            sources=len(publishers),
+            sources=len(made.cited),
             signals=len(facets.signals or ()),
             entities=sum(node.type == graph.ENTITY for node in drawn.nodes) if drawn else 0,
             incidents=len(drawn.incident_anchors) if drawn else 0,
+            publishers=len({item.publisher for item in made.cited}),
         ),
         links=ReportLinks(
             self_=path,

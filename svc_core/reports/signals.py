@@ -43,6 +43,8 @@ def _of(
     named = mentions((member.reading for member in story.members), language)
     places = [one for one in named if one.kind == PLACE][:ENTITIES_MAX]
     entities = [one for one in named if one.kind not in (PLACE, OTHER)][:ENTITIES_MAX]
+    title = story.best.headline or next(iter(story.best.sentences), "")
+    summary = next(iter(story.best.sentences), "")
     for kind, strength in told:
         parts = SignalConfidence(
             source_diversity=round(min(log2(1 + len(story.publishers)) / 2, 1.0), 3),
@@ -53,8 +55,8 @@ def _of(
         yield ReportSignal(
             id=ids.derived_id("sig", "report-signal", report_id, f"{story.key}:{kind.name}"),
             type=kind.name,
-            title=story.best.headline or next(iter(story.best.sentences), ""),
-            summary=next(iter(story.best.sentences), ""),
+            title=title,
+            summary=summary,
             tags=(kind.tag,),
             direction=kind.direction,
             entities=tuple(SignalParty(who.name, who.kind) for who in entities),
@@ -66,7 +68,7 @@ def _of(
             confidence_parts=parts,
             source_count=len(story.publishers),
             story_id=story.key,
-            citations=draft.citations(story),
+            citations=draft.marks(story, title, summary),
         )
 
 
