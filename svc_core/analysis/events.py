@@ -20,13 +20,14 @@ from svc_core.text.evidence import Reading
 from svc_core.text.words import fold
 
 _STRONG, _WEAK, _CONTEXT, _RIVAL = "strong", "weak", "context", "rival"
-_OPEN, _UNSAID, _PAST = "open", "unsaid", "past"
+_OPEN, _UNSAID, _DOUBT, _PAST = "open", "unsaid", "doubt", "past"
 
 # Points of a cue in the headline and in the lead: docs/adr/0028 has the measurements.
 _POINTS = {_STRONG: (2.0, 1.25), _WEAK: (1.0, 0.5), _CONTEXT: (0.5, 0.5)}
 _CONTEXTS_MAX = 2
 _RIVAL_POINTS, _RIVALS_MAX = 0.75, 2
 _MEMBER_POINTS, _MEMBERS_COUNTED = 0.5, 2  # for each further item that tells the kind
+_WEAK_ONLY_POINTS = 0.5  # less where no cue is strong
 _CUT = 2.0
 _CERTAIN = 4.0  # a strong cue in headline and lead, and more
 _SHARE_MIN = 0.25  # of the items of a story: what fewer of them tell is not its event
@@ -141,8 +142,9 @@ def _told(reading: Reading) -> Mapping[str, float]:
     for name in {hit.cue.owner for hits in places for hit in hits} & _kinds().keys():
         against = sum(owner in _kinds()[name].rivals for owner, _ in rivals)
         points = _sum(name, places) - _RIVAL_POINTS * min(against, _RIVALS_MAX)
-        if points > 0:
-            found[name] = points
+        own = [{hit.cue.role for hit in hits if hit.cue.owner == name} for hits in places]
+        if own[0] & {_STRONG, _WEAK}:
+            found[name] = points - (_STRONG not in own[0] | own[1]) * _WEAK_ONLY_POINTS
     return found
 
 
@@ -167,11 +169,13 @@ def _sum(name: str, places: Sequence[Sequence[_Hit]]) -> float:
 def _said(hits: list[_Hit]) -> list[_Hit]:
     """The cues that are asserted; a strong one that is only looked back at is a weak one."""
     unsaid = [hit.at for hit in hits if hit.cue.role == _UNSAID]
+    doubts = {hit.at for hit in hits if hit.cue.role == _DOUBT}
     past = [hit.at + len(hit.words) for hit in hits if hit.cue.role == _PAST]
     kept: list[_Hit] = []
     for hit in hits:
         if hit.cue.role in (_STRONG, _WEAK):
-            if any(hit.at - _UNSAID_REACH <= at < hit.at for at in unsaid):
+            end = hit.at + len(hit.words)
+            if end in doubts or any(hit.at - _UNSAID_REACH <= at < end - 1 for at in unsaid):
                 continue
             if any(hit.at - _PAST_REACH < at <= hit.at for at in past):
                 hit = evolve(hit, cue=evolve(hit.cue, role=_WEAK))  # noqa: PLW2901
