@@ -17,6 +17,7 @@ from attrs import evolve, frozen
 from svc_core import data
 from svc_core.analysis.stories import Story
 from svc_core.text.evidence import Reading
+from svc_core.text.tables import either
 from svc_core.text.words import fold
 
 _STRONG, _WEAK, _CONTEXT, _RIVAL = "strong", "weak", "context", "rival"
@@ -40,25 +41,6 @@ _DOTS = re.compile(r"(?<=\b\w)\.(?=\w\b)|(?<=\b\w\.\w)\.")
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|\w+|[,;:.!?…()–—]")
 _GAP = r"(?:\w\S* ){0,4}"
 _STEM_LETTERS = 5  # of a word: two cues that share them are one
-
-_MONTH_NAMES = """
-    january jan janvier januar enero|february feb février februar febrero|march mar mars märz marzo|
-    april apr avril abril|may mai mayo|june jun juin juni junio|july jul juillet juli julio|
-    august aug août agosto|september sep sept septembre septiembre|
-    october oct octobre oktober octubre|november nov novembre noviembre|
-    december dec décembre dezember diciembre
-"""
-_MONTHS = {
-    month: number
-    for number, names in enumerate(_MONTH_NAMES.split("|"), start=1)
-    for month in names.split()
-}
-_MONTH = "|".join(sorted(_MONTHS, key=lambda name: (-len(name), name)))
-_DATES = re.compile(
-    rf"\b(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th|\.)?\s(?:de\s)?(?P<m1>{_MONTH})\b\.?"
-    rf"|(?P<m2>{_MONTH})\.?\s(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b)(?:,?\s(?:de\s)?(?P<y>\d{{4}}))?",
-    re.IGNORECASE,
-)
 
 
 @frozen
@@ -266,7 +248,7 @@ def stated_day(story: Story) -> date | None:
     """The first date that the story states and that lies near its publication."""
     for member in story.members:
         for text in (member.reading.headline, *member.reading.sentences):
-            for match in _DATES.finditer(text):
+            for match in _dates().finditer(fold(text)):
                 day = _day(match, member.evidence.at)
                 if day is not None:
                     return day
@@ -275,7 +257,7 @@ def stated_day(story: Story) -> date | None:
 
 def _day(match: re.Match[str], at: datetime) -> date | None:
     number = int(match["d1"] or match["d2"])
-    month = _MONTHS[(match["m1"] or match["m2"]).casefold()]
+    month = _months()[fold(match["m1"] or match["m2"])]
     years = [int(match["y"])] if match["y"] else [at.year, at.year - 1, at.year + 1]
     for year in years:
         try:
@@ -285,3 +267,22 @@ def _day(match: re.Match[str], at: datetime) -> date | None:
         if abs(day - at) <= _DATE_SLACK:
             return day.date()
     return None
+
+
+@cache
+def _months() -> Mapping[str, int]:
+    """The number of each month by its folded names."""
+    rows = (line.split("\t") for line in data.lines("calendar.tsv"))
+    return {
+        fold(name): int(n) for kind, n, held in rows if kind == "month" for name in held.split("|")
+    }
+
+
+@cache
+def _dates() -> re.Pattern[str]:
+    """A day of a month in folded text, with or without its year."""
+    month = either(_months())
+    return re.compile(
+        rf"\b(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s(?:de\s)?(?P<m1>{month})\b\.?"
+        rf"|(?P<m2>{month})\.?\s(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b)(?:,?\s(?:de\s)?(?P<y>\d{{4}}))?"
+    )

@@ -191,7 +191,7 @@ def compose(material: Material, now: datetime) -> Finished:
     )
     period = _period(material, told.stories)
     made = draft(profile.name, profile.topic, period, told, profile.language)
-    facets = _facets(_report_id(profile.id, period), made, period, profile.language)
+    facets = _facets(_report_id(profile.id, period), made, period)
     newest = material.newest
     repeats = newest.report_id if newest and newest.digest == facets.digest else None
     if window.by == "published" and repeats != facets.report_id:
@@ -216,14 +216,14 @@ def _report_id(profile_id: str, period: Period) -> str:
     return ids.derived_id("rpt", "report", profile_id, span)
 
 
-def _facets(report_id: str, made: Draft, period: Period, language: str) -> ReportFacets:
+def _facets(report_id: str, made: Draft, period: Period) -> ReportFacets:
     title, words = made.title, made.words
     return ReportFacets(
         **attrs.asdict(words, recurse=False),
         report_id=report_id,
         digest=canonical.hex_digest(wire.to_json(words)),
-        signals=signals.extract(report_id, made, period.end, language),
-        graph=graph.build(made, language),
+        signals=signals.extract(report_id, made, period.end),
+        graph=graph.build(made),
         content=ReportContent(render.page(title, words), render.markdown(title, words)),
         text=render.text(title, words),
     )
