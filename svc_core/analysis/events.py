@@ -213,7 +213,10 @@ def _lexicons() -> Mapping[str, _Lexicon]:
 
 
 def _lexicon(heads: Mapping[str, Sequence[_Cue]]) -> _Lexicon:
-    begun = {head[:-1]: cues for head, cues in heads.items() if head.endswith("*")}
+    begun: dict[str, list[_Cue]] = {}
+    for head, cues in heads.items():
+        if "*" in head:
+            begun.setdefault(head.split("*")[0], []).extend(cues)
     return _Lexicon(heads, begun, tuple(sorted({len(head) for head in begun})))
 
 
