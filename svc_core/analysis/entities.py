@@ -11,17 +11,21 @@ Rule 3: a surname that follows a full name in the same items counts for the full
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
+from itertools import chain
 
 from attrs import evolve, frozen
 
 from svc_core import data
+from svc_core.analysis.stories import Story
 from svc_core.text.evidence import Reading
 from svc_core.text.words import fold, stop_words_by_language
 
 PERSON, ORGANISATION, PLACE = "person", "organization", "place"
 VULNERABILITY, OTHER = "vulnerability", "other"
 
+_MEMBERS_MAX = 20  # read of one story, so that the largest costs no more than others
+_REMEMBERED = 65_536  # words and runs of about ten thousand items
 _NAME_WORDS_MAX = 5
 _NAME_SHARE = 0.8  # of a word's telling mentions that are capitalised; below, it is a common word
 _TITLE_CASE_SHARE = 0.75  # of the long words of a line; above, its capitals tell nothing
@@ -84,6 +88,15 @@ class Case:
         """Whether a word stands without its capital more than now and then."""
         held, without = self.capital.get(_plain(word), 0), self.lower.get(_plain(word), 0)
         return without > (1 - _NAME_SHARE) * (held + without)
+
+
+def names_of(stories: Sequence[Story]) -> dict[str, tuple[Mention, ...]]:
+    """The names of each story by its key, from its first items; their case is that of all."""
+    read = {
+        story.key: [member.reading for member in story.members[:_MEMBERS_MAX]] for story in stories
+    }
+    case = Case.of(chain.from_iterable(read.values()))
+    return {key: mentions(held, case) for key, held in read.items()}
 
 
 def mentions(readings: Iterable[Reading], case: Case | None = None) -> tuple[Mention, ...]:
@@ -157,6 +170,7 @@ def _runs(text: str) -> Iterator[tuple[int, str]]:
         yield start, run
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def _mention(run: str) -> Mention | None:
     """The name in a run of capitalised words, or `None` where nothing is left of it."""
     parts = [_POSSESSIVE.sub("", part) for part in _DOTS.sub("", run).split()]
@@ -185,22 +199,27 @@ def _is_filler(parts: Sequence[str]) -> bool:
 
 def _typed(name: str, *, titled: bool) -> Mention | None:
     key = fold(name)
-    parts = key.split()
     if key in _words("organisation"):
         return Mention(key, name, ORGANISATION, 1)
     if key in _places():
         full, code = _places()[key]
         return Mention(fold(full), full, PLACE, 1, code)
-    if len(parts) > 1 and {parts[-1], key.split(" of ")[0].split()[-1]} & _words("body"):
-        return Mention(key, name, ORGANISATION, 1)
-    if len(parts) > 1 and (parts[-1] in _words("area") or parts[0] in _words("area_first")):
-        return Mention(key, name, PLACE, 1)
-    person = titled or (len(parts) > 1 and parts[0].split("-")[0] in _given_names())
-    if len(parts) == 1 and parts[0] in _words("body") | _words("area") | _words("part"):
-        return None
-    if _is_adjective(parts[-1]) and not person:
-        return None
-    return Mention(key, name, PERSON if person else OTHER, 1)
+    kind = _kind(key, titled=titled)
+    return Mention(key, name, kind, 1) if kind else None
+
+
+def _kind(key: str, *, titled: bool) -> str | None:
+    """What the words of an unlisted name say of it."""
+    first, *rest = key.split()
+    last = rest[-1] if rest else first
+    if rest and {last, key.split(" of ")[0].split()[-1]} & _words("body"):
+        return ORGANISATION
+    if rest and (last in _words("area") or first in _words("area_first")):
+        return PLACE
+    if titled or (rest and first.split("-")[0] in _given_names()):
+        return PERSON
+    is_part = not rest and first in _words("body") | _words("area") | _words("part")
+    return None if is_part or _is_adjective(last) else OTHER
 
 
 def _is_listed(mention: Mention) -> bool:
@@ -231,6 +250,7 @@ def _is_shouted(text: str) -> bool:
     return len(words) > 2 and capitals >= share * len(words)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def _plain(word: str) -> str:
     return _POSSESSIVE.sub("", fold(word)).strip(".")
 

@@ -10,7 +10,8 @@ Rule 3: kinds and cues are data (`events.tsv`), matched in the item's own langua
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
+from itertools import chain
 
 from attrs import evolve, frozen
 
@@ -40,6 +41,7 @@ _DATE_SLACK = timedelta(days=60)
 _DOTS = re.compile(r"(?<=\b\w)\.(?=\w\b)|(?<=\b\w\.\w)\.")
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|\w+|[,;:.!?…()–—]")
 _GAP = r"(?:\w\S* ){0,4}"
+_WORDS_REMEMBERED = 65_536  # distinct words of about ten thousand items
 _STEM_LETTERS = 5  # of a word: two cues that share them are one
 
 
@@ -80,13 +82,6 @@ class _Lexicon:
 
     words: Mapping[str, Sequence[_Cue]]
     beginnings: Mapping[str, Sequence[_Cue]]
-    lengths: tuple[int, ...]
-
-    def starting(self, word: str) -> Iterator[_Cue]:
-        yield from self.words.get("@d" if word[0].isdigit() else word, ())
-        for length in self.lengths:
-            if length <= len(word):
-                yield from self.beginnings.get(word[:length], ())
 
 
 def kind_of(story: Story) -> tuple[Kind, float] | None:
@@ -167,11 +162,10 @@ def _said(hits: list[_Hit]) -> list[_Hit]:
 
 def _hits(text: str, language: str) -> Iterator[_Hit]:
     """Every cue in a text, in order. A mark of punctuation is a word that no cue crosses."""
-    lexicon = _lexicons().get(language)
-    tokens = _TOKEN.findall(fold(_DOTS.sub("", text))) if lexicon else []
+    tokens = _TOKEN.findall(fold(_DOTS.sub("", text)))
     line, start = " ".join(tokens) + " ", 0
     for at, token in enumerate(tokens):
-        for cue in lexicon.starting(token) if lexicon else ():
+        for cue in _starting(token, language):
             match = _compiled(cue.expression).match(line, start)
             if match:
                 yield _Hit(cue, at, tuple(match[0].split()))
@@ -217,7 +211,18 @@ def _lexicon(heads: Mapping[str, Sequence[_Cue]]) -> _Lexicon:
     for head, cues in heads.items():
         if "*" in head:
             begun.setdefault(head.split("*")[0], []).extend(cues)
-    return _Lexicon(heads, begun, tuple(sorted({len(head) for head in begun})))
+    return _Lexicon(heads, begun)
+
+
+@lru_cache(maxsize=_WORDS_REMEMBERED)
+def _starting(word: str, language: str) -> tuple[_Cue, ...]:
+    """The cues of a language that may begin with a word."""
+    lexicon = _lexicons().get(language)
+    if lexicon is None:
+        return ()
+    beginnings = (lexicon.beginnings.get(word[:size], ()) for size in range(1, len(word) + 1))
+    whole = lexicon.words.get("@d" if word[0].isdigit() else word, ())
+    return (*whole, *chain.from_iterable(beginnings))
 
 
 def _words(element: str, classes: Mapping[str, Sequence[str]]) -> list[list[str]]:

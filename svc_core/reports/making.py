@@ -20,6 +20,7 @@ import attrs
 from attrs import field, frozen
 
 from svc_core import canonical, ids, schedule, wire
+from svc_core.analysis.entities import names_of
 from svc_core.analysis.stories import Story
 from svc_core.operation import Context
 from svc_core.ports import Document
@@ -218,12 +219,13 @@ def _report_id(profile_id: str, period: Period) -> str:
 
 def _facets(report_id: str, made: Draft, period: Period) -> ReportFacets:
     title, words = made.title, made.words
+    names = names_of(made.stories)
     return ReportFacets(
         **attrs.asdict(words, recurse=False),
         report_id=report_id,
         digest=canonical.hex_digest(wire.to_json(words)),
-        signals=signals.extract(report_id, made, period.end),
-        graph=graph.build(made),
+        signals=signals.extract(report_id, made, names, period.end),
+        graph=graph.build(made, names),
         content=ReportContent(render.page(title, words), render.markdown(title, words)),
         text=render.text(title, words),
     )

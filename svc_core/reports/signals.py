@@ -4,12 +4,13 @@ Rule 1: at most one signal for each story, and only for one with a cited item.
 Rule 2: the confidence is a sum of four stated parts, so that a reader can see why.
 """
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from math import log2
 
 from svc_core import ids
-from svc_core.analysis.entities import OTHER, PLACE, Case, mentions
-from svc_core.analysis.events import kind_of, stated_day
+from svc_core.analysis.entities import OTHER, PLACE, Mention
+from svc_core.analysis.events import Kind, kind_of, stated_day
 from svc_core.analysis.stories import Story
 from svc_core.reports.draft import Draft
 from svc_core.resources.report import ReportSignal, SignalConfidence, SignalParty, SignalPlace
@@ -21,24 +22,36 @@ _DIVERSITY_WEIGHT, _TRIGGER_WEIGHT, _RECENCY_WEIGHT, _SPECIFICITY_WEIGHT = 0.3, 
 _RECENT_HALF = timedelta(hours=48)
 
 
-def extract(report_id: str, draft: Draft, until: datetime) -> tuple[ReportSignal, ...]:
-    """The signals of the stories that a draft tells of a time up to `until`, surest first."""
-    case = Case.of(member.reading for story in draft.stories for member in story.members)
-    told = (_signal(report_id, draft, story, case, until) for story in draft.stories)
-    found = sorted((one for one in told if one), key=lambda one: (-one.confidence, one.story_id))
+def extract(
+    report_id: str, draft: Draft, names: Mapping[str, Sequence[Mention]], until: datetime
+) -> tuple[ReportSignal, ...]:
+    """The signals of the stories that a draft tells of a time up to `until`, surest first.
+
+    `names` are those of each story by its key (`entities.names_of`).
+    """
+    found: list[ReportSignal] = []
+    for story in draft.stories:
+        citations = draft.citations(story)
+        told = kind_of(story) if citations else None
+        if told:
+            id_ = ids.derived_id("sig", "report-signal", report_id, f"{story.key}:{told[0].name}")
+            named = names[story.key]
+            found.append(_signal(id_, story, told, named, citations=citations, until=until))
+    found.sort(key=lambda one: (-one.confidence, one.story_id))
     return tuple(found[:SIGNALS_MAX])
 
 
 def _signal(
-    report_id: str, draft: Draft, story: Story, case: Case, until: datetime
-) -> ReportSignal | None:
-    told = kind_of(story)
-    citations = draft.citations(story)
-    if told is None or not citations:
-        return None
+    id_: str,
+    story: Story,
+    told: tuple[Kind, float],
+    named: Sequence[Mention],
+    *,
+    citations: tuple[int, ...],
+    until: datetime,
+) -> ReportSignal:
     kind, strength = told
     day = stated_day(story)
-    named = mentions((member.reading for member in story.members), case)
     places = [one for one in named if one.kind == PLACE][:ENTITIES_MAX]
     entities = [one for one in named if one.kind not in (PLACE, OTHER)][:ENTITIES_MAX]
     parts = SignalConfidence(
@@ -49,7 +62,7 @@ def _signal(
     )
     first = next(iter(story.best.sentences), "")
     return ReportSignal(
-        id=ids.derived_id("sig", "report-signal", report_id, f"{story.key}:{kind.name}"),
+        id=id_,
         type=kind.name,
         title=story.best.headline or first,
         summary=first,

@@ -5,7 +5,7 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.analysis.entities import Case, mentions
+from svc_core.analysis.entities import Case, mentions, names_of
 from svc_core.analysis.events import kind_of
 from svc_core.analysis.stories import Story, stories
 from svc_core.reports.draft import Told, draft
@@ -23,12 +23,13 @@ def drafted(topic, period, items):
 
 
 def signals_of(topic, period, items):
-    return extract("rpt_1", drafted(topic, period, items), period.end)
+    made = drafted(topic, period, items)
+    return extract("rpt_1", made, names_of(made.stories), period.end)
 
 
 def drawn(topic, period, items):
     made = drafted(topic, period, items)
-    return build(made), made
+    return build(made, names_of(made.stories)), made
 
 
 NAMES = [
@@ -351,7 +352,7 @@ def test_an_empty_report_has_a_graph_of_itself(newsroom, week) -> None:
     graph, made = drawn("quantum knitting", week, newsroom)
     assert [node.type for node in graph.nodes] == ["report"]
     assert graph.edges == ()
-    assert extract("rpt_1", made, week.end) == ()
+    assert extract("rpt_1", made, {}, week.end) == ()
 
 
 def test_recency_fades_with_the_age_of_a_story(make, week) -> None:
