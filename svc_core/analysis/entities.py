@@ -212,7 +212,7 @@ def _kind(key: str, *, titled: bool) -> str | None:
     """What the words of an unlisted name say of it."""
     first, *rest = key.split()
     last = rest[-1] if rest else first
-    if rest and {last, key.split(" of ")[0].split()[-1]} & _words("body"):
+    if rest and {last, key.partition(" of ")[0].rsplit(maxsplit=1)[-1]} & _words("body"):
         return ORGANISATION
     if rest and (last in _words("area") or first in _words("area_first")):
         return PLACE
