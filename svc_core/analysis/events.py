@@ -189,8 +189,8 @@ def _kinds() -> Mapping[str, Kind]:
 @cache
 def _lexicons() -> Mapping[str, _Lexicon]:
     """The lexicon of each language that has cues."""
-    classes = {row[1]: row[2].split() for row in _rows() if row[0] == "class"}
-    classes["n"].append("@d")
+    classes = {f"@{row[1]}": row[2].split() for row in _rows() if row[0] == "class"}
+    classes["@n"].append("@d")
     heads: dict[str, dict[str, list[_Cue]]] = {}
     owner = ""
     for role, *cells, phrases in _rows():
@@ -227,7 +227,7 @@ def _starting(word: str, language: str) -> tuple[_Cue, ...]:
 
 def _words(element: str, classes: Mapping[str, Sequence[str]]) -> list[list[str]]:
     """The alternatives of one place of a phrase, each a run of words."""
-    found = classes[element[1:]] if element[1:] in classes else element.split("/")
+    found = classes.get(element, element.split("/"))
     return [alternative.split("_") for alternative in found]
 
 
