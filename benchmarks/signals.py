@@ -20,7 +20,7 @@ from pathlib import Path
 
 import feedparser
 
-from svc_core.analysis.events import kind_of
+from svc_core.analysis.events import event_of
 from svc_core.analysis.stories import Story
 from svc_core.text.evidence import Evidence, Scored, read
 
@@ -56,8 +56,8 @@ def told(title: str, text: str) -> str | None:
     """The kind of event that an item alone tells."""
     body = "" if text == title else text
     item = Evidence("i", title, body, "", "s", "s", "s.example", AT, AT)
-    kind = kind_of(Story("i", (Scored(read(item), 1.0),)))
-    return kind[0].name if kind else None
+    event = event_of(Story("i", (Scored(read(item), 1.0),)))
+    return event.kind.name if event else None
 
 
 def main() -> None:

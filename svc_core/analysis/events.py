@@ -57,6 +57,15 @@ class Kind:
 
 
 @frozen
+class Event:
+    """What happened: its kind, how surely (0..1), and what tells it, the plainest first."""
+
+    kind: Kind
+    strength: float
+    told_by: tuple[Reading, ...]
+
+
+@frozen
 class _Cue:
     """A phrase that speaks for a kind, against one (a rival), or about what follows it."""
 
@@ -84,15 +93,15 @@ class _Lexicon:
     beginnings: Mapping[str, Sequence[_Cue]]
 
 
-def kind_of(story: Story) -> tuple[Kind, float] | None:
-    """The kind of event that a story tells and how surely (0..1), or `None`."""
-    told: dict[str, list[float]] = {}
+def event_of(story: Story) -> Event | None:
+    """The event that a story tells, or `None`."""
+    told: dict[str, dict[Reading, float]] = {}
     members = story.members[:_MEMBERS_MAX]
     for member in members:
         for name, points in _told(member.reading).items():
-            told.setdefault(name, []).append(points)
+            told.setdefault(name, {})[member.reading] = points
     sums = {
-        name: max(found) + _MEMBER_POINTS * min(len(found) - 1, _MEMBERS_COUNTED)
+        name: max(found.values()) + _MEMBER_POINTS * min(len(found) - 1, _MEMBERS_COUNTED)
         for name, found in told.items()
         if len(found) >= _SHARE_MIN * len(members)
     }
@@ -100,7 +109,8 @@ def kind_of(story: Story) -> tuple[Kind, float] | None:
     best = max(sums, key=lambda name: (sums[name], -kinds[name].rank), default="")
     if not best or sums[best] < _CUT:
         return None
-    return kinds[best], round(min(sums[best] / _CERTAIN, 1.0), 3)
+    by_points = sorted(told[best], key=lambda reading: -told[best][reading])
+    return Event(kinds[best], round(min(sums[best] / _CERTAIN, 1.0), 3), tuple(by_points))
 
 
 def _told(reading: Reading) -> Mapping[str, float]:

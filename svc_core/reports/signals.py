@@ -1,6 +1,6 @@
 """The signals of a report: what happened, to whom, where and when, and how sure that is.
 
-Rule 1: at most one signal for each story, and only for one with a cited item.
+Rule 1: at most one signal for each story, in the words of a cited item that tells the event.
 Rule 2: the confidence is a sum of four stated parts, so that a reader can see why.
 """
 
@@ -10,10 +10,11 @@ from math import log2
 
 from svc_core import ids
 from svc_core.analysis.entities import OTHER, PLACE, Mention
-from svc_core.analysis.events import Kind, kind_of, stated_day
+from svc_core.analysis.events import Event, event_of, stated_day
 from svc_core.analysis.stories import Story
 from svc_core.reports.draft import Draft
 from svc_core.resources.report import ReportSignal, SignalConfidence, SignalParty, SignalPlace
+from svc_core.text.evidence import Reading
 
 SIGNALS_MAX = 50
 ENTITIES_MAX = 8
@@ -31,12 +32,16 @@ def extract(
     """
     found: list[ReportSignal] = []
     for story in draft.stories:
-        citations = draft.citations(story)
-        told = kind_of(story) if citations else None
-        if told:
-            id_ = ids.derived_id("sig", "report-signal", report_id, f"{story.key}:{told[0].name}")
-            named = names[story.key]
-            found.append(_signal(id_, story, told, named, citations=citations, until=until))
+        event = event_of(story)
+        cited = [one for one in event.told_by if one.evidence.id in draft.numbers] if event else []
+        if event and cited:
+            id_ = ids.derived_id(
+                "sig", "report-signal", report_id, f"{story.key}:{event.kind.name}"
+            )
+            shown, named = draft.citations(story), names[story.key]
+            found.append(
+                _signal(id_, story, event, named, cited=cited, citations=shown, until=until)
+            )
     found.sort(key=lambda one: (-one.confidence, one.story_id))
     return tuple(found[:SIGNALS_MAX])
 
@@ -44,27 +49,29 @@ def extract(
 def _signal(
     id_: str,
     story: Story,
-    told: tuple[Kind, float],
+    event: Event,
     named: Sequence[Mention],
     *,
+    cited: Sequence[Reading],
     citations: tuple[int, ...],
     until: datetime,
 ) -> ReportSignal:
-    kind, strength = told
+    """The signal of a story in the words of its best item, if that tells the event, or another."""
+    kind, told = event.kind, story.best if story.best in cited else cited[0]
     day = stated_day(story)
     places = [one for one in named if one.kind == PLACE][:ENTITIES_MAX]
     entities = [one for one in named if one.kind not in (PLACE, OTHER)][:ENTITIES_MAX]
     parts = SignalConfidence(
         source_diversity=round(min(log2(1 + len(story.publishers)) / 2, 1.0), 3),
-        trigger_strength=strength,
+        trigger_strength=event.strength,
         recency=_recency(story.last_at, until),
         specificity=round((bool(entities) + bool(places) + (day is not None)) / 3, 3),
     )
-    first = next(iter(story.best.sentences), "")
+    first = next(iter(told.sentences), "")
     return ReportSignal(
         id=id_,
         type=kind.name,
-        title=story.best.headline or first,
+        title=told.headline or first,
         summary=first,
         tags=(kind.tag,),
         direction=kind.direction,

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.analysis.entities import Case, mentions, names_of
-from svc_core.analysis.events import kind_of
+from svc_core.analysis.events import event_of
 from svc_core.analysis.stories import Story, stories
 from svc_core.reports.draft import Told, draft
 from svc_core.reports.graph import EDGES_MAX, NODES_MAX, build
@@ -205,8 +205,8 @@ def story_of(make, *items) -> Story:
 
 @pytest.mark.parametrize(("title", "text", "kind"), TOLD)
 def test_a_kind_is_told_by_cues_that_agree(make, title, text, kind) -> None:
-    told = kind_of(story_of(make, (title, text)))
-    assert (told and told[0].name) == kind
+    told = event_of(story_of(make, (title, text)))
+    assert (told and told.kind.name) == kind
 
 
 FOREIGN = [
@@ -226,21 +226,30 @@ FOREIGN = [
 @pytest.mark.parametrize(("language", "title", "kind"), FOREIGN)
 def test_cues_are_those_of_the_items_language(make, language, title, kind) -> None:
     item = Scored(read(make(title, language=language)), 1.0)
-    told = kind_of(Story("s", (item,)))
-    assert (told and told[0].name) == kind
+    told = event_of(Story("s", (item,)))
+    assert (told and told.kind.name) == kind
 
 
 def test_items_that_agree_make_a_signal_surer_and_a_lone_one_none(make) -> None:
     quake, other = ("Earthquake hits Zeppelin town", ""), ("Zeppelin opens a garden", "")
-    (_, alone), (_, twice) = kind_of(story_of(make, quake)), kind_of(story_of(make, quake, quake))
-    assert twice > alone
-    assert kind_of(story_of(make, quake, *[other] * 4)) is None
+    alone, twice = event_of(story_of(make, quake)), event_of(story_of(make, quake, quake))
+    assert twice.strength > alone.strength
+    assert event_of(story_of(make, quake, *[other] * 4)) is None
 
 
 @given(st.text(max_size=200), st.sampled_from(["en", "de", "ru", "zh", None]))
 def test_any_text_tells_one_kind_or_none(make, text, language) -> None:
-    told = kind_of(Story("s", (Scored(read(make(text[:90], text, language=language)), 1.0),)))
-    assert told is None or 0.5 <= told[1] <= 1
+    told = event_of(Story("s", (Scored(read(make(text[:90], text, language=language)), 1.0),)))
+    assert told is None or 0.5 <= told.strength <= 1
+
+
+def test_a_signal_is_told_by_an_item_that_tells_the_event(make, week) -> None:
+    lines = [
+        make("Zeppelin opens a garden", source="a"),
+        make("Zeppelin owner arrested", source="b"),
+    ]
+    (one,) = signals_of("Zeppelin", week, [evolve(line, story="s") for line in lines])
+    assert (one.title, one.citations) == ("Zeppelin owner arrested", (1, 2))
 
 
 def test_one_story_gives_one_signal(make, week) -> None:
