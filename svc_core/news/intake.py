@@ -19,7 +19,7 @@ from typing import Any
 import attrs
 from attrs import field, frozen
 
-from svc_core import problem
+from svc_core import problem, schedule
 from svc_core.analysis.topics import TOPIC_IDS
 from svc_core.news import rules
 from svc_core.operation import Context
@@ -50,13 +50,15 @@ class SourceWish:
     name: str | None = None
     topics: tuple[str, ...] | None = None
     cadence_seconds: int | None = None
+    country_code: str | None = None
+    timezone: str | None = None
 
 
 async def add_source(ctx: Context, wish: SourceWish) -> Source:
     """The source at a location, new or known.
 
     Raises:
-        Problem: VALIDATION_FAILED for an unknown topic or a cadence out of bounds.
+        Problem: VALIDATION_FAILED for an unknown topic or zone, or a cadence out of bounds.
     """
     check(wish)
     known = await ctx.find(SOURCES, rules.source_id(wish.location))
@@ -81,6 +83,8 @@ def _faults(wish: SourceWish) -> list[str]:
         for topic in wish.topics or ()
         if topic not in TOPIC_IDS
     ]
+    if wish.timezone is not None and not schedule.is_zone(wish.timezone):
+        faults.append("timezone: must be an IANA time zone such as Europe/Paris")
     seconds = wish.cadence_seconds
     if seconds is not None and not CADENCE_SECONDS_MIN <= seconds <= CADENCE_SECONDS_MAX:
         bounds = f"{CADENCE_SECONDS_MIN} to {CADENCE_SECONDS_MAX}"
@@ -110,10 +114,12 @@ def _wished(source: Source, wish: SourceWish) -> Source:
         name=source.name if wish.name is None else wish.name,
         topics=source.topics if wish.topics is None else wish.topics,
         cadence_seconds=wish.cadence_seconds or source.cadence_seconds,
+        country_code=wish.country_code or source.country_code,
+        timezone=wish.timezone or source.timezone,
     )
-    if (changed.name, changed.topics) == (source.name, source.topics):
+    if attrs.evolve(changed, cadence_seconds=source.cadence_seconds) == source:
         return changed
-    # Items carry both: without its validators the document is read again as if it were new.
+    # Items carry the rest: without its validators the document is read again as if it were new.
     return attrs.evolve(changed, etag=None, last_modified=None, digest=None)
 
 

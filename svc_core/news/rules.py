@@ -1,21 +1,24 @@
 """From a parsed feed to public rows, and what a run says about the health of its source.
 
-Rule 1: an item's id is derived from its source and natural key, so taking a document in twice
-        changes nothing.
+Rule 1: an item's id is derived from its permalink at its publisher, else from its source and
+        natural key, so taking a document in twice, or in two formats, changes nothing. Only a
+        document of the publisher's own host (or a local file) speaks for a permalink.
 Rule 2: a date is never invented; an item without one sorts by when it was first retrieved.
 Rule 3: a feed that is fetched but has nothing new for `CONTENT_STALE` is `staleContent`, one
         that cannot be fetched or read is `error`; an empty feed is not an error. One that nobody
         reads any more is `stale`, which only shows when somebody looks.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import cache
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
 
 import attrs
 from attrs import frozen
 
-from svc_core import ids
+from svc_core import data, ids
 from svc_core.analysis.sentiment import sentiment
 from svc_core.analysis.topics import assign
 from svc_core.resources.news import (
@@ -53,8 +56,9 @@ class Incoming:
 
 
 def incoming(source: Source, parsed: ParsedFeed, now: datetime) -> tuple[Incoming, ...]:
-    """The rows of a parsed document."""
-    return tuple(_incoming(source, parsed, item, now) for item in parsed.items)
+    """The rows of a parsed document, each once; of those with one permalink the first."""
+    rows = [_incoming(source, parsed, item, now) for item in parsed.items]
+    return tuple({row.item.id: row for row in reversed(rows)}.values())[::-1]
 
 
 def _incoming(source: Source, parsed: ParsedFeed, item: FeedItem, now: datetime) -> Incoming:
@@ -63,12 +67,13 @@ def _incoming(source: Source, parsed: ParsedFeed, item: FeedItem, now: datetime)
     words = item.text or item.summary
     tone = sentiment(item.title, item.summary, language)
     row = NewsItem(
-        id=ids.derived_id("obs", "news", f"{PROVIDER}:{source.id}", item.natural_key),
+        id=ids.derived_id("obs", "news", *_identity(source, item)),
         title=item.title,
         summary=item.summary[:SUMMARY_MAX],
         url=item.url,
         sentiment=Sentiment(None, None) if tone is None else Sentiment(tone.label, tone.value),
         published_at=item.published_at,
+        published_basis=item.published_basis,
         updated_at=item.updated_at,
         retrieved_at=now,
         source=NewsSource(source.id, source.name, source.domain, source.country_code),
@@ -81,10 +86,50 @@ def _incoming(source: Source, parsed: ParsedFeed, item: FeedItem, now: datetime)
     return Incoming(row, NewsText(row.id, now, row.title, words, language))
 
 
+def _identity(source: Source, item: FeedItem) -> tuple[str, str]:
+    """By what an item is known: its publisher and permalink, else its source and natural key."""
+    if item.url is not None and item.natural_key == item.url:
+        page, location = urlsplit(item.url), urlsplit(source.location)
+        host, own = _bare(page.hostname), _bare(location.hostname)
+        if own in ("", host) or host.endswith(f".{own}"):
+            address = page._replace(scheme="", netloc="", path=page.path.rstrip("/")).geturl()
+            return f"{PROVIDER}:{host}", address
+    return f"{PROVIDER}:{source.id}", item.natural_key
+
+
+def _bare(host: str | None) -> str:
+    return (host or "").removeprefix("www.")
+
+
 def settle(old: NewsItem, new: NewsItem) -> NewsItem | None:
-    """The row to write over `old`, or None when the source only repeated itself."""
+    """The row to write over `old`, or None when nothing new was said.
+
+    Of two sources that tell one item, the one that changed it last tells it, of as late ones the
+    one with the lower id: whichever is read first.
+    """
+    if old.source.id != new.source.id and _later(old, new) is old:
+        return None
     merged = attrs.evolve(new, retrieved_at=old.retrieved_at)
     return None if merged == old else merged
+
+
+def _later(left: NewsItem, right: NewsItem) -> NewsItem:
+    def stamp(item: NewsItem) -> tuple[float, str]:
+        at = item.updated_at or item.published_at
+        return (0.0 if at is None else -at.timestamp(), item.source.id)
+
+    return min(left, right, key=stamp)
+
+
+def zones(source: Source) -> tuple[ZoneInfo | None, ZoneInfo | None]:
+    """The zone of a source's dates without one, and the only zone of its country, as known."""
+    named, only = source.timezone, _only_zones().get(source.country_code or "")
+    return ((named and ZoneInfo(named)) or None, (only and ZoneInfo(only)) or None)
+
+
+@cache
+def _only_zones() -> Mapping[str, str]:
+    return dict(line.split("\t") for line in data.lines("zones.tsv"))
 
 
 def words_of(row: NewsItem, incoming: Incoming) -> NewsText:
@@ -108,7 +153,7 @@ def domain(location: str, home_url: str | None) -> str:
     for address in (home_url, location):
         host = urlsplit(address or "").hostname
         if host:
-            return host.removeprefix("www.")
+            return _bare(host)
     return ""
 
 

@@ -11,7 +11,7 @@ import attrs
 from attrs import frozen
 
 from svc_core import problem, wire
-from svc_core.constraints import Arg, Doc, Ge, Le, MaxLen, MinLen
+from svc_core.constraints import Arg, Doc, Ge, Le, MaxLen, MinLen, Pattern
 from svc_core.host import Tell
 from svc_core.news import intake, rules
 from svc_core.news.intake import CADENCE_SECONDS_MAX, CADENCE_SECONDS_MIN, SourceWish
@@ -86,6 +86,15 @@ class AddSources:
         Ge(CADENCE_SECONDS_MIN),
         Le(CADENCE_SECONDS_MAX),
         Doc("How often it is read."),
+    ] = None
+    country_code: Annotated[
+        str | None,
+        Arg("country"),
+        Pattern("[A-Z]{2}", "an ISO 3166-1 alpha-2 code such as FR"),
+        Doc("Where they are published, as an ISO 3166-1 alpha-2 code."),
+    ] = None
+    timezone: Annotated[
+        str | None, Doc("IANA zone of their dates that name none, such as Europe/Paris.")
     ] = None
     pull: Annotated[bool, Doc("Read them at once.")] = True
     keep: Annotated[bool, Doc("Keep also new ones that cannot be read, to try again.")] = False
@@ -169,7 +178,14 @@ async def add_sources(ctx: Context, request: AddSources) -> Page[AddedSource]:
         detail = f"/name: is for one source, and these are {len(found)}; leave it out"
         raise Problem(problem.VALIDATION_FAILED, detail)
     wishes = [
-        SourceWish(location, request.name, request.topics, request.cadence_seconds)
+        SourceWish(
+            location,
+            request.name,
+            request.topics,
+            request.cadence_seconds,
+            request.country_code,
+            request.timezone,
+        )
         for location in found
     ]
 

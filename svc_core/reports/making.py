@@ -171,9 +171,8 @@ def _evidence(item: NewsItem | None, document: Document[NewsText]) -> Evidence |
 def _within(item: Evidence, window: Window) -> bool:
     if window.by == "taken":
         return True
-    if window.start is None:
-        return item.at <= window.end
-    return window.start <= item.at <= window.end
+    at = item.published_at  # nobody knows whether an undated one is of that time
+    return at is not None and (window.start is None or window.start <= at) and at <= window.end
 
 
 # -- compose (pure) ----------------------------------------------------------------------------

@@ -47,8 +47,9 @@ class SourceHealth:
 class Source:
     """One feed that is taken in: where it is, what it is about, how it is doing.
 
-    `location` is an http(s) URL or a file path; `etag` and `last_modified` are the validators of
-    the last answer, for conditional requests.
+    `location` is an http(s) URL or a file path; `timezone` (IANA) is that of its dates that name
+    none; `etag` and `last_modified` are the validators of the last answer, for conditional
+    requests.
     """
 
     id: SourceId
@@ -65,6 +66,7 @@ class Source:
     etag: str | None = None
     last_modified: str | None = None
     digest: str | None = None
+    timezone: str | None = None
     health: SourceHealth = field(factory=SourceHealth)
 
 
@@ -110,7 +112,7 @@ class NewsSource:
 
 @frozen
 class NewsItem:
-    """One published item, deduplicated within its source."""
+    """One published item, known by its permalink."""
 
     id: ObservationId
     title: Annotated[str, Doc("The headline."), Example("Antwerp dockworkers join walkout")]
@@ -157,6 +159,14 @@ class NewsItem:
         Doc("The item's address as its source gave it; null where it gave none."),
         Example("https://news.example.com/2026/port-strike?utm_source=rss"),
     ]
+    published_basis: Annotated[
+        Literal["stated", "assumed"] | None,
+        Doc(
+            "`assumed` where the date names no zone and one was assumed, else `stated`; null "
+            "without a date."
+        ),
+        Example("stated"),
+    ] = None
 
     @property
     def dated_at(self) -> datetime | None:

@@ -1,13 +1,16 @@
 """Dates as feeds write them: RFC 3339 and W3C-DTF, RFC 822 and the ways to miss them.
 
-Rule 1: the result is an aware datetime in UTC, or `None`; a date that is not fully there (a
-month, a year) or that stands for "none" (the epoch, year 1) is `None`.
-Rule 2: a time without a zone is taken as UTC, as every feed reader does; a zone with an unknown
-or ambiguous name (`IST` is India, Israel and Ireland) makes the date unreadable instead.
+Rule 1: a date that is not fully there (a month, a year) or that stands for "none" (the epoch,
+year 1) is `None`.
+Rule 2: a time without a zone is `written` without one: whose clock it is, the document's other
+dates tell (`common_zone`), not its words. A zone with an unknown or ambiguous name (`IST` is India,
+Israel and Ireland) makes the date unreadable instead.
 """
 
 import re
-from datetime import UTC, datetime, timedelta, timezone
+from collections import Counter
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 
 _EARLIEST = datetime(1970, 1, 2, tzinfo=UTC)  # zero dates of every platform lie before it
 _CHARS_MAX = 100
@@ -36,14 +39,14 @@ _ZONE_TABLE = """
     PDT:-420 AKST:-540 AKDT:-480 HST:-600 CET:60 MET:60 WEST:60 CEST:120 MEST:120 EET:120 EEST:180
     MSK:180 PKT:300 HKT:480 SGT:480 AWST:480 JST:540 KST:540 AEST:600 AEDT:660 NZST:720 NZDT:780
 """
-_ZONES = {"": 0} | {
+_ZONES = {
     name: int(minutes) for name, _, minutes in (row.partition(":") for row in _ZONE_TABLE.split())
 }
 """Minutes east of UTC of the zone names that mean one thing in feeds."""
 
 
-def instant(text: str) -> datetime | None:
-    """The moment that `text` names, in UTC, or `None` when it names none."""
+def written(text: str) -> datetime | None:
+    """The moment that `text` names, with the zone that it names or none; `None` for no moment."""
     text = text.strip()
     if len(text) > _CHARS_MAX:
         return None
@@ -51,25 +54,42 @@ def instant(text: str) -> datetime | None:
         moment = _iso(text) if _ISO.fullmatch(text) else _rfc822(text)
     except (ValueError, OverflowError):  # day 32, hour 25, an offset past the year 9999
         return None
-    return moment if moment is not None and moment >= _EARLIEST else None
+    return moment if moment is not None and settled(moment) is not None else None
+
+
+def settled(moment: datetime | None, zone: tzinfo = UTC) -> datetime | None:
+    """A written moment in UTC, one without a zone by the clock of `zone`; `None` for no moment."""
+    if moment is None:
+        return None
+    try:
+        found = (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
+    except OverflowError:  # an offset past the year 9999
+        return None
+    return found if found >= _EARLIEST else None
+
+
+def common_zone(moments: Iterable[datetime | None]) -> tzinfo | None:
+    """The offset that most of the moments are written with; `None` where none has one."""
+    offsets = Counter(one.utcoffset() for one in moments if one is not None and one.tzinfo)
+    ranked = sorted(offsets, key=lambda offset: (-offsets[offset], offset or timedelta()))
+    return timezone(ranked[0] or timedelta()) if ranked else None
 
 
 def _iso(text: str) -> datetime:
-    moment = datetime.fromisoformat(text.replace(" +", "+").replace(" Z", "Z").replace(" UTC", "Z"))
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    return datetime.fromisoformat(text.replace(" +", "+").replace(" Z", "Z").replace(" UTC", "Z"))
 
 
 def _rfc822(text: str) -> datetime | None:
     match = _RFC822.fullmatch(text)
     if match is None:
         return None
-    month, zone = _month(match["month"].lower()), _zone(match["zone"].upper())
-    if month is None or zone is None:
+    month, name = _month(match["month"].lower()), match["zone"].upper()
+    zone = _zone(name) if name else None
+    if month is None or (name and zone is None):
         return None
     hour, minute = int(match["hour"] or 0), int(match["minute"] or 0)
     second = min(int(match["second"] or 0), 59)  # RFC 5322 allows the leap second 60
-    day = datetime(_year(match["year"]), month, int(match["day"]), hour, minute, second, 0, zone)
-    return day.astimezone(UTC)
+    return datetime(_year(match["year"]), month, int(match["day"]), hour, minute, second, 0, zone)
 
 
 def _month(name: str) -> int | None:

@@ -1,20 +1,23 @@
 """From what a format says of one entry to a `FeedItem`, and from entries to one batch.
 
 Rule 1: every format fills a `Draft`; cleaning, bounds, identity and dedupe happen here, once.
-Rule 2: an entry without title, text and link is rejected; of entries with one natural key the
+Rule 2: an entry is known by its permalink, whatever the format; by its guid where it has no page of
+its own, else by its words.
+Rule 3: an entry without title, text and link is rejected; of entries with one natural key the
 newest is kept, the first when nothing tells them apart, and the others are counted.
 """
 
-from collections.abc import Iterable, Iterator
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, tzinfo
 from hashlib import sha256
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
+from svc_core.sources.dates import common_zone, settled
 from svc_core.sources.languages import language_tag
-from svc_core.sources.links import absolute, canonical, permalink
-from svc_core.sources.model import FeedItem, FeedLimits, Rejection
-from svc_core.sources.text import clip, fold, fold_lines, literal, plain
+from svc_core.sources.links import absolute, canonical, permalink, same_site
+from svc_core.sources.model import FeedItem, FeedLimits, PublishedBasis, Rejection
+from svc_core.sources.text import clip, fold, fold_lines, literal, mended, plain
 
 EMPTY = "noTitleTextOrLink"
 DUPLICATE = "duplicateInDocument"
@@ -34,7 +37,7 @@ class Markup:
     def text(self, chars_max: int) -> str:
         """The plain text of at most `chars_max` characters of the source."""
         source = self.source[:chars_max]
-        return plain(source) if self.is_html else literal(source)
+        return mended(plain(source) if self.is_html else literal(source))
 
 
 @frozen
@@ -50,10 +53,13 @@ class Draft:
     """Links that may be the entry's own page when `link` leads to another site."""
     published_at: datetime | None = None
     updated_at: datetime | None = None
+    """Both as they are written: with their own zone, or none."""
     language: str = ""
     authors: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     image: str = ""
+    is_linked_alone: bool = True
+    """Whether no other entry of the document has its link: what several share is nobody's page."""
 
 
 @frozen
@@ -65,6 +71,10 @@ class Channel:
     base_url: str | None = None
     language: str | None = None
     authors: tuple[str, ...] = ()
+    zone: tzinfo | None = None
+    """Of dates without one, as its reader was told."""
+    country_zone: tzinfo | None = None
+    """The only one of the feed's country."""
 
     def resolve(self, link: str) -> str | None:
         """`link` made absolute by the feed's home page, else by the document's own address."""
@@ -86,27 +96,32 @@ class Unusable:
     sample: str = field(converter=_sample)
 
 
-def finish(draft: Draft, channel: Channel) -> FeedItem | Unusable:
-    """The item a draft describes, or why it cannot be used."""
+def finish(draft: Draft, channel: Channel, zone: tzinfo = UTC) -> FeedItem | Unusable:
+    """The item a draft describes, or why it cannot be used; `zone` is that of unzoned dates."""
     limits = channel.limits
     title = clip(fold(draft.title.text(limits.markup_chars)), limits.title_chars)
     summary = fold(draft.summary.text(limits.markup_chars))
     text = fold_lines(draft.content.text(limits.markup_chars)) or summary
-    source_url = permalink(
-        channel.resolve(draft.link), map(channel.resolve, draft.other_links), channel.home_url
-    )
+    others = tuple(map(channel.resolve, draft.other_links))
+    link = channel.resolve(draft.link) or next(filter(None, others), None)
+    source_url = permalink(link, others, channel.home_url)
     if not (title or text or source_url):
         return Unusable(EMPTY, draft.guid)
     url = source_url and canonical(source_url)
     return FeedItem(
-        natural_key=_natural_key(fold(draft.guid), url, title, text),
+        natural_key=_natural_key(
+            url if _is_own_page(url, draft, channel) else None,
+            fold(draft.guid) or url or "",
+            f"{title}\n{text}",
+        ),
         title=title,
         summary=clip(summary or fold(text), limits.summary_chars),
         text=clip(text, limits.text_chars),
         url=url,
         source_url=source_url,
-        published_at=draft.published_at,
-        updated_at=draft.updated_at,
+        published_at=settled(draft.published_at, zone),
+        published_basis=_basis(draft.published_at),
+        updated_at=settled(draft.updated_at, zone),
         language=language_tag(draft.language) or channel.language,
         authors=names(draft.authors, limits) or channel.authors,
         categories=names(draft.categories, limits),
@@ -121,12 +136,12 @@ def names(raw: Iterable[str], limits: FeedLimits) -> tuple[str, ...]:
 
 
 def batch(
-    outcomes: Iterable[FeedItem | Unusable],
+    drafts: Sequence[Draft | Unusable], channel: Channel
 ) -> tuple[tuple[FeedItem, ...], tuple[Rejection, ...]]:
     """Items with distinct natural keys, in document order, and what was left out by reason."""
     items: dict[str, FeedItem] = {}
     unusable: list[Unusable] = []
-    for outcome in outcomes:
+    for outcome in _finished(drafts, channel):
         if isinstance(outcome, Unusable):
             unusable.append(outcome)
         elif (known := items.get(outcome.natural_key)) is None:
@@ -138,11 +153,48 @@ def batch(
     return tuple(items.values()), tuple(_counted(unusable))
 
 
-def _natural_key(guid: str, url: str | None, title: str, text: str) -> str:
-    key = guid or url or ""
+def _finished(
+    drafts: Sequence[Draft | Unusable], channel: Channel
+) -> Iterator[FeedItem | Unusable]:
+    whole = [draft for draft in drafts if isinstance(draft, Draft)]
+    common = common_zone(date for one in whole for date in (one.published_at, one.updated_at))
+    zone = channel.zone or common or channel.country_zone or UTC
+    shared = _shared_links(whole)
+    for draft in drafts:
+        if isinstance(draft, Draft):
+            named = draft.link not in shared
+            yield finish(draft if named else evolve(draft, is_linked_alone=False), channel, zone)
+        else:
+            yield draft
+
+
+def _shared_links(drafts: Sequence[Draft]) -> set[str]:
+    """Links that entries of several guids have: a section's page or the home, nobody's own."""
+    guids: dict[str, set[str]] = {}
+    for draft in drafts:
+        guids.setdefault(draft.link, set()).add(draft.guid)
+    return {link for link, found in guids.items() if len(found) > 1}
+
+
+def _basis(written: datetime | None) -> PublishedBasis | None:
+    if written is None:
+        return None
+    return "stated" if written.tzinfo else "assumed"
+
+
+def _is_own_page(url: str | None, draft: Draft, channel: Channel) -> bool:
+    """Whether an address is the entry's permalink: on the feed's site, or said to be it."""
+    if url is None or not draft.is_linked_alone or url == channel.home_url:
+        return False
+    home = channel.home_url
+    return home is None or same_site(url, home) or channel.resolve(draft.guid) == url
+
+
+def _natural_key(permalink: str | None, guid: str, words: str) -> str:
+    key = permalink or guid
     if key and len(key) <= _KEY_CHARS_MAX:
         return key
-    return f"sha256:{sha256((key or title + chr(10) + text).encode()).hexdigest()}"
+    return f"sha256:{sha256((key or words).encode()).hexdigest()}"
 
 
 def _is_newer(item: FeedItem, known: FeedItem) -> bool:

@@ -3,6 +3,8 @@
 What the document *is* decides, not what its address, name or content type claim.
 """
 
+from datetime import tzinfo
+
 from svc_core.sources.charset import decode
 from svc_core.sources.entries import Channel
 from svc_core.sources.jsonfeed import parse_json
@@ -15,12 +17,16 @@ def parse_feed(
     *,
     base_url: str | None = None,
     content_type: str | None = None,
+    zone: tzinfo | None = None,
+    country_zone: tzinfo | None = None,
     limits: FeedLimits = FeedLimits(),  # noqa: B008  frozen
 ) -> ParsedFeed:
     """All of one document: RSS 0.9x/1.0/2.0, Atom, JSON Feed 1.x or RSS-in-JSON.
 
     `base_url` is the address the document came from; relative links that the document does not
-    resolve itself are resolved against it. Of `content_type` only the charset is used.
+    resolve itself are resolved against it. Of `content_type` only the charset is used. Dates
+    without a zone are read by the clock of `zone`, else in the zone of the document's other dates,
+    else by that of `country_zone`, else in UTC.
 
     Raises:
         FeedRefused: the document is not a feed, not whole, or past one of `limits`.
@@ -31,7 +37,7 @@ def parse_feed(
     if len(body) > limits.body_bytes:
         raise FeedRefused("tooLarge", f"The document is larger than {limits.body_bytes} bytes.")
     text = decode(body, content_type).lstrip("\ufeff \t\r\n")
-    channel = Channel(limits, base_url=base_url)
+    channel = Channel(limits, base_url=base_url, zone=zone, country_zone=country_zone)
     if text.startswith("<"):
         return parse_xml(text, channel)
     if text.startswith(("{", "[")):

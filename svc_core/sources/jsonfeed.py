@@ -1,8 +1,8 @@
 """JSON Feed 1.0 and 1.1, and RSS-in-JSON (`{"rss": {"channel": ...}}`).
 
 Rule 1: every member may be of any type; a wrong type is as good as a missing member.
-Rule 2: an item's identity is its `id`, else its permalink `url`; `external_url` is only where a
-link-blog's item points (JSON Feed 1.1, Items).
+Rule 2: an item's permalink is its `url`; `external_url` is only where a link-blog's item points
+(JSON Feed 1.1, Items).
 """
 
 import json
@@ -10,8 +10,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+from attrs import evolve
+
 from svc_core.sources.census import too_many_items
-from svc_core.sources.dates import instant
+from svc_core.sources.dates import written
 from svc_core.sources.entries import (
     NOT_AN_OBJECT,
     Channel,
@@ -19,11 +21,10 @@ from svc_core.sources.entries import (
     Markup,
     Unusable,
     batch,
-    finish,
     names,
 )
 from svc_core.sources.languages import language_tag
-from svc_core.sources.model import FeedFormat, FeedItem, FeedRefused, ParsedFeed
+from svc_core.sources.model import FeedFormat, FeedRefused, ParsedFeed
 from svc_core.sources.text import clip, fold, plain
 
 _VERSION = re.compile(r"https?://(?:www\.)?jsonfeed\.org/version/1(?:\.\d{1,2})?/?")
@@ -77,17 +78,16 @@ def _feed(feed: Fields, items: list[Any], kind: FeedFormat, channel: Channel) ->
     home_url = Channel(limits, base_url=channel.base_url).resolve(home)
     language = language_tag(_string(feed, "language"))
     authors = names(_authors(feed), limits)
-    inner = Channel(limits, home_url, channel.base_url, language, authors)
-    kept, rejections = batch(_outcome(item, kind, inner) for item in items)
+    inner = evolve(channel, home_url=home_url, language=language, authors=authors)
+    kept, rejections = batch([_outcome(item, kind) for item in items], inner)
     title = clip(fold(plain(_string(feed, "title")[: limits.markup_chars])), limits.name_chars)
     return ParsedFeed(kind, title or None, home_url, language, kept, rejections)
 
 
-def _outcome(item: Any, kind: FeedFormat, channel: Channel) -> FeedItem | Unusable:
+def _outcome(item: Any, kind: FeedFormat) -> Draft | Unusable:
     if not isinstance(item, dict):
         return Unusable(NOT_AN_OBJECT, type(item).__name__)
-    draft = _json_feed_draft(item) if kind == "jsonfeed" else _rss_draft(item)
-    return finish(draft, channel)
+    return _json_feed_draft(item) if kind == "jsonfeed" else _rss_draft(item)
 
 
 def _json_feed_draft(item: Fields) -> Draft:
@@ -98,8 +98,8 @@ def _json_feed_draft(item: Fields) -> Draft:
         summary=Markup(_string(item, "summary"), is_html=False),
         content=Markup(html) if html else Markup(_string(item, "content_text"), is_html=False),
         link=_string(item, "url") or _string(item, "external_url"),
-        published_at=instant(_string(item, "date_published")),
-        updated_at=instant(_string(item, "date_modified")),
+        published_at=written(_string(item, "date_published")),
+        updated_at=written(_string(item, "date_modified")),
         language=_string(item, "language"),
         authors=tuple(_authors(item)),
         categories=tuple(tag for tag in _list(item, "tags") if isinstance(tag, str)),
@@ -117,7 +117,7 @@ def _rss_draft(item: Fields) -> Draft:
         content=Markup(_string(item, "content:encoded")),
         link=_string(item, "link") or guid,
         other_links=(guid,),
-        published_at=instant(_string(item, "pubDate")),
+        published_at=written(_string(item, "pubDate")),
         authors=tuple(filter(None, (_string(item, "dc:creator"),))),
         categories=tuple(filter(None, categories)),
     )

@@ -16,6 +16,10 @@ FeedFormat = Literal["rss", "atom", "rdf", "jsonfeed", "rss-json"]
 RSS-in-JSON."""
 
 
+PublishedBasis = Literal["stated", "assumed"]
+"""Whether the zone of a publication date is stated, or assumed because the source names none."""
+
+
 @frozen
 class FeedLimits:
     """The bounds of one document; a document past one of the first six is refused whole."""
@@ -49,10 +53,11 @@ class FeedLimits:
 class FeedItem:
     """One entry of a feed, as plain text.
 
-    `natural_key` identifies the entry within its feed: its guid, else its canonical link, else a
-    hash of title and text. `url` is absolute http(s) without tracking parameters; `source_url`
-    is the same link as published. Datetimes are aware and in UTC. `summary` has at most 600
-    characters on one line; `text` at most 20,000, one line a paragraph.
+    `natural_key` identifies the entry: its permalink, which is then `url`, else its guid within its
+    feed, else a hash of title and text. `published_basis` is `assumed` where the date names no zone
+    and the document, its country or UTC gave one. `url` is absolute http(s) without tracking
+    parameters; `source_url` is the same link as published. Datetimes are aware and in UTC.
+    `summary` has at most 600 characters on one line; `text` at most 20,000, one line a paragraph.
     """
 
     natural_key: str
@@ -67,6 +72,7 @@ class FeedItem:
     authors: tuple[str, ...]
     categories: tuple[str, ...]
     image_url: str | None
+    published_basis: PublishedBasis | None = None
 
 
 @frozen

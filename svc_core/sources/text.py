@@ -39,6 +39,13 @@ _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
 )
 _LINE_ENDS = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]+")
+_BYTES = {
+    ord(bytes((code,)).decode("cp1252", "ignore") or chr(code)): code for code in range(0x80, 0x100)
+}
+_TRAIL = f"[{''.join(map(chr, (char for char, code in _BYTES.items() if code < 0xC0)))}]"
+_TWICE = re.compile(f"[\u00c2-\u00c5]{_TRAIL}|\u00e2{_TRAIL}{{2}}")
+"""Letters of Latin scripts and signs of punctuation whose UTF-8 was taken for Windows-1252."""
+_ASCII = re.compile("[\x00-\x7f]+")
 _LEAST_KEPT = 0.8  # of a clipped text: rather split a word than lose a fifth
 
 
@@ -75,6 +82,26 @@ def literal(text: str) -> str:
     entity always for its character: a title about entities loses by it, far fewer than gain.
     """
     return decoded(_cut(text) if _is_html(text) else _unwrapped(text))
+
+
+def mended(text: str) -> str:
+    """`text` without what its publisher encoded twice ("Ã©" for "é"), where that is certain.
+
+    It is where most of the characters beyond ASCII stand in such sequences.
+    """
+    if text.isascii():
+        return text
+    found = _TWICE.findall(text)
+    if not found or sum(map(len, found)) * 2 <= len(_ASCII.sub("", text)):
+        return text
+    return _TWICE.sub(lambda match: _decoded_again(match[0]), text)
+
+
+def _decoded_again(sequence: str) -> str:
+    try:
+        return bytes(_BYTES[ord(char)] for char in sequence).decode()
+    except UnicodeDecodeError:
+        return sequence
 
 
 def clip(text: str, chars_max: int) -> str:

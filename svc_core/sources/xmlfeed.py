@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from html.entities import html5
 from typing import Any, TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from svc_core.sources.census import Census, check_root, entity_bomb, html_page, too_many_items
-from svc_core.sources.dates import instant
-from svc_core.sources.entries import Channel, Draft, Markup, batch, finish, names
+from svc_core.sources.dates import written
+from svc_core.sources.entries import Channel, Draft, Markup, batch, names
 from svc_core.sources.languages import language_tag
 from svc_core.sources.model import (
     FeedFormat,
@@ -167,17 +167,18 @@ def _feed(reading: _Reading, channel: Channel) -> ParsedFeed:
         raise FeedRefused("notAFeed", "This is XML, but neither RSS nor Atom.")
     home_url = Channel(limits, base_url=channel.base_url).resolve(_string(feed, "link"))
     language = language_tag(_string(feed, "language"))
-    inner = Channel(limits, home_url, channel.base_url, language, names(_authors(feed), limits))
+    inner = evolve(
+        channel, home_url=home_url, language=language, authors=names(_authors(feed), limits)
+    )
     kind = _format(reading.version)
-    outcomes = (finish(_draft(entry, kind), inner) for entry in reading.entries)
-    items, rejections = batch(outcomes)
+    items, rejections = batch([_draft(entry, kind) for entry in reading.entries], inner)
     title = clip(fold(_markup(feed, "title", kind).text(limits.markup_chars)), limits.name_chars)
     return ParsedFeed(kind, title or None, home_url, language, items, rejections)
 
 
 def _draft(entry: Fields, kind: FeedFormat) -> Draft:
-    updated = instant(_string(entry, "updated"))
-    published = instant(_string(entry, "published"))
+    updated = written(_string(entry, "updated"))
+    published = written(_string(entry, "published"))
     link, related = _links(entry)
     return Draft(
         guid=_string(entry, "id"),
@@ -226,7 +227,13 @@ def _links(entry: Fields) -> tuple[str, list[str]]:
     by_rel = [(_string(link, "rel"), _string(link, "href")) for link in _mappings(entry, "links")]
     related = [href for rel, href in by_rel if rel == "related" and href]
     alternate = next((href for rel, href in by_rel if rel == "alternate" and href), "")
-    return original or _own_link(entry) or alternate, related
+    link = original or _own_link(entry) or alternate
+    # An empty link, resolved, is the base that it was resolved against.
+    return "" if link == _base(entry) else link, related
+
+
+def _base(entry: Fields) -> str:
+    return _string(entry.get("title_detail") or {}, "base")
 
 
 def _own_link(entry: Fields) -> str:

@@ -116,7 +116,14 @@ async def _take(service: Service, source: Source, answer: Fetched) -> Outcome:
 
 
 def _read(service: Service, source: Source, answer: Fetched) -> _Reading:
-    parsed = parse_feed(answer.body, base_url=answer.final_url, content_type=answer.content_type)
+    zone, country_zone = rules.zones(source)
+    parsed = parse_feed(
+        answer.body,
+        base_url=answer.final_url,
+        content_type=answer.content_type,
+        zone=zone,
+        country_zone=country_zone,
+    )
     described = rules.described(source, parsed)
     return _Reading(parsed, rules.incoming(described, parsed, service.now()))
 

@@ -7,11 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svc_core.analysis.stories import stories
-from svc_core.text.evidence import Scored
 from svc_core.reports.draft import STORIES_MAX, Draft, draft, tell
 from svc_core.reports.telling import KEY_POINTS_MAX, lead_of
 from svc_core.resources.report import Period, Statement
-from svc_core.text.evidence import Evidence, read
+from svc_core.text.evidence import Evidence, Scored, read
 
 
 def report(

@@ -44,6 +44,8 @@ def test_adding_a_source_again_changes_nothing(house: Any) -> None:
     [
         ({"name": "Quay"}, False),
         ({"topics": ("energy",)}, False),
+        ({"country_code": "FR"}, False),
+        ({"timezone": "Europe/Paris"}, False),
         ({"cadence_seconds": 3_600}, True),
     ],
 )

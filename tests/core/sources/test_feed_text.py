@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.sources.dates import instant
+from svc_core.sources.dates import common_zone, settled, written
 from svc_core.sources.languages import language_tag
 from svc_core.sources.links import absolute, canonical, permalink, same_site
-from svc_core.sources.text import clip, fold, fold_lines, literal, plain
+from svc_core.sources.text import clip, fold, fold_lines, literal, mended, plain
 
 PLAIN = {
     "": "",
@@ -115,7 +115,7 @@ NO_DATES = (
 
 @pytest.mark.parametrize(("text", "moment"), DATES.items())
 def test_a_date_is_read_in_utc(text: str, moment: str) -> None:
-    found = instant(text)
+    found = settled(written(text))
     assert found is not None
     assert found.isoformat() == moment
     assert found.utcoffset() == timedelta(0)
@@ -123,18 +123,29 @@ def test_a_date_is_read_in_utc(text: str, moment: str) -> None:
 
 @pytest.mark.parametrize("text", NO_DATES)
 def test_a_date_that_is_not_there_is_never_invented(text: str) -> None:
-    assert instant(text) is None
+    assert written(text) is None
 
 
 @given(st.datetimes(datetime(1971, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC)))
 def test_every_written_date_is_read_back(moment: datetime) -> None:
-    assert instant(moment.isoformat()) == moment
-    assert instant(format_datetime(moment)) == moment.replace(microsecond=0)
+    assert settled(written(moment.isoformat())) == moment
+    assert settled(written(format_datetime(moment))) == moment.replace(microsecond=0)
 
 
 @given(st.text())
 def test_any_text_is_a_date_or_none(text: str) -> None:
-    assert instant(text) is None or instant(text).tzinfo is UTC  # type: ignore[union-attr]
+    found = settled(written(text))
+    assert found is None or found.tzinfo is UTC
+
+
+def test_the_zone_of_most_dates_is_that_of_the_others() -> None:
+    east, west = "2017-01-07T09:00:00+02:00", "2017-01-07T09:00:00-05:00"
+    common = common_zone(map(written, (east, west, east, "2017-01-07", "none")))
+    assert common is not None
+    assert common.utcoffset(None) == timedelta(hours=2)
+    assert common_zone(map(written, ("2017-01-07", "none"))) is None
+    unzoned = settled(written("2017-01-07T09:00:00"), common)
+    assert unzoned == settled(written(east))
 
 
 CANONICAL = {
@@ -235,3 +246,25 @@ def test_a_line_is_a_paragraph_however_the_source_was_wrapped(
 @pytest.mark.parametrize("digits", [8, 4_301, 100_000])
 def test_a_reference_to_no_character_is_dropped_however_long_it_is(read, digits):
     assert read(f"Port &#{'9' * digits};closed &amp; empty") == "Port closed & empty"
+
+
+@given(st.text(st.characters(min_codepoint=0xE0, max_codepoint=0x17F) | st.sampled_from("ab’“")))
+def test_what_was_encoded_twice_is_read_as_it_was_meant(text: str) -> None:
+    bytes_ = (bytes((byte,)) for byte in text.encode())
+    twice = "".join(byte.decode("cp1252", "ignore") or byte.decode("latin-1") for byte in bytes_)
+    assert mended(twice) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("CÃ´te dâ€™Ivoire : le procÃ¨s", "Côte d’Ivoire : le procès"),
+        ("« CAFÉ» à Créteil", "« CAFÉ» à Créteil"),
+        ("Ã‰tat", "État"),
+        ("Å\u00ff Ã\u00bf é è à", "Å\u00ff Ã\u00bf é è à"),
+        ("plain", "plain"),
+        ("Москва", "Москва"),
+    ],
+)
+def test_only_what_is_surely_encoded_twice_is_mended(text: str, meant: str) -> None:
+    assert mended(text) == meant

@@ -227,8 +227,23 @@ def test_a_link_blog_is_identified_by_its_own_pages() -> None:
     by_guid = only(rss("<item><link>https://news.example/a</link>"
                        "<guid>https://desk.example/?p=1</guid></item>"))  # fmt: skip
     assert by_guid.url == "https://desk.example/?p=1"
+    assert by_guid.natural_key == by_guid.url
     opaque = only(rss("<item><link>https://news.example/a</link><guid>17</guid></item>"))
-    assert opaque.url == "https://news.example/a"
+    assert (opaque.url, opaque.natural_key) == ("https://news.example/a", "17")
+    own = only(rss("<item><link>https://desk.example/a</link><guid>17</guid></item>"))
+    assert own.natural_key == own.url == "https://desk.example/a"
+    empty = (
+        '<entry xml:base="https://desk.example/atom.php"><title>T</title><link href=""/>{}</entry>'
+    )
+    assert only(atom(empty.format("<id>https://desk.example/?p=1</id>"))).url == (
+        "https://desk.example/?p=1"
+    )
+    assert only(atom(empty.format("<id>tag:desk.example,2026:17</id>"))).url is None
+    section = "<item><link>https://desk.example/live</link><guid>{}</guid></item>"
+    shared = parse_feed(rss(section.format(1) + section.format(2)))
+    assert [item.natural_key for item in shared.items] == ["1", "2"]
+    home = only(rss("<item><link>https://desk.example/</link><guid>18</guid></item>"))
+    assert home.natural_key == "18"
     proxied = only(
         rss("<item><link>https://proxy.example/1</link><fb:origLink>https://desk.example/1"
             "</fb:origLink></item>", 'xmlns:fb="http://rssnamespace.org/feedburner/ext/1.0"')
