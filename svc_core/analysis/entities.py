@@ -19,7 +19,7 @@ from attrs import evolve, frozen
 from svc_core import data
 from svc_core.analysis.stories import Story
 from svc_core.text.evidence import Reading
-from svc_core.text.words import fold, stop_words_by_language
+from svc_core.text.words import fold, stop_words
 
 PERSON, ORGANISATION, PLACE = "person", "organization", "place"
 VULNERABILITY, OTHER = "vulnerability", "other"
@@ -123,12 +123,12 @@ def _of(reading: Reading, case: Case) -> Iterator[Mention]:
             yield Mention(match[0].casefold(), match[0].upper(), VULNERABILITY, 1)
         telling = reading.tongue != "de" and not _is_shouted(text)
         for start, run in _runs(text):
-            mention = None if run.isupper() and " " in run else _mention(run)
+            mention = None if run.isupper() and " " in run else _mention(run, reading.tongue)
             at = start + max(run.find(mention.name.split()[0]), 0) if mention else start
             if mention and _is_sure(mention, case, telling and not _is_start(text, at)):
                 yield mention
             elif not telling:
-                yield from _parts(run, case)
+                yield from _parts(run, case, reading.tongue)
 
 
 def _is_sure(mention: Mention, case: Case, telling: bool) -> bool:
@@ -139,13 +139,14 @@ def _is_sure(mention: Mention, case: Case, telling: bool) -> bool:
     return telling or all(map(case.is_name, words)) or _is_listed(mention)
 
 
-def _parts(run: str, case: Case) -> Iterator[Mention]:
+def _parts(run: str, case: Case, language: str | None) -> Iterator[Mention]:
     """The known names inside a run of capitals that is no name as a whole."""
     words = run.split()
     at = 0
     while at < len(words):
         for size in (3, 2, 1):
-            mention = _mention(" ".join(words[at : at + size])) if at + size <= len(words) else None
+            part = " ".join(words[at : at + size])
+            mention = _mention(part, language) if at + size <= len(words) else None
             if mention and mention.kind != PERSON and _is_sure(mention, case, telling=False):
                 yield mention
                 at += size - 1
@@ -171,15 +172,15 @@ def _runs(text: str) -> Iterator[tuple[int, str]]:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _mention(run: str) -> Mention | None:
+def _mention(run: str, language: str | None) -> Mention | None:
     """The name in a run of capitalised words, or `None` where nothing is left of it."""
     parts = [_POSSESSIVE.sub("", part) for part in _DOTS.sub("", run).split()]
     parts = [_TAIL.sub("", part) for part in parts if len(part.strip(".")) > 1] or parts
     titled = False
-    while parts and (_is_filler(parts) or _plain(parts[0]) in _words("title")):
+    while parts and (_is_filler(parts, language) or _plain(parts[0]) in _words("title")):
         titled = titled or _plain(parts[0]) in _words("title")
         parts = parts[1:]
-    while parts and _is_filler(parts[-1:]):
+    while parts and _is_filler(parts[-1:], language):
         parts = parts[:-1]
     name = " ".join(parts).strip(".,'’-")
     if parts and _plain(parts[-1]) in _words("title"):
@@ -189,11 +190,13 @@ def _mention(run: str) -> Mention | None:
     return _typed(name, titled=titled)
 
 
-def _is_filler(parts: Sequence[str]) -> bool:
-    """Whether the first word is no part of a name: a label, or "French" before a title."""
+def _is_filler(parts: Sequence[str], language: str | None) -> bool:
+    """Whether the first word is no part of a name: a label, a stop word, "French" in a title."""
     plain = _plain(parts[0])
     before_title = len(parts) > 1 and _plain(parts[1]) in _words("title")
-    is_label = plain in _labels() and not (parts[0].isupper() and plain in _places())
+    is_label = (plain in _labels() or plain in stop_words(language)) and not (
+        parts[0].isupper() and plain in _places()
+    )
     return parts[0].islower() or is_label or (before_title and _is_adjective(plain))
 
 
@@ -289,9 +292,9 @@ def _names(table: str, kind: str) -> frozenset[str]:
 
 @cache
 def _labels() -> frozenset[str]:
-    """Words that are no names: labels of pages, stop words of any language, months, week days."""
+    """Words that are no names: labels of pages, months and week days."""
     dates = _names("calendar.tsv", "month") | _names("calendar.tsv", "weekday")
-    return _words("label") | dates | frozenset().union(*stop_words_by_language().values())
+    return _words("label") | dates
 
 
 @cache

@@ -38,26 +38,25 @@ def extract(
             id_ = ids.derived_id(
                 "sig", "report-signal", report_id, f"{story.key}:{event.kind.name}"
             )
-            shown, named = draft.citations(story), names[story.key]
-            found.append(
-                _signal(id_, story, event, named, cited=cited, citations=shown, until=until)
-            )
+            told = story.best if story.best in cited else cited[0]
+            named = names[story.key]
+            found.append(_signal(draft, story, event, id_=id_, told=told, named=named, until=until))
     found.sort(key=lambda one: (-one.confidence, one.story_id))
     return tuple(found[:SIGNALS_MAX])
 
 
 def _signal(
-    id_: str,
+    draft: Draft,
     story: Story,
     event: Event,
-    named: Sequence[Mention],
     *,
-    cited: Sequence[Reading],
-    citations: tuple[int, ...],
+    id_: str,
+    told: Reading,
+    named: Sequence[Mention],
     until: datetime,
 ) -> ReportSignal:
-    """The signal of a story in the words of its best item, if that tells the event, or another."""
-    kind, told = event.kind, story.best if story.best in cited else cited[0]
+    """The signal of a story in the words of the item `told`."""
+    kind = event.kind
     day = stated_day(story)
     places = [one for one in named if one.kind == PLACE][:ENTITIES_MAX]
     entities = [one for one in named if one.kind not in (PLACE, OTHER)][:ENTITIES_MAX]
@@ -84,7 +83,7 @@ def _signal(
         confidence_parts=parts,
         source_count=len(story.publishers),
         story_id=story.key,
-        citations=citations,
+        citations=draft.citations(story),
     )
 
 
