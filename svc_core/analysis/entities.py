@@ -147,7 +147,8 @@ def _parts(run: str, case: Case, language: str | None) -> Iterator[Mention]:
         for size in (3, 2, 1):
             part = " ".join(words[at : at + size])
             mention = _mention(part, language) if at + size <= len(words) else None
-            if mention and mention.kind != PERSON and _is_sure(mention, case, telling=False):
+            fits = mention and mention.kind != PERSON and len(mention.name.split()) >= size
+            if mention and fits and _is_sure(mention, case, telling=False):
                 yield mention
                 at += size - 1
                 break
@@ -176,6 +177,8 @@ def _mention(run: str, language: str | None) -> Mention | None:
     """The name in a run of capitalised words, or `None` where nothing is left of it."""
     parts = [_POSSESSIVE.sub("", part) for part in _DOTS.sub("", run).split()]
     parts = [_TAIL.sub("", part) for part in parts if len(part.strip(".")) > 1] or parts
+    if fold(" ".join(parts)) in _places():
+        return _typed(" ".join(parts), titled=False)
     titled = False
     while parts and (_is_filler(parts, language) or _plain(parts[0]) in _words("title")):
         titled = titled or _plain(parts[0]) in _words("title")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from svc_core.analysis.entities import Case, mentions, names_of
 from svc_core.analysis.events import event_of
-from svc_core.analysis.stories import Story, stories
+from svc_core.analysis.stories import Story
 from svc_core.reports.draft import Told, draft
 from svc_core.reports.graph import EDGES_MAX, NODES_MAX, build
 from svc_core.reports.signals import SIGNALS_MAX, extract
@@ -18,7 +18,11 @@ from svc_core.text.evidence import Scored, read, readings
 def drafted(topic, period, items):
     """A draft of every item that has a word of the topic; items of one `story` are one."""
     held = [one for one in items if topic in f"{one.title} {one.text}"]
-    told = Told(tuple(stories(Scored(reading, 1.0) for reading in readings(held))))
+    groups = {}
+    for reading in readings(held):
+        key = reading.evidence.story or reading.evidence.id
+        groups.setdefault(key, []).append(Scored(reading, 1.0))
+    told = Told(tuple(Story(key, tuple(members)) for key, members in groups.items()))
     return draft("W", topic, period, told)
 
 
@@ -74,7 +78,7 @@ NAMES = [
             "Rolf Bruun": "person",
         },
     ),
-    ("", "They sang A Very Long Name Of Many Capital Words Here today.", {}),
+    ("", "They sang Fjord Meadow Lantern Harvest Candle Thunder Willow today.", {}),
     ("", "The build says BUILD SUCCEEDED and asks to Read More here.", {}),
     ("", 'Slovo "čo" znamená niečo iné v tejto vete.', {}),
     (
