@@ -24,7 +24,8 @@ from svc_core.text.words import fold, stop_words
 PERSON, ORGANISATION, PLACE = "person", "organization", "place"
 VULNERABILITY, OTHER = "vulnerability", "other"
 
-_MEMBERS_MAX = 20  # read of one story, so that the largest costs no more than others
+_MEMBERS_MAX = 12  # read of one story, so that the largest costs no more than others
+_SENTENCES_MAX = 6  # of an item: whom it is about stands in its first paragraphs
 _REMEMBERED = 65_536  # words and runs of about ten thousand items
 _NAME_WORDS_MAX = 5
 _NAME_SHARE = 0.8  # of a word's telling mentions that are capitalised; below, it is a common word
@@ -69,7 +70,7 @@ class Case:
         capital: Counter[str] = Counter()
         lower: Counter[str] = Counter()
         for reading in readings:
-            for text in (reading.headline, *reading.sentences):
+            for text in _lines(reading):
                 tells = reading.tongue != "de" and not _is_shouted(text)
                 for match in _WORD.finditer(text):
                     word = match[0]
@@ -118,7 +119,7 @@ def mentions(readings: Iterable[Reading], case: Case | None = None) -> tuple[Men
 
 
 def _of(reading: Reading, case: Case) -> Iterator[Mention]:
-    for text in (reading.headline, *reading.sentences):
+    for text in _lines(reading):
         for match in _CVE.finditer(text):
             yield Mention(match[0].casefold(), match[0].upper(), VULNERABILITY, 1)
         telling = reading.tongue != "de" and not _is_shouted(text)
@@ -129,6 +130,10 @@ def _of(reading: Reading, case: Case) -> Iterator[Mention]:
                 yield mention
             elif not telling:
                 yield from _parts(run, case, reading.tongue)
+
+
+def _lines(reading: Reading) -> tuple[str, ...]:
+    return reading.headline, *reading.sentences[:_SENTENCES_MAX]
 
 
 def _is_sure(mention: Mention, case: Case, telling: bool) -> bool:

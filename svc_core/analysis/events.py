@@ -33,7 +33,7 @@ _WEAK_ONLY_POINTS = 0.5  # less where no cue is strong
 _CUT = 2.0
 _CERTAIN = 4.0  # a strong cue in headline and lead, and more
 _SHARE_MIN = 0.25  # of the items of a story: what fewer of them tell is not its event
-_MEMBERS_MAX = 20  # read of one story, so that the largest costs no more than others
+_MEMBERS_MAX = 12  # read of one story, so that the largest costs no more than others
 _UNSAID_REACH, _PAST_REACH = 6, 3  # words before a cue
 _LEAD_SENTENCES, _LEAD_CHARS = 2, 500
 _DATE_SLACK = timedelta(days=60)
@@ -264,7 +264,7 @@ def _expression(words: Sequence[str]) -> str:
 
 def stated_day(story: Story) -> date | None:
     """The first date that the story states and that lies near its publication."""
-    for member in story.members:
+    for member in story.members[:_MEMBERS_MAX]:
         for text in (member.reading.headline, *member.reading.sentences):
             for match in _dates().finditer(fold(text)):
                 day = _day(match, member.evidence.at)
