@@ -195,6 +195,8 @@ TOLD = [
     ("Will Zeppelin file for bankruptcy", "", None),
     ("Zeppelin files for bankruptcy?", "", None),
     ("Why Zeppelin files for bankruptcy", "", None),
+    ("WHO declares cholera epidemic in Zeppelin town", "", "outbreak"),
+    ("IS gunmen kill two near Zeppelin town", "", "attack"),
     ("Zeppelin files for bankruptcy", "", "bankruptcy"),
     ("Zeppelin denies data breach", "It spoke of a data breach test.", None),
     ("Zeppelin ceasefire talks", "", None),
