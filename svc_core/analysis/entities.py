@@ -1,49 +1,54 @@
 """Names in text: people, organisations, places and vulnerabilities, with how often they stand.
 
-Rule 1: a capital letter proves nothing at the start of a sentence, in a headline in title case or
-in German; there a name has to be known, or to stand elsewhere as well.
-Rule 2: a surname that follows a full name in the same items counts for the full name.
+Rule 1: a capital letter is evidence only where lower case was possible: inside a sentence that is
+        neither in title case nor in capitals, and not in German, which writes all nouns so. A word
+        that the same items also write in lower case is no name (Mikheev 2002, "Periods,
+        Capitalized Words, etc.").
+Rule 2: elsewhere a name has to be known, from a gazetteer or by evidence in another sentence.
+Rule 3: a surname that follows a full name in the same items counts for the full name.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import chain
 
 from attrs import evolve, frozen
 
-from svc_core.analysis.concepts import concepts, countries, is_known
-from svc_core.analysis.tokens import fold, tokens
+from svc_core import data
+from svc_core.analysis.stories import Story
 from svc_core.text.evidence import Reading
+from svc_core.text.words import fold, stop_words
 
 PERSON, ORGANISATION, PLACE = "person", "organization", "place"
 VULNERABILITY, OTHER = "vulnerability", "other"
-_COUNTRY_NAMES = frozenset(  # that are neither the English name nor the code
-    """
-    US|USA|UK|UAE|America|Britain|Czech Republic|Russie|Syrie|Chine|Deutschland|Frankreich|Rusia|
-    Siria|España|Allemagne|Россия|Сирия|Russland|Syrien|Türkei|Turquie|Turquía|Espagne|Italie|
-    Italien
-    """.replace("\n", "")
-    .replace("    ", "")
-    .split("|")
-)
-_NAME_WORDS_MAX = 5
-_TITLE_CASE_SHARE = 0.75
 
-_CAPITAL = r"[A-ZÀ-ÖØ-ÞĀ-ŽА-Я][\w’'&.-]*[\w]|[A-Z]\.(?=\s[A-Z])"
+_MEMBERS_MAX = 12  # read of one story, so that the largest costs no more than others
+_SENTENCES_MAX = 6  # of an item: whom it is about stands in its first paragraphs
+_REMEMBERED = 65_536  # words and runs of about ten thousand items
+_NAME_WORDS_MAX = 5
+_NAME_SHARE = 0.8  # of a word's telling mentions that are capitalised; below, it is a common word
+_TITLE_CASE_SHARE = 0.75  # of the long words of a line; above, its capitals tell nothing
+_LONG = 4  # letters of a word that title case gives a capital
+_STEM_LETTERS_MIN = 4  # that an adjective shares with its country: "Syrian", "British"
+_ADJECTIVE = re.compile(r"(?:n|ns|i|is|ish|ese)$")
+
+_UPPER = "".join(letter for letter in map(chr, range(0x530)) if letter.isupper())
+_CAPITAL = rf"[{_UPPER}](?:[\w’'&.-]*\w)?"
 _LINK = r"(?:\s(?:of|de|del|la|le|van|von|der|den|bin|al|el|da|dos|du|des))?\s"
-_RUN = re.compile(rf"(?<![\w@#])(?:{_CAPITAL})(?:{_LINK}(?:{_CAPITAL}))*")
+_RUN = re.compile(rf"(?<![\w@#])(?:{_CAPITAL})(?:(?:(?<=\s[{_UPPER}])\.)?{_LINK}(?:{_CAPITAL}))*")
 _CVE = re.compile(r"\bCVE-\d{4}-\d{4,}\b", re.IGNORECASE)
-_DOTS = re.compile(r"(?<=[A-Z])\.(?=[A-Z]\b)|(?<=\b[A-Z])\.$")
+_DOTS = re.compile(rf"(?<=\b[{_UPPER}])\.(?=[{_UPPER}]\b)|(?<=\.[{_UPPER}])\.")
 _POSSESSIVE = re.compile(r"['’]s?$")
-_INITIAL = re.compile(r"[A-Z]\.?")
 _OWNER = re.compile(r"(?<=\w)['’]s\s")
+_TAIL = re.compile(rf"(?<=\w)-(?![{_UPPER}\d])\w+$")  # "Mexico-built"
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 
 
 @frozen
 class Mention:
-    """A name, its kind, how often it stands, and its ISO 3166-1 code if it is a country's."""
+    """A name, its kind, how often it stands, and the ISO 3166-1 code of the country it is in."""
 
     key: str
     name: str
@@ -52,14 +57,60 @@ class Mention:
     country_code: str | None = None
 
 
-def mentions(readings: Iterable[Reading], language: str | None = None) -> tuple[Mention, ...]:
-    """The names in some items, most frequent first, then by key."""
+@frozen
+class Case:
+    """How often words stand with a capital, and in lower case, where either was possible."""
+
+    capital: Mapping[str, int]
+    lower: Mapping[str, int]
+
+    @classmethod
+    def of(cls, readings: Iterable[Reading]) -> "Case":
+        """The statistics of some items."""
+        capital: Counter[str] = Counter()
+        lower: Counter[str] = Counter()
+        for reading in readings:
+            for text in _lines(reading):
+                tells = reading.tongue != "de" and not _is_shouted(text)
+                for match in _WORD.finditer(text):
+                    word = match[0]
+                    if word[0].islower():
+                        lower[_plain(word)] += 1
+                    elif tells and not _is_start(text, match.start()):
+                        capital[_plain(word)] += 1
+        return cls(capital, lower)
+
+    def is_name(self, word: str) -> bool:
+        """Whether a word stands with a capital, and hardly ever without."""
+        held = self.capital.get(_plain(word), 0)
+        return held > 0 and not self.is_common(word)
+
+    def is_common(self, word: str) -> bool:
+        """Whether a word stands without its capital more than now and then."""
+        held, without = self.capital.get(_plain(word), 0), self.lower.get(_plain(word), 0)
+        return without > (1 - _NAME_SHARE) * (held + without)
+
+
+def names_of(stories: Sequence[Story]) -> dict[str, tuple[Mention, ...]]:
+    """The names of each story by its key, from its first items; their case is that of all."""
+    read = {
+        story.key: [member.reading for member in story.members[:_MEMBERS_MAX]] for story in stories
+    }
+    case = Case.of(chain.from_iterable(read.values()))
+    return {key: mentions(held, case) for key, held in read.items()}
+
+
+def mentions(readings: Iterable[Reading], case: Case | None = None) -> tuple[Mention, ...]:
+    """The names in some items, most frequent first, then by key.
+
+    `case` are the statistics of more items than these, of a report for one of its stories.
+    """
+    held = list(readings)
+    case = case or Case.of(held)
     counts: Counter[str] = Counter()
     names: dict[str, Mention] = {}
-    held = list(readings)
-    sure = {key for reading in held for key in _sure(reading, language)}
     for reading in held:
-        for mention in _of(reading, sure, reading.evidence.language or language):
+        for mention in _of(reading, case):
             counts[mention.key] += 1
             names.setdefault(mention.key, mention)
     folded = _fold_surnames(counts, names)
@@ -67,171 +118,152 @@ def mentions(readings: Iterable[Reading], language: str | None = None) -> tuple[
     return tuple(sorted(found, key=lambda mention: (-mention.count, mention.key)))
 
 
-def is_city(name: str) -> bool:
-    """Whether a name is a capital's or one of the listed cities'."""
-    from svc_core.analysis import _name_words as words  # noqa: PLC0415 - read on first use
-
-    key = fold(name)
-    return key in _capitals() or key.replace(" ", "_") in words.CITIES
-
-
-def _of(reading: Reading, sure: set[str], language: str | None) -> Iterable[Mention]:
-    for text in (reading.headline, *reading.sentences):
+def _of(reading: Reading, case: Case) -> Iterator[Mention]:
+    for text in _lines(reading):
         for match in _CVE.finditer(text):
             yield Mention(match[0].casefold(), match[0].upper(), VULNERABILITY, 1)
-        shouted = text is reading.headline and _is_title_case(text)
+        telling = reading.tongue != "de" and not _is_shouted(text)
         for start, run in _runs(text):
-            mention = _mention(run)
-            doubtful = start < 2 or language == "de"
-            if mention and mention.key in sure:
+            mention = None if run.isupper() and " " in run else _mention(run, reading.tongue)
+            at = start + max(run.find(mention.name.split()[0]), 0) if mention else start
+            if mention and _is_sure(mention, case, telling and not _is_start(text, at)):
                 yield mention
-            elif shouted:
-                yield from _parts(run)
-            elif mention and (not doubtful or _is_known(mention)):
-                yield mention
+            elif not telling:
+                yield from _parts(run, case, reading.tongue)
 
 
-def _parts(run: str) -> Iterable[Mention]:
+def _lines(reading: Reading) -> tuple[str, ...]:
+    return reading.headline, *reading.sentences[:_SENTENCES_MAX]
+
+
+def _is_sure(mention: Mention, case: Case, telling: bool) -> bool:
+    """Whether a run is a name: by its case here or elsewhere, or because it is known."""
+    words = [word for word in _WORD.findall(mention.name) if word[0].isupper()]
+    if any(map(case.is_common, words)):
+        return False
+    return telling or all(map(case.is_name, words)) or _is_listed(mention)
+
+
+def _parts(run: str, case: Case, language: str | None) -> Iterator[Mention]:
     """The known names inside a run of capitals that is no name as a whole."""
     words = run.split()
     at = 0
     while at < len(words):
         for size in (3, 2, 1):
-            mention = _mention(" ".join(words[at : at + size])) if at + size <= len(words) else None
-            if mention and _is_listed(mention) and len(mention.name.split()) <= size:
+            part = " ".join(words[at : at + size])
+            mention = _mention(part, language) if at + size <= len(words) else None
+            fits = mention and mention.kind != PERSON and len(mention.name.split()) >= size
+            if mention and fits and _is_sure(mention, case, telling=False):
                 yield mention
                 at += size - 1
                 break
         at += 1
 
 
-def _runs(text: str) -> Iterable[tuple[int, str]]:
+def _runs(text: str) -> Iterator[tuple[int, str]]:
     """Runs of capitalised words with where they start; "X of Y" is one only for a body or place."""
-    from svc_core.analysis import _name_words as words  # noqa: PLC0415 - read on first use
-
     for match in _RUN.finditer(text):
-        start, run = match.start(), match[0]
-        *owners, run = _OWNER.split(run)
+        start = match.start()
+        *owners, run = _OWNER.split(match[0])
         for owner in owners:
             yield start, owner
             start += len(owner) + 3
         while " of " in run:
             left, right = run.split(" of ", 1)
-            if fold(left.split()[-1]) in words.OF_WORDS:
+            if fold(left.split()[-1]) in _words("of"):
                 break
             yield start, left
             start, run = start + len(left) + 4, right
         yield start, run
 
 
-def _sure(reading: Reading, language: str | None) -> Iterable[str]:
-    """The keys of names that stand inside a sentence, where a capital means something."""
-    german = (reading.evidence.language or language) == "de"
-    for text in reading.sentences:
-        for start, run in _runs(text):
-            mention = _mention(run) if start >= 2 and not german else None
-            if mention:
-                yield mention.key
-
-
-def _is_known(mention: Mention) -> bool:
-    return (mention.kind != OTHER and " " in mention.name) or _is_listed(mention)
-
-
-def _is_listed(mention: Mention) -> bool:
-    from svc_core.analysis._query_words import GIVEN_NAMES  # noqa: PLC0415 - read on first use
-
-    first, *rest = mention.key.split()
-    named = len(rest) == 1 and first in GIVEN_NAMES and mention.kind == PERSON
-    return named or bool(mention.country_code) or mention.key in _known()
-
-
-def _is_title_case(text: str) -> bool:
-    words = [word for word in _WORD.findall(text) if len(word) > 3]
-    capitals = sum(word[0].isupper() for word in words)
-    return len(words) > 3 and capitals >= _TITLE_CASE_SHARE * len(words)
-
-
-def _mention(run: str) -> Mention | None:
+@lru_cache(maxsize=_REMEMBERED)
+def _mention(run: str, language: str | None) -> Mention | None:
     """The name in a run of capitalised words, or `None` where nothing is left of it."""
-    from svc_core.analysis import _name_words as words  # noqa: PLC0415 - read on first use
-
     parts = [_POSSESSIVE.sub("", part) for part in _DOTS.sub("", run).split()]
-    parts = [part for part in parts if not _INITIAL.fullmatch(part)] or parts
+    parts = [_TAIL.sub("", part) for part in parts if len(part.strip(".")) > 1] or parts
+    if fold(" ".join(parts)) in _places():
+        return _typed(" ".join(parts), titled=False)
     titled = False
-    while parts and (_is_filler(parts[0]) or fold(parts[0]).strip(".") in words.TITLES):
-        titled = titled or fold(parts[0]).strip(".") in words.TITLES
+    while parts and (_is_filler(parts, language) or _plain(parts[0]) in _words("title")):
+        titled = titled or _plain(parts[0]) in _words("title")
         parts = parts[1:]
-    while parts and _is_filler(parts[-1]):
+    while parts and _is_filler(parts[-1:], language):
         parts = parts[:-1]
-    if not parts or len(parts) > _NAME_WORDS_MAX or all(len(part) < 2 for part in parts):
+    name = " ".join(parts).strip(".,'’-")
+    if parts and _plain(parts[-1]) in _words("title"):
         return None
-    if _CVE.fullmatch(parts[0]):
+    if len(name) < 2 or len(parts) > _NAME_WORDS_MAX or _CVE.fullmatch(name):
         return None
-    return _typed(" ".join(parts).strip(".,'’"), titled=titled)
+    return _typed(name, titled=titled)
 
 
-def _is_filler(word: str) -> bool:
-    from svc_core.analysis import _name_words as words  # noqa: PLC0415 - read on first use
-
-    plain = fold(word).strip(".")
-    return plain in words.NOT_NAMES or (not tokens(word) and not word.isupper()) or not plain
+def _is_filler(parts: Sequence[str], language: str | None) -> bool:
+    """Whether the first word is no part of a name: a label, a stop word, "French" in a title."""
+    plain = _plain(parts[0])
+    before_title = len(parts) > 1 and _plain(parts[1]) in _words("title")
+    is_label = (plain in _labels() or plain in stop_words(language)) and not (
+        parts[0].isupper() and plain in _places()
+    )
+    return parts[0].islower() or is_label or (before_title and _is_adjective(plain))
 
 
 def _typed(name: str, *, titled: bool) -> Mention | None:
-    from svc_core.analysis import _name_words as words  # noqa: PLC0415 - read on first use
-    from svc_core.analysis._query_words import GIVEN_NAMES  # noqa: PLC0415 - read on first use
-
     key = fold(name)
-    parts = key.split()
-    if len(key) < 2 or key == "new":
-        return None
-    codes = [found[3:].upper() for found in concepts(tokens(name)) if found.startswith("qqc")]
-    if codes and _is_country(name, codes[0]):
-        country = countries()[codes[0]]
-        return Mention(fold(country.name), country.name, PLACE, 1, country.code)
-    if codes and len(parts) == 1 and key not in _capitals():
-        return None
-    if is_city(name):
-        return Mention(key, name, PLACE, 1, _capitals().get(key))
-    kind = OTHER
-    if (
-        {parts[-1], key.split(" of ")[0].split()[-1]} & words.ORGANISATION_WORDS
-        or key in words.ORGANISATIONS
-        or _is_acronym(name)
-    ):
-        kind = ORGANISATION
-    elif {parts[0], parts[-1]} & words.PLACE_WORDS:
-        kind = PLACE
-    elif titled or (len(parts) > 1 and parts[0] in GIVEN_NAMES):
-        kind = PERSON
-    return Mention(key, name, kind, 1)
+    if key in _words("organisation"):
+        return Mention(key, name, ORGANISATION, 1)
+    if key in _places():
+        full, code = _places()[key]
+        return Mention(fold(full), full, PLACE, 1, code)
+    kind = _kind(key, titled=titled)
+    return Mention(key, name, kind, 1) if kind else None
 
 
-def _is_country(name: str, code: str) -> bool:
-    """Whether a name is a country's own, in English or by its acronym, not an adjective."""
-    if " " in name and is_known(tuple(tokens(name))):
+def _kind(key: str, *, titled: bool) -> str | None:
+    """What the words of an unlisted name say of it."""
+    first, *rest = key.split()
+    last = rest[-1] if rest else first
+    if rest and {last, key.partition(" of ")[0].rsplit(maxsplit=1)[-1]} & _words("body"):
+        return ORGANISATION
+    if rest and (last in _words("area") or first in _words("area_first")):
+        return PLACE
+    if titled or (rest and first.split("-")[0] in _given_names()):
+        return PERSON
+    is_part = not rest and first in _words("body") | _words("area") | _words("part")
+    return None if is_part or _is_adjective(last) else OTHER
+
+
+def _is_listed(mention: Mention) -> bool:
+    first, *rest = mention.key.split()
+    named = len(rest) == 1 and first.split("-")[0] in _given_names() and mention.kind == PERSON
+    return named or mention.key in _places() or mention.key in _words("organisation")
+
+
+def _is_adjective(key: str) -> bool:
+    """Whether a word is of a country or a language: "Syrian", "French"."""
+    if key in _words("adjective") or key in _names("calendar.tsv", "language"):
         return True
-    own = (tokens(countries()[code].name), tokens(code))
-    return tokens(name) in own or name in _COUNTRY_NAMES
+    begins = any(key[:size] in _stems() for size in range(_STEM_LETTERS_MIN, len(key)))
+    return begins and bool(_ADJECTIVE.search(key)) and key not in _given_names()
 
 
-def _is_acronym(name: str) -> bool:
-    return 2 <= len(name) <= 6 and name.isupper() and name.isalpha()
+def _is_start(text: str, at: int) -> bool:
+    """Whether a word would have a capital there anyhow: nothing but a mark goes before it."""
+    before = text[:at].rstrip()
+    return not before or not (before[-1].isalnum() or before[-1] in ",%)’'")
 
 
-@cache
-def _capitals() -> Mapping[str, str]:
-    return {fold(country.capital): country.code for country in countries().values()}
+def _is_shouted(text: str) -> bool:
+    """Whether a line is in capitals or in title case, as hardly a line with a full stop is."""
+    words = [word for word in _WORD.findall(text) if len(word) >= _LONG]
+    capitals = sum(word[0].isupper() for word in words)
+    share = 1.0 if text.endswith((".", "!", "?", "…")) else _TITLE_CASE_SHARE
+    return len(words) > 2 and capitals >= share * len(words)
 
 
-@cache
-def _known() -> frozenset[str]:
-    from svc_core.analysis import _name_words as words  # noqa: PLC0415 - read on first use
-
-    return (
-        words.ORGANISATIONS | {city.replace("_", " ") for city in words.CITIES} | set(_capitals())
-    )
+@lru_cache(maxsize=_REMEMBERED)
+def _plain(word: str) -> str:
+    return _POSSESSIVE.sub("", fold(word)).strip(".")
 
 
 def _fold_surnames(counts: Mapping[str, int], names: Mapping[str, Mention]) -> Counter[str]:
@@ -245,3 +277,49 @@ def _fold_surnames(counts: Mapping[str, int], names: Mapping[str, Mention]) -> C
         owners = full.get(key, set())
         folded[next(iter(owners)) if len(owners) == 1 else key] += count
     return folded
+
+
+@cache
+def _words(role: str) -> frozenset[str]:
+    rows = (line.split("\t") for line in data.lines("name_words.tsv"))
+    return frozenset(
+        word.replace("_", " ") for kind, held in rows if kind == role for word in held.split()
+    )
+
+
+@cache
+def _given_names() -> frozenset[str]:
+    return frozenset(data.lines("given_names.txt"))
+
+
+@cache
+def _names(table: str, kind: str) -> frozenset[str]:
+    rows = (line.split("\t") for line in data.lines(table))
+    return frozenset(fold(name) for row in rows if row[0] == kind for name in row[2].split("|"))
+
+
+@cache
+def _labels() -> frozenset[str]:
+    """Words that are no names: labels of pages, months and week days."""
+    dates = _names("calendar.tsv", "month") | _names("calendar.tsv", "weekday")
+    return _words("label") | dates
+
+
+@cache
+def _places() -> Mapping[str, tuple[str, str | None]]:
+    """The name and country of each place by each of its names; a country wins, then a region."""
+    found: dict[str, tuple[str, str | None]] = {key: (key.title(), None) for key in _words("place")}
+    for line in reversed(data.lines("places.tsv")):
+        _, code, names = line.split("\t")
+        first, *_ = held = names.split("|")
+        found |= {fold(name): (first, code or None) for name in held}
+    return found
+
+
+@cache
+def _stems() -> frozenset[str]:
+    """How the English names of countries and continents begin, as their adjectives do."""
+    rows = (line.split("\t") for line in data.lines("places.tsv"))
+    firsts = (fold(row[2].split("|")[0]) for row in rows if row[0] != "city")
+    alone = {name for name in firsts if name.isalpha() and len(name) >= _STEM_LETTERS_MIN}
+    return frozenset(name[: max(_STEM_LETTERS_MIN, len(name) - 3)] for name in alone)

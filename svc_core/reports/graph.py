@@ -13,7 +13,7 @@ from itertools import combinations
 
 from attrs import evolve
 
-from svc_core.analysis.entities import OTHER, Mention, mentions
+from svc_core.analysis.entities import OTHER, Mention
 from svc_core.analysis.stories import Story
 from svc_core.reports.draft import Draft
 from svc_core.resources.report import (
@@ -32,10 +32,13 @@ CO_MENTIONS_MIN = 2
 REPORT, INCIDENT, ENTITY, SOURCE = "report", "incident", "entity", "source"
 
 
-def build(draft: Draft, language: str) -> ReportGraph:
-    """The graph of a draft: of the stories that it tells, those with a cited item."""
+def build(draft: Draft, names: Mapping[str, Sequence[Mention]]) -> ReportGraph:
+    """The graph of a draft: of the stories that it tells, those with a cited item.
+
+    `names` are those of each story by its key (`entities.names_of`).
+    """
     cited = [story for story in draft.stories if draft.citations(story)]
-    named = {story.key: _named(story, language) for story in cited}
+    named = {story.key: _telling(names[story.key]) for story in cited}
     wanted = [
         _node(REPORT, draft.title, REPORT),
         *(_node(_id(INCIDENT, s.key), _headline(s), INCIDENT) for s in cited),
@@ -83,8 +86,7 @@ def _headline(story: Story) -> str:
     return story.best.headline or next(iter(story.best.sentences), story.key)
 
 
-def _named(story: Story, language: str) -> tuple[Mention, ...]:
-    found = mentions((member.reading for member in story.members), language)
+def _telling(found: Sequence[Mention]) -> tuple[Mention, ...]:
     telling = [m for m in found if m.kind != OTHER or " " in m.name or m.count > 1]
     return tuple(telling[:ENTITIES_PER_STORY_MAX])
 

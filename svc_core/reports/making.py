@@ -19,6 +19,7 @@ import attrs
 from attrs import field, frozen
 
 from svc_core import canonical, corpus, ids, schedule, wire
+from svc_core.analysis.entities import names_of
 from svc_core.analysis.stories import Story
 from svc_core.operation import Context
 from svc_core.ports import Document
@@ -166,7 +167,7 @@ def compose(material: Material, now: datetime) -> Finished:
     period = _period(material, told.stories)
     made = draft(profile.name, profile.topic, period, told, profile.language)
     facets = attrs.evolve(
-        _facets(_report_id(profile.id, period), made, period, profile.language),
+        _facets(_report_id(profile.id, period), made, period),
         frequencies=material.frequencies.version,
     )
     newest = material.newest
@@ -193,14 +194,15 @@ def _report_id(profile_id: str, period: Period) -> str:
     return ids.derived_id("rpt", "report", profile_id, span)
 
 
-def _facets(report_id: str, made: Draft, period: Period, language: str) -> ReportFacets:
+def _facets(report_id: str, made: Draft, period: Period) -> ReportFacets:
     title, words = made.title, made.words
+    names = names_of(made.stories)
     return ReportFacets(
         **attrs.asdict(words, recurse=False),
         report_id=report_id,
         digest=canonical.hex_digest(wire.to_json(words)),
-        signals=signals.extract(report_id, made, period.end, language),
-        graph=graph.build(made, language),
+        signals=signals.extract(report_id, made, names, period.end),
+        graph=graph.build(made, names),
         content=ReportContent(render.page(title, words), render.markdown(title, words)),
         text=render.text(title, words),
     )

@@ -1,19 +1,20 @@
 """The signals of a report: what happened, to whom, where and when, and how sure that is.
 
-Rule 1: at most one signal for each story and kind of event.
+Rule 1: at most one signal for each story, in the words of a cited item that tells the event.
 Rule 2: the confidence is a sum of four stated parts, so that a reader can see why.
 """
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from math import log2
 
 from svc_core import ids
-from svc_core.analysis.entities import OTHER, PLACE, mentions
-from svc_core.analysis.events import kinds, stated_day
+from svc_core.analysis.entities import OTHER, PLACE, Mention
+from svc_core.analysis.events import Event, event_of, stated_day
 from svc_core.analysis.stories import Story
 from svc_core.reports.draft import Draft
 from svc_core.resources.report import ReportSignal, SignalConfidence, SignalParty, SignalPlace
+from svc_core.text.evidence import Reading
 
 SIGNALS_MAX = 50
 ENTITIES_MAX = 8
@@ -23,53 +24,68 @@ _RECENT_HALF = timedelta(hours=48)
 
 
 def extract(
-    report_id: str, draft: Draft, until: datetime, language: str
+    report_id: str, draft: Draft, names: Mapping[str, Sequence[Mention]], until: datetime
 ) -> tuple[ReportSignal, ...]:
-    """The signals of the stories that a draft tells of a time up to `until`, surest first."""
-    found = [
-        one for story in draft.stories for one in _of(report_id, draft, story, until, language)
-    ]
-    found.sort(key=lambda one: (-one.confidence, f"{one.story_id}:{one.type}"))
+    """The signals of the stories that a draft tells of a time up to `until`, surest first.
+
+    `names` are those of each story by its key (`entities.names_of`).
+    """
+    found: list[ReportSignal] = []
+    for story in draft.stories:
+        event = event_of(story)
+        cited = [one for one in event.told_by if one.evidence.id in draft.numbers] if event else []
+        if event and cited:
+            id_ = ids.derived_id(
+                "sig", "report-signal", report_id, f"{story.key}:{event.kind.name}"
+            )
+            told = story.best if story.best in cited else cited[0]
+            named = names[story.key]
+            found.append(_signal(draft, story, event, id_=id_, told=told, named=named, until=until))
+    found.sort(key=lambda one: (-one.confidence, one.story_id))
     return tuple(found[:SIGNALS_MAX])
 
 
-def _of(
-    report_id: str, draft: Draft, story: Story, until: datetime, language: str
-) -> Iterable[ReportSignal]:
-    told = kinds(story)
-    if not told:
-        return
+def _signal(
+    draft: Draft,
+    story: Story,
+    event: Event,
+    *,
+    id_: str,
+    told: Reading,
+    named: Sequence[Mention],
+    until: datetime,
+) -> ReportSignal:
+    """The signal of a story in the words of the item `told`."""
+    kind = event.kind
     day = stated_day(story)
-    named = mentions((member.reading for member in story.members), language)
     places = [one for one in named if one.kind == PLACE][:ENTITIES_MAX]
     entities = [one for one in named if one.kind not in (PLACE, OTHER)][:ENTITIES_MAX]
-    title = story.best.headline or next(iter(story.best.sentences), "")
-    summary = next(iter(story.best.sentences), "")
-    for kind, strength in told:
-        parts = SignalConfidence(
-            source_diversity=round(min(log2(1 + len(story.publishers)) / 2, 1.0), 3),
-            trigger_strength=strength,
-            recency=_recency(story.last_at, until),
-            specificity=round((bool(entities) + bool(places) + (day is not None)) / 3, 3),
-        )
-        yield ReportSignal(
-            id=ids.derived_id("sig", "report-signal", report_id, f"{story.key}:{kind.name}"),
-            type=kind.name,
-            title=title,
-            summary=summary,
-            tags=(kind.tag,),
-            direction=kind.direction,
-            entities=tuple(SignalParty(who.name, who.kind) for who in entities),
-            places=tuple(SignalPlace(where.name, where.country_code) for where in places),
-            occurred_date=None if day is None else day.isoformat(),
-            first_reported_at=story.first_at,
-            last_reported_at=story.last_at,
-            confidence=_confidence(parts),
-            confidence_parts=parts,
-            source_count=len(story.publishers),
-            story_id=story.key,
-            citations=draft.marks(story, title, summary),
-        )
+    parts = SignalConfidence(
+        source_diversity=round(min(log2(1 + len(story.publishers)) / 2, 1.0), 3),
+        trigger_strength=event.strength,
+        recency=_recency(story.last_at, until),
+        specificity=round((bool(entities) + bool(places) + (day is not None)) / 3, 3),
+    )
+    first = next(iter(told.sentences), "")
+    title = told.headline or first
+    return ReportSignal(
+        id=id_,
+        type=kind.name,
+        title=title,
+        summary=first,
+        tags=(kind.tag,),
+        direction=kind.direction,
+        entities=tuple(SignalParty(who.name, who.kind) for who in entities),
+        places=tuple(SignalPlace(where.name, where.country_code) for where in places),
+        occurred_date=None if day is None else day.isoformat(),
+        first_reported_at=story.first_at,
+        last_reported_at=story.last_at,
+        confidence=_confidence(parts),
+        confidence_parts=parts,
+        source_count=len(story.publishers),
+        story_id=story.key,
+        citations=draft.marks(story, title, first),
+    )
 
 
 def _confidence(parts: SignalConfidence) -> float:

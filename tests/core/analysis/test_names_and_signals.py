@@ -1,26 +1,39 @@
 from datetime import date, timedelta
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.analysis.entities import mentions, name_terms
-from svc_core.analysis.events import KINDS_MAX
-from svc_core.reports.draft import draft, tell
+from svc_core.analysis.entities import Case, mentions, names_of
+from svc_core.analysis.events import event_of
+from svc_core.analysis.stories import Story
+from svc_core.reports.draft import Told, draft
 from svc_core.reports.graph import EDGES_MAX, NODES_MAX, build
 from svc_core.reports.signals import SIGNALS_MAX, extract
 from svc_core.reports.telling import CITATIONS_MAX
-from svc_core.text.evidence import read
+from svc_core.text.evidence import Scored, read, readings
+
+
+def drafted(topic, period, items):
+    """A draft of every item that has a word of the topic; items of one `story` are one."""
+    held = [one for one in items if topic in f"{one.title} {one.text}"]
+    groups = {}
+    for reading in readings(held):
+        key = reading.evidence.story or reading.evidence.id
+        groups.setdefault(key, []).append(Scored(reading, 1.0))
+    told = Told(tuple(Story(key, tuple(members)) for key, members in groups.items()))
+    return draft("W", topic, period, told)
 
 
 def signals_of(topic, period, items):
-    made = draft("W", topic, period, tell(topic, items))
-    return extract("rpt_1", made, period.end, "en")
+    made = drafted(topic, period, items)
+    return extract("rpt_1", made, names_of(made.stories), period.end)
 
 
 def drawn(topic, period, items):
-    made = draft("W", topic, period, tell(topic, items))
-    return build(made, "en"), made
+    made = drafted(topic, period, items)
+    return build(made, names_of(made.stories)), made
 
 
 NAMES = [
@@ -43,6 +56,7 @@ NAMES = [
             "Bank of England": "organization",
         },
     ),
+    ("", "CVE-2026-12345 Was not read.", {"CVE-2026-12345": "vulnerability"}),
     (
         "",
         "Talks in South Korea and the U.S. went on near Lake Fjord.",
@@ -56,16 +70,43 @@ NAMES = [
     ("", "Yesterday rain fell on Monday.", {}),
     ("", "It was Norway's Fjordline that paid.", {"Norway": "place", "Fjordline": "other"}),
     ("", "In the end Nishida of Japan won.", {"Nishida": "other", "Japan": "place"}),
-    ("", "A man called New or X was there with A B C D E F.", {}),
-    ("", "An American and a Kyiv court.", {"Kyiv": "place"}),
-    ("", "They sang A Very Long Name Of Many Capital Words Here today.", {}),
+    (
+        "",
+        "An American and a Kyiv court with French President Rolf Bruun.",
+        {
+            "Kyiv": "place",
+            "Rolf Bruun": "person",
+        },
+    ),
+    ("", "They sang Fjord Meadow Lantern Harvest Candle Thunder Willow today.", {}),
+    ("", "The build says BUILD SUCCEEDED and asks to Read More here.", {}),
+    ("", 'Slovo "čo" znamená niečo iné v tejto vete.', {}),
+    (
+        "",
+        "The Fjordline Group sold its Mexico-built ships.",
+        {
+            "Fjordline Group": "organization",
+            "Mexico": "place",
+        },
+    ),
+    ("", "He is the Agriculture Minister.", {}),
+    ("", 'Some say "Nobody wins" and leave.', {}),
+    ("", "We saw a Turkey farm, a turkey pen and turkey food.", {}),
+    (
+        "",
+        "Gestern sprach Anna Bruun in Moskau über die Fähre im Hafen.",
+        {
+            "Anna Bruun": "person",
+            "Moscow": "place",
+        },
+    ),
 ]
 
 
 @pytest.mark.parametrize(("title", "text", "expected"), NAMES)
 def test_names_are_found_with_their_kind(make, title, text, expected) -> None:
-    found = {mention.name: mention.kind for mention in mentions([read(make(title, text))])}
-    assert found == expected
+    item = make(title, text, language="de" if text.startswith("Gestern") else "en")
+    assert {mention.name: mention.kind for mention in mentions([read(item)])} == expected
 
 
 def test_a_country_has_its_code_and_counts_every_time(make) -> None:
@@ -76,29 +117,18 @@ def test_a_country_has_its_code_and_counts_every_time(make) -> None:
 
 def test_a_capital_letter_proves_nothing_at_the_start_or_in_german(make) -> None:
     assert mentions([read(make("", "Fjordline grew. Nobody saw it."))]) == ()
-    assert (
-        mentions(
-            [
-                read(
-                    make(
-                        "", "Gestern fuhr die Fähre. Alle sahen die Fähre im Hafen.", language="de"
-                    )
-                )
-            ]
-        )
-        == ()
-    )
+    german = make("", "Gestern fuhr die Fähre. Alle sahen die Fähre im Hafen.", language="de")
+    assert mentions([read(german)]) == ()
     known = mentions([read(make("Fjordline grew", "Last year Fjordline shrank by half."))])
     assert [mention.count for mention in known] == [2]
 
 
-def test_headline_names_are_terms_and_countries_concepts(make) -> None:
-    assert name_terms(read(make("A deal between Fjordline and Chile"))) == {
-        "fjordlin",
-        "chile",
-        "qqccl",
-    }
-    assert name_terms(read(make("Great Deal Between Fjordline And Chile"))) == {"qqccl"}
+def test_what_other_items_show_of_a_word_counts(make) -> None:
+    lone = read(make("", "Fjordline grew last year."))
+    shown = read(make("", "Nobody saw how Fjordline grew."))
+    denied = read(make("", "A fjordline and a fjordline grew on Fjordline."))
+    assert [one.name for one in mentions([lone], Case.of([lone, shown]))] == ["Fjordline"]
+    assert mentions([lone], Case.of([lone, denied])) == ()
 
 
 @given(st.text(max_size=200))
@@ -108,8 +138,17 @@ def test_any_text_has_names_with_positive_counts(make, text) -> None:
     assert len({mention.key for mention in found}) == len(found)
 
 
+def one_quake(items):
+    """The items with those of the earthquake and its aftershock as one story."""
+    told = ("Iquique", "aftershock")
+    return [
+        evolve(one, story="quake" if any(word in one.title for word in told) else None)
+        for one in items
+    ]
+
+
 def test_a_signal_says_what_whom_where_and_when(newsroom, week) -> None:
-    signals = signals_of("Chile", week, newsroom)
+    signals = signals_of("Chil", week, one_quake(newsroom))
     (quake,) = [one for one in signals if one.type == "disaster" and one.source_count == 5]
     assert quake.direction == "down"
     assert "Chile" in {place.name for place in quake.places}
@@ -120,7 +159,7 @@ def test_a_signal_says_what_whom_where_and_when(newsroom, week) -> None:
 
 
 def test_the_confidence_is_the_weighted_sum_of_its_parts(newsroom, week) -> None:
-    signals = signals_of("Northwind or Chile", week, newsroom)
+    signals = signals_of("", week, newsroom)
     assert "acquisition" in {one.type for one in signals}
     for one in signals:
         parts = one.confidence_parts
@@ -131,20 +170,97 @@ def test_the_confidence_is_the_weighted_sum_of_its_parts(newsroom, week) -> None
         )
 
 
-@pytest.mark.parametrize(
-    ("title", "text", "types"),
-    [
-        ("Zeppelin owner arrested over bribery", "", {"arrest", "corruption"}),
-        ("Zeppelin bombing kills two", "", {"attack"}),
-        ("Zeppelin talks", "", {"diplomacy"}),
-        ("Zeppelin garden", "Bees and flowers near the Zeppelin.", set()),
-        ("Zeppelin garden", "An earthquake shook the Zeppelin hall.", {"disaster"}),
-    ],
-)
-def test_events_are_told_by_their_words(make, week, title, text, types) -> None:
-    signals = signals_of("Zeppelin", week, [make(title, text)])
-    assert {one.type for one in signals} == types
-    assert len(signals) <= KINDS_MAX
+TOLD = [
+    ("Zeppelin bombing kills two in the old port", "", "attack"),
+    ("Gunman opens fire in a Zeppelin hangar", "", "attack"),
+    ("Attack on a Zeppelin hangar", "A gunman wounded three people, police said.", "attack"),
+    ("Attack on Zeppelin fares by the rival line", "The new prices please passengers.", None),
+    ("Zeppelin pilot dies of heart attack aged 81", "", "death"),
+    ("Zeppelin wins first match after late attack", "The striker scored two goals.", None),
+    ("Zeppelin crews walk off job over pay", "", "strike"),
+    ("Air strike hits Zeppelin depot", "", "conflict"),
+    ("Zeppelin strikes gold in the north", "The find pleased its owners.", None),
+    ("Court case over Zeppelin noise goes on", "It is one of many cases.", None),
+    ("Cholera outbreak kills dozens near Zeppelin field", "", "outbreak"),
+    ("Zeppelin film release moves to autumn", "The movie stars an unknown actor.", None),
+    ("Zeppelin releases new version of its software", "", "launch"),
+    ("Zeppelin declares war on litter", "Visitors get a bag each.", None),
+    ("Judge sentenced Zeppelin owner to four years in prison", "", "courtruling"),
+    ("Zeppelin to acquire Northwind for two billion", "", "acquisition"),
+    ("Zeppelin owner arrested over bribery", "", "arrest"),
+    ("Zeppelin garden", "Bees and flowers near the Zeppelin.", None),
+    ("An earthquake shook the Zeppelin hall", "", "disaster"),
+    ("No evidence of a data breach at Zeppelin", "", None),
+    ("Zeppelin could file for bankruptcy", "", None),
+    ("Will Zeppelin file for bankruptcy", "", None),
+    ("Zeppelin files for bankruptcy?", "", None),
+    ("Why Zeppelin files for bankruptcy", "", None),
+    ("WHO declares cholera epidemic in Zeppelin town", "", "outbreak"),
+    ("IS gunmen kill two near Zeppelin town", "", "attack"),
+    ("Zeppelin files for bankruptcy", "", "bankruptcy"),
+    ("Zeppelin denies data breach", "It spoke of a data breach test.", None),
+    ("Zeppelin ceasefire talks", "", None),
+    ("Town remembers Zeppelin years after plane crash", "", None),
+    ("", "A strong earthquake shook the Zeppelin hall and killed two.", "disaster"),
+]
+
+
+def story_of(make, *items) -> Story:
+    return Story("s", tuple(Scored(read(make(*item)), 1.0) for item in items))
+
+
+@pytest.mark.parametrize(("title", "text", "kind"), TOLD)
+def test_a_kind_is_told_by_cues_that_agree(make, title, text, kind) -> None:
+    told = event_of(story_of(make, (title, text)))
+    assert (told and told.kind.name) == kind
+
+
+FOREIGN = [
+    ("de", "Zeppelin meldet Insolvenz an", "bankruptcy"),
+    ("de", "Zeppelin streicht tausend Stellen", "layoffs"),
+    ("fr", "Un attentat à la voiture piégée fait deux morts", "attack"),
+    ("fr", "Zeppelin pourrait supprimer des postes", None),
+    ("es", "Un terremoto de magnitud seis sacude el norte", "disaster"),
+    ("it", "Terremoto di magnitudo cinque nel nord", "disaster"),
+    ("pt", "Morreu o fundador da Zeppelin", "death"),
+    ("nl", "Zeppelin failliet verklaard", "bankruptcy"),
+    ("ru", "Директор завода задержан в Москве", "arrest"),
+    ("hu", "Zeppelin files for bankruptcy", None),
+]
+
+
+@pytest.mark.parametrize(("language", "title", "kind"), FOREIGN)
+def test_cues_are_those_of_the_items_language(make, language, title, kind) -> None:
+    item = Scored(read(make(title, language=language)), 1.0)
+    told = event_of(Story("s", (item,)))
+    assert (told and told.kind.name) == kind
+
+
+def test_items_that_agree_make_a_signal_surer_and_a_lone_one_none(make) -> None:
+    quake, other = ("Earthquake hits Zeppelin town", ""), ("Zeppelin opens a garden", "")
+    alone, twice = event_of(story_of(make, quake)), event_of(story_of(make, quake, quake))
+    assert twice.strength > alone.strength
+    assert event_of(story_of(make, quake, *[other] * 4)) is None
+
+
+@given(st.text(max_size=200), st.sampled_from(["en", "de", "ru", "zh", None]))
+def test_any_text_tells_one_kind_or_none(make, text, language) -> None:
+    told = event_of(Story("s", (Scored(read(make(text[:90], text, language=language)), 1.0),)))
+    assert told is None or 0.5 <= told.strength <= 1
+
+
+def test_a_signal_is_told_by_an_item_that_tells_the_event(make, week) -> None:
+    lines = [
+        make("Zeppelin opens a garden", source="a"),
+        make("Zeppelin owner arrested", source="b"),
+    ]
+    (one,) = signals_of("Zeppelin", week, [evolve(line, story="s") for line in lines])
+    assert (one.title, one.citations) == ("Zeppelin owner arrested", (1, 2))
+
+
+def test_one_story_gives_one_signal(make, week) -> None:
+    (one,) = signals_of("Zeppelin", week, [make("Zeppelin owner arrested over bribery charges")])
+    assert one.type in {"arrest", "corruption"}
 
 
 @pytest.mark.parametrize(
@@ -160,13 +276,13 @@ def test_events_are_told_by_their_words(make, week, title, text, types) -> None:
     ],
 )
 def test_a_stated_date_near_the_publication_is_when_it_happened(make, week, text, day) -> None:
-    item = make("Zeppelin earthquake", text)
+    item = make("Earthquake hits Zeppelin town", text)
     (signal,) = signals_of("Zeppelin", week, [item])
     assert signal.occurred_date == (day and day.isoformat())
 
 
 def test_a_report_from_the_new_year_may_mean_the_old_one(make, week) -> None:
-    item = make("Zeppelin earthquake", "It began on 28 December in town.", hours=-60 * 24)
+    item = make("Earthquake hits Zeppelin town", "It began on 28 December in town.", hours=-60 * 24)
     (signal,) = signals_of("Zeppelin", week, [item])
     assert signal.occurred_date == "2025-12-28"
 
@@ -192,7 +308,7 @@ def test_signals_are_bounded(make, week) -> None:
 
 
 def test_every_edge_of_a_graph_ends_in_nodes(newsroom, week) -> None:
-    graph, made = drawn("Chile", week, newsroom)
+    graph, made = drawn("Chil", week, one_quake(newsroom))
     ids = {node.id for node in graph.nodes}
     assert len(ids) == len(graph.nodes)
     assert all({edge.source_id, edge.target_id} <= ids for edge in graph.edges)
@@ -231,7 +347,8 @@ def test_names_that_meet_in_two_incidents_are_tied(make, week) -> None:
 
 
 def test_a_copy_that_is_not_cited_is_no_part_of_the_graph(make, week) -> None:
-    items = [make("Zeppelin lands in the meadow", source=f"s{at}") for at in range(15)]
+    lines = [make("Zeppelin lands in the meadow", source=f"s{at}") for at in range(15)]
+    items = [evolve(one, story="landing") for one in lines]
     graph, made = drawn("Zeppelin", week, items)
     assert len(made.stories[0].members) == 15
     assert sum(node.type == "source" for node in graph.nodes) == len(made.cited) == CITATIONS_MAX
@@ -250,13 +367,14 @@ def test_an_empty_report_has_a_graph_of_itself(newsroom, week) -> None:
     graph, made = drawn("quantum knitting", week, newsroom)
     assert [node.type for node in graph.nodes] == ["report"]
     assert graph.edges == ()
-    assert extract("rpt_1", made, week.end, "en") == ()
+    assert extract("rpt_1", made, {}, week.end) == ()
 
 
 def test_recency_fades_with_the_age_of_a_story(make, week) -> None:
     end = week.end
     fresh, old = (
-        signals_of("Zeppelin", week, [make("Zeppelin earthquake", hours=h)])[0] for h in (40, -60)
+        signals_of("Zeppelin", week, [make("Earthquake hits Zeppelin town", hours=h)])[0]
+        for h in (40, -60)
     )
     assert fresh.confidence_parts.recency > old.confidence_parts.recency
     assert end - fresh.first_reported_at < timedelta(days=2)
