@@ -26,7 +26,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import normalize
 
-from svc_core.analysis.sentiment import cues, read_words, terms
+from svc_core.analysis.sentiment import cues, read, terms
 
 CUE = 0.5  # a cue in training, against a text of length one
 CLASSES = ("negative", "neutral", "positive")
@@ -81,12 +81,11 @@ def persons(folder: Path) -> Judged:
 
 def fit(judged: Judged) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Weights and biases of positive and of negative, each against neutral."""
-    words = [read_words(text) for text, _ in judged]
+    texts = [read(text) for text, _ in judged]
     counter = CountVectorizer(analyzer=terms, min_df=3, binary=True)
-    bags = normalize(counter.fit_transform(words))
+    bags = normalize(counter.fit_transform(texts))
     named = DictVectorizer()
-    told = [cues(text, read) for (text, _), read in zip(judged, words, strict=True)]
-    matrix = hstack([bags, named.fit_transform(told) * CUE]).tocsr()
+    matrix = hstack([bags, named.fit_transform(map(cues, texts)) * CUE]).tocsr()
     model = SGDClassifier(
         loss="log_loss", alpha=2e-5, max_iter=12, tol=None, average=True, random_state=0
     ).fit(matrix, [label for _, label in judged])
@@ -113,7 +112,7 @@ def main() -> None:
         for term in {*trade, *other}
     }
     columns = ("trade positive", "trade negative", "other positive", "other negative")
-    weights.write("sentiment.en.z", columns, [*of_trade, *of_other], rows)
+    weights.write("sentiment.en.z", columns, [*of_trade, *of_other], rows, scale=0.2)
 
 
 if __name__ == "__main__":

@@ -8,14 +8,20 @@ from pathlib import Path
 import numpy as np
 
 DATA = Path(__file__).parents[2] / "svc_core" / "data"
-LARGEST = 25.4  # a weight beyond it is rare and cut off: 127 steps of 0.2
 
 
 def write(
-    name: str, columns: Sequence[str], biases: Sequence[float], rows: Mapping[str, np.ndarray]
-) -> int:
-    """Write a model and return the bytes it takes. A row without any weight is left out."""
-    scale = LARGEST / 127
+    name: str,
+    columns: Sequence[str],
+    biases: Sequence[float],
+    rows: Mapping[str, np.ndarray],
+    *,
+    scale: float,
+) -> None:
+    """Write a model in steps of `scale`: less than half of one is nothing, 127 are the most.
+
+    A row without any weight is left out.
+    """
     kept = {
         term: np.clip(np.round(row / scale), -127, 127).astype(np.int8)
         for term, row in sorted(rows.items())
@@ -36,4 +42,3 @@ def write(
     packed = zlib.compress(plain, 9)
     (DATA / name).write_bytes(packed)
     print(f"{name}: {len(kept)} terms, {len(packed) // 1000} kB")
-    return len(packed)

@@ -10,7 +10,7 @@ Rule 4: the headline weighs double.
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 
@@ -23,10 +23,11 @@ from svc_core.text.language import primary
 NEUTRAL_BELOW = 0.35  # chosen on the development halves, see ADR 27
 _LEAD = 1_000  # characters
 _REACH = 3  # words from a negation to what it turns round
-_TURNED = -0.74  # of VADER
+_TURNED = 0.74  # of VADER: what is left of a word that a negation turns round
 _STEP = 0.293  # of VADER: a strengthening or weakening word
 _SQUEEZE = 15.0  # of VADER: x / sqrt(x² + 15)
 _NEAR = 8  # words from a move to what moves
+_SCORE_MAX = 50.0  # beyond it nothing changes
 _STEM = 6
 
 _WORD = re.compile(r"[a-z]+(?:[-'][a-z]+)*|\d+(?:[.,]\d+)*")
@@ -58,31 +59,51 @@ def sentiment(title: str, text: str = "", language: str | None = "en") -> Sentim
 
 
 def _value(text: str) -> float:
-    words = read_words(text)
-    is_trade = of_trade(text, words)
-    good, bad = lexicon_sums(words)
-    scores = _model().scores(terms(words), cues(text, words))
-    up, down = (math.exp(score) for score in (scores[:2] if is_trade else scores[2:]))
-    told = (up - down) / (1.0 + up + down)
-    if is_trade:
-        return told
-    sum_ = good - bad
-    return (told + sum_ / math.sqrt(sum_ * sum_ + _SQUEEZE)) / 2
+    told = read(text)
+    scores = _model().scores(terms(told), cues(told))
+    pair = scores[:2] if told.is_trade else scores[2:]
+    up, down = (math.exp(min(_SCORE_MAX, score)) for score in pair)
+    learnt = (up - down) / (1.0 + up + down)
+    if told.is_trade:
+        return learnt
+    total = told.good - told.bad
+    return (learnt + total / math.sqrt(total * total + _SQUEEZE)) / 2
 
 
-def read_words(text: str) -> list[str]:
-    """The words of a text in order; a figure is `0`."""
+@frozen
+class Read:
+    """A text: its words in order (a figure is `0`), the valences of good and bad ones summed up."""
+
+    text: str
+    words: tuple[str, ...]
+    is_trade: bool
+    good: float
+    bad: float
+
+
+def read(text: str) -> Read:
+    """Read a text for its tone."""
     found = _WORD.findall(text.casefold().replace("’", "'"))
-    return ["0" if w[0].isdigit() else w.removesuffix("'s").replace("'", "") for w in found]
+    words = tuple(
+        "0" if word[0].isdigit() else word.removesuffix("'s").replace("'", "") for word in found
+    )
+    return Read(text, words, _is_trade(text, words), *_sums(words))
 
 
-def terms(words: list[str]) -> set[str]:
+def terms(told: Read) -> set[str]:
     """What the model weighs: the beginnings of words, and pairs of neighbours."""
-    cut = [word[:_STEM] for word in words]
+    cut = [word[:_STEM] for word in told.words]
     return {*cut, *(f"{left} {right}" for left, right in pairwise(cut))}
 
 
-def of_trade(text: str, words: list[str]) -> bool:
+def cues(told: Read) -> dict[str, float]:
+    """What tells the tone beside the words themselves, by name."""
+    place = "trade" if told.is_trade else "other"
+    sums = {f"#good {place}": math.sqrt(told.good), f"#bad {place}": math.sqrt(told.bad)}
+    return {**sums, **_moves(told.words), **_against(told)}
+
+
+def _is_trade(text: str, words: Sequence[str]) -> bool:
     """Whether a text speaks of money, or of something that rises or falls."""
     if _MONEY.search(text):
         return True
@@ -90,7 +111,7 @@ def of_trade(text: str, words: list[str]) -> bool:
     return bool(held & {"gain", "burden"} and held & {"up", "down"})
 
 
-def lexicon_sums(words: list[str]) -> tuple[float, float]:
+def _sums(words: Sequence[str]) -> tuple[float, float]:
     """The valences of good and of bad words."""
     kinds, valences = _kinds(), _valences()
     good = bad = 0.0
@@ -102,22 +123,15 @@ def lexicon_sums(words: list[str]) -> tuple[float, float]:
         if before:
             step = (before[-1] in kinds["stronger"]) - (before[-1] in kinds["weaker"])
             size = max(0.0, size + _STEP * step)
-        if (valences[word] > 0) is kinds["not"].isdisjoint(before):
-            good += size if valences[word] > 0 else -_TURNED * size
+        is_plain = kinds["not"].isdisjoint(before)
+        if (valences[word] > 0) is is_plain:
+            good += size if is_plain else _TURNED * size
         else:
-            bad += size if valences[word] < 0 else -_TURNED * size
+            bad += size if is_plain else _TURNED * size
     return good, bad
 
 
-def cues(text: str, words: list[str]) -> dict[str, float]:
-    """What tells the tone beside the words themselves, by name."""
-    place = "trade" if of_trade(text, words) else "other"
-    good, bad = lexicon_sums(words)
-    found = {f"#good {place}": math.sqrt(good), f"#bad {place}": math.sqrt(bad)}
-    return {**found, **_moves(words), **_against(text.casefold(), words)}
-
-
-def _moves(words: list[str]) -> dict[str, float]:
+def _moves(words: Sequence[str]) -> dict[str, float]:
     """Which way something moves, and whether that is good: sales rise, costs fall."""
     kinds = _kinds()
     found: dict[str, float] = {}
@@ -136,19 +150,20 @@ def _moves(words: list[str]) -> dict[str, float]:
     return found
 
 
-def _against(text: str, words: list[str]) -> dict[str, float]:
+def _against(told: Read) -> dict[str, float]:
     """Whether a figure is more than the one it is set against."""
+    text = told.text.casefold()
     match = _AGAINST.search(text)
-    before = [_figure(told) for told in _NUMBER.findall(text[: match.start()])] if match else []
+    before = [_figure(found) for found in _NUMBER.findall(text[: match.start()])] if match else []
     figures = [figure for figure in before if not 1990 <= figure <= 2050]  # years
     if not match or not figures or 1990 <= (then := _figure(match[1])) <= 2050:
         return {}
-    is_burden = not _kinds()["burden"].isdisjoint(words)
+    is_burden = not _kinds()["burden"].isdisjoint(told.words)
     return {f"#against {(figures[-1] > then) - (figures[-1] < then)} {is_burden}": 1.0}
 
 
-def _figure(told: str) -> float:
-    return float(told.replace(",", ""))
+def _figure(digits: str) -> float:
+    return float(digits.replace(",", ""))
 
 
 @cache
