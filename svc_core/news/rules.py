@@ -79,7 +79,7 @@ def _incoming(source: Source, parsed: ParsedFeed, item: FeedItem, now: datetime)
         source=NewsSource(source.id, source.name, source.domain, source.country_code),
         language=language,
         authors=item.authors,
-        topics=assign(item.title, words, item.categories, source.topics),
+        topics=assign(item.title, words, item.categories, source.topics, language=language),
         image_url=item.image_url,
         source_url=item.source_url,
     )
