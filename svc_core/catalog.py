@@ -5,6 +5,7 @@ from typing import Any
 from svc_core import accounts, changes, news, profiles, reports, webhooks
 from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES, lockouts
 from svc_core.changes import operations as feed
+from svc_core.embeddings import VECTORS
 from svc_core.ledger import local_operations as ledger_local
 from svc_core.ledger import operations as ledger
 from svc_core.ledger.signing_key import SIGNING_KEYS
@@ -52,6 +53,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     SOURCES,
     NEWS,
     NEWS_TEXTS,
+    VECTORS,
     TOPIC_ACTIVITY,
     PROFILES,
     SUBSCRIPTIONS,

@@ -68,7 +68,8 @@ class Window:
 class Material:
     """All that a report is made of: whose it is, its candidates and how common words are.
 
-    `likeness` is the cosine of candidates to the subject, by id; None without embeddings.
+    `likeness` is the cosine of candidates to the subject, by id, of the model that `embedding`
+    names; None without embeddings.
     """
 
     tenant: str
@@ -78,6 +79,7 @@ class Material:
     newest: ReportFacets | None = None
     frequencies: Frequencies = field(factory=Frequencies, repr=False)
     likeness: Mapping[str, float] | None = field(default=None, repr=False)
+    embedding: str | None = None
 
 
 @frozen
@@ -127,10 +129,7 @@ async def _candidates(
     ctx: Context, terms: tuple[str, ...], window: Window
 ) -> tuple[Document[NewsText], ...]:
     """The items that hold any of the terms; a subject without one is sought in the newest."""
-    start = None if window.start is None else micros(window.start)
-    if start is not None and window.by == "taken":
-        start += 1  # the report before told what was taken in at that very instant
-    end = micros(window.end) if window.by == "taken" else None
+    start, end = span(window)
     documents = ctx.tx.documents
     if terms:
         found = await documents.search(
@@ -139,6 +138,23 @@ async def _candidates(
     else:
         found = await documents.scan(NEWS_TEXTS, start=start, end=end, limit=CANDIDATES_MAX)
     return found.rows
+
+
+def span(window: Window) -> tuple[int | None, int | None]:
+    """When the items of a window were taken in, both ends inclusive, in microseconds since 1970."""
+    start = None if window.start is None else micros(window.start)
+    if window.by != "taken":
+        return start, None
+    # The report before told what was taken in at that very instant.
+    return None if start is None else start + 1, micros(window.end)
+
+
+async def evidence_of(ctx: Context, ids: Sequence[str], window: Window) -> tuple[Evidence, ...]:
+    """Those of some items that are still there and in the window."""
+    texts = await ctx.tx.documents.get_many(NEWS_TEXTS, ids)
+    known = await ctx.find_many(NEWS, ids)
+    items = [_evidence(known.get(id_), document) for id_, document in texts.items()]
+    return tuple(item for item in items if item is not None and _within(item, window))
 
 
 async def _newest(ctx: Context, profile_id: str) -> ReportFacets | None:

@@ -35,6 +35,11 @@ class Hit:
     feedback: float
     likeness: float | None = None
 
+    @property
+    def margin(self) -> float:
+        """How far it is above the cut of items that were judged as it was."""
+        return round(self.score - (_CUT if self.likeness is None else _CUT_WITH_LIKENESS), 9)
+
 
 @frozen
 class Ranking:
@@ -52,7 +57,8 @@ def rank(
 ) -> Ranking:
     """The items of `held` that are about a query; ties by id.
 
-    `likeness` is the cosine of each item to the query by its id, from an embedding.
+    `likeness` is the cosine of items to the query by their ids, from an embedding. An item that
+    it lacks was not looked at: it is judged by its words, with the cut that goes with them.
     """
     idf = {term: frequencies.idf(term) * factor for term, factor in query.terms.items()}
     counted = [_counts(reading) for reading in held]
@@ -60,15 +66,14 @@ def rank(
     feedback = _feedback(idf, counted, soft, frequencies)
     hits = []
     for reading, lexical, like in zip(held, soft, feedback, strict=True):
-        near = None if likeness is None else likeness.get(reading.evidence.id, 0.0)
+        near = None if likeness is None else likeness.get(reading.evidence.id)
         score = lexical + _FEEDBACK * like
         if near is not None:
             score += _LIKENESS * max(0.0, near - _LIKENESS_FREE)
         if lexical > 0 or (near or 0.0) > _LIKENESS_MIN:
             hits.append(Hit(reading, round(score, 9), lexical, like, near))
-    hits.sort(key=lambda hit: (-hit.score, hit.reading.evidence.id))
-    cut = _CUT if likeness is None else _CUT_WITH_LIKENESS
-    chosen = tuple(hit for hit in hits if hit.score >= cut)
+    hits.sort(key=lambda hit: (-hit.margin, hit.reading.evidence.id))
+    chosen = tuple(hit for hit in hits if hit.margin >= 0)
     return Ranking(chosen, () if chosen else tuple(hits[:NEAREST]))
 
 
