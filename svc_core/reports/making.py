@@ -208,6 +208,7 @@ def compose(material: Material, now: datetime) -> Finished:
     period = _period(material, told.stories)
     made = draft(profile.name, profile.topic, period, told, profile.language)
     facets = _facets(_report_id(profile.id, period), made, period, profile.language)
+    facets = attrs.evolve(facets, embedding=material.embedding)
     newest = material.newest
     repeats = newest.report_id if newest and newest.digest == facets.digest else None
     if window.by == "published" and repeats != facets.report_id:

@@ -294,7 +294,8 @@ class ReportFacets(ReportWords):
     """Everything of a report that is not in its row, stored beside it.
 
     `signals` and `graph` are null for reports that were made before these were extracted;
-    `digest` is the SHA-256 of the words and citations, by which a repetition is recognised.
+    `digest` is the SHA-256 of the words and citations, by which a repetition is recognised;
+    `embedding` is the model of meaning that its items were chosen with, null for words alone.
     """
 
     report_id: ReportId
@@ -303,6 +304,7 @@ class ReportFacets(ReportWords):
     graph: ReportGraph | None
     content: ReportContent
     text: str
+    embedding: str | None = None
 
 
 @frozen
