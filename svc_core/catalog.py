@@ -5,6 +5,7 @@ from typing import Any
 from svc_core import accounts, changes, news, profiles, reports, webhooks
 from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES, lockouts
 from svc_core.changes import operations as feed
+from svc_core.corpus import TERM_COUNTS, TERMS
 from svc_core.embeddings import VECTORS
 from svc_core.ledger import local_operations as ledger_local
 from svc_core.ledger import operations as ledger
@@ -55,6 +56,8 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     NEWS_TEXTS,
     VECTORS,
     TOPIC_ACTIVITY,
+    TERMS,
+    TERM_COUNTS,
     PROFILES,
     SUBSCRIPTIONS,
     DUE,

@@ -294,8 +294,10 @@ class ReportFacets(ReportWords):
     """Everything of a report that is not in its row, stored beside it.
 
     `signals` and `graph` are null for reports that were made before these were extracted;
-    `digest` is the SHA-256 of the words and citations, by which a repetition is recognised;
-    `embedding` is the model of meaning that its items were chosen with, null for words alone.
+    `digest` is the SHA-256 of the words and citations, by which a repetition is recognised.
+    `frequencies` is the version of the table of frequencies that it was made with, `embedding` the
+    model of meaning, null for words alone: the same items with the same versions give the same
+    bytes. They are empty for reports of before there were any.
     """
 
     report_id: ReportId
@@ -304,6 +306,7 @@ class ReportFacets(ReportWords):
     graph: ReportGraph | None
     content: ReportContent
     text: str
+    frequencies: str = ""
     embedding: str | None = None
 
 

@@ -23,6 +23,7 @@ class Evidence:
     """One stored item. `published_at` and `retrieved_at` are aware UTC; `text` is plain text.
 
     `story` is the event that it was joined to when it was stored; None where nobody looked yet.
+    `terms` are those of its three places as `places` gives them; None where they were not kept.
     """
 
     id: str
@@ -37,6 +38,7 @@ class Evidence:
     language: str | None = None
     topics: tuple[str, ...] = ()
     story: str | None = None
+    terms: str | None = field(default=None, repr=False)
 
     @property
     def at(self) -> datetime:
@@ -95,16 +97,24 @@ class Scored:
         return self.reading.evidence
 
 
+def places(title: str, text: str, language: str | None) -> str:
+    """The terms of a headline, of the lead and of the rest of a text: a line for each.
+
+    `language` is the BCP 47 tag that both are in, where it is known.
+    """
+    tongue = guess(f"{title} {text}", language)
+    body = terms(text[:TEXT_MAX], tongue)
+    held = terms(headline(title), tongue), body[:LEAD_TERMS], body[LEAD_TERMS:]
+    return "\n".join(map(" ".join, held))
+
+
 def read(evidence: Evidence) -> Reading:
     """The reading of one item."""
-    tongue = evidence.tongue
-    body = terms(evidence.text[:TEXT_MAX], tongue)
-    return Reading(
-        evidence=evidence,
-        title=tuple(terms(headline(evidence.title), tongue)),
-        lead=tuple(body[:LEAD_TERMS]),
-        rest=tuple(body[LEAD_TERMS:]),
-    )
+    kept = evidence.terms
+    if kept is None:
+        kept = places(evidence.title, evidence.text, evidence.language)
+    title, lead, rest = kept.split("\n")
+    return Reading(evidence, tuple(title.split()), tuple(lead.split()), tuple(rest.split()))
 
 
 def readings(evidence: Iterable[Evidence]) -> list[Reading]:

@@ -18,6 +18,7 @@ import anyio
 import anyio.to_thread
 from attrs import field, frozen
 
+from svc_core import corpus
 from svc_core.news import intake, rules
 from svc_core.news.sources import Outcome
 from svc_core.operation import Context
@@ -140,9 +141,19 @@ async def _write(
         return taken, await ctx.find(SOURCES, id_)
 
     taken, after = await service.system(unit)
+    await tidy(service)
     if taken is None:
         return Outcome("removed", None)
     return Outcome("taken", after, taken.created, taken.updated, taken.unchanged)
+
+
+async def tidy(service: Service) -> None:
+    """Count what was stored before items were counted, and keep the table of counts short."""
+    while uncounted := await service.read(SYSTEM, corpus.to_count):
+        await service.system(partial(corpus.counted, seen=uncounted))
+    while merge := await service.read(SYSTEM, corpus.to_merge):
+        lines = await service.aside(merge.made)
+        await service.system(partial(corpus.merged, merge=merge, lines=lines))
 
 
 async def _unchanged(service: Service, source: Source) -> Outcome:

@@ -133,7 +133,7 @@ class PostgresDocuments:
     async def search(
         self,
         collection: Collection[T],
-        terms: tuple[str, ...],
+        terms: Mapping[str, int],
         *,
         after: Position | None = None,
         limit: int,
@@ -144,7 +144,7 @@ class PostgresDocuments:
         lists = self._lists(collection, None, **filters)
         if not terms or lists is None:
             return Slice(())
-        found = await self._rows(lists.search([*dict.fromkeys(terms)], after, limit + 1))
+        found = await self._rows(lists.search(terms, after, limit + 1))
         end = None
         if len(found) > limit:
             id_, _, order, _, rank = found[limit - 1]

@@ -1,0 +1,189 @@
+"""How long it takes to find what is about a question, as the store grows a hundredfold.
+
+    python benchmarks/bench_retrieval.py [--quick]
+
+Items of invented words, common and rare as words are (Zipf), are taken into a small store and into
+a large one (1,000 and 100,000 items; 10,000 with --quick). Retrieval is everything from the words of
+a question to its ranking: frequencies, candidates, their terms, scores. Asked are the newest 1,000
+items of both stores, and all items. The stores are SQLite files.
+
+Exit code 1 when a goal is missed.
+"""
+
+import argparse
+import asyncio
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import accumulate
+from pathlib import Path
+
+from attrs import frozen
+
+from svc_core import catalog, corpus
+from svc_core.access import plans
+from svc_core.cursor import Keyring
+from svc_core.host import Host
+from svc_core.news import intake, rules
+from svc_core.operation import Context
+from svc_core.ports import SYSTEM, Storage
+from svc_core.resources.members import micros
+from svc_core.resources.news import NewsItem, NewsSource, NewsText, Sentiment
+from svc_core.retrieval import Query, rank
+from svc_core.text.evidence import read
+from svc_http import system
+from svc_http.runtime.service import Service
+from svc_http.storage import SqliteStorage
+from svc_http.workers import ingest
+
+WINDOW = 1_000
+GROWTH_GOAL = 3.0
+ALL_GOAL_MS = 50.0
+CANDIDATES, CANDIDATES_OF_ALL = 1_000, 400
+QUESTIONS = 24
+WORDS = 60_000
+START = datetime(2026, 1, 1, tzinfo=UTC)
+_SOURCE = NewsSource("src_" + "0" * 24, "Paper", "paper.example", None)
+
+
+class Language:
+    """Invented words, of which the n-th is used as often as 1 / n."""
+
+    def __init__(self) -> None:
+        chance = random.Random(7)
+        made = {"".join(chance.choices("aeioulnrstdmpkbg", k=6)) for _ in range(WORDS)}
+        self.words = sorted(made)
+        chance.shuffle(self.words)
+        self.weights = list(accumulate(1 / (place + 8) for place in range(len(self.words))))
+
+    def text(self, chance: random.Random, length: int) -> str:
+        """So many words, with the repeats that a text has."""
+        return " ".join(chance.choices(self.words, cum_weights=self.weights, k=length))
+
+    def questions(self) -> list[str]:
+        """Two to five words each, from common to rare."""
+        chance = random.Random(11)
+        pick = partial(chance.choice, self.words[20:3_000])
+        return [" ".join(pick() for _ in range(2 + number % 4)) for number in range(QUESTIONS)]
+
+
+def item(number: int, language: Language) -> rules.Incoming:
+    """One item; they are taken in one minute after another."""
+    chance = random.Random(number)
+    at = START + timedelta(minutes=number)
+    title, text = language.text(chance, 9), language.text(chance, 80)
+    row = NewsItem(
+        id=f"obs_{number:024x}",
+        title=title,
+        summary=text,
+        url=f"https://paper.example/{number}",
+        sentiment=Sentiment(None, None),
+        published_at=at,
+        updated_at=None,
+        retrieved_at=at,
+        source=_SOURCE,
+        language="en",
+        authors=(),
+        topics=(),
+        image_url=None,
+        source_url=None,
+    )
+    return rules.Incoming(row, NewsText(row.id, at, title, text, "en"))
+
+
+async def filled(storage: Storage, numbers: range, language: Language) -> Service:
+    """A store with these items."""
+    ring = Keyring({1: b"k" * 32}, 1)
+    host = Host(lends={corpus.Tables: corpus.Tables()})
+    service = Service(storage, system.SystemIds(), system.now, ring, plans.PRESETS["default"], host)
+    for at in range(0, len(numbers), 200):
+        batch = intake.prepared([item(number, language) for number in numbers[at : at + 200]])
+        await service.system(
+            lambda ctx, batch=batch: intake.take_in(
+                ctx, batch.rows, news=batch.news, texts=batch.texts
+            )
+        )
+    await ingest.tidy(service)
+    return service
+
+
+@frozen
+class Asked:
+    """A question of a store: its words, from when on, and how many candidates are looked at."""
+
+    words: str
+    start: datetime | None
+    limit: int
+
+    async def __call__(self, ctx: Context) -> int:
+        """How many items were chosen."""
+        query = Query.of(self.words)
+        table = await corpus.frequencies(ctx)
+        start = None if self.start is None else micros(self.start)
+        found = await corpus.candidates(ctx, query.terms, table, start=start, limit=self.limit)
+        held = [read(one) for one in await corpus.evidence(ctx, found)]
+        return len(rank(query, held, table).chosen)
+
+
+async def milliseconds(service: Service, asked: Sequence[Asked]) -> tuple[float, float]:
+    """The median and the largest time of some questions, each asked twice before."""
+    took = []
+    for one in asked:
+        best = float("inf")
+        for _ in range(3):
+            began = time.perf_counter()
+            await service.read(SYSTEM, one)
+            best = min(best, time.perf_counter() - began)
+        took.append(best * 1_000)
+    return statistics.median(took), max(took)
+
+
+async def measured(storage: Storage, numbers: range) -> tuple[tuple[float, float], ...]:
+    """Times of questions of the newest items, and of all."""
+    language = Language()
+    service = await filled(storage, numbers, language)
+    since = START + timedelta(minutes=numbers[-1] - WINDOW + 1)
+    windowed = [Asked(words, since, CANDIDATES) for words in language.questions()]
+    whole = [Asked(words, None, CANDIDATES_OF_ALL) for words in language.questions()]
+    found = await milliseconds(service, windowed), await milliseconds(service, whole)
+    await storage.close()  # type: ignore[attr-defined]
+    return found
+
+
+async def run(size: int) -> list[tuple[tuple[float, float], ...]]:
+    """The times of the small store and of the large one, whose newest items are the same."""
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        for first in (size - WINDOW, 0):
+            path = Path(folder) / f"{first}.db"
+            storage = SqliteStorage.open(path, catalog.COLLECTIONS, epoch=b"12345678")
+            found.append(await measured(storage, range(first, size)))
+    return found
+
+
+def main() -> int:
+    """Measure, print, judge."""
+    arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    arguments.add_argument("--quick", action="store_true", help="10,000 items, not 100,000")
+    size = 10_000 if arguments.parse_args().quick else 100_000
+    (few, _), (many, whole) = asyncio.run(run(size))
+    growth = many[0] / few[0]
+    rows = [
+        (f"newest {WINDOW:,} of {WINDOW:,}, ms", few, "", True),
+        (f"newest {WINDOW:,} of {size:,}, ms", many, f"{growth:.1f}x", growth <= GROWTH_GOAL),
+        (f"all of {size:,}, ms", whole, f"<= {ALL_GOAL_MS:g} ms", whole[0] <= ALL_GOAL_MS),
+    ]
+    print(f"{'retrieval':28} {'median':>8} {'most':>8}")
+    for name, (median, most), note, met in rows:
+        print(f"{name:28} {median:>8.1f} {most:>8.1f}  {note}{'' if met else ' MISSED'}")
+    print(f"goals: a window costs at most {GROWTH_GOAL:g}x, all at most {ALL_GOAL_MS:g} ms")
+    return int(not all(met for *_, met in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
