@@ -26,6 +26,6 @@ async def likened(work: Units, host: Host, material: Material) -> Material:
     return attrs.evolve(
         material,
         evidence=(*material.evidence, *more),
-        likeness=found.cosines,
+        likeness=found.values,
         embedding=found.model,
     )

@@ -67,8 +67,8 @@ class Window:
 class Material:
     """All that a report is made of: whose it is, its candidates and how common words are.
 
-    `likeness` is the cosine of candidates to the subject, by id, of the model that `embedding`
-    names; None without embeddings.
+    `likeness` says how near candidates come to the subject, by id (`svc_core.embeddings`), by the
+    model that `embedding` names; None without one.
     """
 
     tenant: str

@@ -18,7 +18,8 @@ _TITLE, _LEAD, _REST = 3.0, 2.0, 1.0
 _K1, _B = 1.2, 0.75
 _FEEDBACK = 1.2
 _CUT = 0.45
-_LIKENESS, _LIKENESS_FREE, _LIKENESS_MIN, _CUT_WITH_LIKENESS = 1.2, 0.1, 0.3, 0.7
+LIKENESS_FREE = 2.0  # standard deviations above what items come near to a question
+_LIKENESS, _CUT_WITH_LIKENESS = 0.15, 0.6
 _SEEDS, _SEED_SHARE, _SEED_MIN = 3, 0.5, 0.2
 _CENTROID_TERMS, _CENTROID_ITEMS = 20, 2
 _TOP_FULL = 0.3
@@ -57,21 +58,25 @@ def rank(
 ) -> Ranking:
     """The items of `held` that are about a query; ties by id.
 
-    `likeness` is the cosine of items to the query by their ids, from an embedding. An item that
-    it lacks was not looked at: it is judged by its words, with the cut that goes with them.
+    `likeness` says by ids how near items come to the query (`svc_core.embeddings`). An item that it
+    lacks was not looked at: it is judged by its words, with the cut that goes with them.
     """
     idf = {term: frequencies.idf(term) * factor for term, factor in query.terms.items()}
     counted = [_counts(reading) for reading in held]
     soft = _soft(idf, counted)
-    feedback = _feedback(idf, counted, soft, frequencies)
-    hits = []
-    for reading, lexical, like in zip(held, soft, feedback, strict=True):
-        near = None if likeness is None else likeness.get(reading.evidence.id)
-        score = lexical + _FEEDBACK * like
-        if near is not None:
-            score += _LIKENESS * max(0.0, near - _LIKENESS_FREE)
-        if lexical > 0 or (near or 0.0) > _LIKENESS_MIN:
-            hits.append(Hit(reading, round(score, 9), lexical, like, near))
+    near = [(likeness or {}).get(reading.evidence.id) for reading in held]
+    asked = [
+        lexical + _LIKENESS * max(0.0, (one or 0.0) - LIKENESS_FREE)
+        for lexical, one in zip(soft, near, strict=True)
+    ]
+    feedback = _feedback(idf, counted, asked, frequencies)
+    hits = [
+        Hit(reading, round(score + _FEEDBACK * like, 9), lexical, like, one)
+        for reading, score, lexical, like, one in zip(
+            held, asked, soft, feedback, near, strict=True
+        )
+        if score > 0
+    ]
     hits.sort(key=lambda hit: (-hit.margin, hit.reading.evidence.id))
     chosen = tuple(hit for hit in hits if hit.margin >= 0)
     return Ranking(chosen, () if chosen else tuple(hits[:NEAREST]))

@@ -236,4 +236,4 @@ async def test_as_many_vectors_are_compared_as_the_model_can(
     model = Embeddings(Meaning())
     await working(house, Meaning()).turn()
     found = await embeddings.likeness(house.service, model, "storm", ())
-    assert len(found.near) == len(found.cosines) == 3
+    assert len(found.near) == len(found.values) == 3
