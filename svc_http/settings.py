@@ -53,7 +53,7 @@ POSTGRES = ("postgresql://", "postgres://")
 EXAMPLE_DSN = "postgresql://user@host:5432/name"
 """What such an address looks like, where somebody has to give one."""
 
-WORKERS = ("ingest", "embed", "schedule", "deliver", "speak", "automations")
+WORKERS = ("ingest", "schedule", "deliver", "speak", "embed", "automations")
 """What the service does of its own accord, as `workers` names it."""
 
 PROCESSES_MAX = 64
