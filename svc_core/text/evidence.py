@@ -4,7 +4,7 @@ Rule 1: an `Evidence` is exactly what was stored; nothing in this package alters
 Rule 2: everything derived from it (terms, sentences) is a function of its title and text alone.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 
@@ -16,6 +16,7 @@ from svc_core.text.words import terms
 
 TEXT_MAX = 6_000  # characters of a text that are read: a long article; the lead tells what it is
 LEAD_TERMS = 60  # terms of the text that tell what it is about: about 400 characters
+TITLE, LEAD, REST = 3, 2, 1  # how often a term counts by where it stands
 
 
 @frozen
@@ -72,6 +73,30 @@ class Reading:
     def tongue(self) -> str | None:
         """The primary subtag of its language, stated or guessed."""
         return self.evidence.tongue
+
+    @cached_property
+    def counts(self) -> Mapping[str, int]:
+        """How often it has each of its terms, by the weight of the place where that stands."""
+        counts: dict[str, int] = {}
+        for place, weight in ((self.title, TITLE), (self.lead, LEAD), (self.rest, REST)):
+            for term in place:
+                counts[term] = counts.get(term, 0) + weight
+        return counts
+
+    @cached_property
+    def length(self) -> int:
+        """The sum of its counts."""
+        return TITLE * len(self.title) + LEAD * len(self.lead) + REST * len(self.rest)
+
+    def holds(self, run: Sequence[str]) -> bool:
+        """Whether some terms stand in it side by side, stop words between them aside."""
+        if any(term not in self.counts for term in run):
+            return False
+        return len(run) == 1 or any(
+            tuple(place[at : at + len(run)]) == tuple(run)
+            for place in (self.title, self.lead + self.rest)
+            for at in range(len(place) - len(run) + 1)
+        )
 
     @cached_property
     def headline(self) -> str:

@@ -3,27 +3,43 @@
 Rule 1: counts are those of every stored item of any age (the store's, or the tenant's for what is
         the tenant's own), so that a word of the subject is not common because all that was found
         holds it.
-Rule 2: while a store is young, the counts of a background table are added to its own.
+Rule 2: behind them stand the counts of a background table, as if so many items more were stored;
+        a large store outweighs it.
 """
 
-from collections.abc import Iterable, Mapping
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from math import log
 
 from attrs import field, frozen
 
+from svc_core import data
+
+STEPS = 5  # of a tenfold
+BACKGROUND_ITEMS = 1_000
+BACKGROUND_WORDS = 300  # of an item
+
 
 @frozen
 class Frequencies:
-    """`counts[term]` of `total` items hold a term. `version` names the state of the table."""
+    """`counts[term]` of `total` items hold a term. `version` names the state of the table.
+
+    `behind` is the table whose counts are added; None is this table alone.
+    """
 
     total: int = 0
     counts: Mapping[str, int] = field(factory=dict, repr=False)
     version: str = "0"
+    behind: "Frequencies | None" = field(factory=lambda: background(), repr=False)
 
     def idf(self, term: str) -> float:
         """How telling a term is: `ln(1 + (N - df + 0.5) / (df + 0.5))`, above 0."""
-        held = self.counts.get(term, 0)
-        return log(1 + (max(self.total, held) - held + 0.5) / (held + 0.5))
+        held, total = self.counts.get(term, 0), self.total
+        if self.behind is not None:
+            held += self.behind.counts.get(term, 0)
+            total += self.behind.total
+        return log(1 + (max(total, held) - held + 0.5) / (held + 0.5))
 
     @classmethod
     def of(cls, items: Iterable[Iterable[str]], version: str = "0") -> "Frequencies":
@@ -40,4 +56,25 @@ class Frequencies:
         counts = dict(self.counts)
         for term, count in other.counts.items():
             counts[term] = counts.get(term, 0) + count
-        return Frequencies(self.total + other.total, counts, self.version)
+        return Frequencies(self.total + other.total, counts, self.version, self.behind)
+
+
+@cache
+def background() -> Frequencies:
+    """How common terms are where nothing is stored yet: in a language that has them often.
+
+    Of `BACKGROUND_ITEMS` items of `BACKGROUND_WORDS` words `1 - (1 - share) ** words` hold a term.
+    """
+    counts: dict[str, int] = {}
+    for _, step, terms in shares():
+        held = 1 - (1 - 10 ** (-step / STEPS)) ** BACKGROUND_WORDS
+        for term in terms:
+            counts[term] = max(counts.get(term, 0), round(BACKGROUND_ITEMS * held))
+    return Frequencies(BACKGROUND_ITEMS, counts, behind=None)
+
+
+def shares() -> Iterator[tuple[str, int, list[str]]]:
+    """A language, a step and terms: their share of its words is `10 ** (-step / STEPS)`."""
+    for line in zlib.decompress(data.read("frequencies.tsv.z")).decode().splitlines():
+        language, step, terms = line.split("\t")
+        yield language, int(step), terms.split(" ")

@@ -20,8 +20,7 @@ _LENGTH_MAX = 64  # longer runs are encoded data, not words
 _CAPITALS_SHARE = 0.5
 
 _DOTTED = re.compile(r"\b(?:[^\W\d_]\.){2,}")
-_POSSESSIVE = re.compile(r"['’]s\b")
-_APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
+_CONTRACTED = re.compile(r"(?:n['’]t|['’](?:s|d|m|ll|re|ve))\b", re.IGNORECASE)
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 _MARKS = re.compile(
     r"(?<=[a-z\u03b1-\u03c9])[\u0300-\u036f]+|[\u064b-\u065f\u0670\u0640\u200b-\u200f]"
@@ -56,17 +55,27 @@ def terms(text: str, language: str | None = None) -> list[str]:
     """
     found: list[str] = []
     stops = stop_words(language)
-    words = _WORD.findall(_joined(text))
-    shouted = _is_shouted(words)
-    for word in words:
+    written = _WORD.findall(_joined(text))
+    shouted = _is_shouted(written)
+    for word in written:
         if _UNSPACED_START.match(word):
             found.extend(_pairs(fold(word)))
             continue
         folded = fold(word)
         is_acronym = not shouted and len(word) > 1 and word.isupper()
         if is_acronym or (folded not in stops and (len(folded) > 1 or folded.isdigit())):
-            found.append(folded[:_LETTERS] if folded.isalpha() else folded[:_LENGTH_MAX])
+            found.append(cut(folded))
     return found
+
+
+def words(text: str) -> list[str]:
+    """The words of `text`, folded and whole."""
+    return [fold(word) for word in _WORD.findall(_joined(text))]
+
+
+def cut(word: str) -> str:
+    """The term of a folded word."""
+    return word[:_LETTERS] if word.isalpha() else word[:_LENGTH_MAX]
 
 
 def stop_words(language: str | None) -> frozenset[str]:
@@ -83,10 +92,10 @@ def stop_words_by_language() -> Mapping[str, frozenset[str]]:
 
 
 def _joined(text: str) -> str:
-    """Mend what punctuation splits: `U.S.`, `China's`, `O'Brien`, `12,000`."""
+    """Mend what punctuation splits: `U.S.`, `China's`, `isn't`, `12,000`."""
     text = _DOTTED.sub(lambda match: match[0].replace(".", ""), text)
     if "'" in text or "’" in text:
-        text = _APOSTROPHE.sub("", _POSSESSIVE.sub("", text))
+        text = _CONTRACTED.sub("", text)
     return _THOUSANDS.sub("", text)
 
 

