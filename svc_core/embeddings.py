@@ -5,9 +5,8 @@ Rule 1: vectors are made beside units of work, and a few at a time are kept in o
 Rule 2: a vector is of one model and of one version of an item's words, else it is made anew.
 Rule 3: vectors are kept in 8 bits a dimension, and a question is cut the same way: their cosine
         is made of whole numbers, and so is the same wherever it is computed.
-Rule 4: likeness is how many standard deviations an item comes nearer to a question than items do:
-        a cosine of 0.4 says much to one question and little to another, and nothing beside that
-        of another model.
+Rule 4: likeness is how much nearer an item comes to a question than items do, in standard
+        deviations: a cosine of 0.4 says much of one question and little of another.
 Rule 5: an item that has no vector has no likeness, which is not a likeness of 0.
 """
 
@@ -26,7 +25,6 @@ from svc_core.operation import Context, Units
 from svc_core.ports import SYSTEM, Collection, Document, Position
 from svc_core.resources.members import ObservationId, micros
 from svc_core.resources.news import NEWS_TEXTS, NewsText
-from svc_core.retrieval.ranking import LIKENESS_FREE
 
 TEXT_CHARS: Final = 700
 """Of an item's text, behind its headline: what the weights of retrieval were measured with."""
@@ -43,6 +41,11 @@ USUAL_COUNT: Final = 300
 """How near items of news come to any question (all-MiniLM-L6-v2, 869 items, 78 questions: mean
 0.06, deviation 0.10), and for how many items that counts, so that a few items all of which are
 about the question are not told apart from each other but from news."""
+FREE: Final = 2.0
+"""Standard deviations above the mean that tell nothing: of 869 items some are always there."""
+DOUBTED, TRUSTED = 0.2, 0.4
+"""Below the first cosine nothing is like a question, however far the others are; from the second
+on the likeness is trusted whole."""
 PAGE: Final = 256
 """Items looked at in one unit of work."""
 _VECTORS_PAGE: Final = 2_000
@@ -225,13 +228,19 @@ class Likeness:
     near: tuple[str, ...] = field(default=(), repr=False)
 
 
-def standing(cosines: Sequence[float]) -> list[float]:
-    """By how many standard deviations each cosine is above the mean, with usual ones among them."""
+def compared(cosines: Sequence[float]) -> list[float]:
+    """The likeness behind each cosine, from 0 on, beside the others and what is usual."""
     count = len(cosines) + USUAL_COUNT
     mean = (fsum(cosines) + USUAL_COUNT * USUAL_MEAN) / count
     usual = USUAL_COUNT * (USUAL_DEVIATION**2 + (USUAL_MEAN - mean) ** 2)
-    variance = (fsum((value - mean) ** 2 for value in cosines) + usual) / count
-    return [round((value - mean) / sqrt(variance), 6) for value in cosines]
+    deviation = sqrt((fsum((value - mean) ** 2 for value in cosines) + usual) / count)
+    return [
+        round(max(0.0, (value - mean) / deviation - FREE) * _trust(value), 6) for value in cosines
+    ]
+
+
+def _trust(cosine: float) -> float:
+    return min(1.0, max(0.0, (cosine - DOUBTED) / (TRUSTED - DOUBTED)))
 
 
 async def likeness(
@@ -292,9 +301,9 @@ def _compared(
         for vector in vectors
         if vector.model == embedder.model and len(data := vector.packed) == len(asked)
     ]
-    found = standing(embedder.cosines(asked, [data for _, data in fitting]))
+    found = compared(embedder.cosines(asked, [data for _, data in fitting]))
     values = {id_: value for (id_, _), value in zip(fitting, found, strict=True)}
-    others = [id_ for id_, value in values.items() if id_ not in named and value > LIKENESS_FREE]
+    others = [id_ for id_, value in values.items() if id_ not in named and value > 0]
     near = tuple(sorted(others, key=lambda id_: (-values[id_], id_))[:NEAR_MAX])
     kept = {id_: values[id_] for id_ in (*named, *near) if id_ in values}
     return Likeness(embedder.model, kept, near)

@@ -18,7 +18,6 @@ from svc_core.text.frequencies import Frequencies
 _K1, _B = 1.2, 0.75
 _PHRASE = 0.5  # a keyword or phrase that is held, beside its terms' weight
 _FEEDBACK, _CUT = 1.4, 0.5
-LIKENESS_FREE = 2.0  # standard deviations above what items come near to a question
 _LIKENESS, _CUT_WITH_LIKENESS = 0.15, 0.7
 _SEEDS, _SEED_SHARE = 3, 0.5
 _CENTROID_TERMS, _CENTROID_ITEMS = 20, 2
@@ -66,7 +65,7 @@ def rank(
     looked.sort(key=lambda one: one.evidence.id)
     answers = _answers(query, looked, frequencies)
     near = [(likeness or {}).get(one.evidence.id) for one in looked]
-    asked = [soft + _nearness(like) for soft, like in zip(answers, near, strict=True)]
+    asked = [soft + _LIKENESS * (like or 0.0) for soft, like in zip(answers, near, strict=True)]
     at = [at for at, share in enumerate(asked) if share > 0]
     fed = _feedback([looked[one] for one in at], [asked[one] for one in at], frequencies)
     hits = [
@@ -76,10 +75,6 @@ def rank(
     hits.sort(key=lambda hit: -hit.margin)
     chosen = tuple(hit for hit in hits if hit.margin >= 0)
     return Ranking(chosen, () if chosen else tuple(hits[:NEAREST]))
-
-
-def _nearness(likeness: float | None) -> float:
-    return 0.0 if likeness is None else _LIKENESS * max(0.0, likeness - LIKENESS_FREE)
 
 
 def _answers(query: Query, held: Sequence[Reading], frequencies: Frequencies) -> list[float]:
