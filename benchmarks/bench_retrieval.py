@@ -1,11 +1,12 @@
 """How long it takes to find what is about a question, as the store grows a hundredfold.
 
-    python benchmarks/bench_retrieval.py [--quick]
+    python benchmarks/bench_retrieval.py [--quick] [--postgres]
 
 Items of invented words, common and rare as words are (Zipf), are taken into a small store and into
-a large one (1,000 and 100,000 items; 10,000 with --quick). Retrieval is everything from the words of
+a large one: 1,000 and 100,000 items, 10,000 with --quick. Retrieval is everything from the words of
 a question to its ranking: frequencies, candidates, their terms, scores. Asked are the newest 1,000
-items of both stores, and all items. The stores are SQLite files.
+items of both stores, and all items. The stores are SQLite files, or are in a PostgreSQL server of
+the benchmark's own.
 
 Exit code 1 when a goal is missed.
 """
@@ -17,13 +18,17 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
+import asyncpg
 from attrs import frozen
+from database import postgres
 
 from svc_core import catalog, corpus
 from svc_core.access import plans
@@ -32,6 +37,7 @@ from svc_core.host import Host
 from svc_core.news import intake, rules
 from svc_core.operation import Context
 from svc_core.ports import SYSTEM, Storage
+from svc_core.reports.making import CANDIDATES_MAX
 from svc_core.resources.members import micros
 from svc_core.resources.news import NewsItem, NewsSource, NewsText, Sentiment
 from svc_core.retrieval import Query, rank
@@ -39,14 +45,17 @@ from svc_core.text.evidence import read
 from svc_http import system
 from svc_http.runtime.service import Service
 from svc_http.storage import SqliteStorage
+from svc_http.storage.postgres import PostgresStorage
 from svc_http.workers import ingest
 
 WINDOW = 1_000
 GROWTH_GOAL = 3.0
 ALL_GOAL_MS = 50.0
-CANDIDATES, CANDIDATES_OF_ALL = 1_000, 400
 QUESTIONS = 24
 WORDS = 60_000
+EPOCH = b"12345678"
+Times = tuple[float, float]
+"""The median and the largest, in milliseconds."""
 START = datetime(2026, 1, 1, tzinfo=UTC)
 _SOURCE = NewsSource("src_" + "0" * 24, "Paper", "paper.example", None)
 
@@ -114,24 +123,23 @@ async def filled(storage: Storage, numbers: range, language: Language) -> Servic
 
 @frozen
 class Asked:
-    """A question of a store: its words, from when on, and how many candidates are looked at."""
+    """A question of a store: its words, and from when on."""
 
     words: str
     start: datetime | None
-    limit: int
 
     async def __call__(self, ctx: Context) -> int:
         """How many items were chosen."""
         query = Query.of(self.words)
         table = await corpus.frequencies(ctx)
         start = None if self.start is None else micros(self.start)
-        found = await corpus.candidates(ctx, query.terms, table, start=start, limit=self.limit)
+        found = await corpus.candidates(ctx, query.terms, table, start=start, limit=CANDIDATES_MAX)
         held = [read(one) for one in await corpus.evidence(ctx, found)]
         return len(rank(query, held, table).chosen)
 
 
-async def milliseconds(service: Service, asked: Sequence[Asked]) -> tuple[float, float]:
-    """The median and the largest time of some questions, each asked twice before."""
+async def milliseconds(service: Service, asked: Sequence[Asked]) -> Times:
+    """The times of some questions, each the best of three."""
     took = []
     for one in asked:
         best = float("inf")
@@ -143,35 +151,59 @@ async def milliseconds(service: Service, asked: Sequence[Asked]) -> tuple[float,
     return statistics.median(took), max(took)
 
 
-async def measured(storage: Storage, numbers: range) -> tuple[tuple[float, float], ...]:
+async def measured(storage: Any, numbers: range) -> tuple[Times, Times]:
     """Times of questions of the newest items, and of all."""
     language = Language()
     service = await filled(storage, numbers, language)
     since = START + timedelta(minutes=numbers[-1] - WINDOW + 1)
-    windowed = [Asked(words, since, CANDIDATES) for words in language.questions()]
-    whole = [Asked(words, None, CANDIDATES_OF_ALL) for words in language.questions()]
+    windowed = [Asked(words, since) for words in language.questions()]
+    whole = [Asked(words, None) for words in language.questions()]
     found = await milliseconds(service, windowed), await milliseconds(service, whole)
-    await storage.close()  # type: ignore[attr-defined]
+    await storage.close()
     return found
 
 
-async def run(size: int) -> list[tuple[tuple[float, float], ...]]:
+async def run(size: int, stores: Callable[[str], Awaitable[Any]]) -> list[tuple[Times, Times]]:
     """The times of the small store and of the large one, whose newest items are the same."""
-    found = []
+    return [
+        await measured(await stores(name), range(first, size))
+        for name, first in (("small", size - WINDOW), ("large", 0))
+    ]
+
+
+def in_files(size: int) -> list[tuple[Times, Times]]:
+    """The times of SQLite files."""
     with tempfile.TemporaryDirectory() as folder:
-        for first in (size - WINDOW, 0):
-            path = Path(folder) / f"{first}.db"
-            storage = SqliteStorage.open(path, catalog.COLLECTIONS, epoch=b"12345678")
-            found.append(await measured(storage, range(first, size)))
-    return found
+
+        async def made(name: str) -> SqliteStorage:
+            path = Path(folder) / f"{name}.db"
+            return SqliteStorage.open(path, catalog.COLLECTIONS, epoch=EPOCH)
+
+        return asyncio.run(run(size, made))
+
+
+def in_a_server(size: int) -> list[tuple[Times, Times]]:
+    """The times of PostgreSQL."""
+    with postgres() as server:
+
+        async def made(name: str) -> PostgresStorage:
+            connection = await asyncpg.connect(server.dsn)
+            await connection.execute(f"CREATE DATABASE {name}")
+            await connection.close()
+            dsn = urlsplit(server.dsn)._replace(path=f"/{name}").geturl()
+            return await PostgresStorage.open(dsn, catalog.COLLECTIONS, epoch=EPOCH)
+
+        return asyncio.run(run(size, made))
 
 
 def main() -> int:
     """Measure, print, judge."""
     arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     arguments.add_argument("--quick", action="store_true", help="10,000 items, not 100,000")
-    size = 10_000 if arguments.parse_args().quick else 100_000
-    (few, _), (many, whole) = asyncio.run(run(size))
+    arguments.add_argument("--postgres", action="store_true", help="PostgreSQL, not SQLite")
+    chosen = arguments.parse_args()
+    size = 10_000 if chosen.quick else 100_000
+    (few, _), (many, whole) = (in_a_server if chosen.postgres else in_files)(size)
     growth = many[0] / few[0]
     rows = [
         (f"newest {WINDOW:,} of {WINDOW:,}, ms", few, "", True),

@@ -34,8 +34,10 @@ COUNTED_AT_ONCE: Final = 100
 """Items counted later in one unit of work: about 50 ms."""
 POSTINGS_MAX: Final = 10_000
 """Places in the text index that one search walks: about 20 ms. See `_telling`."""
-WINDOW_MAX: Final = 20_000
+WINDOW_MAX: Final = 10_000
 """Items of a window that are counted; one of more is taken for the whole store."""
+BEST_MAX: Final = 300
+"""Candidates of so many items: reading and ranking them takes about 30 ms."""
 WEIGHT: Final = 1_000_000
 WEIGHT_MAX: Final = 1_000_000_000
 """Weights of terms are handed to the store in millionths, up to what it takes."""
@@ -258,7 +260,7 @@ async def frequencies(ctx: Context, corpus: Corpus = ITEMS) -> Frequencies:
     state = await ctx.find(corpus.state, _STATE) or TermState()
     tables: Tables = ctx.host.lends.get(Tables) or Tables()
     owner = (corpus.state.name, ctx.actor.tenant if corpus.state.scope == "tenant" else "")
-    known, table = tables.held.get(owner, ({}, Frequencies()))
+    known, table = tables.held.get(owner, ({}, Frequencies(version=state.mark)))
     new = [segment.id for segment in state.segments if segment.id not in known]
     found = {id_: one.lines for id_, one in (await ctx.find_many(corpus.counts, new)).items()}
     lines = {**known, **found}
@@ -288,12 +290,18 @@ async def candidates(
 ) -> tuple[Document[NewsText], ...]:
     """At most `limit` items that hold any of the terms, those with the most telling ones first.
 
+    Of `WINDOW_MAX` items and more they are at most `BEST_MAX`.
+
     `terms` are those of a question with a factor on the weight of each; `start` and `end` bound,
     both included, when items were taken in, in microseconds since 1970.
     """
     documents = ctx.tx.documents
-    window = await documents.count(NEWS_TEXTS, start=start, end=end, limit=WINDOW_MAX)
-    share = 1.0 if window == WINDOW_MAX else window / max(window, table.total)
+    items, share = table.total, 1.0
+    if (start, end) != (None, None):
+        items = await documents.count(NEWS_TEXTS, start=start, end=end, limit=WINDOW_MAX)
+        share = 1.0 if items >= WINDOW_MAX else items / max(items, table.total)
+    if items >= WINDOW_MAX:
+        limit = min(limit, BEST_MAX)
     weights = {
         term: max(1, min(WEIGHT_MAX, round(table.idf(term) * factor * WEIGHT)))
         for term, factor in _telling(terms, table, share).items()

@@ -16,6 +16,7 @@ from svc_core.access import address, plans
 from svc_core.access.counters import MemoryCounters
 from svc_core.access.lockout import MemoryLockouts
 from svc_core.access.plans import PlanTable
+from svc_core.corpus import Tables
 from svc_core.embeddings import Embedder
 from svc_core.host import Host
 from svc_core.ledger.signing_key import kept_signer, stored_signer
@@ -54,7 +55,7 @@ Closing = Callable[[], Awaitable[None]]
 
 def _host(settings: Settings, embedder: Embeddings | None, *, speaks: bool) -> Host:
     """What the core is told of who runs it."""
-    lends: dict[type, Any] = {Typesetter: markup.Typesetter(settings.origin)}
+    lends: dict[type, Any] = {Typesetter: markup.Typesetter(settings.origin), Tables: Tables()}
     if embedder is not None:
         lends[Embedder] = embedder
     return Host(

@@ -147,13 +147,18 @@ async def _write(
     return Outcome("taken", after, taken.created, taken.updated, taken.unchanged)
 
 
-async def tidy(service: Service) -> None:
-    """Count what was stored before items were counted, and keep the table of counts short."""
-    while uncounted := await service.read(SYSTEM, corpus.to_count):
+async def tidy(service: Service) -> bool:
+    """Count some items of before items were counted, and keep the table of counts short.
+
+    Whether some items were counted: there may be more.
+    """
+    uncounted = await service.read(SYSTEM, corpus.to_count)
+    if uncounted:
         await service.system(partial(corpus.counted, seen=uncounted))
     while merge := await service.read(SYSTEM, corpus.to_merge):
         lines = await service.aside(merge.made)
         await service.system(partial(corpus.merged, merge=merge, lines=lines))
+    return bool(uncounted)
 
 
 async def _unchanged(service: Service, source: Source) -> Outcome:
@@ -206,7 +211,8 @@ async def ingest_loop(
 ) -> None:
     """Pull what is due, for ever; it ends by being cancelled."""
     while True:
-        if not await pull_due(service, fetcher):
+        is_busy = await tidy(service)
+        if not await pull_due(service, fetcher) and not is_busy:
             await anyio.sleep(round_seconds)
 
 

@@ -96,6 +96,7 @@ class Lists:
         self._owner = owner
         self._asked = asked
         self.is_whole = asked.is_whole
+        self.is_open = (asked.start, asked.end) == (None, None)
 
     def scan(
         self, driver: str | None, order: str | None, after: Position | None, count: int
@@ -151,18 +152,34 @@ class Lists:
         made = self._query("SELECT count(*) FROM (SELECT FROM ").rows(self._owner)
         return made.bound().check(is_free=not self._asked.words).add(" LIMIT ?) AS l", limit)
 
-    def search(self, terms: Mapping[str, int], after: Position | None, limit: int) -> Query:
+    def window(self, limit: int) -> Query:
+        """How many rows lie between the bounds, up to a limit."""
+        made = self._query(f"SELECT count(*) FROM (SELECT FROM {self._table.rows} AS c")
+        return made.add(" WHERE c.tenant = ?", self._owner).bound().add(" LIMIT ?) AS l", limit)
+
+    def search(
+        self, terms: Mapping[str, int], after: Position | None, limit: int, *, is_narrow: bool
+    ) -> Query:
         """The rows whose terms weigh most first; what they weigh has one more column.
 
-        They are ranked by what the index says, term by term, and only the best are read.
+        They are ranked by what the index of words says, term by term, and only the best are read.
+        Where few rows lie between the bounds (`is_narrow`) the walk is theirs.
         """
         given = (tokens_of(self._owner, terms), list(terms.values()))
         made = self._query("SELECT c.id, c.version, c.ord, c.body, m.rank FROM (")
         made.add("SELECT r.id, r.ord, sum(t.weight)::bigint AS rank")
         made.add(" FROM unnest(?::text[], ?::bigint[]) AS t (term, weight)", *given)
-        made.add(" CROSS JOIN LATERAL (SELECT c.id, c.ord FROM ").rows(self._owner, is_unfit=True)
-        made.add(" AND c.tokens @> ARRAY[t.term]").bound().check()
-        made.add(") AS r GROUP BY r.id, r.ord")
+        if is_narrow:
+            made.add(" JOIN (SELECT w.id, w.ord, w.tokens FROM (SELECT c.id, c.ord, c.tokens FROM ")
+            made.rows(self._owner).bound().check()
+            # The server looks through a subquery, but not through one that has an OFFSET.
+            made.add(" OFFSET 0) AS w WHERE w.tokens && ?::text[]", given[0])
+            made.add(") AS r ON t.term = ANY (r.tokens)")
+        else:
+            made.add(" CROSS JOIN LATERAL (SELECT c.id, c.ord FROM ")
+            made.rows(self._owner, is_unfit=True).add(" AND c.tokens @> ARRAY[t.term]")
+            made.bound().check().add(") AS r")
+        made.add(" GROUP BY r.id, r.ord")
         if after is not None:
             place = (after.rank, after.order, after.id)
             made.add(" HAVING (sum(t.weight), r.ord, r.id) < (?::bigint, ?::bigint, ?)", *place)
