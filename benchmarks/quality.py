@@ -121,7 +121,7 @@ def subjects(sets: Sets) -> Iterator[Figure]:
     for where, store in (("", news), (" in a mixed store", sets.everything())):
         frequencies = frequencies_of(store)
         rates = _asked(news, frequencies, real)
-        yield from _subject_figures(where, rates, plain)
+        yield from rates_figures(where, rates, plain)
         if not where:
             yield from _by_language(real, rates, plain)
             quiet = _asked(news, frequencies, none)
@@ -135,9 +135,8 @@ def subjects(sets: Sets) -> Iterator[Figure]:
                 )
 
 
-def _subject_figures(
-    where: str, rates: list[list[Rate]], plain: list[list[Rate]]
-) -> Iterator[Figure]:
+def rates_figures(where: str, rates: list[list[Rate]], plain: list[list[Rate]]) -> Iterator[Figure]:
+    """Precision, recall and spread of subjects, each with its wordings."""
     first, first_plain = [one[0] for one in rates], [one[0] for one in plain]
     both, both_plain = micro(first), micro(first_plain)
     note = f"P {both.precision:.2f} R {both.recall:.2f}; plain P {both_plain.precision:.2f}"
@@ -364,16 +363,24 @@ PARTS: dict[str, Callable[[Sets], Iterator[Figure]]] = {
 }
 
 
-def main() -> int:
-    """Print the figures; the exit code."""
-    reader = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    given = os.environ.get("SVC_REAL_DATA")  # noqa: TID251 - what measurements are given
+def asked_for(about: str, *more: str) -> argparse.Namespace:
+    """What the command line asks for: the folder, a half, and files that `more` names."""
+    reader = argparse.ArgumentParser(description=about.splitlines()[0])
+    given = os.environ.get("SVC_REAL_DATA")  # noqa: TID251 - what it is given
     reader.add_argument("folder", nargs="?", default=given)
     reader.add_argument("--only", choices=tuple(PARTS), action="append")
     reader.add_argument("--half", choices=("dev", "report"))
+    for name in more:
+        reader.add_argument(name, type=Path)
     asked = reader.parse_args()
     if asked.folder is None:
         reader.error("name the folder of documents, or set SVC_REAL_DATA")
+    return asked
+
+
+def main() -> int:
+    """Print the figures; the exit code."""
+    asked = asked_for(__doc__ or "")
     sets = Sets(Path(asked.folder), asked.half)
     print(f"{'':<46}{'ours':>7}{'plain':>8}  goal")
     missed = 0
