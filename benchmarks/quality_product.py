@@ -81,7 +81,7 @@ def sentences_of(
     return list(range(min(count, len(sentences))))
 
 
-def topics_of(title: str, text: str, language: str) -> tuple[str, ...]:
+def topics_of(title: str, text: str, language: str | None) -> tuple[str, ...]:
     """The topics of an item."""
     more = {"language": language} if "language" in inspect.signature(assign).parameters else {}
     return assign(title, text, **more)

@@ -99,6 +99,12 @@ class Sets:
                 label |= dict.fromkeys(row["members"], row["key"])
         return Grouped(self.news(), label, frozenset(unsure))
 
+    def topics(self) -> list[tuple[Evidence, Row]]:
+        """Items with the topics that fit them and those that are accepted besides."""
+        news = {one.id: one for one in self.news()}
+        rows = self.kept(_labels()["topics"], lambda row: row["id"])
+        return [(news[row["id"]], row) for row in rows]
+
     def judged(self, name: str) -> tuple[tuple[Evidence, ...], list[Judged]]:
         """A public set of documents and queries."""
         documents = tuple(
