@@ -30,6 +30,7 @@ from quality_baselines import Bm25
 from quality_measures import Rate, b_cubed, pairs, words_hold
 from quality_sets import FEEDS, Judged, Sets
 
+from svc_core import data
 from svc_core.host import silent
 from svc_http.control import channel
 
@@ -37,11 +38,17 @@ Row = dict[str, Any]
 
 DESKS = 8  # workspaces, so that no rate limit is met
 SVC = (sys.executable, "-m", "svc_http")
-_MD_MARK = re.compile(r"\s*\[(\d+)\]\((?:<[^>]*>|[^()]*)\)")
-_H_MARK = re.compile(r'\s*(?:<sup>)?<a href="[^"]*"[^<>]*>\[?(\d+)\]?</a>,?(?:</sup>)?')
+_MD_MARK = re.compile(r"\s*\[(?:[^\[\]]*\()?(\d+)\)?\]\((?:<[^>]*>|[^()]*)\)")
+_H_MARK = re.compile(
+    r'\s*(?:<sup>)?<a href="[^"]*"[^<>]*>(?:[^<>]*\()?\[?(\d+)\]?\)?</a>,?(?:</sup>)?'
+)
 _TAG = re.compile(r"<[^<>]*>")
+_ALSO = frozenset(
+    line.split("\t")[2].casefold()
+    for line in data.lines("frame.tsv")
+    if line.split("\t")[1] == "also"
+)
 _SOURCE = re.compile(r"\d+\. ")
-_ALSO = re.compile(r"also reported by\b", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
 
 
@@ -235,8 +242,11 @@ def _repeats(markdown: str) -> bool:
 
 
 def _twice(report: Read) -> int:
+    """Statements that stand twice; the opening may quote a section."""
+    markdown = report.row["content"]["markdown"]
+    opened = {_plain(words) for words, _ in markdown_marks(markdown.partition("\n## ")[0])}
     said = [_plain(words) for words, _ in report.marks()["Markdown"] if not _is_also(words)]
-    return len(said) - len(set(said))
+    return len(said) - len(set(said)) - sum(said.count(one) > 1 for one in opened)
 
 
 def _plain(words: str) -> str:
@@ -244,7 +254,8 @@ def _plain(words: str) -> str:
 
 
 def _is_also(words: str) -> bool:
-    return bool(_ALSO.match(words.lstrip("*_- ")))
+    """Whether words only introduce those who tell the same."""
+    return words.strip(" *_-:").casefold() in _ALSO
 
 
 # -- the run -----------------------------------------------------------------------------------
@@ -276,7 +287,9 @@ def measured(server: Server, sets: Sets, keep: Path | None) -> Iterator[Figure]:
         fmean(bool(read.urls) for read in idle),
         note=f"of {len(idle)}",
     )
-    texts = {one.id: f"{one.title} {one.text}" for one in sets.news()}
+    texts: dict[str, str] = {}
+    for one in sets.news():
+        texts[one.url] = f"{texts.get(one.url, '')} {one.title} {one.text}"
     first = [reports[one.key][0] for one in real]
     yield from mark_figures(first, texts)
     if keep is not None:

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from svc_core.sources import FeedRefused, parse_feed
 from svc_core.text.evidence import Evidence, Reading, readings
@@ -166,8 +166,11 @@ def _news(folder: Path) -> tuple[Evidence, ...]:
             continue
         for item in parsed.items:
             id_ = item.url or item.natural_key
+            if id_ in found and found[id_].title != item.title:
+                id_ = item.natural_key
             tongue, at = item.language or parsed.language, item.published_at
-            found.setdefault(id_, _evidence(id_, item.title, item.text, at, tongue, path.stem))
+            one = _evidence(id_, item.title, item.text, at, tongue, path.stem)
+            found.setdefault(id_, evolve(one, url=item.url or one.url))
     return tuple(found.values())
 
 
