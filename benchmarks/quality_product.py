@@ -4,24 +4,22 @@ import inspect
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from quality_sets import NOW, Judged
+from quality_sets import NOW, Judged, evidence
 
+from svc_core.analysis.extracts import extracts, vector_of
 from svc_core.analysis.sentiment import sentiment
 from svc_core.analysis.stories import stories
 from svc_core.analysis.topics import assign
 from svc_core.reports.making import Finished, Material, Window, compose
 from svc_core.resources.profile import Profile
 from svc_core.retrieval import Query, rank
-from svc_core.text import frequencies as table
 from svc_core.text.evidence import Evidence, Reading, Scored, readings
 from svc_core.text.frequencies import Frequencies
 
 
 def frequencies_of(held: Iterable[Reading]) -> Frequencies:
-    """How common terms are in a store that holds these, the background table added."""
-    own = Frequencies.of((*one.title, *one.lead, *one.rest) for one in held)
-    background = getattr(table, "background", None)
-    return own if background is None else own + background()
+    """How common terms are in a store that holds these."""
+    return Frequencies.of((*one.title, *one.lead, *one.rest) for one in held)
 
 
 def found(held: Sequence[Reading], frequencies: Frequencies, topic: str, language: str) -> set[str]:
@@ -33,9 +31,7 @@ def found(held: Sequence[Reading], frequencies: Frequencies, topic: str, languag
 def grouped(items: Sequence[Evidence], frequencies: Frequencies) -> list[list[str]]:
     """The ids of the items of each story."""
     chosen = [Scored(one, 1.0) for one in readings(items)]
-    options = inspect.signature(stories).parameters
-    more = {"frequencies": frequencies} if "frequencies" in options else {}
-    return [[one.evidence.id for one in story.members] for story in stories(chosen, **more)]
+    return [[one.evidence.id for one in story.members] for story in stories(chosen, frequencies)]
 
 
 def composed(subject: Judged, items: Sequence[Evidence], frequencies: Frequencies) -> Finished:
@@ -74,11 +70,13 @@ def marks(report: Finished) -> Iterator[tuple[str, list[str]]]:
             yield one.text, [ids[number] for number in one.citations]
 
 
-def sentences_of(
-    title: str, sentences: Sequence[str], frequencies: Frequencies, count: int
-) -> list[int]:
-    """The places of the best sentences of an article."""
-    return list(range(min(count, len(sentences))))
+def sentences_of(title: str, said: Sequence[str], frequencies: Frequencies, count: int) -> set[int]:
+    """The places of the best sentences of an article, as far as ours are split as its own are."""
+    (reading,) = readings([evidence("article", title, "\n".join(said))])
+    head = vector_of(title, reading.tongue, frequencies)
+    best = sorted(extracts([Scored(reading, 1.0)], head, frequencies), key=lambda one: -one.score)
+    place = {" ".join(text.split()): at for at, text in enumerate(said)}
+    return {place[one.text] for one in best[:count] if one.text in place}
 
 
 def topics_of(title: str, text: str, language: str | None) -> tuple[str, ...]:

@@ -108,7 +108,7 @@ class Sets:
     def judged(self, name: str) -> tuple[tuple[Evidence, ...], list[Judged]]:
         """A public set of documents and queries."""
         documents = tuple(
-            _evidence(row["id"], row.get("title", ""), row["text"])
+            evidence(row["id"], row.get("title", ""), row["text"])
             for row in self.rows(f"{name}/docs.jsonl")
         )
         queries = self.kept(self.rows(f"{name}/queries.jsonl"), lambda row: row["text"])
@@ -120,11 +120,11 @@ class Sets:
         """A public set of events, alone or among `FOREIGN` headlines of others."""
         rows = self.kept(self.rows(f"{name}/items.jsonl"), lambda row: row["cluster"])
         bare = not rows[0].get("text")
-        items = [_evidence(row["id"], row["title"], row.get("text", "")) for row in rows]
+        items = [evidence(row["id"], row["title"], row.get("text", "")) for row in rows]
         if foreign:
             others = sorted(self.rows("ag_news/items.jsonl"), key=lambda row: _digest(row["id"]))
             items += [
-                _evidence(f"ag{row['id']}", row["title"], "" if bare else row["text"])
+                evidence(f"ag{row['id']}", row["title"], "" if bare else row["text"])
                 for row in others[:FOREIGN]
             ]
         return Grouped(tuple(items), {row["id"]: row["cluster"] for row in rows})
@@ -134,7 +134,7 @@ class Sets:
         return _everything(self.folder)
 
 
-def _evidence(
+def evidence(
     id_: str,
     title: str,
     text: str,
@@ -142,6 +142,7 @@ def _evidence(
     language: str | None = None,
     source: str = "",
 ) -> Evidence:
+    """An item of a set; undated ones are of the day on which all were taken in."""
     return Evidence(
         id=id_,
         title=title,
@@ -169,7 +170,7 @@ def _news(folder: Path) -> tuple[Evidence, ...]:
             if id_ in found and found[id_].title != item.title:
                 id_ = item.natural_key
             tongue, at = item.language or parsed.language, item.published_at
-            one = _evidence(id_, item.title, item.text, at, tongue, path.stem)
+            one = evidence(id_, item.title, item.text, at, tongue, path.stem)
             found.setdefault(id_, evolve(one, url=item.url or one.url))
     return tuple(found.values())
 
@@ -180,7 +181,7 @@ def _everything(folder: Path) -> list[Reading]:
     found = list(sets.news())
     for name in ("time/docs", "cranfield/docs", "ecbplus/items", "uci_stories/items"):
         found += [
-            _evidence(f"{name}/{row['id']}", row.get("title", ""), row.get("text", ""))
+            evidence(f"{name}/{row['id']}", row.get("title", ""), row.get("text", ""))
             for row in sets.rows(f"{name}.jsonl")
         ]
     return readings(found)
