@@ -1,6 +1,6 @@
 """How well reports find, group, tell and mark what they are given, on labelled text.
 
-    python benchmarks/quality.py [FOLDER] [--only NAME] [--half dev|report]
+    python benchmarks/quality.py [FOLDER] [--only NAME] [--half dev|report] [--semantic]
 
 FOLDER holds the documents (`quality_sets.py` says which); without it `SVC_REAL_DATA` names it.
 Each line shows our figure, that of a plain method on the same text, and the floor that it is to
@@ -23,6 +23,7 @@ from attrs import frozen
 from quality_baselines import Bm25, average_link
 from quality_measures import Rate, b_cubed, classes, holds, macro, micro, pairs
 from quality_product import (
+    BY_MEANING,
     composed,
     found,
     frequencies_of,
@@ -388,6 +389,7 @@ def asked_for(about: str, *more: str) -> argparse.Namespace:
     reader.add_argument("folder", nargs="?", default=given)
     reader.add_argument("--only", choices=tuple(PARTS), action="append")
     reader.add_argument("--half", choices=("dev", "report"))
+    reader.add_argument("--semantic", action="store_true", help="find by meaning, too (minilm)")
     for name in more:
         reader.add_argument(name, type=Path)
     asked = reader.parse_args()
@@ -399,6 +401,7 @@ def asked_for(about: str, *more: str) -> argparse.Namespace:
 def main() -> int:
     """Print the figures; the exit code."""
     asked = asked_for(__doc__ or "")
+    BY_MEANING.extend([True] if asked.semantic else [])
     sets = Sets(Path(asked.folder), asked.half)
     print(f"{'':<46}{'ours':>7}{'plain':>8}  goal")
     missed = 0

@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from quality_meaning import likeness
 from quality_sets import NOW, Judged, evidence
 
 from svc_core.analysis.extracts import extracts, vector_of
@@ -22,9 +23,13 @@ def frequencies_of(held: Iterable[Reading]) -> Frequencies:
     return Frequencies.of((*one.title, *one.lead, *one.rest) for one in held)
 
 
+BY_MEANING: list[bool] = []  # not empty where items are found by their meaning, too
+
+
 def found(held: Sequence[Reading], frequencies: Frequencies, topic: str, language: str) -> set[str]:
     """The ids of what is chosen for a subject."""
-    ranking = rank(Query.of(topic, (), language), held, frequencies)
+    near = likeness(held, topic) if BY_MEANING else None
+    ranking = rank(Query.of(topic, (), language), held, frequencies, near)
     return {hit.reading.evidence.id for hit in ranking.chosen}
 
 
