@@ -118,3 +118,16 @@ async def test_a_model_without_weights_is_loaded_when_it_is_asked(monkeypatch: A
     monkeypatch.setattr(local, "_vector", vector)
     assert await local.vectors(["port"]) == [vector("port")]
     await local.aclose()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("embeddings", "bert", "must be one of none, minilm, openai"),
+        ("embeddings_url", "127.0.0.1:11434", "must be an http or https address"),
+        ("embeddings_dimensions", "8", "from 16 to 4096"),
+    ],
+)
+def test_a_wrong_setting_is_one_line(name: str, value: str, why: str) -> None:
+    with pytest.raises(SettingsError, match=why):
+        load({f"SVC_{name.upper()}": value})
