@@ -55,6 +55,8 @@ class Server:
         self.url = f"http://127.0.0.1:{port}/v1"
         self.asked: list[tuple[dict[str, str], Any]] = []
         self.answers: list[tuple[int, dict[str, str], bytes]] = []
+        self.closing = threading.Event()
+        self.is_silent = False
 
     def says(self, status: int, body: Any = None, **fields: str) -> None:
         """Give this answer to the next request that has none."""
@@ -83,6 +85,9 @@ def served() -> Iterator[Server]:
             asked = json.loads(self.rfile.read(length))
             fields = {name.lower(): value for name, value in self.headers.items()}
             place.asked.append(({**fields, ":path": self.path}, asked))
+            if place.is_silent:
+                place.closing.wait(10)
+                return
             status, own, body = place.answer(asked)
             self.send_response(status)
             for name, value in {"Content-Length": str(len(body)), **own}.items():
@@ -100,6 +105,7 @@ def served() -> Iterator[Server]:
     try:
         yield place
     finally:
+        place.closing.set()
         server.shutdown()
         server.server_close()
         thread.join()

@@ -75,15 +75,18 @@ async def test_each_item_gets_one_vector_of_its_headline_and_first_words(
     assert sorted(model.texts) == sorted(expected)
 
 
-async def test_what_comes_later_and_what_is_changed_is_embedded(house: Any, feed: Any) -> None:
+async def test_what_comes_later_and_what_is_changed_is_embedded(
+    house: Any, feed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = Meaning()
     worker = working(house, model)
     await taken(house, feed, "Strike at the port")
     await worker.turn()
     house.clock.advance(3_600)
     await worker.turn()
-    await taken(house, feed, "Strike at the port", "A storm")
-    assert await worker.turn() == 1
+    monkeypatch.setattr(embeddings, "PAGE", 1)
+    await taken(house, feed, "Strike at the port", "A storm", "A bank")
+    assert await worker.turn() == 2
     await taken(house, feed, "Strike at the port", text="It is over.")
     worker._again_at = 0.0  # an hour later all are looked at
     assert await worker.turn() == 1
