@@ -139,14 +139,15 @@ class Asked:
 
 
 async def milliseconds(service: Service, asked: Sequence[Asked]) -> Times:
-    """The times of some questions, each the best of three."""
+    """The times of some questions, each the best of three; CPU time where this process has all."""
+    clock = time.process_time if isinstance(service.storage, SqliteStorage) else time.perf_counter
     took = []
     for one in asked:
         best = float("inf")
         for _ in range(3):
-            began = time.perf_counter()
+            began = clock()
             await service.read(SYSTEM, one)
-            best = min(best, time.perf_counter() - began)
+            best = min(best, clock() - began)
         took.append(best * 1_000)
     return statistics.median(took), max(took)
 

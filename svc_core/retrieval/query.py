@@ -10,6 +10,7 @@ from svc_core.retrieval.countries import Run, same
 from svc_core.text.language import guess
 from svc_core.text.words import terms
 
+OTHER = 0.5  # what is not asked itself counts as so many where candidates are sought
 NAME = 1.5  # a capitalised word of a subject counts as so many: 0.82 for 0.80 without (ADR 24)
 
 _QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|«([^»]+)»|„([^“”]+)[“”]')
@@ -33,11 +34,11 @@ class Query:
     excluded: tuple[Run, ...] = ()
 
     @property
-    def terms(self) -> tuple[str, ...]:
-        """Every term of which what is sought holds at least one, without repeats."""
+    def terms(self) -> Mapping[str, float]:
+        """Every term of which what is sought holds at least one, with a factor on its weight."""
         named = (term for _, runs in self.others for run in runs for term in run)
         raising = (term for run in self.phrases for term in run)
-        return tuple(dict.fromkeys([*self.asked, *raising, *named]))
+        return {**dict.fromkeys([*named, *raising], OTHER), **self.asked}
 
     @classmethod
     def of(cls, topic: str, keywords: Iterable[str] = (), language: str | None = None) -> "Query":
@@ -69,7 +70,7 @@ def _names(subject: str) -> str:
 
 
 def _either(found: re.Match[str]) -> str:
-    return next(filter(None, found.groups()))
+    return str(next(filter(None, found.groups())))
 
 
 def _runs(phrases: Iterable[str], language: str | None) -> tuple[Run, ...]:

@@ -143,9 +143,8 @@ class _Weights:
     """Vectors of items: `(1 + ln count) * idf`, of length 1; what was computed once is kept."""
 
     def __init__(self, frequencies: Frequencies) -> None:
-        self._frequencies = frequencies
-        self._idf: dict[str, float] = {}
-        self._damped: dict[int, float] = {}
+        self._idf = frequencies.weights
+        self._damped = _Damped()
 
     def vector(self, one: Reading) -> dict[str, float]:
         length = self._length(one)
@@ -161,13 +160,17 @@ class _Weights:
         return product / self._length(one) if product else 0.0
 
     def _length(self, one: Reading) -> float:
-        return sqrt(sum(self._weight(*pair) ** 2 for pair in one.counts.items())) or 1.0
+        idf, damped = self._idf, self._damped
+        squares = ((idf[term] * damped[count]) ** 2 for term, count in one.counts.items())
+        return sqrt(sum(squares)) or 1.0
 
     def _weight(self, term: str, count: int) -> float:
-        idf = self._idf.get(term)
-        if idf is None:
-            idf = self._idf[term] = self._frequencies.idf(term)
-        damped = self._damped.get(count)
-        if damped is None:
-            damped = self._damped[count] = 1 + log(count)
-        return idf * damped
+        return self._idf[term] * self._damped[count]
+
+
+class _Damped(dict[int, float]):
+    """`1 + ln count`, made when it is first asked for."""
+
+    def __missing__(self, count: int) -> float:
+        self[count] = 1 + log(count)
+        return self[count]

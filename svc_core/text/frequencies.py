@@ -31,7 +31,17 @@ class Frequencies:
     total: int = 0
     counts: Mapping[str, int] = field(factory=dict, repr=False)
     version: str = "0"
-    behind: "Frequencies | None" = field(factory=lambda: background(), repr=False)
+    behind: "Frequencies | None" = field(repr=False)
+    weights: Mapping[str, float] = field(init=False, repr=False, eq=False)
+    """How telling each term is (`idf`); those of its own are remembered with the table."""
+
+    @behind.default
+    def _shipped(self) -> "Frequencies | None":
+        return background()
+
+    @weights.default
+    def _remembered(self) -> Mapping[str, float]:
+        return _Weights(self)
 
     def idf(self, term: str) -> float:
         """How telling a term is: `ln(1 + (N - df + 0.5) / (df + 0.5))`, above 0."""
@@ -57,6 +67,20 @@ class Frequencies:
         for term, count in other.counts.items():
             counts[term] = counts.get(term, 0) + count
         return Frequencies(self.total + other.total, counts, self.version, self.behind)
+
+
+class _Weights(dict[str, float]):
+    """The weights of terms, made when they are first asked for."""
+
+    def __init__(self, table: Frequencies) -> None:
+        super().__init__()
+        self._table = table
+
+    def __missing__(self, term: str) -> float:
+        weight = self._table.idf(term)
+        if term in self._table.counts:  # what a stranger may ask for is not remembered
+            self[term] = weight
+        return weight
 
 
 @cache

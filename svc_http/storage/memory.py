@@ -168,7 +168,8 @@ class _Documents:
             (Position(row.record.numbers[order], row.document.id), row)
             for row in rows.matching(wanted)
         )
-        return _slice(_sorted(ranked, after), limit)
+        place = None if after is None else evolve(after, rank=0)
+        return _slice(_sorted(ranked, place), limit)
 
     async def count(
         self, collection: Collection[T], *, limit: int, **filters: Unpack[Filters]

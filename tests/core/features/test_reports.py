@@ -197,12 +197,27 @@ def test_later_reports_cover_only_what_came_since(house: Any, profile: Any) -> N
     assert titles == [fresh[0]]
 
 
-def test_a_subject_without_words_is_sought_in_the_newest_items(house: Any) -> None:
+def test_a_subject_without_a_known_word_finds_nothing_and_says_so(house: Any) -> None:
     take_in(house, STORIES)
-    made = house.profile(topic="!!! ???")
-    material = house.run(lambda ctx: reports.gather(ctx, made["id"]), "wsp_a")
-    assert len(material.evidence) == len(STORIES)
-    assert make(house, made["id"]).counts.sources == 0
+    for topic in ("!!! ???", "Xyzzy quux"):
+        made = house.profile(topic=topic)
+        material = house.run(lambda ctx, made=made: reports.gather(ctx, made["id"]), "wsp_a")
+        assert material.evidence == ()
+        row = make(house, made["id"])
+        assert row.counts.sources == 0
+        assert topic in row.summary
+
+
+def test_a_report_keeps_the_version_of_the_frequencies_that_it_was_made_with(house: Any) -> None:
+    made = house.profile(topic="Rotterdam port strike")
+    versions = []
+    for number, story in enumerate(STORIES):
+        take_in(house, [story], number)
+        material = house.run(lambda ctx: reports.gather(ctx, made["id"]), "wsp_a")
+        facets = reports.compose(material, house.clock.now()).facets
+        assert facets.frequencies == material.frequencies.version
+        versions.append(facets.frequencies)
+    assert len(set(versions)) == len(STORIES)
 
 
 def test_an_item_that_vanished_is_not_evidence(house: Any, profile: Any) -> None:
