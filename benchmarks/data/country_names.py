@@ -24,7 +24,8 @@ SHORT_SHARE_MIN = 1e-4  # of English words: "US" and "UK", but not "SA" or "CR"
 def names(country: dict[str, Any]) -> Iterator[str]:
     """Its common name, in its own languages and others, its people, and its initials."""
     name = country["name"]
-    told = [name["common"]]
+    formal = [name["official"], *country["altSpellings"]]
+    told = [name["common"], *formal, *(long.partition(" of ")[2] for long in formal)]
     told += [native["common"] for native in name["native"].values()]
     told += [abroad["common"] for abroad in country["translations"].values()]
     told += [people for forms in country["demonyms"].values() for people in forms.values()]
@@ -32,7 +33,7 @@ def names(country: dict[str, Any]) -> Iterator[str]:
         folded = fold(one)
         if len(folded) >= NAME_MIN or (folded and not folded.isascii()):
             yield one
-    spelt = {name["common"], name["official"], *country["altSpellings"]}
+    spelt = {name["common"], *formal}
     initials = {"".join(re.findall(r"\b[A-Z]", long)) for long in spelt if " " in long}
     for short in {country["cca3"], country["cioc"], *country["altSpellings"]} & initials:
         if len(short) > 2 or wordfreq.word_frequency(short.lower(), "en") >= SHORT_SHARE_MIN:

@@ -17,7 +17,7 @@ import wordfreq
 from svc_core.text.words import words
 
 OUT = Path(__file__).parents[2] / "svc_core" / "data" / "stopwords.tsv"
-FREQUENCY_MIN = 2e-4  # of the words of a text
+FREQUENCY_MIN = 5e-4
 UNSPACED = {"ja", "zh", "ko", "th"}  # cut into pairs of characters, not words
 
 

@@ -17,7 +17,7 @@ from svc_core import data
 
 _LETTERS = 6  # of a word: measured against stems and 5 or 7 letters, see benchmarks/quality.py
 _LENGTH_MAX = 64  # longer runs are encoded data, not words
-_CAPITALS_SHARE = 0.5
+_CAPITALS_SHARE, _SHOUTED_MIN = 0.5, 4  # words: fewer in capitals may all be acronyms
 
 _DOTTED = re.compile(r"\b(?:[^\W\d_]\.){2,}")
 _CONTRACTED = re.compile(r"(?:n['’]t|['’](?:s|d|m|ll|re|ve))\b", re.IGNORECASE)
@@ -102,7 +102,7 @@ def _joined(text: str) -> str:
 def _is_shouted(words: list[str]) -> bool:
     letters = [word for word in words if word[0].isalpha()]
     capitals = sum(word.isupper() for word in letters)
-    return capitals > _CAPITALS_SHARE * len(letters)
+    return len(letters) >= _SHOUTED_MIN and capitals > _CAPITALS_SHARE * len(letters)
 
 
 def _pairs(run: str) -> list[str]:
