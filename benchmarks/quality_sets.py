@@ -21,6 +21,18 @@ from svc_core.text.evidence import Evidence, Reading, readings
 
 FEEDS = ("gdacs_rss", "json_feed", "news_feed")
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
+DAYS = (
+    "AtomTheVerge",
+    "Rss10Minutos20",
+    "Rss20FazNet",
+    "Rss20JapanTimes",
+    "Rss20JapanToday",
+    "Rss20LeFigaro",
+    "Rss20LeMonde",
+    "Rss20NYTimes",
+    "Rss20Reuters",
+)
+"""Feeds of the same few days: what a server that begins to read has."""
 FOREIGN = 600  # headlines of other events among those that are to be grouped
 _LABELS = Path(__file__).with_name("subjects.json")
 
@@ -73,6 +85,10 @@ class Sets:
         """Every item of the feeds, once, by its address."""
         return _news(self.folder)
 
+    def days(self) -> tuple[Evidence, ...]:
+        """The items of a few days."""
+        return tuple(one for one in self.news() if one.source_name in DAYS)
+
     def subjects(self) -> list[Judged]:
         """Our subjects; those about which there is nothing have no relevant items."""
         return [
@@ -84,6 +100,19 @@ class Sets:
             )
             for row in self.kept(_labels()["subjects"], lambda row: row["key"])
         ]
+
+    def subjects_of_days(self) -> list[Judged]:
+        """Our subjects that have two items or more in these days, and those items."""
+        ids = {one.id for one in self.days()}
+        within = [evolve(one, relevant=one.relevant & ids) for one in self.subjects()]
+        return [one for one in within if len(one.relevant) > 1]
+
+    def stories_of_days(self) -> Grouped:
+        """Our stories among the items of a few days."""
+        every, items = self.stories(), self.days()
+        ids = {one.id for one in items}
+        label = {id_: name for id_, name in every.label.items() if id_ in ids}
+        return evolve(every, items=items, label=label)
 
     def stories(self) -> Grouped:
         """Our stories among all items of the feeds."""
