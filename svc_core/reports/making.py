@@ -112,8 +112,7 @@ async def gather(ctx: Context, profile_id: str, window: Window | None = None) ->
         window = Window(ctx.now, start)
     query = Query.of(profile.topic, profile.keywords, profile.language)
     table = await corpus.frequencies(ctx)
-    terms = {term: query.asked.get(term, 1.0) for term in query.terms}
-    found = await _candidates(ctx, terms, table, window)
+    found = await _candidates(ctx, query.terms, table, window)
     items = await corpus.evidence(ctx, found)
     kept = tuple(item for item in items if _within(item, window))
     return Material(
