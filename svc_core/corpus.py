@@ -299,7 +299,7 @@ async def candidates(
     items, share = table.total, 1.0
     if (start, end) != (None, None):
         items = await documents.count(NEWS_TEXTS, start=start, end=end, limit=WINDOW_MAX)
-        share = 1.0 if items >= WINDOW_MAX else items / max(items, table.total)
+        share = 1.0 if items >= WINDOW_MAX else items / max(items, table.total, 1)
     if items >= WINDOW_MAX:
         limit = min(limit, BEST_MAX)
     weights = {
