@@ -16,7 +16,7 @@ from random import Random
 
 from svc_core.reports.making import Material, Window, compose
 from svc_core.resources.profile import Profile
-from svc_core.text.evidence import Evidence
+from svc_core.text.evidence import Evidence, places
 
 GROWTH_GOAL = 12.0
 """Ten for linear work and two for what grows with the number of words."""
@@ -69,6 +69,7 @@ def evidence(count: int) -> tuple[Evidence, ...]:
                 published_at=NOW - timedelta(minutes=number % 2_000),
                 retrieved_at=NOW,
                 language="en",
+                terms=places(shown, body, "en"),
             )
         )
     return tuple(items)

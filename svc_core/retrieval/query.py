@@ -38,7 +38,7 @@ class Query:
         """Every term of which what is sought holds at least one, with a factor on its weight."""
         named = (term for _, runs in self.others for run in runs for term in run)
         raising = (term for run in self.phrases for term in run)
-        return {**dict.fromkeys([*named, *raising], OTHER), **self.asked}
+        return dict.fromkeys([*self.asked, *raising, *named], OTHER) | dict(self.asked)
 
     @classmethod
     def of(cls, topic: str, keywords: Iterable[str] = (), language: str | None = None) -> "Query":

@@ -2,12 +2,13 @@
 
 `soft = sum of idf * saturated frequency / (k1 + 1) / sum of idf of all that was asked`, 0..1: the
 share of what was asked (Robertson, Zaragoza 2009). `feedback` is the cosine of an item to the
-centroid of the best three (Rocchio 1971). `score = soft + 1.4 * feedback`, chosen from 0.5 on.
+centroid of the best three (Rocchio 1971). `score = soft + 1.4 * feedback`, chosen from 0.55 on.
 ADR 24 tells what each number was measured against.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log, sqrt
+from typing import TypeVar
 
 from attrs import field, frozen
 
@@ -17,11 +18,13 @@ from svc_core.text.frequencies import Frequencies
 
 _K1, _B = 1.2, 0.75
 _PHRASE = 0.5  # a keyword or phrase that is held, beside its terms' weight
-_FEEDBACK, _CUT = 1.4, 0.5
+_OTHER_NAME = 0.7  # another name of what was asked for, beside that one
+_FEEDBACK, _CUT = 1.4, 0.55
 _LIKENESS, _CUT_WITH_LIKENESS = 0.15, 0.7
 _SEEDS, _SEED_SHARE = 3, 0.5
 _CENTROID_TERMS, _CENTROID_ITEMS = 20, 2
 _TOP_FULL = 0.4  # where the best item answers less of the question, feedback counts less
+_Key = TypeVar("_Key")
 NEAREST = 3  # misses that are named where nothing is found
 
 
@@ -94,14 +97,14 @@ def _answers(query: Query, held: Sequence[Reading], frequencies: Frequencies) ->
     return found
 
 
-def _counts(query: Query, wanted: frozenset[str], counts: Mapping[str, int]) -> dict[str, int]:
+def _counts(query: Query, wanted: frozenset[str], counts: Mapping[str, int]) -> dict[str, float]:
     """How often an item has what was asked, or what means the same."""
-    found = {term: counts[term] for term in query.asked if term in counts}
+    found: dict[str, float] = {t: counts[t] for t in query.asked if t in counts}
     named = wanted & counts.keys()
     if named:
         for run, others in query.others:
             held = (min(counts[term] for term in other) for other in others if named >= {*other})
-            most = max(held, default=0)
+            most = _OTHER_NAME * max(held, default=0)
             for term in run if most else ():
                 found[term] = max(most, found.get(term, 0))
     return found
@@ -139,38 +142,34 @@ def _centroid(
     return {term: total[term] / length for term in heaviest}
 
 
+class _Kept(dict[_Key, float]):
+    """What is computed once for each key."""
+
+    def __init__(self, compute: Callable[[_Key], float]) -> None:
+        self._compute = compute
+
+    def __missing__(self, key: _Key) -> float:
+        value = self[key] = self._compute(key)
+        return value
+
+
 class _Weights:
-    """Vectors of items: `(1 + ln count) * idf`, of length 1; what was computed once is kept."""
+    """Vectors of items: `(1 + ln count) * idf`, of length 1."""
 
     def __init__(self, frequencies: Frequencies) -> None:
         self._idf = frequencies.weights
-        self._damped = _Damped()
+        self._damped = _Kept[int](lambda count: 1 + log(count))
 
     def vector(self, one: Reading) -> dict[str, float]:
-        length = self._length(one)
-        return {term: self._weight(term, count) / length for term, count in one.counts.items()}
+        idf, damped, length = self._idf, self._damped, self._length(one)
+        return {term: idf[term] * damped[count] / length for term, count in one.counts.items()}
 
     def cosine(self, one: Reading, unit: Mapping[str, float]) -> float:
-        counts = one.counts
-        product = sum(
-            weight * self._weight(term, counts[term])
-            for term, weight in unit.items()
-            if term in counts
-        )
+        idf, damped, counts = self._idf, self._damped, one.counts
+        shared = ((term, weight) for term, weight in unit.items() if term in counts)
+        product = sum(weight * idf[term] * damped[counts[term]] for term, weight in shared)
         return product / self._length(one) if product else 0.0
 
     def _length(self, one: Reading) -> float:
         idf, damped = self._idf, self._damped
-        squares = ((idf[term] * damped[count]) ** 2 for term, count in one.counts.items())
-        return sqrt(sum(squares)) or 1.0
-
-    def _weight(self, term: str, count: int) -> float:
-        return self._idf[term] * self._damped[count]
-
-
-class _Damped(dict[int, float]):
-    """`1 + ln count`, made when it is first asked for."""
-
-    def __missing__(self, count: int) -> float:
-        self[count] = 1 + log(count)
-        return self[count]
+        return sqrt(sum((idf[term] * damped[count]) ** 2 for term, count in one.counts.items()))

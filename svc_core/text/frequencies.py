@@ -15,9 +15,10 @@ from math import log
 from attrs import field, frozen
 
 from svc_core import data
+from svc_core.text.words import stop_words
 
 STEPS = 5  # of a tenfold
-BACKGROUND_ITEMS = 1_000  # 300 and 2,000 give the same to 0.01 (ADR 24)
+BACKGROUND_ITEMS = 2_000  # 300 and 1,000 give the same to 0.02 (ADR 24)
 BACKGROUND_WORDS = 300  # of an item
 
 
@@ -35,13 +36,9 @@ class Frequencies:
     total: int = 0
     counts: Mapping[str, int] = field(factory=dict, repr=False)
     version: str = "0"
-    behind: "Frequencies | None" = field(repr=False)
+    behind: "Frequencies | None" = field(factory=_behind, repr=False)
     weights: Mapping[str, float] = field(init=False, repr=False, eq=False)
     """How telling each term is (`idf`); those of its own are remembered with the table."""
-
-    @behind.default
-    def _shipped(self) -> "Frequencies | None":
-        return background()
 
     @weights.default
     def _remembered(self) -> Mapping[str, float]:
@@ -89,15 +86,23 @@ class _Weights(dict[str, float]):
 
 @cache
 def background() -> Frequencies:
-    """How common terms are where nothing is stored yet: in a language that has them often.
+    """How common terms are where nothing is stored yet.
 
-    Of `BACKGROUND_ITEMS` items of `BACKGROUND_WORDS` words `1 - (1 - share) ** words` hold a term.
+    Half of its items are English, the others in the language that has a term most often. Of items
+    of `BACKGROUND_WORDS` words `1 - (1 - share) ** words` hold a term; stop words are none.
     """
-    counts: dict[str, int] = {}
-    for _, step, terms in shares():
+    english: dict[str, float] = {}
+    others: dict[str, float] = {}
+    for language, step, terms in shares():
         held = 1 - (1 - 10 ** (-step / STEPS)) ** BACKGROUND_WORDS
+        table, stops = english if language == "en" else others, stop_words(language)
         for term in terms:
-            counts[term] = max(counts.get(term, 0), round(BACKGROUND_ITEMS * held))
+            if term not in stops:
+                table[term] = max(table.get(term, 0.0), held)
+    counts = {
+        term: round(BACKGROUND_ITEMS / 2 * (english.get(term, 0.0) + others.get(term, 0.0)))
+        for term in [*english, *others]
+    }
     return Frequencies(BACKGROUND_ITEMS, counts, behind=None)
 
 

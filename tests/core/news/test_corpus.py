@@ -173,6 +173,7 @@ def test_the_most_telling_terms_come_first_and_unknown_ones_find_nothing(take: A
     assert house.run(lambda ctx: _found(ctx, "strike", "crane", "moon"))[0] == "strike crane"
     assert house.run(lambda ctx: _found(ctx, "moon")) == []
     assert house.run(_found) == []
+    assert take().run(lambda ctx: _found(ctx, "strike", start=0)) == []
     assert len(house.run(lambda ctx: _found(ctx, "strike", limit=2))) == 2
 
 

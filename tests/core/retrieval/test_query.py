@@ -37,7 +37,7 @@ def test_quoted_words_and_keywords_raise_and_a_minus_excludes() -> None:
     assert query.phrases == (("bank", "zed"), ("acme", "works"), ("port", "zed"))
     assert query.excluded == (("footba",), ("press", "releas"))
     assert list(query.asked) == ["bank", "zed", "acme", "works", "pre", "war", "5"]
-    assert query.terms == (*query.asked, "port")
+    assert tuple(query.terms) == (*query.asked, "port")
 
 
 def test_a_dash_between_words_excludes_nothing() -> None:

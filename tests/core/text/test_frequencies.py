@@ -15,7 +15,8 @@ ITEMS = st.lists(st.lists(st.sampled_from("abcdef"), max_size=6), max_size=8)
 def test_a_rare_term_tells_more_than_a_common_one_where_nothing_is_stored() -> None:
     young = Frequencies()
     assert young.idf("govern") < young.idf("minist") < young.idf("zepto")
-    assert young.idf("nicht") < young.idf("wahlka")  # in their own language
+    assert young.idf("regier") < young.idf("wahlka")  # in their own language
+    assert young.idf("un") > 2  # an acronym where it is no stop word
 
 
 def test_a_large_store_outweighs_the_background() -> None:

@@ -61,6 +61,6 @@ async def test_what_a_service_takes_in_gets_a_vector_from_the_model_of_its_setti
 
         async with hosting.opened(given) as service:
             async with asyncio.timeout(10):
-                while not await vectors(service.runtime.service):
+                while not await vectors(service.runtime.service):  # noqa: ASYNC110
                     await asyncio.sleep(0.01)
         assert place.asked[-1][1]["input"] == ["Strike at the port"]
