@@ -23,7 +23,7 @@ _FEEDBACK, _CUT = 1.4, 0.55
 _LIKENESS, _CUT_WITH_LIKENESS = 0.15, 0.7
 _SEEDS, _SEED_SHARE = 3, 0.5
 _CENTROID_TERMS, _CENTROID_ITEMS = 20, 2
-_TOP_FULL = 0.4  # where the best item answers less of the question, feedback counts less
+_TOP_FULL = 0.3  # where the best item answers less of the question, feedback counts less
 _Key = TypeVar("_Key")
 NEAREST = 3  # misses that are named where nothing is found
 
