@@ -6,6 +6,7 @@ from svc_core import accounts, changes, news, profiles, reports, webhooks
 from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES, lockouts
 from svc_core.changes import operations as feed
 from svc_core.corpus import TERM_COUNTS, TERMS
+from svc_core.embeddings import VECTORS
 from svc_core.ledger import local_operations as ledger_local
 from svc_core.ledger import operations as ledger
 from svc_core.ledger.signing_key import SIGNING_KEYS
@@ -62,6 +63,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     NEWS_TEXTS,
     UNGROUPED,
     STORY_PASSES,
+    VECTORS,
     TOPIC_ACTIVITY,
     TERMS,
     TERM_COUNTS,

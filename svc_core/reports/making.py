@@ -28,7 +28,7 @@ from svc_core.reports import graph, render, signals, speaking
 from svc_core.reports.draft import Draft, draft, tell
 from svc_core.reports.notices import announce, subscription_to
 from svc_core.resources.members import micros
-from svc_core.resources.news import NewsText
+from svc_core.resources.news import NEWS_TEXTS, NewsText
 from svc_core.resources.profile import DUE, PROFILES, Due, Profile
 from svc_core.resources.report import (
     FACETS,
@@ -68,7 +68,8 @@ class Window:
 class Material:
     """All that a report is made of: whose it is, its candidates and how common words are.
 
-    `likeness` is the cosine of candidates to the subject, by id; None without embeddings.
+    `likeness` says how near candidates come to the subject, by id (`svc_core.embeddings`), by the
+    model that `embedding` names; None without one.
     """
 
     tenant: str
@@ -78,6 +79,7 @@ class Material:
     newest: ReportFacets | None = None
     frequencies: Frequencies = field(factory=Frequencies, repr=False)
     likeness: Mapping[str, float] | None = field(default=None, repr=False)
+    embedding: str | None = None
 
 
 @frozen
@@ -128,12 +130,25 @@ async def _candidates(
     ctx: Context, terms: Mapping[str, float], table: Frequencies, window: Window
 ) -> tuple[Document[NewsText], ...]:
     """The items that hold any of the terms; none where the subject has no term."""
-    start = None if window.start is None else micros(window.start)
-    if start is not None and window.by == "taken":
-        start += 1  # the report before told what was taken in at that very instant
-    end = micros(window.end) if window.by == "taken" else None
+    start, end = span(window)
     limit = CANDIDATES_MAX
     return await corpus.candidates(ctx, terms, table, start=start, end=end, limit=limit)
+
+
+def span(window: Window) -> tuple[int | None, int | None]:
+    """When the items of a window were taken in, both ends inclusive, in microseconds since 1970."""
+    start = None if window.start is None else micros(window.start)
+    if window.by != "taken":
+        return start, None
+    # The report before told what was taken in at that very instant.
+    return None if start is None else start + 1, micros(window.end)
+
+
+async def evidence_of(ctx: Context, ids: Sequence[str], window: Window) -> tuple[Evidence, ...]:
+    """Those of some items that are still there and in the window."""
+    texts = await ctx.tx.documents.get_many(NEWS_TEXTS, ids)
+    items = await corpus.evidence(ctx, texts.values())
+    return tuple(item for item in items if _within(item, window))
 
 
 async def _newest(ctx: Context, profile_id: str) -> ReportFacets | None:
@@ -169,6 +184,7 @@ def compose(material: Material, now: datetime) -> Finished:
     facets = attrs.evolve(
         _facets(_report_id(profile.id, period), made, period),
         frequencies=material.frequencies.version,
+        embedding=material.embedding,
     )
     newest = material.newest
     repeats = newest.report_id if newest and newest.digest == facets.digest else None

@@ -310,8 +310,9 @@ class ReportFacets(ReportWords):
 
     `signals` and `graph` are null for reports that were made before these were extracted;
     `digest` is the SHA-256 of the words and citations, by which a repetition is recognised.
-    `frequencies` is the version of the table of frequencies that it was made with: the same items
-    with the same version give the same bytes. It is empty for reports of before there were any.
+    `frequencies` is the version of the table of frequencies that it was made with, `embedding` the
+    model of meaning, null for words alone: the same items with the same versions give the same
+    bytes. They are empty for reports of before there were any.
     """
 
     report_id: ReportId
@@ -321,6 +322,7 @@ class ReportFacets(ReportWords):
     content: ReportContent
     text: str
     frequencies: str = ""
+    embedding: str | None = None
 
 
 @frozen

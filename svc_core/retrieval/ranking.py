@@ -20,7 +20,7 @@ _K1, _B = 1.2, 0.75
 _PHRASE = 0.5  # a keyword or phrase that is held, beside its terms' weight
 _OTHER_NAME = 0.7  # another name of what was asked for, beside that one
 _FEEDBACK, _CUT = 1.4, 0.55
-_LIKENESS, _LIKENESS_FREE, _LIKENESS_MIN, _CUT_WITH_LIKENESS = 1.2, 0.1, 0.3, 0.75
+_LIKENESS, _CUT_WITH_LIKENESS = 0.15, 0.7  # for each standard deviation; ADR 29
 _SEEDS, _SEED_SHARE = 3, 0.5
 _CENTROID_TERMS, _CENTROID_ITEMS = 20, 2
 _TOP_FULL = 0.3  # where the best item answers less of the question, feedback counts less
@@ -30,13 +30,18 @@ NEAREST = 3  # misses that are named where nothing is found
 
 @frozen
 class Hit:
-    """An item and why it has its place; `likeness` is null where no embeddings were asked."""
+    """An item and why it has its place; `likeness` is null where its meaning was not looked at."""
 
     reading: Reading
     score: float
     soft: float
     feedback: float
     likeness: float | None = None
+
+    @property
+    def margin(self) -> float:
+        """How far it is above the cut of items that were judged as it was."""
+        return round(self.score - (_CUT if self.likeness is None else _CUT_WITH_LIKENESS), 9)
 
 
 @frozen
@@ -55,23 +60,23 @@ def rank(
 ) -> Ranking:
     """The items of `held` that are about a query; ties by id.
 
-    `likeness` is the cosine of each item to the query by its id, from an embedding.
+    `likeness` says by ids how near items come to the query (`svc_core.embeddings`). An item that it
+    lacks was not looked at: it is judged by its words, with the cut that goes with them. What is
+    near is what feedback begins with, as what holds the words is.
     """
     looked = [one for one in held if not any(one.holds(run) for run in query.excluded)]
     looked.sort(key=lambda one: one.evidence.id)
     answers = _answers(query, looked, frequencies)
-    near = [(likeness or {}).get(one.evidence.id, 0.0) for one in looked]
-    at = [at for at, soft in enumerate(answers) if soft > 0 or near[at] > _LIKENESS_MIN]
-    soft = [answers[one] for one in at]
-    likes = _feedback([looked[one] for one in at], soft, frequencies)
-    hits = []
-    for one, share, like in zip(at, soft, likes, strict=True):
-        score = share + _FEEDBACK * like + _LIKENESS * max(0.0, near[one] - _LIKENESS_FREE)
-        told = None if likeness is None else near[one]
-        hits.append(Hit(looked[one], round(score, 9), share, like, told))
-    hits.sort(key=lambda hit: -hit.score)
-    cut = _CUT if likeness is None else _CUT_WITH_LIKENESS
-    chosen = tuple(hit for hit in hits if hit.score >= cut)
+    near = [(likeness or {}).get(one.evidence.id) for one in looked]
+    asked = [soft + _LIKENESS * (like or 0.0) for soft, like in zip(answers, near, strict=True)]
+    at = [at for at, share in enumerate(asked) if share > 0]
+    fed = _feedback([looked[one] for one in at], [asked[one] for one in at], frequencies)
+    hits = [
+        Hit(looked[one], round(asked[one] + _FEEDBACK * like, 9), answers[one], like, near[one])
+        for one, like in zip(at, fed, strict=True)
+    ]
+    hits.sort(key=lambda hit: -hit.margin)
+    chosen = tuple(hit for hit in hits if hit.margin >= 0)
     return Ranking(chosen, () if chosen else tuple(hits[:NEAREST]))
 
 
