@@ -34,6 +34,7 @@ from quality_product import (
 )
 from quality_sets import Grouped, Judged, Sets
 
+from svc_core.reports.making import Finished
 from svc_core.text.evidence import Reading, readings
 from svc_core.text.frequencies import Frequencies
 
