@@ -35,6 +35,7 @@ from quality_product import (
 )
 from quality_sets import Grouped, Judged, Sets
 
+from svc_core.reports.making import Finished
 from svc_core.text.evidence import Reading, readings
 from svc_core.text.frequencies import Frequencies
 
@@ -271,9 +272,15 @@ def telling(sets: Sets) -> Iterator[Figure]:
     yield Figure("marks: hold", fmean(good for _, good in held), note=f"of {len(held)}")
     if further:
         yield Figure("marks: further ones hold", fmean(further), note=f"of {len(further)}")
-    said = [[text for text, _ in marks(report)] for report in reports]
-    twice = sum(len(one) - len(set(one)) for one in said)
-    yield Figure("statements that stand twice", float(twice), note=f"of {sum(map(len, said))}")
+    twice = sum(_twice(report) for report in reports)
+    yield Figure("statements that stand twice", float(twice), note=f"in {len(reports)} reports")
+
+
+def _twice(report: Finished) -> int:
+    """Statements that stand twice; the opening may quote a section."""
+    said = [text for text, _ in marks(report)]
+    opened = {one.text for one in report.facets.opening}
+    return len(said) - len(set(said)) - sum(said.count(text) > 1 for text in opened)
 
 
 def sentences(sets: Sets) -> Iterator[Figure]:
