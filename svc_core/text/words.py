@@ -15,7 +15,7 @@ from functools import cache
 
 from svc_core import data
 
-_LETTERS = 6  # of a word: measured against stems and 5 or 7 letters, see benchmarks/quality.py
+_LETTERS = 6  # of a word: measured against stems and 5 or 7 letters, see ADR 24
 _LENGTH_MAX = 64  # longer runs are encoded data, not words
 _PLURAL = re.compile(r"(?<=[a-z]{2}[^sui])s$")  # ports, but not virus, paris, glass, gas
 _CAPITALS_SHARE, _SHOUTED_MIN = 0.5, 4  # words: fewer in capitals may all be acronyms

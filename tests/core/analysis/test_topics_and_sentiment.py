@@ -205,7 +205,7 @@ def _topics(name: str, language: str, classes: Mapping[str, Iterable[str]]) -> t
                 "Web": ("technology", "society"),
                 "Wissenschaft": ("science", "health", "environment"),
             },
-            0.82,
+            0.78,
             0.45,
         ),
     ],
