@@ -90,7 +90,7 @@ def test_the_nearest_word_on_the_language_counts(
     source: str | None,
     language: str | None,
 ) -> None:
-    parsed = make_document(make_entry("k", language=entry), language=document)
+    parsed = make_document(make_entry("k", title="Qxv", language=entry), language=document)
     (made,) = rules.incoming(make_source(NOW, language=source), parsed, NOW)
     assert made.item.language == language
 
