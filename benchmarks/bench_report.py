@@ -1,12 +1,12 @@
 """Report generation as its evidence grows tenfold: selecting, grouping, telling, in process.
 
-The items are made of invented stories: each story is told by three sources in other words, and
-one item in four is about something else.
+The items are made of invented stories: each story is told by three sources, one item in four is
+about something else, and the subject is such that all the others are chosen.
 
     python benchmarks/bench_report.py [--quick]
 
 Prints the CPU time for each size and how it grows from one size to the next. Exit code 1 when a
-tenfold growth of the evidence costs more than the goal.
+tenfold growth of the evidence costs more than the goal, or the largest size does.
 """
 
 import sys
@@ -16,12 +16,17 @@ from random import Random
 
 from svc_core.reports.making import Material, Window, compose
 from svc_core.resources.profile import Profile
-from svc_core.text.evidence import Evidence
+from svc_core.text.evidence import Evidence, places
+from svc_core.text.frequencies import Frequencies
 
 GROWTH_GOAL = 12.0
 """Ten for linear work and two for what grows with the number of words."""
 
+SECONDS_GOAL = 1.0
+"""For the largest size."""
+
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
+SUBJECT = "Ships wait off the coast near a port: changes for colleagues"
 PORTS = ("Rotterdam", "Antwerp", "Hamburg", "Valencia", "Genoa", "Gdansk", "Lisbon", "Marseille")
 ACTORS = ("dockworkers", "pilots", "crane drivers", "tug crews", "customs officers")
 ACTS = ("strike", "walkout", "blockade", "stoppage", "slowdown")
@@ -69,6 +74,7 @@ def evidence(count: int) -> tuple[Evidence, ...]:
                 published_at=NOW - timedelta(minutes=number % 2_000),
                 retrieved_at=NOW,
                 language="en",
+                terms=places(shown, body, "en"),
             )
         )
     return tuple(items)
@@ -77,10 +83,11 @@ def evidence(count: int) -> tuple[Evidence, ...]:
 def seconds(count: int) -> tuple[float, int]:
     """CPU seconds of one report over `count` items, best of three, and its cited items."""
     profile = Profile(
-        "prf_" + "0" * 24, "Ports", "Strikes at European ports", "daily", "07:00", None,
+        "prf_" + "0" * 24, "Ports", SUBJECT, "daily", "07:00", None,
         "UTC", "en", (), "active", NOW, NOW,
     )  # fmt: skip
-    material = Material("wsp_x", profile, Window(NOW), evidence(count))
+    store = Frequencies(100_000)  # of a large store, where every word of the items is rare
+    material = Material("wsp_x", profile, Window(NOW), evidence(count), frequencies=store)
     best, cited = float("inf"), 0
     for _ in range(3):
         start = time.process_time()
@@ -102,7 +109,9 @@ def main() -> int:
         shown = f"{growth:6.1f}x" if before else "      -"
         print(f"{size:>8} {took:>9.3f} {took / size * 1000:>9.3f} {cited:>6} {shown}")
         before = took
-    print(f"goal: a tenfold costs at most {GROWTH_GOAL:g}x: {'MISS' if missed else 'PASS'}")
+    missed |= before > SECONDS_GOAL
+    goal = f"a tenfold costs at most {GROWTH_GOAL:g}x, the whole {SECONDS_GOAL:g} s"
+    print(f"goal: {goal}: {'MISS' if missed else 'PASS'}")
     return int(missed)
 
 

@@ -5,6 +5,8 @@ from typing import Any
 from svc_core import accounts, changes, news, profiles, reports, webhooks
 from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES, lockouts
 from svc_core.changes import operations as feed
+from svc_core.corpus import TERM_COUNTS, TERMS
+from svc_core.embeddings import VECTORS
 from svc_core.ledger import local_operations as ledger_local
 from svc_core.ledger import operations as ledger
 from svc_core.ledger.signing_key import SIGNING_KEYS
@@ -13,7 +15,14 @@ from svc_core.operation import Operation
 from svc_core.ports import Collection
 from svc_core.reports import local_operations as reports_local
 from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
-from svc_core.resources.news import NEWS, NEWS_TEXTS, SOURCES, TOPIC_ACTIVITY
+from svc_core.resources.news import (
+    NEWS,
+    NEWS_TEXTS,
+    SOURCES,
+    STORY_PASSES,
+    TOPIC_ACTIVITY,
+    UNGROUPED,
+)
 from svc_core.resources.profile import DUE, LEAVING, PROFILES, SUBSCRIPTIONS
 from svc_core.resources.report import FACETS, REPORTS
 from svc_core.resources.webhook import (
@@ -52,7 +61,12 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     SOURCES,
     NEWS,
     NEWS_TEXTS,
+    UNGROUPED,
+    STORY_PASSES,
+    VECTORS,
     TOPIC_ACTIVITY,
+    TERMS,
+    TERM_COUNTS,
     PROFILES,
     SUBSCRIPTIONS,
     DUE,

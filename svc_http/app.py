@@ -30,6 +30,7 @@ from svc_http.control.lends import operator
 from svc_http.media.pages import MediaPages
 from svc_http.media.places import media_of
 from svc_http.media.port import Media
+from svc_http.providers.embedding import Embeddings
 from svc_http.providers.speech import Speech
 from svc_http.requests import adapter, report_pages
 from svc_http.requests.dispatcher import Dispatcher
@@ -121,6 +122,7 @@ def build(
     closing: Sequence[Closing] = (),
     routes: Iterable[BaseRoute] = (),
     speech: Speech | None = None,
+    embedder: Embeddings | None = None,
     media: Media | None = None,
     number: int | None = None,
     shared: Shared | None = None,
@@ -149,6 +151,7 @@ def build(
         closing=closing,
         signs=any(operation.signs for operation in operations),
         speech=speech,
+        embedder=embedder,
         media=media or media_of(settings, storage),
         number=number,
         shared=shared,

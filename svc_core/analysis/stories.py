@@ -1,11 +1,13 @@
 """Stories: which items tell one event, and which of those one development of it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from attrs import frozen
 
+from svc_core.analysis.grouping import grouped
 from svc_core.text.evidence import Reading, Scored
+from svc_core.text.frequencies import Frequencies
 
 
 @frozen
@@ -46,13 +48,41 @@ class Story:
         return tuple(sorted({member.evidence.publisher for member in self.members}))
 
 
-def stories(chosen: Iterable[Scored]) -> list[Story]:
-    """The stories of some items, best first (score, then newest, then key)."""
-    groups: dict[str, list[Scored]] = {}
-    for one in sorted(chosen, key=lambda one: (one.evidence.at, one.evidence.id)):
-        groups.setdefault(one.evidence.story or one.evidence.id, []).append(one)
-    found = [
-        Story(key, tuple(members), tuple((one,) for one in members))
-        for key, members in groups.items()
-    ]
+def stories(chosen: Iterable[Scored], frequencies: Frequencies | None = None) -> list[Story]:
+    """The stories of some items, best first (score, then newest, then key).
+
+    Items that were joined when they were stored stay together; the others are grouped now, by how
+    common their words are in the store, or among themselves.
+    """
+    by_id = {one.evidence.id: one for one in chosen}
+    pools: dict[str | None, list[Reading]] = {}
+    for one in by_id.values():
+        pools.setdefault(one.evidence.story, []).append(one.reading)
+    table = frequencies or Frequencies.of(
+        (*r.title, *r.lead, *r.rest) for p in pools.values() for r in p
+    )
+    found: list[Story] = []
+    for key, pool in pools.items():
+        events = grouped(pool, table)
+        if key is not None:
+            events = [[part for event in events for part in event]]
+        found.extend(_story(key, event, by_id) for event in events)
     return sorted(found, key=lambda story: (-story.score, -story.last_at.timestamp(), story.key))
+
+
+def _story(
+    key: str | None, parts: Iterable[Iterable[Reading]], by_id: Mapping[str, Scored]
+) -> Story:
+    developments = sorted(
+        (_in_time(by_id[one.evidence.id] for one in part) for part in parts), key=_moment
+    )
+    members = _in_time(one for part in developments for one in part)
+    return Story(key or members[0].evidence.id, members, tuple(developments))
+
+
+def _in_time(items: Iterable[Scored]) -> tuple[Scored, ...]:
+    return tuple(sorted(items, key=lambda one: (one.evidence.at, one.evidence.id)))
+
+
+def _moment(part: tuple[Scored, ...]) -> tuple[datetime, str]:
+    return part[0].evidence.at, part[0].evidence.id

@@ -1,8 +1,9 @@
 """The forty topics and how an item comes by them.
 
 Rule 1: a topic given by the source, or named by a category of the feed, is kept.
-Rule 2: words add a topic when one settles it, when one stands in the title, or when two different
-ones stand in the text; never more than `TOPICS_PER_ITEM_MAX` by words alone.
+Rule 2: the words of the headline and of the lead add a topic where the model of their language
+        scores above its threshold, the surest first, never more than `TOPICS_PER_ITEM_MAX`.
+Rule 3: in a language without a model the words add none.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,11 +11,16 @@ from functools import cache
 
 from attrs import frozen
 
-from svc_core.analysis._topic_words import TOPIC_ROWS
-from svc_core.analysis.tokens import runs, tokens
-from svc_core.text.tables import rows
+from svc_core import data
+from svc_core.analysis import linear
+from svc_core.analysis.tokens import tokens
+from svc_core.text.language import guess
+from svc_core.text.words import terms
 
 TOPICS_PER_ITEM_MAX = 5  # an item about everything is about nothing
+LANGUAGES = frozenset({"de", "en", "es", "fr", "it", "nl", "pt"})  # with a model of their own
+
+_LEAD = 1_000  # characters: the rest of a long text strays from its topic
 
 
 @frozen
@@ -26,37 +32,32 @@ class Topic:
     group: str
     description: str
     media_topic: str | None
-    keywords: tuple[str, ...]
 
 
-def _topic(row: list[str]) -> Topic:
-    id_, name, group, medtop, description, words = row
-    return Topic(
-        id=id_,
-        name=name,
-        group=group,
-        description=description,
-        media_topic=f"medtop:{medtop}000000" if medtop else None,
-        keywords=tuple(word.replace("_", " ") for word in words.split()),
-    )
+def _topic(line: str) -> Topic:
+    id_, name, group, code, description = line.split("\t")
+    return Topic(id_, name, group, description, f"medtop:{code}000000" if code else None)
 
 
-TOPICS: tuple[Topic, ...] = tuple(_topic(row) for row in rows(TOPIC_ROWS))
+TOPICS: tuple[Topic, ...] = tuple(map(_topic, data.lines("topics.tsv")))
 TOPIC_IDS: frozenset[str] = frozenset(topic.id for topic in TOPICS)
 
 
 def assign(
-    title: str, text: str, categories: Iterable[str] = (), defaults: Iterable[str] = ()
+    title: str,
+    text: str,
+    categories: Iterable[str] = (),
+    defaults: Iterable[str] = (),
+    *,
+    language: str | None = None,
 ) -> tuple[str, ...]:
     """The topics of an item, in the catalogue's order.
 
     `categories` are the feed's own labels, `defaults` the topics of its source; those unknown to
-    the catalogue are ignored.
+    the catalogue are ignored. `language` is a BCP 47 tag; where none is given it is guessed.
     """
     given = {name for name in defaults if name in TOPIC_IDS} | _named(categories)
-    scores = _scores(tokens(title), tokens(text))
-    ranked = sorted((topic for topic in scores if scores[topic] >= 2), key=lambda t: -scores[t])
-    chosen = given | set(ranked[:TOPICS_PER_ITEM_MAX])
+    chosen = given | set(_told(f"{title}\n{text[:_LEAD]}", language))
     return tuple(topic.id for topic in TOPICS if topic.id in chosen)
 
 
@@ -75,25 +76,17 @@ def _labels() -> Mapping[str, frozenset[str]]:
     return {label: frozenset(ids) for label, ids in found.items()}
 
 
-def _scores(title: list[str], text: list[str]) -> Mapping[str, float]:
-    """Points by topic: 2 for a word of the title or a settling word, 1 for one of the text."""
-    found: dict[str, float] = {}
-    rules = _rules()
-    in_title = runs(title)
-    for phrase in sorted(in_title | runs(text)):
-        for topic, settles in rules.get(phrase, ()):
-            points = 3.0 if settles else 2.0 if phrase in in_title else 1.0
-            found[topic] = found.get(topic, 0.0) + points
-    return found
+def _told(text: str, stated: str | None) -> list[str]:
+    """The topics that the words tell, the surest first."""
+    language = guess(text, stated)
+    if language not in LANGUAGES:
+        return []
+    model = _model(language)
+    scored = zip(model.scores(set(terms(text, language))), model.columns, strict=True)
+    sure = sorted((-score, id_) for score, id_ in scored if score > 0)
+    return [id_ for _, id_ in sure[:TOPICS_PER_ITEM_MAX]]
 
 
 @cache
-def _rules() -> Mapping[tuple[str, ...], tuple[tuple[str, bool], ...]]:
-    rules: dict[tuple[str, ...], list[tuple[str, bool]]] = {}
-    for topic in TOPICS:
-        for keyword in topic.keywords:
-            phrase = tuple(tokens(keyword.removeprefix("+")))
-            known = rules.setdefault(phrase, [])
-            if topic.id not in {name for name, _ in known}:
-                known.append((topic.id, keyword.startswith("+")))
-    return {phrase: tuple(found) for phrase, found in rules.items()}
+def _model(language: str) -> linear.Linear:
+    return linear.read(f"topics.{language}.z")

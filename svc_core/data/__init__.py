@@ -3,7 +3,7 @@
 Each is a file beside this module, made again by the script that `ORIGINS.md` names.
 """
 
-import pkgutil
+from importlib.resources import files
 
 
 def read(name: str) -> bytes:
@@ -12,10 +12,7 @@ def read(name: str) -> bytes:
     Raises:
         FileNotFoundError: there is no such table.
     """
-    found = pkgutil.get_data(__name__, name)
-    if found is None:
-        raise FileNotFoundError(name)
-    return found
+    return files(__name__).joinpath(name).read_bytes()
 
 
 def lines(name: str) -> list[str]:

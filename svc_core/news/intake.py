@@ -19,7 +19,7 @@ from typing import Any
 import attrs
 from attrs import field, frozen
 
-from svc_core import problem, schedule
+from svc_core import corpus, problem, schedule
 from svc_core.analysis.topics import TOPIC_IDS
 from svc_core.news import rules
 from svc_core.operation import Context
@@ -30,10 +30,12 @@ from svc_core.resources.news import (
     NEWS_TEXTS,
     SOURCES,
     TOPIC_ACTIVITY,
+    UNGROUPED,
     NewsItem,
     NewsText,
     Source,
     TopicActivity,
+    Ungrouped,
 )
 from svc_core.sources import ParsedFeed
 
@@ -201,19 +203,26 @@ async def take_in(
     `news` and `texts` are the collections, or forms of them that know the records already.
     """
     created: list[NewsItem] = []
+    counts: list[corpus.Change] = []
     updated = 0
     known = await _stored(ctx, batch)
+    before = {id_: old.terms for id_, old in (await ctx.find_many(NEWS_TEXTS, known)).items()}
     for incoming in batch:
         stored = known.get(incoming.item.id)
         row = _settled(stored, incoming.item)
         if row is None:
             continue
         known[row.id] = await ctx.save(news, row.id, row)
-        await ctx.save(texts, row.id, rules.words_of(row, incoming))
+        words = rules.words_of(row, incoming).read()
+        await ctx.save(texts, row.id, words)
+        await ctx.save(UNGROUPED, row.id, Ungrouped(row.id, words.taken_at))
+        counts.append(corpus.Change(row.id, before.get(row.id), words.terms))
+        before[row.id] = words.terms
         if stored is None:
             created.append(row)
         else:
             updated += 1
+    await corpus.count(ctx, counts)
     await _note_topics(ctx, created)
     return Taken(len(created), updated, len(batch) - len(created) - updated)
 
@@ -293,6 +302,7 @@ class Batch:
 
 def prepared(rows: Sequence[rules.Incoming]) -> Batch:
     """The rows with everything done that can be done before the transaction."""
+    rows = [attrs.evolve(row, words=row.words.read()) for row in rows]
     return Batch(
         rows=tuple(rows),
         news=_made(NEWS, [row.item for row in rows]),

@@ -12,7 +12,14 @@ from svc_core.news import rules
 from svc_core.operation import JSON, NDJSON, PATH, QUERY, Context, Operation
 from svc_core.ports import BASE_V1
 from svc_core.problem import Problem
-from svc_core.resources.members import LANGUAGE_TAG, Cursor, Limit, ObservationId, SourceId
+from svc_core.resources.members import (
+    LANGUAGE_TAG,
+    Cursor,
+    IncidentId,
+    Limit,
+    ObservationId,
+    SourceId,
+)
 from svc_core.resources.news import (
     NEWS,
     TOPIC_ACTIVITY,
@@ -55,6 +62,9 @@ class ListNews:
         Example(["en", "fr"]),
     ] = UNSET
     source: Annotated[Maybe[tuple[SourceId, ...]], QUERY, Doc("Comma list of source ids.")] = UNSET
+    story_id: Annotated[
+        Maybe[tuple[IncidentId, ...]], QUERY, Doc("Comma list of events that an item tells.")
+    ] = UNSET
     datetime: When = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
@@ -110,7 +120,12 @@ async def list_news(ctx: Context, request: ListNews) -> Page[NewsItem]:
         languages = tuple(language.lower() for language in languages)
     return await ctx.page(
         NEWS,
-        where={"topics": request.topics, "language": languages, "source": request.source},
+        where={
+            "topics": request.topics,
+            "language": languages,
+            "source": request.source,
+            "story": request.story_id,
+        },
         **bounds(request.datetime),
         after=request.cursor,
         limit=request.limit,

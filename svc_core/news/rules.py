@@ -79,7 +79,7 @@ def _incoming(source: Source, parsed: ParsedFeed, item: FeedItem, now: datetime)
         source=NewsSource(source.id, source.name, source.domain, source.country_code),
         language=language,
         authors=item.authors,
-        topics=assign(item.title, words, item.categories, source.topics),
+        topics=assign(item.title, words, item.categories, source.topics, language=language),
         image_url=item.image_url,
         source_url=item.source_url,
     )
@@ -109,7 +109,7 @@ def settle(old: NewsItem, new: NewsItem) -> NewsItem | None:
     """
     if old.source.id != new.source.id and _later(old, new) is old:
         return None
-    merged = attrs.evolve(new, retrieved_at=old.retrieved_at)
+    merged = attrs.evolve(new, retrieved_at=old.retrieved_at, story_id=old.story_id)
     return None if merged == old else merged
 
 

@@ -123,7 +123,7 @@ class Document(NamedTuple, Generic[T]):
 class Position:
     """A place between two rows of a list: the sort key and identifier of the row before it.
 
-    `rank` is how many terms that row holds, in a list that is ranked.
+    `rank` is what the terms that row holds weigh together, in a list that is ranked.
     """
 
     order: int
@@ -239,7 +239,7 @@ class Documents(Protocol):
     async def search(
         self,
         collection: Collection[T],
-        terms: tuple[str, ...],
+        terms: Mapping[str, int],
         *,
         after: Position | None = None,
         limit: int,
@@ -247,7 +247,8 @@ class Documents(Protocol):
     ) -> Slice[T]:
         """At most `limit` rows that hold any of `terms` (whole tokens), strictly after `after`.
 
-        Those that hold most of the terms come first, and of as many the one that a list has first:
-        so a row's place depends on nothing but itself, and pages join while rows come in.
+        Each term has its weight, from 1 to a billion. Rows whose terms weigh most come first, and
+        of equal ones the one that a list has first: so a row's place depends on nothing but
+        itself, and pages join while rows come in.
         """
         ...

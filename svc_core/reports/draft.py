@@ -1,47 +1,45 @@
 """What a report says, from a profile's subject and its evidence: select, group, order, tell.
 
 Rule 1: strictly extractive. Every sentence is a sentence of a cited item (its title or its text,
-white space folded, a dateline or byline before it dropped); no sentence stands twice.
-Rule 2: citations count from 1 in the order in which the draft cites the items; the first citation
-of a sentence is the item that holds it verbatim.
-Rule 3: a story is told in one place: in a section, as a key point or as a brief. The opening takes
-a sentence of the best stories, and their sections go on from there without it.
+white space folded, a dateline or byline before it dropped, a full stop put behind a headline).
+Rule 2: every chosen item is a source, and nothing else is; a mark stands only behind a sentence
+that its item holds. Citations count from 1 in the order in which the draft names the items; the
+first citation of a sentence is the item that it is taken from.
+Rule 3: a story is told in one place: in a section or as a brief. The key points are the headlines
+of the main stories; the opening quotes what introduces the first of them.
 Rule 4: the same evidence in any order gives the same draft.
-Rule 5: nothing matching gives a short draft that says so, with no source and no citation.
-
-How it reads: `opening` (two or three whole sentences) begins it, `key_points` are the headlines
-of up to seven stories that need no more, `sections` tell the best stories under their headlines,
-`briefs` are the headlines of the remaining ones.
+Rule 5: nothing matching gives a short draft that says so and what comes nearest, with no source.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from textwrap import shorten
 
 from attrs import field, frozen
 
+from svc_core.analysis.marks import Words
 from svc_core.analysis.stories import Story, stories
-from svc_core.analysis.wording import MONTHS, days, frame
-from svc_core.reports.telling import KEY_POINTS_MAX, Teller, in_order
-from svc_core.resources.report import Period, ReportSource, ReportWords, Statement
+from svc_core.analysis.wording import Wording, days, frame, wording
+from svc_core.reports.telling import Line, Plan, Teller, in_order
+from svc_core.resources.report import Period, ReportSource, ReportWords, Section, Statement
 from svc_core.retrieval import Query, rank
 from svc_core.text.evidence import Evidence, Scored, readings
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.language import primary
 
-STORIES_MAX = 60  # a report is read by people; stories beyond this are not told
+SOURCES_MAX = 500
+"""Items of one report: the best of what matches. People read a tenth of it, programs all."""
 LABEL_CHARS = 80  # of the text, where an item has no title: one line of a source list
 _TOPIC_QUOTED_MAX = 160
-_ENDS = tuple(".!?…。！？।۔\"'”’»)」』")
 
 
 @frozen
 class Draft:
     """A report before it is rendered.
 
-    `summary` is the text of the opening, a headline in it with a full stop; where nothing matched
-    both say so. `cited` are the items by their numbers, `stories` what is told.
+    `summary` is the text of the opening. `cited` are the items by their numbers, `stories` what is
+    told.
     """
 
     title: str
@@ -60,13 +58,31 @@ class Draft:
         ids, numbers = (member.evidence.id for member in story.members), self.numbers
         return tuple(sorted(numbers[id_] for id_ in ids if id_ in numbers))
 
+    def marks(self, story: Story, *said: str) -> tuple[int, ...]:
+        """The numbers of those of a story's items that hold every one of some sentences."""
+        claims = [Words.of(text) for text in said]
+        return tuple(
+            number
+            for number in self.citations(story)
+            if all(self._words[number - 1].holds(claim) for claim in claims)
+        )
+
+    @cached_property
+    def _words(self) -> list[Words]:
+        return [Words.of(f"{item.title} {item.text}") for item in self.cited]
+
 
 @frozen
 class Told:
-    """What is about a subject: its stories in the order of their telling, or the nearest misses."""
+    """What is about a subject: its stories in the order of their telling, or the nearest misses.
+
+    `found` is how many items match, also those beyond what one report tells.
+    """
 
     stories: tuple[Story, ...]
     nearest: tuple[Evidence, ...] = ()
+    found: int = 0
+    frequencies: Frequencies = field(factory=Frequencies, repr=False)
 
 
 def tell(
@@ -78,81 +94,140 @@ def tell(
     likeness: Mapping[str, float] | None = None,
 ) -> Told:
     """What some items tell about a subject."""
-    held = readings(evidence)
+    held = readings(item for item in evidence if item.title.strip() or item.text.strip())
     if not frequencies.total:
         frequencies = Frequencies.of((*one.title, *one.lead, *one.rest) for one in held)
     ranking = rank(query, held, frequencies, likeness)
-    found = stories(Scored(hit.reading, hit.score) for hit in ranking.chosen)
+    chosen = [Scored(hit.reading, hit.score) for hit in ranking.chosen[:SOURCES_MAX]]
+    found = in_order(stories(chosen, frequencies), language)
     nearest = tuple(hit.reading.evidence for hit in ranking.nearest)
-    return Told(tuple(in_order(found, language)), nearest)
+    return Told(tuple(found), nearest, len(ranking.chosen), frequencies)
 
 
 def draft(name: str, topic: str, period: Period, told: Told, language: str = "en") -> Draft:
     """The draft of stories that are already in the order of their telling."""
-    teller = Teller(language)
-    plans = [teller.plan(story) for story in told.stories[:STORIES_MAX]]
+    words = frame(language)
     start, end = days(period.start, period.end)
-    opening = teller.summarise(plans) or [Statement(_nothing(topic, start, end, language), ())]
-    sections = teller.sections(plans)
-    headlines = teller.headlines(plans)
-    words = ReportWords(
-        opening=tuple(opening),
-        key_points=tuple(headlines[:KEY_POINTS_MAX]),
-        sections=tuple(sections),
-        briefs=tuple(headlines[KEY_POINTS_MAX:]),
-        sources=tuple(_source(number, item) for number, item in enumerate(teller.cited, 1)),
-    )
+    cited: tuple[Evidence, ...] = ()
+    if told.stories:
+        said, cited = _told(told, language)
+    else:
+        missed = _nothing(topic, start, end, words), *_nearest(told.nearest, words)
+        opening = tuple(Statement(text, ()) for text in missed)
+        notes = tuple(_untranslated(language))
+        said = ReportWords(opening, (), (), (), (), notes=notes, language=language)
     return Draft(
-        title=f"{name}: {_span(start, end, language)}",
-        summary=" ".join(map(_ended, opening)),
-        words=words,
-        cited=tuple(teller.cited),
-        stories=tuple(told.stories[:STORIES_MAX]),
+        title=f"{name}: {words.span(start, end)}",
+        summary=" ".join(statement.text for statement in said.opening),
+        words=said,
+        cited=cited,
+        stories=told.stories,
     )
+
+
+def _told(told: Told, language: str) -> tuple[ReportWords, tuple[Evidence, ...]]:
+    """The words of some stories, and the items by the numbers that they got on the way."""
+    telling = Teller(told.stories, language, told.frequencies).tell()
+    numbers = _Numbers()
+    said = ReportWords(
+        opening=numbers.statements(telling.opening),
+        key_points=numbers.statements(telling.key_points),
+        sections=tuple(numbers.section(plan, lines) for plan, lines in telling.sections),
+        briefs=numbers.statements(telling.briefs),
+        sources=tuple(_source(number, item) for number, item in enumerate(numbers.cited, 1)),
+        notes=tuple(_notes(told, telling.opening, language)),
+        language=language,
+    )
+    return said, tuple(numbers.cited)
+
+
+class _Numbers:
+    """Gives each item its number when it is first named."""
+
+    def __init__(self) -> None:
+        self.cited: list[Evidence] = []
+        self._numbers: dict[str, int] = {}
+
+    def statements(self, lines: Iterable[Line]) -> tuple[Statement, ...]:
+        return tuple(
+            Statement(line.text, self._of(line.marked), self._of(line.also)) for line in lines
+        )
+
+    def section(self, plan: Plan, lines: Sequence[Line]) -> Section:
+        statements = tuple(Statement(line.text, self._of(line.marked)) for line in lines)
+        also = self._of([*plan.also, *(item for line in lines for item in line.also)])
+        marked = (number for statement in statements for number in statement.citations)
+        return Section(
+            id=plan.story.key,
+            heading=plan.heading,
+            statements=statements,
+            citations=tuple(dict.fromkeys((*marked, *also))),
+            topics=plan.lead.evidence.topics,
+        )
+
+    def _of(self, items: Iterable[Evidence]) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(map(self._number, items)))
+
+    def _number(self, item: Evidence) -> int:
+        if item.id not in self._numbers:
+            self.cited.append(item)
+            self._numbers[item.id] = len(self.cited)
+        return self._numbers[item.id]
 
 
 def _source(number: int, item: Evidence) -> ReportSource:
     return ReportSource(
         number=number,
         id=item.id,
-        title=" ".join(item.title.split()) or shorten(item.text, LABEL_CHARS, placeholder="…"),
+        title=_label(item),
         url=item.url or None,
         name=item.source_name,
         published_at=item.published_at,
     )
 
 
-def _nothing(topic: str, start: datetime, end: datetime, language: str) -> str:
+def _label(item: Evidence) -> str:
+    return " ".join(item.title.split()) or shorten(item.text, LABEL_CHARS, placeholder="…")
+
+
+def _notes(told: Told, opening: Iterable[Line], language: str) -> Iterable[str]:
+    """What a reader has to know of the sources: their language, their dates, how many there are."""
+    words, own = frame(language), (primary(language), None)
+    members = [member for story in told.stories for member in story.members]
+    undated = sum(member.evidence.published_at is None for member in members)
+    if not any(member.reading.tongue in own for member in members):
+        yield words["foreign"]
+    elif not any(line.marked[0].tongue in own for line in opening):
+        yield words["foreign_opening"]
+    if undated:
+        yield words.say("undated", count=undated)
+    if told.found > len(members):
+        yield words.say("shortened", found=told.found, listed=len(members))
+    yield from _untranslated(language)
+
+
+def _untranslated(language: str) -> Iterable[str]:
+    if wording(language) is None:
+        yield frame(language)["untranslated"]
+
+
+def _nothing(topic: str, start: datetime, end: datetime, words: Wording) -> str:
     """The sentence that says that nothing matched; a long topic is cut."""
     folded = " ".join(topic.split())
     if len(folded) > _TOPIC_QUOTED_MAX:
         folded = folded[: _TOPIC_QUOTED_MAX - 1].rstrip() + "…"
-    words = frame(language)
-    day = _day if words is frame("en") else _iso
-    return words.nothing.format(topic=folded, start=day(start), end=day(end))
+    return words.say("nothing", topic=folded, start=words.day(start), end=words.day(end))
 
 
-def _ended(statement: Statement) -> str:
-    """A sentence with a full stop where it has no end of its own, as a headline has none."""
-    return statement.text if statement.text.endswith(_ENDS) else f"{statement.text}."
+def _nearest(items: Sequence[Evidence], words: Wording) -> Iterable[str]:
+    """The sentence that names what comes nearest: headline, publisher and date of each."""
+    if items:
+        named = (
+            f"{words.say('quoted', text=_label(item))} ({item.source_name}, {_when(item, words)})"
+            for item in items
+        )
+        yield words.say("nearest", items="; ".join(named))
 
 
-def _span(start: datetime, end: datetime, language: str) -> str:
-    """The days from the first to the last, as a title names them."""
-    if primary(language) != "en":
-        return " – ".join(dict.fromkeys((_iso(start), _iso(end))))
-    if start.date() == end.date():
-        return _day(start)
-    if start.year != end.year:
-        return f"{_day(start)} – {_day(end)}"
-    if start.month != end.month:
-        return f"{start.day} {MONTHS[start.month - 1]} – {_day(end)}"
-    return f"{start.day}–{_day(end)}"
-
-
-def _iso(at: datetime) -> str:
-    return at.date().isoformat()
-
-
-def _day(at: datetime) -> str:
-    return f"{at.day} {MONTHS[at.month - 1]} {at.year}"
+def _when(item: Evidence, words: Wording) -> str:
+    return words["no_date"] if item.published_at is None else words.day(item.published_at)

@@ -78,7 +78,7 @@ def _anchor(story: Story, draft: Draft) -> IncidentAnchor:
         title=_headline(story),
         first_reported_at=story.first_at,
         last_reported_at=story.last_at,
-        citations=draft.citations(story),
+        citations=draft.marks(story, _headline(story)),
     )
 
 
@@ -118,8 +118,8 @@ def _edges(
         for source_id, held in _by_source(story, draft.numbers).items():
             found.append(_edge("reportedBy", anchor, _id(SOURCE, source_id), len(held), held))
         found.extend(
-            _edge("mentions", anchor, _id(ENTITY, mention.key), mention.count, shown)
-            for mention in named[story.key]
+            _edge("mentions", anchor, _id(ENTITY, m.key), m.count, draft.marks(story, m.name))
+            for m in named[story.key]
         )
         for pair in combinations(sorted(mention.key for mention in named[story.key]), 2):
             counts[pair] += 1

@@ -114,6 +114,7 @@ async def generate_report(ctx: Context, request: GenerateReport) -> One[MadeRepo
         Problem: NOT_FOUND, or VALIDATION_FAILED for a period that ends before it begins.
     """
     from svc_core.reports import making  # noqa: PLC0415 - see above
+    from svc_core.reports.likening import likened  # noqa: PLC0415 - see above
 
     if request.start is not None and request.start >= (request.end or ctx.now):
         raise Problem(problem.VALIDATION_FAILED, "/start: must be before the end")
@@ -122,6 +123,7 @@ async def generate_report(ctx: Context, request: GenerateReport) -> One[MadeRepo
         window = making.Window(request.end or ctx.now, request.start, "published")
     work, tenant = ctx.work, ctx.actor.tenant
     material = await work.read(tenant, lambda unit: making.gather(unit, request.profile_id, window))
+    material = await likened(work, ctx.host, material)
     finished = await work.aside(partial(making.compose, material, ctx.now))
     made, is_new = await work.write(tenant, lambda unit: making.published(unit, finished))
     told: Any = wire.to_json(made)

@@ -14,12 +14,11 @@ Rule 4: no match makes a short report that says so.
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
-from urllib.parse import urlsplit
 
 import attrs
 from attrs import field, frozen
 
-from svc_core import canonical, ids, schedule, wire
+from svc_core import canonical, corpus, ids, schedule, wire
 from svc_core.analysis.entities import names_of
 from svc_core.analysis.stories import Story
 from svc_core.operation import Context
@@ -29,7 +28,7 @@ from svc_core.reports import graph, render, signals, speaking
 from svc_core.reports.draft import Draft, draft, tell
 from svc_core.reports.notices import announce, subscription_to
 from svc_core.resources.members import micros
-from svc_core.resources.news import NEWS, NEWS_TEXTS, NewsItem, NewsText
+from svc_core.resources.news import NEWS_TEXTS, NewsText
 from svc_core.resources.profile import DUE, PROFILES, Due, Profile
 from svc_core.resources.report import (
     FACETS,
@@ -69,7 +68,8 @@ class Window:
 class Material:
     """All that a report is made of: whose it is, its candidates and how common words are.
 
-    `likeness` is the cosine of candidates to the subject, by id; None without embeddings.
+    `likeness` says how near candidates come to the subject, by id (`svc_core.embeddings`), by the
+    model that `embedding` names; None without one.
     """
 
     tenant: str
@@ -79,6 +79,7 @@ class Material:
     newest: ReportFacets | None = None
     frequencies: Frequencies = field(factory=Frequencies, repr=False)
     likeness: Mapping[str, float] | None = field(default=None, repr=False)
+    embedding: str | None = None
 
 
 @frozen
@@ -111,35 +112,43 @@ async def gather(ctx: Context, profile_id: str, window: Window | None = None) ->
         start = None if newest is None else schedule.period_start(profile.schedule, ctx.now)
         window = Window(ctx.now, start)
     query = Query.of(profile.topic, profile.keywords, profile.language)
-    found = await _candidates(ctx, tuple(query.terms), window)
-    known = await ctx.find_many(NEWS, [document.id for document in found])
-    items = [_evidence(known.get(document.id), document) for document in found]
-    kept = tuple(item for item in items if item is not None and _within(item, window))
+    table = await corpus.frequencies(ctx)
+    found = await _candidates(ctx, query.terms, table, window)
+    items = await corpus.evidence(ctx, found)
+    kept = tuple(item for item in items if _within(item, window))
     return Material(
         tenant=ctx.actor.tenant,
         profile=profile,
         window=window,
         evidence=kept,
         newest=newest,
+        frequencies=table,
     )
 
 
 async def _candidates(
-    ctx: Context, terms: tuple[str, ...], window: Window
+    ctx: Context, terms: Mapping[str, float], table: Frequencies, window: Window
 ) -> tuple[Document[NewsText], ...]:
-    """The items that hold any of the terms; a subject without one is sought in the newest."""
+    """The items that hold any of the terms; none where the subject has no term."""
+    start, end = span(window)
+    limit = CANDIDATES_MAX
+    return await corpus.candidates(ctx, terms, table, start=start, end=end, limit=limit)
+
+
+def span(window: Window) -> tuple[int | None, int | None]:
+    """When the items of a window were taken in, both ends inclusive, in microseconds since 1970."""
     start = None if window.start is None else micros(window.start)
-    if start is not None and window.by == "taken":
-        start += 1  # the report before told what was taken in at that very instant
-    end = micros(window.end) if window.by == "taken" else None
-    documents = ctx.tx.documents
-    if terms:
-        found = await documents.search(
-            NEWS_TEXTS, terms, start=start, end=end, limit=CANDIDATES_MAX
-        )
-    else:
-        found = await documents.scan(NEWS_TEXTS, start=start, end=end, limit=CANDIDATES_MAX)
-    return found.rows
+    if window.by != "taken":
+        return start, None
+    # The report before told what was taken in at that very instant.
+    return None if start is None else start + 1, micros(window.end)
+
+
+async def evidence_of(ctx: Context, ids: Sequence[str], window: Window) -> tuple[Evidence, ...]:
+    """Those of some items that are still there and in the window."""
+    texts = await ctx.tx.documents.get_many(NEWS_TEXTS, ids)
+    items = await corpus.evidence(ctx, texts.values())
+    return tuple(item for item in items if _within(item, window))
 
 
 async def _newest(ctx: Context, profile_id: str) -> ReportFacets | None:
@@ -147,25 +156,6 @@ async def _newest(ctx: Context, profile_id: str) -> ReportFacets | None:
     if not found.rows:
         return None
     return await ctx.value(FACETS, found.rows[0].id)
-
-
-def _evidence(item: NewsItem | None, document: Document[NewsText]) -> Evidence | None:
-    if item is None:
-        return None
-    words = NEWS_TEXTS.decode(document.raw)
-    return Evidence(
-        id=item.id,
-        title=item.title,
-        text=words.text,
-        url=item.url or "",
-        source_id=item.source.id,
-        source_name=item.source.name,
-        source_domain=item.source.domain or urlsplit(item.url or "").hostname or "",
-        published_at=item.dated_at,
-        retrieved_at=item.retrieved_at,
-        language=item.language,
-        topics=item.topics,
-    )
 
 
 def _within(item: Evidence, window: Window) -> bool:
@@ -191,7 +181,11 @@ def compose(material: Material, now: datetime) -> Finished:
     )
     period = _period(material, told.stories)
     made = draft(profile.name, profile.topic, period, told, profile.language)
-    facets = _facets(_report_id(profile.id, period), made, period)
+    facets = attrs.evolve(
+        _facets(_report_id(profile.id, period), made, period),
+        frequencies=material.frequencies.version,
+        embedding=material.embedding,
+    )
     newest = material.newest
     repeats = newest.report_id if newest and newest.digest == facets.digest else None
     if window.by == "published" and repeats != facets.report_id:
@@ -234,7 +228,6 @@ def _row(
     profile: Profile, made: Draft, facets: ReportFacets, period: Period, now: datetime
 ) -> ReportRow:
     path = str(REPORTS.address(facets.report_id))
-    publishers = {item.source_domain or item.source_id for item in made.cited}
     drawn = facets.graph
     return ReportRow(
         id=facets.report_id,
@@ -247,10 +240,11 @@ def _row(
         status="ready",
         has_audio=False,
         counts=ReportCounts(
-            sources=len(publishers),
+            sources=len(made.cited),
             signals=len(facets.signals or ()),
             entities=sum(node.type == graph.ENTITY for node in drawn.nodes) if drawn else 0,
             incidents=len(drawn.incident_anchors) if drawn else 0,
+            publishers=len({item.publisher for item in made.cited}),
         ),
         links=ReportLinks(
             self_=path,

@@ -15,7 +15,7 @@ from urllib.parse import quote
 import attrs
 from attrs import frozen
 
-from svc_core.reports.render import is_web, reading_seconds
+from svc_core.reports.render import also, is_web, reading_seconds
 from svc_core.resources.audio import AudioFacet
 from svc_core.resources.report import (
     Period,
@@ -27,16 +27,26 @@ from svc_core.resources.report import (
     Statement,
 )
 from svc_core.result import Content
+from svc_core.unset import Unset
 
 _TURNING = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 @frozen
+class PageStatement:
+    """A sentence with its marks; `also` are sources of its story that do not say it."""
+
+    text: str
+    citations: tuple[int, ...]
+    also: tuple[ReportSource, ...] = ()
+
+
+@frozen
 class PageSection:
-    """One story; `also` are its sources that no sentence of it is quoted from."""
+    """One story; `also` are its sources that no sentence of it is marked with."""
 
     heading: str
-    statements: tuple[Statement, ...]
+    statements: tuple[PageStatement, ...]
     also: tuple[ReportSource, ...]
 
 
@@ -59,8 +69,8 @@ class PageSignal:
 class ReportPage:
     """Everything that stands on the page of a report, in the order of its members.
 
-    `signals` is null for a report that is older than they are; `also` are the sources that stand
-    nowhere else.
+    `publishers` is null for a report from before they were counted, `signals` is null for one that
+    is older than they are; `also` are the sources that stand nowhere else.
     """
 
     id: str
@@ -68,12 +78,14 @@ class ReportPage:
     title: str
     period: Period
     generated_at: datetime
+    publishers: int | None
     reading_minutes: int
     audio: AudioFacet | None
-    opening: tuple[Statement, ...]
-    key_points: tuple[Statement, ...]
+    opening: tuple[PageStatement, ...]
+    notes: tuple[str, ...]
+    key_points: tuple[PageStatement, ...]
     sections: tuple[PageSection, ...]
-    briefs: tuple[Statement, ...]
+    briefs: tuple[PageStatement, ...]
     signals: tuple[PageSignal, ...] | None
     sources: tuple[ReportSource, ...]
     also: tuple[ReportSource, ...]
@@ -91,21 +103,26 @@ def view(row: ReportRow, facets: ReportFacets, audio: AudioFacet | None) -> Repo
     """What stands on the page of a report."""
     sources = tuple(map(_source, facets.sources))
     sections = tuple(_section(one, sources) for one in facets.sections)
-    shown = _marked(facets.opening, facets.key_points, facets.briefs)
-    for section in sections:
-        shown |= _marked(section.statements) | {source.number for source in section.also}
+    passages = facets.opening, facets.key_points, facets.briefs
+    opening, key_points, briefs = (_cited(passage, sources) for passage in passages)
+    shown = _marked(*passages)
+    shown |= {number for told in passages for one in told for number in one.also_reported_by}
+    for section, told in zip(sections, facets.sections, strict=True):
+        shown |= _marked(told.statements) | {source.number for source in section.also}
     return ReportPage(
         id=row.id,
         language=row.language,
         title=_clean(row.title),
         period=row.period,
         generated_at=row.generated_at,
+        publishers=None if isinstance(row.counts.publishers, Unset) else row.counts.publishers,
         reading_minutes=-(-reading_seconds(facets.text) // 60),
         audio=audio,
-        opening=_cited(facets.opening),
-        key_points=_cited(facets.key_points),
+        opening=opening,
+        notes=tuple(map(_clean, facets.notes)),
+        key_points=key_points,
         sections=sections,
-        briefs=_cited(facets.briefs),
+        briefs=briefs,
         signals=None if facets.signals is None else tuple(map(_signal, facets.signals)),
         sources=sources,
         also=tuple(source for source in sources if source.number not in shown),
@@ -113,11 +130,10 @@ def view(row: ReportRow, facets: ReportFacets, audio: AudioFacet | None) -> Repo
 
 
 def _section(section: Section, sources: Sequence[ReportSource]) -> PageSection:
-    also = {*section.citations} - _marked(section.statements)
     return PageSection(
         _clean(section.heading),
-        _cited(section.statements),
-        tuple(source for source in sources if source.number in also),
+        _cited(section.statements, sources),
+        _of(also(section), sources),
     )
 
 
@@ -145,8 +161,17 @@ def _source(source: ReportSource) -> ReportSource:
     )
 
 
-def _cited(statements: Iterable[Statement]) -> tuple[Statement, ...]:
-    return tuple(attrs.evolve(one, text=_clean(one.text)) for one in statements)
+def _cited(
+    statements: Iterable[Statement], sources: Sequence[ReportSource]
+) -> tuple[PageStatement, ...]:
+    return tuple(
+        PageStatement(_clean(one.text), one.citations, _of(one.also_reported_by, sources))
+        for one in statements
+    )
+
+
+def _of(numbers: Sequence[int], sources: Sequence[ReportSource]) -> tuple[ReportSource, ...]:
+    return tuple(source for source in sources if source.number in numbers)
 
 
 def _marked(*passages: Iterable[Statement]) -> set[int]:

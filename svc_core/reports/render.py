@@ -4,14 +4,19 @@ Rule 1: every representation says the same sentences; all but the plain text cit
 Rule 2: nothing of a source can become markup: Markdown and HTML are escaped here and only here.
         Plain text and the agent's view have no escape, so they lose what is HTML.
 Rule 3: links are http(s); anything else is shown as text.
+Rule 4: Markdown is CommonMark without HTML. A mark is a link whose text is a number; the link of
+        one who also reported a story has a name in its text.
 """
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import quote
 
-from svc_core.resources.report import ReportSource, ReportWords, Statement
+from attrs import frozen
+
+from svc_core.analysis.wording import Wording, frame
+from svc_core.resources.report import ReportSource, ReportWords, Section, Statement
 
 WORDS_PER_MINUTE = 238  # silent reading of English prose, the mean of published studies
 _INLINE = re.compile(r"[\\`*_\[\]<~]|&(?=[A-Za-z#])")  # "~" strikes out in other dialects
@@ -23,35 +28,49 @@ _HTML = re.compile(  # a statement has 600 characters, so no script in one is lo
     r"|<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>]*+>|<[!?][^<>]*+>",
     re.DOTALL | re.IGNORECASE,
 )
+_Sources = Mapping[int, ReportSource]
 _NOT_IN_URL = re.compile(r"[\s\\<>\x00-\x1f\x7f]|&(?=#?\w+;)")
 
 
 def markdown(title: str, words: ReportWords) -> str:
-    """CommonMark; citations are links to the numbered source list."""
-    blocks = [f"# {_md_heading(title)}", _md_run(words.opening)]
-    for heading, told, is_list in _parts(words):
-        items = "\n".join(f"- {_md_statement(one)}" for one in told)
-        blocks += [f"## {_md_heading(heading)}", items if is_list else _md_run(told)]
+    """CommonMark; marks are links to the sources, which are listed by number at the end."""
+    own, sources = frame(words.language), {source.number: source for source in words.sources}
+    blocks = [f"# {_md_heading(title)}", *_md_passage(words.opening, (), sources, own)]
+    blocks += map(_md, words.notes)
+    for part in _parts(words, own):
+        blocks.append(f"## {_md_heading(part.heading)}")
+        if part.is_list:
+            items = ("\n  ".join(_md_passage((one,), (), sources, own)) for one in part.told)
+            blocks.append("\n".join(f"- {item}" for item in items))
+        else:
+            blocks += _md_passage(part.told, part.also, sources, own)
     if words.sources:
-        blocks += ["## Sources", "\n".join(map(_md_source, words.sources))]
+        listed = "\n".join(_md_source(source, own) for source in words.sources)
+        blocks += [f"## {own['sources']}", listed]
     return "\n\n".join(blocks) + "\n"
 
 
 def page(title: str, words: ReportWords) -> str:
     """An HTML fragment: headings, paragraphs, lists and links, nothing that runs."""
-    blocks = [f"<h1>{_h(title)}</h1>", f"<p>{_h_run(words.opening)}</p>"]
-    for heading, told, is_list in _parts(words):
-        items = "".join(f"<li>{_h_statement(one)}</li>" for one in told)
-        body = f"<ul>{items}</ul>" if is_list else f"<p>{_h_run(told)}</p>"
-        blocks += [f"<h2>{_h(heading)}</h2>", body]
+    own, sources = frame(words.language), {source.number: source for source in words.sources}
+    blocks = [f"<h1>{_h(title)}</h1>", *_h_passage(words.opening, (), sources, own)]
+    blocks += (f"<p>{_h(note)}</p>" for note in words.notes)
+    for part in _parts(words, own):
+        blocks.append(f"<h2>{_h(part.heading)}</h2>")
+        if part.is_list:
+            items = ("<br>".join(_h_lines((one,), (), sources, own)) for one in part.told)
+            blocks.append(f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>")
+        else:
+            blocks += _h_passage(part.told, part.also, sources, own)
     if words.sources:
-        blocks += ["<h2>Sources</h2>", f"<ol>{''.join(map(_h_source, words.sources))}</ol>"]
+        listed = "".join(_h_source(source, own) for source in words.sources)
+        blocks += [f"<h2>{own['sources']}</h2>", f"<ol>{listed}</ol>"]
     return "\n".join(blocks)
 
 
 def text(title: str, words: ReportWords) -> str:
     """Plain text without HTML or citations (Spec: text facet)."""
-    blocks = [bare(title), _plain(words.opening)]
+    blocks = [bare(title), _plain(words.opening), *map(bare, words.notes)]
     blocks += [bare(point.text) for point in words.key_points]
     for section in words.sections:
         blocks += [bare(section.heading), _plain(section.statements)]
@@ -59,14 +78,29 @@ def text(title: str, words: ReportWords) -> str:
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def _parts(words: ReportWords) -> Iterator[tuple[str, Sequence[Statement], bool]]:
-    """What stands between the opening and the sources: heading, statements, whether a list."""
+@frozen
+class _Part:
+    """What stands between the opening and the sources; `also` are the other sources of it."""
+
+    heading: str
+    told: Sequence[Statement]
+    also: Sequence[int] = ()
+    is_list: bool = False
+
+
+def _parts(words: ReportWords, own: Wording) -> Iterator[_Part]:
     if words.key_points:
-        yield "Key points", words.key_points, True
+        yield _Part(own["key_points"], words.key_points, is_list=True)
     for section in words.sections:
-        yield section.heading, section.statements, False
+        yield _Part(section.heading, section.statements, also(section))
     if words.briefs:
-        yield "In brief", words.briefs, True
+        yield _Part(own["briefs"], words.briefs, is_list=True)
+
+
+def also(section: Section) -> tuple[int, ...]:
+    """The numbers of a section's sources that none of its sentences is marked with."""
+    marked = {number for one in section.statements for number in one.citations}
+    return tuple(number for number in section.citations if number not in marked)
 
 
 def bare(words: str) -> str:
@@ -107,20 +141,36 @@ def _md_heading(words: str) -> str:
     return _CLOSING.sub(r"\\#", _md(words))
 
 
-def _md_statement(statement: Statement) -> str:
-    return _md(statement.text) + "".join(f" [{n}](#source-{n})" for n in statement.citations)
+def _md_passage(
+    told: Sequence[Statement], also: Sequence[int], sources: _Sources, own: Wording
+) -> list[str]:
+    """The sentences in a row, and a line of those who also reported them."""
+    said = " ".join(
+        " ".join([_md(one.text), *(_md_mark(sources[n]) for n in one.citations)]) for one in told
+    )
+    others = ", ".join(_md_also(sources[n]) for n in _others(told, also))
+    return [said, f"{own['also']}: {others}"] if others else [said]
 
 
-def _md_run(statements: Sequence[Statement]) -> str:
-    return " ".join(_md_statement(statement) for statement in statements)
+def _md_mark(source: ReportSource) -> str:
+    """The number as a link; without an address, as nothing in the text is a definition, alone."""
+    return _md_link(f"[{source.number}]", source) if is_web(source.url) else f"[{source.number}]"
 
 
-def _md_source(source: ReportSource) -> str:
+def _md_also(source: ReportSource) -> str:
+    named = f"{_md(source.name)} ({source.number})"
+    return _md_link(f"[{named}]", source) if is_web(source.url) else named
+
+
+def _md_source(source: ReportSource, own: Wording) -> str:
     title = _md(source.title)
     if is_web(source.url):
-        title = f"[{title}](<{_md_url(str(source.url))}>)"
-    anchor = f'<a id="source-{source.number}"></a>'
-    return f"{source.number}. {anchor}{title}, {_md(source.name)}, {_day(source)}"
+        title = _md_link(f"[{title}]", source)
+    return f"{source.number}. {title}, {_md(source.name)}, {_day(source, own)}"
+
+
+def _md_link(words: str, source: ReportSource) -> str:
+    return f"{words}(<{_md_url(str(source.url))}>)"
 
 
 def _md_url(url: str) -> str:
@@ -135,31 +185,49 @@ def _h(words: str) -> str:
     return html.escape(_folded(words))
 
 
+def _h_passage(
+    told: Sequence[Statement], also: Sequence[int], sources: _Sources, own: Wording
+) -> list[str]:
+    return [f"<p>{line}</p>" for line in _h_lines(told, also, sources, own)]
+
+
+def _h_lines(
+    told: Sequence[Statement], also: Sequence[int], sources: _Sources, own: Wording
+) -> list[str]:
+    """The sentences in a row, and a line of those who also reported them."""
+    said = " ".join(map(_h_statement, told))
+    others = ", ".join(
+        f'<a href="#source-{n}">{_h(sources[n].name)} ({n})</a>' for n in _others(told, also)
+    )
+    return [said, f"{_h(own['also'])}: {others}"] if others else [said]
+
+
 def _h_statement(statement: Statement) -> str:
     marks = "".join(f'<a href="#source-{n}">[{n}]</a>' for n in statement.citations)
     return f"{_h(statement.text)} <sup>{marks}</sup>" if marks else _h(statement.text)
 
 
-def _h_run(statements: Sequence[Statement]) -> str:
-    return " ".join(_h_statement(statement) for statement in statements)
-
-
-def _h_source(source: ReportSource) -> str:
+def _h_source(source: ReportSource, own: Wording) -> str:
     title = _h(source.title)
     if is_web(source.url):
         title = f'<a href="{html.escape(str(source.url))}" rel="noopener nofollow">{title}</a>'
-    return f'<li id="source-{source.number}">{title}, {_h(source.name)}, {_day(source)}</li>'
+    return f'<li id="source-{source.number}">{title}, {_h(source.name)}, {_day(source, own)}</li>'
 
 
 # -- shared ------------------------------------------------------------------------------------
+
+
+def _others(told: Sequence[Statement], also: Sequence[int]) -> list[int]:
+    """Those of a passage who also reported it, each once."""
+    return list(dict.fromkeys([*also, *(n for one in told for n in one.also_reported_by)]))
 
 
 def _plain(statements: Sequence[Statement]) -> str:
     return " ".join(filter(None, (bare(statement.text) for statement in statements)))
 
 
-def _day(source: ReportSource) -> str:
-    return "no date" if source.published_at is None else source.published_at.date().isoformat()
+def _day(source: ReportSource, own: Wording) -> str:
+    return own["no_date"] if source.published_at is None else own.day(source.published_at)
 
 
 def _folded(words: str) -> str:

@@ -6,6 +6,7 @@ Rule 2: reports made before signals were extracted have no signals; those made b
         have a null graph with zero counts (Spec: Report).
 """
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import attrs
@@ -33,7 +34,7 @@ from svc_core.resources.report import (
     Title,
     Truncated,
 )
-from svc_core.unset import UNSET, Maybe
+from svc_core.unset import UNSET, Maybe, Unset
 
 NO_GRAPH = GraphCounts(nodes=0, edges=0, incident_anchors=0, citations=0)
 
@@ -103,7 +104,16 @@ class AgentReport:
     summary: Summary
     period: Period
     language: Language
-    key_points: Annotated[tuple[Statement, ...], Doc("The sentences that matter most.")]
+    key_points: Annotated[
+        tuple[Statement, ...],
+        Doc("The sentences that matter most, those of the summary first, each with its sources."),
+    ]
+    briefs: Annotated[tuple[Statement, ...], Doc("The other stories, a headline each.")]
+    notes: Annotated[
+        tuple[str, ...],
+        Doc("What to know of the sources as a whole, such as how many state no date."),
+        Example([]),
+    ]
     signals: Signals
     sources: Sources
 
@@ -126,17 +136,20 @@ def expand(
 
 
 def agent_view(row: ReportRow, facets: ReportFacets) -> AgentReport:
-    """The row and facets in the compact form: each section is one line, its heading."""
-    told = tuple(Statement(section.heading, section.citations) for section in facets.sections)
+    """The row and facets in the compact form: what opens it, then each story in a line.
+
+    Sources of a section that no line of it is marked with stand beside its first sentence.
+    """
+    cited = facets.opening if facets.sources else ()
     return AgentReport(
         id=row.id,
         title=bare(row.title),
         summary=bare(row.summary),
         period=row.period,
         language=row.language,
-        key_points=tuple(
-            attrs.evolve(point, text=bare(point.text)) for point in (*told, *facets.key_points)
-        ),
+        key_points=tuple(map(_bare, _with_sections((*cited, *facets.key_points), facets))),
+        briefs=tuple(map(_bare, facets.briefs)),
+        notes=tuple(map(bare, facets.notes)),
         signals=tuple(
             attrs.evolve(signal, title=bare(signal.title), summary=bare(signal.summary))
             for signal in facets.signals or ()
@@ -146,6 +159,27 @@ def agent_view(row: ReportRow, facets: ReportFacets) -> AgentReport:
             for source in facets.sources
         ),
     )
+
+
+def _with_sections(lines: tuple[Statement, ...], facets: ReportFacets) -> Iterator[Statement]:
+    """The lines; those of a section that no line told, too, and beside each who else reported."""
+    told = {number for line in lines for number in (*line.citations, *line.also_reported_by)}
+    waiting = {
+        section.statements[0].text: tuple(n for n in section.citations if n not in told)
+        for section in facets.sections
+    }
+    for line in lines:
+        more = waiting.pop(line.text, ())
+        yield attrs.evolve(line, also_reported_by=(*line.also_reported_by, *more))
+    for section in facets.sections:
+        first = section.statements[0]
+        if first.text in waiting:
+            also = (n for n in section.citations if n not in first.citations)
+            yield attrs.evolve(first, also_reported_by=tuple(also))
+
+
+def _bare(statement: Statement) -> Statement:
+    return attrs.evolve(statement, text=bare(statement.text))
 
 
 def audio_text(row: ReportRow, facets: ReportFacets) -> AudioTextFacet:
@@ -158,13 +192,22 @@ def audio_text(row: ReportRow, facets: ReportFacets) -> AudioTextFacet:
     words = wording.frame(row.language)
     told = [
         *_texts(facets.opening),
-        *_listed(words.key_points, facets.key_points),
+        *facets.notes,
+        *_listed(f"{words['key_points']}.", facets.key_points),
         *(text for one in facets.sections for text in (one.heading, *_texts(one.statements))),
-        *_listed(words.briefs, facets.briefs),
+        *_listed(f"{words['briefs']}.", facets.briefs),
     ]
-    period, sources = row.period, row.counts.sources
+    period, counts = row.period, row.counts
     text = speech.narrate(
-        speech.Script(row.title, period.start, period.end, sources, row.language, tuple(told))
+        speech.Script(
+            title=row.title,
+            start=period.start,
+            end=period.end,
+            sources=counts.sources,
+            publishers=None if isinstance(counts.publishers, Unset) else counts.publishers,
+            language=row.language,
+            told=tuple(told),
+        )
     )
     count = word_count(text)
     return AudioTextFacet(row.id, text, count, speech.seconds(count))

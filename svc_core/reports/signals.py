@@ -67,10 +67,11 @@ def _signal(
         specificity=round((bool(entities) + bool(places) + (day is not None)) / 3, 3),
     )
     first = next(iter(told.sentences), "")
+    title = told.headline or first
     return ReportSignal(
         id=id_,
         type=kind.name,
-        title=told.headline or first,
+        title=title,
         summary=first,
         tags=(kind.tag,),
         direction=kind.direction,
@@ -83,7 +84,7 @@ def _signal(
         confidence_parts=parts,
         source_count=len(story.publishers),
         story_id=story.key,
-        citations=draft.citations(story),
+        citations=draft.marks(story, title, first),
     )
 
 

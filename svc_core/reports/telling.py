@@ -1,72 +1,69 @@
 """How stories are told: which item leads, which sentences are quoted, and where each one stands.
 
-Rule 1: a sentence is taken once; a near-copy of a taken sentence is never taken.
-Rule 2: what is quoted of a story is in the language of its lead; other items corroborate.
-Rule 3: sentences that lean on one before them ("He also said ...") stand only in a section.
+Rule 1: every item of every story is marked behind a sentence that it holds, or it also reported it.
+Rule 2: a sentence stands once, but the opening quotes what introduces the first sections; of one
+        event no two sentences say the same.
+Rule 3: what is quoted of a story is in the language of its lead, the reader's where an item has it.
+Rule 4: sentences that lean on one before them ("He also said ...") stand only behind that one.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from math import log2
 
-from attrs import define
+from attrs import define, field
 
+from svc_core.analysis.extracts import Extract, Vector, extracts, likeness, vector_of
+from svc_core.analysis.marks import Words
 from svc_core.analysis.stories import Story
-from svc_core.resources.report import Section, Statement
 from svc_core.text.evidence import Evidence, Scored
+from svc_core.text.frequencies import Frequencies
 from svc_core.text.language import primary
-from svc_core.text.words import terms
+from svc_core.text.sentences import ended, is_aside, is_broken
 
-KEY_POINTS_MAX = 7
-SECTIONS_MAX = 8
-SUMMARY_STORIES_MAX = 7  # a summary speaks of the best stories alone
-SECTION_SENTENCES_MAX = 3
+KEY_POINTS_MAX = 7  # as many main stories as are kept in mind at once (Miller 1956)
+MAIN_MIN = 3
+MARKS_MAX = 12  # of one sentence; the others of its story also reported it
+OPENING_MAX, OPENING_FEW_MAX = 3, 2
+SENTENCES_MAX, SENTENCES_MANY_MAX, SENTENCES_MOST = 3, 5, 8
 MANY_MEMBERS = 4  # a story that so many items tell gets more room
-MANY_SENTENCES_MAX = 5
-LEAD_SENTENCES = 2  # of the leading item before the others have their turn
-SUMMARY_SENTENCES_MAX = 3
-QUOTED_MEMBERS_MAX = 8  # of a story that a hundred sites copied, the first few say it all
-CITATIONS_MAX = 12  # of one sentence; of what a hundred sites copied, a dozen show it
+QUOTED_MAX = 3  # items that one development is quoted from
 
 _FEW_STORIES = 4
-_SECTIONS_MIN = 3
-_HEADLINES_SUMMARY = 2  # headlines that stand for a summary where no item has a text
-_COPY_MIN = 0.6  # Jaccard of terms from which two sentences say the same
-_HELD_MIN = 0.8  # share of the shorter one's terms
-_LONGER_MAX = 1.5  # a longer sentence that holds a shorter one adds to it
-_SUBJECT_TERMS_MIN = 2
-_WORDS_MIN, _WORDS_MAX = 6, 45
+_INTRO_PLACES = 3  # a sentence that introduces a story is one of the first of its item
+_AGAIN_MIN = 0.8  # cosine from which a sentence stands already; 69 % are rightly so (STS)
+_NEAR_SHARE = 0.5  # of the best score, as for the seeds of retrieval
+_NEW_TERMS_MIN = 2  # with fewer a sentence repeats its headline
+_COMPARED_MAX = 20  # items of a source that are searched for what it puts under each
+_SHARED_MIN = 2  # other stories; one may be the same event, told anew
+_UNTITLED_CHARS_MAX = 160
 
-_LEANING = re.compile(
-    r"(?:he|she|it|they|we|i|you|his|her|its|their|our|my|this|these|those|that|there|here|and|but|or|so|yet|however|"
-    r"also|after that|nevertheless|even better|in addition|thus|therefore|otherwise|likewise|"
-    r"finally|then|still|meanwhile|instead|moreover|il|elle|ils|elles|ce|cette|ces|mais|et|er|sie|es|aber|und|"
-    r"doch|dies|diese|dieser|pero|y|ele|ela|mas|он|она|они|но|это)\b",
-    re.IGNORECASE,
-)
-_QUOTES = "\"'“‘«„("
-_BROKEN = re.compile("Ã[\u0080-\u00bf ]|â€|Â[\u00a0-\u00bf]")  # UTF-8 read as Latin-1 by the source
-_CAPTION = re.compile(
-    r"\b(?:photographed|pictured|seen here)\b|, (?:left|right|center|centre),|\bfile photo\b", re.I
-)
-_ASIDE = re.compile(  # a headline that asks, comments or shows, where another one tells
-    r"\?$|\?\s*[|–-]|\|\s*(?:[A-Z][\w.’'-]+\s?){2,4}$|[–|-]\s*(?:video|podcast)\b"
-    r"|[–|-]\s*(?:in pictures|live|opinion)\b"
-)
-_PLACE_ONLY = re.compile(r"(?:in|at|near|on|outside)(?:\s\S+){1,5}$", re.IGNORECASE)
-_ENDED = re.compile(r"""(?<!\.\.)[.!?。！？।۔]["'”’»)\]」』）]*$""")
+
+@define(eq=False)
+class Line:
+    """A sentence, the items that hold it, and others of its story that it stands for."""
+
+    text: str
+    marked: list[Evidence]
+    also: list[Evidence] = field(factory=list)
 
 
 @define(eq=False)
 class Plan:
-    """One story on its way into the draft: what has been quoted and what is left to quote."""
+    """One story on its way into the draft: what it is told by, and who else reported it.
+
+    `is_near` says that it is about the subject nearly as much as the best of the main stories.
+    """
 
     story: Story
     lead: Scored
-    language: str | None
     heading: str
-    left: list[tuple[str, Evidence]]
-    is_told: bool = False
+    subject: Vector = field(factory=dict)
+    drawn: list[Extract] = field(factory=list)
+    intro: Extract | None = None
+    lines: list[Line] = field(factory=list)
+    also: list[Evidence] = field(factory=list)
+    is_near: bool = False
+    is_section: bool = False
 
     @property
     def members(self) -> list[Evidence]:
@@ -74,220 +71,283 @@ class Plan:
         rest = [one.evidence for one in self.story.members if one is not self.lead]
         return [self.lead.evidence, *rest]
 
+    @property
+    def is_dated(self) -> bool:
+        """Whether any item says when it was published."""
+        return any(one.evidence.published_at is not None for one in self.story.members)
+
+
+@define(eq=False)
+class Telling:
+    """What stands where, in the order of reading; a section is its plan and its lines."""
+
+    opening: list[Line]
+    key_points: list[Line]
+    sections: list[tuple[Plan, list[Line]]]
+    briefs: list[Line]
+
 
 def in_order(found: Iterable[Story], language: str) -> list[Story]:
     """Stories in the order of their telling: weight with a bonus for the reader's own language."""
     held = list(found)
-    newest = max((story.last_at for story in held), default=None)
+    dated = {story.key: _last_dated(story) for story in held}
+    newest = max(dated.values(), default=0.0)
 
     def weight(story: Story) -> float:
-        age = (newest - story.last_at).total_seconds() / 86_400 if newest else 0.0
         lead = lead_of(story, language)
-        own = lead.evidence.tongue in (primary(language), None)
+        age = max(newest - dated[story.key], 0.0) / 86_400
         return (
             story.score
             + 0.12 * log2(len(story.publishers))
-            + 0.2 * own
+            + 0.2 * _is_own(lead, language)
             + 0.1 / (1 + age)
-            + 0.05 * bool(lead.reading.sentences)
+            + 0.05 * bool(lead.evidence.text)
         )
 
-    return sorted(held, key=lambda s: (-round(weight(s), 6), -s.last_at.timestamp(), s.key))
+    return sorted(held, key=lambda s: (-round(weight(s), 6), -dated[s.key], s.key))
 
 
 def lead_of(story: Story, language: str) -> Scored:
-    """The member that tells the story: the reader's language, then text, relevance and id."""
+    """The member that tells the story: in the reader's language, with a text, the most relevant."""
+    if len(story.members) == 1:
+        return story.members[0]
+    own = [one for one in story.members if _is_own(one, language)] or story.members
 
-    def merit(one: Scored) -> tuple[bool, bool, bool, int, float, str]:
-        own = one.evidence.tongue == primary(language)
-        broken = bool(_BROKEN.search(f"{one.reading.headline} {one.evidence.text}"))
-        enough = min(len(one.reading.sentences), 2)
-        worded = not broken and bool(one.reading.headline)
-        aside = bool(_ASIDE.search(one.reading.headline))
-        return (not own, not worded, aside, -enough, -one.score, one.evidence.id)
+    def merit(one: Scored) -> tuple[bool, bool, float, str]:
+        headline = one.reading.headline
+        worded = bool(headline) and not is_broken(f"{headline} {one.evidence.text}")
+        return (not worded, is_aside(headline), -one.score, one.evidence.id)
 
-    return min(story.members, key=merit)
+    ranked = sorted(own, key=merit)
+    return next((one for one in ranked if one.reading.sentences), ranked[0])
 
 
 class Teller:
-    """Hands out sentences and source numbers, each once. One for a draft."""
+    """Tells stories that are in the order of their telling. One for a draft."""
 
-    def __init__(self, language: str) -> None:
-        """Tell in `language`."""
-        self.language = primary(language)
-        self.cited: list[Evidence] = []
-        self._numbers: dict[str, int] = {}
-        self._taken: list[frozenset[str]] = []
-        self._texts: set[str] = set()
+    def __init__(self, stories: Sequence[Story], language: str, frequencies: Frequencies) -> None:
+        """Tell in `language`, with the frequencies of the store."""
+        self._language = primary(language)
+        self._frequencies = frequencies
+        self._plans = [_plan(story, self._language) for story in stories]
+        self._words: dict[str, Words] = {}
+        self._lines: dict[str, Line] = {}
+        self._said: list[Extract] = []
+        self._by_source: dict[str, list[tuple[str, str]]] = {}
 
-    def plan(self, story: Story) -> Plan:
-        """What can be told of a story, near-copies among its own sentences left out."""
-        lead = lead_of(story, self.language)
-        spoken = lead.evidence.tongue
-        others = [m for m in story.members if m is not lead and m.evidence.tongue == spoken]
-        heading = lead.reading.headline or next(iter(lead.reading.sentences), "")
-        said = [frozenset(terms(heading))]
-        told = [lead, *others[:QUOTED_MEMBERS_MAX]]
-        turns = [
-            (at >= LEAD_SENTENCES if one is lead else at > 0, n, at, one)
-            for n, one in enumerate(told)
-            for at in range(len(one.reading.sentences))
-        ]
-        left = [
-            (one.reading.sentences[at], one.evidence)
-            for _, _, at, one in sorted(turns, key=lambda turn: turn[:3])
-            if _is_whole(one.reading.sentences[at]) and _is_new(one.reading.sentences[at], said)
-        ]
-        return Plan(story, lead, spoken, heading, left)
+    def tell(self) -> Telling:
+        """The main stories first, then the others, a line each."""
+        main, others = self._parted()
+        for plan in main:
+            self._draw(plan)
+        opening = self._opening(main)
+        key_points = self._headlines(main) if len(self._plans) > 1 else []
+        sections = [(plan, said) for plan in main if (said := self._section(plan))]
+        told = Telling(opening, key_points, sections, self._headlines(others))
+        for plan in self._plans:
+            self._acknowledge(plan)
+        return told
 
-    def summarise(self, plans: Sequence[Plan]) -> list[Statement]:
-        """Two or three sentences of the best stories, those with more to tell in a section first.
+    def _parted(self) -> tuple[list[Plan], list[Plan]]:
+        """Half of the stories, a few at least.
 
-        A summary has whole sentences that are understood alone; where no item has one, headlines.
+        Of those about the subject as the best are, dated ones in the reader's language come first.
         """
-        own = [p for p in plans[:SUMMARY_STORIES_MAX] if p.language in (self.language, None)]
-        heads = own or list(plans[:SUMMARY_STORIES_MAX])
-        ready = [plan for plan in heads if len(plan.left) > 1]
-        wanted = SUMMARY_SENTENCES_MAX if len(plans) > _FEW_STORIES else SUMMARY_SENTENCES_MAX - 1
-        plain = [*ready, *(plan for plan in heads if plan not in ready)]
-        found: list[Statement] = []
-        for near in (True, False):
-            for plan in () if found and not near else plain:
-                if len(found) < wanted:
-                    found.extend(self._quote(plan, near=near))
-        for plan in heads[: min(_HEADLINES_SUMMARY, max(len(plans) - 1, 1)) if not found else 0]:
-            found.extend(self._headline(plan))
-        return found
+        count = min(KEY_POINTS_MAX, max(MAIN_MIN, (len(self._plans) + 1) // 2))
+        main = self._plans[:count]
+        best = max(plan.story.score for plan in main)
+        for plan in main:
+            plan.is_near = plan.story.score >= _NEAR_SHARE * best
+        main.sort(key=lambda p: (not p.is_near, not self._is_own(p), not p.is_dated))
+        return main, self._plans[count:]
 
-    def sections(self, plans: Sequence[Plan]) -> list[Section]:
-        """The best stories that have something to tell beyond the summary; half of them at most."""
-        found: list[Section] = []
-        for plan in plans:
-            if len(found) == min(SECTIONS_MAX, max(_SECTIONS_MIN, (len(plans) + 1) // 2)):
-                break
-            said = self._passage(plan)
-            if said:
-                found.append(self._section(plan, tuple(said)))
-        return found
+    def _is_own(self, plan: Plan) -> bool:
+        return _is_own(plan.lead, self._language)
 
-    def headlines(self, plans: Sequence[Plan]) -> list[Statement]:
-        """A headline for each story that nothing has told yet, in order."""
-        return [cited for plan in plans if not plan.is_told for cited in self._headline(plan)]
-
-    def _passage(self, plan: Plan) -> list[Statement]:
-        """A few sentences; one that leans is taken only right after the one it leans on."""
-        said: list[Statement] = []
-        before: tuple[str, int] | None = None
-        many = len(plan.story.members) >= MANY_MEMBERS
-        most = MANY_SENTENCES_MAX if many else SECTION_SENTENCES_MAX
-        for text, item in plan.left:
-            if len(said) == most:
-                break
-            at = item.id, self._position(plan, text, item)
-            leans = bool(_LEANING.match(text.lstrip(_QUOTES)))
-            if leans and before != (at[0], at[1] - 1):
-                continue
-            if self._take(text):
-                said.append(Statement(text, (self._number(item),)))
-                before = at
-        plan.is_told = plan.is_told or bool(said)
-        return said
-
-    @staticmethod
-    def _position(plan: Plan, text: str, item: Evidence) -> int:
-        held = next(one for one in plan.story.members if one.evidence is item)
-        return held.reading.sentences.index(text)
-
-    def _section(self, plan: Plan, said: tuple[Statement, ...]) -> Section:
-        self._take(plan.heading)
-        return Section(
-            id=plan.story.key,
-            heading=plan.heading,
-            statements=said,
-            citations=tuple(self._number(item) for item in plan.members),
-            topics=plan.lead.evidence.topics,
+    def _draw(self, plan: Plan) -> None:
+        """What can be quoted of a story, and the sentence that introduces it."""
+        spoken = plan.lead.reading.tongue
+        plan.subject = vector_of(plan.heading, spoken, self._frequencies)
+        items = [one for held in _developments(plan.story) for one in _quoted(held, plan.lead)]
+        plan.drawn = [
+            one
+            for one in extracts(items, plan.subject, self._frequencies)
+            if len(one.vector.keys() - plan.subject.keys()) >= _NEW_TERMS_MIN
+            and not self._is_boilerplate(plan, one)
+        ]
+        fit = [one for one in plan.drawn if one.alone and one.place < _INTRO_PLACES]
+        plan.intro = min(
+            fit,
+            key=lambda one: (
+                one.item is not plan.lead,
+                one.place,
+                -one.score,
+                one.item.evidence.id,
+            ),
+            default=None,
         )
 
-    def _quote(self, plan: Plan, *, near: bool) -> list[Statement]:
-        """The next sentence that is understood alone (`near`: in the headline's words), cited."""
-        for at, (text, item) in enumerate(plan.left):
-            first = self._position(plan, text, item) == 0 and _stands_alone(text)
-            if (self._speaks(plan, text) if near else first) and self._take(text):
-                del plan.left[at]
-                plan.is_told = True
-                return [Statement(text, self._cited(plan, item))]
-        return []
+    def _opening(self, main: Sequence[Plan]) -> list[Line]:
+        """What introduces the first stories; where none has a text, their headlines."""
+        near = [plan for plan in main if plan.is_near]
+        own = [plan for plan in near if self._is_own(plan)] or near
+        most = OPENING_MAX if len(self._plans) > _FEW_STORIES else OPENING_FEW_MAX
+        told = [plan for plan in own if plan.intro]
+        heads = [plan for plan in told if plan.is_dated] or told
+        lines: list[Line] = []
+        for plan in heads:
+            if plan.intro and len(lines) < most and self._is_new(plan.intro):
+                lines.append(self._quote(plan, plan.intro))
+        return lines or self._headlines(own[: most - 1])
 
-    def _cited(self, plan: Plan, first: Evidence) -> tuple[int, ...]:
-        """The numbers of a story's items, the quoted one first."""
-        others = [item for item in plan.members if item is not first]
-        return tuple(self._number(item) for item in [first, *others][:CITATIONS_MAX])
+    def _headlines(self, plans: Iterable[Plan]) -> list[Line]:
+        """A headline for each story that none has told yet; one that stands already serves both."""
+        found = []
+        for plan in plans:
+            text = ended(plan.heading)
+            standing = self._lines.get(_key(text))
+            line = self._line(plan, text, plan.lead.evidence)
+            if standing is None:
+                found.append(line)
+        return found
+
+    def _section(self, plan: Plan) -> list[Line]:
+        """A story in a few sentences, by time; none where the opening told all there is."""
+        intro = plan.intro
+        is_quoted = intro in self._said
+        if intro is None or not (is_quoted or self._is_new(intro)):
+            return []
+        chosen = self._chosen(plan, intro)
+        if is_quoted and len(chosen) == 1:
+            return []
+        plan.is_section = True
+        return [self._quote(plan, one) for one in chosen]
+
+    def _is_new(self, one: Extract) -> bool:
+        """Whether no sentence that stands says the same."""
+        stands = _key(one.text) in self._lines
+        return not stands and not any(
+            likeness(one.vector, other.vector) >= _AGAIN_MIN for other in self._said
+        )
+
+    def _quote(self, plan: Plan, one: Extract) -> Line:
+        self._said.append(one)
+        return self._line(plan, one.text, one.item.evidence)
+
+    def _chosen(self, plan: Plan, intro: Extract) -> list[Extract]:
+        """The best sentences in the order of their telling: of each development one, then more."""
+        place = _places(plan.story)
+        turns: dict[int, int] = {}
+        queue = []
+        for one in sorted(plan.drawn, key=lambda o: (-o.score, o.item.evidence.id, o.place)):
+            at = place[one.item.evidence.id]
+            turns[at] = turns.get(at, 0) + 1
+            queue.append((turns[at], one))
+        queue.sort(key=lambda turn: turn[0])
+        many = len(plan.story.members) >= MANY_MEMBERS
+        most = max(SENTENCES_MANY_MAX if many else SENTENCES_MAX, len(turns))
+        chosen = [intro]
+        for _, one in queue:
+            if len(chosen) == min(most, SENTENCES_MOST):
+                break
+            if self._may_follow(one, chosen):
+                chosen.append(one)
+        chosen.sort(key=lambda o: self._order(plan, o, place[o.item.evidence.id]))
+        while chosen[0] is not intro and chosen[0].place >= _INTRO_PLACES:
+            del chosen[0]
+        return chosen
+
+    def _may_follow(self, one: Extract, chosen: Sequence[Extract]) -> bool:
+        """Whether a sentence is new, and stands alone or behind the one that it leans on."""
+        intro = chosen[0]
+        if one.item is intro.item and one.place <= intro.place:
+            return False
+        before = any(o.item is one.item and o.place == one.place - 1 for o in chosen)
+        return (
+            (one.alone or before)
+            and self._is_new(one)
+            and not any(one.repeats(other) for other in chosen)
+        )
 
     @staticmethod
-    def _speaks(plan: Plan, text: str) -> bool:
-        """Whether a sentence can tell the story by itself: a whole one, of the same subject."""
-        subject = set(terms(plan.heading))
-        shared = len(set(terms(text)) & subject)
-        return _stands_alone(text) and shared >= min(_SUBJECT_TERMS_MIN, len(subject))
+    def _order(plan: Plan, one: Extract, development: int) -> tuple[int, bool, float, str, int]:
+        item = one.item.evidence
+        return development, one.item is not plan.lead, item.at.timestamp(), item.id, one.place
 
-    def _headline(self, plan: Plan) -> list[Statement]:
-        """The story's own headline with its sources."""
-        if not plan.heading or not self._take(plan.heading):
-            return []
-        plan.is_told = True
-        return [Statement(plan.heading, self._cited(plan, plan.lead.evidence))]
+    def _line(self, plan: Plan, text: str, first: Evidence) -> Line:
+        """The line of a sentence, marked with all items of the story that hold it."""
+        said = Words.of(text)
+        others = (item for item in plan.members if item is not first)
+        held = [first, *(item for item in others if self._words_of(item).holds(said))]
+        line = self._lines.setdefault(_key(text), Line(text, []))
+        new = [item for item in held if item not in line.marked]
+        line.marked += new[: MARKS_MAX - len(line.marked)]
+        plan.lines.append(line)
+        return line
 
-    def _take(self, text: str) -> bool:
-        held = frozenset(terms(text))
-        if _key(text) in self._texts or any(_is_copy(held, other) for other in self._taken):
-            return False
-        self._texts.add(_key(text))
-        self._taken.append(held)
-        return True
+    def _acknowledge(self, plan: Plan) -> None:
+        """Have all whom no line of a story is marked with stand beside what tells it."""
+        told = [*(item for line in plan.lines for item in line.marked), *plan.lines[-1].also]
+        marked = {item.id for item in told}
+        also = plan.also if plan.is_section else plan.lines[-1].also
+        also += [item for item in plan.members if item.id not in marked]
 
-    def _number(self, item: Evidence) -> int:
-        if item.id not in self._numbers:
-            self.cited.append(item)
-            self._numbers[item.id] = len(self.cited)
-        return self._numbers[item.id]
+    def _is_boilerplate(self, plan: Plan, one: Extract) -> bool:
+        """Whether a source puts a sentence under items of several other stories."""
+        if not self._by_source:
+            for other in self._plans:
+                for item in other.members:
+                    words = " ".join(item.text.split())
+                    self._by_source.setdefault(item.source_id, []).append((other.story.key, words))
+        held = self._by_source[one.item.evidence.source_id][:_COMPARED_MAX]
+        others = {key for key, text in held if one.text in text} - {plan.story.key}
+        return len(others) >= _SHARED_MIN
+
+    def _words_of(self, item: Evidence) -> Words:
+        if item.id not in self._words:
+            self._words[item.id] = Words.of(f"{item.title} {item.text}")
+        return self._words[item.id]
+
+
+def _plan(story: Story, language: str) -> Plan:
+    lead = lead_of(story, language)
+    reading = lead.reading
+    words = " ".join(lead.evidence.text.split())
+    opened = words[:_UNTITLED_CHARS_MAX].rpartition(" ")[0] or words
+    untitled = words if len(words) <= _UNTITLED_CHARS_MAX else f"{opened}…"
+    first = next(iter(reading.sentences), untitled)
+    spoilt = is_broken(reading.headline) and not is_broken(first)
+    return Plan(story, lead, first if spoilt else reading.headline or first)
+
+
+def _is_own(one: Scored, language: str) -> bool:
+    """Whether an item is in the reader's language, or in one that nothing tells."""
+    return one.reading.tongue in (primary(language), None)
+
+
+def _last_dated(story: Story) -> float:
+    """When an item of it was last published; 0 where none says."""
+    dates = (one.evidence.published_at for one in story.members)
+    return max((at.timestamp() for at in dates if at is not None), default=0.0)
+
+
+def _developments(story: Story) -> Sequence[Sequence[Scored]]:
+    return story.developments or (story.members,)
+
+
+def _places(story: Story) -> dict[str, int]:
+    """The place of each item's development in the order of time."""
+    parts = enumerate(_developments(story))
+    return {one.evidence.id: at for at, held in parts for one in held}
+
+
+def _quoted(held: Sequence[Scored], lead: Scored) -> list[Scored]:
+    """The items that a development is quoted from: the lead, then the most relevant ones."""
+    tongue = lead.reading.tongue
+    spoken = [one for one in held if one.reading.tongue in (tongue, None) or tongue is None]
+    spoken.sort(key=lambda one: (one is not lead, -one.score, one.evidence.id))
+    return spoken[:QUOTED_MAX]
 
 
 def _key(text: str) -> str:
-    return " ".join(text.casefold().split()).strip(" .!?…\"'“”‘’")
-
-
-def _is_new(sentence: str, said: list[frozenset[str]]) -> bool:
-    held = frozenset(terms(sentence))
-    if any(_is_copy(held, other) for other in said):
-        return False
-    said.append(held)
-    return True
-
-
-def _is_copy(left: frozenset[str], right: frozenset[str]) -> bool:
-    shared = len(left & right)
-    smaller = min(len(left), len(right))
-    if smaller < 3:
-        return left == right
-    nearly_as_long = max(len(left), len(right)) <= _LONGER_MAX * smaller
-    return shared >= _COPY_MIN * len(left | right) or (
-        nearly_as_long and shared >= _HELD_MIN * smaller
-    )
-
-
-def _is_whole(text: str) -> bool:
-    """Whether a text is a sentence with a beginning and an end, no fragment of one."""
-    if _PLACE_ONLY.match(text):
-        return False
-    if _BROKEN.search(text) or _CAPTION.search(text) or text.count("“") != text.count("”"):
-        return False
-    return bool(_ENDED.search(text)) and not text.lstrip(_QUOTES)[:1].islower()
-
-
-def _stands_alone(text: str) -> bool:
-    """Whether a whole sentence is understood without the one before it."""
-    words = len(text.split())
-    unspaced = words == 1
-    return (_WORDS_MIN <= words <= _WORDS_MAX or unspaced) and not _LEANING.match(
-        text.lstrip(_QUOTES)
-    )
+    return " ".join(text.casefold().split()).strip(" .!?…\"'“”‘’。।۔")

@@ -16,6 +16,7 @@ ReportId = Annotated[str, IdOf("rpt")]
 SubscriptionId = Annotated[str, IdOf("sub")]
 SourceId = Annotated[str, IdOf("src")]
 ObservationId = Annotated[str, IdOf("obs")]
+IncidentId = Annotated[str, IdOf("inc")]
 WebhookId = Annotated[str, IdOf("whk")]
 
 CreatedAt = Annotated[datetime, Doc("When it was created."), Example("2026-01-31T09:30:00Z")]

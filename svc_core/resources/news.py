@@ -3,13 +3,14 @@
 from datetime import datetime
 from typing import Annotated, Literal
 
+import attrs
 from attrs import field, frozen
 
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen
 from svc_core.ports import Collection
-from svc_core.resources.members import CountryCode, ObservationId, SourceId, micros
+from svc_core.resources.members import CountryCode, IncidentId, ObservationId, SourceId, micros
 from svc_core.sources import Rejection
-from svc_core.text.words import terms
+from svc_core.text.evidence import places
 
 SUMMARY_MAX = 600  # characters: a paragraph, so that a list of items stays a list
 HealthStatus = Literal["ok", "stale", "staleContent", "partial", "error", "neverRun"]
@@ -167,6 +168,10 @@ class NewsItem:
         ),
         Example("stated"),
     ] = None
+    story_id: Annotated[
+        IncidentId | None,
+        Doc("The event that it tells together with other items; null while it is alone."),
+    ] = None
 
     @property
     def dated_at(self) -> datetime | None:
@@ -184,7 +189,9 @@ class NewsText:
     """The words of an item, kept and indexed beside its row: lists stay small.
 
     They are found by when the item was first taken in, not by its own date: a report covers what
-    became known since the one before it, so that nothing that arrives late is lost.
+    became known since the one before it, so that nothing that arrives late is lost. `terms` are
+    those of its headline, lead and rest, a line for each, once they are made (`read`); an item is
+    counted with them (`svc_core.corpus`) if and only if they are there.
     """
 
     id: ObservationId
@@ -192,6 +199,18 @@ class NewsText:
     title: str
     text: str
     language: str | None = None
+    terms: str | None = None
+
+    def read(self) -> "NewsText":
+        """These words with their terms."""
+        if self.terms is not None:
+            return self
+        return attrs.evolve(self, terms=places(self.title, self.text, self.language))
+
+
+def _tokens(words: NewsText) -> str:
+    """Each of its terms once."""
+    return " ".join(dict.fromkeys((words.read().terms or "").split()))
 
 
 def ranges(language: str | None) -> tuple[str, ...]:
@@ -206,7 +225,7 @@ NEWS: Collection[NewsItem] = Collection(
     prefix="obs",
     order=lambda item: micros(item.seen_at),
     scope="global",
-    keys={"source": lambda item: item.source.id},
+    keys={"source": lambda item: item.source.id, "story": lambda item: item.story_id},
     facets={"topics": lambda item: item.topics, "language": lambda item: ranges(item.language)},
     kind="newsItem",
 )
@@ -217,7 +236,37 @@ NEWS_TEXTS: Collection[NewsText] = Collection(
     prefix="obs",
     order=lambda words: micros(words.taken_at),
     scope="global",
-    search=lambda words: " ".join(terms(f"{words.title}\n{words.text}", words.language)),
+    keys={"uncounted": lambda words: "yes" if words.terms is None else None},
+    search=_tokens,
+)
+
+
+@frozen
+class Ungrouped:
+    """An item that was written and not yet looked at for its story."""
+
+    id: ObservationId
+    taken_at: datetime
+
+
+UNGROUPED: Collection[Ungrouped] = Collection(
+    name="ungrouped",
+    model=Ungrouped,
+    prefix="obs",
+    order=lambda item: micros(item.taken_at),
+    scope="system",
+)
+
+
+@frozen
+class StoryPass:
+    """The last pass that gave items their stories; its version counts what passes wrote."""
+
+    id: str
+
+
+STORY_PASSES: Collection[StoryPass] = Collection(
+    name="story_passes", model=StoryPass, prefix="", order=lambda _: 0, scope="system"
 )
 
 

@@ -33,7 +33,10 @@ TopicText = Annotated[
     MinLen(3),
     MaxLen(2_000),
     NOT_BLANK,
-    Doc("Free-text monitoring instruction."),
+    Doc(
+        "Free-text monitoring instruction. Words in quotation marks raise what holds them side by "
+        'side; `-word` and `-"some words"` leave out what holds them.'
+    ),
     Example("Strikes and closures at European container ports"),
 ]
 Cadence = Annotated[Frequency, Doc("How often a report is made."), Example("daily")]
@@ -65,7 +68,7 @@ Keyword = Annotated[str, MinLen(1), MaxLen(80), ONE_LINE]
 Keywords = Annotated[
     tuple[Keyword, ...],
     MaxLen(KEYWORDS_MAX),
-    Doc("Names and words that matter most."),
+    Doc("Names and words that matter most: they raise what holds them and require nothing."),
     Example(["Rotterdam", "dockworkers"]),
 ]
 ProfileStatus = Literal["active", "paused", "archived"]

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Literal
 
-from attrs import frozen
+from attrs import field, frozen
 
 from svc_core.constraints import Doc, Example, Ge, Le
 from svc_core.ports import BASE_V1, Collection
@@ -60,10 +60,15 @@ class Period:
 class ReportCounts:
     """How much a report rests on and found."""
 
-    sources: Annotated[Count, Doc("Publishers it cites."), Example(1)]
+    sources: Annotated[Count, Doc("Items it cites: the rows of `sources`."), Example(1)]
     signals: Annotated[Count, Doc("Signals it found."), Example(1)]
     entities: Annotated[Count, Doc("Entities in its graph."), Example(1)]
     incidents: Annotated[Count, Doc("Incidents in its graph."), Example(1)]
+    publishers: Annotated[
+        Maybe[Count],
+        Doc("Who published these items; left out in reports from before they were counted."),
+        Example(1),
+    ] = UNSET
 
 
 @frozen
@@ -124,11 +129,16 @@ class Statement:
         Example("Dockworkers at Antwerp joined the walkout that began in Rotterdam on Monday."),
     ]
     citations: SourceNumbers
+    also_reported_by: Annotated[
+        tuple[Annotated[int, Ge(1)], ...],
+        Doc("The numbers of further sources of the same story, which do not say this sentence."),
+        Example([]),
+    ] = ()
 
 
 @frozen
 class Section:
-    """One story of the report; `citations` are all its sources, quoted ones or not."""
+    """One story of the report; `citations` are all its sources, marked ones or not."""
 
     id: str
     heading: str
@@ -280,13 +290,18 @@ class ReportContent:
 
 @frozen
 class ReportWords:
-    """All that a report says below its title, and the sources that its citations number."""
+    """All that a report says below its title, and the sources that its citations number.
+
+    `notes` are what a reader has to know of the sources as a whole, in the report's own words.
+    """
 
     opening: tuple[Statement, ...]
     key_points: tuple[Statement, ...]
     sections: tuple[Section, ...]
     briefs: tuple[Statement, ...]
     sources: tuple[ReportSource, ...]
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
+    language: str = field(default="en", kw_only=True)
 
 
 @frozen
@@ -295,6 +310,9 @@ class ReportFacets(ReportWords):
 
     `signals` and `graph` are null for reports that were made before these were extracted;
     `digest` is the SHA-256 of the words and citations, by which a repetition is recognised.
+    `frequencies` is the version of the table of frequencies that it was made with, `embedding` the
+    model of meaning, null for words alone: the same items with the same versions give the same
+    bytes. They are empty for reports of before there were any.
     """
 
     report_id: ReportId
@@ -303,6 +321,8 @@ class ReportFacets(ReportWords):
     graph: ReportGraph | None
     content: ReportContent
     text: str
+    frequencies: str = ""
+    embedding: str | None = None
 
 
 @frozen

@@ -2,11 +2,13 @@
 
 `soft = sum of idf * saturated frequency / (k1 + 1) / sum of idf of all that was asked`, 0..1: the
 share of what was asked (Robertson, Zaragoza 2009). `feedback` is the cosine of an item to the
-centroid of the best three (Rocchio 1971). `score = soft + 1.2 * feedback`, chosen from 0.45 on.
+centroid of the best three (Rocchio 1971). `score = soft + 1.4 * feedback`, chosen from 0.55 on.
+ADR 24 tells what each number was measured against.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log, sqrt
+from typing import TypeVar
 
 from attrs import field, frozen
 
@@ -14,26 +16,32 @@ from svc_core.retrieval.query import Query
 from svc_core.text.evidence import Reading
 from svc_core.text.frequencies import Frequencies
 
-_TITLE, _LEAD, _REST = 3.0, 2.0, 1.0
 _K1, _B = 1.2, 0.75
-_FEEDBACK = 1.2
-_CUT = 0.45
-_LIKENESS, _LIKENESS_FREE, _LIKENESS_MIN, _CUT_WITH_LIKENESS = 1.2, 0.1, 0.3, 0.7
-_SEEDS, _SEED_SHARE, _SEED_MIN = 3, 0.5, 0.2
+_PHRASE = 0.5  # a keyword or phrase that is held, beside its terms' weight
+_OTHER_NAME = 0.7  # another name of what was asked for, beside that one
+_FEEDBACK, _CUT = 1.4, 0.55
+_LIKENESS, _CUT_WITH_LIKENESS = 0.15, 0.7  # for each standard deviation; ADR 29
+_SEEDS, _SEED_SHARE = 3, 0.5
 _CENTROID_TERMS, _CENTROID_ITEMS = 20, 2
-_TOP_FULL = 0.3
+_TOP_FULL = 0.3  # where the best item answers less of the question, feedback counts less
+_Key = TypeVar("_Key")
 NEAREST = 3  # misses that are named where nothing is found
 
 
 @frozen
 class Hit:
-    """An item and why it has its place; `likeness` is null where no embeddings were asked."""
+    """An item and why it has its place; `likeness` is null where its meaning was not looked at."""
 
     reading: Reading
     score: float
     soft: float
     feedback: float
     likeness: float | None = None
+
+    @property
+    def margin(self) -> float:
+        """How far it is above the cut of items that were judged as it was."""
+        return round(self.score - (_CUT if self.likeness is None else _CUT_WITH_LIKENESS), 9)
 
 
 @frozen
@@ -46,105 +54,122 @@ class Ranking:
 
 def rank(
     query: Query,
-    held: Sequence[Reading],
+    held: Iterable[Reading],
     frequencies: Frequencies,
     likeness: Mapping[str, float] | None = None,
 ) -> Ranking:
     """The items of `held` that are about a query; ties by id.
 
-    `likeness` is the cosine of each item to the query by its id, from an embedding.
+    `likeness` says by ids how near items come to the query (`svc_core.embeddings`). An item that it
+    lacks was not looked at: it is judged by its words, with the cut that goes with them. What is
+    near is what feedback begins with, as what holds the words is.
     """
-    idf = {term: frequencies.idf(term) * factor for term, factor in query.terms.items()}
-    counted = [_counts(reading) for reading in held]
-    soft = _soft(idf, counted)
-    feedback = _feedback(idf, counted, soft, frequencies)
-    hits = []
-    for reading, lexical, like in zip(held, soft, feedback, strict=True):
-        near = None if likeness is None else likeness.get(reading.evidence.id, 0.0)
-        score = lexical + _FEEDBACK * like
-        if near is not None:
-            score += _LIKENESS * max(0.0, near - _LIKENESS_FREE)
-        if lexical > 0 or (near or 0.0) > _LIKENESS_MIN:
-            hits.append(Hit(reading, round(score, 9), lexical, like, near))
-    hits.sort(key=lambda hit: (-hit.score, hit.reading.evidence.id))
-    cut = _CUT if likeness is None else _CUT_WITH_LIKENESS
-    chosen = tuple(hit for hit in hits if hit.score >= cut)
+    looked = [one for one in held if not any(one.holds(run) for run in query.excluded)]
+    looked.sort(key=lambda one: one.evidence.id)
+    answers = _answers(query, looked, frequencies)
+    near = [(likeness or {}).get(one.evidence.id) for one in looked]
+    asked = [soft + _LIKENESS * (like or 0.0) for soft, like in zip(answers, near, strict=True)]
+    at = [at for at, share in enumerate(asked) if share > 0]
+    fed = _feedback([looked[one] for one in at], [asked[one] for one in at], frequencies)
+    hits = [
+        Hit(looked[one], round(asked[one] + _FEEDBACK * like, 9), answers[one], like, near[one])
+        for one, like in zip(at, fed, strict=True)
+    ]
+    hits.sort(key=lambda hit: -hit.margin)
+    chosen = tuple(hit for hit in hits if hit.margin >= 0)
     return Ranking(chosen, () if chosen else tuple(hits[:NEAREST]))
 
 
-def _counts(reading: Reading) -> dict[str, float]:
-    """How often an item has each term, by the weight of the place where it stands."""
-    counts: dict[str, float] = {}
-    places = (reading.title, _TITLE), (reading.lead, _LEAD), (reading.rest, _REST)
-    for place, weight in places:
-        for term in place:
-            counts[term] = counts.get(term, 0.0) + weight
-    return counts
-
-
-def _soft(idf: Mapping[str, float], counted: Sequence[Mapping[str, float]]) -> list[float]:
-    asked = sum(idf.values())
-    lengths = [sum(counts.values()) for counts in counted]
-    mean = sum(lengths) / len(lengths) if lengths else 1.0
+def _answers(query: Query, held: Sequence[Reading], frequencies: Frequencies) -> list[float]:
+    """What share of the question each item answers, 0..1 (`soft`)."""
+    idf = {term: frequencies.idf(term) * factor for term, factor in query.asked.items()}
+    raising = {run: _PHRASE * sum(map(frequencies.idf, run)) for run in query.phrases}
+    asked = sum(idf.values()) or sum(raising.values())
+    mean = sum(one.length for one in held) / (len(held) or 1) or 1.0
+    wanted = frozenset(term for _, runs in query.others for run in runs for term in run)
     found = []
-    for counts, length in zip(counted, lengths, strict=True):
-        norm = _K1 * (1 - _B + _B * length / (mean or 1.0))
-        held = (
-            weight * counts[term] / (counts[term] + norm)
-            for term, weight in idf.items()
-            if term in counts
-        )
-        found.append(sum(held) / asked if asked else 0.0)
+    for one in held:
+        norm = _K1 * (1 - _B + _B * one.length / mean)
+        counts = _counts(query, wanted, one.counts)
+        share = sum(idf[term] * count / (count + norm) for term, count in counts.items())
+        share += sum(weight for run, weight in raising.items() if one.holds(run))
+        found.append(min(1.0, share / asked) if share else 0.0)
+    return found
+
+
+def _counts(query: Query, wanted: frozenset[str], counts: Mapping[str, int]) -> dict[str, float]:
+    """How often an item has what was asked, or what means the same."""
+    found: dict[str, float] = {t: counts[t] for t in query.asked if t in counts}
+    named = wanted & counts.keys()
+    if named:
+        for run, others in query.others:
+            held = (min(counts[term] for term in other) for other in others if named >= {*other})
+            most = _OTHER_NAME * max(held, default=0)
+            for term in run if most else ():
+                found[term] = max(most, found.get(term, 0))
     return found
 
 
 def _feedback(
-    idf: Mapping[str, float],
-    counted: Sequence[Mapping[str, float]],
-    soft: Sequence[float],
-    frequencies: Frequencies,
+    held: Sequence[Reading], soft: Sequence[float], frequencies: Frequencies
 ) -> list[float]:
     """The cosine of each item to the centroid of the best; 0 where nothing can be built on."""
     top = max(soft, default=0.0)
-    known = sum(weight for term, weight in idf.items() if any(term in c for c in counted))
-    asked = sum(idf.values())
-    least = max(_SEED_SHARE * top, _SEED_MIN * known / asked if asked else 1.0)
     ranked = sorted(range(len(soft)), key=lambda at: -soft[at])
-    seeds = [at for at in ranked[:_SEEDS] if soft[at] >= least > 0]
-    if not seeds:
-        return [0.0] * len(counted)
-    vectors = [
-        _vector(counts, frequencies) if value > 0 else {}
-        for counts, value in zip(counted, soft, strict=True)
-    ]
-    centroid = _centroid([(soft[at], vectors[at]) for at in seeds], vectors)
+    seeds = [at for at in ranked[:_SEEDS] if soft[at] >= max(_SEED_SHARE * top, 1e-9)]
+    weights = _Weights(frequencies)
+    vectors = {at: weights.vector(held[at]) for at in seeds}
+    centroid = _centroid([(soft[at], vectors[at]) for at in seeds], held)
     trust = min(1.0, top / _TOP_FULL)
-    return [
-        trust * sum(weight * vector.get(term, 0.0) for term, weight in centroid.items())
-        for vector in vectors
-    ]
+    return [trust * weights.cosine(one, centroid) for one in held]
 
 
 def _centroid(
-    seeds: Sequence[tuple[float, Mapping[str, float]]], vectors: Sequence[Mapping[str, float]]
+    seeds: Sequence[tuple[float, Mapping[str, float]]], held: Sequence[Reading]
 ) -> dict[str, float]:
+    """The heaviest terms of the seeds that not one item alone has; its length is 1."""
     total: dict[str, float] = {}
     for weight, vector in seeds:
         for term, value in vector.items():
             total[term] = total.get(term, 0.0) + weight * value
-    held: dict[str, int] = {}
-    for vector in vectors:
-        for term in vector:
-            held[term] = held.get(term, 0) + 1
-    shared = [term for term in total if held.get(term, 0) >= _CENTROID_ITEMS]
-    heaviest = sorted(shared, key=lambda term: (-total[term], term))[:_CENTROID_TERMS]
-    return _unit({term: total[term] for term in heaviest})
+    heaviest: list[str] = []
+    for term in sorted(total, key=lambda term: (-total[term], term)):
+        if sum(term in one.counts for one in held) >= _CENTROID_ITEMS:
+            heaviest.append(term)
+        if len(heaviest) == _CENTROID_TERMS:
+            break
+    length = sqrt(sum(total[term] ** 2 for term in heaviest)) or 1.0
+    return {term: total[term] / length for term in heaviest}
 
 
-def _vector(counts: Mapping[str, float], frequencies: Frequencies) -> dict[str, float]:
-    return _unit({term: (1 + log(count)) * frequencies.idf(term) for term, count in counts.items()})
+class _Kept(dict[_Key, float]):
+    """What is computed once for each key."""
+
+    def __init__(self, compute: Callable[[_Key], float]) -> None:
+        self._compute = compute
+
+    def __missing__(self, key: _Key) -> float:
+        value = self[key] = self._compute(key)
+        return value
 
 
-def _unit(vector: Mapping[str, float]) -> dict[str, float]:
-    length = sqrt(sum(weight * weight for weight in vector.values())) or 1.0
-    return {term: weight / length for term, weight in vector.items()}
+class _Weights:
+    """Vectors of items: `(1 + ln count) * idf`, of length 1."""
+
+    def __init__(self, frequencies: Frequencies) -> None:
+        self._idf = frequencies.weights
+        self._damped = _Kept[int](lambda count: 1 + log(count))
+
+    def vector(self, one: Reading) -> dict[str, float]:
+        idf, damped, length = self._idf, self._damped, self._length(one)
+        return {term: idf[term] * damped[count] / length for term, count in one.counts.items()}
+
+    def cosine(self, one: Reading, unit: Mapping[str, float]) -> float:
+        idf, damped, counts = self._idf, self._damped, one.counts
+        shared = ((term, weight) for term, weight in unit.items() if term in counts)
+        product = sum(weight * idf[term] * damped[counts[term]] for term, weight in shared)
+        return product / self._length(one) if product else 0.0
+
+    def _length(self, one: Reading) -> float:
+        idf, damped = self._idf, self._damped
+        return sqrt(sum((idf[term] * damped[count]) ** 2 for term, count in one.counts.items()))

@@ -100,8 +100,10 @@ def finish(draft: Draft, channel: Channel, zone: tzinfo = UTC) -> FeedItem | Unu
     """The item a draft describes, or why it cannot be used; `zone` is that of unzoned dates."""
     limits = channel.limits
     title = clip(fold(draft.title.text(limits.markup_chars)), limits.title_chars)
-    summary = fold(draft.summary.text(limits.markup_chars))
-    text = fold_lines(draft.content.text(limits.markup_chars)) or summary
+    paragraphs = fold_lines(draft.summary.text(limits.markup_chars))
+    summary = fold(paragraphs)
+    content = fold_lines(draft.content.text(limits.markup_chars))
+    text = content or paragraphs
     others = tuple(map(channel.resolve, draft.other_links))
     link = channel.resolve(draft.link) or next(filter(None, others), None)
     source_url = permalink(link, others, channel.home_url)
@@ -112,7 +114,7 @@ def finish(draft: Draft, channel: Channel, zone: tzinfo = UTC) -> FeedItem | Unu
         natural_key=_natural_key(
             url if _is_own_page(url, draft, channel) else None,
             fold(draft.guid) or url or "",
-            f"{title}\n{text}",
+            f"{title}\n{content or summary}",
         ),
         title=title,
         summary=clip(summary or fold(text), limits.summary_chars),

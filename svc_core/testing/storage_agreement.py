@@ -158,7 +158,7 @@ class _Agreement(RuleBasedStateMachine):
     @rule(
         tenant=steps.tenants,
         collection=_collections,
-        terms=st.lists(strategies.words, max_size=3).map(tuple),
+        terms=st.dictionaries(strategies.words, st.integers(1, 3), max_size=3),
         after=_after,
         limit=_limits,
         how=_narrowed,
@@ -168,7 +168,7 @@ class _Agreement(RuleBasedStateMachine):
         self,
         tenant: str,
         collection: Collection[Note],
-        terms: tuple[str, ...],
+        terms: dict[str, int],
         how: Any,
         **page: Any,
     ) -> None:

@@ -1,6 +1,6 @@
 """A store under test, spoken to without `await`."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
@@ -85,7 +85,7 @@ class SyncStore:
         return self.read(tenant, lambda tx: tx.documents.count(collection, **{"limit": 100, **how}))
 
     def search(
-        self, tenant: str, collection: Collection[T], terms: tuple[str, ...], **how: Any
+        self, tenant: str, collection: Collection[T], terms: Mapping[str, int], **how: Any
     ) -> Slice[T]:
         """The rows that hold any of the terms."""
         return self.read(

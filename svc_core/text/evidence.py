@@ -4,7 +4,7 @@ Rule 1: an `Evidence` is exactly what was stored; nothing in this package alters
 Rule 2: everything derived from it (terms, sentences) is a function of its title and text alone.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 
@@ -16,6 +16,7 @@ from svc_core.text.words import terms
 
 TEXT_MAX = 6_000  # characters of a text that are read: a long article; the lead tells what it is
 LEAD_TERMS = 60  # terms of the text that tell what it is about: about 400 characters
+TITLE, LEAD, REST = 3, 2, 1  # how often a term counts by where it stands
 
 
 @frozen
@@ -23,6 +24,7 @@ class Evidence:
     """One stored item. `published_at` and `retrieved_at` are aware UTC; `text` is plain text.
 
     `story` is the event that it was joined to when it was stored; None where nobody looked yet.
+    `terms` are those of its three places as `places` gives them; None where they were not kept.
     """
 
     id: str
@@ -37,6 +39,7 @@ class Evidence:
     language: str | None = None
     topics: tuple[str, ...] = ()
     story: str | None = None
+    terms: str | None = field(default=None, repr=False)
 
     @property
     def at(self) -> datetime:
@@ -72,6 +75,30 @@ class Reading:
         return self.evidence.tongue
 
     @cached_property
+    def counts(self) -> Mapping[str, int]:
+        """How often it has each of its terms, by the weight of the place where that stands."""
+        counts: dict[str, int] = {}
+        for place, weight in ((self.title, TITLE), (self.lead, LEAD), (self.rest, REST)):
+            for term in place:
+                counts[term] = counts.get(term, 0) + weight
+        return counts
+
+    @cached_property
+    def length(self) -> int:
+        """The sum of its counts."""
+        return TITLE * len(self.title) + LEAD * len(self.lead) + REST * len(self.rest)
+
+    def holds(self, run: Sequence[str]) -> bool:
+        """Whether some terms stand in it side by side, stop words between them aside."""
+        if any(term not in self.counts for term in run):
+            return False
+        return len(run) == 1 or any(
+            tuple(place[at : at + len(run)]) == tuple(run)
+            for place in (self.title, self.lead + self.rest)
+            for at in range(len(place) - len(run) + 1)
+        )
+
+    @cached_property
     def headline(self) -> str:
         """Its title as a reader would quote it."""
         return headline(self.evidence.title)
@@ -95,16 +122,24 @@ class Scored:
         return self.reading.evidence
 
 
+def places(title: str, text: str, language: str | None) -> str:
+    """The terms of a headline, of the lead and of the rest of a text: a line for each.
+
+    `language` is the BCP 47 tag that both are in, where it is known.
+    """
+    tongue = guess(f"{title} {text}", language)
+    body = terms(text[:TEXT_MAX], tongue)
+    held = terms(headline(title), tongue), body[:LEAD_TERMS], body[LEAD_TERMS:]
+    return "\n".join(map(" ".join, held))
+
+
 def read(evidence: Evidence) -> Reading:
     """The reading of one item."""
-    tongue = evidence.tongue
-    body = terms(evidence.text[:TEXT_MAX], tongue)
-    return Reading(
-        evidence=evidence,
-        title=tuple(terms(headline(evidence.title), tongue)),
-        lead=tuple(body[:LEAD_TERMS]),
-        rest=tuple(body[LEAD_TERMS:]),
-    )
+    kept = evidence.terms
+    if kept is None:
+        kept = places(evidence.title, evidence.text, evidence.language)
+    title, lead, rest = kept.split("\n")
+    return Reading(evidence, tuple(title.split()), tuple(lead.split()), tuple(rest.split()))
 
 
 def readings(evidence: Iterable[Evidence]) -> list[Reading]:

@@ -1,16 +1,20 @@
-"""A guess at the language of a short text, by its script or its stop words."""
+"""A guess at the language of a short text, by its script or its commonest words."""
 
 import re
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cache
 
-from svc_core.text.words import fold, stop_words_by_language
+from svc_core.text.frequencies import STEPS, shares
+from svc_core.text.words import cut, words
 
-_WORDS_MIN = 2  # fewer stop words than this prove nothing
-_WORD = re.compile(r"[^\W\d_]+")
+CHARS_READ = 500  # a headline and the beginning of its text tell the language
+_RAREST = 6 * STEPS  # no term of the table is rarer than a millionth of a language's words
+_WEIGHT_MIN, _MARGIN_MIN = 10, 3  # steps; .98 of 1,615 headlines right, .02 unknown (ADR 24)
 _SCRIPTS = (
     ("ja", re.compile(r"[\u3040-\u30ff]")),
     ("ko", re.compile(r"[\uac00-\ud7a3]")),
     ("zh", re.compile(r"[\u4e00-\u9fff]")),
-    ("ar", re.compile(r"[\u0600-\u06ff]")),
     ("he", re.compile(r"[\u0590-\u05ff]")),
     ("el", re.compile(r"[\u0370-\u03ff]")),
     ("hi", re.compile(r"[\u0900-\u097f]")),
@@ -28,15 +32,31 @@ def guess(text: str, stated: str | None = None) -> str | None:
     """The primary language subtag: of `stated` (BCP 47), else a guess, else `None`."""
     if stated:
         return primary(stated) or None
+    text = text[:CHARS_READ]
     for language, letters in _SCRIPTS:
         if len(letters.findall(text)) >= _SCRIPT_LETTERS_MIN:
             return language
-    return _by_stop_words(text)
+    return _by_words(text)
 
 
-def _by_stop_words(text: str) -> str | None:
-    words = [fold(word) for word in _WORD.findall(text)]
-    known = stop_words_by_language()
-    counts = sorted(((sum(w in held for w in words), lang) for lang, held in known.items()))
-    (second, _), (most, language) = counts[-2], counts[-1]
-    return language if most >= _WORDS_MIN and most > second else None
+def _by_words(text: str) -> str | None:
+    """The language whose common words weigh most: a word the more, the commoner it is there."""
+    known = _commonest()
+    weights: dict[str, int] = defaultdict(int)
+    for word in words(text):
+        for language, weight in known.get(cut(word), ()):
+            weights[language] += weight
+    ranked = sorted(((weight, language) for language, weight in weights.items()), reverse=True)
+    (most, language), (second, _) = [*ranked, (0, ""), (0, "")][:2]
+    return language if most >= _WEIGHT_MIN and most - second >= _MARGIN_MIN else None
+
+
+@cache
+def _commonest() -> Mapping[str, tuple[tuple[str, int], ...]]:
+    """The languages that have a term often, and how much it tells of each."""
+    found: dict[str, tuple[tuple[str, int], ...]] = {}
+    for language, step, terms in shares():
+        told = ((language, _RAREST + 1 - step),)
+        for term in terms:
+            found[term] = found.get(term, ()) + told
+    return found

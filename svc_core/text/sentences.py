@@ -6,61 +6,69 @@ Rule 2: what a feed adds around the news ("Read more", "[...]", "submitted by ..
 """
 
 import re
+from collections.abc import Sequence
+from functools import cache
+
+from svc_core import data
+from svc_core.text.tables import either
 
 _SENTENCE_LENGTH_MAX = 600  # a stored text is at most 600 characters long (Spec: News item)
 _WORDS_MIN = 4
 _SEPARATORS = ("|", "•", "·")
 
+
+@cache
+def _table() -> dict[tuple[str, str], list[str]]:
+    found: dict[tuple[str, str], list[str]] = {}
+    for line in data.lines("sentences.tsv"):
+        kind, language, words = line.split("\t")
+        found.setdefault((kind, language), []).append(words)
+    return found
+
+
+def _kept(kind: str, language: str = "*") -> Sequence[str]:
+    """What the table has of a kind."""
+    return _table().get((kind, language), ())
+
+
+@cache
+def _words(kind: str, language: str = "*") -> frozenset[str]:
+    return frozenset(word for line in _kept(kind, language) for word in line.split())
+
+
 _SPACE = re.compile(r"\s+")
 _BREAK = re.compile(
-    r"""(?<=[.!?…])["'”’»)\]]*\s+(?=["'“‘«(\[¿¡]*[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩЀ-Я0-9\u0600-\u06ff\u0900-\u0dff])"""
+    r"""(?<=[.!?…])["'”“’»«)\]]*\s+(?=["'“‘«(\[¿¡]*[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩЀ-Я0-9\u0600-\u06ff\u0900-\u0dff])"""
     r"""|(?<=[.!?])(?=[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ]+[\s,])"""
     r"""|(?<=[。！？।۔])["'”’」』）]*\s*"""
     r"""|\s+[|•·]\s+"""
 )
 _ABBREVIATION = re.compile(
-    r"(?:^|[\s(\"'“‘«])(?:[A-ZÀ-Þ]\.(?:[A-ZÀ-Þ]\.)*|(?:Mr|Mrs|Ms|Dr|Prof|Gen|Col|Lt|Sgt|Capt|Cmdr|Maj|Adm|"
-    r"Gov|Sen|Rep|Rev|Hon|Pres|St|Ste|Mt|Ft|Jr|Sr|Inc|Corp|Ltd|Co|Bros|No|Nos|Nr|Vol|Fig|vs|etc|al|"
-    r"Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun|Calif|Fla|Ala|"
-    r"Ga|Va|Tex|Mass|Conn|Ill|Mich|Minn|Pa|Wash|Colo|Ariz|approx|est|dept|gov|univ|e\.g|i\.e|"
-    r"z\.B|d\.h|u\.a|bzw|ca|Mio|Mrd|Hr|Fr|Str|M|MM|Mme|Mlle|Sra|Sr|Srta|Dña|Ud|Uds|pág|núm|"
-    r"г|гг|тыс|млн|млрд|руб|им|ул)\.)$"
+    rf"(?:^|[\s(\"'“‘«])(?:[A-ZÀ-Þ]\.(?:[A-ZÀ-Þ]\.)*|(?:{either(_words('abbreviation'))})\.)$"
 )
 _ORDINAL = re.compile(r"(?:^|\s)\d{1,2}\.$")
-_JUNK = re.compile(
-    r"(?:read|view|see|show|learn|find out|click|tap|watch|listen|subscribe|sign up"
-    r"|follow us|share)\b"
-    r".{0,40}\b(?:more|here|now|full|article|story|post|comments?|below|link|newsletter)\b.{0,30}$"
-    r"|(?:continue|keep) reading\b|continuer (?:à|la) l|lire (?:la suite|aussi|plus)|en savoir plus"
-    r"|weiterlesen|mehr (?:dazu|lesen|erfahren)|lesen sie|leer más|seguir leyendo"
-    r"|ler mais|leia mais"
-    r"|читать (?:далее|дальше|полностью)|подробнее"
-    r"|submitted by\b|posted (?:by|in|on)\b|the post\b.{0,200}\bappeared first\b"
-    r"|(?:source|photo|image|credit|via)\s*:"
-    r"|comments?\b.{0,20}$|\d+ comments?\b|share (?:this|on)\b|advertisement\b|sponsored\b"
-    r"|all rights reserved|copyright\b|©|filed under\b|tags?\s*:|article url\s*:|comments url\s*:"
-    r"|https?://|www\.|[\[<].{0,80}[\]>]$",
-    re.IGNORECASE,
+_BOILERPLATE = re.compile(
+    rf"(?:{'|'.join(_kept('boilerplate'))}|[\[<].{{0,80}}[\]>]$)", re.IGNORECASE
 )
+_CAPTION = re.compile("|".join(_kept("caption")), re.IGNORECASE)
 _MARKUP = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]{0,200}>")
 _TAIL = re.compile(
-    r"\s*(?:\[\s*(?:…|\.\.\.|&hellip;|link|\d+ comments?)\s*\]|\(more…?\)"
+    r"\s*(?:\[\s*(?:…|\.\.\.|&hellip;|\?|link|\d+ comments?)\s*\]|\(more…?\)"
     r"|(?:read more|continue reading|lire la suite|weiterlesen|leer más)\W*)\s*$",
     re.IGNORECASE,
 )
+_AGENCIES = either(_words("agency"))
 _DATELINE = re.compile(
-    r"^(?:[A-ZÀ-Þ][\w.'’ ,/-]{1,60}\s)?\((?:Reuters|AP|AFP|dpa|EFE|ANSA|TASS|Bloomberg|Xinhua|UPI|"
-    r"PTI|ANI|Kyodo|CNN|BBC)\)\s*[-–—:]+\s+"
+    rf"^(?:[A-ZÀ-Ž][\w.'’ ,/-]{{1,60}}\s)?\((?:{_AGENCIES})\)\s*[-–—:]+\s+"
     r"|^(?:EFE|EP|AFP|AP|EUROPA PRESS|AGENCIAS|REUTERS|20MINUTOS\.ES"
     r"|(?:[A-Z]\. ){2,}[A-Z]\. / AGENCIAS)\s+(?=[A-ZÀ-Þ¿¡])"
-    r"|^(?:[A-ZÀ-Þ][A-ZÀ-Þ0-9'’ /-]{3,40})\s+[-–—]\s+(?=\S)"
+    r"|^(?:[A-ZÀ-Þ][A-ZÀ-Þ0-9'’ /-]{3,40})(?:, [\w. ]{2,30})?\s+[-–—]\s+(?=\S)"
 )
 _SECTION = re.compile(
-    r"^(?:[A-Z][\w ]{2,24}\s(?:[›»|]|â€º)\s+)|^(?:breaking|update|updated|live|video|watch|photos?"
-    r"|exclusive|opinion|analysis|news analysis|vidéo|video|eilmeldung|kommentar)\s*[:|–-]\s+",
+    rf"^(?:[A-Z][\w ]{{2,24}}\s(?:[›»|]|â€º)\s+)|^(?:{'|'.join(_kept('label'))})\s*[:|–-]\s+",
     re.IGNORECASE,
 )
-_FINISHED = re.compile(r"""(?<!\.\.)[.!?。！？।۔]["'”’»)\]」』）]*$""")
+_FINISHED = re.compile(r"""(?<!\.\.)[.!?。！？।۔]["'”“’»«)\]」』）]*$""")
 _LETTERS = re.compile(r"[^\W\d_]")
 _UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
 
@@ -109,9 +117,88 @@ def _clean(run: str) -> str:
 
 
 def _is_quotable(run: str) -> bool:
-    if len(run) > _SENTENCE_LENGTH_MAX or _JUNK.match(run):
+    if len(run) > _SENTENCE_LENGTH_MAX or _BOILERPLATE.match(run) or _CAPTION.search(run):
         return False
     if _UNSPACED.search(run):
         return len(run) >= 8
     words = [word for word in run.split() if _LETTERS.search(word)]
     return len(words) >= _WORDS_MIN and not run.isupper()
+
+
+# -- how well a sentence or headline can speak --------------------------------------------------
+
+_QUOTES = "\"'“‘«„("
+_FAULTLESS_WORDS_MIN = 6
+_HEADLINE_WORDS_MIN = 3
+_ALONE_WORDS_MAX = 45
+_DOUBLE_QUOTES = '"„“”«»'
+_BROKEN = re.compile("Ã[\u0080-\u00bf ]|â€|Â[\u00a0-\u00bf]")  # UTF-8 read as Latin-1 by the source
+_ASIDE = re.compile("|".join(_kept("aside")), re.IGNORECASE)
+_PLACE_ONLY = re.compile(r"(?:in|at|near|on|outside)(?:\s\S+){1,5}$", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]+")
+_STOPS = (
+    (re.compile("[\u3040-\u30ff\u3400-\u9fff]$"), "。"),
+    (re.compile("[\u0900-\u097f]$"), "।"),
+    (re.compile("[\u0679\u067e\u0688\u0691\u06ba\u06be\u06c1\u06d2]"), "۔"),
+)
+
+
+def is_whole(text: str) -> bool:
+    """Whether a text is a sentence with a beginning and an end, no fragment of one."""
+    if _PLACE_ONLY.match(text) or is_broken(text):
+        return False
+    if text.count("(") != text.count(")") or sum(map(text.count, _DOUBLE_QUOTES)) % 2:
+        return False
+    return bool(_FINISHED.search(text)) and not text.lstrip(_QUOTES)[:1].islower()
+
+
+def is_broken(text: str) -> bool:
+    """Whether its letters were spoilt on their way."""
+    return bool(_BROKEN.search(text))
+
+
+def is_aside(headline: str) -> bool:
+    """Whether a headline asks, comments, shows or only names a day, where another one tells."""
+    named = len(_WORD.findall(headline)) < _HEADLINE_WORDS_MIN and not _UNSPACED.search(headline)
+    return named or bool(_ASIDE.search(headline))
+
+
+def is_faulty(text: str, language: str | None) -> bool:
+    """Whether a sentence asks, is very short, or has no verb as far as the language is known."""
+    if text.rstrip(_QUOTES + "”’»)").endswith(("?", "？", "؟")):
+        return True
+    if _UNSPACED.search(text):
+        return False
+    words = _WORD.findall(text)
+    return len(words) < _FAULTLESS_WORDS_MIN or not _has_verb(words, language)
+
+
+def leans(text: str, language: str | None) -> bool:
+    """Whether a sentence begins with a word that leans on the sentence before it."""
+    first = _WORD.match(text.lstrip(_QUOTES))
+    return first is not None and first[0].casefold() in _words("leaning", language or "en")
+
+
+def stands_alone(text: str, language: str | None) -> bool:
+    """Whether a whole sentence is understood, and read with ease, without the one before it."""
+    short = len(text.split()) <= _ALONE_WORDS_MAX
+    return short and not is_faulty(text, language) and not leans(text, language)
+
+
+def ended(text: str) -> str:
+    """A headline as a sentence: with the full stop of its script, unless it has an end."""
+    if _FINISHED.search(text) or text.endswith(("...", "…")):
+        return text
+    bare = text.rstrip(" ,;:|–-") or text
+    return bare + next((stop for last, stop in _STOPS if last.search(bare)), ".")
+
+
+def _has_verb(words: Sequence[str], language: str | None) -> bool:
+    forms = _words("verb", language or "en")
+    if not forms:
+        return True
+    endings = tuple(form[1:] for form in forms if form.startswith("*"))
+    return any(
+        word.casefold() in forms or (word.islower() and len(word) > 3 and word.endswith(endings))
+        for word in words
+    )

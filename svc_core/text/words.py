@@ -2,7 +2,7 @@
 
 Rule 1: the same function makes the terms of an item, of a question and of a story.
 Rule 2: case, width and accents are folded; a word of letters is cut to its first six, in every
-        language; what has a digit stays whole.
+        language, a shorter one loses the s of its plural; what has a digit stays whole.
 Rule 3: stop words of the text's own language are dropped, but never a word in capitals ("WHO",
         "US") in a text that is not itself mostly capitals.
 Rule 4: scripts without spaces (Chinese, Japanese, Thai ...) become overlapping pairs of characters.
@@ -17,11 +17,11 @@ from svc_core import data
 
 _LETTERS = 6  # of a word: measured against stems and 5 or 7 letters, see benchmarks/quality.py
 _LENGTH_MAX = 64  # longer runs are encoded data, not words
-_CAPITALS_SHARE = 0.5
+_PLURAL = re.compile(r"(?<=[a-z]{2}[^sui])s$")  # ports, but not virus, paris, glass, gas
+_CAPITALS_SHARE, _SHOUTED_MIN = 0.5, 4  # words: fewer in capitals may all be acronyms
 
 _DOTTED = re.compile(r"\b(?:[^\W\d_]\.){2,}")
-_POSSESSIVE = re.compile(r"['’]s\b")
-_APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
+_CONTRACTED = re.compile(r"(?:n['’]t|['’](?:s|d|m|ll|re|ve))\b", re.IGNORECASE)
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 _MARKS = re.compile(
     r"(?<=[a-z\u03b1-\u03c9])[\u0300-\u036f]+|[\u064b-\u065f\u0670\u0640\u200b-\u200f]"
@@ -56,17 +56,29 @@ def terms(text: str, language: str | None = None) -> list[str]:
     """
     found: list[str] = []
     stops = stop_words(language)
-    words = _WORD.findall(_joined(text))
-    shouted = _is_shouted(words)
-    for word in words:
+    written = _WORD.findall(_joined(text))
+    shouted = _is_shouted(written)
+    for word in written:
         if _UNSPACED_START.match(word):
             found.extend(_pairs(fold(word)))
             continue
         folded = fold(word)
         is_acronym = not shouted and len(word) > 1 and word.isupper()
         if is_acronym or (folded not in stops and (len(folded) > 1 or folded.isdigit())):
-            found.append(folded[:_LETTERS] if folded.isalpha() else folded[:_LENGTH_MAX])
+            found.append(cut(folded))
     return found
+
+
+def words(text: str) -> list[str]:
+    """The words of `text`, folded and whole."""
+    return [fold(word) for word in _WORD.findall(_joined(text))]
+
+
+def cut(word: str) -> str:
+    """The term of a folded word."""
+    if not word.isalpha():
+        return word[:_LENGTH_MAX]
+    return _PLURAL.sub("", word) if len(word) <= _LETTERS else word[:_LETTERS]
 
 
 def stop_words(language: str | None) -> frozenset[str]:
@@ -83,17 +95,17 @@ def stop_words_by_language() -> Mapping[str, frozenset[str]]:
 
 
 def _joined(text: str) -> str:
-    """Mend what punctuation splits: `U.S.`, `China's`, `O'Brien`, `12,000`."""
+    """Mend what punctuation splits: `U.S.`, `China's`, `isn't`, `12,000`."""
     text = _DOTTED.sub(lambda match: match[0].replace(".", ""), text)
     if "'" in text or "’" in text:
-        text = _APOSTROPHE.sub("", _POSSESSIVE.sub("", text))
+        text = _CONTRACTED.sub("", text)
     return _THOUSANDS.sub("", text)
 
 
 def _is_shouted(words: list[str]) -> bool:
     letters = [word for word in words if word[0].isalpha()]
     capitals = sum(word.isupper() for word in letters)
-    return capitals > _CAPITALS_SHARE * len(letters)
+    return len(letters) >= _SHOUTED_MIN and capitals > _CAPITALS_SHARE * len(letters)
 
 
 def _pairs(run: str) -> list[str]:

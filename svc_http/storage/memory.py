@@ -7,7 +7,7 @@ Rule 3: obvious before fast: filters are looked at row by row.
 
 import threading
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import count, islice
 from typing import Any, TypeVar, Unpack
@@ -168,7 +168,8 @@ class _Documents:
             (Position(row.record.numbers[order], row.document.id), row)
             for row in rows.matching(wanted)
         )
-        return _slice(_sorted(ranked, after), limit)
+        place = None if after is None else evolve(after, rank=0)
+        return _slice(_sorted(ranked, place), limit)
 
     async def count(
         self, collection: Collection[T], *, limit: int, **filters: Unpack[Filters]
@@ -179,18 +180,17 @@ class _Documents:
     async def search(
         self,
         collection: Collection[T],
-        terms: tuple[str, ...],
+        terms: Mapping[str, int],
         *,
         after: Position | None = None,
         limit: int,
         **filters: Unpack[Filters],
     ) -> Slice[T]:
         searchable(collection)
-        wanted = frozenset(terms)
         ranked = (
-            (evolve(_at(row), rank=len(row.tokens & wanted)), row)
+            (evolve(_at(row), rank=sum(terms[term] for term in row.tokens & terms.keys())), row)
             for row in self.unit.readable(collection).matching(asked(collection, **filters))
-            if row.tokens & wanted
+            if row.tokens & terms.keys()
         )
         return _slice(_sorted(ranked, after), limit)
 

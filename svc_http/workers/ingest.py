@@ -18,7 +18,9 @@ import anyio
 import anyio.to_thread
 from attrs import field, frozen
 
+from svc_core import corpus
 from svc_core.news import intake, rules
+from svc_core.news.grouping import group_new
 from svc_core.news.sources import Outcome
 from svc_core.operation import Context
 from svc_core.ports import SYSTEM
@@ -147,9 +149,24 @@ async def _write(
         return taken, await ctx.find(SOURCES, id_)
 
     taken, after = await service.system(unit)
+    await tidy(service)
     if taken is None:
         return Outcome("removed", None)
     return Outcome("taken", after, taken.created, taken.updated, taken.unchanged)
+
+
+async def tidy(service: Service) -> bool:
+    """Count some items of before items were counted, and keep the table of counts short.
+
+    Whether some items were counted: there may be more.
+    """
+    uncounted = await service.read(SYSTEM, corpus.to_count)
+    if uncounted:
+        await service.system(partial(corpus.counted, seen=uncounted))
+    while merge := await service.read(SYSTEM, corpus.to_merge):
+        lines = await service.aside(merge.made)
+        await service.system(partial(corpus.merged, merge=merge, lines=lines))
+    return bool(uncounted)
 
 
 async def _unchanged(service: Service, source: Source) -> Outcome:
@@ -194,6 +211,7 @@ async def pull_all(
     async with anyio.create_task_group() as tasks:
         for _ in range(min(SOURCES_AT_ONCE, len(sources))):
             tasks.start_soon(work)
+    await group_new(service)
     return tuple(outcomes[place] for place in range(len(sources)))
 
 
@@ -202,7 +220,8 @@ async def ingest_loop(
 ) -> None:
     """Pull what is due, for ever; it ends by being cancelled."""
     while True:
-        if not await pull_due(service, fetcher):
+        is_busy = await tidy(service)
+        if not await pull_due(service, fetcher) and not is_busy:
             await anyio.sleep(round_seconds)
 
 
@@ -210,6 +229,7 @@ async def pull_due(service: Service, fetcher: Fetcher) -> tuple[Outcome, ...]:
     """Claim the sources that are due now, and pull them; cancelled, give back what is not read."""
     due = await service.storage.across(SOURCES, end=micros(service.now()), limit=ROUND_SOURCES_MAX)
     if not due:
+        await group_new(service)  # what a pass that was cut off has left
         return ()
     until = service.now() + CLAIM
     seen = [row.document for row in due]

@@ -5,6 +5,7 @@ from datetime import datetime
 import anyio.to_thread
 
 from svc_core.reports import Finished, Window, compose, gather, publish
+from svc_core.reports.likening import likened
 from svc_core.resources.report import ReportRow
 from svc_http.runtime.service import Service
 
@@ -41,4 +42,5 @@ async def composed(
         Problem: NOT_FOUND.
     """
     material = await service.read(tenant, lambda ctx: gather(ctx, profile_id, window))
+    material = await likened(service, service.host, material)
     return await anyio.to_thread.run_sync(compose, material, service.now())

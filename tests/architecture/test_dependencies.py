@@ -41,6 +41,7 @@ def declared(root: Path) -> dict[str, set[str]]:
         "core": core,
         "testing": core | _names(extras["testing"]),
         "speech": _names(extras["speech"]),
+        "semantic": server | _names(extras["semantic"]),
         "server": server,
         "postgres": server | _names(extras["postgres"]),
         "redis": server | _names(extras["redis"]),
@@ -53,6 +54,8 @@ def _kind(module: str) -> str:
         return "testing"
     if module == "svc_http.providers.espeak_process":
         return "speech"  # a program of its own, which imports nothing of ours
+    if module in {"svc_http.providers.matrix", "svc_http.providers.minilm"}:
+        return "semantic"  # loaded where the settings name the model, or where numpy is there
     if module.startswith("svc_http.storage.postgres"):
         return "postgres"  # loaded where the settings name a database on a server
     if module in {"svc_http.shared.postgres", "svc_http.shared.redis"}:

@@ -151,7 +151,7 @@ def test_an_address_of_a_database_is_no_file_and_its_password_is_not_shown(db, d
 @pytest.mark.parametrize(
     ("text", "workers", "runs"),
     [
-        ("all", ("all",), {"ingest", "schedule", "deliver", "speak", "automations"}),
+        ("all", ("all",), {"ingest", "schedule", "deliver", "speak", "embed", "automations"}),
         ("none", (), set()),
         ("speak, ingest,automations", ("speak", "ingest", "automations"), {"ingest", "speak"}),
     ],

@@ -116,7 +116,7 @@ def test_nothing_acknowledged_is_lost_and_nothing_is_torn(
         assert ids >= set(acknowledged)
         assert {change.id for change in feed.changes} == ids
         assert len(feed.changes) == feed.position.own == len(ids)
-        found = sync.search("ann", NOTES, tuple(f"word{id_}" for id_ in acknowledged[:50])).rows
+        found = sync.search("ann", NOTES, {f"word{id_}": 1 for id_ in acknowledged[:50]}).rows
         assert {row.id for row in found} == set(acknowledged[:50])
         for id_ in ids:
             answer = sync.read("ann", lambda tx, id_=id_: tx.answers.get("op", id_))
@@ -199,7 +199,8 @@ def test_a_unit_runs_again_only_when_one_of_its_commit_fails_after_it_has_writte
         assert [row.id for row in sync.scan("ann", NOTES).rows] == ["b", "a"]
         assert [change.id for change in sync.feed("ann").changes] == ["a", "b"]
         assert {
-            row.id for row in sync.search("ann", NOTES, ("worda", "wordb", "wordlost")).rows
+            row.id
+            for row in sync.search("ann", NOTES, {"worda": 1, "wordb": 1, "wordlost": 1}).rows
         } == {
             "a",
             "b",

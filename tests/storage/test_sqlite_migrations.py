@@ -96,12 +96,12 @@ def test_a_new_filter_is_filled_from_stored_rows(runner: asyncio.Runner, tmp_pat
     assert len(sync.scan("ann", NOTES, where={"topic": ("t",)}, limit=9999).rows) == 400
     assert sync.count("ann", NOTES, ranges={"weight": (3, 7)}) == 5
     assert sync.scan("ann", NOTES, order="weight", limit=1).rows[0].id == "n1199"
-    found = sync.search("ann", NOTES, ("word1199",)).rows
+    found = sync.search("ann", NOTES, {"word1199": 1}).rows
     assert [(row.id, row.version) for row in found] == [("n1199", 1)]
     sync.delete("ann", NOTES, "n1199")
     sync.put("ann", NOTES, "n0003", Note("n0003", "", status="done"))
     assert len(sync.scan("ann", NOTES, where={"status": ("open",)}, limit=9999).rows) == 598
-    assert sync.search("ann", NOTES, ("word1199", "word3")).rows == ()
+    assert sync.search("ann", NOTES, {"word1199": 1, "word3": 1}).rows == ()
     sync.close()
 
 
@@ -116,7 +116,7 @@ def test_stored_bytes_and_versions_do_not_change(runner: asyncio.Runner, tmp_pat
     row = sync.get("ann", NOTES, "n0001")
     assert row is not None
     assert (row.raw, row.version) == (spaced, 1)
-    assert [each.id for each in sync.search("ann", NOTES, ("spaced",)).rows] == ["n0001"]
+    assert [each.id for each in sync.search("ann", NOTES, {"spaced": 1}).rows] == ["n0001"]
     sync.close()
 
 
@@ -134,8 +134,8 @@ def test_a_filter_that_went_and_came_back_is_filled_again(
     sync = at_desk(runner, path, NOTES)
     where = {"status": ("done",), "topic": ("t",)}
     assert sync.scan("ann", NOTES, where=where, limit=1).rows[0].id == "n0001"
-    assert sync.search("ann", NOTES, ("word1",)).rows == ()
-    assert len(sync.search("ann", NOTES, ("words",)).rows) == 1
+    assert sync.search("ann", NOTES, {"word1": 1}).rows == ()
+    assert len(sync.search("ann", NOTES, {"words": 1}).rows) == 1
     sync.close()
 
 

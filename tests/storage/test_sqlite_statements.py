@@ -145,9 +145,9 @@ def test_the_text_index_keeps_every_letter_and_digit_of_unicode_whole(tmp_path: 
             sync.put("ann", NOTES, f"n{number}", Note(f"n{number}", text))
         for number, row in enumerate(rows):
             for letter in row[::50]:
-                found = sync.search("ann", NOTES, (f"a{letter}b",)).rows
+                found = sync.search("ann", NOTES, {f"a{letter}b": 1}).rows
                 assert [each.id for each in found] == [f"n{number}"], hex(ord(letter))
-        assert sync.search("ann", NOTES, ("a", "b")).rows == ()
+        assert sync.search("ann", NOTES, {"a": 1, "b": 1}).rows == ()
         sync.close()
 
 

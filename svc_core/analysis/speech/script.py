@@ -1,5 +1,6 @@
 """A report as a script for a voice: intro, the report's own words, outro."""
 
+import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
@@ -14,12 +15,15 @@ WORDS_PER_MINUTE = 150  # news read aloud; two engines took 22 and 24 seconds fo
 CHARS_MAX = 100_000
 """Characters of the longest script: about two hours, longer than anybody listens."""
 
+_RANGE = re.compile(r"(?<=[\w.º])\s?–\s?(?=[0-9])")
 _TITLE_CHARS_MAX = 500  # a name of 120 characters and its days, however many of them are signs
 
 
 @frozen
 class Script:
-    """What is told: `start` inclusive, `end` exclusive; `sources` is how many publishers.
+    """What is told: `start` inclusive, `end` exclusive; `sources` is how many items are cited.
+
+    `publishers` is how many published them; None where nobody counted.
 
     What is `told` between intro and outro is as it was written and may hold HTML or Markdown.
     """
@@ -30,6 +34,7 @@ class Script:
     sources: int
     language: str = "en"
     told: tuple[str, ...] = field(default=(), repr=False)
+    publishers: int | None = None
 
 
 def narrate(script: Script) -> str:
@@ -38,10 +43,13 @@ def narrate(script: Script) -> str:
     It has at most `CHARS_MAX` characters: a longer report is told up to there, then the outro.
     """
     words = frame(script.language)
-    title = " ".join(spoken(script.title[:_TITLE_CHARS_MAX], script.language).split())
-    facts = _covered(script, words), _drawn(script.sources, words)
+    named = script.title[:_TITLE_CHARS_MAX]
+    if words.language != "en":  # where the days of a title are not put into words
+        named = _RANGE.sub(f" {words['to']} ", named)
+    title = " ".join(spoken(named, script.language).split())
+    facts = _covered(script, words), _drawn(script.sources, script.publishers, words)
     intro = " ".join(part for part in (title, *facts) if part)
-    outro = tidy(words.outro.format(title=title.rstrip(".")))
+    outro = tidy(words.say("outro", title=title.rstrip(".")))
     told = (part for text in script.told for part in spoken(text, script.language).split("\n\n"))
     room = CHARS_MAX - len(intro) - len(outro) - len("\n\n\n")
     return "\n\n".join([intro, *_bounded(told, room), outro]) + "\n"
@@ -54,18 +62,26 @@ def seconds(word_count: int) -> int:
 
 def _covered(script: Script, words: Wording) -> str:
     start, end = (_day(at, words) for at in days(script.start, script.end))
-    return words.day.format(day=start) if start == end else words.span.format(start=start, end=end)
+    if start == end:
+        return words.say("covers_day", day=start)
+    return words.say("covers", start=start, end=end)
 
 
 def _day(at: datetime, words: Wording) -> str:
-    """A day in words where the frame is English, else in digits, which its voices read."""
-    return day(at.year, at.month, at.day) if words is frame("en") else at.date().isoformat()
+    """A day as it is said in English, else as it is written, which its voices read."""
+    return day(at.year, at.month, at.day) if words.language == "en" else words.day(at)
 
 
-def _drawn(sources: int, words: Wording) -> str:
+def _drawn(sources: int, publishers: int | None, words: Wording) -> str:
+    """How many items are cited, and of how many publishers."""
     if sources == 0:
-        return words.no_source
-    return words.source if sources == 1 else words.sources.format(count=sources)
+        return words["no_source"]
+    if sources == 1:
+        return words["one_source"]
+    name = "one_publisher" if publishers == 1 else "sources_of"
+    if publishers is None:
+        name = "many_sources"
+    return words.say(name, sources=sources, publishers=publishers)
 
 
 def _bounded(told: Iterable[str], room: int) -> Iterator[str]:

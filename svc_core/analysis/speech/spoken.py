@@ -52,6 +52,6 @@ def _elsewhere(text: str, language: str) -> str:
     if words is None:
         text = say_addresses(text, dot=".")
     else:
-        text = say_addresses(text, f" {words.dot} ", f" {words.at} ")
-        text = _PERCENT.sub(f" {words.percent}", text).replace("&", f" {words.and_} ")
+        text = say_addresses(text, f" {words['dot']} ", f" {words['at']} ")
+        text = _PERCENT.sub(f" {words['percent']}", text).replace("&", f" {words['and']} ")
     return tidy(speakable(say_pauses(text), is_english=False))

@@ -75,7 +75,7 @@ class Bench:
 
     def found(self, *terms: str, **how: Any) -> set[str]:
         """The identifiers of ANN's notes that hold any of `terms`."""
-        return {row.id for row in self.sync.search(ANN, NOTES, terms, **how).rows}
+        return {row.id for row in self.sync.search(ANN, NOTES, dict.fromkeys(terms, 1), **how).rows}
 
 
 async def do_all_and_fail(tx: Transaction) -> None:

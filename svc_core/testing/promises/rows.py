@@ -83,7 +83,7 @@ class RowPromises(Bench):
         assert self.sync.scan(BOB, NOTES).rows == ()
         assert self.sync.scan(BOB, NOTES, where={"topic": ("t",)}).rows == ()
         assert self.sync.scan(BOB, NOTES, where={"status": ("open",)}).rows == ()
-        assert self.sync.search(BOB, NOTES, ("word",)).rows == ()
+        assert self.sync.search(BOB, NOTES, {"word": 1}).rows == ()
         assert self.sync.put(BOB, NOTES, "a", Note("a", "bob's")).version == 1
         assert self.listed() == ["a"]
 
@@ -92,7 +92,7 @@ class RowPromises(Bench):
         for tenant in (ANN, BOB, SYSTEM):
             assert self.sync.get(tenant, NOTICES, "n") is not None
             assert len(self.sync.scan(tenant, NOTICES, where={"topic": ("t",)}).rows) == 1
-            assert len(self.sync.search(tenant, NOTICES, ("hear",)).rows) == 1
+            assert len(self.sync.search(tenant, NOTICES, {"hear": 1}).rows) == 1
         with refused(AssertionError):
             self.sync.put(ANN, NOTICES, "n", Note("n", ""))
         with refused(AssertionError):
@@ -106,7 +106,7 @@ class RowPromises(Bench):
         with refused(AssertionError):
             self.sync.scan(ANN, SECRETS)
         with refused(AssertionError):
-            self.sync.search(ANN, SECRETS, ("hush",))
+            self.sync.search(ANN, SECRETS, {"hush": 1})
         with refused(AssertionError):
             self.sync.put(ANN, SECRETS, "s", Note("s", ""))
 

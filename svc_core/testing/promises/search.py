@@ -25,7 +25,7 @@ class SearchPromises(Bench):
         self.note("b", text="two three")
         self.note("c", text="four")
         assert self.found("one", "three", "absent") == {"a", "b"}
-        assert len(self.sync.search(ANN, NOTES, ("one", "two", "two")).rows) == 2
+        assert len(self.sync.search(ANN, NOTES, {"one": 1, "two": 1}).rows) == 2
         assert self.found() == set()
 
     def test_query_syntax_in_a_term_is_only_text(self) -> None:
@@ -49,7 +49,7 @@ class SearchPromises(Bench):
         for number in range(4):
             self.note(f"n{number}", number, text="common filler")
         self.note("best", text="common common rare words")
-        terms = ("common", "rare", "common")
+        terms = {"common": 1, "rare": 1}
         assert self._ranked(terms) == ["best", "n3", "n2", "n1", "n0"]
         for limit in (1, 2, 4, 5):
             ids: list[str] = []
@@ -85,9 +85,20 @@ class SearchPromises(Bench):
             ({"box": Box(0, 0, 1, 1)}, ["n1", "n0"]),
             ({"words": ("other",)}, ["n5", "n3", "n1"]),
         ):
-            assert self._ranked(("word",), **how) == ids, how
+            assert self._ranked({"word": 1}, **how) == ids, how
 
-    def _ranked(self, terms: tuple[str, ...], **how: Any) -> list[str]:
+    def test_terms_that_weigh_most_come_first_however_many_they_are(self) -> None:
+        for id_, text in (("a", "one two three"), ("b", "four"), ("c", "four one"), ("d", "two")):
+            self.note(id_, 3, text=text)
+        terms = {"one": 2, "two": 3, "three": 1, "four": 1_000_000_000, "five": 7}
+        assert self._ranked(terms) == ["c", "b", "a", "d"]
+        for start in (None, 2):
+            second = self.sync.search(ANN, NOTES, terms, start=start, limit=1).end
+            assert second == Position(3, "c", 1_000_000_002)
+            assert self._ranked(terms, start=start, after=second) == ["b", "a", "d"]
+        assert self._ranked(terms, start=4) == []
+
+    def _ranked(self, terms: dict[str, int], **how: Any) -> list[str]:
         return [row.id for row in self.sync.search(ANN, NOTES, terms, **how).rows]
 
     def test_changed_words_are_found_and_old_ones_are_not(self) -> None:

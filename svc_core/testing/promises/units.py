@@ -40,7 +40,7 @@ class UnitPromises(Bench):
             await tx.documents.put(NOTES, "a", Note("a", "word"))
             await tx.changes.append(a_change("c"))
             rows = await tx.documents.scan(NOTES, limit=9)
-            found = await tx.documents.search(NOTES, ("word",), limit=9)
+            found = await tx.documents.search(NOTES, {"word": 1}, limit=9)
             changes = await tx.changes.read(FeedPosition(), limit=9)
             return len(rows.rows), len(found.rows), len(changes.changes)
 

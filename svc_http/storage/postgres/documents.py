@@ -21,6 +21,9 @@ from svc_http.storage.postgres.table import Table, pairs, with_facets, without_f
 
 T = TypeVar("T")
 
+NARROW_MAX = 5_000
+"""Rows between the bounds of a search that are looked at one by one: about 20 ms."""
+
 
 def _documents(found: Iterable[Any]) -> list[Document[Any]]:
     """What `Document._make` gives for the first four columns, without a Python frame for each."""
@@ -133,7 +136,7 @@ class PostgresDocuments:
     async def search(
         self,
         collection: Collection[T],
-        terms: tuple[str, ...],
+        terms: Mapping[str, int],
         *,
         after: Position | None = None,
         limit: int,
@@ -144,7 +147,8 @@ class PostgresDocuments:
         lists = self._lists(collection, None, **filters)
         if not terms or lists is None:
             return Slice(())
-        found = await self._rows(lists.search([*dict.fromkeys(terms)], after, limit + 1))
+        narrow = await self._is_narrow(lists)
+        found = await self._rows(lists.search(terms, after, limit + 1, is_narrow=narrow))
         end = None
         if len(found) > limit:
             id_, _, order, _, rank = found[limit - 1]
@@ -187,6 +191,13 @@ class PostgresDocuments:
     async def _version(self, table: Table, owner: str, id_: str) -> int:
         found = await self._session.rows(table.version, owner, id_)
         return found[0]["version"] if found else 0
+
+    async def _is_narrow(self, lists: Lists) -> bool:
+        """Whether so few rows lie between the bounds of a search that they are walked."""
+        if lists.is_open:
+            return False
+        found = await self._rows(lists.window(NARROW_MAX + 1))
+        return int(found[0][0]) <= NARROW_MAX
 
     async def _driver(self, lists: Lists, order: str | None) -> str | None:
         """The filter whose index is walked: one that few rows have, and of those that many have

@@ -9,6 +9,8 @@ Rule 2: where the filter that is walked has several values, each has a walk of i
 Rule 3: the text depends on what is asked and never on the values, so the server plans it once.
 """
 
+from collections.abc import Mapping
+
 from svc_core.ports import NO_NUMBER, Position
 from svc_http.storage.asked import Asked
 from svc_http.storage.postgres.session import numbered
@@ -33,14 +35,12 @@ class Query:
         self.values += values
         return self
 
-    def rows(self, owner: str, terms: list[str] | None = None) -> "Query":
+    def rows(self, owner: str, *, is_unfit: bool = False) -> "Query":
         """The rows of a tenant; where words are asked for, only their index is walked."""
         words = self._asked.words
-        unfit = " || ''" if words or terms else ""
+        unfit = " || ''" if words or is_unfit else ""
         self.add(f"{self._table.rows} AS c WHERE c.tenant{unfit} = ?", owner)
-        if words:
-            self.add(" AND c.tokens @> ?::text[]", tokens_of(owner, words))
-        return self if terms is None else self.add(" AND c.tokens && ?::text[]", terms)
+        return self.add(" AND c.tokens @> ?::text[]", tokens_of(owner, words)) if words else self
 
     def held(self, owner: str, name: str, joined: str = "") -> "Query":
         """The values of a tenant's facet."""
@@ -96,6 +96,7 @@ class Lists:
         self._owner = owner
         self._asked = asked
         self.is_whole = asked.is_whole
+        self.is_open = (asked.start, asked.end) == (None, None)
 
     def scan(
         self, driver: str | None, order: str | None, after: Position | None, count: int
@@ -151,17 +152,42 @@ class Lists:
         made = self._query("SELECT count(*) FROM (SELECT FROM ").rows(self._owner)
         return made.bound().check(is_free=not self._asked.words).add(" LIMIT ?) AS l", limit)
 
-    def search(self, terms: list[str], after: Position | None, limit: int) -> Query:
-        """The rows that hold most of the terms first; how many of them has one more column."""
-        held = "SELECT count(*) FROM unnest(?::text[]) AS t (term) WHERE t.term = ANY (c.tokens)"
-        columns = f"c.id, c.version, c.ord, c.body, ({held}) AS rank"
-        tokens = tokens_of(self._owner, terms)
-        made = self._query(f"SELECT * FROM (SELECT {columns} FROM ", tokens)
-        made.rows(self._owner, tokens).bound().check().add(") AS m")
+    def window(self, limit: int) -> Query:
+        """How many rows lie between the bounds, up to a limit."""
+        made = self._query(f"SELECT count(*) FROM (SELECT FROM {self._table.rows} AS c")
+        return made.add(" WHERE c.tenant = ?", self._owner).bound().add(" LIMIT ?) AS l", limit)
+
+    def search(
+        self, terms: Mapping[str, int], after: Position | None, limit: int, *, is_narrow: bool
+    ) -> Query:
+        """The rows whose terms weigh most first; what they weigh has one more column.
+
+        They are ranked by what the index of words says, term by term, and only the best are read.
+        Where few rows lie between the bounds (`is_narrow`) the walk is theirs.
+        """
+        given = (tokens_of(self._owner, terms), list(terms.values()))
+        made = self._query("SELECT c.id, c.version, c.ord, c.body, m.rank FROM (")
+        made.add("SELECT r.id, r.ord, sum(t.weight)::bigint AS rank")
+        made.add(" FROM unnest(?::text[], ?::bigint[]) AS t (term, weight)", *given)
+        if is_narrow:
+            made.add(" JOIN (SELECT w.id, w.ord, w.tokens FROM (SELECT c.id, c.ord, c.tokens FROM ")
+            made.rows(self._owner).bound().check()
+            # The server looks through a subquery, but not through one that has an OFFSET.
+            made.add(" OFFSET 0) AS w WHERE w.tokens && ?::text[]", given[0])
+            made.add(") AS r ON t.term = ANY (r.tokens)")
+        else:
+            made.add(" CROSS JOIN LATERAL (SELECT c.id, c.ord FROM ")
+            made.rows(self._owner, is_unfit=True).add(" AND c.tokens @> ARRAY[t.term]")
+            made.bound().check().add(") AS r")
+        made.add(" GROUP BY r.id, r.ord")
         if after is not None:
             place = (after.rank, after.order, after.id)
-            made.add(" WHERE (m.rank, m.ord, m.id) < (?::bigint, ?::bigint, ?)", *place)
-        return made.add(" ORDER BY m.rank DESC, m.ord DESC, m.id DESC LIMIT ?", limit)
+            made.add(" HAVING (sum(t.weight), r.ord, r.id) < (?::bigint, ?::bigint, ?)", *place)
+        made.add(" ORDER BY rank DESC, r.ord DESC, r.id DESC LIMIT ?", limit)
+        made.add(
+            f") AS m JOIN {self._table.rows} AS c ON c.tenant = ? AND c.id = m.id", self._owner
+        )
+        return made.add(" ORDER BY m.rank DESC, m.ord DESC, m.id DESC")
 
     def across(self, limit: int) -> Query:
         """The rows of every tenant, the lowest first; those of the system are of one tenant."""

@@ -31,7 +31,7 @@ class Shape(NamedTuple):
     `driver` is the filter or number whose index is walked (None: the whole list, or the text index
     where there are `words`); `checks` are the other filters with the number of their values;
     `spans` are the numbers that are bounded, and whether each wraps; `order` is the number that is
-    the sort key; `upper` says which bound the walk begins at.
+    the sort key; `has_run` says that a search looks at a run of rows by their numbers.
     """
 
     driver: str | None
@@ -42,6 +42,13 @@ class Shape(NamedTuple):
     has_after: bool = False
     order: str | None = None
     has_words: bool = False
+    has_run: bool = False
+
+    @property
+    def is_all(self) -> bool:
+        """Whether every row matches."""
+        bounded = self.has_start or self.has_end or self.has_words
+        return not (bounded or self.checks or self.spans)
 
 
 @frozen(eq=False)
@@ -58,6 +65,7 @@ class Table:
     get: str
     get_many: str
     find: str
+    run: str
     insert: str
     update: str
     remove: str
@@ -130,6 +138,10 @@ def table(collection: Collection[Any]) -> Table:
             " AND id IN (SELECT value FROM json_each(?))"
         ),
         find=f"SELECT row, version, ord, facets FROM {rows} WHERE tenant = ? AND id = ?",
+        run=(
+            f"SELECT min(row), max(row), count(*) FROM (SELECT row FROM {rows} INDEXED BY i_{rows}"
+            " WHERE tenant = ? AND ord BETWEEN ? AND ? LIMIT ?)"
+        ),
         insert=(
             f"INSERT INTO {rows} (tenant, id, {', '.join(columns)})"
             f" VALUES (?, ?{', ?' * len(columns)}) ON CONFLICT (tenant, id) DO NOTHING"
@@ -286,15 +298,22 @@ def _check(made: Table, name: str, count: int) -> str:
 
 
 def _search(made: Table, shape: Shape) -> str:
-    place = "(m.rank, c.ord, c.id)"
+    """Rank within the index, then look at the rows: where every one matches, at the best alone."""
     held = f"SELECT rowid FROM {made.texts} WHERE {made.texts} MATCH ?"
     words = f" AND c.row IN ({held})" if shape.has_words else ""
-    after = f" AND {place} < (?, ?, ?)" if shape.has_after else ""
+    after = " AND (m.rank, c.ord, c.id) < (?, ?, ?)" if shape.has_after else ""
+    run = " AND t.rowid BETWEEN ? AND ?" if shape.has_run else ""
+    best = ""
+    if shape.is_all:
+        below = " WHERE rank < ?" if shape.has_after else ""
+        last = f"SELECT rank FROM m{below} ORDER BY rank DESC LIMIT 1 OFFSET ?"
+        best = f" AND m.rank >= ifnull(({last}), 0)"
     return (
-        "SELECT c.id, c.version, c.ord, c.body, m.rank FROM"
-        " (SELECT t.rowid AS row, count(*) AS rank FROM json_each(?) AS word"
-        f" CROSS JOIN {made.texts} AS t WHERE t.{made.texts} MATCH word.value GROUP BY t.rowid)"
-        f" AS m CROSS JOIN {made.rows} AS c ON c.row = m.row WHERE c.tenant = ?"
-        f"{words}{_bounds('c', shape)}{after}{_checks(made, shape.checks)}"
+        "WITH m AS MATERIALIZED (SELECT t.rowid AS row, sum(word.value) AS rank"
+        f" FROM json_each(?) AS word CROSS JOIN {made.texts} AS t"
+        f" WHERE t.{made.texts} MATCH word.key{run} GROUP BY t.rowid)"
+        f" SELECT c.id, c.version, c.ord, c.body, m.rank FROM m CROSS JOIN {made.rows} AS c"
+        f" ON c.row = m.row WHERE c.tenant = ?"
+        f"{words}{_bounds('c', shape)}{after}{_checks(made, shape.checks)}{best}"
         " ORDER BY m.rank DESC, c.ord DESC, c.id DESC LIMIT ?"
     )

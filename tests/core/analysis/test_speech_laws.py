@@ -164,8 +164,8 @@ def test_the_intro_names_one_day_where_the_period_is_one(hours: int) -> None:
 @pytest.mark.parametrize(
     ("language", "intro", "outro"),
     [
-        ("de-CH", "vom 2026-03-01 bis zum 2026-03-07", "Danke fürs Zuhören.\n"),
-        ("fr", "du 2026-03-01 au 2026-03-07", "Merci de votre écoute.\n"),
+        ("de-CH", "vom 1. März 2026 bis zum 7. März 2026", "Danke fürs Zuhören.\n"),
+        ("fr", "du 1er mars 2026 au 7 mars 2026", "Merci de votre écoute.\n"),
         ("zh", "from March 1st, 2026 to", "Thank you for listening.\n"),
     ],
 )

@@ -22,6 +22,7 @@ from svc_core.resources.report import (
     Section,
     Statement,
 )
+from svc_core.unset import UNSET
 
 ID = "rpt_" + "5" * 24
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -36,7 +37,7 @@ ROW = ReportRow(
     period=Period(START, START + timedelta(days=7)),
     status="ready",
     has_audio=False,
-    counts=ReportCounts(sources=2, signals=0, entities=0, incidents=0),
+    counts=ReportCounts(sources=3, signals=0, entities=0, incidents=0, publishers=2),
     links=ReportLinks(self_="", audio=None, graph="", signals="", text=""),
 )
 FACETS_OF_IT = ReportFacets(
@@ -73,7 +74,7 @@ def test_the_words_are_told_as_a_voice_reads_them(house: Any) -> None:
     body = json.loads(send(house).body)
     assert body["text"].split("\n\n") == [
         "Ports: March 1st to 7th, 2026. This report covers the time from March 1st, 2026 "
-        "to March 7th, 2026. It draws on 2 sources.",
+        "to March 7th, 2026. It draws on 3 sources of 2 publishers.",
         "The F-N-V wants 8 percent more; it costs 1.2 billion US dollars.",
         "Key points.",
         "NATO met on March 5th, 2026.",
@@ -93,6 +94,10 @@ def test_lists_are_announced_in_the_reports_language(house: Any) -> None:
     store(house, attrs.evolve(ROW, language="de-CH"))
     told = json.loads(send(house).body)["text"].split("\n\n")
     assert {"Das Wichtigste.", "Kurz gemeldet."} <= set(told)
+    assert told[0] == (
+        "Ports: 1 bis 7 March 2026. Dieser Bericht umfasst die Zeit vom 1. März 2026 bis zum "
+        "7. März 2026. Er stützt sich auf 3 Quellen von 2 Herausgebern."
+    )
 
 
 def test_sources_are_counted_and_never_read_out(house: Any) -> None:
@@ -103,9 +108,17 @@ def test_sources_are_counted_and_never_read_out(house: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sources", "said"), [(0, "It draws on no source."), (1, "It draws on 1 source.")]
+    ("sources", "publishers", "said"),
+    [
+        (0, 0, "It draws on no source."),
+        (1, 1, "It draws on 1 source."),
+        (4, 1, "It draws on 4 sources of one publisher."),
+        (4, UNSET, "It draws on 4 sources."),
+    ],
 )
-def test_a_report_of_nothing_is_told_as_well(house: Any, sources: int, said: str) -> None:
+def test_a_report_of_little_is_told_as_well(
+    house: Any, sources: int, publishers: Any, said: str
+) -> None:
     nothing = attrs.evolve(
         FACETS_OF_IT,
         opening=(Statement("No matching items were found.", ()),),
@@ -114,7 +127,8 @@ def test_a_report_of_nothing_is_told_as_well(house: Any, sources: int, said: str
         briefs=(),
         sources=(),
     )
-    store(house, attrs.evolve(ROW, counts=attrs.evolve(ROW.counts, sources=sources)), nothing)
+    counts = attrs.evolve(ROW.counts, sources=sources, publishers=publishers)
+    store(house, attrs.evolve(ROW, counts=counts), nothing)
     paragraphs = json.loads(send(house).body)["text"].split("\n\n")
     assert paragraphs[1] == "No matching items were found."
     assert len(paragraphs) == 3

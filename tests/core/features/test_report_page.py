@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from svc_core import cursor, problem
 from svc_core.cursor import Keyring
 from svc_core.problem import Problem
-from svc_core.reports import addresses, page
+from svc_core.reports import addresses, page, rules
 from svc_core.reports.addresses import Opening
 from svc_core.reports.local_operations import OpenReport, open_report
 from svc_core.resources.report import ReportSource, Section, Statement
@@ -91,6 +91,19 @@ def test_every_source_is_marked_or_also_reported_it(
     also = [source.number for section in seen.sections for source in section.also]
     assert marked | {*also} | {source.number for source in seen.also} == {*range(1, 10)}
     assert marked.union(also).isdisjoint(source.number for source in seen.also)
+
+
+def test_the_agents_view_names_every_source_of_what_it_says() -> None:
+    row, facets = hostile(NOW)
+    seen = rules.agent_view(row, facets)
+    lines = [*seen.key_points, *seen.briefs]
+    shown = {n for line in lines for n in (*line.citations, *line.also_reported_by)}
+    assert shown == {1, 2, 3, 4, 5, 6, 7}
+    assert [line.also_reported_by for line in seen.key_points] == [(), (), (2,)]
+    quoted = attrs.evolve(facets, opening=facets.sections[0].statements)
+    assert rules.agent_view(row, quoted).key_points[0].also_reported_by == (2,)
+    nothing = attrs.evolve(facets, key_points=(), sections=(), briefs=(), sources=())
+    assert rules.agent_view(row, nothing).key_points == ()
 
 
 def test_a_report_from_before_signals_has_none() -> None:

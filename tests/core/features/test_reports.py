@@ -10,6 +10,7 @@ import attrs
 import pytest
 
 from svc_core import catalog, reports
+from svc_core.analysis.marks import Words
 from svc_core.news import intake as news
 from svc_core.news import rules as news_rules
 from svc_core.ports import SYSTEM, FeedPosition
@@ -136,9 +137,13 @@ def test_every_sentence_stands_in_an_item_that_it_cites(house: Any, profile: Any
     for statement in told:
         assert statement.citations
         cited = [words[number] for number in statement.citations]
-        assert any(statement.text in f"{title} {texts[title]}" for title in cited)
-    said = [statement.text for statement in told]
-    assert len(said) == len(set(said))
+        assert any(statement.text[:-1] in f"{title} {texts[title]}" for title in cited)
+    told += [Statement(signal.title, signal.citations) for signal in facets.signals]
+    told += [Statement(signal.summary, signal.citations) for signal in facets.signals]
+    told += [Statement(one.title, one.citations) for one in facets.graph.incident_anchors]
+    for statement in told:
+        held = [f"{words[number]} {texts[words[number]]}" for number in statement.citations]
+        assert all(Words.of(item).holds(Words.of(statement.text)) for item in held)
 
 
 def test_nothing_matching_makes_a_short_honest_report(house: Any) -> None:
@@ -197,12 +202,27 @@ def test_later_reports_cover_only_what_came_since(house: Any, profile: Any) -> N
     assert titles == [fresh[0]]
 
 
-def test_a_subject_without_words_is_sought_in_the_newest_items(house: Any) -> None:
+def test_a_subject_without_a_known_word_finds_nothing_and_says_so(house: Any) -> None:
     take_in(house, STORIES)
-    made = house.profile(topic="!!! ???")
-    material = house.run(lambda ctx: reports.gather(ctx, made["id"]), "wsp_a")
-    assert len(material.evidence) == len(STORIES)
-    assert make(house, made["id"]).counts.sources == 0
+    for topic in ("!!! ???", "Xyzzy quux"):
+        made = house.profile(topic=topic)
+        material = house.run(lambda ctx, made=made: reports.gather(ctx, made["id"]), "wsp_a")
+        assert material.evidence == ()
+        row = make(house, made["id"])
+        assert row.counts.sources == 0
+        assert topic in row.summary
+
+
+def test_a_report_keeps_the_version_of_the_frequencies_that_it_was_made_with(house: Any) -> None:
+    made = house.profile(topic="Rotterdam port strike")
+    versions = []
+    for number, story in enumerate(STORIES):
+        take_in(house, [story], number)
+        material = house.run(lambda ctx: reports.gather(ctx, made["id"]), "wsp_a")
+        facets = reports.compose(material, house.clock.now()).facets
+        assert facets.frequencies == material.frequencies.version
+        versions.append(facets.frequencies)
+    assert len(set(versions)) == len(STORIES)
 
 
 def test_an_item_that_vanished_is_not_evidence(house: Any, profile: Any) -> None:
@@ -487,9 +507,15 @@ def test_the_agents_view_has_no_markup(house: Any, profile: Any) -> None:
     row = make(house, profile["id"])
     view = read(house, row.id, "view=agent")
     assert set(view) == {
-        "id", "title", "summary", "period", "language", "keyPoints", "signals", "sources",
+        "id", "title", "summary", "period", "language", "keyPoints", "briefs", "notes", "signals",
+        "sources",
     }  # fmt: skip
-    assert view["keyPoints"][0]["citations"]
+    assert all(point["citations"] for point in view["keyPoints"])
+    said = [point["text"] for point in view["keyPoints"]]
+    assert view["summary"].startswith(said[0])
+    named = [*view["keyPoints"], *view["briefs"]]
+    shown = {n for line in named for n in (*line["citations"], *line["alsoReportedBy"])}
+    assert shown == {source["number"] for source in view["sources"]}
 
 
 def test_markdown_comes_by_accept_and_by_format(house: Any, profile: Any) -> None:
@@ -555,8 +581,8 @@ def test_every_representation_says_the_same(house: Any) -> None:
     words = ReportWords(
         (statement,),
         (Statement("Point", (2,)),),
-        (Section("s", "Heading", (Statement("Told", (1, 2)),), (1, 2), ()),),
-        (Statement("Brief", ()),),
+        (Section("s", "Heading", (Statement("Told", (1,)),), (1, 2), ()),),
+        (Statement("Brief", (), (1,)),),
         (source, odd),
     )
     html = render.page(title, words)
@@ -567,7 +593,9 @@ def test_every_representation_says_the_same(house: Any) -> None:
     assert markdown.startswith("# 1\\. Title\n")
     assert "javascript:" not in markdown
     assert "[Title \\*](<https://a.example/?q=%3C1%3E>), Paper, no date" in markdown
-    assert "[1](#source-1) [2](#source-2)" in markdown
+    assert "Told [1](<https://a.example/?q=%3C1%3E>)\n\nAlso reported by: Paper (2)\n" in markdown
+    also = "Also reported by: [Paper (1)](<https://a.example/?q=%3C1%3E>)"
+    assert f"- Brief\n  {also}\n\n## Sources\n" in markdown
     assert render.text(title, words).split("\n\n") == [
         "1. Title", "A & c_d_", "Point", "Heading", "Told", "Brief\n",
     ]  # fmt: skip

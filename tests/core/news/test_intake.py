@@ -238,8 +238,10 @@ def test_a_prepared_row_is_stored_as_if_it_were_not_prepared(
     )
     batch = intake.prepared([row])
     assert batch.news.record(row.item) == NEWS.record(row.item)
-    assert batch.texts.record(row.words) == NEWS_TEXTS.record(row.words)
-    assert batch.texts.record(row.words) is batch.texts.record(row.words)
+    words = batch.rows[0].words
+    assert words == row.words.read()
+    assert batch.texts.record(words) == NEWS_TEXTS.record(words)
+    assert batch.texts.record(words) is batch.texts.record(words)
 
 
 def test_a_changed_row_is_never_stored_as_the_prepared_one(

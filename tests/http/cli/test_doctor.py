@@ -16,6 +16,7 @@ from attrs import evolve
 from svc_http.cli import judging
 from svc_http.settings import MEMBERS, Settings
 from tests.http.cli.conftest import Ran
+from tests.meaning import served
 
 SECRET = "5f1c0b7e93a24d68b1f07c5e2a9d4836e0c7b2f19a5d4c8e6b3f7a1d0e9c2b54"
 DSN = "postgresql://desk@db.example/desk"
@@ -128,3 +129,25 @@ def test_the_command_fails_where_something_is_grave(
     told = {one["name"]: one for one in ran.json["checks"]}
     assert told["trusted_proxies"]["ok"] is told["base_url"]["ok"] is False
     assert not ran.json["ok"]
+
+
+# -- embeddings --------------------------------------------------------------------------------
+
+
+def test_the_model_of_meaning_is_asked_for_a_vector(
+    svc: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told() -> dict[str, Any]:
+        checks = svc("doctor", "--json").json["checks"]
+        return next(check for check in checks if check["name"] == "embeddings")
+
+    with served() as place:
+        monkeypatch.setenv("SVC_EMBEDDINGS", "openai")
+        monkeypatch.setenv("SVC_EMBEDDINGS_URL", place.url)
+        works = told()
+        place.says(401, {"error": {"message": "who are you"}})
+        refused = told()
+
+    assert (works["ok"], works["detail"]) == (True, "text-embedding-3-small, 5 dimensions")
+    assert (refused["ok"], "401 Unauthorized: who are you" in refused["detail"]) == (False, True)
+    assert [asked["input"] for _, asked in place.asked] == [["news"], ["news"]]

@@ -109,7 +109,7 @@ def test_servers_without_workers_leave_everything_to_those_that_run_alone(
         assert sink.got == []
 
         workers = [stack.enter_context(working_(*store)) for _ in range(2)]
-        everything = ["ingest", "schedule", "deliver", "speak", "automations"]
+        everything = ["ingest", "schedule", "deliver", "speak", "embed", "automations"]
         assert workers[0].told["workers"] == everything
         until(lambda: svc("webhooks", "show", hook)["status"] == "disabled")
         assert len(sink.got) == 5  # the fifth failure in a row was the last attempt

@@ -30,6 +30,7 @@ from svc_core.accounts import KEYS, KeyWish
 from svc_core.constraints import IdOf
 from svc_core.inputs import Input, inputs
 from svc_core.news import intake, rules
+from svc_core.news.grouping import group_new
 from svc_core.openapi.samples import sample
 from svc_core.operation import Context, Operation
 from svc_core.payments import NOBODY
@@ -518,6 +519,7 @@ class World:
         if not is_sown:
             return self
         self.take_news(range(30))
+        self.run(group_new(self.hands))
         for key in ("a", "b", "personal"):
             self.sow(key)
         return self
@@ -690,7 +692,11 @@ def _ids_in(body: Any) -> Iterator[str]:
             yield from _ids_in(item)
     elif isinstance(body, dict):
         for name, value in body.items():
-            if name in {"id", "eventId"} and isinstance(value, str) and _ID.fullmatch(value):
+            if (
+                name in {"id", "eventId", "storyId"}
+                and isinstance(value, str)
+                and _ID.fullmatch(value)
+            ):
                 yield value
             else:
                 yield from _ids_in(value)

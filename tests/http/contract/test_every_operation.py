@@ -49,7 +49,9 @@ def ids_of(operation, place="path"):
     return [item for item in inputs(operation.request) if item.id_of and item.place == place]
 
 
-EVERYBODYS = {each.prefix for each in catalog.COLLECTIONS if each.scope != "tenant"}
+EVERYBODYS = {each.prefix for each in catalog.COLLECTIONS if each.scope != "tenant"} | {
+    "inc"
+}  # events of news
 """The prefixes of rows that belong to no tenant."""
 
 

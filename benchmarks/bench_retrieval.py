@@ -1,0 +1,223 @@
+"""How long it takes to find what is about a question, as the store grows a hundredfold.
+
+    python benchmarks/bench_retrieval.py [--quick] [--postgres]
+
+Items of invented words, common and rare as words are (Zipf), are taken into a small store and into
+a large one: 1,000 and 100,000 items, 10,000 with --quick. Retrieval is everything from the words of
+a question to its ranking: frequencies, candidates, their terms, scores. Asked are the newest 1,000
+items of both stores, and all items. The stores are SQLite files, or are in a PostgreSQL server of
+the benchmark's own.
+
+Exit code 1 when a goal is missed.
+"""
+
+import argparse
+import asyncio
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import asyncpg
+from attrs import frozen
+from database import postgres
+
+from svc_core import catalog, corpus
+from svc_core.access import plans
+from svc_core.cursor import Keyring
+from svc_core.host import Host
+from svc_core.news import intake, rules
+from svc_core.operation import Context
+from svc_core.ports import SYSTEM, Storage
+from svc_core.reports.making import CANDIDATES_MAX
+from svc_core.resources.members import micros
+from svc_core.resources.news import NewsItem, NewsSource, NewsText, Sentiment
+from svc_core.retrieval import Query, rank
+from svc_core.text.evidence import read
+from svc_http import system
+from svc_http.runtime.service import Service
+from svc_http.storage import SqliteStorage
+from svc_http.storage.postgres import PostgresStorage
+from svc_http.workers import ingest
+
+WINDOW = 1_000
+GROWTH_GOAL = 3.0
+ALL_GOAL_MS = 50.0
+QUESTIONS = 24
+WORDS = 60_000
+EPOCH = b"12345678"
+Times = tuple[float, float]
+"""The median and the largest, in milliseconds."""
+START = datetime(2026, 1, 1, tzinfo=UTC)
+_SOURCE = NewsSource("src_" + "0" * 24, "Paper", "paper.example", None)
+
+
+class Language:
+    """Invented words, of which the n-th is used as often as 1 / n."""
+
+    def __init__(self) -> None:
+        chance = random.Random(7)
+        made = {"".join(chance.choices("aeioulnrstdmpkbg", k=6)) for _ in range(WORDS)}
+        self.words = sorted(made)
+        chance.shuffle(self.words)
+        self.weights = list(accumulate(1 / (place + 8) for place in range(len(self.words))))
+
+    def text(self, chance: random.Random, length: int) -> str:
+        """So many words, with the repeats that a text has."""
+        return " ".join(chance.choices(self.words, cum_weights=self.weights, k=length))
+
+    def questions(self) -> list[str]:
+        """Two to five words each, from common to rare."""
+        chance = random.Random(11)
+        pick = partial(chance.choice, self.words[20:3_000])
+        return [" ".join(pick() for _ in range(2 + number % 4)) for number in range(QUESTIONS)]
+
+
+def item(number: int, language: Language) -> rules.Incoming:
+    """One item; they are taken in one minute after another."""
+    chance = random.Random(number)
+    at = START + timedelta(minutes=number)
+    title, text = language.text(chance, 9), language.text(chance, 80)
+    row = NewsItem(
+        id=f"obs_{number:024x}",
+        title=title,
+        summary=text,
+        url=f"https://paper.example/{number}",
+        sentiment=Sentiment(None, None),
+        published_at=at,
+        updated_at=None,
+        retrieved_at=at,
+        source=_SOURCE,
+        language="en",
+        authors=(),
+        topics=(),
+        image_url=None,
+        source_url=None,
+    )
+    return rules.Incoming(row, NewsText(row.id, at, title, text, "en"))
+
+
+async def filled(storage: Storage, numbers: range, language: Language) -> Service:
+    """A store with these items."""
+    ring = Keyring({1: b"k" * 32}, 1)
+    host = Host(lends={corpus.Tables: corpus.Tables()})
+    service = Service(storage, system.SystemIds(), system.now, ring, plans.PRESETS["default"], host)
+    for at in range(0, len(numbers), 200):
+        batch = intake.prepared([item(number, language) for number in numbers[at : at + 200]])
+        await service.system(
+            lambda ctx, batch=batch: intake.take_in(
+                ctx, batch.rows, news=batch.news, texts=batch.texts
+            )
+        )
+    await ingest.tidy(service)
+    return service
+
+
+@frozen
+class Asked:
+    """A question of a store: its words, and from when on."""
+
+    words: str
+    start: datetime | None
+
+    async def __call__(self, ctx: Context) -> int:
+        """How many items were chosen."""
+        query = Query.of(self.words)
+        table = await corpus.frequencies(ctx)
+        start = None if self.start is None else micros(self.start)
+        found = await corpus.candidates(ctx, query.terms, table, start=start, limit=CANDIDATES_MAX)
+        held = [read(one) for one in await corpus.evidence(ctx, found)]
+        return len(rank(query, held, table).chosen)
+
+
+async def milliseconds(service: Service, asked: Sequence[Asked]) -> Times:
+    """The times of some questions, each the best of three; CPU time where this process has all."""
+    clock = time.process_time if isinstance(service.storage, SqliteStorage) else time.perf_counter
+    took = []
+    for one in asked:
+        best = float("inf")
+        for _ in range(3):
+            began = clock()
+            await service.read(SYSTEM, one)
+            best = min(best, clock() - began)
+        took.append(best * 1_000)
+    return statistics.median(took), max(took)
+
+
+async def measured(storage: Any, numbers: range) -> tuple[Times, Times]:
+    """Times of questions of the newest items, and of all."""
+    language = Language()
+    service = await filled(storage, numbers, language)
+    since = START + timedelta(minutes=numbers[-1] - WINDOW + 1)
+    windowed = [Asked(words, since) for words in language.questions()]
+    whole = [Asked(words, None) for words in language.questions()]
+    found = await milliseconds(service, windowed), await milliseconds(service, whole)
+    await storage.close()
+    return found
+
+
+async def run(size: int, stores: Callable[[str], Awaitable[Any]]) -> list[tuple[Times, Times]]:
+    """The times of the small store and of the large one, whose newest items are the same."""
+    return [
+        await measured(await stores(name), range(first, size))
+        for name, first in (("small", size - WINDOW), ("large", 0))
+    ]
+
+
+def in_files(size: int) -> list[tuple[Times, Times]]:
+    """The times of SQLite files."""
+    with tempfile.TemporaryDirectory() as folder:
+
+        async def made(name: str) -> SqliteStorage:
+            path = Path(folder) / f"{name}.db"
+            return SqliteStorage.open(path, catalog.COLLECTIONS, epoch=EPOCH)
+
+        return asyncio.run(run(size, made))
+
+
+def in_a_server(size: int) -> list[tuple[Times, Times]]:
+    """The times of PostgreSQL."""
+    with postgres() as server:
+
+        async def made(name: str) -> PostgresStorage:
+            connection = await asyncpg.connect(server.dsn)
+            await connection.execute(f"CREATE DATABASE {name}")
+            await connection.close()
+            dsn = urlsplit(server.dsn)._replace(path=f"/{name}").geturl()
+            return await PostgresStorage.open(dsn, catalog.COLLECTIONS, epoch=EPOCH)
+
+        return asyncio.run(run(size, made))
+
+
+def main() -> int:
+    """Measure, print, judge."""
+    arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    arguments.add_argument("--quick", action="store_true", help="10,000 items, not 100,000")
+    arguments.add_argument("--postgres", action="store_true", help="PostgreSQL, not SQLite")
+    chosen = arguments.parse_args()
+    size = 10_000 if chosen.quick else 100_000
+    (few, _), (many, whole) = (in_a_server if chosen.postgres else in_files)(size)
+    growth = many[0] / few[0]
+    goal = float("inf") if chosen.postgres else ALL_GOAL_MS  # a server's times are shown alone
+    rows = [
+        (f"newest {WINDOW:,} of {WINDOW:,}, ms", few, "", True),
+        (f"newest {WINDOW:,} of {size:,}, ms", many, f"{growth:.1f}x", growth <= GROWTH_GOAL),
+        (f"all of {size:,}, ms", whole, f"<= {goal:g} ms", whole[0] <= goal),
+    ]
+    print(f"{'retrieval':28} {'median':>8} {'most':>8}")
+    for name, (median, most), note, met in rows:
+        print(f"{name:28} {median:>8.1f} {most:>8.1f}  {note}{'' if met else ' MISSED'}")
+    print(f"goals: a window costs at most {GROWTH_GOAL:g}x, all at most {goal:g} ms")
+    return int(not all(met for *_, met in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

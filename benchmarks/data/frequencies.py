@@ -1,0 +1,49 @@
+"""Makes `svc_core/data/frequencies.tsv.z`: how often a text of a language has its commonest terms.
+
+    pip install wordfreq==3.1.1
+    python benchmarks/data/frequencies.py
+
+From the word lists of *wordfreq* (CC BY-SA 4.0). A line is a language, a step and the terms whose
+share of all words is `10 ** (-step / STEPS)`, nearly.
+"""
+
+import zlib
+from collections import Counter, defaultdict
+from math import log10
+from pathlib import Path
+
+import wordfreq
+
+from svc_core.text.frequencies import STEPS
+from svc_core.text.words import cut, words
+
+OUT = Path(__file__).parents[2] / "svc_core" / "data" / "frequencies.tsv.z"
+UNSPACED = {"ja", "zh", "ko"}  # wordfreq has words of them, and their terms are pairs
+MANY = ("ar", "cs", "de", "es", "fr", "it", "nl", "pl", "pt", "ru", "sk", "sv", "ur")
+MOST = {"en": 12_000, **dict.fromkeys(MANY, 5_000)}
+OTHERS = 1_200  # terms of the other languages, so that the file stays under 400 KB
+
+
+def shares(language: str) -> dict[str, float]:
+    """The share of the commonest terms of a language among its words."""
+    known: Counter[str] = Counter()
+    for word, frequency in wordfreq.get_frequency_dict(language, "best").items():
+        for part in words(word):
+            if part.isalpha():
+                known[cut(part)] += frequency
+    ranked = sorted(known.items(), key=lambda one: (-one[1], one[0]))
+    return dict(ranked[: MOST.get(language, OTHERS)])
+
+
+def main() -> None:
+    rows = []
+    for language in sorted(set(wordfreq.available_languages("small")) - UNSPACED):
+        steps: dict[int, list[str]] = defaultdict(list)
+        for term, share in shares(language).items():
+            steps[round(-STEPS * log10(share))].append(term)
+        rows += [f"{language}\t{step}\t{' '.join(sorted(steps[step]))}" for step in sorted(steps)]
+    OUT.write_bytes(zlib.compress("\n".join(rows).encode(), 9))
+
+
+if __name__ == "__main__":
+    main()

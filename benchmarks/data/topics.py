@@ -1,0 +1,370 @@
+"""The weights of the topics, learnt from open news text.
+
+    pip install scikit-learn wordfreq
+    python benchmarks/data/topics.py FOLDER
+
+FOLDER holds the clones that `corpora.py` names. English text gets its labels from the sections
+under which it was collected and from the words of `topic_seeds.tsv`; one model for each topic is
+fitted to them. The other languages take their weights over from English: through sentences in both
+languages (word alignment by expectation maximisation, IBM model 1), through the Wiktionary, and
+for words that both languages use equally often, which are mostly names.
+Writes `svc_core/data/topics.LANGUAGE.z`.
+"""
+
+import re
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import corpora
+import numpy as np
+import weights
+from scipy.sparse import csr_matrix
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import SGDClassifier
+from sklearn.preprocessing import normalize
+from wordfreq import top_n_list, word_frequency
+
+from svc_core.analysis.tokens import tokens
+from svc_core.analysis.topics import TOPICS
+from svc_core.text.words import terms
+
+IDS = [topic.id for topic in TOPICS]
+# A threshold is the lowest score above which this share of the held-out tenth is right: of the
+# other languages, whose scores are smaller, and of English.
+LEVELS = (0.78, 0.9)
+SCALE = 0.4  # of weights: half of it costs half as many bytes again and gains nothing
+BOOK = 6  # a word of the Wiktionary counts as if it had been seen so often in parallel text
+SAME = 8  # a word that one language uses up to so many times as often as the other is the same
+SURE = 0.6  # a section that a model guesses for text without one counts above it
+TERMS_MIN = 8  # a term of fewer documents is left out
+
+# Where the words of a topic may count: the first letters of sections.
+SECTIONS = {
+    "conflict": "C",
+    "politics": "P",
+    "international": "I",
+    "crime": "K",
+    "business": "B",
+    "science": "S",
+    "tech": "T",
+    "health": "H",
+    "disaster": "D",
+    "culture": "U",
+    "other": "O",
+    "sport": "X",
+}
+PLACES = {
+    "world": "I",
+    "politics": "P",
+    "diplomacy": "IP",
+    "elections": "P",
+    "conflict": "C",
+    "terrorism": "CKP",
+    "unrest": "CPK",
+    "sanctions": "IPCB",
+    "defense": "CIPST",
+    "intelligence": "PKICT",
+    "cybersecurity": "TKSBIP",
+    "vulnerabilities": "TSKB",
+    "ransomware": "TSKBH",
+    "disinformation": "PIKTCH",
+    "economy": "BPI",
+    "markets": "B",
+    "central-banks": "BP",
+    "inflation": "BP",
+    "trade": "BIP",
+    "companies": "B",
+    "earnings": "BT",
+    "banking": "B",
+    "crypto": "BTK",
+    "commodities": "B",
+    "energy": "BIPSDE",
+    "supply-chain": "BHI",
+    "shipping": "BDCI",
+    "technology": "TBSUO",
+    "ai": "TSB",
+    "semiconductors": "TB",
+    "space": "ST",
+    "telecom": "TB",
+    "science": "SH",
+    "health": "HS",
+    "outbreaks": "H",
+    "climate": "HSIPD",
+    "disasters": "D",
+    "migration": "IPKCD",
+    "crime": "K",
+    "law-regulation": "KPBT",
+}
+WHOLE = {  # a section that is a topic
+    "C": "conflict",
+    "P": "politics",
+    "I": "diplomacy",
+    "K": "crime",
+    "D": "disasters",
+    "T": "technology",
+}
+TRADE = {  # labels of Twitter Financial News
+    "central-banks": "central-banks",
+    "earnings": "earnings",
+    "dividend": "earnings",
+    "financials": "earnings",
+    "energy": "energy",
+    "markets": "markets",
+    "stock": "markets",
+    "ipo": "markets",
+    "bonds": "markets",
+    "currencies": "markets",
+    "analyst": "markets",
+    "commodities": "commodities",
+    "macro": "economy",
+    "companies": "companies",
+    "deals": "companies",
+    "personnel": "companies",
+    "politics": "politics",
+    "legal": "law-regulation",
+}
+ECONOMY = ("economy", "markets", "central-banks", "inflation", "trade", "energy", "commodities")
+
+
+class Text:
+    """A labelled text: its words for the seeds, its terms for the model."""
+
+    def __init__(self, title: str, text: str, section: str) -> None:
+        self.title, self.text, self.section = title, text, section
+        self.terms = set(terms(f"{title}\n{text}", "en"))
+
+
+def texts(folder: Path) -> list[Text]:
+    seen = {}
+    for title, text, section in corpora.sections(folder):
+        seen.setdefault((title + text)[:200], (title, text, section))
+    return [Text(*told) for told in seen.values()]
+
+
+def features(told: list[Text]) -> tuple[csr_matrix, list[str]]:
+    counter = CountVectorizer(analyzer=lambda text: text.terms, min_df=TERMS_MIN, binary=True)
+    return normalize(counter.fit_transform(told)).astype(np.float32), list(
+        counter.get_feature_names_out()
+    )
+
+
+def classifier(alpha: float) -> SGDClassifier:
+    return SGDClassifier(
+        loss="log_loss", alpha=alpha, max_iter=8, tol=None, average=True, random_state=0
+    )
+
+
+def guessed_sections(told: list[Text], matrix: csr_matrix) -> list[str]:
+    """The section's letter of every text, guessed where its collector gave none; `?` is unsure."""
+    given = np.array([_letter(text.section) for text in told])
+    known = given != "?"
+    model = classifier(1e-6).fit(matrix[known], given[known])
+    shares = model.predict_proba(matrix[~known])
+    given[~known] = np.where(shares.max(1) > SURE, model.classes_[shares.argmax(1)], "?")
+    return list(given)
+
+
+def _letter(section: str) -> str:
+    if section.startswith("fin:") and section[4:] not in ("general", "legal", "politics"):
+        return "B"
+    return SECTIONS.get(section, "?")
+
+
+def seeds() -> dict[tuple[str, ...], dict[str, int]]:
+    found = defaultdict(dict)
+    for line in (Path(__file__).parent / "topic_seeds.tsv").read_text().splitlines():
+        id_, _, words = line.partition("\t")
+        for word in words.split():
+            phrase = tuple(tokens(word.lstrip("+").replace("_", " ")))
+            points = 3 if word.startswith("+") else 1
+            found[phrase][id_] = max(points, found[phrase].get(id_, 0))
+    return found
+
+
+def points(text: Text, known: dict[tuple[str, ...], dict[str, int]]) -> Counter[str]:
+    """Points by topic: 3 for a settling word, 2 for one of the title, 1 for one of the text."""
+    found, seen = Counter(), set()
+    for part, least in ((tokens(text.title), 2), (tokens(text.text), 1)):
+        for at in range(len(part)):
+            for length in range(1, 5):
+                phrase = tuple(part[at : at + length])
+                if phrase in known and phrase not in seen:
+                    seen.add(phrase)
+                    for id_, worth in known[phrase].items():
+                        found[id_] += max(worth, least)
+    return found
+
+
+def labels(told: list[Text], letters: list[str]) -> np.ndarray:
+    """1 where a topic is given, 0 where it is not, -1 where nobody knows; a column each."""
+    known = seeds()
+    found = np.zeros((len(told), len(IDS)), np.int8)
+    for row, text, letter in zip(found, told, letters, strict=True):
+        given, unsure = _labels(text, letter, points(text, known))
+        if letter == "?" or text.section == "fin:general":
+            row[:] = -1
+        for id_ in unsure:
+            row[IDS.index(id_)] = -1
+        for id_ in given:
+            row[IDS.index(id_)] = 1
+    return found
+
+
+def _labels(text: Text, letter: str, worth: Counter[str]) -> tuple[set[str], set[str]]:
+    if letter == "?":
+        return {id_ for id_, count in worth.items() if count >= 3}, set()
+    given = {id_ for id_, count in worth.items() if letter in PLACES[id_] and count >= 2}
+    unsure = {
+        id_
+        for id_, count in worth.items()
+        if letter in PLACES[id_] or (count >= 3 and letter not in "XUO")
+    }
+    given |= {WHOLE[letter]} if letter in WHOLE else set()
+    is_tech = any(worth[id_] >= 2 for id_ in ("technology", "telecom", "semiconductors"))
+    if letter == "B" and worth["technology"] >= 2:
+        given.add("technology")
+    if letter == "S":
+        given.add("technology" if is_tech else "science")
+        unsure.add("science")
+    if letter == "H" and worth["climate"] < 2:
+        is_medical = worth["health"] or worth["outbreaks"] or text.section != "health"
+        (given if is_medical else unsure).add("health")
+    if letter == "K" and worth["law-regulation"]:
+        given.add("law-regulation")
+    if text.section.startswith("fin:"):
+        unsure.add("companies")
+        given |= {TRADE[text.section[4:]]} if text.section[4:] in TRADE else set()
+    elif letter == "B":
+        is_firm = worth["companies"] or not any(worth[id_] >= 2 for id_ in ECONOMY)
+        (given if is_firm else unsure).add("companies")
+    if text.section == "world":
+        given.add("world")
+    return given, unsure - given
+
+
+def fit(matrix: csr_matrix, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Weights by topic and term, biases, and thresholds by precision (`LEVELS`) and topic."""
+    held = np.random.RandomState(0).rand(matrix.shape[0]) < 0.1
+    slopes, biases, thresholds = [], [], []
+    for column in wanted.T:
+        learnt = (column >= 0) & ~held
+        model = classifier(3e-6).fit(matrix[learnt], column[learnt])
+        slopes.append(model.coef_[0])
+        biases.append(model.intercept_[0])
+        judged = (column >= 0) & held
+        scores = model.decision_function(matrix[judged])
+        thresholds.append([_threshold(scores, column[judged], level) for level in LEVELS])
+    return np.array(slopes), np.array(biases), np.array(thresholds).T
+
+
+def _threshold(scores: np.ndarray, right: np.ndarray, precision: float) -> float:
+    order = np.argsort(-scores)
+    shares = np.cumsum(right[order] == 1) / np.arange(1, len(order) + 1)
+    good = np.flatnonzero(shares >= precision)
+    return scores[order][good[-1]] if len(good) else scores.max() + 1
+
+
+def aligned(pairs: list[tuple[str, str]], language: str) -> tuple[dict, Counter]:
+    """For each foreign term the English ones it stands for, by share; and how often it was seen."""
+    bags = [(set(terms(ours, "en")), set(terms(theirs, language))) for ours, theirs in pairs]
+    chance = defaultdict(lambda: defaultdict(lambda: 1.0))
+    for _ in range(8):
+        counts, totals = defaultdict(Counter), Counter()
+        for ours, theirs in bags:
+            for foreign in theirs:
+                whole = sum(chance[word][foreign] for word in (*ours, ""))
+                for word in (*ours, ""):
+                    share = chance[word][foreign] / whole
+                    counts[word][foreign] += share
+                    totals[word] += share
+        chance = defaultdict(lambda: defaultdict(float))
+        for word, row in counts.items():
+            for foreign, count in row.items():
+                chance[word][foreign] = count / totals[word]
+    found, seen = defaultdict(Counter), Counter()
+    for ours, theirs in bags:
+        for foreign in theirs:
+            seen[foreign] += 1
+            whole = sum(chance[word][foreign] for word in (*ours, "")) or 1.0
+            for word in ours:
+                found[foreign][word] += chance[word][foreign] / whole
+    shares = {
+        foreign: {word: count / seen[foreign] for word, count in row.items()}
+        for foreign, row in found.items()
+    }
+    return shares, seen
+
+
+def wiktionary(folder: Path, language: str) -> dict[str, dict[str, float]]:
+    """For each foreign term the English ones of its first three meanings, by share."""
+    if language not in ("de", "fr"):
+        return {}
+    found = defaultdict(Counter)
+    for line in corpora.read(
+        folder, "gkovacs/grammarvis", f"{corpora.LANGUAGES[language][0]}-eng.txt"
+    ).split("\n"):
+        match = re.match(r":([^:\s]+):(.*)", line)
+        head = terms(match[1], language) if match else []
+        if len(head) != 1:
+            continue
+        bare = re.sub(r"\([^()]*\)|<[^>]*>", "", match[2])
+        meanings = [told for told in map(str.strip, re.split("[,;]", bare)) if told][:3]
+        often = word_frequency(match[1], language) + 1e-8
+        for rank, meaning in enumerate(meanings, 1):
+            words = terms(meaning, "en")[:3]
+            for word in words:
+                found[head[0]][word] += often / rank / len(words)
+    return {
+        foreign: {word: count / row.total() for word, count in row.items()}
+        for foreign, row in found.items()
+    }
+
+
+def taken_over(folder: Path, language: str, english: dict[str, np.ndarray]) -> dict:
+    """The rows of another language."""
+    shares, seen = aligned(corpora.parallel(folder, language), language)
+    meanings = wiktionary(folder, language)
+    nothing = np.zeros(len(IDS))
+
+    def row(table: dict[str, float]) -> np.ndarray:
+        strong = ((word, share) for word, share in table.items() if share > 0.08)
+        return sum((share * english[word] for word, share in strong if word in english), nothing)
+
+    found = {}
+    for term in {*shares, *meanings}:
+        by_text, by_book = seen[term], BOOK if term in meanings else 0
+        told = by_text * row(shares.get(term, {})) + by_book * row(meanings.get(term, {}))
+        found[term] = told / max(by_text + by_book, 2)
+    ours, theirs = often("en"), often(language)
+    for term, own in english.items():
+        known = term in meanings or seen[term] > 2 or term.isdigit()
+        if not known and ours[term] and 1 / SAME < theirs[term] / ours[term] < SAME:
+            found[term] = own
+    return found
+
+
+def often(language: str) -> Counter[str]:
+    found = Counter()
+    for word in top_n_list(language, 200_000):
+        for term in terms(word, language):
+            found[term] += word_frequency(word, language)
+    return found
+
+
+def main() -> None:
+    """Fit English, take it over into the others, write them all."""
+    folder = Path(sys.argv[1])
+    told = texts(folder)
+    matrix, vocabulary = features(told)
+    slopes, biases, thresholds = fit(matrix, labels(told, guessed_sections(told, matrix)))
+    english = dict(zip(vocabulary, slopes.T, strict=True))
+    print(f"{len(told)} texts, {len(vocabulary)} terms")
+    weights.write("topics.en.z", IDS, biases - thresholds[1], english, scale=SCALE)
+    for language in corpora.LANGUAGES:
+        rows = taken_over(folder, language, english)
+        weights.write(f"topics.{language}.z", IDS, biases - thresholds[0], rows, scale=SCALE)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""Linear models as data files: weights as bytes, as `svc_core.analysis.linear` reads them."""
+
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+DATA = Path(__file__).parents[2] / "svc_core" / "data"
+
+
+def write(
+    name: str,
+    columns: Sequence[str],
+    biases: Sequence[float],
+    rows: Mapping[str, np.ndarray],
+    *,
+    scale: float,
+) -> None:
+    """Write a model in steps of `scale`: less than half of one is nothing, 127 are the most.
+
+    A row without any weight is left out.
+    """
+    kept = {
+        term: np.clip(np.round(row / scale), -127, 127).astype(np.int8)
+        for term, row in sorted(rows.items())
+    }
+    kept = {term: row for term, row in kept.items() if row.any()}
+    head = {
+        "columns": list(columns),
+        "biases": [round(float(bias), 3) for bias in biases],
+        "scale": scale,
+    }
+    plain = b"\n".join(
+        (
+            json.dumps(head).encode(),
+            "\t".join(kept).encode(),
+            b"".join(row.tobytes() for row in kept.values()),
+        )
+    )
+    packed = zlib.compress(plain, 9)
+    (DATA / name).write_bytes(packed)
+    print(f"{name}: {len(kept)} terms, {len(packed) // 1000} kB")

@@ -1,0 +1,428 @@
+"""How well reports find, group, tell and mark what they are given, on labelled text.
+
+    python benchmarks/quality.py [FOLDER] [--only NAME] [--half dev|report] [--semantic]
+
+FOLDER holds the documents (`quality_sets.py` says which); without it `SVC_REAL_DATA` names it.
+Each line shows our figure, that of a plain method on the same text, and the floor that it is to
+reach. Exit code 1 when one is below its floor. Constants are chosen on the half `dev` alone.
+
+Beside retrieval stands BM25 with one threshold, beside grouping average link at one cut, beside
+sentences the first ones of a text, beside tone the commonest label.
+"""
+
+import argparse
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from statistics import fmean
+
+from attrs import evolve, frozen
+from quality_baselines import Bm25, average_link
+from quality_measures import Rate, b_cubed, classes, holds, macro, micro, pairs
+from quality_product import (
+    BY_MEANING,
+    composed,
+    found,
+    frequencies_of,
+    grouped,
+    marks,
+    sentences_of,
+    tone,
+    topics_of,
+)
+from quality_sets import Grouped, Judged, Sets
+
+from svc_core.reports.making import Finished
+from svc_core.text.evidence import Reading, readings
+from svc_core.text.frequencies import Frequencies
+
+FLOORS = {
+    "subjects of a few days: F1, macro": 0.85,
+    "paraphrases of a few days: recall": 0.80,
+    "paraphrases of a few days: spread": -0.25,
+    "time: F1": 0.55,
+    "stories: B³": 0.82,
+    "stories of a few days: pairs F1": 0.80,
+    "uci: precision": 0.90,
+    "uci: recall": 0.65,
+    "ecb+: precision": 0.85,
+    "ecb+: recall": 0.85,
+    "marks: hold": 1.0,
+    "topics of ours: precision": 0.88,
+    "topics of ours: found": 0.70,
+    "topics of AG News: precision": 0.88,
+    "topics of AG News: found": 0.70,
+    "topics of 10kGNAD: precision": 0.85,
+    "topics of 10kGNAD: found": 0.50,
+    "tone of Affective: F1, macro": 0.60,
+    "tone of PhraseBank: F1, macro": 0.72,
+}
+"""By figure; a negative one is a ceiling."""
+
+
+@frozen
+class Figure:
+    """A measured number, and that of a plain method on the same text."""
+
+    name: str
+    ours: float
+    plain: float | None = None
+    note: str = ""
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether it is below its floor, or above its ceiling."""
+        floor = FLOORS.get(self.name)
+        if floor is None:
+            return False
+        return round(self.ours, 3) < floor if floor >= 0 else round(self.ours, 3) > -floor
+
+    def line(self) -> str:
+        """One line of the table."""
+        floor = FLOORS.get(self.name)
+        goal = "" if floor is None else f"{'>=' if floor >= 0 else '<='} {abs(floor):.2f}"
+        plain = "" if self.plain is None else f"{self.plain:.2f}"
+        missed = "MISSED" if self.is_missed else ""
+        return (
+            f"{self.name:<46}{self.ours:>7.3f}{plain:>8}  {goal:<8}{missed:<7} {self.note}".rstrip()
+        )
+
+
+# -- finding -----------------------------------------------------------------------------------
+
+
+def _asked(
+    held: Sequence[Reading], frequencies: Frequencies, judged: Iterable[Judged]
+) -> list[list[Rate]]:
+    """For each subject the rate of each wording."""
+    return [
+        [
+            Rate.of(found(held, frequencies, wording, one.language), one.relevant)
+            for wording in one.wordings
+        ]
+        for one in judged
+    ]
+
+
+def _asked_plainly(index: Bm25, judged: Iterable[Judged]) -> list[list[Rate]]:
+    return [
+        [Rate.of(index.find(wording, one.language), one.relevant) for wording in one.wordings]
+        for one in judged
+    ]
+
+
+def subjects(sets: Sets) -> Iterator[Figure]:
+    """Our subjects in one line each, and in two other wordings."""
+    news, days = readings(sets.news()), readings(sets.days())
+    judged = sets.subjects()
+    real = [one for one in judged if one.relevant]
+    within = sets.subjects_of_days()
+    index, index_of_days = Bm25(sets.news()), Bm25(sets.days())
+    plain = _asked_plainly(index, real)
+    frequencies = frequencies_of(news)
+    yield from rates_figures(
+        " of a few days",
+        _asked(days, frequencies_of(days), within),
+        _asked_plainly(index_of_days, within),
+    )
+    rates = _asked(news, frequencies, real)
+    yield from rates_figures("", rates, plain)
+    yield from _by_language(real, rates, plain)
+    mixed = _asked(news, frequencies_of(sets.everything()), real)
+    yield from rates_figures(" in a mixed store", mixed, plain)
+    none = {"": [one for one in judged if not one.relevant]}
+    for name in ("cranfield", "time"):
+        none[f" ({name})"] = [evolve(one, relevant=frozenset()) for one in sets.judged(name)[1]]
+    for where, asked in none.items():
+        yield _nothing(_asked(news, frequencies, asked), _asked_plainly(index, asked), where)
+
+
+def rates_figures(where: str, rates: list[list[Rate]], plain: list[list[Rate]]) -> Iterator[Figure]:
+    """Precision, recall and spread of subjects, each with its wordings."""
+    first, first_plain = [one[0] for one in rates], [one[0] for one in plain]
+    both, both_plain = micro(first), micro(first_plain)
+    note = f"P {both.precision:.2f} R {both.recall:.2f}; plain P {both_plain.precision:.2f}"
+    yield Figure(f"subjects{where}: F1, macro", macro(first), macro(first_plain))
+    yield Figure(
+        f"subjects{where}: F1, micro", both.f1, both_plain.f1, f"{note} R {both_plain.recall:.2f}"
+    )
+    others = [rate for one in rates for rate in one[1:]]
+    others_plain = [rate for one in plain for rate in one[1:]]
+    yield Figure(f"paraphrases{where}: F1, macro", macro(others), macro(others_plain))
+    yield Figure(f"paraphrases{where}: recall", _recall(others), _recall(others_plain))
+    yield Figure(f"paraphrases{where}: spread", _spread(rates), _spread(plain))
+    silent = [_finds_nothing(one) for one in rates]
+    yield Figure(
+        f"subjects{where}: a wording finds nothing",
+        float(sum(silent)),
+        float(sum(map(_finds_nothing, plain))),
+        f"of {len(rates)}",
+    )
+
+
+def _finds_nothing(rates: list[Rate]) -> bool:
+    return any(rate.right == 0 for rate in rates)
+
+
+def _recall(rates: Sequence[Rate]) -> float:
+    return fmean(rate.recall for rate in rates)
+
+
+def _spread(rates: Sequence[Sequence[Rate]]) -> float:
+    """The mean of how far the recall of a subject's wordings lies apart."""
+    recalls = [[rate.recall for rate in one] for one in rates]
+    return fmean(max(one) - min(one) for one in recalls)
+
+
+def _by_language(
+    judged: Sequence[Judged], rates: list[list[Rate]], plain: list[list[Rate]]
+) -> Iterator[Figure]:
+    for language, count in Counter(one.language for one in judged).most_common():
+        at = [n for n, one in enumerate(judged) if one.language == language]
+        yield Figure(
+            f"subjects, {language}: F1 of all wordings, macro",
+            macro(rate for n in at for rate in rates[n]),
+            macro(rate for n in at for rate in plain[n]),
+            f"{count} subjects",
+        )
+
+
+def _nothing(rates: list[list[Rate]], plain: list[list[Rate]], where: str) -> Figure:
+    """Wordings of what is not there that find something all the same."""
+    flat, flat_plain = ([rate for one in some for rate in one] for some in (rates, plain))
+    return Figure(
+        f"nothing to find{where}: share that cites",
+        fmean(rate.wrong > 0 for rate in flat),
+        fmean(rate.wrong > 0 for rate in flat_plain),
+        f"of {len(flat)}; items cited {sum(rate.wrong for rate in flat)}",
+    )
+
+
+def _public(name: str, sets: Sets) -> Iterator[Figure]:
+    documents, queries = sets.judged(name)
+    held = readings(documents)
+    plain = [one[0] for one in _asked_plainly(Bm25(documents), queries)]
+    for where, store in (("", held), (" in a mixed store", sets.everything())):
+        rates = [one[0] for one in _asked(held, frequencies_of(store), queries)]
+        both = micro(rates)
+        yield Figure(
+            f"{name}{where}: F1",
+            both.f1,
+            micro(plain).f1,
+            f"P {both.precision:.2f} R {both.recall:.2f}; macro {macro(rates):.2f}",
+        )
+
+
+def time_magazine(sets: Sets) -> Iterator[Figure]:
+    """Questions of 1963 to a magazine."""
+    return _public("time", sets)
+
+
+def cranfield(sets: Sets) -> Iterator[Figure]:
+    """Questions of engineers to abstracts."""
+    return _public("cranfield", sets)
+
+
+# -- grouping ----------------------------------------------------------------------------------
+
+
+def stories(sets: Sets) -> Iterator[Figure]:
+    """Which items tell one event."""
+    yield from _groups("stories of a few days", sets.stories_of_days(), sets)
+    yield from _groups("stories", sets.stories(), sets)
+    for shown, name in (("uci", "uci_stories"), ("ecb+", "ecbplus")):
+        yield from _groups(shown, sets.clusters(name), sets)
+        yield from _groups(f"{shown} among others", sets.clusters(name, foreign=True), sets)
+
+
+def _groups(name: str, set_: Grouped, sets: Sets) -> Iterator[Figure]:
+    frequencies = frequencies_of([*sets.everything(), *readings(set_.items)])
+    ours, plain = grouped(set_.items, frequencies), average_link(set_.items)
+    mine, theirs = (pairs(one, set_.label, set_.unsure) for one in (ours, plain))
+    largest = max(ours, key=len)
+    yield Figure(f"{name}: precision", mine.precision, theirs.precision)
+    yield Figure(f"{name}: recall", mine.recall, theirs.recall)
+    yield Figure(f"{name}: pairs F1", mine.f1, theirs.f1)
+    yield Figure(
+        f"{name}: B³",
+        b_cubed(ours, set_.label, set_.unsure),
+        b_cubed(plain, set_.label, set_.unsure),
+        f"{len(ours)} groups, largest {len(largest)}",
+    )
+
+
+# -- telling -----------------------------------------------------------------------------------
+
+
+def telling(sets: Sets) -> Iterator[Figure]:
+    """Marks of composed reports, and what stands twice in them."""
+    by_id = {one.id: one for one in sets.news()}
+    frequencies = frequencies_of(readings(sets.news()))
+    reports = [composed(one, sets.news(), frequencies) for one in sets.subjects() if one.relevant]
+    held = [
+        (place, holds(by_id[id_], text))
+        for report in reports
+        for text, ids in marks(report)
+        for place, id_ in enumerate(ids)
+    ]
+    further = [good for place, good in held if place]
+    yield Figure("marks: hold", fmean(good for _, good in held), note=f"of {len(held)}")
+    if further:
+        yield Figure("marks: further ones hold", fmean(further), note=f"of {len(further)}")
+    twice = sum(_twice(report) for report in reports)
+    yield Figure("statements that stand twice", float(twice), note=f"in {len(reports)} reports")
+
+
+def _twice(report: Finished) -> int:
+    """Statements that stand twice; the opening may quote a section."""
+    said = [text for text, _ in marks(report)]
+    opened = {one.text for one in report.facets.opening}
+    return len(said) - len(set(said)) - sum(said.count(text) > 1 for text in opened)
+
+
+def sentences(sets: Sets) -> Iterator[Figure]:
+    """How many of as many chosen sentences are in the gold extract of an article."""
+    frequencies = frequencies_of(sets.everything())
+    rows = sets.kept(sets.rows("cnn_corpus/docs.jsonl"), lambda row: row["id"])
+    ours, plain = [], []
+    for row in rows:
+        gold = set(row["extract"])
+        chosen = sentences_of(row["title"], row["sentences"], frequencies, len(gold))
+        ours.append(len(gold & chosen) / len(gold))
+        plain.append(len(gold & set(range(len(gold)))) / len(gold))
+    yield Figure("sentences of CNN: hit", fmean(ours), fmean(plain), f"{len(rows)} articles")
+
+
+# -- judging -----------------------------------------------------------------------------------
+
+_POWER = (
+    "world politics diplomacy elections conflict terrorism unrest sanctions defense intelligence"
+)
+_HARM = "disinformation migration crime law-regulation disasters outbreaks health energy climate"
+_MONEY = (
+    "economy markets central-banks inflation trade companies earnings banking crypto commodities"
+)
+_TRADE = "energy supply-chain shipping telecom technology semiconductors law-regulation"
+_TECH = (
+    "technology ai semiconductors space telecom science cybersecurity vulnerabilities ransomware"
+)
+_NATURE = "climate health outbreaks disasters energy"
+FITTING = {
+    "World": f"{_POWER} {_HARM}",
+    "Business": f"{_MONEY} {_TRADE}",
+    "Sci/Tech": f"{_TECH} {_NATURE} companies",
+    "International": f"{_POWER} {_HARM}",
+    "Inland": f"{_POWER} {_HARM} economy",
+    "Panorama": f"{_POWER} {_HARM}",
+    "Wirtschaft": f"{_MONEY} {_TRADE}",
+    "Web": f"{_TECH} companies crime disinformation law-regulation",
+    "Wissenschaft": f"{_TECH} {_NATURE}",
+}
+"""Which of our topics fit a public label. No topic is about sport, culture or the media trade, and
+items of those labels are not judged."""
+
+
+def topics(sets: Sets) -> Iterator[Figure]:
+    """Which topics fit; `found` is the share of items with one that is their main topic."""
+    yield from _topic_figures(
+        "ours",
+        [
+            (
+                topics_of(item.title, item.text, item.tongue),
+                {*row["fitting"]},
+                {*row["fitting"], *row["accepted"]},
+            )
+            for item, row in sets.topics()
+        ],
+    )
+    for shown, name, tongue in (("AG News", "ag_news", "en"), ("10kGNAD", "gnad10k", "de")):
+        rows = sets.kept(sets.rows(f"{name}/items.jsonl"), lambda row: row["title"].lower())
+        judged = []
+        for row in rows:
+            if row["label"] in FITTING:
+                fitting = set(FITTING[row["label"]].split())
+                judged.append((topics_of(row["title"], row["text"], tongue), fitting, fitting))
+        yield from _topic_figures(shown, judged)
+
+
+def _topic_figures(
+    shown: str, judged: Sequence[tuple[Sequence[str], set[str], set[str]]]
+) -> Iterator[Figure]:
+    given = sum(len(topics) for topics, _, _ in judged)
+    right = sum(topic in accepted for topics, _, accepted in judged for topic in topics)
+    wanted = [bool(fitting & set(topics)) for topics, fitting, _ in judged if fitting]
+    note = f"{given / len(judged):.2f} topics an item"
+    yield Figure(f"topics of {shown}: precision", right / max(given, 1), note=note)
+    yield Figure(f"topics of {shown}: found", fmean(wanted), note=f"of {len(wanted)}")
+
+
+def sentiment(sets: Sets) -> Iterator[Figure]:
+    """The tone of a headline or sentence."""
+    named = {
+        "Affective": "affective_text",
+        "PhraseBank": "phrasebank",
+        "SemEval17": "semeval17_headlines",
+    }
+    for shown, name in named.items():
+        rows = sets.kept(sets.rows(f"{name}/items.jsonl"), lambda row: row["title"].lower())
+        wanted = [row["label"] for row in rows]
+        common = Counter(wanted).most_common(1)[0][0]
+        given = [tone(row["title"]) for row in rows]
+        yield Figure(
+            f"tone of {shown}: F1, macro",
+            classes(given, wanted),
+            classes([common] * len(wanted), wanted),
+            f"accuracy {fmean(a == b for a, b in zip(given, wanted, strict=True)):.2f}",
+        )
+
+
+PARTS: dict[str, Callable[[Sets], Iterator[Figure]]] = {
+    "subjects": subjects,
+    "time": time_magazine,
+    "cranfield": cranfield,
+    "stories": stories,
+    "telling": telling,
+    "sentences": sentences,
+    "topics": topics,
+    "sentiment": sentiment,
+}
+
+
+def asked_for(about: str, *more: str) -> argparse.Namespace:
+    """What the command line asks for: the folder, a half, and files that `more` names."""
+    reader = argparse.ArgumentParser(description=about.splitlines()[0])
+    given = os.environ.get("SVC_REAL_DATA")  # noqa: TID251 - what it is given
+    reader.add_argument("folder", nargs="?", default=given)
+    reader.add_argument("--only", choices=tuple(PARTS), action="append")
+    reader.add_argument("--half", choices=("dev", "report"))
+    reader.add_argument("--semantic", action="store_true", help="find by meaning, too (minilm)")
+    for name in more:
+        reader.add_argument(name, type=Path)
+    asked = reader.parse_args()
+    if asked.folder is None:
+        reader.error("name the folder of documents, or set SVC_REAL_DATA")
+    return asked
+
+
+def main() -> int:
+    """Print the figures; the exit code."""
+    asked = asked_for(__doc__ or "")
+    BY_MEANING.extend([True] if asked.semantic else [])
+    sets = Sets(Path(asked.folder), asked.half)
+    print(f"{'':<46}{'ours':>7}{'plain':>8}  goal")
+    missed = 0
+    for name in asked.only or PARTS:
+        begun = time.process_time()
+        for figure in PARTS[name](sets):
+            print(figure.line(), flush=True)
+            missed += figure.is_missed
+        print(f"  ({name}: {time.process_time() - begun:.1f} s)", flush=True)
+    print(f"{missed} below their goal" if missed else "every goal reached")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+"""What our figures stand beside: BM25 with one threshold, and average link at one cut.
+
+Both as plain as they come: whole folded words, frequencies of the set that is judged. Their
+thresholds are the best for the `dev` halves.
+"""
+
+import heapq
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+
+from svc_core.text.evidence import Evidence
+from svc_core.text.words import fold, terms
+
+K1, B = 1.2, 0.75
+OF_BEST, OF_QUERY = 0.7, 0.1
+LINK = 0.1
+
+
+class Bm25:
+    """Documents ranked by BM25; chosen is what reaches a share of the best and of the query."""
+
+    def __init__(self, items: Sequence[Evidence]) -> None:
+        """Index some items."""
+        self.counts = {
+            one.id: Counter(terms(fold(f"{one.title} {one.text}"), one.tongue)) for one in items
+        }
+        self.seen = Counter(term for counts in self.counts.values() for term in counts)
+        lengths = [counts.total() for counts in self.counts.values()]
+        self.usual = sum(lengths) / len(lengths)
+
+    def idf(self, term: str) -> float:
+        """How rare a term is."""
+        held = self.seen[term]
+        return math.log(1 + (len(self.counts) - held + 0.5) / (held + 0.5))
+
+    def find(
+        self, question: str, language: str, best: float = OF_BEST, query: float = OF_QUERY
+    ) -> set[str]:
+        """The ids of what is chosen."""
+        asked = set(terms(fold(question), language))
+        scores = {name: self._score(counts, asked) for name, counts in self.counts.items()}
+        top = max(scores.values())
+        most = (K1 + 1) * sum(map(self.idf, asked))
+        least = max(best * top, query * most)
+        return {name for name, score in scores.items() if score >= least > 0}
+
+    def _score(self, counts: Counter[str], asked: set[str]) -> float:
+        room = K1 * (1 - B + B * counts.total() / self.usual)
+        return sum(
+            self.idf(term) * counts[term] * (K1 + 1) / (counts[term] + room)
+            for term in asked
+            if term in counts
+        )
+
+
+def average_link(items: Sequence[Evidence], cut: float = LINK) -> list[list[str]]:
+    """Groups by average link over cosines of headline and first sixty words."""
+    near = _cosines([_counts(one) for one in items])
+    groups = {at: [at] for at in range(len(items))}
+    sums: dict[int, dict[int, float]] = {at: dict(near[at]) for at in groups}
+    heap = [
+        (-value, one, other) for one in sums for other, value in sums[one].items() if one < other
+    ]
+    heapq.heapify(heap)
+    fresh = len(items)
+    while heap and -heap[0][0] >= cut:
+        _, one, other = heapq.heappop(heap)
+        if one not in groups or other not in groups:
+            continue
+        groups[fresh] = groups.pop(one) + groups.pop(other)
+        joined: dict[int, float] = defaultdict(float)
+        for old in (one, other):
+            for third, value in sums.pop(old).items():
+                if third in groups:
+                    joined[third] += value
+        sums[fresh] = dict(joined)
+        for third, value in joined.items():
+            sums[third][fresh] = value
+            mean = value / (len(groups[fresh]) * len(groups[third]))
+            heapq.heappush(heap, (-mean, third, fresh))
+        fresh += 1
+    return [[items[at].id for at in group] for group in groups.values()]
+
+
+def _counts(one: Evidence) -> Counter[str]:
+    return Counter([*terms(one.title, one.tongue), *terms(one.text[:800], one.tongue)[:60]])
+
+
+def _cosines(counted: Sequence[Counter[str]]) -> list[Mapping[int, float]]:
+    seen = Counter(term for counts in counted for term in counts)
+    holders: dict[str, list[tuple[int, float]]] = defaultdict(list)
+    for at, counts in enumerate(counted):
+        vector = {
+            term: (1 + math.log(count)) * math.log(len(counted) / seen[term])
+            for term, count in counts.items()
+        }
+        length = math.sqrt(sum(value * value for value in vector.values())) or 1.0
+        for term, value in vector.items():
+            holders[term].append((at, value / length))
+    near: list[dict[int, float]] = [defaultdict(float) for _ in counted]
+    for held in holders.values():
+        for place, (one, value) in enumerate(held):
+            for other, like in held[place + 1 :]:
+                near[one][other] += value * like
+                near[other][one] += value * like
+    return list(near)

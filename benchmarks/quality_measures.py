@@ -1,0 +1,120 @@
+"""What the figures are: precision, recall and F1, pairs and B³ of groups, and what a mark holds."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from statistics import fmean
+
+from attrs import frozen
+
+from svc_core.text.evidence import Evidence
+
+HELD_MIN = 0.75
+_WORD = re.compile(r"\w+")
+
+
+@frozen
+class Rate:
+    """Counts of what was right, wrong and missed."""
+
+    right: int = 0
+    wrong: int = 0
+    missed: int = 0
+
+    def __add__(self, more: "Rate") -> "Rate":
+        """Both together."""
+        return Rate(self.right + more.right, self.wrong + more.wrong, self.missed + more.missed)
+
+    @property
+    def precision(self) -> float:
+        """How much of what was given is right; 1 where nothing was given."""
+        given = self.right + self.wrong
+        return self.right / given if given else 1.0
+
+    @property
+    def recall(self) -> float:
+        """How much of what there is was given."""
+        wanted = self.right + self.missed
+        return self.right / wanted if wanted else 1.0
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of both; 0 where nothing is right."""
+        both = 2 * self.right + self.wrong + self.missed
+        return 2 * self.right / both if both else 1.0
+
+    @classmethod
+    def of(cls, given: Iterable[str], wanted: Iterable[str]) -> "Rate":
+        """Compare what was given with what was wanted."""
+        given, wanted = set(given), set(wanted)
+        return cls(len(given & wanted), len(given - wanted), len(wanted - given))
+
+
+def macro(rates: Iterable[Rate]) -> float:
+    """The mean of the F1 of several."""
+    return fmean(rate.f1 for rate in rates)
+
+
+def micro(rates: Iterable[Rate]) -> Rate:
+    """All counts together."""
+    return sum(rates, Rate())
+
+
+def pairs(
+    groups: Sequence[Sequence[str]],
+    label: Mapping[str, str],
+    unsure: frozenset[frozenset[str]] = frozenset(),
+) -> Rate:
+    """Pairs that touch a labelled item: in one group, and of one label."""
+    found = {frozenset(pair) for group in groups for pair in combinations(group, 2)}
+    found = {pair for pair in found if any(one in label for one in pair)} - unsure
+    stories: dict[str, list[str]] = {}
+    for id_, name in label.items():
+        stories.setdefault(name, []).append(id_)
+    wanted = {frozenset(pair) for ids in stories.values() for pair in combinations(ids, 2)}
+    return Rate(len(found & wanted), len(found - wanted), len(wanted - found))
+
+
+def b_cubed(
+    groups: Sequence[Sequence[str]],
+    label: Mapping[str, str],
+    unsure: frozenset[frozenset[str]] = frozenset(),
+) -> float:
+    """F1 of the mean precision and recall over labelled items (Bagga, Baldwin 1998)."""
+    held = {id_: group for group in groups for id_ in group}
+    sizes = Counter(label.values())
+    precisions, recalls = [], []
+    for id_, name in label.items():
+        group = [one for one in held.get(id_, [id_]) if frozenset((id_, one)) not in unsure]
+        same = sum(label.get(one) == name for one in group)
+        precisions.append(same / len(group))
+        recalls.append(same / sizes[name])
+    precision, recall = fmean(precisions), fmean(recalls)
+    return 2 * precision * recall / (precision + recall)
+
+
+def classes(given: Sequence[str], wanted: Sequence[str]) -> float:
+    """The mean F1 over the labels that there are."""
+    rates = []
+    for name in sorted(set(wanted)):
+        mine = [one == name for one in given]
+        theirs = [one == name for one in wanted]
+        both = list(zip(mine, theirs, strict=True))
+        right = sum(one and other for one, other in both)
+        rates.append(Rate(right, sum(mine) - right, sum(theirs) - right))
+    return macro(rates)
+
+
+def holds(item: Evidence, sentence: str) -> bool:
+    """Whether an item holds a sentence: 75 % of its words of four letters, and every number."""
+    return words_hold(f"{item.title} {item.text}", sentence)
+
+
+def words_hold(source: str, sentence: str) -> bool:
+    """The same of any text."""
+    held = set(_WORD.findall(source.casefold()))
+    words = set(_WORD.findall(sentence.casefold()))
+    numbers = {word for word in words if word.isdigit()}
+    long = {word for word in words - numbers if len(word) >= 4}
+    return numbers <= held and len(long & held) >= HELD_MIN * len(long)

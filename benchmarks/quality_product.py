@@ -1,0 +1,96 @@
+"""What is measured: the public functions that reports are made with, asked as the service does."""
+
+import inspect
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from quality_meaning import likeness
+from quality_sets import NOW, Judged, evidence
+
+from svc_core.analysis.extracts import extracts, vector_of
+from svc_core.analysis.sentiment import sentiment
+from svc_core.analysis.stories import stories
+from svc_core.analysis.topics import assign
+from svc_core.reports.making import Finished, Material, Window, compose
+from svc_core.resources.profile import Profile
+from svc_core.retrieval import Query, rank
+from svc_core.text.evidence import Evidence, Reading, Scored, readings
+from svc_core.text.frequencies import Frequencies
+
+
+def frequencies_of(held: Iterable[Reading]) -> Frequencies:
+    """How common terms are in a store that holds these."""
+    return Frequencies.of((*one.title, *one.lead, *one.rest) for one in held)
+
+
+BY_MEANING: list[bool] = []  # not empty where items are found by their meaning, too
+
+
+def found(held: Sequence[Reading], frequencies: Frequencies, topic: str, language: str) -> set[str]:
+    """The ids of what is chosen for a subject."""
+    near = likeness(held, topic) if BY_MEANING else None
+    ranking = rank(Query.of(topic, (), language), held, frequencies, near)
+    return {hit.reading.evidence.id for hit in ranking.chosen}
+
+
+def grouped(items: Sequence[Evidence], frequencies: Frequencies) -> list[list[str]]:
+    """The ids of the items of each story."""
+    chosen = [Scored(one, 1.0) for one in readings(items)]
+    return [[one.evidence.id for one in story.members] for story in stories(chosen, frequencies)]
+
+
+def composed(subject: Judged, items: Sequence[Evidence], frequencies: Frequencies) -> Finished:
+    """The report on a subject over all items."""
+    profile = Profile(
+        id="prf_0123456789abcdefghjkmnpqrs",
+        name=subject.key,
+        topic=subject.wordings[0],
+        frequency="daily",
+        schedule_time_of_day="06:00",
+        schedule_day=None,
+        timezone="UTC",
+        language=subject.language,
+        keywords=(),
+        status="active",
+        created_at=NOW,
+        updated_at=NOW,
+    )
+    material = Material(
+        tenant="tnt_quality",
+        profile=profile,
+        window=Window(NOW),
+        evidence=tuple(items),
+        frequencies=frequencies,
+    )
+    return compose(material, NOW)
+
+
+def marks(report: Finished) -> Iterator[tuple[str, list[str]]]:
+    """Every statement of a report with the ids of the items that its marks name."""
+    ids = {source.number: source.id for source in report.facets.sources}
+    words: Any = report.facets
+    told = [section.statements for section in words.sections]
+    for statements in (words.opening, words.key_points, *told, words.briefs):
+        for one in statements:
+            yield one.text, [ids[number] for number in one.citations]
+
+
+def sentences_of(title: str, said: Sequence[str], frequencies: Frequencies, count: int) -> set[int]:
+    """The places of the best sentences of an article, as far as ours are split as its own are."""
+    (reading,) = readings([evidence("article", title, "\n".join(said))])
+    head = vector_of(title, reading.tongue, frequencies)
+    best = sorted(extracts([Scored(reading, 1.0)], head, frequencies), key=lambda one: -one.score)
+    place = {" ".join(text.split()): at for at, text in enumerate(said)}
+    return {place[one.text] for one in best[:count] if one.text in place}
+
+
+def topics_of(title: str, text: str, language: str | None) -> tuple[str, ...]:
+    """The topics of an item."""
+    more = {"language": language} if "language" in inspect.signature(assign).parameters else {}
+    return assign(title, text, **more)
+
+
+def tone(title: str) -> str:
+    """The label of a headline's tone."""
+    said = sentiment(title, "", "en")
+    return "neutral" if said is None else said.label

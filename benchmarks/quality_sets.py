@@ -1,0 +1,235 @@
+"""The labelled text that quality is measured on, read from a folder and made into evidence.
+
+The folder holds feeds (`news_feed`, `json_feed`, `gdacs_rss`) and, under `text`, public sets in
+JSON lines. Subjects and stories over the feeds' items, labelled by reading them, are in
+`subjects.json` beside this file: it names items by their addresses and holds no text of theirs.
+A hash parts every set into a half to choose constants on (`dev`) and one to report (`report`).
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve, field, frozen
+
+from svc_core.sources import FeedRefused, parse_feed
+from svc_core.text.evidence import Evidence, Reading, readings
+
+FEEDS = ("gdacs_rss", "json_feed", "news_feed")
+NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
+DAYS = (
+    "AtomTheVerge",
+    "Rss10Minutos20",
+    "Rss20FazNet",
+    "Rss20JapanTimes",
+    "Rss20JapanToday",
+    "Rss20LeFigaro",
+    "Rss20LeMonde",
+    "Rss20NYTimes",
+    "Rss20Reuters",
+)
+"""Feeds of the same few days: what a server that begins to read has."""
+FOREIGN = 600  # headlines of other events among those that are to be grouped
+_LABELS = Path(__file__).with_name("subjects.json")
+
+Row = dict[str, Any]
+
+
+@frozen
+class Judged:
+    """A question in one or more wordings and the ids of all that is about it."""
+
+    key: str
+    wordings: tuple[str, ...]
+    relevant: frozenset[str] = field(repr=False)
+    language: str = "en"
+
+
+@frozen
+class Grouped:
+    """Items of which some are known to tell one event: `label` by id.
+
+    A pair in `unsure` counts neither way, and neither do items that are in no story of ours.
+    """
+
+    items: tuple[Evidence, ...] = field(repr=False)
+    label: dict[str, str] = field(repr=False)
+    unsure: frozenset[frozenset[str]] = frozenset()
+
+
+def half(key: str) -> str:
+    """Which half a subject, query, event or item belongs to."""
+    return "dev" if hashlib.sha256(key.encode()).digest()[0] % 2 == 0 else "report"
+
+
+@frozen
+class Sets:
+    """The sets under `folder`; of each, the half that is asked for, or all."""
+
+    folder: Path
+    half: str | None = None
+
+    def rows(self, name: str) -> list[Row]:
+        """The lines of one file under `text`."""
+        return _lines(self.folder / "text" / name)
+
+    def kept(self, rows: Iterable[Row], key: Callable[[Row], str]) -> list[Row]:
+        """Those of the half that is asked for."""
+        return [row for row in rows if self.half in (None, half(key(row)))]
+
+    def news(self) -> tuple[Evidence, ...]:
+        """Every item of the feeds, once, by its address."""
+        return _news(self.folder)
+
+    def days(self) -> tuple[Evidence, ...]:
+        """The items of a few days."""
+        return tuple(one for one in self.news() if one.source_name in DAYS)
+
+    def subjects(self) -> list[Judged]:
+        """Our subjects; those about which there is nothing have no relevant items."""
+        return [
+            Judged(
+                key=row["key"],
+                wordings=(row["topic"], *row["paraphrases"]),
+                relevant=frozenset(row["relevant"]),
+                language=row["language"],
+            )
+            for row in self.kept(_labels()["subjects"], lambda row: row["key"])
+        ]
+
+    def subjects_of_days(self) -> list[Judged]:
+        """Our subjects that have two items or more in these days, and those items."""
+        ids = {one.id for one in self.days()}
+        within = [evolve(one, relevant=one.relevant & ids) for one in self.subjects()]
+        return [one for one in within if len(one.relevant) > 1]
+
+    def stories_of_days(self) -> Grouped:
+        """Our stories among the items of a few days."""
+        every, items = self.stories(), self.days()
+        ids = {one.id for one in items}
+        label = {id_: name for id_, name in every.label.items() if id_ in ids}
+        return evolve(every, items=items, label=label)
+
+    def stories(self) -> Grouped:
+        """Our stories among all items of the feeds."""
+        label: dict[str, str] = {}
+        unsure = {frozenset(pair) for ids in _labels()["unsure"] for pair in _pairs(ids)}
+        for row in _labels()["stories"]:
+            unsure |= {
+                frozenset((one, other))
+                for one in row["perhaps"]
+                for other in row["members"] + row["perhaps"]
+            }
+            if self.half in (None, half(row["key"])):
+                label |= dict.fromkeys(row["members"], row["key"])
+        return Grouped(self.news(), label, frozenset(unsure))
+
+    def topics(self) -> list[tuple[Evidence, Row]]:
+        """Items with the topics that fit them and those that are accepted besides."""
+        news = {one.id: one for one in self.news()}
+        rows = self.kept(_labels()["topics"], lambda row: row["id"])
+        return [(news[row["id"]], row) for row in rows]
+
+    def judged(self, name: str) -> tuple[tuple[Evidence, ...], list[Judged]]:
+        """A public set of documents and queries."""
+        documents = tuple(
+            evidence(row["id"], row.get("title", ""), row["text"])
+            for row in self.rows(f"{name}/docs.jsonl")
+        )
+        queries = self.kept(self.rows(f"{name}/queries.jsonl"), lambda row: row["text"])
+        return documents, [
+            Judged(row["id"], (row["text"],), frozenset(row["relevant"])) for row in queries
+        ]
+
+    def clusters(self, name: str, *, foreign: bool = False) -> Grouped:
+        """A public set of events, alone or among `FOREIGN` headlines of others."""
+        rows = self.kept(self.rows(f"{name}/items.jsonl"), lambda row: row["cluster"])
+        bare = not rows[0].get("text")
+        items = [evidence(row["id"], row["title"], row.get("text", "")) for row in rows]
+        if foreign:
+            others = sorted(self.rows("ag_news/items.jsonl"), key=lambda row: _digest(row["id"]))
+            items += [
+                evidence(f"ag{row['id']}", row["title"], "" if bare else row["text"])
+                for row in others[:FOREIGN]
+            ]
+        return Grouped(tuple(items), {row["id"]: row["cluster"] for row in rows})
+
+    def everything(self) -> list[Reading]:
+        """All texts that there are, as a server that took in all of them has them."""
+        return _everything(self.folder)
+
+
+def evidence(
+    id_: str,
+    title: str,
+    text: str,
+    at: datetime | None = NOW,
+    language: str | None = None,
+    source: str = "",
+) -> Evidence:
+    """An item of a set; undated ones are of the day on which all were taken in."""
+    return Evidence(
+        id=id_,
+        title=title,
+        text=text,
+        url=id_ if "://" in id_ else f"https://news.example/{id_}",
+        source_id=source or f"src_{id_}",
+        source_name=source or "A publisher",
+        source_domain=f"{source or id_}.example".casefold(),
+        published_at=at,
+        retrieved_at=NOW,
+        language=language,
+    )
+
+
+@cache
+def _news(folder: Path) -> tuple[Evidence, ...]:
+    found: dict[str, Evidence] = {}
+    for path in sorted(path for name in FEEDS for path in (folder / name).iterdir()):
+        try:
+            parsed = parse_feed(path.read_bytes())
+        except FeedRefused:
+            continue
+        for item in parsed.items:
+            id_ = item.url or item.natural_key
+            if id_ in found and found[id_].title != item.title:
+                id_ = item.natural_key
+            tongue, at = item.language or parsed.language, item.published_at
+            one = evidence(id_, item.title, item.text, at, tongue, path.stem)
+            found.setdefault(id_, evolve(one, url=item.url or one.url))
+    return tuple(found.values())
+
+
+@cache
+def _everything(folder: Path) -> list[Reading]:
+    sets = Sets(folder)
+    found = list(sets.news())
+    for name in ("time/docs", "cranfield/docs", "ecbplus/items", "uci_stories/items"):
+        found += [
+            evidence(f"{name}/{row['id']}", row.get("title", ""), row.get("text", ""))
+            for row in sets.rows(f"{name}.jsonl")
+        ]
+    return readings(found)
+
+
+@cache
+def _labels() -> Row:
+    read: Row = json.loads(_LABELS.read_text("utf-8"))
+    return read
+
+
+@cache
+def _lines(path: Path) -> list[Row]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def _pairs(ids: Sequence[str]) -> list[tuple[str, str]]:
+    return [(one, other) for at, one in enumerate(ids) for other in ids[at + 1 :]]
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()

@@ -1,0 +1,102 @@
+"""Which sentences of some items tell best what they are about.
+
+The score of a sentence is `1.8 * exp(-place / 8) + 1.1 * cosine to all sentences + 1.4 * min(1,
+words / 25) + 0.25 * cosine to the headline - 1.0 where it has a fault` (weights by logistic
+regression on gold extracts of news articles, of which as many chosen sentences hit 0.30; the
+first sentences alone hit 0.27).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import exp, log, sqrt
+
+from attrs import field, frozen
+
+from svc_core.text.evidence import Scored
+from svc_core.text.frequencies import Frequencies
+from svc_core.text.sentences import is_faulty, is_whole, stands_alone
+from svc_core.text.words import terms
+
+SENTENCES_MAX = 30
+"""Sentences of one item that are looked at; later ones score too low to be chosen."""
+SAME_MIN = 0.6
+"""Cosine from which two sentences say the same: of pairs of headlines that people judged to say
+the same (STS, 4 of 5 and more), 0.6 finds 72 % at a precision of 54 %, the best sum of both."""
+RETOLD_MIN = 0.25
+"""Cosine from which two items of one event tell the same (ECB+): 36 % of the pairs of their first
+sentences are caught, and 10 % of the pairs of sentences of one article are."""
+
+_PLACE, _PLACES = 1.8, 8
+_CENTRAL = 1.1
+_LENGTH, _WORDS_FULL = 1.4, 25
+_HEADLINE = 0.25
+_FAULT = 1.0
+
+Vector = Mapping[str, float]
+
+
+@frozen
+class Extract:
+    """A whole sentence of an item, the `place`-th of it; `alone` when it needs none before it."""
+
+    text: str
+    item: Scored
+    place: int
+    alone: bool
+    score: float
+    vector: Vector = field(repr=False)
+
+    def repeats(self, other: "Extract") -> bool:
+        """Whether it tells what another sentence of the same event does."""
+        cut = SAME_MIN if self.item is other.item else RETOLD_MIN
+        return likeness(self.vector, other.vector) >= cut
+
+
+def extracts(items: Sequence[Scored], headline: Vector, frequencies: Frequencies) -> list[Extract]:
+    """The whole sentences of some items, item by item, scored among each other."""
+    drawn = [
+        (text, item, place, vector_of(text, item.reading.tongue, frequencies))
+        for item in items
+        for place, text in enumerate(item.reading.sentences[:SENTENCES_MAX])
+        if is_whole(text)
+    ]
+    centre = _sum(vector for *_, vector in drawn)
+    found = []
+    for text, item, place, vector in drawn:
+        language = item.reading.tongue
+        words = len(text.split()) if " " in text else len(text) / 2
+        score = (
+            _PLACE * exp(-place / _PLACES)
+            + _CENTRAL * likeness(vector, centre)
+            + _LENGTH * min(1.0, words / _WORDS_FULL)
+            + _HEADLINE * likeness(vector, headline)
+            - _FAULT * is_faulty(text, language)
+        )
+        alone = stands_alone(text, language)
+        found.append(Extract(text, item, place, alone, round(score, 9), vector))
+    return found
+
+
+def vector_of(text: str, language: str | None, frequencies: Frequencies) -> Vector:
+    """The terms of a text and how telling each is, of length 1."""
+    counts: dict[str, int] = {}
+    for term in terms(text, language):
+        counts[term] = counts.get(term, 0) + 1
+    return _unit({t: (1 + log(n)) * frequencies.idf(t) for t, n in counts.items()})
+
+
+def likeness(left: Vector, right: Vector) -> float:
+    """The cosine of two vectors of length 1."""
+    return sum(weight * right[term] for term, weight in left.items() if term in right)
+
+
+def _sum(vectors: Iterable[Vector]) -> Vector:
+    total: dict[str, float] = {}
+    for vector in vectors:
+        for term, weight in vector.items():
+            total[term] = total.get(term, 0.0) + weight
+    return _unit(total)
+
+
+def _unit(vector: Vector) -> Vector:
+    length = sqrt(sum(weight * weight for weight in vector.values())) or 1.0
+    return {term: weight / length for term, weight in vector.items()}

@@ -1,0 +1,63 @@
+"""Linear models over terms: a score by column, from the weights of a data file.
+
+Rule 1: a score is the bias of its column and the weights of the terms that stand in the text, each
+        counted once, divided by the root of how many terms there are: length tells nothing.
+Rule 2: cues are terms with a value, which counts as it is.
+Rule 3: weights are bytes times one scale, so that a model is small and read in milliseconds.
+"""
+
+import json
+import zlib
+from collections.abc import Collection, Mapping
+
+from attrs import field, frozen
+
+from svc_core import data
+
+
+@frozen
+class Linear:
+    """A model; `places` says where the row of a term stands among `weights`, signed bytes."""
+
+    columns: tuple[str, ...]
+    biases: tuple[float, ...]
+    scale: float
+    places: Mapping[str, int] = field(repr=False)
+    weights: memoryview = field(repr=False)
+
+    def scores(
+        self, terms: Collection[str], cues: Mapping[str, float] | None = None
+    ) -> list[float]:
+        """The scores of a text with these different terms, in the order of the columns."""
+        totals = list(self.biases)
+        rows = [self._row(term) for term in terms if term in self.places]
+        if rows:
+            share = self.scale / float(len(terms)) ** 0.5
+            sums = map(sum, zip(*rows, strict=True))
+            totals = [bias + share * told for bias, told in zip(totals, sums, strict=True)]
+        for cue, value in (cues or {}).items():
+            for at, weight in enumerate(self._row(cue) if cue in self.places else ()):
+                totals[at] += self.scale * weight * value
+        return totals
+
+    def _row(self, term: str) -> memoryview:
+        at = self.places[term]
+        return self.weights[at : at + len(self.columns)]
+
+
+def read(name: str) -> Linear:
+    """The model of a data file: a line of JSON, a line of terms parted by tabs, the bytes.
+
+    Raises:
+        FileNotFoundError: there is no such model.
+    """
+    head, terms, weights = zlib.decompress(data.read(name)).split(b"\n", 2)
+    told = json.loads(head)
+    width = len(told["columns"])
+    return Linear(
+        columns=tuple(told["columns"]),
+        biases=tuple(told["biases"]),
+        scale=told["scale"],
+        places={term: at * width for at, term in enumerate(terms.decode().split("\t"))},
+        weights=memoryview(weights).cast("b"),
+    )

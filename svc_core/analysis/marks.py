@@ -1,0 +1,63 @@
+"""Whether an item holds a sentence, so that the sentence may be marked with it.
+
+Rule 1: an item holds a sentence when it has every number of it, and at least three quarters of its
+        words of four letters or more, anywhere in headline and text.
+Rule 2: where a script has no spaces, pairs of characters stand for words.
+Rule 3: where a sentence has nothing to compare, only an item that says it verbatim holds it.
+"""
+
+import re
+
+from attrs import field, frozen
+
+SHARE_MIN = 0.75
+"""Share of the words. Of two reports of one event (ECB+), 57-67 % of the headlines are held by
+a second item at 0.75, 74-86 % at 0.60: lower cuts mark items that say something else."""
+LETTERS_MIN = 4
+
+_RUN = re.compile(r"\w+")
+_STOPS = ".…。।۔"
+_NUMBER = re.compile(r"\d+")
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
+)
+
+
+@frozen
+class Words:
+    """What of a text is compared: its words, its numbers, and all of it on one line."""
+
+    words: frozenset[str] = field(repr=False)
+    numbers: frozenset[str] = field(repr=False)
+    folded: str
+
+    @classmethod
+    def of(cls, text: str) -> "Words":
+        """The words of a text. Linear in its length."""
+        folded = " ".join(text.casefold().split())
+        words: set[str] = set()
+        for run in _RUN.findall(folded):
+            if _UNSPACED.search(run):
+                words.update(_pairs(run))
+            elif len(run) >= LETTERS_MIN:
+                words.add(run)
+        numbered = frozenset(word for word in _RUN.findall(folded) if _is_numbered(word))
+        digits = frozenset(_NUMBER.findall(folded))
+        return cls(frozenset(words) - numbered, numbered | digits, folded)
+
+    def holds(self, said: "Words") -> bool:
+        """Whether these words hold those of a sentence."""
+        if not said.words:
+            return said.folded.rstrip(_STOPS) in self.folded
+        if not said.numbers <= self.numbers:
+            return False
+        return len(said.words & self.words) >= SHARE_MIN * len(said.words)
+
+
+def _is_numbered(word: str) -> bool:
+    return _NUMBER.search(word) is not None and not _UNSPACED.search(word)
+
+
+def _pairs(run: str) -> list[str]:
+    """Each character of the run with the next one; digits and Latin letters among them, too."""
+    return [run[at : at + 2] for at in range(max(len(run) - 1, 1))]

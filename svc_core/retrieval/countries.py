@@ -1,0 +1,39 @@
+"""Names of countries in many languages, and of their people: what names the same place.
+
+"Syrian" and "Syria" have no term in common, and neither have "Germany" and "Allemagne".
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+
+from svc_core import data
+from svc_core.text.words import terms
+
+Run = tuple[str, ...]
+
+_RUN_MAX = 3
+
+
+def same(asked: Sequence[str]) -> Iterator[tuple[Run, tuple[Run, ...]]]:
+    """Each run of `asked` that names a country, the longest first, and its other names."""
+    known, at = _names(), 0
+    while at < len(asked):
+        tried = (tuple(asked[at : at + size]) for size in range(_RUN_MAX, 0, -1))
+        run = next((run for run in tried if run in known), None)
+        if run is not None:
+            yield run, tuple(name for name in known[run] if name != run)
+        at += len(run or "1")
+
+
+@cache
+def _names() -> Mapping[Run, tuple[Run, ...]]:
+    """All names of a country by each of them; a name that two countries have is none."""
+    rows = [line.split("\t")[1].split("|") for line in data.lines("country_names.tsv")]
+    countries = [dict.fromkeys(tuple(terms(name)) for name in row) for row in rows]
+    owners = Counter(run for runs in countries for run in runs)
+    alone = [
+        tuple(run for run in runs if owners[run] == 1 and 0 < len(run) <= _RUN_MAX)
+        for runs in countries
+    ]
+    return {run: runs for runs in alone for run in runs}

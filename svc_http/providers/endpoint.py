@@ -1,0 +1,238 @@
+"""Embeddings from an address of OpenAI's form: `POST {base}/embeddings`.
+
+Rule 1: the address is the operator's own word, so private networks may be reached, and no others
+        that are not public; no redirect, proxy, cookie or variable of the environment has a part.
+Rule 2: what is sent and read is bounded in number, bytes and time; what may pass is tried again.
+Rule 3: a refusal of words is told apart from one of everything by words that cannot be refused.
+"""
+
+import asyncio
+import json
+import ssl
+from collections.abc import Sequence
+from contextlib import aclosing
+from http import HTTPStatus
+from math import isfinite
+from typing import Any, Final
+
+import anyio
+import httpcore2
+from attrs import field, frozen
+from httpx2 import URL
+
+from svc_core.egress import PRIVATE
+from svc_http import system
+from svc_http.fetch.guard import Guard, connections, target
+from svc_http.fetch.model import FetchRefused
+from svc_http.providers.embedding import EmbeddingFailed
+
+OPENAI: Final = "https://api.openai.com/v1"
+TEXTS_AT_ONCE: Final = 32
+"""In one request; servers take from 32 (Text Embeddings Inference) to 2,048 (OpenAI)."""
+ANSWER_BYTES: Final = 8 * 1024 * 1024
+"""Of one answer: 32 vectors of 4,096 dimensions with 20 characters each are 2.6 MB."""
+CONNECT_SECONDS: Final = 3.0
+TOTAL_SECONDS: Final = 30.0
+"""One exchange; a slow machine needs a second a text."""
+WAITS: Final = (0.5, 2.0)
+"""Before the second and the third attempt."""
+WAIT_MAX: Final = 10.0
+"""As long as a server may ask to be left alone while we wait for it."""
+AWAY_SECONDS: Final = 10.0
+"""How long it is not asked again once all attempts failed, so that reports need not wait."""
+SAID_CHARS: Final = 200
+"""Of what a server says of its refusal."""
+_PROBE: Final = ("news",)
+_PASSING: Final = frozenset({408, 429, 500, 502, 503, 504})
+_OF_THE_WORDS: Final = frozenset({400, 413, 422})
+_CURES: Final = {
+    401: "check embeddings_key",
+    403: "check embeddings_key",
+    404: "check embeddings_url and embeddings_model",
+}
+
+
+@frozen
+class Place:
+    """Where the model is, and what is said to it."""
+
+    url: str
+    model: str
+    key: str | None = field(default=None, repr=False)
+    dimensions: int | None = None
+
+    @property
+    def name(self) -> str:
+        """By what its vectors are known: the same model elsewhere makes the same ones."""
+        return self.model if self.dimensions is None else f"{self.model}/{self.dimensions}"
+
+
+@frozen
+class _Answer:
+    status: int
+    body: bytes = field(repr=False)
+    wait_seconds: float | None
+
+
+class Endpoint:
+    """A model behind an address; `waits` are the seconds before each further attempt."""
+
+    def __init__(
+        self,
+        place: Place,
+        *,
+        waits: Sequence[float] = WAITS,
+        total_seconds: float = TOTAL_SECONDS,
+    ) -> None:
+        self._place = place
+        self._waits = waits
+        self._total_seconds = total_seconds
+        self._url = URL(f"{place.url}/embeddings")
+        self._pool: httpcore2.AsyncConnectionPool | None = None
+        self._away: tuple[float, EmbeddingFailed] | None = None
+
+    @property
+    def name(self) -> str:
+        """By what its vectors are known."""
+        return self._place.name
+
+    async def vectors(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """The vector of each text.
+
+        Raises:
+            EmbeddingFailed: there are none, and why.
+        """
+        made: list[Sequence[float]] = []
+        for start in range(0, len(texts), TEXTS_AT_ONCE):
+            made += await self._some(texts[start : start + TEXTS_AT_ONCE])
+        if len({len(vector) for vector in made}) > 1:
+            raise self._failed("gives vectors of several lengths")
+        return made
+
+    async def aclose(self) -> None:
+        """Drop what is under way."""
+        if self._pool is not None:
+            await self._pool.aclose()
+
+    async def _some(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        if self._away is not None and system.monotonic() < self._away[0]:
+            raise self._away[1]
+        try:
+            answer = await self._answer(texts)
+            if answer.status in _OF_THE_WORDS and texts is not _PROBE:
+                await self._some(_PROBE)
+                raise self._failed(_refusal(answer), is_refusal=True)
+            if answer.status != HTTPStatus.OK:
+                raise self._failed(_refusal(answer))
+            return self._read(answer.body, len(texts))
+        except EmbeddingFailed as failure:
+            if not failure.is_refusal:
+                self._away = (system.monotonic() + AWAY_SECONDS, failure)
+            raise
+
+    async def _answer(self, texts: Sequence[str]) -> _Answer:
+        """The answer, once it is none that may pass."""
+        for wait in self._waits:
+            try:
+                answer = await self._exchange(texts)
+            except EmbeddingFailed:
+                await asyncio.sleep(wait)
+                continue
+            if answer.status not in _PASSING or (answer.wait_seconds or 0) > WAIT_MAX:
+                return answer
+            await asyncio.sleep(max(wait, answer.wait_seconds or 0))
+        return await self._exchange(texts)
+
+    async def _exchange(self, texts: Sequence[str]) -> _Answer:
+        if self._pool is None:
+            # Reading the root certificates takes 0.1 s, and plain http needs none.
+            plain = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if self._url.scheme == "http" else None
+            self._pool = connections(Guard(PRIVATE), plain)
+        try:
+            with anyio.fail_after(self._total_seconds):
+                return await self._post(self._pool, self._body(texts))
+        except FetchRefused as refused:
+            raise self._failed(f"cannot be asked: {refused.message}") from refused
+        except (TimeoutError, httpcore2.TimeoutException) as late:
+            raise self._failed(f"did not answer within {self._total_seconds:g} seconds") from late
+        except (httpcore2.NetworkError, httpcore2.ProtocolError) as broken:
+            why = str(broken) or type(broken).__name__
+            raise self._failed(f"cannot be reached, or broke off: {why}") from broken
+
+    def _body(self, texts: Sequence[str]) -> bytes:
+        asked: dict[str, Any] = {
+            "model": self._place.model,
+            "input": list(texts),
+            "encoding_format": "float",
+        }
+        if self._place.dimensions is not None:
+            asked["dimensions"] = self._place.dimensions
+        return json.dumps(asked).encode()
+
+    async def _post(self, pool: httpcore2.AsyncConnectionPool, body: bytes) -> _Answer:
+        fields = [
+            ("Host", self._url.netloc.decode("ascii")),
+            ("User-Agent", "svc-embeddings"),
+            ("Accept", "application/json"),
+            ("Content-Type", "application/json"),
+            ("Content-Length", str(len(body))),
+        ]
+        if self._place.key is not None:
+            fields.append(("Authorization", f"Bearer {self._place.key}"))
+        timeouts = {"timeout": {"connect": CONNECT_SECONDS}}
+        async with pool.stream(
+            "POST", target(self._url), headers=fields, content=body, extensions=timeouts
+        ) as response:
+            held = bytearray()
+            async with aclosing(response.aiter_stream()) as chunks:
+                async for chunk in chunks:
+                    held += chunk
+                    if len(held) > ANSWER_BYTES:
+                        raise self._failed(f"answers more than {ANSWER_BYTES} bytes")
+            return _Answer(response.status, bytes(held), _wait(response.headers))
+
+    def _read(self, body: bytes, count: int) -> Sequence[Sequence[float]]:
+        """The vectors of an answer, in the order of the texts."""
+        try:
+            rows = sorted(json.loads(body)["data"], key=lambda row: row["index"])
+            made = [[float(value) for value in row["embedding"]] for row in rows]
+            places = [row["index"] for row in rows]
+        except (ValueError, TypeError, KeyError, RecursionError) as fault:
+            raise self._failed("does not answer as an embeddings endpoint does") from fault
+        is_whole = all(any(vector) and all(map(isfinite, vector)) for vector in made)
+        if places != list(range(count)) or not is_whole:
+            raise self._failed("does not give one vector for each text")
+        return made
+
+    def _failed(self, why: str, *, is_refusal: bool = False) -> EmbeddingFailed:
+        shown = why if self._place.key is None else why.replace(self._place.key, "...")
+        return EmbeddingFailed(f"{self._url} {shown}", is_refusal=is_refusal)
+
+
+def _wait(headers: Sequence[tuple[bytes, bytes]]) -> float | None:
+    """The seconds that a server asks to be left alone; its dates are not read."""
+    asked = next((value for name, value in headers if name.lower() == b"retry-after"), b"")
+    return float(asked) if asked.isdigit() and len(asked) < 6 else None
+
+
+def _refusal(answer: _Answer) -> str:
+    known = answer.status in HTTPStatus.__members__.values()
+    phrase = f" {HTTPStatus(answer.status).phrase}" if known else ""
+    cure = _CURES.get(answer.status)
+    said = _said(answer.body)
+    return (
+        f"answered {answer.status}{phrase}"
+        + (f": {said}" if said else "")
+        + (f"; {cure}" if cure else "")
+    )
+
+
+def _said(body: bytes) -> str:
+    """What an error says of itself, on one line."""
+    try:
+        error = json.loads(body)["error"]
+        said = error["message"] if isinstance(error, dict) else error
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return ""
+    words = " ".join(str(said).split())
+    return "".join(mark for mark in words if mark.isprintable())[:SAID_CHARS]

@@ -1,0 +1,78 @@
+"""Words cut into the pieces that BERT's uncased models know (Devlin et al. 2018, WordPiece).
+
+The vocabulary is that of `bert-base-uncased`, which all-MiniLM-L6-v2 was trained with.
+"""
+
+import unicodedata
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Final
+
+from svc_core import data
+
+CLS, SEP = "[CLS]", "[SEP]"
+_UNKNOWN: Final = "[UNK]"
+_WORD_CHARS_MAX: Final = 100
+"""A longer word is unknown as a whole, as in the tokenizer that the model was trained with."""
+_IDEOGRAPHS: Final = (
+    *(range(0x3400, 0x4DC0), range(0x4E00, 0xA000), range(0xF900, 0xFB00)),
+    range(0x20000, 0x2CEB0),
+    range(0x2F800, 0x2FA20),
+)
+
+
+@lru_cache(maxsize=1)
+def vocabulary() -> Mapping[str, int]:
+    """The pieces and their numbers; one that goes on inside a word begins with `##`."""
+    pieces = data.read("wordpieces.txt").decode().splitlines()
+    return {piece: number for number, piece in enumerate(pieces)}
+
+
+def numbers(text: str, pieces_max: int) -> list[int]:
+    """The pieces of a text by their numbers, between those of its beginning and its end.
+
+    At most `pieces_max` with these two; what is beyond is left out.
+    """
+    known = vocabulary()
+    found = [known[CLS]]
+    for word in _words(text):
+        found += _cut(word, known)
+        if len(found) >= pieces_max:
+            break
+    return [*found[: pieces_max - 1], known[SEP]]
+
+
+def _cut(word: str, known: Mapping[str, int]) -> list[int]:
+    """A word as the longest pieces from its beginning on."""
+    found: list[int] = []
+    start = 0
+    while start < len(word) <= _WORD_CHARS_MAX:
+        head = "##" if start else ""
+        end = len(word)
+        while end > start and head + word[start:end] not in known:
+            end -= 1
+        if end == start:
+            break
+        found.append(known[head + word[start:end]])
+        start = end
+    return found if start == len(word) else [known[_UNKNOWN]]
+
+
+def _words(text: str) -> Iterator[str]:
+    """Words without case and accents; each mark and each ideograph is one of its own."""
+    plain = (mark for mark in unicodedata.normalize("NFD", text.lower()) if not _is_dropped(mark))
+    spaced = "".join(f" {mark} " if _stands_alone(mark) else mark for mark in plain)
+    return iter(spaced.split())
+
+
+def _is_dropped(mark: str) -> bool:
+    if mark in "\t\n\r":
+        return False
+    return mark == "\ufffd" or unicodedata.category(mark) in {"Mn", "Cc", "Cf", "Co", "Cs"}
+
+
+def _stands_alone(mark: str) -> bool:
+    code = ord(mark)
+    if code < 128:
+        return not mark.isalnum() and not mark.isspace()
+    return unicodedata.category(mark)[0] == "P" or any(code in span for span in _IDEOGRAPHS)

@@ -1,0 +1,58 @@
+"""The labels that quality is judged by name what there is, and are parted as they say."""
+
+import hashlib
+import json
+import os
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc_core.analysis.topics import TOPIC_IDS
+from svc_core.sources import FeedRefused, parse_feed
+
+LABELS: dict[str, list[dict[str, Any]]] = json.loads(
+    (Path(__file__).parents[2] / "benchmarks/subjects.json").read_text("utf-8")
+)
+SUBJECTS, STORIES, TOPICS = LABELS["subjects"], LABELS["stories"], LABELS["topics"]
+
+
+def test_a_hash_parts_what_constants_are_chosen_on_from_what_is_reported() -> None:
+    for row in [*SUBJECTS, *STORIES]:
+        is_even = hashlib.sha256(row["key"].encode()).digest()[0] % 2 == 0
+        assert row["half"] == ("dev" if is_even else "report")
+
+
+def test_a_subject_has_three_wordings_and_no_item_twice() -> None:
+    for row in SUBJECTS:
+        assert len({row["topic"], *row["paraphrases"]}) == 3
+        assert len(set(row["relevant"])) == len(row["relevant"]) != 1
+
+
+def test_an_item_is_in_one_story_at_most() -> None:
+    members = list(chain.from_iterable(row["members"] for row in STORIES))
+    assert len(set(members)) == len(members)
+    assert all(len(row["members"]) > 1 for row in STORIES)
+
+
+def test_topics_are_those_of_the_catalogue() -> None:
+    for row in TOPICS:
+        assert TOPIC_IDS.issuperset([*row["fitting"], *row["accepted"]])
+
+
+@pytest.mark.needs("SVC_REAL_DATA")
+def test_every_label_names_an_item() -> None:
+    root = Path(os.environ["SVC_REAL_DATA"])  # noqa: TID251 - what the tests are given
+    known: set[str | None] = set()
+    for path in chain.from_iterable(
+        (root / name).iterdir() for name in ("gdacs_rss", "json_feed", "news_feed")
+    ):
+        try:
+            known |= {item.url for item in parse_feed(path.read_bytes()).items}
+        except FeedRefused:
+            continue
+    named = chain.from_iterable(
+        [*(row["relevant"] for row in SUBJECTS), *(row["members"] for row in STORIES)]
+    )
+    assert set(named) | {row["id"] for row in TOPICS} <= known

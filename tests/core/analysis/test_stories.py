@@ -1,0 +1,181 @@
+"""Stories: what tells one event is together, nothing else is, and nothing is lost on the way."""
+
+import json
+import os
+from collections import Counter
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core.analysis.grouping import SPAN, grouped
+from svc_core.analysis.stories import Story, stories
+from svc_core.text.evidence import Evidence, Scored, read
+from svc_core.text.frequencies import Frequencies
+
+NOUNS = ["zeppelin", "harbour", "volcano", "senate", "glacier", "orchard", "railway", "comet"]
+
+
+def scored(items: list[Evidence]) -> list[Scored]:
+    return [Scored(read(item), 0.5) for item in items]
+
+
+def told(items: list[Evidence]) -> set[frozenset[str]]:
+    return {ids_of(story) for story in stories(scored(items))}
+
+
+def ids_of(story: Story) -> frozenset[str]:
+    return frozenset(member.evidence.id for member in story.members)
+
+
+def drawn(story: Story) -> list[list[str]]:
+    return [[one.evidence.id for one in part] for part in story.developments]
+
+
+@st.composite
+def newsrooms(draw, make) -> list[Evidence]:
+    """Items of a few words each, some of which are told by several publishers."""
+    rows = draw(
+        st.lists(st.tuples(st.sets(st.sampled_from(NOUNS), min_size=1, max_size=4)), max_size=12)
+    )
+    hours = draw(st.lists(st.sampled_from((None, -300.0, 0.0, 9.0)), min_size=12, max_size=12))
+    return [
+        make(" ".join(sorted(words)), id=f"i{at}", source=f"s{at % 3}", hours=hours[at])
+        for at, (words,) in enumerate(rows)
+    ]
+
+
+@given(data=st.data())
+def test_every_item_is_in_exactly_one_story_and_development(make, data) -> None:
+    items = data.draw(newsrooms(make))
+    found = stories(scored(items))
+    assert Counter(one.evidence.id for story in found for one in story.members) == Counter(
+        item.id for item in items
+    )
+    for story in found:
+        parts = [one for part in story.developments for one in part]
+        assert Counter(map(id, parts)) == Counter(map(id, story.members))
+
+
+@given(data=st.data())
+def test_the_order_of_the_items_does_not_matter(make, data) -> None:
+    items = data.draw(newsrooms(make))
+    again = stories(scored(data.draw(st.permutations(items))))
+    assert [(one.key, drawn(one)) for one in again] == [
+        (one.key, drawn(one)) for one in stories(scored(items))
+    ]
+
+
+@given(data=st.data())
+def test_an_unrelated_item_changes_nothing(make, data) -> None:
+    items = data.draw(newsrooms(make))
+    other = make("Quizmaster yodels", id="other")
+    table = Frequencies.of(read(item).title for item in items)
+    before = grouped([read(item) for item in items], table)
+    after = grouped([read(item) for item in [*items, other]], table)
+    assert [[other.id]] in [[[one.evidence.id for one in part] for part in each] for each in after]
+    assert len(after) == len(before) + 1
+    assert {len(each) for each in before} <= {len(each) for each in after}
+
+
+def test_tellings_of_one_event_are_one_story_though_two_of_them_share_no_word(make) -> None:
+    items = [
+        make("Zeppelin burns at Fjordby", id="a"),
+        make("Zeppelin burns at Fjordby: airship lost in blaze", id="b", source="beta"),
+        make("Airship lost in blaze", id="c", source="gamma"),
+        make("Bread prices rise in Albany", id="d"),
+    ]
+    assert told(items) == {frozenset("abc"), frozenset("d")}
+
+
+def test_a_big_event_is_one_story_though_nothing_else_is_told(make) -> None:
+    words = ["blaze", "airship", "fire", "wreck", "pilots", "crowd"]
+    items = [
+        make(f"Zeppelin burns at Fjordby meadow: {left} and {right}", id=f"{left}{right}")
+        for left in words
+        for right in words
+    ]
+    assert len(told(items)) == 1
+
+
+def test_two_items_alone_may_be_one_story(make) -> None:
+    left = make("Zorblatt says Fjordland would repay cost of sea wall", id="a")
+    right = make("Zorblatt insists Fjordland will repay the sea wall", id="b", source="beta")
+    assert told([left, right]) == {frozenset("ab")}
+
+
+def test_a_name_that_is_everywhere_joins_nothing(make) -> None:
+    towns = [
+        f"{a}{b}ville"
+        for a in "BDFGKLMNPRSTVZ"
+        for b in ("al", "ert", "ic", "os", "ur", "ip", "em", "ant")
+    ]
+    notes = [make(f"Zorblatt speaks about {town} {town}ians", id=town) for town in towns]
+    assert told(notes) == {frozenset((town,)) for town in towns}
+
+
+def test_an_event_is_told_by_its_developments(make) -> None:
+    first = "Zorblatt dockers of Fjordby walk out for higher wages"
+    later = "Fjordby strike ends as owners agree to pay more"
+    items = [
+        make(first, id="a"),
+        make(first, id="b", source="beta", hours=1),
+        make(later, id="c", hours=50),
+        make(later, id="d", source="beta", hours=51),
+    ]
+    (story,) = stories(scored(items))
+    assert drawn(story) == [["a", "b"], ["c", "d"]]
+    assert (story.key, story.first_at, story.last_at) == ("a", items[0].at, items[3].at)
+
+
+@pytest.mark.parametrize(("days", "together"), [(4.9, True), (5.1, False)])
+def test_the_same_headline_after_a_week_is_another_event(make, days, together) -> None:
+    items = [
+        make("Bank of Fjordby holds rates", id=id_, hours=at)
+        for id_, at in zip("ab", (0, 24 * days), strict=True)
+    ]
+    assert (told(items) == {frozenset("ab")}) is together
+
+
+def test_an_item_without_a_date_is_of_the_time_when_it_was_taken_in(make) -> None:
+    dated = make("Bank of Fjordby holds rates", id="a", hours=-9_000)
+    undated = make("Bank of Fjordby holds rates", id="b", hours=None, source="beta")
+    assert told([dated, undated]) == {frozenset("ab")}
+    late = evolve(undated, retrieved_at=dated.retrieved_at + SPAN + timedelta(hours=1))
+    assert told([dated, late]) == {frozenset("a"), frozenset("b")}
+
+
+def test_items_that_were_joined_when_they_were_stored_stay_together(make) -> None:
+    items = [
+        evolve(make("Zeppelin burns", id="a"), story="inc_1"),
+        evolve(make("Bread prices rise", id="b"), story="inc_1"),
+        evolve(make("Zeppelin burns", id="c", source="beta"), story="inc_2"),
+        make("Comet passes Albany", id="d"),
+        make("Comet passes Albany", id="e", source="beta"),
+    ]
+    found = {story.key: ids_of(story) for story in stories(scored(items))}
+    assert found == {"inc_1": frozenset("ab"), "inc_2": frozenset("c"), "d": frozenset("de")}
+
+
+@pytest.mark.needs("SVC_REAL_DATA")
+@pytest.mark.parametrize(
+    ("name", "precision", "recall"), [("uci_stories", 0.85, 0.75), ("ecbplus", 0.9, 0.9)]
+)
+def test_real_events_are_found(make, name, precision, recall) -> None:
+    root = Path(os.environ["SVC_REAL_DATA"])  # noqa: TID251 - what the tests are given
+    lines = (root / "text" / name / "items.jsonl").read_text("utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    gold = {row["id"]: row["cluster"] for row in rows}
+    items = [make(row["title"], row.get("text", ""), id=row["id"]) for row in rows]
+    right = together = 0
+    for story in stories(scored(items)):
+        ids = sorted(ids_of(story))
+        pairs = [(a, b) for at, a in enumerate(ids) for b in ids[at + 1 :]]
+        together += len(pairs)
+        right += sum(gold[a] == gold[b] for a, b in pairs)
+    wanted = sum(size * (size - 1) // 2 for size in Counter(gold.values()).values())
+    assert right / together >= precision
+    assert right / wanted >= recall

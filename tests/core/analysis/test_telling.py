@@ -1,0 +1,441 @@
+"""How a report tells and marks: laws over generated evidence, and what an analyst expects."""
+
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from string import Formatter
+
+import attrs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from svc_core import data
+from svc_core.analysis.marks import Words
+from svc_core.analysis.stories import Story
+from svc_core.analysis.wording import frame, wording
+from svc_core.reports import render
+from svc_core.reports.draft import SOURCES_MAX, Draft, Told, draft, tell
+from svc_core.reports.telling import KEY_POINTS_MAX, MARKS_MAX, in_order, lead_of
+from svc_core.resources.report import Period, Statement
+from svc_core.retrieval import Query
+from svc_core.text.evidence import Evidence, Scored, read
+from svc_core.text.frequencies import Frequencies
+
+LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "sk", "pl", "ru")
+
+
+def story_of(items: Sequence[Evidence], score: float = 0.9) -> Story:
+    members = tuple(Scored(read(item), score) for item in sorted(items, key=lambda i: (i.at, i.id)))
+    return Story(members[0].evidence.id, members, ())
+
+
+def told_of(*groups: Sequence[Evidence], language: str = "en") -> Told:
+    """What is told of some events, the first the most relevant."""
+    found = [story_of(group, 2 - at / 1000) for at, group in enumerate(groups)]
+    count = sum(map(len, groups))
+    return Told(tuple(in_order(found, language)), (), count, Frequencies(1000))
+
+
+def made_of(week: Period, *groups: Sequence[Evidence], language: str = "en") -> Draft:
+    return draft("W", "Zeppelin", week, told_of(*groups, language=language), language)
+
+
+def spoken(made: Draft) -> list[Statement]:
+    words = made.words
+    body = [one for section in words.sections for one in section.statements]
+    return [*words.opening, *words.key_points, *body, *words.briefs]
+
+
+def check(made: Draft, items: Sequence[Evidence]) -> None:
+    """The promises that every draft keeps."""
+    by_id = {item.id: item for item in items}
+    assert sorted(made.numbers) == sorted(by_id)
+    assert [source.number for source in made.words.sources] == list(range(1, len(by_id) + 1))
+    held = {n: by_id[id_] for id_, n in made.numbers.items()}
+    texts = {n: f"{item.title} {item.text}" for n, item in held.items()}
+    for said in spoken(made):
+        assert said.citations
+        assert len(said.citations) <= MARKS_MAX
+        assert all(Words.of(texts[n]).holds(Words.of(said.text)) for n in said.citations)
+        assert said.text.rstrip(".…。") in " ".join(texts[said.citations[0]].split())
+    shown = {n for one in spoken(made) for n in (*one.citations, *one.also_reported_by)}
+    shown |= {n for section in made.words.sections for n in section.citations}
+    assert shown == set(held)
+    for part in (
+        [*made.words.opening, *made.words.key_points, *made.words.briefs],
+        [one for section in made.words.sections for one in section.statements],
+    ):
+        assert len({one.text for one in part}) == len(part)
+    assert made.words.opening
+    assert len(made.words.key_points) <= KEY_POINTS_MAX
+
+
+VOCABULARY = """Zeppelin lands storm Chile minister resigns copper 1200 market Lyon bakers strike
+court opens harbour bridge closed after night talks fail again was in of 7"""
+WORDS = st.sampled_from(sorted(VOCABULARY.split()))
+SENTENCE = st.lists(WORDS, min_size=1, max_size=14).map(lambda words: " ".join(words) + ".")
+ITEM = st.tuples(
+    st.one_of(st.lists(WORDS, max_size=9).map(" ".join), st.just("東京都知事選の結果")),
+    st.lists(SENTENCE, max_size=4).map("\n".join),
+    st.sampled_from(["alpha", "beta", "gamma"]),
+    st.one_of(st.none(), st.integers(-90, 0)),
+    st.sampled_from([None, "en", "fr", "ja"]),
+    st.integers(0, 6),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(ITEM.filter(lambda row: bool(row[0] or row[1])), min_size=1, max_size=24),
+    st.randoms(use_true_random=False),
+)
+def test_every_item_is_a_source_and_every_mark_holds_its_sentence(make, week, rows, chance) -> None:
+    groups: dict[int, list[Evidence]] = {}
+    for at, (title, text, source, hours, language, event) in enumerate(rows):
+        item = make(title, text, id=f"o{at}", source=source, hours=hours, language=language)
+        groups.setdefault(event, []).append(item)
+    items = [item for group in groups.values() for item in group]
+    made = made_of(week, *groups.values())
+    check(made, items)
+    shuffled = [chance.sample(group, len(group)) for group in groups.values()]
+    again = made_of(week, *shuffled)
+    assert (again.title, again.words, again.cited) == (made.title, made.words, made.cited)
+
+
+def test_what_matches_is_told_to_a_stated_bound_and_the_rest_is_counted(make, week) -> None:
+    items = [make(f"Zeppelin {at} lands", hours=-at % 90, id=f"z{at:04}") for at in range(620)]
+    others = [make(f"Bread {at} rises", id=f"b{at:04}") for at in range(2000)]
+    told = tell(Query.of("Zeppelin"), [*items, *others], Frequencies())
+    made = draft("W", "Zeppelin", week, told)
+    assert len(made.words.sources) == SOURCES_MAX
+    assert {source.title.split()[0] for source in made.words.sources} == {"Zeppelin"}
+    assert made.words.notes == ("Of 620 matching items the 500 that match best are told.",)
+
+
+def test_a_mark_stands_only_behind_what_an_item_holds(make, week) -> None:
+    same = "The strike at Rotterdam halted 40 container ships on Monday."
+    items = [
+        make("Strike halts Rotterdam", f"{same} Pilots were asked to wait at sea.", id="a"),
+        make("Rotterdam at a standstill", "Ships: 41.", id="b", source="beta"),
+        make("Port closed", f"Pilots agree. {same}", id="c", source="gamma"),
+    ]
+    made = made_of(week, items)
+    (first,) = made.words.opening
+    (section,) = made.words.sections
+    assert first.text == same
+    assert {made.cited[n - 1].id for n in first.citations} == {"a", "c"}
+    assert {made.cited[n - 1].id for n in render.also(section)} == {"b"}
+    assert made.marks(made.stories[0], same) == tuple(sorted(first.citations))
+    markdown = render.markdown(made.title, made.words)
+    number = made.numbers["b"]
+    assert f"\n\nAlso reported by: [Beta ({number})](<{items[1].url}>)\n" in markdown
+
+
+@pytest.mark.parametrize(
+    ("said", "item", "held"),
+    [
+        ("Floods closed three bridges.", "Three bridges were closed by floods", True),
+        ("Floods closed bridges in Lyon again.", "Floods closed roads", False),
+        ("Floods closed 3 bridges.", "Floods closed 4 bridges", False),
+        ("It is on.", "Now it is on and on", True),
+        ("It is on.", "Is it on", False),
+        ("東京都知事選の結果。", "東京都知事選の結果が出た", True),
+        ("東京都知事選の結果。", "大阪府知事の話", False),
+        ("G7 leaders agree.", "G20 leaders agree", False),
+    ],
+)
+def test_an_item_holds_a_sentence_with_its_numbers_and_most_words(said, item, held) -> None:
+    assert Words.of(item).holds(Words.of(said)) is held
+
+
+@given(st.text(), st.text(), st.text())
+def test_whoever_says_a_sentence_holds_it(before: str, said: str, after: str) -> None:
+    assert Words.of(f"{before} {said} {after}").holds(Words.of(said))
+
+
+def test_the_opening_quotes_what_introduces_the_first_sections(make, week) -> None:
+    towns = {
+        "Albany": "lost in a storm on Monday night",
+        "Boston": "sold to a circus by the mayor",
+        "Camden": "painted green for the coming fair",
+        "Dallas": "eaten by goats near a small farm",
+        "Eugene": "given to pilots of another country",
+        "Fresno": "hidden under the bridge since spring",
+    }
+    groups = [
+        [
+            make(
+                f"{town} loses its airship",
+                f"The airship of {town} was {fate}. "
+                f"It carried {fate[::-1]} letters. Engineers of {fate[::2]} blamed the ropes.",
+            )
+        ]
+        for town, fate in towns.items()
+    ]
+    made = made_of(week, *groups)
+    check(made, [item for group in groups for item in group])
+    assert [one.text for one in made.words.opening] == [
+        section.statements[0].text for section in made.words.sections
+    ][: len(made.words.opening)]
+    headings = [section.heading for section in made.words.sections]
+    assert [one.text for one in made.words.key_points] == [f"{heading}." for heading in headings]
+    assert all(len(section.statements) == 3 for section in made.words.sections)
+    assert len(made.words.briefs) == len(groups) - len(headings)
+
+
+def test_a_story_whose_one_sentence_opens_the_report_has_no_section(make, week) -> None:
+    groups = [
+        [make("Mast falls", "The old mast of the airship dock fell into the sea on Monday.")],
+        [make("Quay sinks", "")],
+    ]
+    made = made_of(week, *groups)
+    check(made, [item for group in groups for item in group])
+    assert made.words.sections == ()
+    assert [one.text for one in made.words.key_points] == ["Mast falls.", "Quay sinks."]
+
+
+def test_a_lead_with_text_is_preferred_and_an_aside_never_heads(make) -> None:
+    text = "A Zeppelin burned at Fjordby harbour on Sunday. Nobody was hurt in the fire."
+    asks = make("Did you see the Zeppelin burn at Fjordby harbour?", text, id="a")
+    bare = make("Zeppelin burns at Fjordby harbour", id="b")
+    tells = make("Zeppelin burns at Fjordby harbour", text, id="c")
+    assert lead_of(story_of([asks, bare, tells]), "en").evidence is tells
+    assert lead_of(story_of([asks, bare]), "en").evidence is asks
+
+
+def test_a_headline_that_two_stories_share_is_told_once_with_both(make, week) -> None:
+    groups = [[make("Zeppelin lands", hours=hours, id=f"z{hours}")] for hours in (-400, 0)]
+    made = made_of(week, *groups)
+    check(made, [item for group in groups for item in group])
+    (only,) = spoken(made)
+    assert (only.text, only.citations) == ("Zeppelin lands.", (1, 2))
+
+
+def test_one_event_is_told_in_the_readers_language_only(make, week) -> None:
+    french = make(
+        "Un dirigeable brûle",
+        "Un dirigeable a brûlé dimanche dans le port de Fjordby. Personne n'a été blessé hier.",
+        source="gamma",
+        language="fr",
+    )
+    english = make("Airship burns", "An airship was burned at the harbour.", hours=-3)
+    made = made_of(week, [french, english])
+    check(made, [french, english])
+    assert {one.citations for one in spoken(made)} == {(made.numbers[english.id],)}
+    assert made.words.notes == ()
+    alone = made_of(week, [french])
+    assert alone.words.notes == (frame("en")["foreign"],)
+    assert alone.words.opening[0].text.startswith("Un dirigeable a brûlé")
+    german = made_of(week, [french], [english], language="fr")
+    assert german.words.opening[0].citations == (german.numbers[french.id],)
+
+
+def test_an_undated_item_never_opens_where_a_dated_one_can(make, week) -> None:
+    undated = make("Mast falls", "The old mast of the dock fell into the sea again.", hours=None)
+    dated = make("Quay sinks", "The new quay of the port was seen sinking all day.", hours=-9)
+    made = made_of(week, [undated], [dated])
+    assert [one.citations for one in made.words.opening] == [(made.numbers[dated.id],)]
+    assert made.words.notes == ("Sources that state no date, so that their age is unknown: 1.",)
+    assert "Alpha, no date\n" in render.markdown(made.title, made.words)
+    bare = make("Quay sinks", hours=-9)
+    headless = made_of(week, [bare], [undated])
+    assert [one.citations for one in headless.words.opening] == [(headless.numbers[undated.id],)]
+
+
+def test_what_a_source_puts_under_every_story_is_not_its_news(make, week) -> None:
+    under = "The Alpha desk was founded in the year of the great storm."
+    groups = [
+        [make(f"{town} votes", f"{under} The people of {town} were asked about the new port.")]
+        for town in ("Albany", "Boston", "Camden")
+    ]
+    made = made_of(week, *groups)
+    check(made, [item for group in groups for item in group])
+    assert under not in [one.text for one in spoken(made)]
+
+
+def test_developments_are_told_in_the_order_of_time(make, week) -> None:
+    burns = "A Zeppelin was burned at Fjordby harbour before dawn on Sunday."
+    ends = "Divers ended their search for the two missing pilots at noon."
+    first = make("Zeppelin burns", burns, hours=-30)
+    then = make("Search ends", f"{ends} The mayor thanked them for their work.", hours=-2)
+    found = story_of([first, then])
+    parted = attrs.evolve(found, developments=tuple((one,) for one in found.members))
+    made = draft("W", "t", week, Told((parted,), (), 2))
+    (section,) = made.words.sections
+    assert [one.text for one in section.statements][:2] == [burns, ends]
+
+
+def test_a_sentence_that_leans_stands_only_behind_the_one_before(make, week) -> None:
+    text = (
+        "The Zeppelin hall of the town was closed by the mayor on Monday. "
+        "He said that the roof had been unsafe for years. "
+        "Ropes were cut. Is it the end? A new hall is planned for the spring of next year."
+    )
+    made = made_of(week, [make("Hall closed", text)])
+    (section,) = made.words.sections
+    said = [one.text for one in section.statements]
+    assert said[0].startswith("The Zeppelin hall")
+    assert said[1].startswith("He said")
+    assert len(said) == 3
+
+
+def test_an_item_without_a_headline_is_told_by_its_words(make, week) -> None:
+    told = make("", "The Zeppelin landed on the meadow near the town. The crew was safe.")
+    short = make("", "Zeppelin lands", id="s")
+    long = make("", "Zeppelin " * 80, id="l")
+    made = made_of(week, [told], [short], [long])
+    check(made, [told, short, long])
+    assert {one.text[:14] for one in spoken(made)} >= {"Zeppelin lands", "The Zeppelin l"}
+    assert len(max((one.text for one in spoken(made)), key=len)) < 170
+
+
+def places_of(text: str) -> Iterator[str | None]:
+    return (field for _, field, _, _ in Formatter().parse(text))
+
+
+# -- the report's own words --------------------------------------------------------------------
+
+
+def test_nothing_matching_says_so_and_names_the_nearest(make, week) -> None:
+    near = [make("Quantum bread", "", hours=-3), make("", "Knitting hall of the town", hours=None)]
+    told = Told((), tuple(near), 0, Frequencies())
+    made = draft("Knots", "quantum knitting", week, told)
+    assert made.cited == made.words.sources == made.stories == ()
+    assert made.summary == (
+        "No matching items were found for “quantum knitting” in the period from 1 March 2026 to "
+        "7 March 2026. The nearest items fall short of the subject and are not sources of this "
+        "report: “Quantum bread” (Alpha, 5 March 2026); “Knitting hall of the town” (Alpha, no "
+        "date)."
+    )
+    assert [one.citations for one in made.words.opening] == [(), ()]
+    markdown = render.markdown(made.title, made.words)
+    assert "](" not in markdown
+    bare = draft("K", "quantum knitting " * 20, week, Told(()), "de")
+    assert bare.summary.startswith("Zu „quantum")
+    assert "…" in bare.summary
+
+
+@pytest.mark.parametrize(
+    ("days", "language", "title"),
+    [
+        (1, "en", "1 March 2026"),
+        (7, "en", "1–7 March 2026"),
+        (40, "en", "1 March – 9 April 2026"),
+        (400, "en-GB", "1 March 2026 – 4 April 2027"),
+        (0, "en", "1 March 2026"),
+        (7, "de", "1.–7. März 2026"),
+        (7, "fr", "1er–7 mars 2026"),
+        (40, "es", "1 de marzo – 9 de abril de 2026"),
+        (7, "pt", "1–7 de março de 2026"),
+        (7, "it", "1º–7 marzo 2026"),
+        (7, "nl", "1–7 maart 2026"),
+        (7, "sk", "1.–7. marca 2026"),
+        (7, "pl", "1–7 marca 2026"),
+        (7, "ru", "1–7 марта 2026 года"),
+        (7, "ja", "1–7 March 2026"),
+    ],
+)
+def test_the_title_names_the_days_as_the_language_does(week, days, language, title) -> None:
+    period = Period(week.start, week.start + timedelta(days=days))
+    assert draft("N", "t", period, Told(()), language).title == f"N: {title}"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_frame_is_in_the_language_of_the_report(make, week, language: str) -> None:
+    english, own = frame("en"), frame(language)
+    assert set(english.texts) - set(own.texts) <= {"untranslated"}
+    for name, text in own.texts.items():
+        here, there = (sorted(filter(None, places_of(told))) for told in (text, english[name]))
+        assert here == there, name
+    assert len(own["months"].split()) == 12
+    items = [
+        make("Zeppelin", "Zeppelin lands on the meadow.", id="a"),
+        make("Airship", "", id="b", hours=None),
+    ]
+    made = made_of(week, items, [make("Bread", "", id="c")], language=language)
+    markdown = render.markdown(made.title, made.words)
+    for name in ("sources", "key_points", "also", "no_date"):
+        assert own[name] in markdown
+    assert own.day(items[0].at) in markdown
+
+
+def test_a_language_without_a_frame_has_an_english_one_and_says_so(make, week) -> None:
+    assert wording("eo") is None
+    made = made_of(week, [make("Zeppelin", "", language="eo")], language="eo")
+    assert made.words.notes == (frame("en")["untranslated"],)
+    nothing = draft("N", "t", week, Told(()), "eo")
+    assert frame("en")["untranslated"] in render.text(nothing.title, nothing.words)
+
+
+def test_every_table_line_has_its_place() -> None:
+    kinds = [line.split("\t") for line in data.lines("sentences.tsv")]
+    assert all(len(row) == 3 for row in kinds)
+    assert len({language for kind, language, _ in kinds if kind == "verb"}) == len(LANGUAGES)
+    assert not [
+        key for key in (line.split("\t")[:2] for line in data.lines("frame.tsv")) if len(key) < 2
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Le procÃ¨s du Zeppelin s'est ouvert lundi Ã  midi.",
+        "The Zeppelin hall of the town, photographed in November.",
+        "He said the Zeppelin was his own from the first day.",
+        "The Zeppelin club of the town took in forty members ...",
+        "a selection of views of the Zeppelin was shown here.",
+        "In Albany, on Wednesday.\nIs the dock of the Zeppelin safe at night?",
+        "A house of old oak in the middle of the town.",
+        'The Zeppelin was "sold (again for a few coins on Monday.',
+    ],
+)
+def test_what_is_no_whole_sentence_of_news_never_opens_a_report(make, week, text: str) -> None:
+    winner = "A Zeppelin pilot from the coast won the yearly prize for safety."
+    groups = [[make("Zeppelin", text)], [make("Zeppelin prize goes to pilot", winner)]]
+    made = made_of(week, *groups)
+    check(made, [item for group in groups for item in group])
+    assert [one.text for one in made.words.opening] == [winner]
+
+
+def test_a_section_has_a_few_sentences_and_never_begins_in_the_middle(make, week) -> None:
+    fates = (
+        "lost at sea",
+        "sold to Fjordland",
+        "shown in a museum",
+        "burned by boys",
+        "given away",
+    )
+    late = "A new mast was raised at the airport before the winter came."
+    asked = ["Who built the masts then?", "Who paid for all that?", "And who cares now?", late]
+    early = make("Old masts", " ".join(asked), hours=-40)
+    lead = make(
+        "Masts of the airship", " ".join(f"One of the masts was {fate} in May." for fate in fates)
+    )
+    found = story_of([early, lead])
+    lone = attrs.evolve(found, developments=tuple((one,) for one in found.members))
+    better = attrs.evolve(found.members[1], score=3.0)
+    story = attrs.evolve(lone, members=(found.members[0], better))
+    parted = attrs.evolve(story, developments=((found.members[0],), (better,)))
+    made = draft("W", "t", week, Told((parted,), (), 2, Frequencies(1000)))
+    (section,) = made.words.sections
+    said = [one.text for one in section.statements]
+    assert said[0] == "One of the masts was lost at sea in May."
+    assert 2 <= len(said) <= 3
+    assert late not in said
+
+
+def test_common_words_are_those_of_the_store_where_it_has_any(make) -> None:
+    items = [make("Zeppelin lands", id="a"), make("Bread rises", id="b")]
+    told = tell(Query.of("Zeppelin"), items, Frequencies(10, {"zeppel": 1}))
+    assert [story.members[0].evidence.id for story in told.stories] == ["a"]
+    assert told.frequencies.total == 10
+
+
+def test_a_page_that_hardly_matches_never_opens_for_its_language_or_date(make, week) -> None:
+    about = "Das neue Luftschiff wurde am Montag in der Halle gezeigt."
+    near = story_of([make("Luftschiff gezeigt", about, language="de", hours=None)], 1.7)
+    far = story_of([make("Some tools", "A list of tools was posted for everyone to try.")], 0.6)
+    made = draft("W", "t", week, Told((near, far), (), 2, Frequencies(1000)))
+    assert [one.text for one in made.words.opening] == [about]
+    assert [section.heading for section in made.words.sections] == ["Some tools"]
+    assert made.words.notes[0] == frame("en")["foreign_opening"]

@@ -1,0 +1,189 @@
+"""The corpus: counts are exact whatever happened, and the telling terms find the candidates."""
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from svc_core import corpus
+from svc_core.corpus import FAN, TERM_COUNTS, TERMS, Tables, TermState
+from svc_core.host import Host
+from svc_core.resources.news import NEWS_TEXTS
+from svc_core.text.evidence import read
+from svc_core.text.frequencies import Frequencies
+
+Make = Callable[..., Any]
+
+WORDS = ("harbour", "strike", "Antwerp", "pay", "crane")
+documents = st.dictionaries(
+    st.sampled_from("abcde"), st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join), min_size=1
+)
+
+
+@pytest.fixture(scope="session")
+def take(house_factory: Any, make_document: Make, make_entry: Make) -> Callable[..., Any]:
+    """Takes texts by their keys into a house, new or given."""
+
+    def taking(*texts: dict[str, str], house: Any = None) -> Any:
+        house = house or house_factory()
+        source = house.add()
+        for given_ in texts:
+            entries = (make_entry(key, title=text, text=text) for key, text in given_.items())
+            house.take(source, make_document(*entries))
+        return house
+
+    return taking
+
+
+def scratch(house: Any) -> dict[str, int]:
+    """How many stored items hold each term, counted now."""
+    return dict(Frequencies.of(set(row.terms.split()) for row in house.words()).counts)
+
+
+def table(house: Any, tables: Tables | None = None) -> Frequencies:
+    """The table as a process with these remembered ones sees it."""
+    host = Host() if tables is None else Host(lends={Tables: tables})
+    found: Frequencies = house.run(
+        lambda ctx: corpus.frequencies(attrs.evolve(ctx, host=host)), "wsp_a"
+    )
+    return found
+
+
+def tidy(house: Any) -> None:
+    while merge := house.run(corpus.to_merge):
+        assert house.run(lambda ctx, merge=merge: corpus.merged(ctx, merge, merge.made()))
+
+
+@given(st.lists(st.lists(documents, min_size=1, max_size=5), max_size=8), st.data())
+@settings(max_examples=15, deadline=None)
+def test_counts_are_those_of_the_stored_items_whatever_happened(
+    take: Any, runs: list[list[dict[str, str]]], data: st.DataObject
+) -> None:
+    house, tables = take(), Tables()
+    for run in runs:
+        take(*run, house=house)
+        if data.draw(st.booleans()):
+            tidy(house)
+        seen = table(house, tables)
+        assert (dict(seen.counts), seen.total) == (scratch(house), len(house.words()))
+        assert seen == table(house)
+    again = take({key: text for run in runs for given_ in run for key, text in given_.items()})
+    assert table(again).version == table(house).version
+
+
+def test_units_leave_few_segments_and_no_orphans(take: Any) -> None:
+    house = take(*({str(number): f"pier{number} strike"} for number in range(FAN)))
+    before = table(house)
+    tidy(house)
+    state: TermState = house.run(lambda ctx: ctx.find(TERMS, "terms"))
+    assert [segment.level for segment in state.segments] == [1]
+    kept = house.run(lambda ctx: ctx.tx.documents.scan(TERM_COUNTS, limit=99))
+    assert [row.id for row in kept.rows] == [segment.id for segment in state.segments]
+    assert table(house) == before
+    assert (before.total, before.counts["strike"]) == (FAN, FAN)
+
+
+def test_of_two_who_merge_the_second_changes_nothing(take: Any) -> None:
+    house = take(*({str(number): "strike"} for number in range(FAN)))
+    merge = house.run(corpus.to_merge)
+    assert house.run(lambda ctx: corpus.merged(ctx, merge, merge.made()))
+    assert not house.run(lambda ctx: corpus.merged(ctx, merge, merge.made()))
+    assert table(house).counts == {"strike": FAN}
+    assert house.run(corpus.to_merge) is None
+
+
+def test_a_process_remembers_few_tables_and_reads_what_is_new_alone(take: Any) -> None:
+    house, tables = take({"a": "strike"}), Tables()
+    tables.held.update({("old", str(number)): ({}, Frequencies()) for number in range(20)})
+    first = table(house, tables)
+    assert table(house, tables) is first
+    assert len(tables.held) < 20
+    take({"b": "strike"}, house=house)
+    assert (first.counts, table(house, tables).counts) == ({"strike": 1}, {"strike": 2})
+
+
+# -- stores of before --------------------------------------------------------------------------
+
+
+def forget(house: Any) -> None:
+    """Have the store as it was before terms were kept and counted."""
+
+    words = house.words()
+
+    async def unit(ctx: Any) -> None:
+        for row in words:
+            await ctx.save(NEWS_TEXTS, row.id, attrs.evolve(row, terms=None))
+        for collection in (TERMS, TERM_COUNTS):
+            for row in (await ctx.tx.documents.scan(collection, limit=99)).rows:
+                await ctx.remove(collection, row.id)
+
+    house.run(unit)
+
+
+async def _found(ctx: Any, *terms: str, limit: int = 9, **how: Any) -> list[str]:
+    counts = how.pop("counts", None) or await corpus.frequencies(ctx)
+    rows = await corpus.candidates(ctx, dict.fromkeys(terms, 1.0), counts, limit=limit, **how)
+    return [one.title for one in (row.evidence for row in await corpus.readings(ctx, rows))]
+
+
+def test_items_of_before_are_found_read_and_counted_later(take: Any) -> None:
+    texts = {str(number): f"pier{number} strike" for number in range(3)}
+    house = take(texts)
+    now = table(house)
+    readings = house.run(_read_all)
+    forget(house)
+    assert table(house) == Frequencies(version="0" * 16)
+    assert house.run(lambda ctx: _found(ctx, "pier1")) == ["pier1 strike"]
+    assert house.run(_read_all) == readings
+    seen = house.run(corpus.to_count)
+    take({"1": "pier1 strike ends"}, house=house)
+    house.run(lambda ctx: corpus.counted(ctx, seen))
+    assert house.run(corpus.to_count) == ()
+    assert (table(house).total, scratch(house)) == (3, dict(table(house).counts))
+    take(texts, house=house)
+    assert table(house).version == now.version
+
+
+async def _read_all(ctx: Any) -> list[Any]:
+    rows = (await ctx.tx.documents.scan(NEWS_TEXTS, limit=9)).rows
+    read_ = sorted(await corpus.readings(ctx, rows), key=lambda one: one.evidence.id)
+    return [(one.evidence.id, one.title, one.lead, one.rest) for one in read_]
+
+
+def test_kept_terms_read_as_the_words_do(take: Any) -> None:
+    house = take({"a": "Dockworkers' pay: WHO said 12,000 strike " + "at the crane " * 70})
+    (words,) = house.words()
+    rows = house.run(lambda ctx: ctx.tx.documents.scan(NEWS_TEXTS, limit=9)).rows
+    (item,) = house.run(lambda ctx: corpus.evidence(ctx, rows))
+    assert item.terms == words.terms is not None
+    kept, made = read(item), read(attrs.evolve(item, terms=None))
+    assert (kept.title, kept.lead, kept.rest) == (made.title, made.lead, made.rest)
+    assert len(kept.lead) == 60
+    assert kept.rest
+
+
+# -- candidates --------------------------------------------------------------------------------
+
+
+def test_the_most_telling_terms_come_first_and_unknown_ones_find_nothing(take: Any) -> None:
+    house = take({"a": "strike pay", "b": "strike crane", "c": "strike", "d": "Antwerp"})
+    assert house.run(lambda ctx: _found(ctx, "strike", "crane", "moon"))[0] == "strike crane"
+    assert house.run(lambda ctx: _found(ctx, "moon")) == []
+    assert house.run(_found) == []
+    assert take().run(lambda ctx: _found(ctx, "strike", start=0)) == []
+    assert len(house.run(lambda ctx: _found(ctx, "strike", limit=2))) == 2
+
+
+def test_common_terms_are_left_out_where_rarer_ones_find_enough(take: Any) -> None:
+    house = take({"a": "strike crane", "b": "strike", "c": "pay"})
+    counts = Frequencies(100_000, {"strike": 60_000, "crane": 300, "pay": 400})
+    found = house.run(lambda ctx: _found(ctx, "strike", "crane", "pay", counts=counts))
+    assert sorted(found) == ["pay", "strike crane"]
+    alone = house.run(lambda ctx: _found(ctx, "strike", counts=counts))
+    assert sorted(alone) == ["strike", "strike crane"]
+    # A period has as many of them as is its share of all items.
+    within = house.run(lambda ctx: _found(ctx, "strike", "pay", counts=counts, start=0))
+    assert sorted(within) == ["pay", "strike", "strike crane"]

@@ -1,0 +1,247 @@
+"""Events of news items: an item knows its event, and an event keeps its name."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core import drive
+from svc_core.host import silent
+from svc_core.news.grouping import TRIES_MAX, group_new, named
+from svc_core.resources.news import UNGROUPED
+from svc_core.text.evidence import Evidence
+
+NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)
+STRIKE = "Dockworkers of Fjordby walk out over night shifts"
+BLAZE = "Zeppelin burns at Albany meadow"
+Make = Callable[..., Any]
+
+# -- names -------------------------------------------------------------------------------------
+
+
+def item(id_: str, story: str | None = None, hours: int = 0) -> Evidence:
+    at = NOON + timedelta(hours=hours)
+    return Evidence(id_, id_, "", "", "src_a", "A", "a.example", None, at, story=story)
+
+
+@st.composite
+def events(draw: Any) -> list[list[Evidence]]:
+    """Events of items, of which some have been in other events before."""
+    rows = draw(
+        st.lists(
+            st.tuples(
+                st.integers(0, 3), st.sampled_from((None, "inc_a", "inc_b")), st.integers(0, 3)
+            ),
+            max_size=9,
+        )
+    )
+    found: dict[int, list[Evidence]] = {}
+    for at, (event, story, hours) in enumerate(rows):
+        found.setdefault(event, []).append(item(f"i{at}", story, hours))
+    return list(found.values())
+
+
+@given(events())
+def test_those_of_one_event_have_one_name_of_their_own(found: list[list[Evidence]]) -> None:
+    names = named(found)
+    assert set(names) == {one.id for event in found for one in event}
+    told = [{names[one.id] for one in event} for event in found]
+    assert all(len(each) == 1 for each in told)
+    of_many = [each.pop() for each, event in zip(told, found, strict=True) if len(event) > 1]
+    assert None not in of_many
+    assert len(set(of_many)) == len(of_many)
+    assert all(names[event[0].id] is None for event in found if len(event) == 1)
+
+
+@given(events())
+def test_an_event_keeps_its_name_as_items_come(found: list[list[Evidence]]) -> None:
+    names = named(found)
+    grown = [
+        [item(one.id, names[one.id], 0) for one in event] + [item(f"new{at}", hours=9)]
+        for at, event in enumerate(found)
+    ]
+    after = named(grown)
+    for event in found:
+        if len(event) > 1:
+            assert after[event[0].id] == names[event[0].id]
+
+
+@given(events(), st.randoms())
+def test_names_do_not_depend_on_the_order_in_which_events_are_given(
+    found: list[list[Evidence]], chance: Any
+) -> None:
+    mixed = [chance.sample(event, len(event)) for event in chance.sample(found, len(found))]
+    assert named(mixed) == named(found)
+
+
+def test_where_two_events_meet_the_older_name_stays() -> None:
+    old = [item("c", "inc_old", 1), item("d", "inc_old", 2)]
+    young = [item(id_, "inc_young", 3) for id_ in "efg"]
+    assert set(named([[*young, *old]]).values()) == {"inc_old"}
+
+
+def test_the_name_stays_with_most_of_its_items_and_the_others_get_their_own() -> None:
+    begun = named([[item("a"), item("b")]])["a"]
+    names = named([[item("a", begun), item("b", begun)], [item(id_, begun, 1) for id_ in "cde"]])
+    assert names["c"] == begun
+    assert names["a"] not in (None, begun)
+
+
+# -- passes ------------------------------------------------------------------------------------
+
+
+class Work:
+    """Units of work on the store of a house; `meanwhile` runs before each that writes."""
+
+    tell = staticmethod(silent)
+
+    def __init__(self, house: Any, meanwhile: Callable[[], Any] | None = None) -> None:
+        self.house = house
+        self.meanwhile = meanwhile
+        self.writes = 0
+
+    async def tenants(self) -> Sequence[str]:
+        return ()
+
+    async def read(self, tenant: str, usecase: Any) -> Any:
+        return await self.house.store.read(tenant, self.unit(tenant, usecase))
+
+    async def write(self, tenant: str, usecase: Any) -> Any:
+        if self.meanwhile is not None:
+            await self.meanwhile()
+        self.writes += 1
+        return await self.house.store.write(tenant, self.unit(tenant, usecase))
+
+    async def aside(self, work: Callable[[], Any]) -> Any:
+        return work()
+
+    def unit(self, tenant: str, usecase: Any) -> Any:
+        return lambda tx: usecase(self.house.context(tx, tenant, ""))
+
+
+@pytest.fixture
+def take(make_entry: Make, make_document: Make) -> Make:
+    """Take headlines in from a source, and group what is new."""
+
+    def taken(house: Any, source: str, *titles: str, **chosen: Any) -> int:
+        location = f"https://{source}.example/feed"
+        parsed = make_document(*(make_entry(title, title=title) for title in titles))
+        house.take(house.add(location), parsed)
+        looked: int = drive.run(group_new(Work(house), **chosen))
+        return looked
+
+    return taken
+
+
+def stories(house: Any) -> dict[str, set[str]]:
+    """The publishers of each event."""
+    found: dict[str, set[str]] = {}
+    for row in house.news():
+        if row.story_id is not None:
+            found.setdefault(row.story_id, set()).add(f"{row.title} {row.source.id}")
+    return found
+
+
+def waiting(house: Any) -> int:
+    return len(house.run(lambda ctx: ctx.tx.documents.scan(UNGROUPED, limit=100)).rows)
+
+
+def test_an_item_names_its_event_from_the_second_telling_on(house: Any, take: Make) -> None:
+    assert take(house, "alpha", STRIKE, BLAZE) == 2
+    assert (stories(house), waiting(house)) == ({}, 0)
+    assert take(house, "beta", f"{STRIKE}, union says") == 1
+    (members,) = stories(house).values()
+    assert len(members) == 2
+    changed = [(one.change_type, one.version) for one in house.recorded()[3:]]
+    assert changed == [("updated", 2), ("updated", 2)]
+    (name,) = stories(house)
+    told = house.rows("listNews", f"storyId={name}")
+    assert {row["title"] for row in told} == {STRIKE, f"{STRIKE}, union says"}
+    assert [row["storyId"] for row in house.rows("listNews") if row not in told] == [None]
+
+
+def test_an_event_keeps_its_name_when_another_document_tells_it(house: Any, take: Make) -> None:
+    take(house, "alpha", STRIKE)
+    take(house, "beta", f"{STRIKE}, union says")
+    (name,) = stories(house)
+    house.clock.advance(86_400)
+    take(house, "gamma", f"{STRIKE} again", BLAZE)
+    assert {name: len(members) for name, members in stories(house).items()} == {name: 3}
+
+
+def test_what_is_known_of_an_item_changes_and_its_event_stays(
+    house: Any, take: Make, make_entry: Make, make_document: Make
+) -> None:
+    take(house, "alpha", STRIKE)
+    take(house, "beta", STRIKE)
+    before = stories(house).keys()
+    changed = make_document(make_entry(STRIKE, title=STRIKE, authors=("Ann",)))
+    house.take(house.add("https://beta.example/feed"), changed)
+    assert stories(house).keys() == before
+    assert waiting(house) == 1
+
+
+def test_documents_in_any_order_make_the_same_events(house_factory: Any, take: Make) -> None:
+    documents = {
+        "alpha": (STRIKE, "Bread prices rise"),
+        "beta": (f"{STRIKE}, union says", BLAZE),
+        "gamma": ("Airship lost in blaze", f"{BLAZE}: airship lost in blaze"),
+    }
+    found = []
+    for order in (documents, documents, reversed(documents)):
+        house = house_factory()
+        for source in order:
+            take(house, source, *documents[source])
+        found.append(stories(house))
+    assert found[0] == found[1]
+    assert sorted(map(sorted, found[0].values())) == sorted(map(sorted, found[2].values()))
+    assert sorted(map(len, found[0].values())) == [2, 3]
+
+
+def test_in_a_large_window_an_item_meets_its_event_through_the_index(
+    house: Any, take: Make
+) -> None:
+    take(house, "alpha", STRIKE, "Bread prices rise", "Comet passes Kelvaro", "Senate votes")
+    take(house, "beta", f"{STRIKE}, union says", at_once=2)
+    (name,) = stories(house)
+    take(house, "gamma", f"{STRIKE} at noon", BLAZE, at_once=2)
+    assert {name: len(members) for name, members in stories(house).items()} == {name: 3}
+    assert waiting(house) == 0
+
+
+def test_a_pass_begins_again_where_another_wrote(
+    house: Any, take: Make, make_entry: Make, make_document: Make
+) -> None:
+    take(house, "alpha", STRIKE)
+    house.take(house.add("https://beta.example/feed"), make_document(make_entry("b", title=STRIKE)))
+    others: list[int] = []
+
+    async def meanwhile() -> None:
+        if not others:
+            others.append(0)
+            others.append(await group_new(Work(house)))
+
+    assert drive.run(group_new(Work(house, meanwhile))) == 0
+    assert others == [0, 1]
+    assert [len(members) for members in stories(house).values()] == [2]
+
+
+def test_a_pass_that_others_always_outrun_leaves_the_items_to_them(
+    house: Any, make_entry: Make, make_document: Make
+) -> None:
+    def write(number: int) -> None:
+        house.take(house.add(f"https://s{number}.example/feed"), make_document(make_entry("x")))
+
+    async def meanwhile() -> None:
+        write(work.writes + 1)
+        await group_new(Work(house))
+        write(work.writes + 100)
+
+    write(0)
+    work = Work(house, meanwhile)
+    assert drive.run(group_new(work)) == 0
+    assert (work.writes, waiting(house)) == (TRIES_MAX, 1)
+    assert drive.run(group_new(Work(house))) == 1

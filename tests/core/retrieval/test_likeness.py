@@ -1,0 +1,109 @@
+"""What likeness does to a ranking, and what vectors promise."""
+
+import math
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core.embeddings import compared, cosine, packed
+from svc_core.retrieval import Query, Ranking, rank
+from svc_core.text.evidence import Evidence, Reading, read
+from svc_core.text.frequencies import Frequencies
+
+NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
+TITLES = (
+    "Dockers begin a strike at the port",
+    "Strike at the port enters its second week",
+    "Walkout shuts the harbour",
+    "Central bank keeps its rate",
+    "A storm is coming",
+)
+HELD = [
+    read(Evidence(f"obs_{n}", title, "", "", "src_1", "Pier", "pier.example", NOON, NOON, "en"))
+    for n, title in enumerate(TITLES)
+]
+TABLE = Frequencies.of((*one.title, *one.lead, *one.rest) for one in HELD)
+ASKED = Query.of("strike at the port", language="en")
+
+likenesses = st.dictionaries(
+    st.sampled_from([f"obs_{n}" for n in range(len(TITLES))]), st.floats(0, 9)
+)
+
+
+def ranked(likeness: dict[str, float] | None, held: list[Reading] = HELD) -> Ranking:
+    return rank(ASKED, held, TABLE, likeness)
+
+
+def ids(found: Ranking) -> list[str]:
+    return [hit.reading.evidence.id for hit in found.chosen]
+
+
+def test_an_item_that_no_word_finds_is_found_by_its_meaning() -> None:
+    near = {**dict.fromkeys(("obs_0", "obs_1"), 5.0), "obs_2": 4.8}
+    assert set(ids(ranked(None))) == {"obs_0", "obs_1"}
+    assert set(ids(ranked(near))) == {"obs_0", "obs_1", "obs_2"}
+
+
+def test_without_a_likeness_at_all_nothing_changes() -> None:
+    assert ranked({}) == ranked(None)
+
+
+def test_what_was_not_looked_at_is_judged_by_its_words() -> None:
+    looked_at = {f"obs_{n}": 0.0 for n in range(2, len(TITLES))}
+    assert set(ids(ranked(looked_at))) == {"obs_0", "obs_1"}
+
+
+def test_words_alone_are_not_enough_where_the_meaning_is_another() -> None:
+    by_meaning = ranked({"obs_0": 4.0, "obs_1": 0.0})
+    assert [hit.likeness for hit in by_meaning.chosen][:1] == [4.0]
+    assert "obs_3" not in ids(ranked({"obs_3": 1.0}))
+
+
+@given(likenesses, st.randoms())
+def test_the_order_of_items_does_not_matter(likeness: dict[str, float], random: object) -> None:
+    mixed = list(HELD)
+    random.shuffle(mixed)  # type: ignore[attr-defined]
+    assert ids(ranked(likeness, mixed)) == ids(ranked(likeness))
+
+
+# -- vectors -----------------------------------------------------------------------------------
+
+vectors = st.lists(st.floats(-1, 1), min_size=8, max_size=8).filter(
+    lambda values: max(map(abs, values)) > 1e-6
+)
+
+
+@given(vectors, vectors)
+def test_eight_bits_keep_the_cosine(one: list[float], other: list[float]) -> None:
+    length = math.hypot(*one) * math.hypot(*other)
+    exact = sum(a * b for a, b in zip(one, other, strict=True)) / length
+    assert cosine(packed(one), packed(other)) == pytest.approx(exact, abs=0.02)
+
+
+@given(vectors)
+def test_a_vector_is_like_itself_at_any_length(values: list[float]) -> None:
+    assert cosine(packed(values), packed([3 * value for value in values])) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("values", [[], [0.0, 0.0], [1.0, math.nan], [1.0, math.inf]])
+def test_what_has_no_direction_is_no_vector(values: list[float]) -> None:
+    with pytest.raises(ValueError, match="without a direction"):
+        packed(values)
+
+
+@given(st.lists(st.floats(-1, 1), max_size=9))
+def test_the_nearer_an_item_the_higher_it_stands(cosines: list[float]) -> None:
+    stands = compared(cosines)
+    order = sorted(range(len(cosines)), key=lambda place: (cosines[place], stands[place]))
+    assert [stands[place] for place in order] == sorted(stands)
+
+
+def test_a_few_items_that_are_all_near_stand_high() -> None:
+    assert min(compared([0.6, 0.7, 0.65])) > 2
+    assert compared([0.1, 0.05, 0.12]) == [0, 0, 0]
+
+
+def test_the_nearest_of_what_is_far_is_not_near() -> None:
+    assert max(compared([*[-0.1, -0.05] * 500, 0.19])) == 0

@@ -1,0 +1,67 @@
+"""What a subject put in words asks for."""
+
+import pytest
+
+from svc_core.retrieval import Query
+from svc_core.retrieval.query import NAME
+
+
+@pytest.mark.parametrize(
+    ("topic", "asked"),
+    [
+        ("The war in Ruritania", ["war", "rurita"]),
+        ("CES", ["ces"]),
+        ("WHO IS ILL", ["who", "is", "ill"]),
+        ("WHO IS ILL IN THE PORT", ["ill", "port"]),
+        ("news from CES in Las Vegas", ["new", "ces", "las", "vega"]),
+        ("Wahlen in Ruritanien", ["wahlen", "rurita"]),
+        ("the of and", []),
+        ("東京都", ["東京", "京都"]),
+        ("strike, strike, strikes", ["strike"]),
+    ],
+)
+def test_a_subject_asks_for_its_terms(topic: str, asked: list[str]) -> None:
+    assert list(Query.of(topic, language="en").asked) == asked
+
+
+def test_a_name_counts_more_than_a_word_but_not_where_a_sentence_begins() -> None:
+    query = Query.of("Strikes at ports of Zedland. Reports by “Acme” wanted", language="en")
+    names = dict.fromkeys(["zedlan", "acme"], NAME)
+    assert query.asked == dict.fromkeys(["strike", "port", "report", "wanted"], 1.0) | names
+
+
+def test_quoted_words_and_keywords_raise_and_a_minus_excludes() -> None:
+    query = Query.of(
+        'the "Bank of Zed" and «Acme works» -football -"press release" pre-war -5', ["Port Zed", ""]
+    )
+    assert query.phrases == (("bank", "zed"), ("acme", "work"), ("port", "zed"))
+    assert query.excluded == (("footba",), ("press", "releas"))
+    assert list(query.asked) == ["bank", "zed", "acme", "work", "pre", "war", "5"]
+    assert query.terms == (*query.asked, "port")
+
+
+def test_a_dash_between_words_excludes_nothing() -> None:
+    assert Query.of("talks of Zedland - Acme - peace").excluded == ()
+
+
+@pytest.mark.parametrize(
+    ("topic", "run", "other"),
+    [
+        ("War in Syria", ("syria",), ("syrian",)),
+        ("Syrian rebels", ("syrian",), ("syria",)),
+        ("Wahlen in Deutschland", ("deutsc",), ("allema",)),
+        ("élections en Côte d'Ivoire", ("cote", "ivoire"), ("ivory", "coast")),
+        ("U.S. tariffs", ("us",), ("united", "state")),
+        ("トルコ", ("トル", "ルコ"), ("turkey",)),
+    ],
+)
+def test_a_country_is_asked_for_by_all_its_names(
+    topic: str, run: tuple[str, ...], other: tuple[str, ...]
+) -> None:
+    query = Query.of(topic)
+    assert other in dict(query.others)[run]
+    assert set(other) <= set(query.terms)
+
+
+def test_a_name_of_two_countries_means_neither() -> None:
+    assert Query.of("Dominican").others == ()

@@ -1,0 +1,242 @@
+"""Items get their vectors, whoever is killed meanwhile, and reports find by them."""
+
+import asyncio
+from typing import Any
+
+import attrs
+import pytest
+
+from svc_core import embeddings
+from svc_core.embeddings import VECTORS, Embedder, NotEmbedded, Vector
+from svc_core.news import intake, rules
+from svc_core.operation import Context
+from svc_core.ports import SYSTEM
+from svc_core.profiles import operations as profiles
+from svc_core.resources.profile import ProfileInput
+from svc_core.resources.report import FACETS
+from svc_core.sources import parse_feed
+from svc_http.providers.embedding import Embeddings
+from svc_http.runtime.commits import Commits
+from svc_http.shared import in_memory
+from svc_http.workers import embed, make_report
+from svc_http.workers.embed import Embedding, embed_loop
+from tests.counted import Counted, KilledError
+from tests.meaning import Meaning
+
+pytestmark = pytest.mark.anyio
+TENANT = "wsp_" + "a" * 24
+NEWS_OF_PORTS = ("Strike at the port", "Walkout shuts the harbour", "The bank keeps its rate")
+
+
+async def taken(house: Any, feed: Any, *titles: str, text: str = "") -> None:
+    """Take in one item a title."""
+    parsed = parse_feed(feed(*titles, text=text))
+    source = await house.service.system(
+        lambda ctx: intake.add_source(ctx, intake.SourceWish("/feeds/pier.xml"))
+    )
+    rows = rules.incoming(rules.described(source, parsed), parsed, house.clock.now())
+    await house.service.system(lambda ctx: intake.take_in(ctx, rows))
+
+
+async def vectors(house: Any) -> list[Vector]:
+    rows = await house.service.read(SYSTEM, lambda ctx: ctx.tx.documents.scan(VECTORS, limit=999))
+    return [VECTORS.decode(row.raw) for row in rows.rows]
+
+
+def working(house: Any, model: Meaning, **more: Any) -> Embedding:
+    service = attrs.evolve(house.service, **more)
+    return Embedding(service, Embeddings(model), in_memory(lambda: 0.0).leases)
+
+
+async def report(house: Any, model: Meaning | None, topic: str = "Port strike") -> set[str]:
+    """The titles that a report cites."""
+    lends = {} if model is None else {Embedder: Embeddings(model)}
+    host = attrs.evolve(house.service.host, lends=lends)
+    service = attrs.evolve(house.service, host=host)
+    sent = profiles.CreateProfile(ProfileInput(f"Ports {house.clock.now()}", topic, "manual"))
+    made = await service.write(TENANT, lambda ctx: profiles.create_profile(ctx, sent))
+    house.clock.advance(1)
+    row = await make_report(service, TENANT, made.location.rpartition("/")[2])
+    facets = await service.read(TENANT, lambda ctx: ctx.value(FACETS, row.id))
+    assert facets.embedding == (model and model.name)
+    return {source.title for source in facets.sources}
+
+
+async def test_each_item_gets_one_vector_of_its_headline_and_first_words(
+    any_house: Any, feed: Any
+) -> None:
+    model = Meaning()
+    await taken(any_house, feed, *NEWS_OF_PORTS, text="x" * 900)
+    worker = working(any_house, model)
+
+    assert [await worker.turn() for _ in range(3)] == [3, 0, 0]
+    assert {vector.model for vector in await vectors(any_house)} == {"meaning"}
+    expected = {f"{title}\n{'x' * 700}" for title in NEWS_OF_PORTS}
+    assert sorted(model.texts) == sorted(expected)
+
+
+async def test_what_comes_later_and_what_is_changed_is_embedded(
+    house: Any, feed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = Meaning()
+    worker = working(house, model)
+    await taken(house, feed, "Strike at the port")
+    await worker.turn()
+    house.clock.advance(3_600)
+    await worker.turn()
+    monkeypatch.setattr(embeddings, "PAGE", 1)
+    await taken(house, feed, "Strike at the port", "A storm", "A bank")
+    assert await worker.turn() == 2
+    await taken(house, feed, "Strike at the port", text="It is over.")
+    worker._again_at = 0.0  # an hour later all are looked at
+    assert await worker.turn() == 1
+    assert model.texts[-1] == "Strike at the port\nIt is over."
+
+
+async def test_another_model_makes_its_own_vectors(house: Any, feed: Any) -> None:
+    await taken(house, feed, *NEWS_OF_PORTS)
+    await working(house, Meaning()).turn()
+    other = Meaning()
+    other.name = "another"
+    await working(house, other).turn()
+    assert {vector.model for vector in await vectors(house)} == {"another"}
+
+
+async def test_who_is_killed_leaves_the_rest_to_the_next(
+    any_house: Any, feed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embeddings, "BATCH", 2)
+    await taken(any_house, feed, *(f"Storm {n}" for n in range(5)))
+    model = Meaning()
+    mortal = Counted(any_house.service.storage, dies_after=1)
+    with pytest.raises(KilledError):
+        await working(any_house, model, storage=mortal).turn()
+    assert len(await vectors(any_house)) == 2
+    assert await working(any_house, model).turn() == 3
+    assert len(await vectors(any_house)) == 5
+
+
+async def test_old_items_are_worked_off_page_by_page_up_to_a_bound(
+    house: Any, feed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embeddings, "PAGE", 2)
+    monkeypatch.setattr(embed, "BACKLOG_MAX", 4)
+    await taken(house, feed, *(f"Storm {n}" for n in range(7)))
+    house.clock.advance(3_600)
+    worker = working(house, Meaning())
+    assert [await worker.turn() for _ in range(3)] == [2, 2, 0]
+
+
+async def test_two_processes_share_the_work_by_turns(house: Any, feed: Any) -> None:
+    await taken(house, feed, *NEWS_OF_PORTS)
+    leases = in_memory(lambda: 0.0).leases
+    one, other = Meaning(), Meaning()
+    first = Embedding(house.service, Embeddings(one), leases)
+    second = Embedding(house.service, Embeddings(other), leases)
+    assert [await first.turn(), await second.turn()] == [3, 0]
+    assert other.texts == []
+
+
+async def test_a_place_for_turns_that_is_down_is_waited_for(house: Any, feed: Any) -> None:
+    class Down:
+        async def take(self, *_: Any) -> bool:
+            raise embed.SharedUnavailable("nobody answers")
+
+    await taken(house, feed, *NEWS_OF_PORTS)
+    assert await Embedding(house.service, Embeddings(Meaning()), Down()).turn() == 0
+
+
+async def test_words_that_the_model_refuses_are_not_asked_for_again(house: Any, feed: Any) -> None:
+    def refuses(text: str) -> NotEmbedded | None:
+        return NotEmbedded("too long", is_refusal=True) if "bank" in text else None
+
+    model = Meaning()
+    model.refuses = refuses
+    await taken(house, feed, *NEWS_OF_PORTS, "")
+    worker = working(house, model)
+    assert [await worker.turn(), await worker.turn()] == [4, 0]
+    assert sum(not vector.data for vector in await vectors(house)) == 2  # and one without words
+    assert "The bank keeps its rate" not in await report(house, model)
+
+
+async def test_a_model_that_is_away_is_tried_again(
+    house: Any, feed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embed, "PUT_OFF_SECONDS", 0.0)
+    told: list[BaseException] = []
+    model = Meaning()
+    model.refuses = lambda _: NotEmbedded("it is away")
+    await taken(house, feed, *NEWS_OF_PORTS)
+    worker = working(house, model)
+    worker._embedder.told = told.append
+    assert await worker.turn() == 0
+    assert [str(failure) for failure in told] == ["it is away"]
+    model.refuses = lambda _: None
+    assert await worker.turn() == 3
+
+
+async def test_the_loop_hears_of_what_is_taken_in(house: Any, feed: Any) -> None:
+    model = Meaning()
+    work = embed_loop(
+        house.service, Embeddings(model), Commits(house.storage), in_memory(lambda: 0.0).leases
+    )
+    loop = asyncio.create_task(work)
+    await taken(house, feed, *NEWS_OF_PORTS)
+    async with asyncio.timeout(10):  # it ends as soon as all are made
+        while len(model.texts) < 3:  # noqa: ASYNC110 - the loop tells nobody
+            await asyncio.sleep(0.01)
+    loop.cancel()
+    await asyncio.gather(loop, return_exceptions=True)
+
+
+# -- reports -----------------------------------------------------------------------------------
+
+
+async def test_a_report_finds_what_no_word_finds(any_house: Any, feed: Any) -> None:
+    await taken(any_house, feed, *NEWS_OF_PORTS)
+    assert await report(any_house, None) == {"Strike at the port"}
+    assert await report(any_house, Meaning()) == {"Strike at the port", "Walkout shuts the harbour"}
+
+
+async def test_items_without_a_vector_get_one_up_to_a_bound(
+    house: Any, feed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embeddings, "MADE_MAX", 1)
+    await taken(house, feed, *NEWS_OF_PORTS)
+    model = Meaning()
+    assert await report(house, model) == {"Strike at the port"}
+    assert model.texts == ["Port strike", "Strike at the port"]  # what words find comes first
+
+
+async def test_a_report_is_made_of_words_where_the_model_fails(house: Any, feed: Any) -> None:
+    await taken(house, feed, *NEWS_OF_PORTS)
+    model = Meaning()
+    model.refuses = lambda _: NotEmbedded("it is away")
+    model.name = None  # type: ignore[assignment] - what the report says of it
+    assert await report(house, model) == {"Strike at the port"}
+
+
+async def test_a_vector_is_not_kept_of_what_is_gone(house: Any, feed: Any) -> None:
+    await taken(house, feed, "A storm")
+
+    async def forget(ctx: Context) -> None:
+        for row in (await ctx.tx.documents.scan(embeddings.NEWS_TEXTS, limit=9)).rows:
+            await ctx.remove(embeddings.NEWS_TEXTS, row.id)
+
+    (wanted,), _ = await house.service.read(SYSTEM, lambda ctx: embeddings.lacking(ctx, "meaning"))
+    await house.service.system(forget)
+    await embeddings.make(house.service, Embeddings(Meaning()), [wanted])
+    assert await vectors(house) == []
+
+
+async def test_as_many_vectors_are_compared_as_the_model_can(
+    house: Any, feed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("svc_core.embeddings._VECTORS_PAGE", 2)
+    monkeypatch.setattr("svc_http.providers.embedding.COMPARED_MAX", 3)
+    monkeypatch.setattr("svc_http.providers.embedding.COMPARED_PLAIN_MAX", 3)
+    await taken(house, feed, *(f"Hurricane {n}" for n in range(5)))
+    model = Embeddings(Meaning())
+    await working(house, Meaning()).turn()
+    found = await embeddings.likeness(house.service, model, "storm", ())
+    assert len(found.near) == len(found.values) == 3

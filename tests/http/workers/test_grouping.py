@@ -1,0 +1,66 @@
+"""Items that are pulled get their events, in every store, and also where a pass was cut off."""
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import pytest
+
+from svc_core.news.grouping import group_new
+from svc_core.ports import SYSTEM
+from svc_core.resources.news import UNGROUPED, NewsItem
+from svc_http.workers import add_source, pull, pull_all
+from svc_http.workers.ingest import pull_due
+from tests.counted import Counted, KilledError
+
+pytestmark = pytest.mark.anyio
+
+FEEDS = {
+    "/a": ["Cranes stop at Fjordby quay", "Ferries sail again"],
+    "/b": ["Cranes stop at Fjordby quay for pay", "Bread prices rise"],
+    "/c": ["Quay of Fjordby: cranes stop for higher pay"],
+}
+TOLD = [sorted((*FEEDS["/c"], FEEDS["/a"][0], FEEDS["/b"][0]))]
+
+
+async def added(house: Any, publisher: Any, feed: Callable[..., bytes]) -> list[Any]:
+    return [
+        await add_source(house.service, publisher.publish(path, feed(*titles)))
+        for path, titles in FEEDS.items()
+    ]
+
+
+def events(rows: list[NewsItem]) -> list[list[str]]:
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row.story_id is not None:
+            found.setdefault(row.story_id, []).append(row.title)
+    return sorted(map(sorted, found.values()))
+
+
+async def test_pulled_items_name_the_same_events_in_every_store(
+    any_house: Any, house: Any, publisher: Any, feed: Callable[..., bytes]
+) -> None:
+    found = []
+    for each in (any_house, house):
+        await pull_all(each.service, await added(each, publisher, feed), each.fetcher)
+        found.append(await each.news())
+        assert events(found[-1]) == TOLD
+    assert found[0] == found[1]
+
+
+async def test_a_pass_that_was_cut_off_is_finished_by_the_next(
+    any_house: Any, publisher: Any, feed: Callable[..., bytes]
+) -> None:
+    for source in await added(any_house, publisher, feed):
+        await pull(any_house.service, source, any_house.fetcher)
+    dying = attrs.evolve(any_house.service, storage=Counted(any_house.service.storage, 0))
+    with pytest.raises(KilledError):
+        await group_new(dying)
+    assert events(await any_house.news()) == []
+    assert await pull_due(any_house.service, any_house.fetcher) == ()
+    assert events(await any_house.news()) == TOLD
+    left = await any_house.service.read(
+        SYSTEM, lambda ctx: ctx.tx.documents.scan(UNGROUPED, limit=1)
+    )
+    assert left.rows == ()
