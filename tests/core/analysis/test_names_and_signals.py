@@ -11,7 +11,6 @@ from svc_core.analysis.stories import Story
 from svc_core.reports.draft import Told, draft
 from svc_core.reports.graph import EDGES_MAX, NODES_MAX, build
 from svc_core.reports.signals import SIGNALS_MAX, extract
-from svc_core.reports.telling import CITATIONS_MAX
 from svc_core.text.evidence import Scored, read, readings
 
 
@@ -153,7 +152,7 @@ def test_a_signal_says_what_whom_where_and_when(newsroom, week) -> None:
     assert quake.direction == "down"
     assert "Chile" in {place.name for place in quake.places}
     assert quake.occurred_date == "2026-03-04"
-    assert len(quake.citations) == 5
+    assert 1 <= len(quake.citations) <= 5
     assert quake.first_reported_at < quake.last_reported_at
     assert signals[0] == quake
 
@@ -255,7 +254,7 @@ def test_a_signal_is_told_by_an_item_that_tells_the_event(make, week) -> None:
         make("Zeppelin owner arrested", source="b"),
     ]
     (one,) = signals_of("Zeppelin", week, [evolve(line, story="s") for line in lines])
-    assert (one.title, one.citations) == ("Zeppelin owner arrested", (1, 2))
+    assert (one.title, one.citations) == ("Zeppelin owner arrested", (2,))
 
 
 def test_one_story_gives_one_signal(make, week) -> None:
@@ -346,12 +345,12 @@ def test_names_that_meet_in_two_incidents_are_tied(make, week) -> None:
     ]
 
 
-def test_a_copy_that_is_not_cited_is_no_part_of_the_graph(make, week) -> None:
+def test_the_sources_of_a_graph_are_those_of_cited_items(make, week) -> None:
     lines = [make("Zeppelin lands in the meadow", source=f"s{at}") for at in range(15)]
     items = [evolve(one, story="landing") for one in lines]
     graph, made = drawn("Zeppelin", week, items)
     assert len(made.stories[0].members) == 15
-    assert sum(node.type == "source" for node in graph.nodes) == len(made.cited) == CITATIONS_MAX
+    assert sum(node.type == "source" for node in graph.nodes) == len(made.cited)
 
 
 def test_a_large_graph_is_cut_and_says_so(make, week) -> None:
