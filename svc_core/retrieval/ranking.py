@@ -2,7 +2,7 @@
 
 `soft = sum of idf * saturated frequency / (k1 + 1) / sum of idf of all that was asked`, 0..1: the
 share of what was asked (Robertson, Zaragoza 2009). `feedback` is the cosine of an item to the
-centroid of the best three (Rocchio 1971). `score = soft + 2.4 * feedback`, chosen from 0.75 on.
+centroid of the best two (Rocchio 1971). `score = soft + 3.5 * feedback`, chosen from 0.85 on.
 ADR 24 tells what each number was measured against.
 """
 
@@ -17,14 +17,14 @@ from svc_core.text.evidence import Reading
 from svc_core.text.frequencies import Frequencies
 
 _K1, _B = 1.2, 0.75
-_USUAL = 300  # the length of an item; a mean of those at hand would change with their number
+_USUAL = 250  # the length of an item; a mean of those at hand would change with their number
 _PHRASE = 0.5  # a keyword or phrase that is held, beside its terms' weight
 _OTHER_NAME = 0.7  # another name of what was asked for, beside that one
-_FEEDBACK, _CUT = 2.4, 0.75
+_FEEDBACK, _CUT = 3.5, 0.85
 _LIKENESS, _CUT_WITH_LIKENESS = 0.15, 0.7  # for each standard deviation; ADR 29
-_SEEDS, _SEED_SHARE, _SEED_POWER = 3, 0.5, 3
+_SEEDS, _SEED_SHARE, _POWER = 2, 0.5, 3
 _CENTROID_TERMS, _LONE = 20, 0.15  # of the weight of a term that one item alone has
-_TOP_FULL = 0.4  # where the best item answers less of the question, feedback counts less
+_TOP_FULL = 0.3  # where the best item answers less of the question, feedback counts less
 _Key = TypeVar("_Key")
 NEAREST = 3  # misses that are named where nothing is found
 
@@ -119,8 +119,8 @@ def _feedback(
     seeds = [at for at in ranked[:_SEEDS] if soft[at] >= max(_SEED_SHARE * top, 1e-9)]
     weights = _Weights(frequencies)
     vectors = {at: weights.vector(held[at]) for at in seeds}
-    centroid = _centroid([((soft[at] / top) ** _SEED_POWER, vectors[at]) for at in seeds], held)
-    trust = min(1.0, top / _TOP_FULL)
+    centroid = _centroid([((soft[at] / top) ** _POWER, vectors[at]) for at in seeds], held)
+    trust = min(1.0, top / _TOP_FULL) ** _POWER
     return [trust * weights.cosine(one, centroid) for one in held]
 
 
