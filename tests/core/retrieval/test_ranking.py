@@ -92,6 +92,17 @@ def test_a_word_in_all_items_is_still_a_subject() -> None:
     assert len(rank(Query.of("port strike"), told, own).chosen) == 9
 
 
+def test_what_only_one_item_says_helps_little_to_find_others() -> None:
+    said = " ".join(f"word{number}" for number in range(30))
+    told = [read(item(f"Strike {said}", id="1")), read(item(f"Strike at noon, {said}", id="2"))]
+    lone = read(item("Strike alone", "of orchard violin glacier pottery comet", id="3"))
+    like = {
+        hit.reading.evidence.id: hit.feedback
+        for hit in rank(Query.of("Strike"), [*told, lone], STORE).chosen
+    }
+    assert min(like["1"], like["2"]) > like["3"]
+
+
 @given(st.lists(TEXTS, min_size=1, max_size=8), TEXTS, st.randoms(use_true_random=False))
 def test_the_order_of_items_changes_nothing(texts: list[str], topic: str, chance) -> None:
     told = [read(item(text, id=str(number))) for number, text in enumerate(texts)]
