@@ -49,6 +49,9 @@ ROWS_AT_ONCE = 100
 """Rows written in one unit: about 50 ms."""
 TRIES_MAX = 3
 """How often a pass begins again because another wrote; what is left then waits for the next."""
+PASSES_MAX = 50
+"""Passes in one go, so that who writes without end does not keep a process from reading sources:
+5,000 new items of a large window, some 50 s beside everything else."""
 
 _NEWS = "news"
 _SPAN = SPAN // timedelta(microseconds=1)
@@ -137,9 +140,9 @@ async def group_new(work: Units, *, at_once: int = WINDOW_ITEMS_MAX) -> int:
     A window of up to `at_once` items is grouped as a whole.
     """
     looked, tries = 0, 0
-    while tries < TRIES_MAX:
+    for _ in range(PASSES_MAX):
         scene = await work.read(SYSTEM, partial(_scene, at_once=at_once))
-        if scene is None:
+        if scene is None or tries == TRIES_MAX:
             break
         held = await work.aside(scene.readings)
         names = {one.evidence.story for one in held if one.evidence.story is not None}
