@@ -17,7 +17,7 @@ from svc_core.analysis.stories import Story
 from svc_core.reports.draft import Draft
 from svc_core.resources.report import ReportSignal, SignalConfidence, SignalParty, SignalPlace
 from svc_core.text.evidence import Reading
-from svc_core.text.sentences import is_aside, is_whole
+from svc_core.text.sentences import is_aside
 
 SIGNALS_MAX = 50
 ENTITIES_MAX = 8
@@ -92,7 +92,7 @@ def _signal(
         recency=_recency(story.last_at, until) if story.is_dated else 0.0,
         specificity=round((bool(entities) + bool(places) + (day is not None)) / 3, 3),
     )
-    first = next(filter(is_whole, told.sentences), "")
+    first = next(iter(told.sentences), "")
     title = told.headline or first
     return ReportSignal(
         id=id_,
