@@ -137,8 +137,8 @@ class Teller:
         main, others = self._parted()
         for plan in main:
             self._draw(plan)
-        if len(main) == 1 and main[0].intro:
-            opening, rest = self._whole(main[0], main[0].intro)
+        if len(main) == 1:
+            opening, rest = self._whole(main[0])
             told = [(main[0], rest)]
         else:
             opening = self._opening(main)
@@ -176,7 +176,8 @@ class Teller:
         """What can be quoted of a story, and the sentence that introduces it."""
         spoken = plan.lead.reading.tongue
         plan.subject = vector_of(plan.heading, spoken, self._frequencies)
-        items = [one for held in _developments(plan.story) for one in _quoted(held, plan.lead)]
+        parts = _developments(plan.story)
+        items = [one for held in parts for one in _spoken(held, plan.lead)[:QUOTED_MAX]]
         plan.drawn = [
             one
             for one in extracts(items, plan.subject, self._frequencies)
@@ -208,9 +209,19 @@ class Teller:
                 lines.append(self._quote(plan, plan.intro))
         return lines or self._headlines(main if len(main) <= OPENING_MAX else own[:1])
 
-    def _whole(self, plan: Plan, intro: Extract) -> tuple[list[Line], list[Line]]:
-        """The only main story: what opens it, and a section that goes on where that is much."""
-        chosen = self._chosen(plan, intro)
+    def _whole(self, plan: Plan) -> tuple[list[Line], list[Line]]:
+        """The only main story: what opens it, and a section that goes on where that is much.
+
+        Where nothing of it can be quoted, its headlines tell what each of them holds alone.
+        """
+        if plan.intro is None:
+            lines = self._headlines([plan])
+            for item in _spoken(plan.story.members, plan.lead):
+                held = [one for line in lines for one in line.marked]
+                if item.evidence not in held and item.reading.headline and len(lines) < OPENING_MAX:
+                    lines.append(self._line(plan, ended(item.reading.headline), item.evidence))
+            return list(dict.fromkeys(lines)), []
+        chosen = self._chosen(plan, plan.intro)
         lines = [self._quote(plan, one) for one in chosen]
         cuts = (at for at in range(OPENING_MAX, 0, -1) if at < len(chosen) and chosen[at].alone)
         at = next(cuts, len(lines)) if len(lines) > OPENING_MAX else len(lines)
@@ -348,12 +359,12 @@ def _places(story: Story) -> dict[str, int]:
     return {one.evidence.id: at for at, held in parts for one in held}
 
 
-def _quoted(held: Sequence[Scored], lead: Scored) -> list[Scored]:
-    """The items that a development is quoted from: the lead, then the most relevant ones."""
+def _spoken(held: Sequence[Scored], lead: Scored) -> list[Scored]:
+    """Those of some items in the language of the lead: the lead, then the most relevant ones."""
     tongue = lead.reading.tongue
     spoken = [one for one in held if one.reading.tongue in (tongue, None) or tongue is None]
     spoken.sort(key=lambda one: (one is not lead, -one.score, one.evidence.id))
-    return spoken[:QUOTED_MAX]
+    return spoken
 
 
 def _key(text: str) -> str:

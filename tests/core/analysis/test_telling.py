@@ -481,6 +481,8 @@ def test_what_a_source_says_of_everything_but_for_its_numbers_is_never_quoted(ma
     made = made_of(week, [item for group in groups for item in group])
     check(made, [item for group in groups for item in group])
     assert not [one.text for one in spoken(made) if one.text.startswith("At 6")]
+    assert len(made.words.opening) == 3
+    assert all(one.text.startswith("Drought alert") for one in made.words.opening)
 
 
 def test_without_a_period_the_title_spans_the_dates_of_what_is_told(make) -> None:
