@@ -124,7 +124,7 @@ class Endpoint:
                 raise self._failed(_refusal(answer), is_refusal=True)
             if answer.status != HTTPStatus.OK:
                 raise self._failed(_refusal(answer))
-            return self._read(answer.body, len(texts))
+            return await asyncio.to_thread(self._read, answer.body, len(texts))
         except EmbeddingFailed as failure:
             if not failure.is_refusal:
                 self._away = (system.monotonic() + AWAY_SECONDS, failure)
@@ -197,7 +197,7 @@ class Endpoint:
             rows = sorted(json.loads(body)["data"], key=lambda row: row["index"])
             made = [[float(value) for value in row["embedding"]] for row in rows]
             places = [row["index"] for row in rows]
-        except (ValueError, TypeError, KeyError, RecursionError) as fault:
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as fault:
             raise self._failed("does not answer as an embeddings endpoint does") from fault
         is_whole = all(any(vector) and all(map(isfinite, vector)) for vector in made)
         if places != list(range(count)) or not is_whole:

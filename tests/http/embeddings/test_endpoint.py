@@ -86,6 +86,7 @@ async def test_a_server_that_wants_to_be_left_alone_for_long_is_not_waited_for(
         (200, {"data": [{"index": 1, "embedding": [1]}]}, "does not give one vector for each"),
         (200, {"data": [{"index": 0, "embedding": [0, 0]}]}, "does not give one vector for each"),
         (200, b'{"data": [{"index": 0, "embedding": [NaN]}]}', "does not give one vector for each"),
+        (200, b'{"data": [{"index": 0, "embedding": [1%s]}]}' % (b"0" * 400), "does not answer as"),
     ],
 )
 async def test_what_is_wrong_is_told_in_one_line(
