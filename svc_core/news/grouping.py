@@ -238,8 +238,9 @@ async def _put(
         return None
     for id_, item in (await ctx.find_many(NEWS, names)).items():
         await ctx.save(NEWS, id_, attrs.evolve(item, story_id=names[id_]))
+    now = await ctx.tx.documents.get_many(UNGROUPED, [row.id for row in looked])
     for row in looked:
-        if await ctx.unchanged(UNGROUPED, row) is not None:
+        if now.get(row.id) == row:
             await ctx.tx.documents.delete(UNGROUPED, row.id)
     return (await ctx.save(STORY_PASSES, _NEWS, StoryPass(_NEWS))).version
 
