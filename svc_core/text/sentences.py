@@ -48,11 +48,12 @@ _ABBREVIATION = re.compile(
     rf"(?:^|[\s(\"'“‘«])(?:[A-ZÀ-Þ]\.(?:[A-ZÀ-Þ]\.)*|(?:{either(_words('abbreviation'))})\.)$"
 )
 _ORDINAL = re.compile(r"(?:^|\s)\d{1,2}\.$")
+_ENDING_CHARS = 40  # that tell an abbreviation; a run of abbreviations may be as long as its text
 _BOILERPLATE = re.compile(
     rf"(?:{'|'.join(_kept('boilerplate'))}|[\[<].{{0,80}}[\]>]$)", re.IGNORECASE
 )
 _CAPTION = re.compile("|".join(_kept("caption")), re.IGNORECASE)
-_MARKUP = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]{0,200}>")
+_MARKUP = re.compile(r"<!--(?:(?!<!--).)*?-->|</?[a-zA-Z][^<>]{0,200}>")
 _TAIL = re.compile(
     r"\s*(?:\[\s*(?:…|\.\.\.|&hellip;|\?|link|\d+ comments?)\s*\]|\(more…?\)"
     r"|(?:read more|continue reading|lire la suite|weiterlesen|leer más)\W*)\s*$",
@@ -105,7 +106,8 @@ def _split(text: str) -> list[str]:
     for match in _BREAK.finditer(text):
         closing = "" if match[0].strip() in _SEPARATORS else match[0].rstrip()
         run = text[start : match.start()] + closing
-        if _ABBREVIATION.search(run) or _ORDINAL.search(run):
+        ending = run[-_ENDING_CHARS:]
+        if _ABBREVIATION.search(ending) or _ORDINAL.search(ending):
             continue
         runs.append(run)
         start = match.end()

@@ -229,6 +229,22 @@ def test_a_pass_begins_again_where_another_wrote(
     assert [len(members) for members in stories(house).values()] == [2]
 
 
+def test_an_item_that_is_written_anew_while_a_pass_looks_at_it_is_looked_at_again(
+    house: Any, make_entry: Make, make_document: Make
+) -> None:
+    def write(title: str) -> None:
+        house.take(house.add("https://s.example/feed"), make_document(make_entry("x", title=title)))
+
+    async def meanwhile() -> None:
+        if not work.writes:
+            write(STRIKE)
+
+    write(BLAZE)
+    work = Work(house, meanwhile)
+    assert drive.run(group_new(work)) == 2
+    assert (work.writes, waiting(house)) == (2, 0)
+
+
 def test_a_pass_that_others_always_outrun_leaves_the_items_to_them(
     house: Any, make_entry: Make, make_document: Make
 ) -> None:
