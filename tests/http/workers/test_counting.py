@@ -85,7 +85,7 @@ async def test_a_store_of_before_is_searched_at_once_and_counted_by_the_worker(
     await old.write(SYSTEM, write)
     await old.close()
     house = make_house("sqlite")
-    rows = await house.service.read(SYSTEM, partial(_found, term="ships"))
+    rows = await house.service.read(SYSTEM, partial(_found, term="wait"))
     assert len(rows) == COUNTED_AT_ONCE + 1
     assert [await tidy(house.service) for _ in range(3)] == [True, True, False]
     assert await is_exact(house)
