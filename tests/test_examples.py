@@ -46,7 +46,7 @@ def test_the_worker_writes_a_cited_report_from_feed_files() -> None:
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("# Port strikes: ")
-    assert "[1](#source-1)" in done.stdout
+    assert "[1](<https://" in done.stdout
     assert len(done.stderr.splitlines()) == len(feeds)
 
 

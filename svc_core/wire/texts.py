@@ -18,7 +18,7 @@ from svc_core.wire.strict import constrained, literal_hook, read_date, read_inst
 
 Read = Callable[[str], Any]
 
-_INTEGER = re.compile(r"-?[0-9]{1,16}")
+_INTEGER = re.compile(r"-?0*[0-9]{1,16}")
 _NUMBER = re.compile(r"-?[0-9]{1,16}(?:\.[0-9]{1,20})?")
 _BOOLEANS = {"true": True, "false": False}
 

@@ -55,7 +55,8 @@ async def counted(store: PostgresStorage, **filters: Any) -> int:
 
 
 async def found(store: PostgresStorage, *terms: str) -> list[tuple[str, int]]:
-    rows = await store.read("ann", lambda tx: tx.documents.search(NOTES, terms, limit=9))
+    wanted = dict.fromkeys(terms, 1)
+    rows = await store.read("ann", lambda tx: tx.documents.search(NOTES, wanted, limit=9))
     return [(row.id, row.version) for row in rows.rows]
 
 

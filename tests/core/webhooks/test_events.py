@@ -123,6 +123,7 @@ def test_a_report_is_told_as_a_cloud_event(yard: Any, profile: Any) -> None:
             "signals": report.counts.signals,
             "entities": report.counts.entities,
             "incidents": report.counts.incidents,
+            "publishers": 1,
         },
         "hasAudio": False,
         "links": {
