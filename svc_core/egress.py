@@ -120,6 +120,7 @@ def check_callback(text: str, *, loopback: bool = False) -> None:
 
 
 def is_loopback(host: str) -> bool:
+    """Whether a host of an address, in lower case, is this machine."""
     if host == "localhost":
         return True
     return is_literal(host) and any(ip_address(host) in network for network in LOOPBACK)
