@@ -228,17 +228,20 @@ async def to_count(ctx: Context) -> tuple[Document[NewsText], ...]:
 
 
 async def counted(ctx: Context, seen: Sequence[Document[NewsText]]) -> None:
-    """Count items that were not, and have them grouped.
+    """Count items that were not, have them grouped, and give their rows the members of today.
 
     Those that somebody wrote meanwhile are left out.
     """
     changes = []
+    items = await ctx.find_many(NEWS, [document.id for document in seen])
     for document in seen:
         words = await ctx.unchanged(NEWS_TEXTS, document)
         if words is not None:
             words = words.read()
             await ctx.save(NEWS_TEXTS, words.id, words)
             await ctx.save(UNGROUPED, words.id, Ungrouped(words.id, words.taken_at))
+            if words.id in items:
+                await ctx.save(NEWS, words.id, items[words.id])
             changes.append(Change(words.id, None, words.terms))
     await count(ctx, changes)
 
