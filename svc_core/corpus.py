@@ -8,7 +8,8 @@ Rule 2: a unit writes what it changed as one small segment; eight segments of a 
         segments, so a reader asks only for those that it does not know.
 Rule 3: the name of a table (`Frequencies.version`) follows from the items that are counted in it,
         in whatever order and units they came.
-Rule 4: items of before terms were kept are counted later, a few at a time (`to_count`, `counted`).
+Rule 4: items of before terms were kept are counted later, a few at a time (`to_count`, `counted`),
+        and wait from then on to be grouped.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +22,7 @@ from attrs import define, field, frozen
 
 from svc_core.operation import Context
 from svc_core.ports import Collection, Document
-from svc_core.resources.news import NEWS, NEWS_TEXTS, NewsItem, NewsText
+from svc_core.resources.news import NEWS, NEWS_TEXTS, UNGROUPED, NewsItem, NewsText, Ungrouped
 from svc_core.text.evidence import Evidence, Reading, read
 from svc_core.text.frequencies import Frequencies
 
@@ -227,13 +228,20 @@ async def to_count(ctx: Context) -> tuple[Document[NewsText], ...]:
 
 
 async def counted(ctx: Context, seen: Sequence[Document[NewsText]]) -> None:
-    """Count items that were not; those that somebody wrote meanwhile are left out."""
+    """Count items that were not, have them grouped, and give their rows the members of today.
+
+    Those that somebody wrote meanwhile are left out.
+    """
     changes = []
+    items = await ctx.find_many(NEWS, [document.id for document in seen])
     for document in seen:
         words = await ctx.unchanged(NEWS_TEXTS, document)
         if words is not None:
             words = words.read()
             await ctx.save(NEWS_TEXTS, words.id, words)
+            await ctx.save(UNGROUPED, words.id, Ungrouped(words.id, words.taken_at))
+            if words.id in items:
+                await ctx.save(NEWS, words.id, items[words.id])
             changes.append(Change(words.id, None, words.terms))
     await count(ctx, changes)
 

@@ -112,14 +112,15 @@ def check_callback(text: str, *, loopback: bool = False) -> None:
         )
     host = match["host"].lower().strip("[]")
     port = match["port"]
-    if loopback and match["scheme"] == "http" and _is_loopback(host):
+    if loopback and match["scheme"] == "http" and is_loopback(host):
         if port is not None and not 0 < int(port) <= _PORT_MAX:
             raise EgressError("has a port that does not exist")
         return
     _check_public(match["scheme"], host, port)
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether a host of an address, in lower case, is this machine."""
     if host == "localhost":
         return True
     return is_literal(host) and any(ip_address(host) in network for network in LOOPBACK)

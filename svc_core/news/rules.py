@@ -2,7 +2,7 @@
 
 Rule 1: an item's id is derived from its permalink at its publisher, else from its source and
         natural key, so taking a document in twice, or in two formats, changes nothing. Only a
-        document of the publisher's own host (or a local file) speaks for a permalink.
+        document of the publisher's own host, or of this machine, speaks for a permalink.
 Rule 2: a date is never invented; an item without one sorts by when it was first retrieved.
 Rule 3: a feed that is fetched but has nothing new for `CONTENT_STALE` is `staleContent`, one
         that cannot be fetched or read is `error`; an empty feed is not an error. One that nobody
@@ -21,6 +21,7 @@ from attrs import frozen
 from svc_core import data, ids
 from svc_core.analysis.sentiment import sentiment
 from svc_core.analysis.topics import assign
+from svc_core.egress import is_loopback
 from svc_core.resources.news import (
     SUMMARY_MAX,
     HealthError,
@@ -91,7 +92,7 @@ def _identity(source: Source, item: FeedItem) -> tuple[str, str]:
     if item.url is not None and item.natural_key == item.url:
         page, location = urlsplit(item.url), urlsplit(source.location)
         host, own = _bare(page.hostname), _bare(location.hostname)
-        if own in ("", host) or host.endswith(f".{own}"):
+        if own in ("", host) or is_loopback(own) or host.endswith(f".{own}"):
             address = page._replace(scheme="", netloc="", path=page.path.rstrip("/")).geturl()
             return f"{PROVIDER}:{host}", address
     return f"{PROVIDER}:{source.id}", item.natural_key

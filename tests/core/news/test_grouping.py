@@ -205,11 +205,30 @@ def test_in_a_large_window_an_item_meets_its_event_through_the_index(
     house: Any, take: Make
 ) -> None:
     take(house, "alpha", STRIKE, "Bread prices rise", "Comet passes Kelvaro", "Senate votes")
+    take(house, "delta", "Tulips bloom", "Chess master resigns", "Ferry sails", "Snow in Ostmark")
     take(house, "beta", f"{STRIKE}, union says", at_once=2)
     (name,) = stories(house)
     take(house, "gamma", f"{STRIKE} at noon", BLAZE, at_once=2)
     assert {name: len(members) for name, members in stories(house).items()} == {name: 3}
     assert waiting(house) == 0
+
+
+def test_a_large_window_of_what_is_new_is_grouped_as_a_whole(
+    house_factory: Any, make_entry: Make, make_document: Make
+) -> None:
+    titles = (STRIKE, BLAZE, "Bread prices rise", f"{STRIKE}, union says", f"{BLAZE}: no survivors")
+    found = []
+    for at_once in (2, 100):
+        house = house_factory()
+        for at, title in enumerate(titles):
+            house.take(
+                house.add(f"https://s{at}.example/feed"),
+                make_document(make_entry(title, title=title)),
+            )
+        drive.run(group_new(Work(house), at_once=at_once))
+        found.append(stories(house))
+    assert found[0] == found[1]
+    assert sorted(map(len, found[0].values())) == [2, 2]
 
 
 def test_a_pass_begins_again_where_another_wrote(

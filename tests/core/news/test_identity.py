@@ -24,6 +24,8 @@ PAGE = "https://pier.org/2026/strike/"
     ("location", "url", "is_shared"),
     [
         ("/srv/pier.xml", PAGE, True),  # a file is the operator's own word
+        ("http://127.0.0.1:8000/pier.xml", PAGE, True),
+        ("http://localhost/pier.xml", PAGE, True),
         ("https://pier.org/feed.json", PAGE, True),
         ("https://www.pier.org/feed", "http://pier.org/2026/strike", True),
         ("https://pier.org/feed", "https://blog.pier.org/2026/strike", False),

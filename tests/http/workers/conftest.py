@@ -184,11 +184,11 @@ def secure_publisher() -> Iterator[tuple[Publisher, ssl.SSLContext]]:
 # -- documents ---------------------------------------------------------------------------------
 
 
-def rss(*titles: str, name: str = "The Pier", text: str = "") -> bytes:
-    """An RSS document with one item a title, an hour apart."""
+def rss(*titles: str, name: str = "The Pier", text: str = "", folder: str = "") -> bytes:
+    """An RSS document with one item a title, an hour apart; its pages are in a folder."""
     items = "".join(
         f"<item><guid>{title}</guid><title>{title}</title>"
-        f"<link>https://pier.example/{number}</link><description>{text}</description>"
+        f"<link>https://pier.example/{folder}{number}</link><description>{text}</description>"
         f"<pubDate>{format_datetime(START - timedelta(hours=number))}</pubDate></item>"
         for number, title in enumerate(titles, 1)
     )

@@ -387,7 +387,8 @@ async def test_all_are_pulled_in_their_order_and_progress_is_told(
     any_house: Any, tmp_path: Path, feed: Make
 ) -> None:
     for number in range(20):
-        (tmp_path / f"{number:02}.xml").write_bytes(feed(f"Item {number}") if number % 5 else b"")
+        body = feed(f"Item {number}", folder=f"{number}/") if number % 5 else b""
+        (tmp_path / f"{number:02}.xml").write_bytes(body)
     sources = [
         await add_source(any_house.service, place)
         for place in locations(str(tmp_path))
@@ -444,7 +445,7 @@ async def test_a_worker_that_is_told_to_end_gives_back_what_it_has_not_read(
     any_house: Any, publisher: Any, feed: Make
 ) -> None:
     for number in range(12):  # more than are asked for at once
-        url = publisher.publish(f"/{number}", feed(f"Item {number}"))
+        url = publisher.publish(f"/{number}", feed(f"Item {number}", folder=f"{number}/"))
         publisher.stall(f"/{number}")
         await add_source(any_house.service, url)
     async with Fetcher(exceptions=LOOPBACK) as own:
@@ -458,7 +459,7 @@ async def test_a_worker_that_is_told_to_end_gives_back_what_it_has_not_read(
     assert await any_house.counted() == NOTHING
     publisher.closing.set()
     for number in range(12):
-        publisher.publish(f"/{number}", feed(f"Item {number}"))
+        publisher.publish(f"/{number}", feed(f"Item {number}", folder=f"{number}/"))
     assert [o.created for o in await pull_due(any_house.service, any_house.fetcher)] == [1] * 12
 
 
