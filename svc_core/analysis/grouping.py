@@ -63,9 +63,10 @@ _Near = Sequence[tuple[float, int]]
 def grouped(held: Sequence[Reading], frequencies: Frequencies) -> list[list[list[Reading]]]:
     """The events of some items, each as its developments; every item is in exactly one.
 
-    Events, developments and items are in the order of their items' ids.
+    Events and developments are in the order of their first items' ids.
     """
-    readings = sorted(held, key=lambda one: one.evidence.id)
+    copies = _copies(sorted(held, key=lambda one: one.evidence.id))
+    readings = [same[0] for same in copies]
     counted = [_counts(one) for one in readings]
     alone = [[at] for at in range(len(readings))]
     vectors = _vectors(counted, alone, frequencies)
@@ -76,9 +77,24 @@ def grouped(held: Sequence[Reading], frequencies: Frequencies) -> list[list[list
     lent = [_lent(vectors, at, close) for at, close in enumerate(near)]
     part_of = {at: number for number, part in enumerate(parts) for at in part}
     return [
-        [[readings[at] for at in part] for part in _split(event, part_of)]
+        [[copy for at in part for copy in copies[at]] for part in _split(event, part_of)]
         for event in _linked(lent, near, EVENT_CUT)
     ]
+
+
+def _copies(held: Iterable[Reading]) -> list[list[Reading]]:
+    """Items that say the same in the same words at one time: one item, however many carry it."""
+    found: list[list[Reading]] = []
+    last: dict[tuple[tuple[str, ...], ...], int] = {}
+    for one in held:
+        words = (one.title, one.lead)
+        at = last.get(words, -1)
+        if at >= 0 and any(words) and _meets(found[at][0].evidence, one.evidence):
+            found[at].append(one)
+        else:
+            last[words] = len(found)
+            found.append([one])
+    return found
 
 
 def _split(event: Iterable[int], part_of: Mapping[int, int]) -> list[list[int]]:

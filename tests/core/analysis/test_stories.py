@@ -128,13 +128,19 @@ def test_an_event_is_told_by_its_developments(make) -> None:
     later = "Strike of Fjordby dockers ends as owners agree to pay more"
     items = [
         make(first, id="a"),
-        make(first, id="b", source="beta", hours=1),
+        make(f"{first} on Monday", id="b", source="beta", hours=1),
         make(later, id="c", hours=50),
-        make(later, id="d", source="beta", hours=51),
+        make(f"{later} and hire", id="d", source="beta", hours=51),
     ]
     (story,) = stories(scored(items))
     assert drawn(story) == [["a", "b"], ["c", "d"]]
     assert (story.key, story.first_at, story.last_at) == ("a", items[0].at, items[3].at)
+
+
+@pytest.mark.parametrize("count", [2, 60, 250])
+def test_what_many_carry_in_the_same_words_is_one_event(make, count) -> None:
+    copies = [make("Port strike at Fjordby grows again", id=f"{n}") for n in range(count)]
+    assert told(copies) == {frozenset(map(str, range(count)))}
 
 
 @pytest.mark.parametrize(("days", "together"), [(4.9, True), (5.1, False)])
