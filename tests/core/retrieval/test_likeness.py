@@ -41,7 +41,7 @@ def ids(found: Ranking) -> list[str]:
 
 
 def test_an_item_that_no_word_finds_is_found_by_its_meaning() -> None:
-    near = {**dict.fromkeys(("obs_0", "obs_1"), 5.0), "obs_2": 4.8}
+    near = {**dict.fromkeys(("obs_0", "obs_1"), 8.0), "obs_2": 7.8}
     assert set(ids(ranked(None))) == {"obs_0", "obs_1"}
     assert set(ids(ranked(near))) == {"obs_0", "obs_1", "obs_2"}
 

@@ -51,3 +51,7 @@ def test_the_background_is_of_as_many_items_as_it_says() -> None:
 def test_what_is_no_table_is_not_read() -> None:
     with pytest.raises(FileNotFoundError):
         data.read("nothing.tsv")
+
+
+def test_an_acronym_is_telling_though_it_is_a_word_elsewhere() -> None:
+    assert background().idf("un") > background().idf("people")
