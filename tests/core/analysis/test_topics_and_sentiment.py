@@ -82,7 +82,7 @@ def test_a_language_is_guessed_where_none_is_given() -> None:
 def test_a_headline_counts_alone_where_its_text_tells_something_else() -> None:
     notice = (
         "We send this letter each morning to readers who asked for it. Change your address in the "
-        "settings, tell a friend, or write to the editors below. Pictures, puzzles, recipes and the "
+        "settings, tell a friend, or write to the editors below. Pictures, puzzles and the "
         "garden column follow on Sunday, as always, with answers to last week."
     )
     assert assign("", notice, language="en") == ()
