@@ -79,6 +79,16 @@ def test_a_language_is_guessed_where_none_is_given() -> None:
     assert "disasters" in assign(title, text) == assign(title, text, language="en-GB")
 
 
+def test_a_headline_counts_alone_where_its_text_tells_something_else() -> None:
+    notice = (
+        "We send this letter each morning to readers who asked for it. Change your address in the "
+        "settings, tell a friend, or write to the editors below. Pictures, puzzles and the "
+        "garden column follow on Sunday, as always, with answers to last week."
+    )
+    assert assign("", notice, language="en") == ()
+    assert "disasters" in assign("Earthquake shakes the island", notice, language="en")
+
+
 def test_an_item_about_everything_gets_a_bounded_number() -> None:
     everything = " ".join(f"{topic.name} {topic.description}" for topic in TOPICS)
     assert 0 < len(assign(everything, "", language="en")) <= TOPICS_PER_ITEM_MAX
@@ -106,6 +116,7 @@ def test_any_text_has_few_topics_and_a_tone_that_fits_its_label(
         ("Rescuers celebrate miracle as miners are saved", "positive"),
         ("Bombing kills twelve in market", "negative"),
         ("Council publishes its calendar", "neutral"),
+        ("The lift goes up to the tower", "neutral"),
         ("Profit rose to EUR 12.5 mn from EUR 8.1 mn a year earlier", "positive"),
         ("Net loss widened to EUR 3 mn and sales fell", "negative"),
         ("The company, founded in 1987, has 200 employees", "neutral"),
