@@ -206,10 +206,10 @@ async def _vectors(embedder: Embedder, batch: Sequence[Lacking]) -> Sequence[byt
 
 
 async def _keep(ctx: Context, made: Sequence[Vector]) -> None:
-    """Keep the vectors of those items that are still there."""
+    """Keep the vectors of those items whose words are still the same."""
     there = await ctx.tx.documents.get_many(NEWS_TEXTS, [vector.id for vector in made])
     for vector in made:
-        if vector.id in there:
+        if vector.id in there and there[vector.id].version == vector.version:
             await ctx.save(VECTORS, vector.id, vector)
 
 

@@ -127,8 +127,9 @@ def instant(text: str) -> datetime:
 def web_origin(text: str) -> str:
     """An http or https address, without the slash at its end."""
     parts = urlsplit(text)
-    if parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment:
-        raise ValueError("must be an http or https address without query")
+    is_plain = not (parts.query or parts.fragment or "@" in parts.netloc)
+    if parts.scheme not in {"http", "https"} or not parts.netloc or not is_plain:
+        raise ValueError("must be an http or https address without query or user")
     return text.rstrip("/")
 
 

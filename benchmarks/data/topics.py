@@ -14,6 +14,7 @@ Writes `svc_core/data/topics.LANGUAGE.z`.
 import re
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import corpora
@@ -25,18 +26,20 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import normalize
 from wordfreq import top_n_list, word_frequency
 
-from svc_core.analysis.tokens import tokens
 from svc_core.analysis.topics import TOPICS
-from svc_core.text.words import terms
+from svc_core.text.words import terms, words
 
 IDS = [topic.id for topic in TOPICS]
 # A threshold is the lowest score above which this share of the held-out tenth is right: of the
 # other languages, whose scores are smaller, and of English.
-LEVELS = (0.78, 0.9)
-SCALE = 0.4  # of weights: half of it costs half as many bytes again and gains nothing
+LEVELS = (0.8, 0.9)
+SCALE = 0.8  # of weights: half of it doubles the bytes and gains nothing
+SETTLED = 0.9  # a seed of which this share of the texts that hold it has its topic settles it ...
+SETTLED_WORDS = 14  # ... in a headline of up to so many words
 BOOK = 6  # a word of the Wiktionary counts as if it had been seen so often in parallel text
 SAME = 8  # a word that one language uses up to so many times as often as the other is the same
 SURE = 0.6  # a section that a model guesses for text without one counts above it
+SEED = 8  # letters of a word by which seeds are compared
 TERMS_MIN = 8  # a term of fewer documents is left out
 
 # Where the words of a topic may count: the first letters of sections.
@@ -171,21 +174,32 @@ def _letter(section: str) -> str:
     return SECTIONS.get(section, "?")
 
 
-def seeds() -> dict[tuple[str, ...], dict[str, int]]:
+def plain(text: str) -> list[str]:
+    """The words that seeds are compared by: in the singular, and without their last endings."""
+    return [word.removesuffix("s")[:SEED] if len(word) > 3 else word for word in words(text)]
+
+
+def seeds() -> Iterator[tuple[str, str, bool]]:
+    """Topic and words of every seed, and whether it has a plus."""
+    for line in (Path(__file__).parent / "topic_seeds.tsv").read_text().splitlines()[1:]:
+        id_, _, written = line.partition("\t")
+        for seed in written.split():
+            yield id_, seed.lstrip("+").replace("_", " "), seed.startswith("+")
+
+
+def phrases() -> dict[tuple[str, ...], dict[str, int]]:
+    """Points by phrase and topic."""
     found = defaultdict(dict)
-    for line in (Path(__file__).parent / "topic_seeds.tsv").read_text().splitlines():
-        id_, _, words = line.partition("\t")
-        for word in words.split():
-            phrase = tuple(tokens(word.lstrip("+").replace("_", " ")))
-            points = 3 if word.startswith("+") else 1
-            found[phrase][id_] = max(points, found[phrase].get(id_, 0))
+    for id_, seed, has_plus in seeds():
+        worth = found[tuple(plain(seed))]
+        worth[id_] = max(3 if has_plus else 1, worth.get(id_, 0))
     return found
 
 
 def points(text: Text, known: dict[tuple[str, ...], dict[str, int]]) -> Counter[str]:
     """Points by topic: 3 for a settling word, 2 for one of the title, 1 for one of the text."""
     found, seen = Counter(), set()
-    for part, least in ((tokens(text.title), 2), (tokens(text.text), 1)):
+    for part, least in ((plain(text.title), 2), (plain(text.text), 1)):
         for at in range(len(part)):
             for length in range(1, 5):
                 phrase = tuple(part[at : at + length])
@@ -198,7 +212,7 @@ def points(text: Text, known: dict[tuple[str, ...], dict[str, int]]) -> Counter[
 
 def labels(told: list[Text], letters: list[str]) -> np.ndarray:
     """1 where a topic is given, 0 where it is not, -1 where nobody knows; a column each."""
-    known = seeds()
+    known = phrases()
     found = np.zeros((len(told), len(IDS)), np.int8)
     for row, text, letter in zip(found, told, letters, strict=True):
         given, unsure = _labels(text, letter, points(text, known))
@@ -263,6 +277,34 @@ def _threshold(scores: np.ndarray, right: np.ndarray, precision: float) -> float
     shares = np.cumsum(right[order] == 1) / np.arange(1, len(order) + 1)
     good = np.flatnonzero(shares >= precision)
     return scores[order][good[-1]] if len(good) else scores.max() + 1
+
+
+def settling(
+    matrix: csr_matrix, vocabulary: list[str], wanted: np.ndarray
+) -> list[tuple[str, int]]:
+    """Terms that settle a topic: seeds that are right, and seeds with a plus that are too rare."""
+    columns, places = matrix.tocsc(), {term: at for at, term in enumerate(vocabulary)}
+    is_judged = (wanted == 0).any(1)  # a text without a section is -1 or 1 throughout
+    found = set()
+    for id_, seed, has_plus in seeds():
+        topic, told = IDS.index(id_), terms(seed, "en")
+        if " " in seed or len(told) != 1:
+            continue
+        holding = columns[:, places[told[0]]].indices if told[0] in places else []
+        judged = wanted[[row for row in holding if is_judged[row]], topic]
+        if (judged != 0).mean() >= SETTLED if len(judged) >= TERMS_MIN else has_plus:
+            found.add((told[0], topic))
+    return sorted(found)
+
+
+def settled(rows: dict, biases: np.ndarray, words: list[tuple[str, int]]) -> dict:
+    """The rows with weights that settle a topic in a headline."""
+    found = dict(rows)
+    for term, topic in words:
+        row = found.get(term, np.zeros(len(IDS))).copy()
+        row[topic] = max(row[topic], -biases[topic] * SETTLED_WORDS**0.5)
+        found[term] = row
+    return found
 
 
 def aligned(pairs: list[tuple[str, str]], language: str) -> tuple[dict, Counter]:
@@ -357,13 +399,17 @@ def main() -> None:
     folder = Path(sys.argv[1])
     told = texts(folder)
     matrix, vocabulary = features(told)
-    slopes, biases, thresholds = fit(matrix, labels(told, guessed_sections(told, matrix)))
+    wanted = labels(told, guessed_sections(told, matrix))
+    slopes, biases, thresholds = fit(matrix, wanted)
+    words = settling(matrix, vocabulary, wanted)
     english = dict(zip(vocabulary, slopes.T, strict=True))
-    print(f"{len(told)} texts, {len(vocabulary)} terms")
-    weights.write("topics.en.z", IDS, biases - thresholds[1], english, scale=SCALE)
-    for language in corpora.LANGUAGES:
-        rows = taken_over(folder, language, english)
-        weights.write(f"topics.{language}.z", IDS, biases - thresholds[0], rows, scale=SCALE)
+    print(f"{len(told)} texts, {len(vocabulary)} terms, {len(words)} settle")
+    for language in ("en", *corpora.LANGUAGES):
+        is_english = language == "en"
+        rows = english if is_english else taken_over(folder, language, english)
+        cut = biases - thresholds[int(is_english)]
+        rows = settled(rows, cut, words)
+        weights.write(f"topics.{language}.z", IDS, cut, rows, scale=SCALE)
 
 
 if __name__ == "__main__":

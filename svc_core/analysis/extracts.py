@@ -13,7 +13,7 @@ from attrs import field, frozen
 
 from svc_core.text.evidence import Scored
 from svc_core.text.frequencies import Frequencies
-from svc_core.text.sentences import is_faulty, is_whole, stands_alone
+from svc_core.text.sentences import is_faulty, is_whole, names_subjects, stands_alone
 from svc_core.text.words import terms
 
 SENTENCES_MAX = 30
@@ -24,6 +24,9 @@ the same (STS, 4 of 5 and more), 0.6 finds 72 % at a precision of 54 %, the best
 RETOLD_MIN = 0.25
 """Cosine from which two items of one event tell the same (ECB+): 36 % of the pairs of their first
 sentences are caught, and 10 % of the pairs of sentences of one article are."""
+
+ABOUT_MIN = 0.25
+"""Cosine to the headline from which a sentence says what the headline does."""
 
 _PLACE, _PLACES = 1.8, 8
 _CENTRAL = 1.1
@@ -36,12 +39,16 @@ Vector = Mapping[str, float]
 
 @frozen
 class Extract:
-    """A whole sentence of an item, the `place`-th of it; `alone` when it needs none before it."""
+    """A whole sentence of an item, the `place`-th of it.
+
+    `alone` when it needs none before it; `about` when it says what the headline of the story does.
+    """
 
     text: str
     item: Scored
     place: int
     alone: bool
+    about: bool
     score: float
     vector: Vector = field(repr=False)
 
@@ -64,15 +71,18 @@ def extracts(items: Sequence[Scored], headline: Vector, frequencies: Frequencies
     for text, item, place, vector in drawn:
         language = item.reading.tongue
         words = len(text.split()) if " " in text else len(text) / 2
+        near = likeness(vector, headline)
         score = (
             _PLACE * exp(-place / _PLACES)
             + _CENTRAL * likeness(vector, centre)
             + _LENGTH * min(1.0, words / _WORDS_FULL)
-            + _HEADLINE * likeness(vector, headline)
+            + _HEADLINE * near
             - _FAULT * is_faulty(text, language)
         )
-        alone = stands_alone(text, language)
-        found.append(Extract(text, item, place, alone, round(score, 9), vector))
+        about = near >= ABOUT_MIN
+        known = place == 0 or about or names_subjects(language)
+        alone = known and stands_alone(text, language)
+        found.append(Extract(text, item, place, alone, about, round(score, 9), vector))
     return found
 
 

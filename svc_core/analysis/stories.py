@@ -33,14 +33,24 @@ class Story:
         return max(self.members, key=lambda one: (one.score, one.evidence.id)).reading
 
     @property
+    def is_dated(self) -> bool:
+        """Whether any item says when it was published."""
+        return any(member.evidence.published_at for member in self.members)
+
+    @property
     def first_at(self) -> datetime:
-        """The time of the first item."""
-        return min(member.evidence.at for member in self.members)
+        """The earliest date of its items; where none has one, when the first was taken in."""
+        return min(self._times)
 
     @property
     def last_at(self) -> datetime:
-        """The time of the last item."""
-        return max(member.evidence.at for member in self.members)
+        """The latest date of its items; where none has one, when the last was taken in."""
+        return max(self._times)
+
+    @property
+    def _times(self) -> list[datetime]:
+        items = [member.evidence for member in self.members]
+        return [item.at for item in items if item.published_at or not self.is_dated]
 
     @property
     def publishers(self) -> tuple[str, ...]:

@@ -1,8 +1,9 @@
 """The forty topics and how an item comes by them.
 
 Rule 1: a topic given by the source, or named by a category of the feed, is kept.
-Rule 2: the words of the headline and of the lead add a topic where the model of their language
-        scores above its threshold, the surest first, never more than `TOPICS_PER_ITEM_MAX`.
+Rule 2: the words of headline and lead, or of the headline alone where the text tells something
+        else, add a topic where the model of their language scores above its threshold, the surest
+        first, never more than `TOPICS_PER_ITEM_MAX`.
 Rule 3: in a language without a model the words add none.
 """
 
@@ -13,7 +14,6 @@ from attrs import frozen
 
 from svc_core import data
 from svc_core.analysis import linear
-from svc_core.analysis.tokens import tokens
 from svc_core.text.language import guess
 from svc_core.text.words import terms
 
@@ -21,6 +21,9 @@ TOPICS_PER_ITEM_MAX = 5  # an item about everything is about nothing
 LANGUAGES = frozenset({"de", "en", "es", "fr", "it", "nl", "pt"})  # with a model of their own
 
 _LEAD = 1_000  # characters: the rest of a long text strays from its topic
+# How much surer a headline must be than headline and lead together: 0.5 costs 10kGNAD 0.03 of its
+# precision, without headlines AG News loses 0.03 of what is found.
+_ALONE = 1.0
 
 
 @frozen
@@ -57,13 +60,13 @@ def assign(
     the catalogue are ignored. `language` is a BCP 47 tag; where none is given it is guessed.
     """
     given = {name for name in defaults if name in TOPIC_IDS} | _named(categories)
-    chosen = given | set(_told(f"{title}\n{text[:_LEAD]}", language))
+    chosen = given | set(_told(title, text[:_LEAD], language))
     return tuple(topic.id for topic in TOPICS if topic.id in chosen)
 
 
 def _named(categories: Iterable[str]) -> set[str]:
     known = _labels()
-    return {id_ for label in categories for id_ in known.get(" ".join(tokens(label)), ())}
+    return {id_ for label in categories for id_ in known.get(" ".join(terms(label)), ())}
 
 
 @cache
@@ -72,18 +75,22 @@ def _labels() -> Mapping[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
     for topic in TOPICS:
         for name in (topic.name, topic.id):
-            found.setdefault(" ".join(tokens(name)), set()).add(topic.id)
+            found.setdefault(" ".join(terms(name)), set()).add(topic.id)
     return {label: frozenset(ids) for label, ids in found.items()}
 
 
-def _told(text: str, stated: str | None) -> list[str]:
+def _told(title: str, text: str, stated: str | None) -> list[str]:
     """The topics that the words tell, the surest first."""
-    language = guess(text, stated)
+    language = guess(f"{title}\n{text}", stated)
     if language not in LANGUAGES:
         return []
     model = _model(language)
-    scored = zip(model.scores(set(terms(text, language))), model.columns, strict=True)
-    sure = sorted((-score, id_) for score, id_ in scored if score > 0)
+    whole, alone = (
+        model.scores(set(terms(part, language))) for part in (f"{title}\n{text}", title)
+    )
+    scored = zip(model.columns, whole, alone, strict=True)
+    scores = ((max(score, headline - _ALONE), id_) for id_, score, headline in scored)
+    sure = sorted((-score, id_) for score, id_ in scores if score > 0)
     return [id_ for _, id_ in sure[:TOPICS_PER_ITEM_MAX]]
 
 

@@ -32,6 +32,7 @@ from svc_core.resources.news import (
     NewsItem,
     NewsText,
     StoryPass,
+    Ungrouped,
 )
 from svc_core.text.evidence import Evidence, Reading, read
 from svc_core.text.frequencies import Frequencies
@@ -52,6 +53,9 @@ ROWS_AT_ONCE = 100
 """Rows written in one unit: about 50 ms."""
 TRIES_MAX = 3
 """How often a pass begins again because another wrote; what is left then waits for the next."""
+PASSES_MAX = 50
+"""Passes in one go, so that who writes without end does not keep a process from reading sources:
+5,000 new items of a large window, some 50 s beside everything else."""
 
 _NEWS = "news"
 _SPAN = SPAN // timedelta(microseconds=1)
@@ -63,9 +67,9 @@ Pair = tuple[Document[NewsItem], Document[NewsText]]
 
 @frozen
 class Scene:
-    """New items by their ids, with stored items around them, and which pass was the last."""
+    """New items as they wait, with stored items around them, and which pass was the last."""
 
-    new: tuple[str, ...]
+    new: tuple[Document[Ungrouped], ...]
     around: tuple[Pair, ...] = field(repr=False)
     frequencies: Frequencies = field(repr=False)
     version: int
@@ -140,9 +144,9 @@ async def group_new(work: Units, *, at_once: int = WINDOW_ITEMS_MAX) -> int:
     A window of up to `at_once` items is grouped as a whole, a larger one where most of it is new.
     """
     looked, tries = 0, 0
-    while tries < TRIES_MAX:
+    for _ in range(PASSES_MAX):
         scene = await work.read(SYSTEM, partial(_scene, at_once=at_once))
-        if scene is None:
+        if scene is None or tries == TRIES_MAX:
             break
         held = await work.aside(scene.readings)
         names = {one.evidence.story for one in held if one.evidence.story is not None}
@@ -171,7 +175,7 @@ async def _scene(ctx: Context, at_once: int) -> Scene | None:
         new = new[:NEW_AT_ONCE]
         texts = await _near(ctx, [row.id for row in new], table)
     return Scene(
-        new=tuple(row.id for row in new),
+        new=tuple(new),
         around=await _pairs(ctx, texts),
         frequencies=table,
         version=await _version(ctx),
@@ -228,15 +232,23 @@ async def _write(work: Units, scene: Scene, rows: Sequence[tuple[str, str | None
 
 
 async def _put(
-    ctx: Context, names: Mapping[str, str | None], looked: Sequence[str], version: int
+    ctx: Context,
+    names: Mapping[str, str | None],
+    looked: Sequence[Document[Ungrouped]],
+    version: int,
 ) -> int | None:
-    """Write some rows; the version of the pass from then on, or None where another wrote."""
+    """Write some rows; the version of the pass from then on, or None where another wrote.
+
+    An item that was written anew since it was looked at goes on waiting.
+    """
     if await _version(ctx) != version:
         return None
     for id_, item in (await ctx.find_many(NEWS, names)).items():
         await ctx.save(NEWS, id_, attrs.evolve(item, story_id=names[id_]))
-    for id_ in looked:
-        await ctx.tx.documents.delete(UNGROUPED, id_)
+    now = await ctx.tx.documents.get_many(UNGROUPED, [row.id for row in looked])
+    for row in looked:
+        if now.get(row.id) == row:
+            await ctx.tx.documents.delete(UNGROUPED, row.id)
     return (await ctx.save(STORY_PASSES, _NEWS, StoryPass(_NEWS))).version
 
 

@@ -20,6 +20,7 @@ from attrs import field, frozen
 
 from svc_core.analysis.marks import Words
 from svc_core.analysis.stories import Story, stories
+from svc_core.analysis.templates import Templates
 from svc_core.analysis.wording import Wording, days, frame, wording
 from svc_core.reports.telling import Line, Plan, Teller, in_order
 from svc_core.resources.report import Period, ReportSource, ReportWords, Section, Statement
@@ -76,13 +77,26 @@ class Draft:
 class Told:
     """What is about a subject: its stories in the order of their telling, or the nearest misses.
 
-    `found` is how many items match, also those beyond what one report tells.
+    `found` is how many items match, also those beyond what one report tells; `looked_at` are all
+    that were, which show what their sources put under everything.
     """
 
     stories: tuple[Story, ...]
     nearest: tuple[Evidence, ...] = ()
     found: int = 0
     frequencies: Frequencies = field(factory=Frequencies, repr=False)
+    looked_at: tuple[Evidence, ...] = field(default=(), repr=False)
+
+    @property
+    def members(self) -> list[Scored]:
+        """The items of its stories."""
+        return [member for story in self.stories for member in story.members]
+
+    @property
+    def dates(self) -> list[datetime]:
+        """When its items were published, as far as they say."""
+        dates = (member.evidence.published_at for member in self.members)
+        return [at for at in dates if at is not None]
 
 
 def tell(
@@ -101,23 +115,27 @@ def tell(
     chosen = [Scored(hit.reading, hit.score) for hit in ranking.chosen[:SOURCES_MAX]]
     found = in_order(stories(chosen, frequencies), language)
     nearest = tuple(hit.reading.evidence for hit in ranking.nearest)
-    return Told(tuple(found), nearest, len(ranking.chosen), frequencies)
+    looked_at = tuple(one.evidence for one in held)
+    return Told(tuple(found), nearest, len(ranking.chosen), frequencies, looked_at)
 
 
-def draft(name: str, topic: str, period: Period, told: Told, language: str = "en") -> Draft:
-    """The draft of stories that are already in the order of their telling."""
+def draft(name: str, topic: str, period: Period | None, told: Told, language: str = "en") -> Draft:
+    """The draft of stories that are already in the order of their telling.
+
+    Without a period, its title spans the dates of what is told.
+    """
     words = frame(language)
-    start, end = days(period.start, period.end)
+    span = days(period.start, period.end) if period else _ends(told.dates)
     cited: tuple[Evidence, ...] = ()
     if told.stories:
         said, cited = _told(told, language)
     else:
-        missed = _nothing(topic, start, end, words), *_nearest(told.nearest, words)
+        missed = _nothing(topic, span, words), *_nearest(told.nearest, words)
         opening = tuple(Statement(text, ()) for text in missed)
         notes = tuple(_untranslated(language))
         said = ReportWords(opening, (), (), (), (), notes=notes, language=language)
     return Draft(
-        title=f"{name}: {words.span(start, end)}",
+        title=f"{name}: {words.span(*span)}" if span else name,
         summary=" ".join(statement.text for statement in said.opening),
         words=said,
         cited=cited,
@@ -127,7 +145,9 @@ def draft(name: str, topic: str, period: Period, told: Told, language: str = "en
 
 def _told(told: Told, language: str) -> tuple[ReportWords, tuple[Evidence, ...]]:
     """The words of some stories, and the items by the numbers that they got on the way."""
-    telling = Teller(told.stories, language, told.frequencies).tell()
+    templates = Templates(told.looked_at or (member.evidence for member in told.members))
+    teller = Teller(told.stories, language, frequencies=told.frequencies, templates=templates)
+    telling = teller.tell()
     numbers = _Numbers()
     said = ReportWords(
         opening=numbers.statements(telling.opening),
@@ -193,14 +213,14 @@ def _label(item: Evidence) -> str:
 def _notes(told: Told, opening: Iterable[Line], language: str) -> Iterable[str]:
     """What a reader has to know of the sources: their language, their dates, how many there are."""
     words, own = frame(language), (primary(language), None)
-    members = [member for story in told.stories for member in story.members]
-    undated = sum(member.evidence.published_at is None for member in members)
+    members = told.members
+    undated = len(members) - len(told.dates)
     if not any(member.reading.tongue in own for member in members):
         yield words["foreign"]
     elif not any(line.marked[0].tongue in own for line in opening):
         yield words["foreign_opening"]
     if undated:
-        yield words.say("undated", count=undated)
+        yield words.say("undated", count=undated, sources=len(members))
     if told.found > len(members):
         yield words.say("shortened", found=told.found, listed=len(members))
     yield from _untranslated(language)
@@ -211,12 +231,19 @@ def _untranslated(language: str) -> Iterable[str]:
         yield frame(language)["untranslated"]
 
 
-def _nothing(topic: str, start: datetime, end: datetime, words: Wording) -> str:
+def _ends(dates: Sequence[datetime]) -> tuple[datetime, datetime] | None:
+    return (min(dates), max(dates)) if dates else None
+
+
+def _nothing(topic: str, span: tuple[datetime, datetime] | None, words: Wording) -> str:
     """The sentence that says that nothing matched; a long topic is cut."""
     folded = " ".join(topic.split())
     if len(folded) > _TOPIC_QUOTED_MAX:
         folded = folded[: _TOPIC_QUOTED_MAX - 1].rstrip() + "…"
-    return words.say("nothing", topic=folded, start=words.day(start), end=words.day(end))
+    if span is None:
+        return words.say("nothing_ever", topic=folded)
+    start, end = map(words.day, span)
+    return words.say("nothing", topic=folded, start=start, end=end)
 
 
 def _nearest(items: Sequence[Evidence], words: Wording) -> Iterable[str]:

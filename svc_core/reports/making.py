@@ -20,12 +20,11 @@ from attrs import field, frozen
 
 from svc_core import canonical, corpus, ids, schedule, wire
 from svc_core.analysis.entities import names_of
-from svc_core.analysis.stories import Story
 from svc_core.operation import Context
 from svc_core.ports import Document
 from svc_core.recordings import forget_audio
 from svc_core.reports import graph, render, signals, speaking
-from svc_core.reports.draft import Draft, draft, tell
+from svc_core.reports.draft import Draft, Told, draft, tell
 from svc_core.reports.notices import announce, subscription_to
 from svc_core.resources.members import micros
 from svc_core.resources.news import NEWS_TEXTS, NewsText
@@ -179,8 +178,9 @@ def compose(material: Material, now: datetime) -> Finished:
         language=profile.language,
         likeness=material.likeness,
     )
-    period = _period(material, told.stories)
-    made = draft(profile.name, profile.topic, period, told, profile.language)
+    period = _period(material, told)
+    asked = None if window.start is None else period
+    made = draft(profile.name, profile.topic, asked, told, profile.language)
     facets = attrs.evolve(
         _facets(_report_id(profile.id, period), made, period),
         frequencies=material.frequencies.version,
@@ -194,12 +194,12 @@ def compose(material: Material, now: datetime) -> Finished:
     return Finished(_row(profile, made, facets, period, now), facets, repeats, covers)
 
 
-def _period(material: Material, told: Sequence[Story]) -> Period:
-    """The reported time; one without a start begins with the earliest item that matched."""
+def _period(material: Material, told: Told) -> Period:
+    """The reported time; one without a start begins with the earliest date of what is told."""
     window = material.window
     start = window.start
     if start is None:
-        earliest = min((story.first_at for story in told), default=window.end)
+        earliest = min(told.dates, default=window.end)
         start = min(earliest, schedule.period_start(material.profile.schedule, window.end))
     return Period(start, window.end)
 

@@ -140,7 +140,9 @@ def agent_view(row: ReportRow, facets: ReportFacets) -> AgentReport:
 
     Sources of a section that no line of it is marked with stand beside its first sentence.
     """
-    cited = facets.opening if facets.sources else ()
+    points = {point.text for point in facets.key_points}
+    opening = facets.opening if facets.sources else ()
+    cited = tuple(one for one in opening if one.text not in points)
     return AgentReport(
         id=row.id,
         title=bare(row.title),

@@ -1,6 +1,7 @@
 """The signals of a report: what happened, to whom, where and when, and how sure that is.
 
-Rule 1: at most one signal for each story, in the words of a cited item that tells the event.
+Rule 1: at most one signal for each story, in the words of a cited item that tells the event and
+        is no comment; of two that tell one event, the surer.
 Rule 2: the confidence is a sum of four stated parts, so that a reader can see why.
 """
 
@@ -11,16 +12,19 @@ from math import log2
 from svc_core import ids
 from svc_core.analysis.entities import OTHER, PLACE, Mention
 from svc_core.analysis.events import Event, event_of, stated_day
+from svc_core.analysis.marks import Words
 from svc_core.analysis.stories import Story
 from svc_core.reports.draft import Draft
 from svc_core.resources.report import ReportSignal, SignalConfidence, SignalParty, SignalPlace
 from svc_core.text.evidence import Reading
+from svc_core.text.sentences import is_aside
 
 SIGNALS_MAX = 50
 ENTITIES_MAX = 8
 
 _DIVERSITY_WEIGHT, _TRIGGER_WEIGHT, _RECENCY_WEIGHT, _SPECIFICITY_WEIGHT = 0.3, 0.35, 0.15, 0.2
 _RECENT_HALF = timedelta(hours=48)
+_SAME_MIN, _SAME_WORDS_MIN = 0.5, 6  # of the words of a headline; a short one shares by chance
 
 
 def extract(
@@ -33,7 +37,11 @@ def extract(
     found: list[ReportSignal] = []
     for story in draft.stories:
         event = event_of(story)
-        cited = [one for one in event.told_by if one.evidence.id in draft.numbers] if event else []
+        cited = [
+            one
+            for one in (event.told_by if event else ())
+            if one.evidence.id in draft.numbers and not is_aside(one.evidence.title)
+        ]
         if event and cited:
             id_ = ids.derived_id(
                 "sig", "report-signal", report_id, f"{story.key}:{event.kind.name}"
@@ -42,7 +50,25 @@ def extract(
             named = names[story.key]
             found.append(_signal(draft, story, event, id_=id_, told=told, named=named, until=until))
     found.sort(key=lambda one: (-one.confidence, one.story_id))
-    return tuple(found[:SIGNALS_MAX])
+    kept: list[ReportSignal] = []
+    for signal in found[:SIGNALS_MAX]:
+        if not any(_tell_the_same(signal, other) for other in kept):
+            kept.append(signal)
+    return tuple(kept)
+
+
+def _tell_the_same(one: ReportSignal, other: ReportSignal) -> bool:
+    """Whether two signals of a kind share half of a headline, and no number parts them."""
+    if one.type != other.type:
+        return False
+    said = [Words.of(f"{signal.title} {signal.summary}") for signal in (one, other)]
+    heads = [Words.of(signal.title) for signal in (one, other)]
+    if any(head.numbers - told.numbers for head, told in zip(heads, reversed(said), strict=True)):
+        return False
+    return any(
+        len(head.words & told.words) >= _SAME_MIN * max(len(head.words), _SAME_WORDS_MIN)
+        for head, told in zip(heads, reversed(said), strict=True)
+    )
 
 
 def _signal(
@@ -63,7 +89,7 @@ def _signal(
     parts = SignalConfidence(
         source_diversity=round(min(log2(1 + len(story.publishers)) / 2, 1.0), 3),
         trigger_strength=event.strength,
-        recency=_recency(story.last_at, until),
+        recency=_recency(story.last_at, until) if story.is_dated else 0.0,
         specificity=round((bool(entities) + bool(places) + (day is not None)) / 3, 3),
     )
     first = next(iter(told.sentences), "")

@@ -2,7 +2,7 @@
 
 Rule 1: every item of every story is marked behind a sentence that it holds, or it also reported it.
 Rule 2: a sentence stands once, but the opening quotes what introduces the first sections; of one
-        event no two sentences say the same.
+        event no two sentences say the same. Where one story is all, its section goes on.
 Rule 3: what is quoted of a story is in the language of its lead, the reader's where an item has it.
 Rule 4: sentences that lean on one before them ("He also said ...") stand only behind that one.
 """
@@ -10,15 +10,16 @@ Rule 4: sentences that lean on one before them ("He also said ...") stand only b
 from collections.abc import Iterable, Sequence
 from math import log2
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from svc_core.analysis.extracts import Extract, Vector, extracts, likeness, vector_of
 from svc_core.analysis.marks import Words
 from svc_core.analysis.stories import Story
+from svc_core.analysis.templates import Templates
 from svc_core.text.evidence import Evidence, Scored
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.language import primary
-from svc_core.text.sentences import ended, is_aside, is_broken
+from svc_core.text.sentences import ended, is_aside, is_broken, is_faulty
 
 KEY_POINTS_MAX = 7  # as many main stories as are kept in mind at once (Miller 1956)
 MAIN_MIN = 3
@@ -29,12 +30,9 @@ MANY_MEMBERS = 4  # a story that so many items tell gets more room
 QUOTED_MAX = 3  # items that one development is quoted from
 
 _FEW_STORIES = 4
-_INTRO_PLACES = 3  # a sentence that introduces a story is one of the first of its item
 _AGAIN_MIN = 0.8  # cosine from which a sentence stands already; 69 % are rightly so (STS)
-_NEAR_SHARE = 0.5  # of the best score, as for the seeds of retrieval
+_NEAR_SHARE = 0.5  # of the best score: 92 % of the items above it are about the subject, 27 % below
 _NEW_TERMS_MIN = 2  # with fewer a sentence repeats its headline
-_COMPARED_MAX = 20  # items of a source that are searched for what it puts under each
-_SHARED_MIN = 2  # other stories; one may be the same event, told anew
 _UNTITLED_CHARS_MAX = 160
 
 
@@ -49,10 +47,7 @@ class Line:
 
 @define(eq=False)
 class Plan:
-    """One story on its way into the draft: what it is told by, and who else reported it.
-
-    `is_near` says that it is about the subject nearly as much as the best of the main stories.
-    """
+    """One story on its way into the draft: what it is told by, and who else reported it."""
 
     story: Story
     lead: Scored
@@ -62,7 +57,6 @@ class Plan:
     intro: Extract | None = None
     lines: list[Line] = field(factory=list)
     also: list[Evidence] = field(factory=list)
-    is_near: bool = False
     is_section: bool = False
 
     @property
@@ -70,11 +64,6 @@ class Plan:
         """The items, the lead first, then by time."""
         rest = [one.evidence for one in self.story.members if one is not self.lead]
         return [self.lead.evidence, *rest]
-
-    @property
-    def is_dated(self) -> bool:
-        """Whether any item says when it was published."""
-        return any(one.evidence.published_at is not None for one in self.story.members)
 
 
 @define(eq=False)
@@ -116,7 +105,8 @@ def lead_of(story: Story, language: str) -> Scored:
     def merit(one: Scored) -> tuple[bool, bool, float, str]:
         headline = one.reading.headline
         worded = bool(headline) and not is_broken(f"{headline} {one.evidence.text}")
-        return (not worded, is_aside(headline), -one.score, one.evidence.id)
+        aside = is_aside(one.evidence.title) or is_aside(headline)
+        return not worded, aside, -one.score * (1 + _centrality(one, own)), one.evidence.id
 
     ranked = sorted(own, key=merit)
     return next((one for one in ranked if one.reading.sentences), ranked[0])
@@ -125,41 +115,59 @@ def lead_of(story: Story, language: str) -> Scored:
 class Teller:
     """Tells stories that are in the order of their telling. One for a draft."""
 
-    def __init__(self, stories: Sequence[Story], language: str, frequencies: Frequencies) -> None:
-        """Tell in `language`, with the frequencies of the store."""
+    def __init__(
+        self,
+        stories: Sequence[Story],
+        language: str,
+        *,
+        frequencies: Frequencies,
+        templates: Templates,
+    ) -> None:
+        """Tell in `language`, by how common words are and what is of a template."""
         self._language = primary(language)
         self._frequencies = frequencies
+        self._templates = templates
         self._plans = [_plan(story, self._language) for story in stories]
         self._words: dict[str, Words] = {}
         self._lines: dict[str, Line] = {}
         self._said: list[Extract] = []
-        self._by_source: dict[str, list[tuple[str, str]]] = {}
 
     def tell(self) -> Telling:
         """The main stories first, then the others, a line each."""
         main, others = self._parted()
         for plan in main:
             self._draw(plan)
-        opening = self._opening(main)
-        key_points = self._headlines(main) if len(self._plans) > 1 else []
-        sections = [(plan, said) for plan in main if (said := self._section(plan))]
-        told = Telling(opening, key_points, sections, self._headlines(others))
+        if len(main) == 1:
+            opening, rest = self._whole(main[0])
+            told = [(main[0], rest)]
+        else:
+            opening = self._opening(main)
+            told = [(plan, self._section(plan)) for plan in main]
+        sections = [(plan, lines) for plan, lines in told if lines]
+        key_points = self._headlines(main)
+        if all(line in opening for line in key_points):
+            key_points = []
+        else:
+            opening = [evolve(line, also=[]) for line in opening]
+        briefs = [line for line in self._headlines(others) if line not in key_points + opening]
         for plan in self._plans:
             self._acknowledge(plan)
-        return told
+        return Telling(opening, key_points, sections, briefs)
 
     def _parted(self) -> tuple[list[Plan], list[Plan]]:
-        """Half of the stories, a few at least.
+        """Half of the stories, a few at least, of those about the subject as the best are.
 
-        Of those about the subject as the best are, dated ones in the reader's language come first.
+        Dated ones in the reader's language come first, asides last.
         """
         count = min(KEY_POINTS_MAX, max(MAIN_MIN, (len(self._plans) + 1) // 2))
-        main = self._plans[:count]
-        best = max(plan.story.score for plan in main)
-        for plan in main:
-            plan.is_near = plan.story.score >= _NEAR_SHARE * best
-        main.sort(key=lambda p: (not p.is_near, not self._is_own(p), not p.is_dated))
-        return main, self._plans[count:]
+        best = max(plan.story.score for plan in self._plans)
+        near = [plan for plan in self._plans if plan.story.score >= _NEAR_SHARE * best]
+        main = sorted(near[:count], key=self._rank)
+        return main, [plan for plan in self._plans if plan not in main]
+
+    def _rank(self, plan: Plan) -> tuple[bool, bool, bool]:
+        aside = is_aside(plan.lead.evidence.title)
+        return not self._is_own(plan), not plan.story.is_dated, aside
 
     def _is_own(self, plan: Plan) -> bool:
         return _is_own(plan.lead, self._language)
@@ -168,18 +176,20 @@ class Teller:
         """What can be quoted of a story, and the sentence that introduces it."""
         spoken = plan.lead.reading.tongue
         plan.subject = vector_of(plan.heading, spoken, self._frequencies)
-        items = [one for held in _developments(plan.story) for one in _quoted(held, plan.lead)]
+        parts = _developments(plan.story)
+        items = [one for held in parts for one in _spoken(held, plan.lead)[:QUOTED_MAX]]
         plan.drawn = [
             one
             for one in extracts(items, plan.subject, self._frequencies)
             if len(one.vector.keys() - plan.subject.keys()) >= _NEW_TERMS_MIN
-            and not self._is_boilerplate(plan, one)
+            and not is_faulty(one.text, one.item.reading.tongue)
+            and not self._templates.hold(one.text, one.item.evidence.source_id)
         ]
-        fit = [one for one in plan.drawn if one.alone and one.place < _INTRO_PLACES]
         plan.intro = min(
-            fit,
+            (one for one in plan.drawn if one.alone and (one.place == 0 or one.about)),
             key=lambda one: (
                 one.item is not plan.lead,
+                not one.about,
                 one.place,
                 -one.score,
                 one.item.evidence.id,
@@ -189,30 +199,42 @@ class Teller:
 
     def _opening(self, main: Sequence[Plan]) -> list[Line]:
         """What introduces the first stories; where none has a text, their headlines."""
-        near = [plan for plan in main if plan.is_near]
-        own = [plan for plan in near if self._is_own(plan)] or near
+        own = [plan for plan in main if self._is_own(plan)] or list(main)
         most = OPENING_MAX if len(self._plans) > _FEW_STORIES else OPENING_FEW_MAX
         told = [plan for plan in own if plan.intro]
-        heads = [plan for plan in told if plan.is_dated] or told
+        heads = [plan for plan in told if plan.story.is_dated] or told
         lines: list[Line] = []
         for plan in heads:
             if plan.intro and len(lines) < most and self._is_new(plan.intro):
                 lines.append(self._quote(plan, plan.intro))
-        return lines or self._headlines(own[: most - 1])
+        return lines or self._headlines(main if len(main) <= OPENING_MAX else own[:1])
+
+    def _whole(self, plan: Plan) -> tuple[list[Line], list[Line]]:
+        """The only main story: what opens it, and a section that goes on where that is much.
+
+        Where nothing of it can be quoted, its headlines tell what each of them holds alone.
+        """
+        if plan.intro is None:
+            lines = self._headlines([plan])
+            for item in _spoken(plan.story.members, plan.lead):
+                held = [one for line in lines for one in line.marked]
+                if item.evidence not in held and item.reading.headline and len(lines) < OPENING_MAX:
+                    lines.append(self._line(plan, ended(item.reading.headline), item.evidence))
+            return list(dict.fromkeys(lines)), []
+        chosen = self._chosen(plan, plan.intro)
+        lines = [self._quote(plan, one) for one in chosen]
+        cuts = (at for at in range(OPENING_MAX, 0, -1) if at < len(chosen) and chosen[at].alone)
+        at = next(cuts, len(lines)) if len(lines) > OPENING_MAX else len(lines)
+        plan.is_section = at < len(lines)
+        return lines[:at], lines[at:]
 
     def _headlines(self, plans: Iterable[Plan]) -> list[Line]:
-        """A headline for each story that none has told yet; one that stands already serves both."""
-        found = []
-        for plan in plans:
-            text = ended(plan.heading)
-            standing = self._lines.get(_key(text))
-            line = self._line(plan, text, plan.lead.evidence)
-            if standing is None:
-                found.append(line)
-        return found
+        """A headline for each story; one that two stories share serves both."""
+        found = [self._line(plan, ended(plan.heading), plan.lead.evidence) for plan in plans]
+        return list(dict.fromkeys(found))
 
     def _section(self, plan: Plan) -> list[Line]:
-        """A story in a few sentences, by time; none where the opening told all there is."""
+        """A story in a few sentences; none where the opening told all there is."""
         intro = plan.intro
         is_quoted = intro in self._said
         if intro is None or not (is_quoted or self._is_new(intro)):
@@ -235,7 +257,10 @@ class Teller:
         return self._line(plan, one.text, one.item.evidence)
 
     def _chosen(self, plan: Plan, intro: Extract) -> list[Extract]:
-        """The best sentences in the order of their telling: of each development one, then more."""
+        """The best sentences in the order of their telling: of each development one, then more.
+
+        The item that introduces the story comes first, then the others by time.
+        """
         place = _places(plan.story)
         turns: dict[int, int] = {}
         queue = []
@@ -252,9 +277,7 @@ class Teller:
                 break
             if self._may_follow(one, chosen):
                 chosen.append(one)
-        chosen.sort(key=lambda o: self._order(plan, o, place[o.item.evidence.id]))
-        while chosen[0] is not intro and chosen[0].place >= _INTRO_PLACES:
-            del chosen[0]
+        chosen.sort(key=lambda o: (o.item is not intro.item, place[o.item.evidence.id], _turn(o)))
         return chosen
 
     def _may_follow(self, one: Extract, chosen: Sequence[Extract]) -> bool:
@@ -268,11 +291,6 @@ class Teller:
             and self._is_new(one)
             and not any(one.repeats(other) for other in chosen)
         )
-
-    @staticmethod
-    def _order(plan: Plan, one: Extract, development: int) -> tuple[int, bool, float, str, int]:
-        item = one.item.evidence
-        return development, one.item is not plan.lead, item.at.timestamp(), item.id, one.place
 
     def _line(self, plan: Plan, text: str, first: Evidence) -> Line:
         """The line of a sentence, marked with all items of the story that hold it."""
@@ -291,17 +309,6 @@ class Teller:
         marked = {item.id for item in told}
         also = plan.also if plan.is_section else plan.lines[-1].also
         also += [item for item in plan.members if item.id not in marked]
-
-    def _is_boilerplate(self, plan: Plan, one: Extract) -> bool:
-        """Whether a source puts a sentence under items of several other stories."""
-        if not self._by_source:
-            for other in self._plans:
-                for item in other.members:
-                    words = " ".join(item.text.split())
-                    self._by_source.setdefault(item.source_id, []).append((other.story.key, words))
-        held = self._by_source[one.item.evidence.source_id][:_COMPARED_MAX]
-        others = {key for key, text in held if one.text in text} - {plan.story.key}
-        return len(others) >= _SHARED_MIN
 
     def _words_of(self, item: Evidence) -> Words:
         if item.id not in self._words:
@@ -325,6 +332,17 @@ def _is_own(one: Scored, language: str) -> bool:
     return one.reading.tongue in (primary(language), None)
 
 
+def _centrality(one: Scored, members: Sequence[Scored]) -> float:
+    """How much of the headlines of some items is in its own, on average, 0..1."""
+    own = set(one.reading.title)
+    titles = [set(other.reading.title) for other in members]
+    return sum(len(own & title) / max(len(title), 1) for title in titles) / len(titles)
+
+
+def _turn(one: Extract) -> tuple[float, str, int]:
+    return one.item.evidence.at.timestamp(), one.item.evidence.id, one.place
+
+
 def _last_dated(story: Story) -> float:
     """When an item of it was last published; 0 where none says."""
     dates = (one.evidence.published_at for one in story.members)
@@ -341,12 +359,12 @@ def _places(story: Story) -> dict[str, int]:
     return {one.evidence.id: at for at, held in parts for one in held}
 
 
-def _quoted(held: Sequence[Scored], lead: Scored) -> list[Scored]:
-    """The items that a development is quoted from: the lead, then the most relevant ones."""
+def _spoken(held: Sequence[Scored], lead: Scored) -> list[Scored]:
+    """Those of some items in the language of the lead: the lead, then the most relevant ones."""
     tongue = lead.reading.tongue
     spoken = [one for one in held if one.reading.tongue in (tongue, None) or tongue is None]
     spoken.sort(key=lambda one: (one is not lead, -one.score, one.evidence.id))
-    return spoken[:QUOTED_MAX]
+    return spoken
 
 
 def _key(text: str) -> str:

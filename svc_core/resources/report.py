@@ -38,10 +38,14 @@ StoryId = Annotated[
     Example(_ITEM),
 ]
 FirstReportedAt = Annotated[
-    datetime, Doc("When the first source reported it."), Example("2026-01-30T16:05:00Z")
+    datetime,
+    Doc("The earliest date of its sources; without one, when the first was read."),
+    Example("2026-01-30T16:05:00Z"),
 ]
 LastReportedAt = Annotated[
-    datetime, Doc("When the last source reported it."), Example("2026-01-31T05:40:00Z")
+    datetime,
+    Doc("The latest date of its sources; without one, when the last was read."),
+    Example("2026-01-31T05:40:00Z"),
 ]
 NodeId = Annotated[str, Doc("Identifier within this graph.")]
 Part = Annotated[float, Ge(0), Le(1)]

@@ -11,7 +11,7 @@ from svc_core.text.language import guess
 from svc_core.text.words import terms
 
 OTHER = 0.5  # what is not asked itself counts as so many where candidates are sought
-NAME = 1.5  # a capitalised word of a subject counts as so many: 0.82 for 0.80 without (ADR 24)
+NAME = 1.75  # a capitalised word of a subject counts as so many (ADR 24)
 
 _QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|«([^»]+)»|„([^“”]+)[“”]')
 _EXCLUDED = re.compile(r'(?:^|(?<=\s))-(?:"([^"]+)"|([^\W\d_][\w-]*))')

@@ -2,7 +2,7 @@
 
 `soft = sum of idf * saturated frequency / (k1 + 1) / sum of idf of all that was asked`, 0..1: the
 share of what was asked (Robertson, Zaragoza 2009). `feedback` is the cosine of an item to the
-centroid of the best three (Rocchio 1971). `score = soft + 1.4 * feedback`, chosen from 0.55 on.
+centroid of the best two (Rocchio 1971). `score = soft + 3.5 * feedback`, chosen from 0.85 on.
 ADR 24 tells what each number was measured against.
 """
 
@@ -17,12 +17,13 @@ from svc_core.text.evidence import Reading
 from svc_core.text.frequencies import Frequencies
 
 _K1, _B = 1.2, 0.75
+_USUAL = 250  # the length of an item; a mean of those at hand would change with their number
 _PHRASE = 0.5  # a keyword or phrase that is held, beside its terms' weight
 _OTHER_NAME = 0.7  # another name of what was asked for, beside that one
-_FEEDBACK, _CUT = 1.4, 0.55
-_LIKENESS, _CUT_WITH_LIKENESS = 0.15, 0.7  # for each standard deviation; ADR 29
-_SEEDS, _SEED_SHARE = 3, 0.5
-_CENTROID_TERMS, _CENTROID_ITEMS = 20, 2
+_FEEDBACK, _CUT = 3.5, 0.85
+_LIKENESS, _CUT_WITH_LIKENESS = 0.15, 1.1  # for each standard deviation; ADR 29
+_SEEDS, _SEED_SHARE, _POWER = 2, 0.5, 3
+_CENTROID_TERMS, _LONE = 20, 0.15  # of the weight of a term that one item alone has
 _TOP_FULL = 0.3  # where the best item answers less of the question, feedback counts less
 _Key = TypeVar("_Key")
 NEAREST = 3  # misses that are named where nothing is found
@@ -85,11 +86,10 @@ def _answers(query: Query, held: Sequence[Reading], frequencies: Frequencies) ->
     idf = {term: frequencies.idf(term) * factor for term, factor in query.asked.items()}
     raising = {run: _PHRASE * sum(map(frequencies.idf, run)) for run in query.phrases}
     asked = sum(idf.values()) or sum(raising.values())
-    mean = sum(one.length for one in held) / (len(held) or 1) or 1.0
     wanted = frozenset(term for _, runs in query.others for run in runs for term in run)
     found = []
     for one in held:
-        norm = _K1 * (1 - _B + _B * one.length / mean)
+        norm = _K1 * (1 - _B + _B * one.length / _USUAL)
         counts = _counts(query, wanted, one.counts)
         share = sum(idf[term] * count / (count + norm) for term, count in counts.items())
         share += sum(weight for run, weight in raising.items() if one.holds(run))
@@ -119,27 +119,30 @@ def _feedback(
     seeds = [at for at in ranked[:_SEEDS] if soft[at] >= max(_SEED_SHARE * top, 1e-9)]
     weights = _Weights(frequencies)
     vectors = {at: weights.vector(held[at]) for at in seeds}
-    centroid = _centroid([(soft[at], vectors[at]) for at in seeds], held)
-    trust = min(1.0, top / _TOP_FULL)
+    centroid = _centroid([((soft[at] / top) ** _POWER, vectors[at]) for at in seeds], held)
+    trust = min(1.0, top / _TOP_FULL) ** _POWER
     return [trust * weights.cosine(one, centroid) for one in held]
 
 
 def _centroid(
     seeds: Sequence[tuple[float, Mapping[str, float]]], held: Sequence[Reading]
 ) -> dict[str, float]:
-    """The heaviest terms of the seeds that not one item alone has; its length is 1."""
+    """The heaviest terms of the seeds, less of those that one item alone has; its length is 1."""
     total: dict[str, float] = {}
     for weight, vector in seeds:
         for term, value in vector.items():
             total[term] = total.get(term, 0.0) + weight * value
-    heaviest: list[str] = []
+    weighed: dict[str, float] = {}
+    shared = 0
     for term in sorted(total, key=lambda term: (-total[term], term)):
-        if sum(term in one.counts for one in held) >= _CENTROID_ITEMS:
-            heaviest.append(term)
-        if len(heaviest) == _CENTROID_TERMS:
+        if shared == _CENTROID_TERMS:
             break
-    length = sqrt(sum(total[term] ** 2 for term in heaviest)) or 1.0
-    return {term: total[term] / length for term in heaviest}
+        is_shared = sum(term in one.counts for one in held) > 1
+        shared += is_shared
+        weighed[term] = total[term] * (1 if is_shared else _LONE)
+    heaviest = sorted(weighed, key=lambda term: (-weighed[term], term))[:_CENTROID_TERMS]
+    length = sqrt(sum(weighed[term] ** 2 for term in heaviest)) or 1.0
+    return {term: weighed[term] / length for term in heaviest}
 
 
 class _Kept(dict[_Key, float]):

@@ -105,8 +105,8 @@ class Reading:
 
     @cached_property
     def sentences(self) -> tuple[str, ...]:
-        """The sentences of its text as a reader would quote them."""
-        return tuple(sentences(self.evidence.text))
+        """The sentences of its text, as far as that is read, as a reader would quote them."""
+        return tuple(sentences(self.evidence.text[:TEXT_MAX]))
 
 
 @frozen

@@ -15,7 +15,7 @@ from math import log
 from attrs import field, frozen
 
 from svc_core import data
-from svc_core.text.words import stop_words
+from svc_core.text.words import stop_words, stop_words_by_language
 
 STEPS = 5  # of a tenfold
 BACKGROUND_ITEMS = 500  # with 2,000 paraphrases gain 0.02 and Time loses 0.02 (ADR 24)
@@ -89,13 +89,15 @@ def background() -> Frequencies:
     """How common terms are where nothing is stored yet.
 
     Half of its items are English, the others in the language that has a term most often. Of items
-    of `BACKGROUND_WORDS` words `1 - (1 - share) ** words` hold a term; stop words are none.
+    of `BACKGROUND_WORDS` words `1 - (1 - share) ** words` hold a term. Stop words are none, nor,
+    outside English, those of any language: they would make acronyms common ("UN").
     """
     english: dict[str, float] = {}
     others: dict[str, float] = {}
+    every = frozenset[str]().union(*stop_words_by_language().values())
     for language, step, terms in shares():
         held = 1 - (1 - 10 ** (-step / STEPS)) ** BACKGROUND_WORDS
-        table, stops = english if language == "en" else others, stop_words(language)
+        table, stops = (english, stop_words("en")) if language == "en" else (others, every)
         for term in terms:
             if term not in stops:
                 table[term] = max(table.get(term, 0.0), held)

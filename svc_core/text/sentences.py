@@ -40,6 +40,7 @@ _SPACE = re.compile(r"\s+")
 _BREAK = re.compile(
     r"""(?<=[.!?…])["'”“’»«)\]]*\s+(?=["'“‘«(\[¿¡]*[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩЀ-Я0-9\u0600-\u06ff\u0900-\u0dff])"""
     r"""|(?<=[.!?])(?=[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ]+[\s,])"""
+    r"""|(?<=\w\w[.!?])(?=[A-ZÀ-ÖØ-Þ]\s)"""
     r"""|(?<=[。！？।۔])["'”’」』）]*\s*"""
     r"""|\s+[|•·]\s+"""
 )
@@ -47,11 +48,12 @@ _ABBREVIATION = re.compile(
     rf"(?:^|[\s(\"'“‘«])(?:[A-ZÀ-Þ]\.(?:[A-ZÀ-Þ]\.)*|(?:{either(_words('abbreviation'))})\.)$"
 )
 _ORDINAL = re.compile(r"(?:^|\s)\d{1,2}\.$")
+_ENDING_CHARS = 40  # that tell an abbreviation; a run of abbreviations may be as long as its text
 _BOILERPLATE = re.compile(
     rf"(?:{'|'.join(_kept('boilerplate'))}|[\[<].{{0,80}}[\]>]$)", re.IGNORECASE
 )
 _CAPTION = re.compile("|".join(_kept("caption")), re.IGNORECASE)
-_MARKUP = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]{0,200}>")
+_MARKUP = re.compile(r"<!--(?:(?!<!--).)*?-->|</?[a-zA-Z][^<>]{0,200}>")
 _TAIL = re.compile(
     r"\s*(?:\[\s*(?:…|\.\.\.|&hellip;|\?|link|\d+ comments?)\s*\]|\(more…?\)"
     r"|(?:read more|continue reading|lire la suite|weiterlesen|leer más)\W*)\s*$",
@@ -68,7 +70,7 @@ _SECTION = re.compile(
     rf"^(?:[A-Z][\w ]{{2,24}}\s(?:[›»|]|â€º)\s+)|^(?:{'|'.join(_kept('label'))})\s*[:|–-]\s+",
     re.IGNORECASE,
 )
-_FINISHED = re.compile(r"""(?<!\.\.)[.!?。！？।۔]["'”“’»«)\]」』）]*$""")
+_FINISHED = re.compile(r"(?<!\.\.)[.!?。！？।۔][^\w.…[]{0,12}$")  # marks and symbols may follow
 _LETTERS = re.compile(r"[^\W\d_]")
 _UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
 
@@ -104,7 +106,8 @@ def _split(text: str) -> list[str]:
     for match in _BREAK.finditer(text):
         closing = "" if match[0].strip() in _SEPARATORS else match[0].rstrip()
         run = text[start : match.start()] + closing
-        if _ABBREVIATION.search(run) or _ORDINAL.search(run):
+        ending = run[-_ENDING_CHARS:]
+        if _ABBREVIATION.search(ending) or _ORDINAL.search(ending):
             continue
         runs.append(run)
         start = match.end()
@@ -129,6 +132,7 @@ def _is_quotable(run: str) -> bool:
 
 _QUOTES = "\"'“‘«„("
 _FAULTLESS_WORDS_MIN = 6
+_BEGINNING = 80  # characters that surely hold two words
 _HEADLINE_WORDS_MIN = 3
 _ALONE_WORDS_MAX = 45
 _DOUBLE_QUOTES = '"„“”«»'
@@ -136,6 +140,7 @@ _BROKEN = re.compile("Ã[\u0080-\u00bf ]|â€|Â[\u00a0-\u00bf]")  # UTF-8 read
 _ASIDE = re.compile("|".join(_kept("aside")), re.IGNORECASE)
 _PLACE_ONLY = re.compile(r"(?:in|at|near|on|outside)(?:\s\S+){1,5}$", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
+_QUOTED = re.compile('["“„«][^"“”„«»]*["”“»]')
 _STOPS = (
     (re.compile("[\u3040-\u30ff\u3400-\u9fff]$"), "。"),
     (re.compile("[\u0900-\u097f]$"), "।"),
@@ -174,15 +179,46 @@ def is_faulty(text: str, language: str | None) -> bool:
 
 
 def leans(text: str, language: str | None) -> bool:
-    """Whether a sentence begins with a word that leans on the sentence before it."""
-    first = _WORD.match(text.lstrip(_QUOTES))
-    return first is not None and first[0].casefold() in _words("leaning", language or "en")
+    """Whether a sentence begins with a word, or points to one, of the sentence before it."""
+    words = [word.casefold() for word in _WORD.findall(text[:_BEGINNING])][:2]
+    leaning = _words("leaning", language or "en")
+    pointing = _words("pointing", language or "en")
+    return bool(words) and (words[0] in leaning or not pointing.isdisjoint(words))
+
+
+def names_subjects(language: str | None) -> bool:
+    """Whether a sentence that leans is known by its words: not where verbs say who acts."""
+    return bool(_kept("leaning", language or "")) and language not in _words("subjectless")
 
 
 def stands_alone(text: str, language: str | None) -> bool:
     """Whether a whole sentence is understood, and read with ease, without the one before it."""
     short = len(text.split()) <= _ALONE_WORDS_MAX
-    return short and not is_faulty(text, language) and not leans(text, language)
+    return short and not (
+        is_faulty(text, language)
+        or leans(text, language)
+        or _is_own(text, language)
+        or _is_clause(text, language)
+    )
+
+
+def _first(text: str) -> str:
+    found = _WORD.match(text.lstrip(_QUOTES))
+    return found[0].casefold() if found else ""
+
+
+def _is_own(text: str, language: str | None) -> bool:
+    """Whether the writer speaks of himself; people who are quoted may."""
+    said = _WORD.findall(_QUOTED.sub(" ", text).casefold())
+    return not _words("own", language or "en").isdisjoint(said)
+
+
+def _is_clause(text: str, language: str | None) -> bool:
+    """Whether a subordinate clause is all there is: no part behind a comma has a verb."""
+    if _first(text) not in _words("subordinate", language or "en"):
+        return False
+    _, _, rest = text.partition(",")
+    return not _has_verb(_WORD.findall(rest), language, surely=True)
 
 
 def ended(text: str) -> str:
@@ -193,11 +229,12 @@ def ended(text: str) -> str:
     return bare + next((stop for last, stop in _STOPS if last.search(bare)), ".")
 
 
-def _has_verb(words: Sequence[str], language: str | None) -> bool:
+def _has_verb(words: Sequence[str], language: str | None, *, surely: bool = False) -> bool:
+    """Whether one of some words is a verb; `surely` not by a last letter alone."""
     forms = _words("verb", language or "en")
     if not forms:
         return True
-    endings = tuple(form[1:] for form in forms if form.startswith("*"))
+    endings = tuple(f[1:] for f in forms if f.startswith("*") and len(f) > 1 + surely)
     return any(
         word.casefold() in forms or (word.islower() and len(word) > 3 and word.endswith(endings))
         for word in words

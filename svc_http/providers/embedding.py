@@ -77,7 +77,8 @@ class Embeddings:
             self._asked.move_to_end(texts[0])
             return [self._asked[texts[0]]]
         try:
-            made = [packed(vector) for vector in await self._model.vectors(texts)]
+            vectors = await self._model.vectors(texts)
+            made = await asyncio.to_thread(lambda: [packed(vector) for vector in vectors])
         except NotEmbedded as failure:
             self.told(failure)
             raise

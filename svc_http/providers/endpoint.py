@@ -26,7 +26,6 @@ from svc_http.fetch.guard import Guard, connections, target
 from svc_http.fetch.model import FetchRefused
 from svc_http.providers.embedding import EmbeddingFailed
 
-OPENAI: Final = "https://api.openai.com/v1"
 TEXTS_AT_ONCE: Final = 32
 """In one request; servers take from 32 (Text Embeddings Inference) to 2,048 (OpenAI)."""
 ANSWER_BYTES: Final = 8 * 1024 * 1024
@@ -121,10 +120,10 @@ class Endpoint:
             answer = await self._answer(texts)
             if answer.status in _OF_THE_WORDS and texts is not _PROBE:
                 await self._some(_PROBE)
-                raise self._failed(_refusal(answer), is_refusal=True)
+                raise self._failed(_refusal(answer, self._place.key), is_refusal=True)
             if answer.status != HTTPStatus.OK:
-                raise self._failed(_refusal(answer))
-            return self._read(answer.body, len(texts))
+                raise self._failed(_refusal(answer, self._place.key))
+            return await asyncio.to_thread(self._read, answer.body, len(texts))
         except EmbeddingFailed as failure:
             if not failure.is_refusal:
                 self._away = (system.monotonic() + AWAY_SECONDS, failure)
@@ -197,7 +196,7 @@ class Endpoint:
             rows = sorted(json.loads(body)["data"], key=lambda row: row["index"])
             made = [[float(value) for value in row["embedding"]] for row in rows]
             places = [row["index"] for row in rows]
-        except (ValueError, TypeError, KeyError, RecursionError) as fault:
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as fault:
             raise self._failed("does not answer as an embeddings endpoint does") from fault
         is_whole = all(any(vector) and all(map(isfinite, vector)) for vector in made)
         if places != list(range(count)) or not is_whole:
@@ -205,8 +204,12 @@ class Endpoint:
         return made
 
     def _failed(self, why: str, *, is_refusal: bool = False) -> EmbeddingFailed:
-        shown = why if self._place.key is None else why.replace(self._place.key, "...")
+        shown = _hidden(why, self._place.key)
         return EmbeddingFailed(f"{self._url} {shown}", is_refusal=is_refusal)
+
+
+def _hidden(text: str, key: str | None) -> str:
+    return text.replace(key, "...") if key else text
 
 
 def _wait(headers: Sequence[tuple[bytes, bytes]]) -> float | None:
@@ -215,11 +218,11 @@ def _wait(headers: Sequence[tuple[bytes, bytes]]) -> float | None:
     return float(asked) if asked.isdigit() and len(asked) < 6 else None
 
 
-def _refusal(answer: _Answer) -> str:
+def _refusal(answer: _Answer, key: str | None) -> str:
     known = answer.status in HTTPStatus.__members__.values()
     phrase = f" {HTTPStatus(answer.status).phrase}" if known else ""
     cure = _CURES.get(answer.status)
-    said = _said(answer.body)
+    said = _hidden(_said(answer.body), key)[:SAID_CHARS]
     return (
         f"answered {answer.status}{phrase}"
         + (f": {said}" if said else "")
@@ -235,4 +238,4 @@ def _said(body: bytes) -> str:
     except (ValueError, TypeError, KeyError, RecursionError):
         return ""
     words = " ".join(str(said).split())
-    return "".join(mark for mark in words if mark.isprintable())[:SAID_CHARS]
+    return "".join(mark for mark in words if mark.isprintable())

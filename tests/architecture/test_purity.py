@@ -31,9 +31,7 @@ GRANTED = {
     ("svc_core.sources.xmlfeed", "io"): "feedparser is handed a stream of bytes in memory",
 }
 
-THIRD_PARTY = frozenset(
-    {"attr", "attrs", "cattr", "cattrs", "annotated_types", "cryptography", "snowballstemmer"}
-)
+THIRD_PARTY = frozenset({"attr", "attrs", "cattr", "cattrs", "annotated_types", "cryptography"})
 # What those bring along: cffi under cryptography, the backports under cattrs.
 THEIRS = frozenset({"_cffi_backend", "cffi", "_openssl", "typing_extensions", "exceptiongroup"})
 

@@ -64,6 +64,7 @@ def test_values_of_a_file_keep_their_types(tmp_path):
         ("base_url", "ftp://x", "http or https"),
         ("base_url", "https://", "http or https"),
         ("base_url", "https://a/?b", "without query"),
+        ("embeddings_url", "https://me:word@a/v1", "or user"),
         ("plans", "none", "must be one of"),
         ("rate_limits", "maybe", "true or false"),
         ("trusted_proxies", "10.0.0.1/8", "10.0.0.1/8"),

@@ -377,3 +377,15 @@ def test_recency_fades_with_the_age_of_a_story(make, week) -> None:
     )
     assert fresh.confidence_parts.recency > old.confidence_parts.recency
     assert end - fresh.first_reported_at < timedelta(days=2)
+
+
+def test_one_event_in_two_stories_is_one_signal_unless_numbers_part_them(make, week) -> None:
+    hit = make("Earthquake hits Zeppelin town in northern Chile", id="a")
+    again = make("Northern Chile: earthquake hits Zeppelin town, cables fall", id="b", hours=-2)
+    stronger = make("Earthquake of 7.9 hits Zeppelin town in northern Chile", id="c")
+    comment = make("Comment: earthquake hits Zeppelin town in the north", id="d")
+    assert len(signals_of("Zeppelin", week, [hit, again])) == 1
+    assert len(signals_of("Zeppelin", week, [hit, stronger])) == 2
+    assert signals_of("Zeppelin", week, [comment]) == ()
+    (undated,) = signals_of("Zeppelin", week, [make(hit.title, hours=None)])
+    assert undated.confidence_parts.recency == 0

@@ -12,6 +12,7 @@ from svc_core.text.sentences import (
     is_faulty,
     is_whole,
     leans,
+    names_subjects,
     sentences,
     stands_alone,
 )
@@ -38,6 +39,8 @@ SENTENCES = [
         ["首相は新しい法案を発表した。", "野党はこれに反対している。"],
     ),
     ("First part of it here | Second part of it there", None),
+    ("Foram publicadas as tabelas de IRS.O valor sobe este ano.", None),
+    ("It was sold in the election. 🇺🇸", ["It was sold in the election. 🇺🇸"]),
     ("One cat sat here. One cat sat here.", ["One cat sat here."]),
     ("ALL CAPITALS ARE SHOUTED HERE", []),
     ("Too short.", []),
@@ -132,6 +135,8 @@ def test_a_sentence_that_asks_is_short_or_has_no_verb_has_a_fault(text, language
         ("Es war ein langer Tag für den Rat.", "de", True),
         ("Es un puerto de mar.", "es", False),
         ("Heron ponds freeze over in the north.", "en", False),
+        ("In that universe the ponds are frozen.", "en", True),
+        ("42.", "en", False),
         ("24 people were hurt in the blast.", None, False),
     ],
 )
@@ -163,6 +168,7 @@ def test_a_whole_sentence_has_a_beginning_and_an_end(text: str, whole: bool) -> 
     [
         ("Zeppelin lands", "Zeppelin lands."),
         ("Zeppelin lands!", "Zeppelin lands!"),
+        ("Zeppelin lands. 🇺🇸", "Zeppelin lands. 🇺🇸"),
         ("Will it land?”", "Will it land?”"),
         ("More than a ‘reset’", "More than a ‘reset’."),
         ("It lands …", "It lands …"),
@@ -179,7 +185,37 @@ def test_a_headline_as_a_sentence_has_the_full_stop_of_its_script(title, sentenc
 
 
 def test_a_headline_that_asks_shows_or_names_a_day_is_an_aside() -> None:
-    asides = ("Is it over?", "Storm hits port – video", "27 November, 2005", "Storm")
+    asides = (
+        "Is it over?",
+        "Watch the storm hit",
+        "Storm hits us (Op-ed)",
+        "Storm hits port – video",
+        "27 November, 2005",
+        "Storm",
+    )
     assert all(map(is_aside, asides))
     assert not any(map(is_aside, ("Storm hits the port", "東京都知事選")))
     assert is_broken("Le procÃ¨s")
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "alone"),
+    [
+        ("While one group will look at policy and legal aspects of the bill.", "en", False),
+        ("While one group looks at policy, another was asked to write the bill.", "en", True),
+        ("In another life I was asked to write the whole bill.", "en", False),
+        ("The mayor said “I was asked to write the whole bill” on Monday.", "en", True),
+        ("Mein Vater hat das ganze Gesetz geschrieben.", "de", False),
+    ],
+)
+def test_a_lone_clause_or_a_word_of_the_writers_own_is_not_understood_alone(
+    text: str, language: str, alone: bool
+) -> None:
+    assert stands_alone(text, language) is alone
+
+
+def test_only_where_sentences_name_their_subject_do_words_tell_which_of_them_lean() -> None:
+    assert [names_subjects(one) for one in ("en", "de", "es", "sv", None)] == [
+        *(True, True),
+        *(False, False, False),
+    ]

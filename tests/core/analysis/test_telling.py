@@ -62,7 +62,8 @@ def check(made: Draft, items: Sequence[Evidence]) -> None:
     shown |= {n for section in made.words.sections for n in section.citations}
     assert shown == set(held)
     for part in (
-        [*made.words.opening, *made.words.key_points, *made.words.briefs],
+        made.words.opening,
+        [*made.words.key_points, *made.words.briefs],
         [one for section in made.words.sections for one in section.statements],
     ):
         assert len({one.text for one in part}) == len(part)
@@ -120,15 +121,15 @@ def test_a_mark_stands_only_behind_what_an_item_holds(make, week) -> None:
         make("Port closed", f"Pilots agree. {same}", id="c", source="gamma"),
     ]
     made = made_of(week, items)
-    (first,) = made.words.opening
-    (section,) = made.words.sections
+    (first, *_) = made.words.opening
+    (point,) = made.words.key_points
     assert first.text == same
     assert {made.cited[n - 1].id for n in first.citations} == {"a", "c"}
-    assert {made.cited[n - 1].id for n in render.also(section)} == {"b"}
+    assert {made.cited[n - 1].id for n in point.also_reported_by} == {"b"}
     assert made.marks(made.stories[0], same) == tuple(sorted(first.citations))
     markdown = render.markdown(made.title, made.words)
     number = made.numbers["b"]
-    assert f"\n\nAlso reported by: [Beta ({number})](<{items[1].url}>)\n" in markdown
+    assert f"\n  Also reported by: [Beta ({number})](<{items[1].url}>)\n" in markdown
 
 
 @pytest.mark.parametrize(
@@ -142,6 +143,7 @@ def test_a_mark_stands_only_behind_what_an_item_holds(make, week) -> None:
         ("東京都知事選の結果。", "東京都知事選の結果が出た", True),
         ("東京都知事選の結果。", "大阪府知事の話", False),
         ("G7 leaders agree.", "G20 leaders agree", False),
+        ("The drought alert level is Orange.", "The drought alert level is Green.", False),
     ],
 )
 def test_an_item_holds_a_sentence_with_its_numbers_and_most_words(said, item, held) -> None:
@@ -235,7 +237,7 @@ def test_an_undated_item_never_opens_where_a_dated_one_can(make, week) -> None:
     dated = make("Quay sinks", "The new quay of the port was seen sinking all day.", hours=-9)
     made = made_of(week, [undated], [dated])
     assert [one.citations for one in made.words.opening] == [(made.numbers[dated.id],)]
-    assert made.words.notes == ("Sources that state no date, so that their age is unknown: 1.",)
+    assert made.words.notes == ("Without a date, so of unknown age: 1 of 2 sources.",)
     assert "Alpha, no date\n" in render.markdown(made.title, made.words)
     bare = make("Quay sinks", hours=-9)
     headless = made_of(week, [bare], [undated])
@@ -256,13 +258,14 @@ def test_what_a_source_puts_under_every_story_is_not_its_news(make, week) -> Non
 def test_developments_are_told_in_the_order_of_time(make, week) -> None:
     burns = "A Zeppelin was burned at Fjordby harbour before dawn on Sunday."
     ends = "Divers ended their search for the two missing pilots at noon."
-    first = make("Zeppelin burns", burns, hours=-30)
-    then = make("Search ends", f"{ends} The mayor thanked them for their work.", hours=-2)
+    first = make("Zeppelin burns", burns, hours=-30, id="a")
+    then = make(
+        "Search ends", id="b", text=f"{ends} The mayor thanked them for their work.", hours=-2
+    )
     found = story_of([first, then])
     parted = attrs.evolve(found, developments=tuple((one,) for one in found.members))
     made = draft("W", "t", week, Told((parted,), (), 2))
-    (section,) = made.words.sections
-    assert [one.text for one in section.statements][:2] == [burns, ends]
+    assert [one.text for one in made.words.opening][:2] == [burns, ends]
 
 
 def test_a_sentence_that_leans_stands_only_behind_the_one_before(make, week) -> None:
@@ -272,8 +275,8 @@ def test_a_sentence_that_leans_stands_only_behind_the_one_before(make, week) -> 
         "Ropes were cut. Is it the end? A new hall is planned for the spring of next year."
     )
     made = made_of(week, [make("Hall closed", text)])
-    (section,) = made.words.sections
-    said = [one.text for one in section.statements]
+    assert made.words.sections == ()
+    said = [one.text for one in made.words.opening]
     assert said[0].startswith("The Zeppelin hall")
     assert said[1].startswith("He said")
     assert len(said) == 3
@@ -349,7 +352,7 @@ def test_the_frame_is_in_the_language_of_the_report(make, week, language: str) -
         assert here == there, name
     assert len(own["months"].split()) == 12
     items = [
-        make("Zeppelin", "Zeppelin lands on the meadow.", id="a"),
+        make("Zeppelin", "The old Zeppelin was seen over the meadow on Monday.", id="a"),
         make("Airship", "", id="b", hours=None),
     ]
     made = made_of(week, items, [make("Bread", "", id="c")], language=language)
@@ -417,8 +420,7 @@ def test_a_section_has_a_few_sentences_and_never_begins_in_the_middle(make, week
     story = attrs.evolve(lone, members=(found.members[0], better))
     parted = attrs.evolve(story, developments=((found.members[0],), (better,)))
     made = draft("W", "t", week, Told((parted,), (), 2, Frequencies(1000)))
-    (section,) = made.words.sections
-    said = [one.text for one in section.statements]
+    said = [one.text for one in made.words.opening]
     assert said[0] == "One of the masts was lost at sea in May."
     assert 2 <= len(said) <= 3
     assert late not in said
@@ -437,5 +439,74 @@ def test_a_page_that_hardly_matches_never_opens_for_its_language_or_date(make, w
     far = story_of([make("Some tools", "A list of tools was posted for everyone to try.")], 0.6)
     made = draft("W", "t", week, Told((near, far), (), 2, Frequencies(1000)))
     assert [one.text for one in made.words.opening] == [about]
-    assert [section.heading for section in made.words.sections] == ["Some tools"]
+    assert [one.text for one in made.words.key_points] == ["Luftschiff gezeigt."]
+    assert [one.text for one in made.words.briefs] == ["Some tools."]
     assert made.words.notes[0] == frame("en")["foreign_opening"]
+
+
+def test_an_only_story_is_told_once_and_its_section_goes_on(make, week) -> None:
+    fates = {
+        "Albany": "A circus bought the oldest airship from its mayor.",
+        "Boston": "Painters were sent into a new hall on Friday.",
+        "Camden": "Goats of one farm had eaten every rope.",
+        "Dallas": "Pilots from Fjordby are given free lodging.",
+    }
+    items = [
+        make(f"News of {town}", text, id=town, hours=at)
+        for at, (town, text) in enumerate(fates.items())
+    ]
+    found = story_of(items)
+    parted = attrs.evolve(found, developments=tuple((one,) for one in found.members))
+    made = draft("W", "t", week, Told((parted,), (), 4, Frequencies(1000)))
+    check(made, items)
+    (section,) = made.words.sections
+    opened = [one.text for one in made.words.opening]
+    assert len(opened) == 3
+    assert opened[0] == fates["Albany"]
+    assert not {one.text for one in section.statements} & set(opened)
+    assert len(made.words.key_points) == 1
+    first, *others = fates.values()
+    chain = " ".join([first, *(f"It said that {text.lower()}" for text in others)])
+    run = made_of(week, [make("Airship gone", chain, id=str(at)) for at in range(4)])
+    assert run.words.sections == ()
+    assert len(run.words.opening) > 3
+
+
+def test_what_a_source_says_of_everything_but_for_its_numbers_is_never_quoted(make, week) -> None:
+    levels = {"Chile": "Green", "Ghana": "Orange", "Samoa": "Green", "Yemen": "Red", "Nepal": "Red"}
+    groups = [
+        [make(f"Drought alert {level} in {land}", f"At 6:{at} the alert level of it was {level}.")]
+        for at, (land, level) in enumerate(levels.items())
+    ]
+    made = made_of(week, [item for group in groups for item in group])
+    check(made, [item for group in groups for item in group])
+    assert not [one.text for one in spoken(made) if one.text.startswith("At 6")]
+    assert len(made.words.opening) == 3
+    assert all(one.text.startswith("Drought alert") for one in made.words.opening)
+
+
+def test_without_a_period_the_title_spans_the_dates_of_what_is_told(make) -> None:
+    items = [make("Mast falls", hours=-72), make("Quay sinks", hours=-24)]
+    undated = make("Hall burns", hours=None)
+    made = draft("W", "t", None, told_of(items, [undated]))
+    assert made.title == f"W: {frame('en').span(items[0].at, items[1].at)}"
+    assert draft("W", "t", None, told_of([undated])).title == "W"
+    nothing = draft("W", "masts", None, Told(()))
+    assert (nothing.title, nothing.summary) == ("W", "No matching items were found for “masts”.")
+
+
+def test_a_story_that_hardly_matches_is_no_key_point(make, week) -> None:
+    near = story_of([make("Zeppelin lands in Albany")], 1.7)
+    far = story_of([make("Bread prices rise in Boston")], 0.6)
+    made = draft("W", "t", week, Told((near, far), (), 2, Frequencies(1000)))
+    assert [one.text for one in made.words.opening] == ["Zeppelin lands in Albany."]
+    assert made.words.key_points == ()
+    assert [one.text for one in made.words.briefs] == ["Bread prices rise in Boston."]
+
+
+def test_headlines_that_open_a_report_stay_key_points_where_they_are_many(make, week) -> None:
+    towns = ("Albany", "Boston", "Camden", "Dallas", "Eugene", "Fresno", "Geneva", "Hobart")
+    made = made_of(week, *([make(f"Airship of {town} sinks", id=town)] for town in towns))
+    opening, points = made.words.opening, made.words.key_points
+    assert (len(opening), len(points)) == (1, 4)
+    assert opening[0].text == points[0].text

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from svc_core import drive
 from svc_core.host import silent
-from svc_core.news.grouping import TRIES_MAX, group_new, named
+from svc_core.news.grouping import PASSES_MAX, TRIES_MAX, group_new, named
 from svc_core.resources.news import UNGROUPED
 from svc_core.text.evidence import Evidence
 
@@ -248,6 +248,22 @@ def test_a_pass_begins_again_where_another_wrote(
     assert [len(members) for members in stories(house).values()] == [2]
 
 
+def test_an_item_that_is_written_anew_while_a_pass_looks_at_it_is_looked_at_again(
+    house: Any, make_entry: Make, make_document: Make
+) -> None:
+    def write(title: str) -> None:
+        house.take(house.add("https://s.example/feed"), make_document(make_entry("x", title=title)))
+
+    async def meanwhile() -> None:
+        if not work.writes:
+            write(STRIKE)
+
+    write(BLAZE)
+    work = Work(house, meanwhile)
+    assert drive.run(group_new(work)) == 2
+    assert (work.writes, waiting(house)) == (2, 0)
+
+
 def test_a_pass_that_others_always_outrun_leaves_the_items_to_them(
     house: Any, make_entry: Make, make_document: Make
 ) -> None:
@@ -264,3 +280,18 @@ def test_a_pass_that_others_always_outrun_leaves_the_items_to_them(
     assert drive.run(group_new(work)) == 0
     assert (work.writes, waiting(house)) == (TRIES_MAX, 1)
     assert drive.run(group_new(Work(house))) == 1
+
+
+def test_a_pass_ends_though_items_come_without_end(
+    house: Any, make_entry: Make, make_document: Make
+) -> None:
+    def write(number: int) -> None:
+        house.take(house.add(f"https://s{number}.example/feed"), make_document(make_entry("x")))
+
+    class Fed(Work):
+        async def read(self, tenant: str, usecase: Any) -> Any:
+            write(waiting(house) + len(house.news()))
+            return await super().read(tenant, usecase)
+
+    assert PASSES_MAX <= drive.run(group_new(Fed(house))) <= 2 * PASSES_MAX
+    assert waiting(house) == 1

@@ -3,7 +3,7 @@
 import pytest
 
 from svc_core.retrieval import Query
-from svc_core.retrieval.query import NAME
+from svc_core.retrieval.query import NAME, OTHER
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_quoted_words_and_keywords_raise_and_a_minus_excludes() -> None:
     assert query.phrases == (("bank", "zed"), ("acme", "work"), ("port", "zed"))
     assert query.excluded == (("footba",), ("press", "releas"))
     assert list(query.asked) == ["bank", "zed", "acme", "work", "pre", "war", "5"]
-    assert query.terms == (*query.asked, "port")
+    assert query.terms == dict(query.asked) | {"port": OTHER}
 
 
 def test_a_dash_between_words_excludes_nothing() -> None:

@@ -44,7 +44,9 @@ def test_what_shares_no_word_is_found_through_what_does(held: list[Reading]) -> 
 
 
 def test_where_nothing_is_found_the_nearest_are_told(held: list[Reading]) -> None:
-    ranking = rank(Query.of("night sky over the river seen by amateur astronomers"), held, STORE)
+    ranking = rank(
+        Query.of("night sky seen by amateur astronomers through telescopes"), held, STORE
+    )
     assert ranking.chosen == ()
     assert [hit.reading.evidence.title for hit in ranking.nearest] == ["Floods close bridges"]
     assert len(ranking.nearest) <= NEAREST
@@ -90,6 +92,17 @@ def test_a_word_in_all_items_is_still_a_subject() -> None:
     assert len(rank(Query.of("port strike"), told, own).chosen) == 9
 
 
+def test_what_only_one_item_says_helps_little_to_find_others() -> None:
+    said = " ".join(f"word{number}" for number in range(30))
+    told = [read(item(f"Strike {said}", id="1")), read(item(f"Strike at noon, {said}", id="2"))]
+    lone = read(item("Strike alone", "of orchard violin glacier pottery comet", id="3"))
+    like = {
+        hit.reading.evidence.id: hit.feedback
+        for hit in rank(Query.of("Strike"), [*told, lone], STORE).chosen
+    }
+    assert min(like["1"], like["2"]) > like["3"]
+
+
 @given(st.lists(TEXTS, min_size=1, max_size=8), TEXTS, st.randoms(use_true_random=False))
 def test_the_order_of_items_changes_nothing(texts: list[str], topic: str, chance) -> None:
     told = [read(item(text, id=str(number))) for number, text in enumerate(texts)]
@@ -120,7 +133,7 @@ def test_a_term_more_in_common_never_lowers_the_share(words: list[str], size: in
 
 @pytest.mark.needs("SVC_REAL_DATA")
 def test_judged_queries_are_answered_as_well_as_when_it_was_measured() -> None:
-    """Time magazine 1963, 38 queries over 194 articles: mean F1 0.46 (ADR 24)."""
+    """Time magazine 1963, 38 queries over 194 articles: mean F1 0.48 (ADR 24)."""
     folder = Path(os.environ["SVC_REAL_DATA"]) / "text" / "time"  # noqa: TID251 - given to tests
     told = [json.loads(line) for line in (folder / "docs.jsonl").read_text("utf-8").splitlines()]
     held = [read(item("", one["text"], id=one["id"])) for one in told]
@@ -131,4 +144,4 @@ def test_judged_queries_are_answered_as_well_as_when_it_was_measured() -> None:
         chosen = rank(Query.of(query["text"], language="en"), held, store).chosen
         right = {hit.reading.evidence.id for hit in chosen} & {*query["relevant"]}
         rates.append(2 * len(right) / (len(chosen) + len(query["relevant"])))
-    assert sum(rates) / len(rates) > 0.42
+    assert sum(rates) / len(rates) > 0.44

@@ -1,5 +1,7 @@
 """How a text is parted into sentences that can be quoted."""
 
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,3 +71,15 @@ def test_no_sentence_runs_from_one_paragraph_into_the_next() -> None:
         "Inquiry opens into the bridge",
         "Four engineers wait for the court",
     ]
+
+
+@pytest.mark.parametrize("piece", ["A. ", "Mr. ", "U.S. ", "<!--", "(", "' . "])
+def test_sentences_take_time_in_proportion_to_the_text(piece: str) -> None:
+    def seconds(chars: int) -> float:
+        begun = process_time()
+        sentences(piece * (chars // len(piece)))
+        return process_time() - begun
+
+    assert (
+        min(seconds(16_000) for _ in range(3)) < 12 * min(seconds(4_000) for _ in range(3)) + 0.01
+    )

@@ -229,6 +229,16 @@ async def test_a_vector_is_not_kept_of_what_is_gone(house: Any, feed: Any) -> No
     assert await vectors(house) == []
 
 
+async def test_a_slow_process_keeps_no_vector_of_words_that_changed(house: Any, feed: Any) -> None:
+    await taken(house, feed, "A storm")
+    (slow,), _ = await house.service.read(SYSTEM, lambda ctx: embeddings.lacking(ctx, "meaning"))
+    await taken(house, feed, "A storm", text="It is over.")
+    await working(house, Meaning()).turn()
+    (made,) = await vectors(house)
+    await embeddings.make(house.service, Embeddings(Meaning()), [slow])
+    assert await vectors(house) == [made]
+
+
 async def test_as_many_vectors_are_compared_as_the_model_can(
     house: Any, feed: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

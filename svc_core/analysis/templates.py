@@ -1,0 +1,47 @@
+"""What a source puts under its items whatever they tell: its templates, notices and offers.
+
+Rule 1: a sentence is of a template when two fifths of its runs of three words, numbers aside,
+        stand under three items of its source with differing headlines. Of 869 items of 33 feeds
+        this takes alerts, notices of a fire brigade and the offers of a show, and no news.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from svc_core.text.evidence import Evidence
+
+SHARE_MIN = 0.4
+ITEMS_MIN = 3
+COMPARED_MAX = 100  # items of one source; a template shows in a handful
+_RUN = 3
+_WORD = re.compile(r"[\W\d_]*(\d)[\d\W_]*|[^\W\d_]+")
+
+_Run = tuple[str, ...]
+
+
+class Templates:
+    """The templates of the sources of some items."""
+
+    def __init__(self, items: Iterable[Evidence]) -> None:
+        """Of items in a fixed order, as only the first of a source are compared."""
+        self._texts: dict[str, dict[str, str]] = {}
+        for item in items:
+            texts = self._texts.setdefault(item.source_id, {})
+            if len(texts) < COMPARED_MAX:
+                texts.setdefault(item.title, item.text)
+        self._counts: dict[str, Counter[_Run]] = {}
+
+    def hold(self, text: str, source_id: str) -> bool:
+        """Whether a sentence is of a template of its source."""
+        if source_id not in self._counts:
+            texts = self._texts.get(source_id, {})
+            self._counts[source_id] = Counter(run for one in texts.values() for run in _runs(one))
+        counts, runs = self._counts[source_id], _runs(text)
+        return sum(counts[run] >= ITEMS_MIN for run in runs) >= SHARE_MIN * len(runs)
+
+
+def _runs(text: str) -> set[_Run]:
+    """The runs of three words of a text; a number is one whatever it says."""
+    words = ["#" if found[1] else found[0] for found in _WORD.finditer(text.casefold())]
+    return {tuple(words[at : at + _RUN]) for at in range(max(len(words) - _RUN, 0) + 1)}
