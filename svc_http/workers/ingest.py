@@ -211,6 +211,8 @@ async def pull_all(
     async with anyio.create_task_group() as tasks:
         for _ in range(min(SOURCES_AT_ONCE, len(sources))):
             tasks.start_soon(work)
+    while await tidy(service):
+        pass
     await group_new(service)
     return tuple(outcomes[place] for place in range(len(sources)))
 

@@ -25,7 +25,7 @@ TOLD = [sorted((*FEEDS["/c"], FEEDS["/a"][0], FEEDS["/b"][0]))]
 
 async def added(house: Any, publisher: Any, feed: Callable[..., bytes]) -> list[Any]:
     return [
-        await add_source(house.service, publisher.publish(path, feed(*titles)))
+        await add_source(house.service, publisher.publish(path, feed(*titles, folder=path[1:])))
         for path, titles in FEEDS.items()
     ]
 
