@@ -135,6 +135,7 @@ def test_an_event_is_told_by_its_developments(make) -> None:
     (story,) = stories(scored(items))
     assert drawn(story) == [["a", "b"], ["c", "d"]]
     assert (story.key, story.first_at, story.last_at) == ("a", items[0].at, items[3].at)
+    assert story.best.evidence.id == "d"
 
 
 @pytest.mark.parametrize("count", [2, 60, 250])
