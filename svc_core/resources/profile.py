@@ -35,7 +35,8 @@ TopicText = Annotated[
     NOT_BLANK,
     Doc(
         "Free-text monitoring instruction. Words in quotation marks raise what holds them side by "
-        'side; `-word` and `-"some words"` leave out what holds them.'
+        'side; `-word` and `-"some words"` leave out what holds them. Subjects that semicolons or '
+        "lines part are looked for each by itself."
     ),
     Example("Strikes and closures at European container ports"),
 ]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from svc_core.retrieval.countries import Run, same
 from svc_core.text.language import guess
@@ -15,6 +15,8 @@ NAME = 1.75  # a capitalised word of a subject counts as so many (ADR 24)
 
 _QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|«([^»]+)»|„([^“”]+)[“”]')
 _EXCLUDED = re.compile(r'(?:^|(?<=\s))-(?:"([^"]+)"|([^\W\d_][\w-]*))')
+_LISTED = re.compile(r"[;\n]+")
+_PARTS_MAX = 12  # subjects that one topic lists: each is looked for by itself
 _SENTENCE_ENDS = ".!?:"
 _OPENERS = "\"'“«„(["
 
@@ -25,13 +27,14 @@ class Query:
 
     `asked` are the terms of the subject, each with a factor on its weight; `others` are runs of
     them with the runs that mean the same; `phrases` raise the score of what holds them; what holds
-    one of `excluded` is not looked at.
+    one of `excluded` is not looked at. `parts` are the questions of a topic that lists several.
     """
 
     asked: Mapping[str, float]
     others: tuple[tuple[Run, tuple[Run, ...]], ...] = field(default=(), repr=False)
     phrases: tuple[Run, ...] = ()
     excluded: tuple[Run, ...] = ()
+    parts: "tuple[Query, ...]" = field(default=(), repr=False)
 
     @property
     def terms(self) -> Mapping[str, float]:
@@ -44,19 +47,32 @@ class Query:
     def of(cls, topic: str, keywords: Iterable[str] = (), language: str | None = None) -> "Query":
         """The query of a subject put in words; `language` where the words do not tell theirs.
 
-        `-word` and `-"some words"` exclude; words in quotation marks and keywords raise.
+        `-word` and `-"some words"` exclude; words in quotation marks and keywords raise. Subjects
+        that semicolons or lines part are looked for each by itself.
         """
         subject = _EXCLUDED.sub(" ", topic)
         tongue = guess(subject) or language
         asked = dict.fromkeys(terms(subject, tongue), 1.0)
         asked |= dict.fromkeys((t for t in terms(_names(subject), tongue) if t in asked), NAME)
         raising = [_either(found) for found in _QUOTED.finditer(subject)] + list(keywords)
+        phrases = _runs(raising, tongue)
         return cls(
             asked,
             tuple(same(terms(subject, tongue))),
-            _runs(raising, tongue),
+            phrases,
             _runs((_either(found) for found in _EXCLUDED.finditer(topic)), tongue),
+            _parts(subject, phrases, tongue),
         )
+
+
+def _parts(subject: str, phrases: Iterable[Run], language: str | None) -> tuple[Query, ...]:
+    """The questions of a list, each with the phrases that share a term with it."""
+    listed = [part for part in _LISTED.split(subject) if terms(part, language)][:_PARTS_MAX]
+    asked = [Query.of(part, (), language) for part in listed if len(listed) > 1]
+    return tuple(
+        evolve(part, phrases=tuple(run for run in phrases if not part.asked.keys().isdisjoint(run)))
+        for part in asked
+    )
 
 
 def _names(subject: str) -> str:

@@ -67,18 +67,32 @@ def rank(
     """
     looked = [one for one in held if not any(one.holds(run) for run in query.excluded)]
     looked.sort(key=lambda one: one.evidence.id)
+    best: dict[str, Hit] = {}
+    for part in query.parts or (query,):
+        for hit in _hits(part, looked, frequencies, likeness or {}):
+            known = best.get(hit.reading.evidence.id)
+            if known is None or hit.margin > known.margin:
+                best[hit.reading.evidence.id] = hit
+    hits = sorted(best.values(), key=lambda hit: (-hit.margin, hit.reading.evidence.id))
+    chosen = tuple(hit for hit in hits if hit.margin >= 0)
+    return Ranking(chosen, () if chosen else tuple(hits[:NEAREST]))
+
+
+def _hits(
+    query: Query,
+    looked: Sequence[Reading],
+    frequencies: Frequencies,
+    likeness: Mapping[str, float],
+) -> list[Hit]:
     answers = _answers(query, looked, frequencies)
-    near = [(likeness or {}).get(one.evidence.id) for one in looked]
+    near = [likeness.get(one.evidence.id) for one in looked]
     asked = [soft + _LIKENESS * (like or 0.0) for soft, like in zip(answers, near, strict=True)]
     at = [at for at, share in enumerate(asked) if share > 0]
     fed = _feedback([looked[one] for one in at], [asked[one] for one in at], frequencies)
-    hits = [
+    return [
         Hit(looked[one], round(asked[one] + _FEEDBACK * like, 9), answers[one], like, near[one])
         for one, like in zip(at, fed, strict=True)
     ]
-    hits.sort(key=lambda hit: -hit.margin)
-    chosen = tuple(hit for hit in hits if hit.margin >= 0)
-    return Ranking(chosen, () if chosen else tuple(hits[:NEAREST]))
 
 
 def _answers(query: Query, held: Sequence[Reading], frequencies: Frequencies) -> list[float]:

@@ -13,42 +13,45 @@ SLACK = 20
 """Lines that a package may fall before the table is to follow."""
 
 CODE_LINES: dict[str, int] = {
+    "svc_core.text": 422,  # the judgement on text follows measured methods
+    "svc_core.retrieval": 205,  # the judgement on text follows measured methods
+    "svc_core.data": 5,  # the judgement on text follows measured methods
     "svc_http.pages": 70,  # faults that strangers found are mended
     "svc_http.shared": 515,  # many processes share a store
-    "svc_core": 2634,  # faults that strangers found are mended
+    "svc_core": 3020,  # the judgement on text follows measured methods
     "svc_core.access": 764,  # faults that strangers found are mended
     "svc_core.accounts": 603,  # faults that strangers found are mended
-    "svc_core.analysis": 3057,
+    "svc_core.analysis": 1684,
     "svc_core.changes": 207,  # faults that strangers found are mended
     "svc_core.ledger": 6882,  # faults that strangers found are mended
-    "svc_core.news": 688,  # faults that strangers found are mended
+    "svc_core.news": 898,  # the judgement on text follows measured methods
     "svc_core.openapi": 730,  # faults that strangers found are mended
     "svc_core.payments": 74,
     "svc_core.ports": 397,  # faults that strangers found are mended
     "svc_core.profiles": 346,  # faults that strangers found are mended
-    "svc_core.reports": 1528,  # faults that strangers found are mended
-    "svc_core.resources": 927,  # faults that strangers found are mended
-    "svc_core.sources": 806,
-    "svc_core.testing": 2523,  # faults that strangers found are mended
+    "svc_core.reports": 1796,  # the judgement on text follows measured methods
+    "svc_core.resources": 989,  # the judgement on text follows measured methods
+    "svc_core.sources": 879,  # the judgement on text follows measured methods
+    "svc_core.testing": 2533,  # the judgement on text follows measured methods
     "svc_core.webhooks": 722,  # faults that strangers found are mended
     "svc_core.wire": 577,  # faults that strangers found are mended
-    "svc_http": 689,  # faults that strangers found are mended
-    "svc_http.cli": 1880,  # faults that strangers found are mended
+    "svc_http": 723,  # the judgement on text follows measured methods
+    "svc_http.cli": 1896,  # the judgement on text follows measured methods
     "svc_http.control": 333,  # faults that strangers found are mended
-    "svc_http.demo": 353,  # faults that strangers found are mended
+    "svc_http.demo": 312,
     "svc_http.fetch": 539,  # faults that strangers found are mended
     "svc_http.media": 370,  # a store is moved between backends and compared: svc db copy
-    "svc_http.providers": 337,  # faults that strangers found are mended
+    "svc_http.providers": 645,  # the judgement on text follows measured methods
     "svc_http.requests": 1700,  # faults that strangers found are mended
-    "svc_http.runtime": 846,  # faults that strangers found are mended
-    "svc_http.server": 1127,  # faults that strangers found are mended
-    "svc_http.storage": 4216,  # faults that strangers found are mended
-    "svc_http.workers": 584,  # faults that strangers found are mended
+    "svc_http.runtime": 865,  # the judgement on text follows measured methods
+    "svc_http.server": 1138,  # the judgement on text follows measured methods
+    "svc_http.storage": 4274,  # the judgement on text follows measured methods
+    "svc_http.workers": 675,  # the judgement on text follows measured methods
 }
 """The most that each package may have. A line that rises has its reason beside it."""
 
 
-PRODUCT_LINES = 37_200
+PRODUCT_LINES = 37_800
 """The most that all packages may have together."""
 
 

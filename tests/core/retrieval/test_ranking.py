@@ -43,6 +43,16 @@ def test_what_shares_no_word_is_found_through_what_does(held: list[Reading]) -> 
     assert set(found("strike or harbour", held)) == {title for title, _ in STRIKE}
 
 
+@pytest.mark.parametrize("parted", ["{}; {}", "{}\n{}", "{};\n {};"])
+def test_subjects_of_a_list_are_found_as_each_by_itself(held: list[Reading], parted: str) -> None:
+    one, other = "Strike at Zed port", "Floods close bridges"
+    listed = parted.format(one, other)
+    assert set(found(listed, held)) == {*found(one, held), *found(other, held)}
+    assert set(found(listed, held, "Zed port")) == set(found(listed, held))
+    raised = Query.of(listed, ["Zed port", "night"]).parts
+    assert [part.phrases for part in raised] == [(("zed", "port"),), ()]
+
+
 def test_where_nothing_is_found_the_nearest_are_told(held: list[Reading]) -> None:
     ranking = rank(
         Query.of("night sky seen by amateur astronomers through telescopes"), held, STORE
