@@ -26,6 +26,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import normalize
 from wordfreq import top_n_list, word_frequency
 
+from svc_core import data
 from svc_core.analysis.topics import TOPICS
 from svc_core.text.words import terms, words
 
@@ -181,7 +182,7 @@ def plain(text: str) -> list[str]:
 
 def seeds() -> Iterator[tuple[str, str, bool]]:
     """Topic and words of every seed, and whether it has a plus."""
-    for line in (Path(__file__).parent / "topic_seeds.tsv").read_text().splitlines()[1:]:
+    for line in data.lines("topic_seeds.tsv"):
         id_, _, written = line.partition("\t")
         for seed in written.split():
             yield id_, seed.lstrip("+").replace("_", " "), seed.startswith("+")

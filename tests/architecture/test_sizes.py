@@ -21,7 +21,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core": 3020,  # the judgement on text follows measured methods
     "svc_core.access": 764,  # faults that strangers found are mended
     "svc_core.accounts": 603,  # faults that strangers found are mended
-    "svc_core.analysis": 1684,
+    "svc_core.analysis": 1719,  # the judgement on text follows measured methods
     "svc_core.changes": 207,  # faults that strangers found are mended
     "svc_core.ledger": 6882,  # faults that strangers found are mended
     "svc_core.news": 898,  # the judgement on text follows measured methods

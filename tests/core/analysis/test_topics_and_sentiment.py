@@ -68,10 +68,27 @@ def test_source_and_categories_bring_theirs_and_unknown_ones_are_ignored() -> No
 
 
 @pytest.mark.parametrize("language", ["ja", "xx", None])
-def test_a_language_without_a_model_brings_none(language: str | None) -> None:
-    title = "地震" if language is None else "Earthquake kills ten"
+def test_without_a_model_only_words_that_stand_for_a_topic_bring_it(language: str | None) -> None:
+    title = "地震" if language is None else "Ten people are hurt in the east"
     assert assign(title, "", language=language) == ()
     assert assign(title, "", ["Space"], ["world"], language=language) == ("world", "space")
+    assert assign("Earthquake kills ten", "", language=language) == ("disasters",)
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "topics"),
+    [
+        ("Выборы в Квидии", "", ("elections",)),  # settles it
+        ("Qwxz prime ministers", "", ("politics",)),  # in the headline
+        ("Qwxz", "The parliament.", ()),  # once in the text
+        ("Qwxz", "A minister of the parliament.", ("politics",)),  # two words of it
+        ("Gas", "", ()),  # no plural
+    ],
+)
+def test_words_tell_the_topic_that_they_tell_most_plainly(
+    title: str, text: str, topics: tuple[str, ...]
+) -> None:
+    assert assign(title, text, language="xx") == topics
 
 
 def test_a_language_is_guessed_where_none_is_given() -> None:
