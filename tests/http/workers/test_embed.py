@@ -194,8 +194,10 @@ async def test_the_loop_hears_of_what_is_taken_in(house: Any, feed: Any) -> None
 
 async def test_a_report_finds_what_no_word_finds(any_house: Any, feed: Any) -> None:
     await taken(any_house, feed, *NEWS_OF_PORTS)
-    assert await report(any_house, None) == {"Strike at the port"}
-    assert await report(any_house, Meaning()) == {"Strike at the port", "Walkout shuts the harbour"}
+    topic = "Streik im Hafen"
+    assert await report(any_house, None, topic) == set()
+    found = await report(any_house, Meaning(), topic)
+    assert found == {"Strike at the port", "Walkout shuts the harbour"}
 
 
 async def test_items_without_a_vector_get_one_up_to_a_bound(
