@@ -142,6 +142,5 @@ def _edge(type_: str, source: str, target: str, weight: int, shown: Sequence[int
 def _by_source(story: Story, numbers: Mapping[str, int]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for member in story.members:
-        if member.evidence.id in numbers:
-            found.setdefault(member.evidence.source_id, []).append(numbers[member.evidence.id])
+        found.setdefault(member.evidence.source_id, []).append(numbers[member.evidence.id])
     return found

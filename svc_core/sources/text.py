@@ -94,14 +94,7 @@ def mended(text: str) -> str:
     found = _TWICE.findall(text)
     if not found or sum(map(len, found)) * 2 <= len(_ASCII.sub("", text)):
         return text
-    return _TWICE.sub(lambda match: _decoded_again(match[0]), text)
-
-
-def _decoded_again(sequence: str) -> str:
-    try:
-        return bytes(_BYTES[ord(char)] for char in sequence).decode()
-    except UnicodeDecodeError:
-        return sequence
+    return _TWICE.sub(lambda match: bytes(_BYTES[ord(char)] for char in match[0]).decode(), text)
 
 
 def clip(text: str, chars_max: int) -> str:

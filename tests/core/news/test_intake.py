@@ -59,9 +59,9 @@ def test_what_is_said_anew_is_changed(house: Any, wish: dict[str, Any], keeps_co
 
 def test_every_fault_of_a_wish_is_told(house: Any) -> None:
     with pytest.raises(Problem) as caught:
-        house.add(topics=("world", "gossip", "fun"), cadence_seconds=1)
+        house.add(topics=("world", "gossip", "fun"), cadence_seconds=1, timezone="Mars/Base")
     assert caught.value.type is problem.VALIDATION_FAILED
-    for word in ("gossip", "fun", "cadenceSeconds"):
+    for word in ("gossip", "fun", "cadenceSeconds", "timezone"):
         assert word in (caught.value.detail or "")
     assert house.run(lambda ctx: intake.list_sources(ctx, limit=10)) == ()
 

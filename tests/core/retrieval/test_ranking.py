@@ -49,6 +49,12 @@ def test_subjects_of_a_list_are_found_as_each_by_itself(held: list[Reading], par
     listed = parted.format(one, other)
     assert set(found(listed, held)) == {*found(one, held), *found(other, held)}
     assert set(found(listed, held, "Zed port")) == set(found(listed, held))
+    scores = {
+        hit.reading.evidence.id: hit.score
+        for hit in rank(Query.of(f"{listed}; a river of Zed"), held, STORE).chosen
+    }
+    for hit in rank(Query.of(one), held, STORE).chosen:
+        assert scores[hit.reading.evidence.id] >= hit.score
     raised = Query.of(listed, ["Zed port", "night"]).parts
     assert [part.phrases for part in raised] == [(("zed", "port"),), ()]
 
