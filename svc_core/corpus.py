@@ -23,7 +23,7 @@ from attrs import define, field, frozen
 from svc_core.operation import Context
 from svc_core.ports import Collection, Document
 from svc_core.resources.news import NEWS, NEWS_TEXTS, UNGROUPED, NewsItem, NewsText, Ungrouped
-from svc_core.text.evidence import Evidence, Reading, read
+from svc_core.text.evidence import Evidence
 from svc_core.text.frequencies import Frequencies
 
 FAN: Final = 8
@@ -339,11 +339,6 @@ async def evidence(ctx: Context, found: Iterable[Document[NewsText]]) -> list[Ev
     words = [NEWS_TEXTS.decode(document.raw) for document in found]
     items = await ctx.find_many(NEWS, [one.id for one in words])
     return [evidence_of(items[one.id], one) for one in words if one.id in items]
-
-
-async def readings(ctx: Context, found: Iterable[Document[NewsText]]) -> list[Reading]:
-    """The readings of items, made from their stored terms."""
-    return [read(item) for item in await evidence(ctx, found)]
 
 
 def evidence_of(item: NewsItem, words: NewsText) -> Evidence:

@@ -11,6 +11,8 @@ import re
 
 from attrs import field, frozen
 
+from svc_core.text.words import UNSPACED
+
 SHARE_MIN = 0.75
 """Share of the words. Of two reports of one event (ECB+), 57-67 % of the headlines are held by
 a second item at 0.75, 74-86 % at 0.60: lower cuts mark items that say something else."""
@@ -21,9 +23,7 @@ LETTERS_MIN = 4
 _RUN = re.compile(r"\w+")
 _STOPS = ".…。।۔"
 _NUMBER = re.compile(r"\d+")
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
-)
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 @frozen

@@ -68,9 +68,7 @@ def stories(chosen: Iterable[Scored], frequencies: Frequencies | None = None) ->
     pools: dict[str | None, list[Reading]] = {}
     for one in by_id.values():
         pools.setdefault(one.evidence.story, []).append(one.reading)
-    table = frequencies or Frequencies.of(
-        (*r.title, *r.lead, *r.rest) for p in pools.values() for r in p
-    )
+    table = frequencies or Frequencies.of(one.reading.counts for one in by_id.values())
     found: list[Story] = []
     for key, pool in pools.items():
         events = grouped(pool, table)

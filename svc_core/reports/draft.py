@@ -110,7 +110,7 @@ def tell(
     """What some items tell about a subject."""
     held = readings(item for item in evidence if item.title.strip() or item.text.strip())
     if not frequencies.total:
-        frequencies = Frequencies.of((*one.title, *one.lead, *one.rest) for one in held)
+        frequencies = Frequencies.of(one.counts for one in held)
     ranking = rank(query, held, frequencies, likeness)
     chosen = [Scored(hit.reading, hit.score) for hit in ranking.chosen[:SOURCES_MAX]]
     found = in_order(stories(chosen, frequencies), language)

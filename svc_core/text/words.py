@@ -29,16 +29,16 @@ _MARKS = re.compile(
 _LIGATURES = str.maketrans(
     {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ё": "е"}
 )
-_UNSPACED = (
+UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 )
 _WORD = re.compile(
     r"[Cc][Vv][Ee]-\d{4}-\d{4,}"
-    rf"|[{_UNSPACED}]+"
+    rf"|[{UNSPACED}]+"
     r"|\d+(?:\.\d+)+"
-    rf"|(?:(?![{_UNSPACED}])[^\W_]|[\u0300-\u036f\u0900-\u0963\u0966-\u0dff])+"
+    rf"|(?:(?![{UNSPACED}])[^\W_]|[\u0300-\u036f\u0900-\u0963\u0966-\u0dff])+"
 )
-_UNSPACED_START = re.compile(rf"[{_UNSPACED}]")
+_UNSPACED_START = re.compile(rf"[{UNSPACED}]")
 
 
 def fold(text: str) -> str:

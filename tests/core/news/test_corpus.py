@@ -126,7 +126,7 @@ def forget(house: Any) -> None:
 async def _found(ctx: Any, *terms: str, limit: int = 9, **how: Any) -> list[str]:
     counts = how.pop("counts", None) or await corpus.frequencies(ctx)
     rows = await corpus.candidates(ctx, dict.fromkeys(terms, 1.0), counts, limit=limit, **how)
-    return [one.title for one in (row.evidence for row in await corpus.readings(ctx, rows))]
+    return [one.title for one in await corpus.evidence(ctx, rows)]
 
 
 def test_items_of_before_are_found_read_and_counted_later(take: Any) -> None:
@@ -149,7 +149,8 @@ def test_items_of_before_are_found_read_and_counted_later(take: Any) -> None:
 
 async def _read_all(ctx: Any) -> list[Any]:
     rows = (await ctx.tx.documents.scan(NEWS_TEXTS, limit=9)).rows
-    read_ = sorted(await corpus.readings(ctx, rows), key=lambda one: one.evidence.id)
+    held = map(read, await corpus.evidence(ctx, rows))
+    read_ = sorted(held, key=lambda one: one.evidence.id)
     return [(one.evidence.id, one.title, one.lead, one.rest) for one in read_]
 
 
