@@ -15,7 +15,7 @@ from pathlib import Path
 
 import feedparser
 
-from svc_core.sources import FeedRefused, parse_feed
+from svc_core.sources import DocumentRefused, parse_feed
 
 ROUNDS = 5
 RATIO_MIN = 0.6
@@ -46,7 +46,7 @@ def best(parse: Callable[[], object]) -> float:
 def row(name: str, body: bytes) -> tuple[int, float, float] | None:
     try:
         feed = parse_feed(body)
-    except FeedRefused:
+    except DocumentRefused:
         return None
     ours = best(lambda: parse_feed(body))
     theirs = best(lambda: feedparser.parse(io.BytesIO(body)))

@@ -16,7 +16,7 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from svc_core.sources import FeedRefused, parse_feed
+from svc_core.sources import DocumentRefused, parse_feed
 from svc_core.text.evidence import Evidence, Reading, readings
 
 FEEDS = ("gdacs_rss", "json_feed", "news_feed")
@@ -192,7 +192,7 @@ def _news(folder: Path) -> tuple[Evidence, ...]:
     for path in sorted(path for name in FEEDS for path in (folder / name).iterdir()):
         try:
             parsed = parse_feed(path.read_bytes())
-        except FeedRefused:
+        except DocumentRefused:
             continue
         for item in parsed.items:
             id_ = item.url or item.natural_key

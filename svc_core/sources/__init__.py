@@ -2,18 +2,18 @@
 
 from svc_core.sources.feeds import parse_feed
 from svc_core.sources.model import (
+    DocumentRefused,
     FeedItem,
     FeedLimits,
-    FeedRefused,
     MissingExtra,
     ParsedFeed,
     Rejection,
 )
 
 __all__ = [
+    "DocumentRefused",
     "FeedItem",
     "FeedLimits",
-    "FeedRefused",
     "MissingExtra",
     "ParsedFeed",
     "Rejection",

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from xml.parsers import expat
 
-from svc_core.sources.model import FeedLimits, FeedRefused
+from svc_core.sources.model import DocumentRefused, FeedLimits
 
 _ENTRIES = frozenset({"item", "entry"})
 _TERMS = frozenset({"category", "subject"})
@@ -54,7 +54,7 @@ class Census:
         """Count until the end, or until the document is found malformed.
 
         Raises:
-            FeedRefused: `html`, `opml` or `notAFeed` by the root; `entityBomb` for any
+            DocumentRefused: `html`, `opml` or `notAFeed` by the root; `entityBomb` for any
                 declaration of its own; `tooManyItems`; `tooComplex`.
         """
         try:
@@ -127,31 +127,33 @@ def check_root(local: str) -> None:
     """Refuse by the local name of the root element, unless it may be that of a feed.
 
     Raises:
-        FeedRefused: `html`, `opml` or `notAFeed`.
+        DocumentRefused: `html`, `opml` or `notAFeed`.
     """
     if local in ROOTS:
         return
     if local.lower() in {"html", "head", "body"}:
         raise html_page()
     if local.lower() == "opml":
-        raise FeedRefused("opml", "This is OPML, a list of feeds: import it as a list of sources.")
-    raise FeedRefused("notAFeed", "This is XML, but neither RSS nor Atom.")
+        raise DocumentRefused(
+            "opml", "This is OPML, a list of feeds: import it as a list of sources."
+        )
+    raise DocumentRefused("notAFeed", "This is XML, but neither RSS nor Atom.")
 
 
-def html_page() -> FeedRefused:
+def html_page() -> DocumentRefused:
     """The refusal of a page where a feed should be: a moved feed, a login, an error."""
-    return FeedRefused("html", "This is an HTML page, not a feed: the feed may have moved.")
+    return DocumentRefused("html", "This is an HTML page, not a feed: the feed may have moved.")
 
 
-def entity_bomb() -> FeedRefused:
+def entity_bomb() -> DocumentRefused:
     """The refusal of a document whose DOCTYPE declares anything; no feed needs that."""
-    return FeedRefused("entityBomb", "The document declares XML entities, which feeds may not.")
+    return DocumentRefused("entityBomb", "The document declares XML entities, which feeds may not.")
 
 
-def too_many_items(limits: FeedLimits) -> FeedRefused:
+def too_many_items(limits: FeedLimits) -> DocumentRefused:
     """The refusal of a document with more items than are read at once."""
-    return FeedRefused("tooManyItems", f"The document holds more than {limits.items} items.")
+    return DocumentRefused("tooManyItems", f"The document holds more than {limits.items} items.")
 
 
-def _too_complex(what: str) -> FeedRefused:
-    return FeedRefused("tooComplex", f"The document has {what}.")
+def _too_complex(what: str) -> DocumentRefused:
+    return DocumentRefused("tooComplex", f"The document has {what}.")

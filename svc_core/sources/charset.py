@@ -10,7 +10,7 @@ Only encodings of the list are ever used: a document must not pick `zlib`, `idna
 import codecs
 import re
 
-from svc_core.sources.model import FeedRefused
+from svc_core.sources.model import DocumentRefused
 
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -44,11 +44,11 @@ def decode(body: bytes, content_type: str | None) -> str:
     """The characters of `body`.
 
     Raises:
-        FeedRefused: `badEncoding`, when it is UTF-16 or UTF-32 that does not decode, or binary.
+        DocumentRefused: `badEncoding`, when it is UTF-16 or UTF-32 that does not decode, or binary.
     """
     text = _decoded(body, content_type)
     if "\0" in text:
-        raise FeedRefused("badEncoding", "The document holds NUL characters: it is not a text.")
+        raise DocumentRefused("badEncoding", "The document holds NUL characters: it is not a text.")
     return text
 
 
@@ -74,7 +74,7 @@ def _by_mark(body: bytes, encoding: str) -> str:
         return body.decode(encoding)
     except UnicodeDecodeError:
         reason = f"The document begins as {encoding.upper()} but does not decode as such."
-        raise FeedRefused("badEncoding", reason) from None
+        raise DocumentRefused("badEncoding", reason) from None
 
 
 def _declared(body: bytes, content_type: str | None) -> str:

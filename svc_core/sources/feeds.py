@@ -8,7 +8,7 @@ from datetime import tzinfo
 from svc_core.sources.charset import decode
 from svc_core.sources.entries import Channel
 from svc_core.sources.jsonfeed import parse_json
-from svc_core.sources.model import FeedLimits, FeedRefused, ParsedFeed
+from svc_core.sources.model import DocumentRefused, FeedLimits, ParsedFeed
 from svc_core.sources.xmlfeed import parse_xml
 
 
@@ -29,17 +29,17 @@ def parse_feed(
     else by that of `country_zone`, else in UTC.
 
     Raises:
-        FeedRefused: the document is not a feed, not whole, or past one of `limits`.
+        DocumentRefused: the document is not a feed, not whole, or past one of `limits`.
         MissingExtra: it is XML, and feedparser is not installed.
     """
     if not body.strip():
-        raise FeedRefused("empty", "The document is empty.")
+        raise DocumentRefused("empty", "The document is empty.")
     if len(body) > limits.body_bytes:
-        raise FeedRefused("tooLarge", f"The document is larger than {limits.body_bytes} bytes.")
+        raise DocumentRefused("tooLarge", f"The document is larger than {limits.body_bytes} bytes.")
     text = decode(body, content_type).lstrip("\ufeff \t\r\n")
     channel = Channel(limits, base_url=base_url, zone=zone, country_zone=country_zone)
     if text.startswith("<"):
         return parse_xml(text, channel)
     if text.startswith(("{", "[")):
         return parse_json(text, channel)
-    raise FeedRefused("notAFeed", "The document is neither XML nor JSON.")
+    raise DocumentRefused("notAFeed", "The document is neither XML nor JSON.")

@@ -24,7 +24,7 @@ from svc_core.sources.entries import (
     names,
 )
 from svc_core.sources.languages import language_tag
-from svc_core.sources.model import FeedFormat, FeedRefused, ParsedFeed
+from svc_core.sources.model import DocumentRefused, FeedFormat, ParsedFeed
 from svc_core.sources.text import clip, fold, plain
 
 _VERSION = re.compile(r"https?://(?:www\.)?jsonfeed\.org/version/1(?:\.\d{1,2})?/?")
@@ -37,7 +37,7 @@ def parse_json(text: str, channel: Channel) -> ParsedFeed:
     """The feed in the JSON document `text`; `channel` brings the limits and the base address.
 
     Raises:
-        FeedRefused: when it is not a feed, not whole, or more than is read at once.
+        DocumentRefused: when it is not a feed, not whole, or more than is read at once.
     """
     document = _loads(text)
     if _VERSION.fullmatch(_string(document, "version")):
@@ -46,7 +46,7 @@ def parse_json(text: str, channel: Channel) -> ParsedFeed:
     if isinstance(rss.get("channel"), dict):
         inner = _object(rss, "channel")
         return _feed(inner, _list(inner, "item"), "rss-json", channel)
-    raise FeedRefused("notAFeed", _NOT_A_FEED)
+    raise DocumentRefused("notAFeed", _NOT_A_FEED)
 
 
 def _loads(text: str) -> Fields:
@@ -55,19 +55,19 @@ def _loads(text: str) -> Fields:
     except json.JSONDecodeError as error:
         raise _broken(text, error) from None
     except ValueError:  # an integer of thousands of digits
-        raise FeedRefused("malformed", "The JSON holds a number that is too long.") from None
+        raise DocumentRefused("malformed", "The JSON holds a number that is too long.") from None
     except RecursionError:
-        raise FeedRefused("tooComplex", "The JSON is nested too deeply.") from None
+        raise DocumentRefused("tooComplex", "The JSON is nested too deeply.") from None
     if not isinstance(document, dict):
-        raise FeedRefused("notAFeed", _NOT_A_FEED)
+        raise DocumentRefused("notAFeed", _NOT_A_FEED)
     return document
 
 
-def _broken(text: str, error: json.JSONDecodeError) -> FeedRefused:
+def _broken(text: str, error: json.JSONDecodeError) -> DocumentRefused:
     at_end = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated string")
     if at_end:
-        return FeedRefused("truncated", "The JSON document ends too early.")
-    return FeedRefused("malformed", f"The JSON is malformed in line {error.lineno}.")
+        return DocumentRefused("truncated", "The JSON document ends too early.")
+    return DocumentRefused("malformed", f"The JSON is malformed in line {error.lineno}.")
 
 
 def _feed(feed: Fields, items: list[Any], kind: FeedFormat, channel: Channel) -> ParsedFeed:

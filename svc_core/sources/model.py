@@ -1,15 +1,131 @@
-"""What a source parser promises: typed observations, counted rejections, one kind of refusal.
+"""What a source parser promises: records, counted rejections, one kind of refusal.
 
-Rule 1: a document is one atomic batch: `ParsedFeed` holds all of it, or `FeedRefused` is raised.
-Rule 2: a row that cannot be used is counted in `rejections`; it never fails its neighbours.
-Rule 3: nothing is invented: a date, language or link that is missing or unreadable is `None`.
-Rule 4: everything taken from a document has a number that bounds it (`FeedLimits`).
+Rule 1: a document is taken whole or refused whole (`DocumentRefused`).
+Rule 2: a record that cannot be used is a `Rejection`; it never fails its neighbours.
+Rule 3: nothing is invented: what is missing or unreadable is null or left out.
+Rule 4: everything taken from a document has a number that bounds it (`Format`, `FeedLimits`).
 """
 
-from datetime import datetime
-from typing import Literal
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING, Any, Literal
 
-from attrs import frozen
+from attrs import field, frozen
+
+if TYPE_CHECKING:
+    from svc_core.sources.body import Body
+
+Said = Mapping[str, Any]
+"""Members of a row in their wire names and JSON values."""
+
+
+# -- what a document says ----------------------------------------------------------------------
+
+
+@frozen
+class Record:
+    """What a document says of one row.
+
+    `resource` is the kind of row, `key` what it is known by among its kind, whoever tells of it:
+    the provider belongs to it only where the key is the provider's own (`us7000si5c` of `usgs`).
+    `also` are other keys that name the same row. `said` are members of the row; one that is null
+    says nothing. `stamp` is when its source last changed it, by the source's own word; without one
+    that of the document counts. `record_id` and `url` lead back to the record at its source, and
+    `raw` is the record itself. One that is `gone` was withdrawn by a delta.
+    """
+
+    resource: str
+    key: str
+    said: Said
+    stamp: datetime | None = None
+    also: tuple[str, ...] = ()
+    record_id: str | None = None
+    url: str | None = None
+    published_at: datetime | None = None
+    raw: Any = None
+    gone: bool = False
+
+
+@frozen
+class Rejection:
+    """Rows of one document left out for the same `reason`: how many, and one of them."""
+
+    reason: str
+    count: int
+    sample: str
+
+
+@frozen
+class About:
+    """What a document says of itself, the last one told counts.
+
+    `stamp` is when it was made, by its own word; `records` how many it says that it holds.
+    """
+
+    stamp: datetime | None = None
+    title: str | None = None
+    home_url: str | None = None
+    language: str | None = None
+    records: int | None = None
+
+
+@frozen
+class Given:
+    """What is known of a document beside its bytes.
+
+    `options` are what the source's owner says; `base_url` is the address it came from and `name`
+    that of its file; of `content_type` only the charset is used. Dates without a zone are read by
+    the clock of `zone`, else in the zone of the document's other dates, else by that of
+    `country_zone`, else in UTC.
+    """
+
+    options: Mapping[str, str] = field(factory=dict)
+    base_url: str | None = None
+    content_type: str | None = None
+    name: str = ""
+    zone: tzinfo | None = None
+    country_zone: tzinfo | None = None
+
+
+Told = Iterator[About | Record | Rejection]
+
+
+# -- formats -----------------------------------------------------------------------------------
+
+Kind = Literal["snapshot", "window", "delta"]
+"""Whether what is absent from a document is gone, whether absence says nothing, or whether the
+document says itself what is gone."""
+
+MEBI = 2**20
+
+
+@frozen
+class Format:
+    """One upstream format: how it is recognised by its content, and read.
+
+    `provider` is who publishes it, None where each document or an option says so. `brings` are the
+    kinds of rows. `options` are those that `svc sources add --option` takes, with their text; what
+    is in `required` has to be given. `license` and `attribution` are those of its data, None where
+    each publisher has its own. `bytes_max` and `records_max` bound one document.
+    """
+
+    id: str
+    title: str
+    kind: Kind
+    provider: str | None
+    brings: tuple[str, ...]
+    recognise: Callable[["Body"], bool]
+    parse: Callable[["Body", Given], Told]
+    options: Mapping[str, str] = field(factory=dict)
+    required: frozenset[str] = frozenset()
+    cadence_seconds: int = 3_600
+    license: str | None = None
+    attribution: str | None = None
+    bytes_max: int = 64 * MEBI
+    records_max: int = 500_000
+
+
+# -- feeds -------------------------------------------------------------------------------------
 
 FeedFormat = Literal["rss", "atom", "rdf", "jsonfeed", "rss-json"]
 """The family a document belongs to: RSS 0.91-2.0, Atom, RSS 0.90/1.0 (RDF), JSON Feed and
@@ -76,15 +192,6 @@ class FeedItem:
 
 
 @frozen
-class Rejection:
-    """Rows of one document left out for the same `reason`: how many, and one of them."""
-
-    reason: str
-    count: int
-    sample: str
-
-
-@frozen
 class ParsedFeed:
     """One whole document. No items is a valid, empty feed."""
 
@@ -96,11 +203,12 @@ class ParsedFeed:
     rejections: tuple[Rejection, ...]
 
 
-class FeedRefused(ValueError):  # noqa: N818  a refusal, not an error of the program
+class DocumentRefused(ValueError):  # noqa: N818  a refusal, not an error of the program
     """The whole document is refused. `code` is stable, `reason` is a sentence for a person.
 
     Codes: `empty`, `tooLarge`, `tooManyItems`, `tooComplex`, `badEncoding`, `notAFeed`, `html`,
-    `opml`, `entityBomb`, `truncated`, `malformed`.
+    `opml`, `entityBomb`, `truncated`, `malformed`; `unrecognised` where no format fits,
+    `anotherFormat` where it is not the one that its source has, `shrunk`, `wrongCount`, `option`.
     """
 
     def __init__(self, code: str, reason: str) -> None:
@@ -117,3 +225,7 @@ class MissingExtra(ImportError):  # noqa: N818  it names what is missing
         """Name the `library` that is missing."""
         super().__init__(f"{library} is not installed: pip install 'svc-intelligence[server]'")
         self.library = library
+
+
+class Unusable(ValueError):  # noqa: N818  it says what is wrong with a record
+    """One record cannot be used; the message is the reason of its `Rejection`, without values."""

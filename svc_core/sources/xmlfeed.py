@@ -19,9 +19,9 @@ from svc_core.sources.dates import written
 from svc_core.sources.entries import Channel, Draft, Markup, batch, names
 from svc_core.sources.languages import language_tag
 from svc_core.sources.model import (
+    DocumentRefused,
     FeedFormat,
     FeedLimits,
-    FeedRefused,
     MissingExtra,
     ParsedFeed,
 )
@@ -67,7 +67,7 @@ def parse_xml(text: str, channel: Channel) -> ParsedFeed:
     """The feed in the XML document `text`; `channel` brings the limits and the base address.
 
     Raises:
-        FeedRefused: when it is not a feed, not whole, or more than is read at once.
+        DocumentRefused: when it is not a feed, not whole, or more than is read at once.
         MissingExtra: feedparser is not installed.
     """
     declaration = _DECLARATION.match(text)
@@ -100,12 +100,12 @@ def _recovered(text: str, limits: FeedLimits) -> _Reading:
     """The whole of a malformed document, or a refusal."""
     if len(text) > limits.recovery_bytes:
         _check_whole(text[-_EDGE_CHARS:], text[:_EDGE_CHARS])
-        raise FeedRefused("malformed", "The XML is malformed, and too large to be recovered.")
+        raise DocumentRefused("malformed", "The XML is malformed, and too large to be recovered.")
     opened = _check_recoverable(_COMMENT_OR_CDATA.sub("", text), text, limits)
     uncommented = _COMMENT_OR_CDATA.sub(lambda match: match[1] or "", text)
     reading = _by_feedparser(_TERM_LIST.sub(r"\1ignored", uncommented).encode())
     if len(reading.entries) < opened:
-        raise FeedRefused(
+        raise DocumentRefused(
             "malformed",
             f"The XML is malformed: {len(reading.entries)} of {opened} items could be read.",
         )
@@ -115,12 +115,12 @@ def _recovered(text: str, limits: FeedLimits) -> _Reading:
 def _check_whole(end: str, start: str) -> None:
     root = _ROOT.search(start)
     if root is None:
-        raise FeedRefused("notAFeed", "The document is neither XML nor JSON.")
+        raise DocumentRefused("notAFeed", "The document is neither XML nor JSON.")
     check_root(root[2])
     if "<!ENTITY" in start[: root.start()]:
         raise entity_bomb()
     if not re.search(rf"</{re.escape(root[1])}\s*>", end):
-        raise FeedRefused("truncated", "The document ends before its last element is closed.")
+        raise DocumentRefused("truncated", "The document ends before its last element is closed.")
 
 
 def _check_recoverable(markup: str, text: str, limits: FeedLimits) -> int:
@@ -128,7 +128,7 @@ def _check_recoverable(markup: str, text: str, limits: FeedLimits) -> int:
     _check_whole(markup, markup)
     oddities = markup.count("<!") + markup.count("<?") + len(_TERM.findall(text))
     if oddities > _ODDITIES_MAX or markup.count("<") > limits.elements or _LONG_WORD.search(text):
-        raise FeedRefused("malformed", "The XML is malformed, and too odd to be recovered.")
+        raise DocumentRefused("malformed", "The XML is malformed, and too odd to be recovered.")
     opened = len(_ENTRY.findall(markup))
     if opened > limits.items:
         raise too_many_items(limits)
@@ -149,7 +149,7 @@ def _by_feedparser(document: bytes) -> _Reading:
             resolve_relative_uris=False,
         )
     except (*_FAULTS, feedparser.UndeclaredNamespace):
-        raise FeedRefused("malformed", "The XML is too irregular to be read.") from None
+        raise DocumentRefused("malformed", "The XML is too irregular to be read.") from None
     # Plain dicts: feedparser's own answer aliases ("updated" for "published") that are not there.
     entries: list[Fields] = [dict(entry) for entry in parsed.entries]
     return _Reading(str(parsed.version), dict(parsed.feed), entries)
@@ -164,7 +164,7 @@ def _format(version: str) -> FeedFormat:
 def _feed(reading: _Reading, channel: Channel) -> ParsedFeed:
     feed, limits = reading.feed, channel.limits
     if reading.version in {"", "atom", "rss"} and not (reading.entries or feed.get("title")):
-        raise FeedRefused("notAFeed", "This is XML, but neither RSS nor Atom.")
+        raise DocumentRefused("notAFeed", "This is XML, but neither RSS nor Atom.")
     home_url = Channel(limits, base_url=channel.base_url).resolve(_string(feed, "link"))
     language = language_tag(_string(feed, "language"))
     inner = evolve(

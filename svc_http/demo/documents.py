@@ -69,6 +69,14 @@ def _named(*weekdays: str) -> Callable[[datetime], str]:
 _FORMATS: Mapping[bytes, Callable[[datetime], str]] = {
     b"rfc822": _rfc822,
     b"rfc3339": _rfc3339,
+    b"naive": lambda moment: f"{moment:%Y-%m-%dT%H:%M:%S}",
+    b"date": lambda moment: f"{moment:%Y-%m-%d}",
+    b"month": lambda moment: f"{moment:%Y-%m}",
+    b"year": lambda moment: f"{moment:%Y}",
+    b"ymd": lambda moment: f"{moment:%Y%m%d}",
+    b"ymdhms": lambda moment: f"{moment:%Y%m%d%H%M%S}",
+    b"seconds": lambda moment: str(int(moment.timestamp())),
+    b"millis": lambda moment: str(int(moment.timestamp()) * 1000),
     b"weekday": _named(
         "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"
     ),

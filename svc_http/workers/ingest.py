@@ -26,7 +26,7 @@ from svc_core.operation import Context
 from svc_core.ports import SYSTEM
 from svc_core.resources.members import micros
 from svc_core.resources.news import SOURCES, Source
-from svc_core.sources import FeedRefused, MissingExtra, ParsedFeed, parse_feed
+from svc_core.sources import DocumentRefused, MissingExtra, ParsedFeed, parse_feed
 from svc_http import system
 from svc_http.fetch import Fetched, Fetcher, FetchRefused, NotModified
 from svc_http.runtime.service import Service
@@ -100,7 +100,7 @@ async def pull(
             return await _take(service, source, answer)
     except FetchRefused as refused:
         return await _failed(service, source, refused.code, refused.message, refused.status)
-    except FeedRefused as refused:
+    except DocumentRefused as refused:
         return await _failed(service, source, refused.code, refused.reason)
     except MissingExtra as missing:
         return await _failed(service, source, "missingExtra", str(missing))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from svc_core.analysis.topics import TOPIC_IDS
-from svc_core.sources import FeedRefused, parse_feed
+from svc_core.sources import DocumentRefused, parse_feed
 
 LABELS: dict[str, list[dict[str, Any]]] = json.loads(
     (Path(__file__).parents[2] / "benchmarks/subjects.json").read_text("utf-8")
@@ -50,7 +50,7 @@ def test_every_label_names_an_item() -> None:
     ):
         try:
             known |= {item.url for item in parse_feed(path.read_bytes()).items}
-        except FeedRefused:
+        except DocumentRefused:
             continue
     named = chain.from_iterable(
         [*(row["relevant"] for row in SUBJECTS), *(row["members"] for row in STORIES)]

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.sources import FeedItem, FeedLimits, FeedRefused, MissingExtra, parse_feed
+from svc_core.sources import DocumentRefused, FeedItem, FeedLimits, MissingExtra, parse_feed
 
 RSS = '<rss version="2.0" {}><channel><title>Desk</title><link>https://desk.example/</link>{}'
 ATOM = '<feed xmlns="http://www.w3.org/2005/Atom" {}><title>Desk</title>{}</feed>'
@@ -52,7 +52,7 @@ def only(body: bytes, **options: Any) -> FeedItem:
 
 
 def refused(body: bytes, **options: Any) -> str:
-    with pytest.raises(FeedRefused) as refusal:
+    with pytest.raises(DocumentRefused) as refusal:
         parse_feed(body, **options)
     assert refusal.value.reason.endswith(".")
     assert refusal.value.code in str(refusal.value)
@@ -535,7 +535,7 @@ BOMBS = {
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_ends_fast(name: str) -> None:
     started = time.process_time()
-    with contextlib.suppress(FeedRefused):
+    with contextlib.suppress(DocumentRefused):
         parse_feed(BOMBS[name])
     assert time.process_time() - started < 1
 
@@ -549,7 +549,7 @@ def settles(body: bytes) -> None:
     """`body` is read within every bound, or refused: nothing else is raised."""
     try:
         feed = parse_feed(body)
-    except FeedRefused:
+    except DocumentRefused:
         return
     keys = [item.natural_key for item in feed.items]
     assert len(keys) == len(set(keys))

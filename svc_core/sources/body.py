@@ -1,0 +1,160 @@
+"""The bytes of a document, read at most once as what they are: text, JSON, lines, XML.
+
+What a document *is* decides its format, not what its address, name or content type claim.
+"""
+
+import csv
+import json
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from io import BytesIO, StringIO
+from typing import Any, Literal
+from xml.etree.ElementTree import Element, ParseError
+
+from svc_core.sources.charset import decode
+from svc_core.sources.model import DocumentRefused, MissingExtra
+
+HEAD_CHARS = 4_096  # enough for the prolog, the root and a header line of every format
+FIELD_CHARS = 1_000_000  # of one CSV field: remarks and geometries are long
+DEPTH_MAX = 64  # the deepest real document, a STIX bundle, has nine levels
+
+_SPACE = "\ufeff \t\r\n"
+_ROOT = re.compile(r"<([A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)[\s>/]")
+_MARKUP = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*>", re.DOTALL)
+
+
+class Body:
+    """One document. What it turns out to be is remembered, so that asking again costs nothing."""
+
+    def __init__(self, data: bytes, content_type: str | None = None) -> None:
+        """Hold `data`; nothing is read yet."""
+        self.data = data
+        self.content_type = content_type
+
+    @cached_property
+    def text(self) -> str:
+        """The characters, without a byte order mark and space before the first.
+
+        Raises:
+            DocumentRefused: `badEncoding`.
+        """
+        return decode(self.data, self.content_type).lstrip(_SPACE)
+
+    @cached_property
+    def head(self) -> str:
+        """The first characters; of binary data none."""
+        try:
+            return decode(self.data[:HEAD_CHARS], self.content_type).lstrip(_SPACE)
+        except DocumentRefused:
+            return ""
+
+    @cached_property
+    def first_line(self) -> str:
+        """The first line, without its end."""
+        return self.head.partition("\n")[0].rstrip("\r")
+
+    # -- JSON ----------------------------------------------------------------------------------
+
+    @cached_property
+    def _json(self) -> tuple[Any, DocumentRefused | None]:
+        if not self.head.startswith(("{", "[")):
+            return None, DocumentRefused("malformed", "The document is not JSON.")
+        try:
+            return json.loads(self.text), None
+        except RecursionError:
+            return None, DocumentRefused("tooComplex", "The document is nested too deeply.")
+        except ValueError as fault:
+            at_end = getattr(fault, "pos", 0) >= len(self.text.rstrip()) - 1
+            code = "truncated" if at_end else "malformed"
+            return None, DocumentRefused(code, f"The document is no whole JSON: {fault}.")
+
+    @property
+    def json(self) -> Any:
+        """The JSON value; None where it is not JSON."""
+        return self._json[0]
+
+    def whole_json(self) -> Any:
+        """The JSON value.
+
+        Raises:
+            DocumentRefused: `malformed`, `truncated` or `tooComplex`.
+        """
+        value, refusal = self._json
+        if refusal is not None:
+            raise refusal
+        return value
+
+    def has(self, *members: str) -> bool:
+        """Whether it is a JSON object with these members."""
+        return isinstance(self.json, dict) and all(name in self.json for name in members)
+
+    # -- lines ---------------------------------------------------------------------------------
+
+    def rows(self, delimiter: str = ",") -> Iterator[list[str]]:
+        """The rows of delimited text, quoted as RFC 4180 says; empty lines are left out.
+
+        Raises:
+            DocumentRefused: `malformed`, for a quote that is never closed or an endless field.
+        """
+        csv.field_size_limit(FIELD_CHARS)
+        quoting: Literal[0, 3] = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
+        try:
+            for row in csv.reader(StringIO(self.text), delimiter=delimiter, quoting=quoting):
+                if row:
+                    yield row
+        except csv.Error as fault:
+            raise DocumentRefused("malformed", f"The table cannot be read: {fault}.") from fault
+
+    def table(self, delimiter: str = ",") -> Iterator[dict[str, str]]:
+        """The rows under a header line, each by the names of its columns."""
+        rows = self.rows(delimiter)
+        header = [name.strip() for name in next(rows, [])]
+        return (dict(zip(header, row, strict=False)) for row in rows)
+
+    def columns(self, delimiter: str = ",") -> Sequence[str]:
+        """The fields of the first line."""
+        return [name.strip().strip('"') for name in self.first_line.split(delimiter)]
+
+    # -- XML -----------------------------------------------------------------------------------
+
+    @cached_property
+    def root(self) -> str:
+        """The local name of the root element of XML; empty where it is not XML."""
+        if not self.head.startswith("<"):
+            return ""
+        found = _ROOT.match(_MARKUP.sub("", self.head).lstrip())
+        return "" if found is None else found[2]
+
+    def elements(self, *names: str) -> Iterator[Element]:
+        """The elements with one of these local names, each whole, in the order of their ends.
+
+        An element is emptied after it was given out. Names keep their name space: `{uri}local`.
+
+        Raises:
+            DocumentRefused: `entityBomb`, `malformed` or `truncated`.
+            MissingExtra: defusedxml is not installed.
+        """
+        try:
+            from defusedxml.common import DefusedXmlException  # noqa: PLC0415  an extra
+            from defusedxml.ElementTree import iterparse  # noqa: PLC0415
+        except ImportError as missing:
+            raise MissingExtra("defusedxml") from missing
+        depth = 0
+        try:
+            for event, element in iterparse(
+                BytesIO(self.text.encode("utf-8", "replace")), ("start", "end"), forbid_dtd=True
+            ):
+                depth += 1 if event == "start" else -1
+                if depth > DEPTH_MAX:
+                    raise DocumentRefused("tooComplex", "The document is nested too deeply.")
+                if event == "end" and element.tag.rpartition("}")[2] in names:
+                    yield element
+                    element.clear()
+        except DefusedXmlException as fault:
+            raise DocumentRefused(
+                "entityBomb", "The document declares XML entities, which it may not."
+            ) from fault
+        except ParseError as fault:
+            code = "truncated" if "no element found" in str(fault) else "malformed"
+            raise DocumentRefused(code, f"The document is no whole XML: {fault}.") from fault

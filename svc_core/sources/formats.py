@@ -1,0 +1,157 @@
+"""The table of formats: how a document is recognised, read and guarded (decisions: D13).
+
+Rule 1: the content decides. Of a source that is known, a document in another format is refused:
+        a format that changed is an error, not a new meaning.
+Rule 2: a document is read to its end before anything of it counts. One that is cut off, or whose
+        own count is not that of its records, is refused whole.
+Rule 3: of two records of one document about one row, the one with the later stamp stays, of
+        equally late ones the last.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from types import MappingProxyType
+
+from attrs import frozen
+
+from svc_core.sources.body import Body
+from svc_core.sources.kev import KEV
+from svc_core.sources.model import (
+    About,
+    DocumentRefused,
+    Format,
+    Given,
+    Record,
+    Rejection,
+    Unusable,
+)
+from svc_core.sources.news import FEEDS
+
+TABLE: tuple[Format, ...] = (
+    *FEEDS,
+    KEV,
+)
+"""In the order in which they are tried: those with the plainer marks first."""
+
+FORMATS: Mapping[str, Format] = MappingProxyType({one.id: one for one in TABLE})
+
+REASONS_MAX = 20  # told of one document; of each a count and one sample
+
+# What no format is, told by what it is instead.
+_KNOWN_ELSE = {
+    "opml": ("opml", "This is OPML, a list of feeds: svc sources import"),
+    "html": ("html", "This is an HTML page, not data: the address may have moved."),
+}
+
+
+@frozen
+class Document:
+    """All that one document says."""
+
+    format: Format
+    about: About
+    records: tuple[Record, ...]
+    rejections: tuple[Rejection, ...]
+
+    @property
+    def rejected(self) -> int:
+        """How many records could not be used."""
+        return sum(one.count for one in self.rejections)
+
+
+def recognised(body: Body) -> Format:
+    """The format of a document, by its content.
+
+    Raises:
+        DocumentRefused: nobody recognises it; the reason says what it seems to be.
+    """
+    if not body.data.strip():
+        raise DocumentRefused("empty", "The document is empty.")
+    found = next((one for one in TABLE if one.recognise(body)), None)
+    if found is not None:
+        return found
+    known = _KNOWN_ELSE.get(body.root.lower())
+    if known is not None:
+        raise DocumentRefused(*known)
+    if body.head.startswith(("{", "[")):
+        body.whole_json()
+    raise DocumentRefused(
+        "unrecognised", "No format fits this document; see: svc sources formats, and --format"
+    )
+
+
+def read(body: Body, format_: Format, given: Given) -> Document:
+    """All that a document of this format says.
+
+    Raises:
+        DocumentRefused: it is too large, not whole, or of another format; an option is missing.
+        MissingExtra: a library that this format needs is not installed.
+    """
+    check_options(format_, given.options)
+    if len(body.data) > format_.bytes_max:
+        size = f"The document is larger than {format_.bytes_max} bytes."
+        raise DocumentRefused("tooLarge", size)
+    if not format_.recognise(body):
+        found = recognised(body)
+        raise DocumentRefused(
+            "anotherFormat", f"The document is {found.id}, and its source is {format_.id}."
+        )
+    try:
+        return _whole(format_, format_.parse(body, given))
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as fault:
+        if isinstance(fault, DocumentRefused):
+            raise
+        what = str(fault) if isinstance(fault, Unusable) else type(fault).__name__
+        reason = f"The document is not of the form of {format_.title}: {what}."
+        raise DocumentRefused("malformed", reason) from fault
+
+
+def check_options(format_: Format, options: Mapping[str, str]) -> None:
+    """Pass options that this format takes.
+
+    Raises:
+        DocumentRefused: `option`, for one that it does not know or that is missing.
+    """
+    unknown = sorted(set(options) - set(format_.options))
+    missing = sorted(format_.required - set(options))
+    if unknown:
+        takes = ", ".join(format_.options) or "none"
+        raise DocumentRefused("option", f"{format_.id} takes no {unknown[0]}; it takes: {takes}.")
+    if missing:
+        what = format_.options[missing[0]]
+        raise DocumentRefused("option", f"{format_.id} needs --option {missing[0]}=: {what}.")
+
+
+def _whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Document:
+    about, seen = About(), 0
+    records: dict[tuple[str, str], Record] = {}
+    reasons: Counter[str] = Counter()
+    samples: dict[str, str] = {}
+    for one in told:
+        if isinstance(one, Record):
+            seen += 1
+            name = (one.resource, one.key)
+            if name not in records or not _is_older(one.stamp, records[name].stamp):
+                records[name] = one
+        elif isinstance(one, Rejection):
+            seen += one.count
+            reasons[one.reason] += one.count
+            samples.setdefault(one.reason, one.sample)
+        else:
+            about = one
+        if seen > format_.records_max:
+            raise DocumentRefused(
+                "tooManyItems", f"The document holds more than {format_.records_max} records."
+            )
+    if about.records is not None and about.records != seen:
+        raise DocumentRefused(
+            "wrongCount", f"The document says that it holds {about.records}, and holds {seen}."
+        )
+    counted = reasons.most_common(REASONS_MAX)
+    rejections = tuple(Rejection(reason, count, samples[reason]) for reason, count in counted)
+    return Document(format_, about, tuple(records.values()), rejections)
+
+
+def _is_older(left: datetime | None, right: datetime | None) -> bool:
+    return left is not None and right is not None and left < right

@@ -1,0 +1,236 @@
+"""Values as upstream documents write them, into members of rows.
+
+What is missing is None; what is there and cannot be meant makes the record `Unusable`.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, date, datetime
+from functools import cache
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from svc_core import data, instants
+from svc_core.sources.dates import settled, written
+from svc_core.sources.model import Record, Rejection, Unusable
+from svc_core.sources.text import clip, fold, plain
+
+T = TypeVar("T")
+
+TEXT_CHARS = 20_000
+SAMPLE_CHARS = 200
+SAFE_INTEGER = 2**53 - 1  # RFC 8259, 6: beyond it readers disagree
+
+
+def records(
+    items: Iterable[T],
+    make: Callable[[T], Record | Iterable[Record]],
+    name: Callable[[T], Any] = str,
+) -> Iterator[Record | Rejection]:
+    """What each item says; one that cannot be used is a rejection with a sample of it."""
+    for item in items:
+        try:
+            made = make(item)
+            found = (made,) if isinstance(made, Record) else tuple(made)
+        except Unusable as fault:
+            yield Rejection(str(fault), 1, _sample(item, name))
+        except KeyError as fault:
+            yield Rejection(f"lacks {fault.args[0]!r}", 1, _sample(item, name))
+        except (TypeError, ValueError, AttributeError, IndexError, OverflowError) as fault:
+            reason = f"is not of the form of its kind ({type(fault).__name__})"
+            yield Rejection(reason, 1, _sample(item, name))
+        else:
+            yield from found
+
+
+def _sample(item: T, name: Callable[[T], Any]) -> str:
+    try:
+        return fold(str(name(item)))[:SAMPLE_CHARS]
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+        return fold(str(item)[: SAMPLE_CHARS * 4])[:SAMPLE_CHARS]
+
+
+# -- text and numbers --------------------------------------------------------------------------
+
+
+def text(value: object, chars_max: int = TEXT_CHARS) -> str | None:
+    """Plain text on one line: tags removed, entities decoded; None for nothing."""
+    if value is None:
+        return None
+    return clip(fold(plain(str(value))), chars_max) or None
+
+
+def required(value: T | None, name: str) -> T:
+    """The value.
+
+    Raises:
+        Unusable: there is none.
+    """
+    if value is None or value == "":
+        raise Unusable(f"lacks {name}")
+    return value
+
+
+def number(value: object) -> int | float | None:
+    """A finite number, also from text; None for an empty one. Whole numbers stay exact.
+
+    Raises:
+        Unusable: it is no number, or a whole one beyond ±(2^53 - 1).
+    """
+    if value is None or isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        value = value.strip()
+        if not value:
+            return None
+        try:
+            value = int(value) if value.lstrip("+-").isdecimal() else float(value)
+        except ValueError as fault:
+            raise Unusable("has a number that is none") from fault
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        raise Unusable("has a number that is none")
+    if isinstance(value, int) and abs(value) > SAFE_INTEGER:
+        raise Unusable("has a whole number beyond 2^53")
+    return value
+
+
+# -- time --------------------------------------------------------------------------------------
+
+
+def moment(value: object) -> datetime | None:
+    """An instant, from ISO 8601 or RFC 822 text; without a zone it is UTC; None for none."""
+    return settled(written(str(value))) if value else None
+
+
+def millis(value: object) -> datetime | None:
+    """An instant from milliseconds since 1970."""
+    found = number(value)
+    return None if found is None else instants.from_millis(int(found))
+
+
+def at(value: datetime | None) -> str | None:
+    """An instant as rows write it: RFC 3339 with `Z`."""
+    return None if value is None else instants.render(value)
+
+
+def day(value: object) -> str | None:
+    """A calendar date as rows write it, from `2026-01-31`, `20260131` or the start of an instant.
+
+    Raises:
+        Unusable: there is no such day.
+    """
+    digits = str(value or "").strip()
+    if not digits:
+        return None
+    try:
+        return date.fromisoformat(digits if digits[:8].isdecimal() else digits[:10]).isoformat()
+    except ValueError as fault:
+        raise Unusable("has a date that is none") from fault
+
+
+def midnight(value: object) -> datetime | None:
+    """The beginning of a calendar date, in UTC."""
+    found = day(value)
+    return None if found is None else datetime.fromisoformat(found).replace(tzinfo=UTC)
+
+
+# -- the world ---------------------------------------------------------------------------------
+
+
+@cache
+def _countries() -> Mapping[str, Mapping[str, str]]:
+    codes: dict[str, dict[str, str]] = {"alpha2": {}, "alpha3": {}, "numeric": {}, "fips": {}}
+    for line in data.lines("countries.tsv"):
+        alpha2, alpha3, numeric, fips = line.split("\t")
+        codes["alpha2"][alpha2] = alpha2
+        codes["alpha3"][alpha3] = codes["numeric"][numeric] = alpha2
+        codes["fips"] |= dict.fromkeys(fips.split(","), alpha2)
+    return codes
+
+
+def country(code: object, scheme: str | None = None) -> str | None:
+    """ISO 3166-1 alpha-2 of a code; None for one that nobody knows.
+
+    `scheme` is `alpha2`, `alpha3`, `numeric` or `fips` (FIPS 10-4, which has other meanings for
+    the same two letters); None tells the first three apart by their form.
+    """
+    told = str(code or "").strip().upper()
+    if scheme is None:
+        scheme = "numeric" if told.isdecimal() else "alpha2" if len(told) == 2 else "alpha3"
+    return _countries()[scheme].get(told.zfill(3) if scheme == "numeric" else told) or None
+
+
+def countries(codes: Iterable[object], scheme: str | None = None) -> list[str]:
+    """The alpha-2 codes of those that are known, each once, in their order."""
+    found = (country(code, scheme) for code in codes)
+    return list(dict.fromkeys(code for code in found if code))
+
+
+def point(longitude: object, latitude: object) -> dict[str, Any] | None:
+    """A GeoJSON point (RFC 7946: longitude first); None where a coordinate is missing.
+
+    Raises:
+        Unusable: it is not on the globe; it is never turned round.
+    """
+    west, north = number(longitude), number(latitude)
+    if west is None or north is None:
+        return None
+    if abs(west) > 180 or abs(north) > 90:
+        raise Unusable("has coordinates out of range")
+    return {"type": "Point", "coordinates": [west, north]}
+
+
+def place(
+    *,
+    name: object = None,
+    country_code: str | None = None,
+    admin1: str | None = None,
+    geometry: Mapping[str, Any] | None = None,
+    precision: str | None = None,
+) -> dict[str, Any] | None:
+    """A place as rows hold it; None where nothing is known of it."""
+    label = text(name, 300)
+    if label is None and country_code is None and geometry is None:
+        return None
+    return {
+        "id": None,
+        "name": label,
+        "countryCode": country_code,
+        "admin1Code": admin1,
+        "geometry": geometry,
+        "precision": precision or ("exact" if geometry else "country" if not label else "unknown"),
+    }
+
+
+# -- members that several kinds of row have ----------------------------------------------------
+
+
+def measurement(
+    metric: str,
+    value: int | float | None,
+    *,
+    unit: str | None = None,
+    currency: str | None = None,
+    provider: str | None = None,
+    **more: Any,
+) -> dict[str, Any]:
+    """A measured value with what it is measured in; `more` are `asOf`, `low`, `high`, `basis`."""
+    told = {"unit": unit, "currency": currency, "provider": provider, **more}
+    if unit is None and currency is None and provider is None:
+        raise AssertionError("a measurement has a unit, a currency or a provider")
+    return {"metric": metric, "value": value} | {k: v for k, v in told.items() if v is not None}
+
+
+def designator(scheme: str, value: object, provider: str | None = None) -> dict[str, Any]:
+    """One of the names by which others know the same thing."""
+    return {"scheme": scheme, "value": str(value), "provider": provider}
+
+
+def web(value: object) -> str | None:
+    """An absolute http(s) address; None for anything else."""
+    told = str(value or "").strip()
+    try:
+        parts = urlsplit(told)
+    except ValueError:
+        return None
+    return told if parts.scheme in {"http", "https"} and parts.hostname else None
