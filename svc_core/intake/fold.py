@@ -88,7 +88,7 @@ def same(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
 
 
 def _told(row: Mapping[str, Any]) -> dict[str, Any]:
-    ours = {"retrievedAt"} | (TIMES if "revision" in row else frozenset())
+    ours = {"retrievedAt", "recordedAt"} | (TIMES if "revision" in row else frozenset())
     told = {name: value for name, value in row.items() if name not in ours}
     if "sources" in told:
         refs = [{k: v for k, v in ref.items() if k != "retrievedAt"} for ref in told["sources"]]

@@ -289,6 +289,8 @@ def _built(
     if kind.timed:
         made["createdAt"], made["updatedAt"] = old.get("createdAt", now), now
         made["revision"] = old.get("revision", 0) + 1
+    else:
+        made["recordedAt"] = now
     value = wire.loads(model, wire.dumps(made))
     if before is not None and same(old, json.loads(wire.dumps(value))):
         return None

@@ -244,7 +244,7 @@ async def _put(
     if await _version(ctx) != version:
         return None
     for id_, item in (await ctx.find_many(NEWS, names)).items():
-        await ctx.save(NEWS, id_, attrs.evolve(item, story_id=names[id_]))
+        await ctx.save(NEWS, id_, attrs.evolve(item, story_id=names[id_], recorded_at=ctx.now))
     now = await ctx.tx.documents.get_many(UNGROUPED, [row.id for row in looked])
     for row in looked:
         if now.get(row.id) == row:
