@@ -212,7 +212,7 @@ async def take_in(
         row = _settled(stored, incoming.item)
         if row is None:
             continue
-        known[row.id] = await ctx.save(news, row.id, row)
+        known[row.id] = await ctx.save(news, row.id, row, before=stored)
         words = rules.words_of(row, incoming).read()
         await ctx.save(texts, row.id, words)
         await ctx.save(UNGROUPED, row.id, Ungrouped(row.id, words.taken_at))
