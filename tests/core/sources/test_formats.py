@@ -109,16 +109,16 @@ def test_what_is_cut_off_or_damaged_is_refused_or_told_and_never_fails(name: str
     options = dict.fromkeys(format_.required, "X") | dict(DEMO[name].options)
     for part in (b"", body[:1], body[: len(body) // 2], body[:-2], body[::-1], body * 2):
         for found in (format_, None):
-            refusal = _refusal(part, found, Given(options=options, name=name))
-            assert refusal is None or refusal.reason.endswith((".", "--format"))
+            refused = _refusal(part, found, Given(options=options, name=name))
+            assert refused is None or refused.reason.endswith((".", "--format"))
 
 
 def _refusal(body: bytes, format_: Format | None, given: Given) -> DocumentRefused | None:
     try:
         held = Body(body)
         read(held, format_ or recognised(held), given)
-    except DocumentRefused as refused:
-        return refused
+    except DocumentRefused as refusal:
+        return refusal
     return None
 
 
