@@ -127,7 +127,9 @@ def _refusal(body: bytes, format_: Format | None, given: Given) -> DocumentRefus
 def test_members_of_other_types_never_fail(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from([n for n in sorted(DEMO) if n.endswith(".json")]))
     format_ = demo(DEMO[name]).format
-    odd = st.sampled_from([None, True, 0, -1.5, 10**40, "", "x", [], {}, [None], {"a": []}])
+    odd: st.SearchStrategy[Any] = st.sampled_from(
+        [None, True, 0, -1.5, 10**40, "", "x", [], {}, [None], {"a": []}]
+    )
     value = _swapped(json.loads(DEMO[name].body), data, odd)
     options = dict.fromkeys(format_.required, "X") | dict(DEMO[name].options)
     asked = Given(options=options, name=name)
@@ -184,7 +186,7 @@ def _real() -> list[tuple[Path, str]]:
     for path in sorted(Path(REAL or "/nonexistent").glob("*/*")):
         named = (id_ for part, id_ in FORMAT_OF_FILE.items() if path.name.startswith(part))
         id_ = next(named, FORMAT_OF_FOLDER.get(path.parent.name))
-        if id_ in FORMATS:
+        if id_ is not None and id_ in FORMATS:
             found.append((path, id_))
     return found
 
