@@ -98,7 +98,7 @@ def read(body: Body, format_: Format, given: Given) -> Document:
             "anotherFormat", f"The document is {found.id}, and its source is {format_.id}."
         )
     try:
-        return _whole(format_, format_.parse(body, given))
+        return whole(format_, format_.parse(body, given))
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as fault:
         if isinstance(fault, DocumentRefused):
             raise
@@ -123,7 +123,12 @@ def check_options(format_: Format, options: Mapping[str, str]) -> None:
         raise DocumentRefused("option", f"{format_.id} needs --option {missing[0]}=: {what}.")
 
 
-def _whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Document:
+def whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Document:
+    """All that is told by a document that was read to its end.
+
+    Raises:
+        DocumentRefused: it holds too many records, or not as many as it says.
+    """
     about, seen = About(), 0
     records: dict[tuple[str, str], Record] = {}
     reasons: Counter[str] = Counter()
