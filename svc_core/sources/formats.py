@@ -40,7 +40,7 @@ REASONS_MAX = 20  # told of one document; of each a count and one sample
 
 # What no format is, told by what it is instead.
 _KNOWN_ELSE = {
-    "opml": ("opml", "This is OPML, a list of feeds: svc sources import"),
+    "opml": ("opml", "This is OPML, a list of feeds: see svc sources import."),
     "html": ("html", "This is an HTML page, not data: the address may have moved."),
 }
 
@@ -76,8 +76,10 @@ def recognised(body: Body) -> Format:
         raise DocumentRefused(*known)
     if body.head.startswith(("{", "[")):
         body.whole_json()
+    if not body.head:
+        body.text  # noqa: B018  refused where it is no text at all
     raise DocumentRefused(
-        "unrecognised", "No format fits this document; see: svc sources formats, and --format"
+        "unrecognised", "No format fits this document; see svc sources formats, and --format."
     )
 
 
