@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from operator import itemgetter
+from typing import Any
 
 from svc_core.sources.body import Body
-from svc_core.sources.model import Format, Given, Record, Rejection, Told, Unusable
+from svc_core.sources.model import Format, Given, Record, Rejection, Said, Told, Unusable
 from svc_core.sources.osint import Row, actors, headline, kind, severity
 from svc_core.sources.values import (
     at,
@@ -45,11 +46,16 @@ _WHO = {
     "NumArticles": 33,
     "AvgTone": 34,
 }
-_WHERE = ("ActionGeo_Type", "ActionGeo_FullName", "ActionGeo_CountryCode")
-_POINT = ("ActionGeo_Lat", "ActionGeo_Long")
-_V1 = _WHO | dict(zip((*_WHERE, *_POINT, "DATEADDED"), (49, 50, 51, 53, 54, 56), strict=True))
+_PLACE = (
+    "ActionGeo_Type",
+    "ActionGeo_FullName",
+    "ActionGeo_CountryCode",
+    "ActionGeo_Lat",
+    "ActionGeo_Long",
+)
+_V1 = _WHO | dict(zip((*_PLACE, "DATEADDED"), (49, 50, 51, 53, 54, 56), strict=True))
 _V2 = _WHO | dict(
-    zip((*_WHERE, *_POINT, "DATEADDED", "SOURCEURL"), (51, 52, 53, 56, 57, 59, 60), strict=True)
+    zip((*_PLACE, "DATEADDED", "SOURCEURL"), (51, 52, 53, 56, 57, 59, 60), strict=True)
 )
 _LAYOUTS: Mapping[int, Layout] = {61: _V2, 58: _V1 | {"SOURCEURL": 57}, 57: _V1}
 
@@ -69,6 +75,12 @@ def stamp(digits: str) -> datetime:
     except ValueError as fault:
         raise Unusable("has a date that is none") from fault
     return told.replace(tzinfo=UTC)
+
+
+@lru_cache(maxsize=4_096)
+def instant(digits: str) -> str | None:
+    """The same as rows write it."""
+    return at(stamp(digits))
 
 
 def lines(
@@ -108,38 +120,30 @@ def _parse(body: Body, _: Given) -> Told:
 
 
 def _record(row: Row) -> Record:
-    own_id = row["GLOBALEVENTID"]
-    root, code = row["EventRootCode"], row["EventCode"]
-    if len(root) == 1:  # a spreadsheet took the leading zeros
-        root, code = f"0{root}", f"0{code}"
-    goldstein = number(row.get("GoldsteinScale"))
+    own_id, told = row["GLOBALEVENTID"], row.get
     added = stamp(row["DATEADDED"])
-    kinds = kind("cameo", root)
-    who = actors(_actor(row, "Actor1", "actor"), _actor(row, "Actor2", "target"))
-    where = place(
-        name=row.get("ActionGeo_FullName"),
-        country_code=country(row.get("ActionGeo_CountryCode"), "fips"),
-        geometry=point(row.get("ActionGeo_Long"), row.get("ActionGeo_Lat")),
-        precision=_PRECISION.get(row.get("ActionGeo_Type", ""), "unknown"),
+    coded = _coded(
+        row["EventCode"], row["EventRootCode"], told("QuadClass"), told("GoldsteinScale")
     )
-    url = web(row.get("SOURCEURL"))
+    who = [
+        one
+        for side, role in (("Actor1", "actor"), ("Actor2", "target"))
+        for one in _actor(
+            told(f"{side}Name") or told(f"{side}Code"), told(f"{side}CountryCode"), role
+        )
+    ]
+    where = _where(*map(told, _PLACE))
+    url = web(told("SOURCEURL"))
     return Record(
         "osintEvent",
         f"gdelt:{own_id}",
         {
-            **kinds,
-            "title": headline(kinds["type"], who, where),
-            "occurredAt": at(stamp(row["SQLDATE"])),
+            **coded,
+            "title": headline(coded["type"], who, where),
+            "occurredAt": instant(row["SQLDATE"]),
             "datePrecision": "day",
-            "reportedAt": at(added),
+            "reportedAt": instant(row["DATEADDED"]),
             "place": where,
-            **severity("gdelt", "goldstein", goldstein),
-            "cameo": {
-                "eventCode": code,
-                "rootCode": root,
-                "quadClass": number(row.get("QuadClass")),
-                "goldstein": goldstein,
-            },
             "actors": who,
             "designators": [designator("gdelt", own_id, "gdelt")],
             "url": url,
@@ -152,10 +156,38 @@ def _record(row: Row) -> Record:
     )
 
 
-def _actor(row: Row, side: str, role: str) -> tuple[object, str, str | None]:
-    code = row.get(f"{side}CountryCode", "")
-    name = row.get(f"{side}Name") or row.get(f"{side}Code")
-    return name, role, _CAMEO_ONLY.get(code) or country(code, "alpha3")
+# A file tells of the same places, actors and kinds again and again: what they say is shared.
+
+
+@lru_cache(maxsize=4_096)
+def _where(
+    type_: str | None,
+    name: str | None,
+    code: str | None,
+    latitude: str | None,
+    longitude: str | None,
+) -> Mapping[str, Any] | None:
+    return place(
+        name=name,
+        country_code=country(code, "fips"),
+        geometry=point(longitude, latitude),
+        precision=_PRECISION.get(type_ or "", "unknown"),
+    )
+
+
+@lru_cache(maxsize=4_096)
+def _actor(name: str | None, code: str | None, role: str) -> list[dict[str, Any]]:
+    nation = _CAMEO_ONLY.get(code or "") or country(code, "alpha3")
+    return actors((name, role, nation))
+
+
+@lru_cache(maxsize=4_096)
+def _coded(code: str, root: str, quad: str | None, goldstein: str | None) -> Said:
+    if len(root) == 1:  # a spreadsheet took the leading zeros
+        root, code = f"0{root}", f"0{code}"
+    scale = number(goldstein)
+    cameo = {"eventCode": code, "rootCode": root, "quadClass": number(quad), "goldstein": scale}
+    return {**kind("cameo", root), **severity("gdelt", "goldstein", scale), "cameo": cameo}
 
 
 GDELT_EVENTS = Format(

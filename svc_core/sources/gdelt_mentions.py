@@ -3,10 +3,10 @@
 import attrs
 
 from svc_core.sources.body import Body
-from svc_core.sources.gdelt import GDELT_EVENTS, lines, named, stamp
+from svc_core.sources.gdelt import GDELT_EVENTS, instant, lines, named, stamp
 from svc_core.sources.model import Given, Record, Told, Unusable
 from svc_core.sources.osint import Row
-from svc_core.sources.values import at, number, web
+from svc_core.sources.values import number, web
 
 _COLUMNS = {
     "GLOBALEVENTID": 0,
@@ -50,14 +50,13 @@ def _record(row: Row) -> Record:
             "url": url,
             "confidence": None if confidence is None else confidence / 100,
             "tone": number(row.get("MentionDocTone")),
-            "mentionedAt": at(mentioned),
+            "mentionedAt": instant(row["MentionTimeDate"]),
             "translation": row.get("MentionDocTranslationInfo"),
         },
         stamp=mentioned,
-        record_id=f"{event}|{article}",
+        record_id=event,
         url=url,
         published_at=mentioned,
-        raw=None,
     )
 
 

@@ -6,14 +6,23 @@ Rule 2: kinds stand in `event_types.tsv`, severities in the table below; no conn
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from math import inf
 from typing import Any
 
 from svc_core import data
 from svc_core.sources.body import Body
 from svc_core.sources.model import Record, Rejection, Said, Unusable
-from svc_core.sources.values import measurement, number, point, records, required, text
+from svc_core.sources.values import (
+    at,
+    measurement,
+    midnight,
+    number,
+    point,
+    records,
+    required,
+    text,
+)
 
 Row = Mapping[str, Any]
 
@@ -96,15 +105,28 @@ def severity(provider: str, scale: str, value: Any) -> Said:
     return {"severity": level, "severityBasis": basis}
 
 
+@lru_cache(maxsize=4_096)  # tables tell of the same actors and dates again and again
+def _name(told: str) -> str | None:
+    return text(told)
+
+
+@lru_cache(maxsize=4_096)
+def date_at(told: str | None) -> str | None:
+    """The beginning of a calendar date, as rows write it."""
+    return at(midnight(told))
+
+
 @cache
 def _words(type_: str) -> str:
     return re.sub("(?=[A-Z])", " ", type_).capitalize().replace("Non ", "Non-")
 
 
-def actors(*told: tuple[object, str, str | None]) -> list[dict[str, Any]]:
+def actors(*told: tuple[str | None, str, str | None]) -> list[dict[str, Any]]:
     """Those who took part and have a name: name, role and country of each."""
     return [
-        {"name": text(name), "countryCode": code, "role": role} for name, role, code in told if name
+        {"name": known, "countryCode": code, "role": role}
+        for name, role, code in told
+        if (known := _name(name or ""))
     ]
 
 
@@ -208,7 +230,7 @@ def tabled(body: Body, member: str, make: Callable[[Row], Record]) -> Iterator[R
     """
     if body.head.startswith("{"):
         rows = body.whole_json()[member]
-        yield from records(rows, lambda row: make(_filled(row.items())), str)
+        yield from records(rows, lambda row: make({k.lower(): v for k, v in row.items() if v}))
         return
     lines = body.rows(max(",;\t", key=body.first_line.count))
     header = [name.strip().lower() for name in next(lines, [])]
@@ -216,11 +238,7 @@ def tabled(body: Body, member: str, make: Callable[[Row], Record]) -> Iterator[R
     def record(line: list[str]) -> Record:
         if len(line) != len(header):
             raise Unusable("has another number of columns than the first line")
-        return make(_filled(zip(header, line, strict=True)))
+        return make({name: cell for name, cell in zip(header, line, strict=True) if cell})
 
     untagged = (line for line in lines if not all(cell[:1] in {"", "#"} for cell in line))
     yield from records(untagged, record, ",".join)
-
-
-def _filled(row: Iterable[tuple[str, Any]]) -> Row:
-    return {name.lower(): value for name, value in row if value is not None and value != ""}

@@ -5,13 +5,21 @@
 
 from svc_core.sources.body import Body
 from svc_core.sources.model import Format, Given, Record, Told
-from svc_core.sources.osint import Row, actors, counted, first, headline, kind, severity, tabled
+from svc_core.sources.osint import (
+    Row,
+    actors,
+    counted,
+    date_at,
+    first,
+    headline,
+    kind,
+    severity,
+    tabled,
+)
 from svc_core.sources.values import (
-    at,
     country,
     country_named,
     designator,
-    midnight,
     number,
     place,
     point,
@@ -50,8 +58,8 @@ def _record(row: Row) -> Record:
         {
             **kinds,
             "title": headline(kinds["type"], who, where),
-            "occurredAt": at(required(midnight(row.get("date_start")), "date_start")),
-            "endedAt": at(midnight(row.get("date_end"))),
+            "occurredAt": date_at(row["date_start"]),
+            "endedAt": date_at(row.get("date_end")),
             "datePrecision": _WHEN.get(str(row.get("date_prec"))),
             "place": where,
             **severity("ucdp", "deathsBest", number(row.get("best"))),
