@@ -64,12 +64,14 @@ _CAMEO_ONLY = {"ROM": "RO", "TMP": "TL"}  # codes that ISO has given up, and CAM
 
 
 @lru_cache(maxsize=4_096)  # a file has few dates
-def stamp(digits: str) -> datetime:
-    """The instant that `YYYYMMDD` or `YYYYMMDDHHMMSS` names, in UTC.
+def stamp(digits: str | None) -> datetime | None:
+    """The instant that `YYYYMMDD` or `YYYYMMDDHHMMSS` names, in UTC; None for none.
 
     Raises:
         Unusable: there is no such instant.
     """
+    if digits is None:
+        return None
     try:
         told = datetime.fromisoformat(f"{digits[:8]}T{digits[8:] or '000000'}")
     except ValueError as fault:
@@ -78,7 +80,7 @@ def stamp(digits: str) -> datetime:
 
 
 @lru_cache(maxsize=4_096)
-def instant(digits: str) -> str | None:
+def instant(digits: str | None) -> str | None:
     """The same as rows write it."""
     return at(stamp(digits))
 
@@ -121,7 +123,7 @@ def _parse(body: Body, _: Given) -> Told:
 
 def _record(row: Row) -> Record:
     own_id, told = row["GLOBALEVENTID"], row.get
-    added = stamp(row["DATEADDED"])
+    added = stamp(told("DATEADDED"))
     coded = _coded(
         row["EventCode"], row["EventRootCode"], told("QuadClass"), told("GoldsteinScale")
     )
@@ -142,7 +144,7 @@ def _record(row: Row) -> Record:
             "title": headline(coded["type"], who, where),
             "occurredAt": instant(row["SQLDATE"]),
             "datePrecision": "day",
-            "reportedAt": instant(row["DATEADDED"]),
+            "reportedAt": instant(told("DATEADDED")),
             "place": where,
             "actors": who,
             "designators": [designator("gdelt", own_id, "gdelt")],

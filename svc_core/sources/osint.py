@@ -118,7 +118,9 @@ def date_at(told: str | None) -> str | None:
 
 @cache
 def _words(type_: str) -> str:
-    return re.sub("(?=[A-Z])", " ", type_).capitalize().replace("Non ", "Non-")
+    return (
+        re.sub("(?=[A-Z])", " ", type_).capitalize().replace("Non ", "Non-").replace("One ", "One-")
+    )
 
 
 def actors(*told: tuple[str | None, str, str | None]) -> list[dict[str, Any]]:
@@ -133,8 +135,8 @@ def actors(*told: tuple[str | None, str, str | None]) -> list[dict[str, Any]]:
 def headline(type_: str, actors: Iterable[Row] = (), where: Mapping[str, Any] | None = None) -> str:
     """A title of facts, for events whose provider gives none: what, who, where."""
     who = " – ".join(actor["name"] for actor in actors)
-    place_name = (where or {}).get("name")
-    return f"{_words(type_)}{who and f': {who}'}{f' ({place_name})' if place_name else ''}"
+    told = ", ".join(filter(None, (who, (where or {}).get("name"))))
+    return f"{_words(type_)}{told and ': '}{told}"
 
 
 # -- what was measured -------------------------------------------------------------------------
