@@ -13,6 +13,7 @@ from svc_core.sources.osint import (
     SUMMARY_CHARS,
     counted,
     features,
+    first,
     geometry,
     grouped,
     has_features,
@@ -48,7 +49,9 @@ def event(told: dict[str, Any], position: Any, footprint: Any, raw: Any) -> Reco
     page = web(url.get("report") if isinstance(url, dict) else url)
     where = place(
         name=_name(told.get("country")),
-        country_code=country(told.get("iso3"), "alpha3"),
+        country_code=country(
+            told.get("iso3") or first(told.get("affectedcountries")).get("iso3"), "alpha3"
+        ),
         geometry=position,
     )
     said = {

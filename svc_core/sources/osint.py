@@ -49,12 +49,14 @@ _LEVELS: Mapping[str, Mapping[str, str] | tuple[tuple[float, str], ...]] = {
 }
 
 _UNITS = {
-    "m": ("magnitude", "1"),
+    "M": ("magnitude", "1"),  # a small one is a metre
+    **dict.fromkeys(("mb", "md", "ml", "ms", "mw", "mww"), ("magnitude", "1")),
     "km": ("depth", "km"),
     "km/h": ("windSpeed", "km/h"),
     "kts": ("windSpeed", "[kn_i]"),
     "km2": ("area", "km2"),
     "ha": ("area", "har"),
+    "hectares": ("area", "har"),
     "acres": ("area", "[acr_us]"),
     "nm^2": ("area", "[nmi_i]2"),
 }
@@ -144,7 +146,7 @@ def headline(type_: str, actors: Iterable[Row] = (), where: Mapping[str, Any] | 
 
 def measured(provider: str, value: object, unit: object, **more: Any) -> list[dict[str, Any]]:
     """A number with the unit that stands behind it; nothing for a unit that nobody knows."""
-    metric, ucum = _UNITS.get(str(unit).casefold(), ("", ""))
+    metric, ucum = _UNITS.get(str(unit)) or _UNITS.get(str(unit).lower(), ("", ""))
     found = number(value) if metric else None
     if found is None:
         return []
