@@ -15,10 +15,16 @@ from types import MappingProxyType
 
 from attrs import frozen
 
+from svc_core.sources.acled import ACLED
 from svc_core.sources.body import Body
 from svc_core.sources.csaf import CSAF
 from svc_core.sources.cve import CVE
 from svc_core.sources.epss import EPSS
+from svc_core.sources.eonet import EONET
+from svc_core.sources.gdacs import GDACS
+from svc_core.sources.gdacs_rss import GDACS_RSS
+from svc_core.sources.gdelt import GDELT_EVENTS
+from svc_core.sources.gdelt_mentions import GDELT_MENTIONS
 from svc_core.sources.kev import KEV
 from svc_core.sources.misp_event import MISP_EVENT
 from svc_core.sources.misp_galaxy import MISP_GALAXY
@@ -34,8 +40,12 @@ from svc_core.sources.model import (
 from svc_core.sources.news import FEEDS
 from svc_core.sources.nvd import NVD
 from svc_core.sources.stix import ATTACK, STIX
+from svc_core.sources.reliefweb import RELIEFWEB
+from svc_core.sources.ucdp import UCDP
+from svc_core.sources.usgs import USGS
 
 TABLE: tuple[Format, ...] = (
+    GDACS_RSS,
     *FEEDS,
     KEV,
     NVD,
@@ -46,6 +56,14 @@ TABLE: tuple[Format, ...] = (
     STIX,
     MISP_GALAXY,
     MISP_EVENT,
+    USGS,
+    GDACS,
+    EONET,
+    RELIEFWEB,
+    UCDP,
+    ACLED,
+    GDELT_EVENTS,
+    GDELT_MENTIONS,
 )
 """In the order in which they are tried: those with the plainer marks first."""
 

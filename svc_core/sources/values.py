@@ -166,6 +166,8 @@ def country(code: object, scheme: str | None = None) -> str | None:
     the same two letters); None tells the first three apart by their form.
     """
     told = str(code or "").strip().upper()
+    if not told:
+        return None
     if scheme is None:
         scheme = "numeric" if told.isdecimal() else "alpha2" if len(told) == 2 else "alpha3"
     return _countries()[scheme].get(told.zfill(3) if scheme == "numeric" else told) or None
@@ -191,6 +193,8 @@ def _names() -> Mapping[str, str]:
         "macau": "MO",
         "palestine": "PS",
         "kosovo": "XK",
+        "sudan": "SD",  # the others of these names are told in full
+        "congo": "CG",
     }
 
 
@@ -198,6 +202,11 @@ def countries_named(names: Iterable[str]) -> list[str]:
     """The alpha-2 codes of the names that one country has, each once, in their order."""
     found = (_names().get(name.casefold().removeprefix("the ")) for name in names)
     return list(dict.fromkeys(code for code in found if code))
+
+
+def country_named(name: object) -> str | None:
+    """The alpha-2 code of a name; what stands behind it between brackets is a former one."""
+    return next(iter(countries_named([str(name or "").partition(" (")[0].strip()])), None)
 
 
 def point(longitude: object, latitude: object) -> dict[str, Any] | None:
