@@ -16,7 +16,11 @@ from types import MappingProxyType
 from attrs import frozen
 
 from svc_core.sources.body import Body
+from svc_core.sources.gleif import GLEIF
+from svc_core.sources.kalshi import KALSHI
 from svc_core.sources.kev import KEV
+from svc_core.sources.lei_cdf import LEI_CDF
+from svc_core.sources.manifold import MANIFOLD
 from svc_core.sources.model import (
     About,
     DocumentRefused,
@@ -27,10 +31,22 @@ from svc_core.sources.model import (
     Unusable,
 )
 from svc_core.sources.news import FEEDS
+from svc_core.sources.polymarket import POLYMARKET
+from svc_core.sources.sec_companyfacts import SEC_COMPANYFACTS
+from svc_core.sources.sec_submissions import SEC_SUBMISSIONS
+from svc_core.sources.sec_tickers import SEC_TICKERS
 
 TABLE: tuple[Format, ...] = (
     *FEEDS,
     KEV,
+    SEC_TICKERS,
+    SEC_COMPANYFACTS,
+    SEC_SUBMISSIONS,
+    GLEIF,
+    LEI_CDF,
+    POLYMARKET,
+    KALSHI,
+    MANIFOLD,
 )
 """In the order in which they are tried: those with the plainer marks first."""
 
