@@ -5,6 +5,7 @@ What is missing is None; what is there and cannot be meant makes the record `Unu
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from functools import cache
 from typing import Any, TypeVar
@@ -57,7 +58,8 @@ def text(value: object, chars_max: int = TEXT_CHARS) -> str | None:
     """Plain text on one line: tags removed, entities decoded; None for nothing."""
     if value is None:
         return None
-    return clip(fold(plain(str(value))), chars_max) or None
+    told = str(value)
+    return clip(fold(plain(told) if "<" in told or "&" in told else told), chars_max) or None
 
 
 def required(value: T | None, name: str) -> T:
@@ -99,6 +101,9 @@ def number(value: object) -> int | float | None:
 
 def moment(value: object) -> datetime | None:
     """An instant, from ISO 8601 or RFC 822 text; without a zone it is UTC; None for none."""
+    if isinstance(value, str) and value.endswith("Z"):  # nearly all: without the long way round
+        with suppress(ValueError):
+            return settled(datetime.fromisoformat(value))
     return settled(written(str(value))) if value else None
 
 
