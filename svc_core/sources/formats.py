@@ -22,6 +22,11 @@ from svc_core.sources.epss import EPSS
 from svc_core.sources.kev import KEV
 from svc_core.sources.misp_event import MISP_EVENT
 from svc_core.sources.misp_galaxy import MISP_GALAXY
+from svc_core.sources.gleif import GLEIF
+from svc_core.sources.kalshi import KALSHI
+from svc_core.sources.kev import KEV
+from svc_core.sources.lei_cdf import LEI_CDF
+from svc_core.sources.manifold import MANIFOLD
 from svc_core.sources.model import (
     About,
     DocumentRefused,
@@ -34,6 +39,10 @@ from svc_core.sources.model import (
 from svc_core.sources.news import FEEDS
 from svc_core.sources.nvd import NVD
 from svc_core.sources.stix import ATTACK, STIX
+from svc_core.sources.polymarket import POLYMARKET
+from svc_core.sources.sec_companyfacts import SEC_COMPANYFACTS
+from svc_core.sources.sec_submissions import SEC_SUBMISSIONS
+from svc_core.sources.sec_tickers import SEC_TICKERS
 
 TABLE: tuple[Format, ...] = (
     *FEEDS,
@@ -46,6 +55,14 @@ TABLE: tuple[Format, ...] = (
     STIX,
     MISP_GALAXY,
     MISP_EVENT,
+    SEC_TICKERS,
+    SEC_COMPANYFACTS,
+    SEC_SUBMISSIONS,
+    GLEIF,
+    LEI_CDF,
+    POLYMARKET,
+    KALSHI,
+    MANIFOLD,
 )
 """In the order in which they are tried: those with the plainer marks first."""
 

@@ -171,6 +171,23 @@ def country(code: object, scheme: str | None = None) -> str | None:
     return _countries()[scheme].get(told.zfill(3) if scheme == "numeric" else told) or None
 
 
+@cache
+def _country_names() -> Mapping[str, str]:
+    rows = [line.split("\t") for line in data.lines("country_names.tsv")]
+    return {name.casefold(): code for code, names in rows for name in names.split("|")}
+
+
+def country_named(name: object) -> str | None:
+    """ISO 3166-1 alpha-2 of a country by its name, also one written `Korea, Republic of`.
+
+    Of `Ontario, Canada` it is that of the last part; None for a name that nobody knows.
+    """
+    told = " ".join(str(name or "").split()).casefold()
+    first, _, last = told.rpartition(", ")
+    found = (_country_names().get(one) for one in (told, f"{last} {first}", last))
+    return next((code for code in found if code and len(code) == 2), None)
+
+
 def countries(codes: Iterable[object], scheme: str | None = None) -> list[str]:
     """The alpha-2 codes of those that are known, each once, in their order."""
     found = (country(code, scheme) for code in codes)
