@@ -33,7 +33,7 @@ def products(tree: Mapping[str, Any]) -> dict[Any, Product]:
     found |= dict(_leaves(tree.get("branches")))
     for one in objects(tree.get("relationships")):
         made = one.get("full_product_name") or {}
-        base: Product = found.get(one.get("product_reference")) or {}
+        base: Product = found.get(one.get("product_reference"), {})
         found[made.get("product_id")] = _leaf(base, made)
     return found
 
@@ -43,7 +43,7 @@ def _leaves(branches: Any) -> Iterator[tuple[Any, Product]]:
     while waiting:  # no recursion: how deep a tree is, its publisher decides
         here, path = waiting.pop()
         for branch in objects(here):
-            below = {**path, branch.get("category"): branch.get("name")}
+            below: dict[Any, Any] = {**path, branch.get("category"): branch.get("name")}
             waiting.append((branch.get("branches"), below))
             product = branch.get("product") or {}
             yield product.get("product_id"), _leaf(below, product)

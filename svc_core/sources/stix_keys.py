@@ -1,7 +1,8 @@
 """By what objects of STIX are known among rows.
 
-An id of ATT&CK names only an object of its kind: deprecated mitigations bear the id of the
-technique that they were for.
+Rule 1: an id of ATT&CK names only an object of its kind: deprecated mitigations bear the id of the
+        technique that they were for.
+Rule 2: ATT&CK for ICS had a wiki of its own, which numbered groups and software again from 1.
 """
 
 import re
@@ -27,6 +28,7 @@ LETTERS: Mapping[str, str] = {
 }  # fmt: skip
 """How ids of ATT&CK begin, by kinds of entities."""
 
+_WIKI = "collaborate.mitre.org"
 _NUMBER = re.compile(r"[0-9]{4}(\.[0-9]{3})?")
 
 
@@ -56,9 +58,11 @@ def references(one: Object) -> list[Object]:
 
 
 def _external(one: Object, source: str) -> Iterator[str]:
-    for reference in references(one):
-        if str(reference.get("source_name")).startswith(source) and reference.get("external_id"):
-            yield str(reference["external_id"]).strip().upper()
+    for each in references(one):
+        id_ = str(each.get("external_id") or "").strip().upper()
+        is_anew = _WIKI in str(each.get("url")) and not id_.startswith("T")
+        if str(each.get("source_name")).startswith(source) and not is_anew:
+            yield id_
 
 
 def attack_id(ids: Iterable[str], type_: str) -> str | None:
