@@ -22,7 +22,11 @@ STATUSES = {
     for status in statuses.split()
 }
 
-_RANGE = re.compile(r"(<=?)\s*([^<>|,\s]+)")
+# As CISA writes them: `vers:all/>=V1|<V2`, `>= 1.0 | <= 2.0`, `All versions < V2.0 SP1`.
+_RANGE = re.compile(
+    r"(?:vers:\w+/|all (?:\w+ )?versions )?(?:>= ?([^<>|,]+?) ?\|? ?)?(<=?) ?([^<>|,]+)",
+    re.IGNORECASE,
+)
 
 
 def products(tree: Mapping[str, Any]) -> dict[Any, Product]:
@@ -67,9 +71,11 @@ def affected(known: Mapping[Any, Product], statuses: dict[str, Any]) -> list[Any
 
 
 def _versions(product: Product, status: str) -> list[dict[str, Any]]:
-    named = product.get("product_version_range") or product.get("product_version")
-    ranged = _RANGE.fullmatch(str(named))
+    named = vulnerabilities.told(
+        product.get("product_version_range") or product.get("product_version")
+    )
+    ranged = _RANGE.fullmatch(named or "")
     if ranged is not None:
-        end = "lessThan" if ranged[1] == "<" else "lessThanOrEqual"
-        return [{"status": status, end: ranged[2]}]
+        end = "lessThan" if ranged[2] == "<" else "lessThanOrEqual"
+        return [{"version": ranged[1], "status": status, end: ranged[3]}]
     return [{"version": named, "status": status}] if named else []

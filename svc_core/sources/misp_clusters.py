@@ -27,15 +27,18 @@ _OTHERS = {
         "threatActor": "groups microsoft-activity-group 360net-threat-actor",
         "malware": "software malpedia ransomware rat banker botnet backdoor stealer android",
         "tool": "exploit-kit tds rmm",
-        "attackPattern": "technique",
+        "attackPattern": "technique techniques attck4fraud",
         "campaign": "campaigns",
-        "organization": "producer surveillance-vendor",
+        "organization": "producer surveillance-vendor intelligence-agency",
         "country": "country target-information",
-        "sector": "sector",
+        "sector": "sector cert-eu-govsector",
+        "vulnerability": "branded-vulnerability",
     }.items()
     for kind in kinds.split()
 }
-_MADE_FROM = re.compile(r"mitre-((enterprise|mobile|pre|ics)-attack-)?|tidal-")
+_MADE_FROM = re.compile(
+    r"mitre-((enterprise|entreprise|mobile|pre)-attack-|ics-|atlas-)?|tidal-|cmtmf-"
+)
 
 # Estimative language, as the taxonomy of that name gives its ranges: their middles.
 CONFIDENCES = {

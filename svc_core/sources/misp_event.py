@@ -33,6 +33,7 @@ Object = dict[str, Any]
 SEVERITIES = {"1": "high", "2": "medium", "3": "low"}
 STATUSES = {"0": "emerging", "1": "active", "2": "closed"}
 ROLES = {"threatActor": "actor", "sector": "target", "country": "target"}
+BARE = {"info", "date", "threat_level_id", "analysis"}
 
 _TAG = re.compile(r'misp-galaxy:([a-z0-9-]+)="(.+?)(?: - ([A-Z][0-9.]+))?"')
 
@@ -49,8 +50,10 @@ def _parse(body: Body, _: Given) -> Told:
 
 
 def _events(body: Body) -> list[Any]:
-    """One event, or those of an answer to a search."""
+    """One event, alone or by its name, or those of an answer to a search."""
     found = body.json["response"] if body.has("response") else body.json
+    if BARE.issubset(found if isinstance(found, dict) else ()):
+        return [{"Event": found}]
     events = found if isinstance(found, list) else [found]
     return events if any("Event" in one for one in objects(events)) else []
 

@@ -50,8 +50,9 @@ def _entity(one: Object, key: str) -> Record:
     if said["type"] in {"threatActor", "campaign"}:
         said |= _facet(one, value if scheme == "attack" else None)
     # The galaxies that MISP makes of ATT&CK keep the UUIDs of its objects.
-    also = (f"stix:{id_}", *([f"misp-galaxy:{id_.partition('--')[2]}"] * (scheme == "attack")))
-    pages = [one_.get("url") for one_ in references(one) if one_.get("external_id") == value]
+    more = (f"stix:{id_}", f"misp-galaxy:{id_.partition('--')[2]}")
+    also = more if scheme == "attack" else tuple(each for each in more[:1] if each != key)
+    pages = [each.get("url") for each in references(one) if each.get("external_id") == value]
     url = next(map(web, pages), None)
     return Record("entity", key, said, **_stamped(one), also=also, url=url)
 

@@ -402,6 +402,10 @@ def test_an_event_that_cannot_be_used_brings_nothing(one: object, reason: str) -
     assert [rejection.reason for rejection in found.rejections] == [reason]
 
 
+def test_an_event_without_its_name_is_one() -> None:
+    assert [one.key for one in taken(event()["Event"]).records] == [f"misp:{UUID.format(7)}"]
+
+
 @pytest.mark.parametrize("document", [{"Event": []}, [event(), 5]])
 def test_odd_events_are_told(document: object) -> None:
     assert taken(document).rejected == 1

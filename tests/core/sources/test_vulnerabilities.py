@@ -384,6 +384,32 @@ def test_a_document_that_is_not_whole_is_refused(document: object, code: str) ->
     assert refused.value.code == code
 
 
+@pytest.mark.parametrize(
+    ("words", "first", "before", "to"),
+    [
+        ("vers:all/*", "vers:all/*", None, None),
+        ("vers:all/<V7.0.3", None, "V7.0.3", None),
+        ("vers:all/>=V5.4|<V5.5 SP1", "V5.4", "V5.5 SP1", None),
+        (">= 12.0 | <= 13.5", "12.0", None, "13.5"),
+        ("All firmware versions  < V5.2 SP3", None, "V5.2 SP3", None),
+        (" <1.6.2.0", None, "1.6.2.0", None),
+        ("8.001|8.002", "8.001|8.002", None, None),
+        (">=G4", ">=G4", None, None),
+    ],
+)
+def test_ranges_in_words_of_publishers(
+    words: str, first: str | None, before: str | None, to: str | None
+) -> None:
+    leaf = {"category": "product_version_range", "name": words, "product": {"product_id": "P"}}
+    document = csaf({"branches": [leaf]}, {"product_status": {"known_affected": ["P"]}})
+    (version,) = at(only(document).said, "affected/0/versions")
+    assert (version["version"], version["lessThan"], version["lessThanOrEqual"]) == (
+        first,
+        before,
+        to,
+    )
+
+
 def test_a_deep_tree_of_products_is_walked_to_its_end() -> None:
     tree: Any = {"product": {"product_id": "P"}, "name": "leaf"}
     for _ in range(300):
