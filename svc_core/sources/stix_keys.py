@@ -29,6 +29,7 @@ LETTERS: Mapping[str, str] = {
 """How ids of ATT&CK begin, by kinds of entities."""
 
 _WIKI = "collaborate.mitre.org"
+_FINER = ("administrative_area", "city", "street_address", "postal_code", "latitude")
 _NUMBER = re.compile(r"[0-9]{4}(\.[0-9]{3})?")
 
 
@@ -38,7 +39,7 @@ def key_of(one: Object) -> str | None:
     if not isinstance(kind, str) or kind not in TYPES:
         return None
     if kind == "location":
-        code = None if one.get("city") else country(one.get("country"))
+        code = None if any(map(one.get, _FINER)) else country(one.get("country"))
         return code and f"iso3166-1:{code}"
     if kind == "vulnerability":
         names = [*_external(one, "cve"), str(one.get("name")).strip().upper()]

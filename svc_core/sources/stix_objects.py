@@ -20,7 +20,6 @@ from svc_core.sources.values import (
 from svc_core.sources.vulnerabilities import CVE_ID, record
 
 IDENTITIES = {"individual": "person", "class": "sector"}
-MUTUAL = {"related-to", "duplicate-of"}
 
 
 def rows(keys: Mapping[str, str | None], one: Object) -> Iterator[Record]:
@@ -94,7 +93,6 @@ def _relation(one: Object, source: str, target: str) -> Record:
         one["relationship_type"],
         source,
         target,
-        directed=one["relationship_type"] not in MUTUAL,
         confidence=None if confidence is None else min(max(confidence, 0), 100) / 100,
         valid=(at(moment(one.get("start_time"))), at(moment(one.get("stop_time")))),
         attributes={
