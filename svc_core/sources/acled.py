@@ -44,7 +44,7 @@ def _parse(body: Body, _: Given) -> Told:
 
 
 def _record(row: Row) -> Record:
-    own_id = str(required(row.get("event_id_cnty"), "event_id_cnty"))
+    own_id = required(text(row.get("event_id_cnty")), "event_id_cnty")
     kinds = kind("acled", row.get("event_type"))
     who = actors((row.get("actor1"), "actor", None), (row.get("actor2"), "target", None))
     where = place(

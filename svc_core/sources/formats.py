@@ -19,8 +19,8 @@ from svc_core.sources.acled import ACLED
 from svc_core.sources.body import Body
 from svc_core.sources.csaf import CSAF
 from svc_core.sources.cve import CVE
-from svc_core.sources.epss import EPSS
 from svc_core.sources.eonet import EONET
+from svc_core.sources.epss import EPSS
 from svc_core.sources.gdacs import GDACS
 from svc_core.sources.gdacs_rss import GDACS_RSS
 from svc_core.sources.gdelt import GDELT_EVENTS
@@ -39,8 +39,8 @@ from svc_core.sources.model import (
 )
 from svc_core.sources.news import FEEDS
 from svc_core.sources.nvd import NVD
-from svc_core.sources.stix import ATTACK, STIX
 from svc_core.sources.reliefweb import RELIEFWEB
+from svc_core.sources.stix import ATTACK, STIX
 from svc_core.sources.ucdp import UCDP
 from svc_core.sources.usgs import USGS
 

@@ -14,6 +14,11 @@ from svc_core.sources.values import moment, point, records
 _MADE = re.compile(r"<(?:pubDate|lastBuildDate)>([^<]+)<")
 
 
+def tells_alerts(body: Body) -> bool:
+    """Whether it is RSS with the names of GDACS."""
+    return body.root == "rss" and "xmlns:gdacs=" in body.head
+
+
 def _parse(body: Body, _: Given) -> Told:
     made = _MADE.search(body.head.partition("<item")[0])
     yield About(stamp=moment(made and made[1]), home_url="https://www.gdacs.org/")
@@ -43,6 +48,6 @@ GDACS_RSS = attrs.evolve(
     GDACS,
     id="gdacs-rss",
     title="GDACS disaster alerts (RSS)",
-    recognise=lambda body: body.root == "rss" and "xmlns:gdacs=" in body.head,
+    recognise=tells_alerts,
     parse=_parse,
 )

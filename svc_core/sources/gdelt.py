@@ -5,7 +5,7 @@ The files have no first line of names: 61 columns are version 2.0, 58 version 1.
 Countries of places are FIPS 10-4, those of actors CAMEO (mostly ISO 3166-1 alpha-3).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from operator import itemgetter
@@ -27,6 +27,8 @@ from svc_core.sources.values import (
 
 Layout = Mapping[str, int]
 """The position of each column that is used."""
+
+HEAD_LINES = 5  # of which one at least has to be whole
 
 _WHO = {
     "GLOBALEVENTID": 0,
@@ -90,7 +92,7 @@ def lines(
 ) -> Iterator[Record | Rejection]:
     """The records of a file of GDELT by the names of its columns, without those that are empty."""
     rows = body.rows("\t" if "\t" in body.first_line else ",")
-    if not body.first_line[:1].isdecimal():
+    if named(body, "globaleventid"):
         header = [name.strip().lower() for name in next(rows, [])]
         names = max(layouts.values(), key=len)
         told = {name: header.index(name.lower()) for name in names if name.lower() in header}
@@ -110,11 +112,33 @@ def named(body: Body, *columns: str) -> bool:
     return body.json is None and all(name in body.first_line.lower() for name in columns)
 
 
+def event_id(row: Row) -> str:
+    """The number of an event.
+
+    Raises:
+        Unusable: it is none, as in a line of names between the others.
+    """
+    told: str = row["GLOBALEVENTID"].strip()
+    if not told.isdecimal():
+        raise Unusable("has an id that is none")
+    return told
+
+
+def has_row(body: Body, lengths: Collection[int], *digits: int) -> bool:
+    """Whether one of the first lines has so many columns, and numbers of these digits in front."""
+    rows = (line.split("\t") for line in body.head.splitlines()[:HEAD_LINES])
+    return any(
+        len(row) in lengths
+        and row[0].isdecimal()
+        and all(
+            one.isdecimal() and len(one) == size for one, size in zip(row[1:], digits, strict=False)
+        )
+        for row in rows
+    )
+
+
 def _recognised(body: Body) -> bool:
-    first = body.columns("\t")
-    if len(first) in _LAYOUTS and first[0].isdecimal():
-        return len(first[1]) == 8 and first[1].isdecimal()
-    return named(body, "globaleventid", "sqldate", "eventcode")
+    return has_row(body, _LAYOUTS, 8) or named(body, "globaleventid", "sqldate", "eventcode")
 
 
 def _parse(body: Body, _: Given) -> Told:
@@ -122,7 +146,7 @@ def _parse(body: Body, _: Given) -> Told:
 
 
 def _record(row: Row) -> Record:
-    own_id, told = row["GLOBALEVENTID"], row.get
+    own_id, told = event_id(row), row.get
     added = stamp(told("DATEADDED"))
     coded = _coded(
         row["EventCode"], row["EventRootCode"], told("QuadClass"), told("GoldsteinScale")
