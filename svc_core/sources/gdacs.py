@@ -116,7 +116,10 @@ def _event_name(feature: dict[str, Any]) -> str:
 
 
 def _of_features(fragments: list[dict[str, Any]]) -> Record:
-    fragments.sort(key=lambda one: str(one["properties"].get("datemodified") or ""), reverse=True)
+    fragments.sort(
+        key=lambda one: (str(one["properties"].get("datemodified") or ""), _class(one)),
+        reverse=True,
+    )
     newest = fragments[0]["properties"]
     centre = next((one for one in fragments if _class(one) == "Point_Centroid"), fragments[0])
     place_of = centre.get("geometry") or {}

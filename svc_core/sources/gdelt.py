@@ -91,7 +91,7 @@ def lines(
     body: Body, layouts: Mapping[int, Layout], make: Callable[[Row], Record]
 ) -> Iterator[Record | Rejection]:
     """The records of a file of GDELT by the names of its columns, without those that are empty."""
-    rows = body.rows("\t" if "\t" in body.first_line else ",")
+    rows = body.rows("\t" if "\t" in body.head else ",")
     if named(body, "globaleventid"):
         header = [name.strip().lower() for name in next(rows, [])]
         names = max(layouts.values(), key=len)
