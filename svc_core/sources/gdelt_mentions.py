@@ -3,7 +3,8 @@
 import attrs
 
 from svc_core.sources.body import Body
-from svc_core.sources.gdelt import GDELT_EVENTS, event_id, has_row, instant, lines, named, stamp
+from svc_core.sources.gdelt import GDELT_EVENTS
+from svc_core.sources.gdelt_lines import event_id, has_row, instant, lines, named, stamp
 from svc_core.sources.model import Given, Record, Told, Unusable
 from svc_core.sources.osint import Row
 from svc_core.sources.values import number, web

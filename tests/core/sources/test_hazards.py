@@ -445,6 +445,21 @@ def test_a_feed_and_the_api_name_one_event_alike(where: str, encoding: str) -> N
     assert record.stamp == datetime(2026, 1, 1, 3, tzinfo=UTC)
 
 
+NEIC = (
+    '<gdacs:severity unit="M" value="6.1">Magnitude 6.1M, Depth:7.5km</gdacs:severity>'
+    '<gdacs:identifiers><gdacs:identifier id="neicid">us9</gdacs:identifier></gdacs:identifiers>'
+)
+
+
+def test_the_name_of_an_earthquake_at_its_other_provider_is_told() -> None:
+    (fed,) = document(alert_feed(ALERT.format(NEIC))).records
+    asked = only(alerts(alert(CENTRE, POINT, source="NEIC", sourceid="us9", glide="EQ-2026-1-X")))
+    assert fed.said["measurements"] == asked.said["measurements"]
+    assert [one["value"] for one in fed.said["measurements"]] == [6.1, 7.5]
+    assert [one["value"] for one in asked.said["designators"]] == ["EQ7", "EQ-2026-1-X", "us9"]
+    assert fed.said["designators"][1] == asked.said["designators"][2]
+
+
 @pytest.mark.parametrize(
     ("inner", "reason"),
     [
@@ -798,7 +813,7 @@ def test_lines_of_several_lengths_and_damaged_ones_are_told_apart() -> None:
         "has a date that is none": 1,
         "has coordinates out of range": 1,
         "has an id that is none": 1,
-        "lacks 'EventRootCode'": 1,
+        "lacks EventRootCode": 1,
         "has a number that is none": 1,
     }
 
