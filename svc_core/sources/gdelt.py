@@ -27,11 +27,7 @@ _ACTOR_1 = ("Actor1Name", "Actor1Code", "Actor1CountryCode")
 _ACTOR_2 = ("Actor2Name", "Actor2Code", "Actor2CountryCode")
 _V1 = _WHO | dict(zip((*_PLACE, "DATEADDED"), (49, 50, 51, 53, 54, 56), strict=True))
 _V2 = _WHO | dict(zip((*_PLACE, "DATEADDED"), (51, 52, 53, 56, 57, 59), strict=True))
-_LAYOUTS: Mapping[int, Layout] = {
-    61: _V2 | {"SOURCEURL": 60},
-    58: _V1 | {"SOURCEURL": 57},
-    57: _V1,
-}
+_LAYOUTS: Mapping[int, Layout] = {61: _V2 | {"SOURCEURL": 60}, 58: _V1 | {"SOURCEURL": 57}, 57: _V1}
 
 _PRECISION = {"1": "country", "2": "admin1", "3": "locality", "4": "locality", "5": "admin1"}
 _CAMEO_ONLY = {"ROM": "RO", "TMP": "TL"}  # codes that ISO has given up, and CAMEO has not
