@@ -67,6 +67,7 @@ def _record(row: Row) -> Record:
             **severity("acled", "deathsBest", number(row.get("fatalities"))),
             "measurements": counted("acled", row, deathsBest="fatalities"),
             "actors": who,
+            "designators": [],
         },
         stamp=None if changed is None else millis(changed * 1_000),
         record_id=own_id,

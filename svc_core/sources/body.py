@@ -21,8 +21,10 @@ DEPTH_MAX = 64  # the deepest real document, a STIX bundle, has nine levels
 
 _SPACE = "\ufeff \t\r\n"
 _ROOT = re.compile(r"<([A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)[\s>/]")
+_MARKUP = re.compile(
+    r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE
+)
 _DECLARATION = re.compile(r"\A<\?xml[^>]*\?>")
-_MARKUP = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*>", re.DOTALL)
 
 
 class Body:
