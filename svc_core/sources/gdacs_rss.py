@@ -15,8 +15,7 @@ from svc_core.sources.values import moment, point, records
 _MADE = re.compile(r"<(?:pubDate|lastBuildDate)>([^<]+)<")
 
 
-def tells_alerts(body: Body) -> bool:
-    """Whether it is RSS with the names of GDACS."""
+def _recognised(body: Body) -> bool:
     return body.root == "rss" and "xmlns:gdacs=" in body.head
 
 
@@ -49,6 +48,6 @@ GDACS_RSS = attrs.evolve(
     GDACS,
     id="gdacs-rss",
     title="GDACS disaster alerts (RSS)",
-    recognise=tells_alerts,
+    recognise=_recognised,
     parse=_parse,
 )

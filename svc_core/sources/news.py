@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from svc_core.sources.body import Body
 from svc_core.sources.feeds import parse_feed
-from svc_core.sources.gdacs_rss import tells_alerts
 from svc_core.sources.model import MEBI, About, FeedItem, Format, Given, ParsedFeed, Record, Told
 from svc_core.sources.values import at
 
@@ -56,8 +55,7 @@ def _record(item: FeedItem, language: str | None) -> Record:
 
 
 def _is_rss(body: Body) -> bool:
-    is_json = body.has("rss") and isinstance(body.json["rss"], dict)
-    return is_json or (body.root == "rss" and not tells_alerts(body))
+    return body.root == "rss" or (body.has("rss") and isinstance(body.json["rss"], dict))
 
 
 def _is_json_feed(body: Body) -> bool:
