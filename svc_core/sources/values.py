@@ -167,8 +167,13 @@ def country(code: object, scheme: str | None = None) -> str | None:
 
 @cache
 def _country_names() -> Mapping[str, str]:
-    rows = [line.split("\t") for line in data.lines("country_names.tsv")]
-    return {name.casefold(): code for code, names in rows for name in names.split("|")}
+    places = [line.partition("\t") for line in data.lines("places.tsv")]
+    rows = [
+        *data.lines("country_names.tsv"),
+        *(rest for kind, _, rest in places if kind == "country"),
+    ]
+    named = [line.split("\t") for line in rows]
+    return {name.casefold(): code for code, names in named for name in names.split("|")}
 
 
 def country_named(name: object) -> str | None:
@@ -179,7 +184,7 @@ def country_named(name: object) -> str | None:
     told = " ".join(str(name or "").split()).casefold()
     first, _, last = told.rpartition(", ")
     found = (_country_names().get(one) for one in (told, f"{last} {first}", last))
-    return next((code for code in found if code and len(code) == 2), None)
+    return next((code for code in found if country(code, "alpha2")), None)
 
 
 def countries(codes: Iterable[object], scheme: str | None = None) -> list[str]:
