@@ -272,6 +272,13 @@ def test_every_answer_of_polymarket_holds_the_same_market(
     assert [one["tokenId"] for one in row["outcomes"]] == ["1", "2"]
 
 
+def test_a_market_of_a_search_without_an_id_is_known_by_its_condition() -> None:
+    nameless = {name: value for name, value in POLY.items() if name != "id"}
+    listed, found = document([POLY]).records[0], document([nameless]).records[0]
+    assert (listed.key, listed.also) == ("polymarket:7", ("polymarket:0x7",))
+    assert found.key in listed.also
+
+
 # -- Kalshi ------------------------------------------------------------------------------------
 
 KALSHI = {
@@ -316,6 +323,9 @@ def quotes(bid: str, ask: str, last: str) -> Json:
             "resolved",
             None,
         ),
+        ({"status": "amended", "result": "no"}, "resolved", [0, 1], "resolved", "No"),
+        ({"status": "disputed", "result": "no"}, "closed", [None, None], None, None),
+        ({"status": "inactive"}, "open", [None, None], None, None),
         ({"status": "finalized"}, "closed", [None, None], None, None),
         ({"status": "finalized", "result": "void"}, "cancelled", [None, None], None, None),
         ({"market_type": "scalar", **quotes("0.2", "0.3", "0")}, "open", None, "mid", None),
