@@ -49,16 +49,16 @@ def _parse(body: Body, _: Given) -> Told:
 def _record(company: Company, series: xbrl.Series, fact: Fact) -> Record:
     period, (filing, filed) = _period(company, fact), _filing(company, fact)
     accession, ends = filing["accession"], (period["periodStart"], period["periodEnd"])
+    stated = company.stated.setdefault  # the best concept comes first
     statement = (series.metric, series.said["currency"], *ends, accession)
-    is_best = company.stated.setdefault(statement, series.key) == series.key
     return Record(
         "financialObservation",
         f"{company.cik}|{series.key}|{ends[0] or ''}|{ends[1]}|{accession}",
         {
             "entity": f"cik:{company.cik}",
             **series.said,
-            "metric": series.metric if is_best else None,
             "value": xbrl.exact(fact["val"]),
+            "metric": series.metric if series.key == stated(statement, series.key) else None,
             **period,
             "filing": filing,
             "frame": text(fact.get("frame")),

@@ -339,7 +339,9 @@ def test_one_fact_that_cannot_be_used_spoils_no_other() -> None:
 
 
 def test_the_best_concept_of_a_filing_states_the_metric() -> None:
+    unusable = {"label": None, "units": {"USD": [FACT | {"val": None}]}}
     told = facts(FACT, concept="SalesRevenueNet")
+    told["facts"]["us-gaap"]["Revenues"] = unusable
     part = {"label": None, "units": {"USD": [FACT, FACT | {"accn": "0000000001-26-000001"}]}}
     told["facts"]["us-gaap"]["RevenueFromContractWithCustomerExcludingAssessedTax"] = part
     stated = [(one["concept"]["name"], one["metric"]) for one in observations(told)]
