@@ -19,14 +19,14 @@ from svc_core.sources.body import Body
 from svc_core.sources.csaf import CSAF
 from svc_core.sources.cve import CVE
 from svc_core.sources.epss import EPSS
-from svc_core.sources.kev import KEV
-from svc_core.sources.misp_event import MISP_EVENT
-from svc_core.sources.misp_galaxy import MISP_GALAXY
+from svc_core.sources.ftm import FTM, FTM_DELTA
 from svc_core.sources.gleif import GLEIF
 from svc_core.sources.kalshi import KALSHI
 from svc_core.sources.kev import KEV
 from svc_core.sources.lei_cdf import LEI_CDF
 from svc_core.sources.manifold import MANIFOLD
+from svc_core.sources.misp_event import MISP_EVENT
+from svc_core.sources.misp_galaxy import MISP_GALAXY
 from svc_core.sources.model import (
     About,
     DocumentRefused,
@@ -38,11 +38,13 @@ from svc_core.sources.model import (
 )
 from svc_core.sources.news import FEEDS
 from svc_core.sources.nvd import NVD
-from svc_core.sources.stix import ATTACK, STIX
+from svc_core.sources.ofac import OFAC
 from svc_core.sources.polymarket import POLYMARKET
 from svc_core.sources.sec_companyfacts import SEC_COMPANYFACTS
 from svc_core.sources.sec_submissions import SEC_SUBMISSIONS
 from svc_core.sources.sec_tickers import SEC_TICKERS
+from svc_core.sources.stix import ATTACK, STIX
+from svc_core.sources.un_sanctions import UN_SANCTIONS
 
 TABLE: tuple[Format, ...] = (
     *FEEDS,
@@ -63,6 +65,10 @@ TABLE: tuple[Format, ...] = (
     POLYMARKET,
     KALSHI,
     MANIFOLD,
+    OFAC,
+    UN_SANCTIONS,
+    FTM,
+    FTM_DELTA,
 )
 """In the order in which they are tried: those with the plainer marks first."""
 

@@ -208,13 +208,27 @@ def _names() -> Mapping[str, str]:
         "macau": "MO",
         "palestine": "PS",
         "kosovo": "XK",
+        "palestinian": "PS",
+        "state of palestine": "PS",
+        "sudan": "SD",
+        "british virgin islands": "VG",
+        "cayman islands": "KY",
+        "isle of man": "IM",
+        "jersey": "JE",
+        "gibraltar": "GI",
     }
 
 
 def countries_named(names: Iterable[str]) -> list[str]:
     """The alpha-2 codes of the names that one country has, each once, in their order."""
-    found = (_names().get(name.casefold().removeprefix("the ")) for name in names)
+    found = (_names().get(_upright(name.casefold())) for name in names)
     return list(dict.fromkeys(code for code in found if code))
+
+
+def _upright(name: str) -> str:
+    """ "korea, north" the other way round, and no article."""
+    head, _, tail = name.partition(", ")
+    return (f"{tail} {head}" if tail else name).strip().removeprefix("the ")
 
 
 def point(longitude: object, latitude: object) -> dict[str, Any] | None:
