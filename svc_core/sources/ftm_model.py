@@ -171,7 +171,7 @@ def _names(thing: Thing) -> list[tuple[str, object]]:
 
 
 def _listing(thing: Thing) -> dict[str, Any]:
-    """One that ended before its collection was made is a listing no more."""
+    """A listing; one that ended is over, unless it was seen before its end."""
     ended = thing.first("endDate")
     seen = str(thing.whole.get("last_seen") or thing.whole.get("last_change") or "9999")
     return sanction(

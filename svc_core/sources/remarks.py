@@ -45,7 +45,9 @@ def notes(remarks: str | None) -> Notes:
         note = _NOTE.fullmatch(told)
         if note is not None:
             label = note[1]
-            found.setdefault(label, []).append(told if label in _REASONS else note[2].strip())
+            found.setdefault(label, []).append(
+                told.removeprefix("alt. ") if label in _REASONS else note[2].strip()
+            )
     return found
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from svc_core.sources.body import Body
-from svc_core.sources.model import About, Format, Given, Record, Told
+from svc_core.sources.model import About, Format, Given, Record, Told, Unusable
 from svc_core.sources.parties import identifier, sanction
 from svc_core.sources.values import (
     countries_named,
@@ -25,7 +25,6 @@ PAGE = "https://main.un.org/securitycouncil/en/content/un-sc-consolidated-list"
 _TYPES = {"INDIVIDUAL": "person", "ENTITY": "organization"}
 _NAMES = ("FIRST_NAME", "SECOND_NAME", "THIRD_NAME", "FOURTH_NAME")
 _PLACE = ("STREET", "CITY", "STATE_PROVINCE", "ZIP_CODE", "COUNTRY")
-_DAY = re.compile("[12][0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9])")
 _MADE = re.compile(r"\bdateGenerated\s*=\s*[\"']([^\"']+)")
 
 
@@ -104,7 +103,10 @@ def _date(element: Element) -> str | None:
 
 def _day(told: str | None) -> str | None:
     """A date; some were entered in other forms, which say nothing."""
-    return day(told) if told and _DAY.match(told) else None
+    try:
+        return day(told)
+    except Unusable:
+        return None
 
 
 def _paper(element: Element) -> dict[str, object]:
