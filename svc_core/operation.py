@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any, Generic, Literal, Protocol, TypeVar, get_args, get_origin
+from typing import Any, Generic, Literal, Protocol, TypeVar, Unpack, get_args, get_origin
 
 from attrs import field, frozen
 
@@ -22,6 +22,7 @@ from svc_core.media import Representation
 from svc_core.ports import (
     BASE_V1,
     BASE_V2,
+    Bounds,
     Change,
     ChangeType,
     Collection,
@@ -311,14 +312,15 @@ class Context:
         collection: Collection[T],
         *,
         where: Mapping[str, Maybe[str | tuple[str, ...]]] | None = None,
-        start: int | None = None,
-        end: int | None = None,
+        order: str | None = None,
         after: Maybe[str] = UNSET,
         limit: int,
+        **bounds: Unpack[Bounds],
     ) -> Page[T]:
         """One page of a list, continued from the cursor `after`, with the cursor to the next.
 
-        A filter in `where` that was not sent filters nothing.
+        A filter in `where` that was not sent filters nothing; `order` names a declared number to
+        sort by, and `bounds` are those of `Documents.scan`.
 
         Raises:
             Problem: INVALID_CURSOR when the cursor is not one of this list with these filters.
@@ -328,23 +330,29 @@ class Context:
             for name, value in (where or {}).items()
             if not isinstance(value, Unset)
         }
-        binding = self.list_binding(filters, start, end)
+        binding = self.list_binding(filters, order, **bounds)
         rows = await self.tx.documents.scan(
             collection,
             where=filters,
-            start=start,
-            end=end,
+            order=order,
             after=self.open_cursor(after, binding),
             limit=limit,
+            **bounds,
         )
         return Page(tuple(map(_RAW, rows.rows)), self.seal_cursor(rows.end, binding))
 
     def list_binding(
-        self, where: Mapping[str, tuple[str, ...]] | None, start: int | None, end: int | None
+        self,
+        where: Mapping[str, tuple[str, ...]],
+        order: str | None = None,
+        **bounds: Unpack[Bounds],
     ) -> bytes:
         """What the cursors of one list are bound to: tenant, operation, filters and order."""
-        filters = sorted((name, tuple(sorted(values))) for name, values in (where or {}).items())
-        return _binding(self.actor.tenant, self.operation, tuple(filters), start, end)
+        filters = sorted((name, tuple(sorted(values))) for name, values in where.items())
+        ranges, words = bounds.get("ranges") or {}, bounds.get("words") or ()
+        narrowed = (tuple(sorted(ranges.items())), bounds.get("box"), tuple(sorted(words)))
+        limits = (bounds.get("start"), bounds.get("end"), narrowed)
+        return _binding(self.actor.tenant, self.operation, tuple(filters), limits, order)
 
     def open_cursor(self, token: Maybe[str], binding: bytes) -> Position | None:
         """The position that a cursor seals; None when there is no cursor.
@@ -375,10 +383,11 @@ def _binding(
     tenant: str,
     operation: str,
     filters: tuple[tuple[str, tuple[str, ...]], ...],
-    start: int | None,
-    end: int | None,
+    limits: tuple[object, ...],
+    order: str | None,
 ) -> bytes:
-    return cursor.binding(tenant, operation, {**dict(filters), "start": start, "end": end}, "desc")
+    bound = dict(zip(("start", "end", "narrowed"), limits, strict=True))
+    return cursor.binding(tenant, operation, {**dict(filters), **bound}, order or "desc")
 
 
 # -- the declaration ---------------------------------------------------------------------------

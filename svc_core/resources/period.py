@@ -11,6 +11,7 @@ from svc_core.boxes import Box
 from svc_core.constraints import Doc, Example, Ge, Le
 from svc_core.instants import MILLIS_MAX, Interval
 from svc_core.operation import QUERY, In
+from svc_core.ports import Bounds
 from svc_core.problem import Problem
 from svc_core.resources.members import micros
 from svc_core.unset import Maybe, Unset, given
@@ -48,7 +49,7 @@ OLD_NAMES = frozenset({"since", "until"})
 ALL_TIMES = Interval(None, None)
 
 
-def bounds(datetime: Maybe[Interval]) -> dict[str, int | None]:
+def bounds(datetime: Maybe[Interval]) -> Bounds:
     """The bounds of a list that is ordered by instants, for `Context.page`."""
     span = given(datetime, ALL_TIMES)
     return {
