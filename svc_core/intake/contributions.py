@@ -39,7 +39,7 @@ CONTRIBUTIONS: Collection[Contribution] = Collection(
     prefix="",
     # Whether a reading is the known one is told by its sort key, without decoding what is stored.
     order=lambda one: one.digest,
-    scope="system",
+    scope="global",
     keys={"row": lambda one: one.row, "source": lambda one: one.source},
 )
 
@@ -78,7 +78,7 @@ MERGED_ROWS: Collection[MergedRow] = Collection(
     model=MergedRow,
     prefix="",
     order=lambda _: 0,
-    scope="system",
+    scope="global",
     keys={"into": lambda one: one.into},
 )
 

@@ -53,6 +53,11 @@ def fold(rules: Rules, contributions: Sequence[Contribution]) -> dict[str, Any] 
     return members | {"sources": [one.ref for one in refs]}
 
 
+def strongest(rules: Rules, contributions: Sequence[Contribution]) -> Contribution:
+    """The contribution that others give way to."""
+    return _ranked(contributions, rules.precedence)[0]
+
+
 def _ranked(contributions: Iterable[Contribution], formats: Sequence[str]) -> list[Contribution]:
     """The strongest first."""
     place = {name: at for at, name in enumerate(reversed(formats), 1)}

@@ -30,7 +30,7 @@ from svc_core.intake.contributions import (
     digest,
     row_key_id,
 )
-from svc_core.intake.fold import fold, same
+from svc_core.intake.fold import fold, same, strongest
 from svc_core.intake.kinds import KINDS, Kind
 from svc_core.operation import Context
 from svc_core.ports import Document, Position
@@ -378,3 +378,9 @@ async def survivor(ctx: Context, row: str) -> str:
     """The id under which a row stands now: its own, or that of the row that took it up."""
     merged = await ctx.find(MERGED_ROWS, row)
     return row if merged is None else merged.into
+
+
+async def strongest_of(ctx: Context, resource: str, rows: Sequence[str]) -> dict[str, Contribution]:
+    """Of each row the contribution that others give way to."""
+    told = await _contributions(ctx, rows)
+    return {row: strongest(KINDS[resource].rules, each) for row, each in told.items()}

@@ -10,6 +10,7 @@ from attrs import field, frozen
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen
 from svc_core.ports import Collection
 from svc_core.resources.members import CountryCode, IncidentId, ObservationId, SourceId, micros
+from svc_core.sources.formats import FORMATS
 from svc_core.sources.model import Rejection
 from svc_core.text.evidence import places
 
@@ -88,13 +89,29 @@ class Source:
     health: SourceHealth = field(factory=SourceHealth)
 
 
+def provider_of(source: Source) -> str | None:
+    """Who publishes what it brings; None where only its documents say so."""
+    known = FORMATS.get(source.format or "")
+    return source.options.get("provider") or (known and known.provider) or None
+
+
 def _next_attempt(source: Source) -> int:
     upcoming = source.health.next_attempt_at
     return 0 if upcoming is None else micros(upcoming)
 
 
 SOURCES: Collection[Source] = Collection(
-    name="sources", model=Source, prefix="src", order=_next_attempt, scope="system"
+    name="sources",
+    model=Source,
+    prefix="src",
+    order=_next_attempt,
+    scope="global",
+    keys={
+        "format": lambda source: source.format,
+        "provider": provider_of,
+        "status": lambda source: source.health.status,
+    },
+    numbers={"created": lambda source: micros(source.created_at)},
 )
 """Ordered by the next attempt, so that the fetcher reads the sources that are due first."""
 
