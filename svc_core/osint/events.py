@@ -1,6 +1,5 @@
 """The events of all providers in one list, and one of them."""
 
-import datetime as time
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -16,7 +15,7 @@ from svc_core.ports import Bounds
 from svc_core.resources.facts import SEVERITIES, Severity
 from svc_core.resources.members import Cursor, Limit, ObservationId, micros
 from svc_core.resources.osint import CONFIDENCE_STEPS, OSINT_EVENTS, Category, OsintEvent
-from svc_core.resources.period import ALL_TIMES, Area, When, lying
+from svc_core.resources.period import ALL_TIMES, Area, UpdatedSince, When, after, lying
 from svc_core.result import One, Page
 from svc_core.unset import UNSET, Maybe, Unset, given
 
@@ -94,12 +93,7 @@ class ListEvents:
     ] = UNSET
     bbox: Area = UNSET
     datetime: When = UNSET
-    updated_since: Annotated[
-        Maybe[time.datetime],
-        QUERY,
-        Doc("Only what was recorded or changed here after this instant."),
-        Example("2026-01-31T05:00:00Z"),
-    ] = UNSET
+    updated_since: UpdatedSince = UNSET
     sort: Annotated[Sort, QUERY, Doc("What comes first: the latest, or the gravest.")] = (
         "occurredAt"
     )
@@ -148,8 +142,9 @@ def happening(span: Interval, area: Maybe[Box]) -> Bounds:
 def _bounds(request: ListEvents) -> Bounds:
     bounds = happening(given(request.datetime, ALL_TIMES), request.bbox)
     ranges = dict(bounds.get("ranges") or {})
-    if not isinstance(request.updated_since, Unset):
-        ranges["updated"] = (micros(request.updated_since) + 1, None)
+    recorded = after(request.updated_since)
+    if recorded is not None:
+        ranges["updated"] = recorded
     if not isinstance(request.min_confidence, Unset):
         ranges["confidence"] = (round(request.min_confidence * CONFIDENCE_STEPS), None)
     return {**bounds, "ranges": ranges}

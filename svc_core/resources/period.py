@@ -4,6 +4,7 @@ Rule: `since` and `until` are the deprecated spelling of one `datetime` (Spec: V
 request uses one spelling, and both mean the same period.
 """
 
+from datetime import datetime
 from typing import Annotated
 
 from svc_core import instants, ports, problem
@@ -43,15 +44,22 @@ Until = Annotated[
     Doc("Deprecated: `datetime=../END`. Milliseconds since 1970, included."),
 ]
 
+UpdatedSince = Annotated[
+    Maybe[datetime],
+    QUERY,
+    Doc("Only rows whose present version was written after this instant, not at it."),
+    Example("2026-01-31T00:00:00Z"),
+]
+
 OLD_NAMES = frozenset({"since", "until"})
 """What an operation with both spellings declares as `deprecated`."""
 
 ALL_TIMES = Interval(None, None)
 
 
-def bounds(datetime: Maybe[Interval]) -> Bounds:
+def bounds(when: Maybe[Interval]) -> Bounds:
     """The bounds of a list that is ordered by instants, for `Context.page`."""
-    span = given(datetime, ALL_TIMES)
+    span = given(when, ALL_TIMES)
     return {
         "start": None if span.start is None else micros(span.start),
         "end": None if span.end is None else micros(span.end),
@@ -72,7 +80,12 @@ def lying(area: Maybe[Box]) -> ports.Box | None:
     return ports.Box(west, area.south, east, area.north)
 
 
-def period(datetime: Maybe[Interval], since: Maybe[int], until: Maybe[int]) -> Interval:
+def after(instant: Maybe[datetime]) -> tuple[int | None, int | None] | None:
+    """The range of a number of record times later than an instant, for `Context.page`."""
+    return None if isinstance(instant, Unset) else (micros(instant) + 1, None)
+
+
+def period(when: Maybe[Interval], since: Maybe[int], until: Maybe[int]) -> Interval:
     """The period that a request asks for, in either spelling; all times where it asks for none.
 
     Raises:
@@ -81,7 +94,7 @@ def period(datetime: Maybe[Interval], since: Maybe[int], until: Maybe[int]) -> I
     """
     start = None if isinstance(since, Unset) else instants.from_millis(since)
     end = None if isinstance(until, Unset) else instants.from_millis(until)
-    if isinstance(datetime, Unset):
+    if isinstance(when, Unset):
         if start is not None and end is not None and start > end:
             raise Problem(problem.INVALID_PARAMETER, "since: must not be later than until")
         return Interval(start, end)
@@ -91,4 +104,4 @@ def period(datetime: Maybe[Interval], since: Maybe[int], until: Maybe[int]) -> I
             "datetime: cannot be combined with since or until, which it replaces",
             resolution="Use datetime or since/until, not both.",
         )
-    return datetime
+    return when

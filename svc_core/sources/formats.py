@@ -16,7 +16,12 @@ from types import MappingProxyType
 from attrs import frozen
 
 from svc_core.sources.body import Body
+from svc_core.sources.csaf import CSAF
+from svc_core.sources.cve import CVE
+from svc_core.sources.epss import EPSS
 from svc_core.sources.kev import KEV
+from svc_core.sources.misp_event import MISP_EVENT
+from svc_core.sources.misp_galaxy import MISP_GALAXY
 from svc_core.sources.model import (
     About,
     DocumentRefused,
@@ -27,10 +32,20 @@ from svc_core.sources.model import (
     Unusable,
 )
 from svc_core.sources.news import FEEDS
+from svc_core.sources.nvd import NVD
+from svc_core.sources.stix import ATTACK, STIX
 
 TABLE: tuple[Format, ...] = (
     *FEEDS,
     KEV,
+    NVD,
+    CVE,
+    EPSS,
+    CSAF,
+    ATTACK,
+    STIX,
+    MISP_GALAXY,
+    MISP_EVENT,
 )
 """In the order in which they are tried: those with the plainer marks first."""
 
