@@ -251,7 +251,9 @@ async def _refold_kind(
             continue
         await ctx.save(collection, row, value, before=before)
         old = None if before is None else collection.decode(before.raw)
-        changes.append(items.Written(old, value, words.get(row) or items.words(members, value)))
+        if kind.resource == "newsItem":
+            told_by = words.get(row) or items.words(members, value)
+            changes.append(items.Written(old, value, told_by))
         brought += Taken(created=before is None, updated=before is not None)
     if kind.resource == "newsItem":
         await items.follow(ctx, changes)

@@ -13,7 +13,6 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from svc_core.access.scopes import SCOPES
 from svc_core.accounts import KEYS, KeyWish
 from svc_core.constraints import IdOf
 from svc_core.inputs import Input, inputs
+from svc_core.intake import registry, taking
 from svc_core.news.grouping import group_new
 from svc_core.openapi.samples import sample
 from svc_core.operation import Context, Operation
@@ -38,7 +38,10 @@ from svc_core.resources.audio import Recording
 from svc_core.resources.members import micros
 from svc_core.resources.webhook import QUEUES, WEBHOOKS, WEBHOOKS_MAX
 from svc_core.result import Created
-from svc_core.sources import parse_feed
+from svc_core.sources import formats
+from svc_core.sources.body import Body
+from svc_core.sources.formats import FORMATS
+from svc_core.sources.model import Given
 from svc_core.webhooks import delivering
 from svc_core.webhooks.operations import OneWebhook, delete_webhook
 from svc_core.webhooks.rules import outcome
@@ -46,6 +49,7 @@ from svc_http import app as service_app
 from svc_http.runtime.service import Service as Hands
 from svc_http.settings import Settings
 from svc_http.workers import make_report
+from tests import events
 from tests.backends import BACKEND, NAMES, store_of
 
 START = datetime(2026, 3, 4, 5, 6, 0, tzinfo=UTC)
@@ -376,6 +380,7 @@ class World:
         self.tenants: dict[str, str] = {}
         self.rows: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         self.evidence: dict[str, str] = {}
+        self.observed: dict[str, str] = {}
         self.on_answer: Callable[[httpx2.Response], None] = lambda _: None
         self._drafts = 0
         self._worn: set[str] = set()
@@ -454,7 +459,7 @@ class World:
         path, query, headers = operation.address, [], {}
         for item in inputs(operation.request):
             if item.place == "path":
-                path = path.replace(f"{{{item.name}}}", self._path_value(item, key))
+                path = path.replace(f"{{{item.name}}}", self._path_value(item, key, operation))
             # What holds now changes with the clock; what held then does not.
             elif (item.required or item.name == "validTime") and item.place != "body":
                 value = self._sample(parameters[item.place, item.name]["schema"])
@@ -498,7 +503,11 @@ class World:
         value = sample(schema, self.contract.document["components"]["schemas"])
         return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
-    def _path_value(self, item: Input, key: str) -> str:
+    def _path_value(self, item: Input, key: str, operation: Operation[Any, Any]) -> str:
+        if item.id_of is not None and item.id_of.prefixes == ("obs",):  # of several kinds of rows
+            id_ = self.observed[operation.address.rpartition("/")[0]]
+            self._remember(key, id_)
+            return id_
         if item.id_of is not None:
             return self.id_for(item.id_of, key)
         return self._sample(_schema_of(self.contract, item))
@@ -518,6 +527,7 @@ class World:
         if not is_sown:
             return self
         self.take_news(range(30))
+        self.system(events.take)
         self.run(group_new(self.hands))
         for key in ("a", "b", "personal"):
             self.sow(key)
@@ -583,11 +593,9 @@ class World:
 
         async def take(ctx: Context) -> None:
             location = "https://feeds.example.org/ports.xml"
-            source = await intake.add_source(ctx, intake.SourceWish(location, "Ports"))
-            parsed = parse_feed(body, base_url=location, content_type="application/rss+xml")
-            rows = rules.incoming(rules.described(source, parsed), parsed, ctx.now)
-            copy = intake.Copy(None, None, sha256(body).hexdigest())
-            await intake.take_document(ctx, source.id, parsed, intake.prepared(rows), copy)
+            source = await registry.add_source(ctx, registry.SourceWish(location, "Ports"))
+            document = formats.read(Body(body), FORMATS["rss"], Given(base_url=location))
+            await taking.take_document(ctx, source, document)
 
         self.system(take)
 
@@ -599,6 +607,9 @@ class World:
                 answer = self.send(self.ask_of(operation, key), key)
                 if answer.headers.get("content-type") == "application/json":
                     self._note(key, answer.json())
+                    match answer.json():
+                        case {"data": [{"id": str(id_)}, *_]}:
+                            self.observed[operation.address] = id_
 
     def plant(self, key: str) -> None:
         """Make one of everything that can be made."""
@@ -656,10 +667,13 @@ class World:
     def _note(self, key: str, body: Any) -> None:
         """Remember the identifiers of an answer, newest last."""
         for id_ in reversed(list(_ids_in(body))):
-            known = self.rows[key][id_.partition("_")[0]]
-            if id_ in known:
-                known.remove(id_)
-            known.append(id_)
+            self._remember(key, id_)
+
+    def _remember(self, key: str, id_: str) -> None:
+        known = self.rows[key][id_.partition("_")[0]]
+        if id_ in known:
+            known.remove(id_)
+        known.append(id_)
 
 
 async def _spoken(report_id: str, ctx: Context) -> None:
