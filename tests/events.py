@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from svc_core import instants
 from svc_core.intake import registry, taking
 from svc_core.operation import Context
 from svc_core.resources.news import Source
@@ -32,7 +33,7 @@ QUAKES, ALERTS = _format("usgs"), _format("gdacs")
 
 def at(hours: float) -> str:
     """An instant so many hours before noon, as rows write it."""
-    return (NOON - timedelta(hours=hours)).isoformat().replace("+00:00", "Z")
+    return instants.render(NOON - timedelta(seconds=hours * 3_600))
 
 
 def place(longitude: float | None, latitude: float | None, country: str | None) -> dict[str, Any]:
@@ -54,8 +55,8 @@ def event(number: int, **said: Any) -> Record:
     usual = {
         "type": "earthquake",
         "category": "disaster",
-        "title": f"M 5.{number} near Esmeraldas",
-        "occurredAt": at(number),
+        "title": f"Quake {number} near Esmeraldas",
+        "occurredAt": at(number % 10_000),
         "datePrecision": "instant",
         "place": place(-79.6, 0.98, "EC"),
         "measurements": [

@@ -527,7 +527,6 @@ class World:
         if not is_sown:
             return self
         self.take_news(range(30))
-        self.system(events.take)
         self.run(group_new(self.hands))
         for key in ("a", "b", "personal"):
             self.sow(key)
@@ -588,14 +587,17 @@ class World:
         return str(self.run(self._key(name, place, scopes, **wish)).id)
 
     def take_news(self, numbers: Iterable[int]) -> None:
-        """Take in one document with these items, as the fetcher does."""
-        body = feed(numbers, self.clock())
+        """Take in a document with these items, and one with as many events, as the fetcher does."""
+        told = list(numbers)
+        body = feed(told, self.clock())
 
         async def take(ctx: Context) -> None:
             location = "https://feeds.example.org/ports.xml"
             source = await registry.add_source(ctx, registry.SourceWish(location, "Ports"))
             document = formats.read(Body(body), FORMATS["rss"], Given(base_url=location))
             await taking.take_document(ctx, source, document)
+            quakes = [events.event(number) for number in told]
+            await events.take(ctx, quakes, location=f"https://quakes.example/{told[0]}.json")
 
         self.system(take)
 
