@@ -103,5 +103,5 @@ async def take(
     """Take them in as one document of the source at a location."""
     source = await registry.add_source(ctx, registry.SourceWish(location, **wish))
     document = Document(format_, About(), tuple(records), rejections)
-    await taking.take_document(ctx, source, document)
+    await taking.take_document(ctx, source.id, document)
     return source

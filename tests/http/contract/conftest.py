@@ -40,7 +40,6 @@ from svc_core.resources.webhook import QUEUES, WEBHOOKS, WEBHOOKS_MAX
 from svc_core.result import Created
 from svc_core.sources import formats
 from svc_core.sources.body import Body
-from svc_core.sources.formats import FORMATS
 from svc_core.sources.model import Given
 from svc_core.webhooks import delivering
 from svc_core.webhooks.operations import OneWebhook, delete_webhook
@@ -594,8 +593,8 @@ class World:
         async def take(ctx: Context) -> None:
             location = "https://feeds.example.org/ports.xml"
             source = await registry.add_source(ctx, registry.SourceWish(location, "Ports"))
-            document = formats.read(Body(body), FORMATS["rss"], Given(base_url=location))
-            await taking.take_document(ctx, source, document)
+            document = formats.read(Body(body), formats.FORMATS["rss"], Given(base_url=location))
+            await taking.take_document(ctx, source.id, document)
             quakes = [events.event(number) for number in told]
             await events.take(ctx, quakes, location=f"https://quakes.example/{told[0]}.json")
 
