@@ -34,8 +34,8 @@ HealthStatus = Literal["ok", "stale", "staleContent", "partial", "error", "disab
 class HealthError:
     """Why a source could not be taken in the last time."""
 
-    code: str
-    message: str
+    code: Annotated[str, Doc("A stable word for it."), Example("notFound")]
+    message: Annotated[str, Doc("In one sentence."), Example("The server answered 404 Not Found.")]
 
 
 @frozen
@@ -59,11 +59,11 @@ class SourceHealth:
 class LastRun:
     """The rows of the last document that was taken in, by what became of them."""
 
-    created: Annotated[int, Ge(0)] = 0
-    updated: Annotated[int, Ge(0)] = 0
-    unchanged: Annotated[int, Ge(0)] = 0
-    deleted: Annotated[int, Ge(0)] = 0
-    rejected: Annotated[int, Ge(0)] = 0
+    created: Annotated[int, Ge(0), Doc("Rows that are new."), Example(0)] = 0
+    updated: Annotated[int, Ge(0), Doc("Rows that say something new."), Example(0)] = 0
+    unchanged: Annotated[int, Ge(0), Doc("Rows that say what is known."), Example(0)] = 0
+    deleted: Annotated[int, Ge(0), Doc("Rows that are gone."), Example(0)] = 0
+    rejected: Annotated[int, Ge(0), Doc("Records that could not be used."), Example(0)] = 0
 
 
 @frozen
