@@ -1,5 +1,6 @@
 """Invented events of the kinds that providers tell of, taken in as documents are."""
 
+import json
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -105,3 +106,8 @@ async def take(
     document = Document(format_, About(), tuple(records), rejections)
     await taking.take_document(ctx, source.id, document)
     return source
+
+
+def json_of(body: bytes) -> Any:
+    """What an answer says."""
+    return json.loads(body)
