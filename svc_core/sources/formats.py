@@ -21,11 +21,11 @@ from svc_core.sources.csaf import CSAF
 from svc_core.sources.cve import CVE
 from svc_core.sources.eonet import EONET
 from svc_core.sources.epss import EPSS
+from svc_core.sources.ftm import FTM, FTM_DELTA
 from svc_core.sources.gdacs import GDACS
 from svc_core.sources.gdacs_rss import GDACS_RSS
 from svc_core.sources.gdelt import GDELT_EVENTS
 from svc_core.sources.gdelt_mentions import GDELT_MENTIONS
-from svc_core.sources.ftm import FTM, FTM_DELTA
 from svc_core.sources.gleif import GLEIF
 from svc_core.sources.kalshi import KALSHI
 from svc_core.sources.kev import KEV
@@ -52,8 +52,8 @@ from svc_core.sources.sec_submissions import SEC_SUBMISSIONS
 from svc_core.sources.sec_tickers import SEC_TICKERS
 from svc_core.sources.stix import ATTACK, STIX
 from svc_core.sources.ucdp import UCDP
-from svc_core.sources.usgs import USGS
 from svc_core.sources.un_sanctions import UN_SANCTIONS
+from svc_core.sources.usgs import USGS
 
 TABLE: tuple[Format, ...] = (
     GDACS_RSS,
