@@ -34,7 +34,6 @@ from svc_core import catalog, corpus
 from svc_core.access import plans
 from svc_core.cursor import Keyring
 from svc_core.host import Host
-from svc_core.news import intake, rules
 from svc_core.operation import Context
 from svc_core.ports import SYSTEM, Storage
 from svc_core.reports.making import CANDIDATES_MAX

@@ -15,7 +15,6 @@ from typing import TypeVar
 
 from svc_core import COLLECTIONS, SYSTEM, Actor, Context, Transaction, drive
 from svc_core.cursor import Keyring
-from svc_core.news import intake, rules
 from svc_core.profiles.operations import CreateProfile, create_profile
 from svc_core.reports import compose, gather, publish
 from svc_core.resources.profile import PROFILES, Profile, ProfileInput

@@ -7,10 +7,11 @@ from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES, lockouts
 from svc_core.changes import operations as feed
 from svc_core.corpus import TERM_COUNTS, TERMS
 from svc_core.embeddings import VECTORS
+from svc_core.intake import operations as sources
+from svc_core.intake.contributions import CONTRIBUTIONS, MERGED_ROWS, ROW_KEYS
 from svc_core.ledger import local_operations as ledger_local
 from svc_core.ledger import operations as ledger
 from svc_core.ledger.signing_key import SIGNING_KEYS
-from svc_core.news import sources
 from svc_core.operation import Operation
 from svc_core.ports import Collection
 from svc_core.reports import local_operations as reports_local
@@ -23,6 +24,7 @@ from svc_core.resources.news import (
     TOPIC_ACTIVITY,
     UNGROUPED,
 )
+from svc_core.resources.osint import OSINT_EVENTS
 from svc_core.resources.profile import DUE, LEAVING, PROFILES, SUBSCRIPTIONS
 from svc_core.resources.report import FACETS, REPORTS
 from svc_core.resources.webhook import (
@@ -67,6 +69,10 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     TOPIC_ACTIVITY,
     TERMS,
     TERM_COUNTS,
+    CONTRIBUTIONS,
+    ROW_KEYS,
+    MERGED_ROWS,
+    OSINT_EVENTS,
     PROFILES,
     SUBSCRIPTIONS,
     DUE,

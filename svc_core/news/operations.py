@@ -8,7 +8,7 @@ from attrs import frozen
 from svc_core import problem, wire
 from svc_core.analysis.topics import TOPICS, Topic
 from svc_core.constraints import Doc, Example, Pattern
-from svc_core.news import rules
+from svc_core.intake.activity import items_last_day
 from svc_core.operation import JSON, NDJSON, PATH, QUERY, Context, Operation
 from svc_core.ports import BASE_V1
 from svc_core.problem import Problem
@@ -165,7 +165,7 @@ async def _topic_row(ctx: Context, topic: Topic) -> TopicRow:
         description=topic.description,
         media_topic=topic.media_topic,
         feed_count=len(seen.sources),
-        item_count24h=rules.items_last_day(seen, ctx.now),
+        item_count24h=items_last_day(seen, ctx.now),
         languages=seen.languages,
         last_item_at=seen.last_item_at,
     )

@@ -52,7 +52,7 @@ class Collection(Generic[T]):
     that a list is narrowed to; `place` is where the row lies, as longitude and latitude in degrees
     (WGS 84). `search` gives the space-joined tokens of the text index. `kind` is the
     `resourceType` of its changes, or None where changes are not published; what is published can
-    be read, at the collection's name under `base`.
+    be read, under `base` at `path`, which is the collection's name unless another is given.
     """
 
     name: str
@@ -67,6 +67,7 @@ class Collection(Generic[T]):
     search: Callable[[T], str] | None = None
     kind: str | None = None
     base: str = BASE_V1
+    path: str = ""
 
     @property
     def number_names(self) -> tuple[str, ...]:
@@ -95,7 +96,7 @@ class Collection(Generic[T]):
 
     def address(self, id_: str) -> str | None:
         """The path of the row `id_` under the origin; None where changes are not published."""
-        return None if self.kind is None else f"{self.base}/{self.name}/{id_}"
+        return None if self.kind is None else f"{self.base}{self.path or '/' + self.name}/{id_}"
 
     def decode(self, raw: bytes) -> T:
         """The value behind stored bytes."""

@@ -1,5 +1,6 @@
 """Sources, their health, and the news items taken from them (Spec: News item)."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -9,11 +10,11 @@ from attrs import field, frozen
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen
 from svc_core.ports import Collection
 from svc_core.resources.members import CountryCode, IncidentId, ObservationId, SourceId, micros
-from svc_core.sources import Rejection
+from svc_core.sources.model import Rejection
 from svc_core.text.evidence import places
 
 SUMMARY_MAX = 600  # characters: a paragraph, so that a list of items stays a list
-HealthStatus = Literal["ok", "stale", "staleContent", "partial", "error", "neverRun"]
+HealthStatus = Literal["ok", "stale", "staleContent", "partial", "error", "disabled", "neverRun"]
 
 
 # -- sources -----------------------------------------------------------------------------------
@@ -45,12 +46,24 @@ class SourceHealth:
 
 
 @frozen
+class LastRun:
+    """The rows of the last document that was taken in, by what became of them."""
+
+    created: Annotated[int, Ge(0)] = 0
+    updated: Annotated[int, Ge(0)] = 0
+    unchanged: Annotated[int, Ge(0)] = 0
+    deleted: Annotated[int, Ge(0)] = 0
+    rejected: Annotated[int, Ge(0)] = 0
+
+
+@frozen
 class Source:
-    """One feed that is taken in: where it is, what it is about, how it is doing.
+    """One location that is read in one format: where it is, what it brings, how it is doing.
 
     `location` is an http(s) URL or a file path; `timezone` (IANA) is that of its dates that name
-    none; `etag` and `last_modified` are the validators of the last answer, for conditional
-    requests.
+    none; `options` say what its documents leave unsaid; `etag` and `last_modified` are the
+    validators of the last answer, for conditional requests; `stamp` is that of its newest document,
+    by the document's own word; `deltas` tell the deltas that were taken in, the newest last.
     """
 
     id: SourceId
@@ -68,6 +81,10 @@ class Source:
     last_modified: str | None = None
     digest: str | None = None
     timezone: str | None = None
+    options: Mapping[str, str] = field(factory=dict)
+    stamp: datetime | None = None
+    deltas: tuple[str, ...] = ()
+    last_run: LastRun | None = None
     health: SourceHealth = field(factory=SourceHealth)
 
 
@@ -109,6 +126,14 @@ class NewsSource:
     name: Annotated[str, Doc("What it calls itself."), Example("The Quayside Ledger")]
     domain: Annotated[str, Doc("The host of its home page."), Example("news.example.com")]
     country_code: CountryCode
+    tier: Annotated[
+        Annotated[int, Ge(1), Le(4)] | None,
+        Doc("From 1 (wire or official) to 4, as its owner says; null where nobody said."),
+        Example(2),
+    ] = None
+    state_affiliated: Annotated[
+        bool | None, Doc("Whether a state runs it; null where nobody said."), Example(False)
+    ] = None
 
 
 @frozen

@@ -8,7 +8,6 @@ import pytest
 
 from svc_core import catalog, drive, pipeline
 from svc_core.cursor import Keyring
-from svc_core.news import intake, rules
 from svc_core.operation import Actor, Context
 from svc_core.pipeline import Call, Reply, Site
 from svc_core.ports import SYSTEM, Change, FeedPosition, Transaction

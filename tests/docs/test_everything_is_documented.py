@@ -11,7 +11,6 @@ import pytest
 from svc_core import catalog, cursor, idempotency, ports
 from svc_core.access import keys, lockout
 from svc_core.analysis.topics import TOPIC_IDS
-from svc_core.news import intake
 from svc_core.problem import CATALOGUE
 from svc_http.app import build
 from svc_http.requests.pages import Pages

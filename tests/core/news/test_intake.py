@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svc_core import problem, wire
-from svc_core.news import intake, rules
 from svc_core.operation import Context
 from svc_core.ports import Collection, Document
 from svc_core.problem import Problem

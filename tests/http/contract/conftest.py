@@ -29,7 +29,6 @@ from svc_core.access.scopes import SCOPES
 from svc_core.accounts import KEYS, KeyWish
 from svc_core.constraints import IdOf
 from svc_core.inputs import Input, inputs
-from svc_core.news import intake, rules
 from svc_core.news.grouping import group_new
 from svc_core.openapi.samples import sample
 from svc_core.operation import Context, Operation

@@ -8,7 +8,6 @@ import pytest
 
 from svc_core import embeddings
 from svc_core.embeddings import VECTORS, Embedder, NotEmbedded, Vector
-from svc_core.news import intake, rules
 from svc_core.operation import Context
 from svc_core.ports import SYSTEM
 from svc_core.profiles import operations as profiles

@@ -13,7 +13,6 @@ import anyio.lowlevel
 import attrs
 import pytest
 
-from svc_core.news import intake
 from svc_core.operation import Context
 from svc_core.problem import Problem
 from svc_core.resources.news import SOURCES, Source
@@ -53,7 +52,7 @@ async def test_a_document_brings_items_words_changes_and_health(
 ) -> None:
     url = publisher.publish("/feed", feed("Cranes stop", "Ferries sail"), headers={"ETag": '"1"'})
     outcome = await pulled(any_house, url, topics=["shipping"])
-    assert (outcome.status, outcome.created, outcome.updated, outcome.unchanged) == (
+    assert (outcome.status, outcome.run.created, outcome.run.updated, outcome.run.unchanged) == (
         "taken", 2, 0, 0,
     )  # fmt: skip
     assert await any_house.counted() == {"news": 2, "news_texts": 2, "changes": 2}
@@ -79,7 +78,7 @@ async def test_a_large_document_is_written_in_parts(
     source = await add_source(any_house.service, publisher.publish("/feed", feed(*titles)))
     service = counting(any_house)
     outcome = await pull(service, source, any_house.fetcher)
-    assert (outcome.created, outcome.updated, outcome.unchanged) == (len(titles), 0, 0)
+    assert (outcome.run.created, outcome.run.updated, outcome.run.unchanged) == (len(titles), 0, 0)
     assert 1 < service.storage.writes <= len(titles) / PART_ROWS_MIN
     assert outcome.source is not None
     assert (outcome.source.health.status, outcome.source.health.items_last_run) == (
@@ -98,7 +97,7 @@ async def test_what_was_cut_off_between_two_parts_goes_on_at_the_next_reading(
     assert (left.health.status, left.digest) == ("partial", None)
     assert (await any_house.counted())["news"] == PART_ROWS
     outcome = await pull(any_house.service, left, any_house.fetcher)
-    assert (outcome.created, outcome.unchanged) == (PART_ROWS, PART_ROWS)
+    assert (outcome.run.created, outcome.run.unchanged) == (PART_ROWS, PART_ROWS)
     assert outcome.source is not None
     assert outcome.source.health.status == "ok"
     assert (await any_house.counted())["news"] == len(titles)

@@ -1,0 +1,96 @@
+"""A row as the fold of its contributions: pure, and the same in whatever order they came.
+
+Rule 1: of contributions that say a member, the one of the stated precedence of formats says it,
+        within a format the one with the later stamp, without one the one that was read later, of
+        equally late ones the one with the lower source id. Null says nothing.
+Rule 2: lists that several sources add to are joined, each entry once, as told apart by the members
+        that the kind names.
+Rule 3: `sources` are the contributions themselves, in the order of their ids.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from attrs import field, frozen
+
+from svc_core.intake.contributions import Contribution
+
+TIMES = frozenset({"createdAt", "updatedAt", "revision"})
+"""Members that tell of our records alone, where a row has them: they are no change of it."""
+
+
+@frozen
+class Rules:
+    """How contributions to one kind of row are folded.
+
+    `precedence` are formats, the strongest first; `prefer` are those of single members that have
+    an order of their own. `joined` are list members with what tells their entries apart (nothing:
+    the entry itself). A row that is `whole` is told by one contribution alone. Formats that are
+    `silent` make no row of their own.
+    """
+
+    precedence: tuple[str, ...] = ()
+    prefer: Mapping[str, tuple[str, ...]] = field(factory=dict)
+    joined: Mapping[str, tuple[str, ...]] = field(factory=dict)
+    whole: bool = False
+    silent: frozenset[str] = frozenset()
+
+
+def fold(rules: Rules, contributions: Sequence[Contribution]) -> dict[str, Any] | None:
+    """The members that the contributions give a row together; None where they make none."""
+    if all(one.format in rules.silent for one in contributions):
+        return None
+    ranked = _ranked(contributions, rules.precedence)
+    members = dict(_first(ranked[:1] if rules.whole else ranked))
+    for name, order in rules.prefer.items():
+        members |= {k: v for k, v in _first(_ranked(contributions, order)).items() if k == name}
+    for name, apart in rules.joined.items():
+        lists = [one.said[name] for one in ranked if one.said.get(name) is not None]
+        if lists:
+            members[name] = _joined(lists, apart)
+    refs = sorted(contributions, key=lambda one: one.source)
+    return members | {"sources": [one.ref for one in refs]}
+
+
+def _ranked(contributions: Iterable[Contribution], formats: Sequence[str]) -> list[Contribution]:
+    """The strongest first."""
+    place = {name: at for at, name in enumerate(reversed(formats), 1)}
+
+    def strength(one: Contribution) -> tuple[int, bool, datetime]:
+        return (place.get(one.format, 0), one.stamp is not None, one.stamp or one.read_at)
+
+    by_source = sorted(contributions, key=lambda one: one.source)
+    return sorted(by_source, key=strength, reverse=True)
+
+
+def _first(ranked: Iterable[Contribution]) -> dict[str, Any]:
+    members: dict[str, Any] = {}
+    for one in ranked:
+        for name, value in one.said.items():
+            if members.get(name) is None:
+                members[name] = value
+    return members
+
+
+def _joined(lists: Iterable[Sequence[Any]], apart: Sequence[str]) -> list[Any]:
+    found: dict[Any, Any] = {}
+    for entries in lists:
+        for entry in entries:
+            name = tuple(str(entry.get(part)) for part in apart) if apart else str(entry)
+            found.setdefault(name, entry)
+    return list(found.values())
+
+
+def same(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether two states of a row say the same to a reader."""
+    return _told(before) == _told(after)
+
+
+def _told(row: Mapping[str, Any]) -> dict[str, Any]:
+    ours = {"retrievedAt"} | (TIMES if "revision" in row else frozenset())
+    told = {name: value for name, value in row.items() if name not in ours}
+    if "sources" in told:
+        refs = [{k: v for k, v in ref.items() if k != "retrievedAt"} for ref in told["sources"]]
+        told["sources"] = sorted(refs, key=str)
+    return told

@@ -1,0 +1,85 @@
+"""The table of kinds of rows: their ids, how they are folded, and where the rows stand.
+
+A kind without a collection is kept as contributions alone.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import attrs
+from attrs import field, frozen
+
+from svc_core import ids
+from svc_core.intake import items
+from svc_core.intake.fold import Rules
+from svc_core.ports import Collection
+from svc_core.resources.news import NEWS, Source
+from svc_core.resources.osint import OSINT_EVENTS
+from svc_core.sources.model import Record
+
+
+@frozen(eq=False)
+class Kind:
+    """One kind of row. Its ids begin with `prefix`; `kept` are members that no source says."""
+
+    resource: str
+    prefix: str
+    rules: Rules = field(factory=Rules)
+    collection: Collection[Any] | None = None
+    kept: tuple[str, ...] = ()
+
+    @property
+    def timed(self) -> bool:
+        """Whether its rows tell when they were made and changed here."""
+        return self.collection is not None and "revision" in attrs.fields_dict(
+            self.collection.model
+        )
+
+    def derived(self, key: str) -> str:
+        """The id of the row with this key; of a country its code."""
+        return key if not self.prefix else ids.derived_id(self.prefix, self.resource, "", key)
+
+    def row_id(self, source: Source, record: Record) -> str:
+        """The id of the row that a record of a source tells of."""
+        if self.resource == "newsItem":
+            return items.row_id(source, record)
+        return self.derived(record.key)
+
+    def context(self, source: Source) -> list[Any]:
+        """What its rows carry of their source itself."""
+        return items.context(source) if self.resource == "newsItem" else []
+
+
+_TABLE = (
+    Kind(
+        "newsItem",
+        "obs",
+        Rules(whole=True),
+        NEWS,
+        kept=("retrievedAt", "storyId"),
+    ),
+    Kind(
+        "osintEvent",
+        "obs",
+        Rules(
+            precedence=("gdacs", "gdacs-rss"),
+            joined={"designators": ("scheme", "value"), "actors": ("name", "role")},
+        ),
+        OSINT_EVENTS,
+        kept=("incidentId",),
+    ),
+    Kind("country", ""),
+    Kind("place", "plc"),
+    Kind("indicator", "fin"),
+    Kind("entity", "ent"),
+    Kind("cve", "ent", Rules(silent=frozenset({"epss"}))),
+    Kind("relation", "rel"),
+    Kind("incident", "inc"),
+    Kind("market", "mkt"),
+    Kind("financialObservation", "obs"),
+    Kind("filing", "obs"),
+    Kind("mention", "obs"),
+)
+
+KINDS: Mapping[str, Kind] = MappingProxyType({kind.resource: kind for kind in _TABLE})
