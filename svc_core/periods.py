@@ -8,8 +8,10 @@ Rule 2: a period without a frequency of its own has the one that its form shows.
 
 import re
 from calendar import monthrange
+from collections.abc import Iterable
 from datetime import date, timedelta
 from functools import lru_cache
+from itertools import pairwise
 from typing import Literal
 
 from attrs import frozen
@@ -25,7 +27,8 @@ _FORM = re.compile(
     r"(\d{4})(?:-?([ASHQMWD])(\d{1,3})|-(\d\d)(?:-(\d\d)(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d)?)?)?)?"
     r"(?:/(P\w+))?"
 )
-_DAY = timedelta(days=1)
+_LEAST_DAYS = ((365, "A"), (181, "S"), (89, "Q"), (28, "M"), (7, "W"), (1, "D"))
+"""Between the first days of two periods: from 1 February to 1 March there are 28."""
 
 
 @frozen
@@ -83,7 +86,7 @@ def containing(day: date, frequency: str) -> Period:
             sunday = date.fromisocalendar(year, week, 7)
         except OverflowError as outside:
             raise ValueError("must end before the year 10000") from outside
-        return Period("W", f"{year:04}-W{week:02}", sunday - 6 * _DAY, sunday)
+        return Period("W", f"{year:04}-W{week:02}", sunday - timedelta(days=6), sunday)
     months = _MONTHS[frequency]
     place = (day.month - 1) // months
     start = date(day.year, place * months + 1, 1)
@@ -92,3 +95,9 @@ def containing(day: date, frequency: str) -> Period:
     name = {"A": "", "M": f"-{start.month:02}"}.get(kind, f"-{kind}{place + 1}")
     last = end.replace(day=monthrange(end.year, end.month)[1])
     return Period(kind, f"{start.year:04}{name}", start, last)
+
+
+def spaced(days: Iterable[date]) -> str | None:
+    """The frequency of periods that begin on these days; None where there is only one."""
+    gap = min(((late - early).days for early, late in pairwise(sorted(set(days)))), default=0)
+    return next((letter for least, letter in _LEAST_DAYS if gap >= least), None)

@@ -1,4 +1,4 @@
-"""Codes of money, languages and telephones, as documents write them, into those of the standards."""
+"""Codes of money, languages and telephones as documents write them, into those of standards."""
 
 import re
 from collections.abc import Iterable

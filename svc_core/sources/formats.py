@@ -16,6 +16,11 @@ from types import MappingProxyType
 from attrs import frozen
 
 from svc_core.sources.body import Body
+from svc_core.sources.countries import COUNTRIES
+from svc_core.sources.country_codes import COUNTRY_CODES
+from svc_core.sources.frankfurter import FRANKFURTER
+from svc_core.sources.fred import FRED
+from svc_core.sources.geonames import GEONAMES
 from svc_core.sources.kev import KEV
 from svc_core.sources.model import (
     About,
@@ -27,10 +32,19 @@ from svc_core.sources.model import (
     Unusable,
 )
 from svc_core.sources.news import FEEDS
+from svc_core.sources.sdmx import SDMX
+from svc_core.sources.worldbank import WORLD_BANK
 
 TABLE: tuple[Format, ...] = (
     *FEEDS,
     KEV,
+    FRED,
+    WORLD_BANK,
+    SDMX,
+    FRANKFURTER,
+    COUNTRIES,
+    COUNTRY_CODES,
+    GEONAMES,
 )
 """In the order in which they are tried: those with the plainer marks first."""
 

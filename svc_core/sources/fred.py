@@ -8,7 +8,6 @@ real time of one day is only when it was asked.
 import re
 from collections.abc import Iterator, Mapping
 from datetime import date
-from itertools import pairwise
 from typing import Any
 
 from svc_core import periods
@@ -21,9 +20,6 @@ from svc_core.sources.values import day, midnight, records
 PAGE = "https://fred.stlouisfed.org/series/"
 
 _LETTERS = {"SA": "S", "SE": "S", "BW": "W", "BI": "W"}  # two weeks have no code in SDMX
-_DAYS = ((365, "A"), (181, "S"), (89, "Q"), (28, "M"), (7, "W"), (1, "D"))
-"""The least days between two dates of a frequency: from 1 February to 1 March there are 28."""
-
 _RELATIVE = frozenset({"pch", "pc1", "pca", "cch", "cca"})  # values of `units` that are percentages
 _VINTAGE = re.compile(r".+_(\d{8})")  # a column of output types 2 and 3: GDP_20240328
 
@@ -89,10 +85,8 @@ def _frequency(told: str, answer: Mapping[str, Any]) -> str | None:
         if letter not in periods.FREQUENCIES:
             raise DocumentRefused("option", "frequency= is one of A, S, Q, M, W and D.")
         return letter
-    dates = sorted({day(row.get("date")) or "" for row in answer["observations"]})
-    days = [date.fromisoformat(each) for each in dates if each]
-    gap = min(((late - early).days for early, late in pairwise(days)), default=0)
-    return next((letter for least, letter in _DAYS if gap >= least), None)
+    days = (day(row.get("date")) for row in answer["observations"])
+    return periods.spaced(date.fromisoformat(each) for each in days if each)
 
 
 def _vintages(row: Mapping[str, Any], is_range: bool) -> Iterator[tuple[Any, Any, bool]]:

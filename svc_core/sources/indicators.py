@@ -49,7 +49,7 @@ def period(written: object, frequency: str | None = None) -> periods.Period:
         raise Unusable("has a period that is none") from fault
 
 
-def series(  # noqa: PLR0913  one for each member that all values of a series have
+def series(
     provider: str,
     code: str,
     name: object,

@@ -1,43 +1,19 @@
 """SDMX-JSON, 1.0 and 2.0, in every layout: flat, by series in time, across another dimension.
 
-A key such as `0:1` holds places in the lists of values of the dimensions of its level. What is not
-time, frequency or area makes the code of the indicator, in the order of the whole key. A data set
-whose action is Delete withdraws what it names.
+What is not time, frequency or area makes the code of the indicator, in the order of the whole key.
+A data set whose action is Delete withdraws what it names.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from svc_core import periods
 from svc_core.sources import indicators
 from svc_core.sources.body import Body
-from svc_core.sources.codes import currency
 from svc_core.sources.model import About, DocumentRefused, Format, Given, Record, Told, Unusable
-from svc_core.sources.values import moment, number, records
+from svc_core.sources.sdmx_cells import Cell, Structure, cells, code, label
+from svc_core.sources.values import moment, records
 
-Choices = list[tuple[str, Sequence[Any]]]
-"""The dimensions or attributes of one level: what each is called here, and its values."""
-
-Chosen = dict[str, Mapping[str, Any]]
-"""The values that were chosen of them."""
-
-# What a dimension or an attribute is called here, by its role or by its name at an agency.
-_CALLED = {
-    name: ours
-    for ours, names in {
-        "time": "TIME_PERIOD TIME",
-        "frequency": "FREQ FREQUENCY",
-        "area": "REF_AREA GEO LOCATION COUNTRY AREA BORROWERS_CTY",
-        "status": "OBS_STATUS",
-        "title": "TITLE",
-        "unit": "UNIT UNIT_MEASURE",
-        "multiplier": "UNIT_MULT POWERCODE",
-        "adjustment": "ADJUSTMENT SEASONAL_ADJUST SEASONAL_ADJUSTMENT S_ADJUST",
-    }.items()
-    for name in names.split()
-}
-_APART = frozenset({"time", "frequency", "area"})
 _EUROSTAT = {"EL": "GR", "UK": "GB"}  # its own codes of two countries
 _FLOW = re.compile(r"Dataflow=([\w.-]+):([\w@.-]+)\(|/dataflow/([\w.-]+)/([\w@.-]+)/[\w.+*~]+/?$")
 
@@ -54,8 +30,12 @@ def _parse(body: Body, given: Given) -> Told:
         provider = agency or given.options.get("provider") or _sender(head)
         if not provider:
             raise DocumentRefused("option", "The document names no agency: --option provider=ecb")
-        read = _Reader(structure, provider, flow, is_gone=data_set.get("action") == "Delete")
-        yield from records(read.items(data_set), read.record, read.name)
+        is_gone = str(data_set.get("action")).lower() == "delete"
+        read = Structure(structure)
+        make = _record(read, provider, flow, is_gone=is_gone)
+        yield from records(
+            cells(data_set, read), make, lambda cell: list(map(code, cell[0].values()))
+        )
 
 
 def _flow(links: Sequence[Mapping[str, Any]]) -> tuple[str | None, str | None]:
@@ -74,30 +54,57 @@ def _sender(head: Mapping[str, Any]) -> str | None:
     return None if told is None else str(told).partition(".")[0].lower()
 
 
-class _Reader:
-    """The observations of a data set, read by its structure."""
+def _record(
+    structure: Structure, provider: str, flow: str | None, *, is_gone: bool
+) -> Callable[[Cell], Record]:
+    def record(cell: Cell) -> Record:
+        dimensions, attributes, value = cell
+        if "time" not in dimensions or not all(name in dimensions for name in structure.code):
+            raise Unusable("names no single value" if is_gone else "lacks a dimension")
+        both = attributes | dimensions
+        parts = [dimensions[name] for name in structure.code]
+        place, money = dimensions.get("area") or {}, code(dimensions.get("CURRENCY"))
+        is_rate = "CURRENCY_DENOM" in dimensions
+        said = indicators.series(
+            provider,
+            ".".join(map(code, parts)),
+            label(both.get("title")) or ", ".join(map(label, parts)),
+            dataset=flow,
+            area=indicators.area(code(place), label(place), _EUROSTAT.get(code(place))),
+            multiplier=_whole(both.get("multiplier")),
+            adjustment=code(both.get("adjustment")) or None,
+            **indicators.measured(code(both.get("unit")) or (money if is_rate else None)),
+        )
+        when = indicators.period(code(dimensions["time"]), code(both.get("frequency")) or None)
+        status = code(both.get("status"))
+        return indicators.observation(said, when, value, status=status, gone=is_gone)
 
-    def __init__(
-        self, structure: Mapping[str, Any], provider: str, flow: str | None, *, is_gone: bool
-    ) -> None:
-        dimensions, attributes = structure["dimensions"], structure.get("attributes") or {}
-        levels = ("dataSet", "series", "observation")
-        whole = [each for level in levels for each in dimensions.get(level) or ()]
-        called = _called(whole)
-        self.dimensions = [_level(dimensions, level, called) for level in levels]
-        self.attributes = [_level(attributes, level, _called(attributes.get(level))) for level in levels]
-        in_key = sorted(whole, key=lambda each: each.get("keyPosition", len(whole)))
-        self.series = [called[each["id"]] for each in in_key if called[each["id"]] not in _APART]
-        self.measures = len((structure.get("measures") or {}).get("observation") or "1")
-        self.provider, self.flow, self.is_gone = provider, flow, is_gone
+    return record
 
 
-def _called(components: Sequence[Mapping[str, Any]] | None) -> dict[str, str]:
-    """What each is called here; of several that would be called the same only the first is."""
-    called: dict[str, str] = {}
-    for each in components or ():
-        roles = each.get("roles") or [each.get("role")]
-        names = (_CALLED.get(str(name).upper()) for name in (*roles, each["id"]))
-        known = next(filter(None, names), each["id"])
-        called[each["id"]] = each["id"] if known in called.values() else known
-    return called
+def _whole(value: Mapping[str, Any] | None) -> int | None:
+    told = code(value)
+    return int(told) if re.fullmatch(r"-?\d{1,2}", told) else None
+
+
+def _is_sdmx(body: Body) -> bool:
+    told = body.json
+    data = (told.get("data") or told) if isinstance(told, dict) else None
+    return (
+        isinstance(data, dict)
+        and "dataSets" in data
+        and not {"structure", "structures"}.isdisjoint(data)
+    )
+
+
+SDMX = Format(
+    id="sdmx",
+    title="SDMX-JSON 1.0 and 2.0",
+    kind="delta",
+    provider=None,
+    brings=("indicator",),
+    recognise=_is_sdmx,
+    parse=_parse,
+    options={"provider": "the agency, such as ecb, where the document names none"},
+    cadence_seconds=86_400,
+)

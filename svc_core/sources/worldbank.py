@@ -57,7 +57,7 @@ def _plain(row: dict[str, Any]) -> tuple[str, str, str, object, str]:
 
 
 def _iso(row: dict[str, Any]) -> str:
-    return row.get("countryiso3code") or row["country"]["id"]
+    return str(row.get("countryiso3code") or row["country"]["id"])
 
 
 def _named(row: dict[str, Any]) -> tuple[str, str, str, object, str]:
