@@ -9,6 +9,7 @@ from typing import Any
 from svc_core.sources.body import Body
 from svc_core.sources.codes import calling, currencies, language
 from svc_core.sources.model import Format, Given, Record, Told, Unusable
+from svc_core.sources.outlines import box
 from svc_core.sources.values import countries, country, measurement, number, point, records, text
 
 PROVIDER = "mledoze"

@@ -1,6 +1,7 @@
 """One observation of an indicator, as every source of statistics says it (Spec: FININT)."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from svc_core import periods
@@ -21,15 +22,20 @@ _UNITS = {
 }
 
 
+_text = lru_cache(maxsize=4_096)(text)  # the values of a series have the same names
+
+
+@lru_cache(maxsize=4_096)
 def area(code: object, label: object = None, iso: object = None) -> dict[str, Any]:
     """The area that a value is about; an aggregate such as the euro area is no country."""
-    told = text(code, 100)
-    return {"countryCode": country(iso or code), "code": told, "label": text(label, 300)}
+    told = _text(code, 100)
+    return {"countryCode": country(iso or code), "code": told, "label": _text(label, 300)}
 
 
+@lru_cache(maxsize=256)
 def measured(unit: object) -> dict[str, str | None]:
     """The members `unit` and `currency` of a unit as it is written."""
-    told = text(unit, 100)
+    told = _text(unit, 100)
     if told is None:
         return {"unit": None, "currency": None}
     known, money = _UNITS.get(told.upper()), currency(told) if len(told) == 3 else None
@@ -66,7 +72,7 @@ def series(
         "provider": provider,
         "datasetId": dataset,
         "indicatorCode": code,
-        "name": text(name, 500) or code,
+        "name": _text(name, 500) or code,
         "area": area,
         "unit": unit,
         "currency": currency,

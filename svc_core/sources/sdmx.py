@@ -11,7 +11,7 @@ from typing import Any
 from svc_core.sources import indicators
 from svc_core.sources.body import Body
 from svc_core.sources.model import About, DocumentRefused, Format, Given, Record, Told, Unusable
-from svc_core.sources.sdmx_cells import Cell, Structure, cells, code, label
+from svc_core.sources.sdmx_cells import Cell, Structure, cells, code, deletes, label
 from svc_core.sources.values import moment, records
 
 _EUROSTAT = {"EL": "GR", "UK": "GB"}  # its own codes of two countries
@@ -30,12 +30,9 @@ def _parse(body: Body, given: Given) -> Told:
         provider = agency or given.options.get("provider") or _sender(head)
         if not provider:
             raise DocumentRefused("option", "The document names no agency: --option provider=ecb")
-        is_gone = str(data_set.get("action")).lower() == "delete"
         read = Structure(structure)
-        make = _record(read, provider, flow, is_gone=is_gone)
-        yield from records(
-            cells(data_set, read), make, lambda cell: list(map(code, cell[0].values()))
-        )
+        make = _record(read, provider, flow, is_gone=deletes(data_set))
+        yield from records(cells(data_set, read), make, _name)
 
 
 def _flow(links: Sequence[Mapping[str, Any]]) -> tuple[str | None, str | None]:
@@ -52,6 +49,10 @@ def _sender(head: Mapping[str, Any]) -> str | None:
     sender = head.get("sender") or {}
     told = (sender[0] if isinstance(sender, list) else sender).get("id")
     return None if told is None else str(told).partition(".")[0].lower()
+
+
+def _name(cell: Cell) -> str:
+    return ".".join(map(code, cell[0].values()))
 
 
 def _record(

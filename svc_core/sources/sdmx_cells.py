@@ -52,6 +52,11 @@ class Structure:
         self.measures = len((told.get("measures") or {}).get("observation") or "1")
 
 
+def deletes(data_set: Mapping[str, Any]) -> bool:
+    """Whether what a data set names is gone."""
+    return str(data_set.get("action")).lower() == "delete"
+
+
 def _called(components: Sequence[Mapping[str, Any]] | None) -> dict[str, str]:
     """What each is called here; of several that would be called the same only the first is."""
     called: dict[str, str] = {}
@@ -72,7 +77,8 @@ def _chosen(choices: Choices, places: Sequence[Any]) -> Chosen:
     found = {}
     for (name, values), place in zip(choices, places, strict=False):
         if isinstance(place, int) and values:
-            found[name] = values[place]
+            if place < len(values):
+                found[name] = values[place]
         elif place is not None:
             found[name] = {"id": place}
     return found
@@ -83,13 +89,14 @@ def cells(data_set: Mapping[str, Any], structure: Structure) -> Iterator[Cell]:
     dimensions, attributes = structure.dimensions, structure.attributes
     fixed = _chosen(dimensions["dataSet"], [0] * len(dimensions["dataSet"]))
     shared = _chosen(attributes["dataSet"], data_set.get("attributes") or ())
+    nothing = {"": None} if deletes(data_set) else {}  # a whole series is none of its cells
     groups = dict(data_set.get("series") or {})
     if "observations" in data_set:
         groups[""] = {"observations": data_set["observations"]}
     for key, group in groups.items():
         by_series = fixed | _chosen(dimensions["series"], _places(key))
         told = shared | _chosen(attributes["series"], group.get("attributes") or ())
-        for place, cell in (group.get("observations") or {"": None}).items():
+        for place, cell in (group.get("observations") or nothing).items():
             values = cell if isinstance(cell, list) else [cell]
             own = _chosen(attributes["observation"], values[structure.measures :])
             where = _chosen(dimensions["observation"], _places(place))
@@ -101,11 +108,13 @@ def _places(key: str) -> list[Any]:
 
 
 def code(value: Mapping[str, Any] | None) -> str:
+    """The code of a value, else its text; empty for none."""
     told = value or {}
-    return str(next((told[name] for name in ("id", "value", "name") if told.get(name)), ""))
+    return str(told.get("id") or told.get("value") or told.get("name") or "")
 
 
 def label(value: Mapping[str, Any] | None) -> str:
+    """What people call a value; empty for none."""
     told = value or {}
     name = told.get("name") or told.get("names") or told.get("value") or told.get("id") or ""
     return str(next(iter(name.values()), "") if isinstance(name, dict) else name)
