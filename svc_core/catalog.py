@@ -19,6 +19,8 @@ from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
 from svc_core.resources.news import (
     NEWS,
     NEWS_TEXTS,
+    RECAPS,
+    RECAPS_DUE,
     SOURCES,
     STORY_PASSES,
     TOPIC_ACTIVITY,
@@ -65,6 +67,8 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     NEWS_TEXTS,
     UNGROUPED,
     STORY_PASSES,
+    RECAPS,
+    RECAPS_DUE,
     VECTORS,
     TOPIC_ACTIVITY,
     TERMS,

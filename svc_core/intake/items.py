@@ -23,11 +23,13 @@ from svc_core.intake.activity import active
 from svc_core.operation import Context
 from svc_core.resources.news import (
     NEWS_TEXTS,
+    RECAPS_DUE,
     SUMMARY_MAX,
     TOPIC_ACTIVITY,
     UNGROUPED,
     NewsItem,
     NewsText,
+    RecapDue,
     Source,
     TopicActivity,
     Ungrouped,
@@ -124,6 +126,18 @@ async def follow(ctx: Context, written: Sequence[Written]) -> None:
     await corpus.count(ctx, counts)
     created = [one.after for one in written if one.before is None]
     await _note_topics(ctx, created)
+    await _note_recaps(ctx, [item for one in written for item in (one.before, one.after) if item])
+
+
+async def _note_recaps(ctx: Context, items: Sequence[NewsItem]) -> None:
+    days = {
+        (topic, item.seen_at.replace(hour=0, minute=0, second=0, microsecond=0))
+        for item in items
+        for topic in item.topics
+    }
+    for topic, day in sorted(days):
+        due = RecapDue(f"{topic}|{day:%Y-%m-%d}", topic, day)
+        await ctx.save(RECAPS_DUE, due.id, due)
 
 
 def _id(one: Written) -> str:

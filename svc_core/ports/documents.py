@@ -154,20 +154,27 @@ class Box(NamedTuple):
     north: float
 
 
-class Filters(TypedDict, total=False):
-    """What rows must have, all of it. What is None or left out asks for nothing.
+class Bounds(TypedDict, total=False):
+    """Where rows must lie, all of it. What is None or left out asks for nothing.
 
-    `where` names keys and facets, each with the values of which one must match; `start` and `end`
-    bound `order`, and `ranges` the declared numbers, from the lowest to the highest, both included
-    and None for open; `box` is where the place must lie; `words` are tokens that must all be held.
+    `start` and `end` bound `order`, and `ranges` the declared numbers, from the lowest to the
+    highest, both included and None for open; `box` is where the place must lie; `words` are tokens
+    that must all be held.
     """
 
-    where: Mapping[str, tuple[str, ...]] | None
     start: int | None
     end: int | None
     ranges: Mapping[str, tuple[int | None, int | None]] | None
     box: Box | None
     words: tuple[str, ...] | None
+
+
+class Filters(Bounds, total=False):
+    """What rows must have besides: `where` names keys and facets, each with the values of which
+    one must match.
+    """
+
+    where: Mapping[str, tuple[str, ...]] | None
 
 
 class StaleVersionError(Exception):

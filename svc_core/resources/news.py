@@ -9,7 +9,16 @@ from attrs import field, frozen
 
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen
 from svc_core.ports import Collection
-from svc_core.resources.members import CountryCode, IncidentId, ObservationId, SourceId, micros
+from svc_core.resources.facts import Place
+from svc_core.resources.members import (
+    CountryCode,
+    EntityId,
+    IncidentId,
+    ObservationId,
+    RecapId,
+    SourceId,
+    micros,
+)
 from svc_core.sources.model import Rejection
 from svc_core.text.evidence import places
 
@@ -137,6 +146,15 @@ class NewsSource:
 
 
 @frozen
+class EntityRef:
+    """An entity that takes part in something."""
+
+    entity_id: EntityId
+    name: Annotated[str, Doc("As the row names it."), Example("Port of Antwerp")]
+    role: Annotated[str, Doc("The part that it plays."), Example("mentioned")]
+
+
+@frozen
 class NewsItem:
     """One published item, known by its permalink."""
 
@@ -197,6 +215,18 @@ class NewsItem:
         IncidentId | None,
         Doc("The event that it tells together with other items; null while it is alone."),
     ] = None
+    duplicate_of: Annotated[
+        ObservationId | None, Doc("The item whose words it repeats; null where none is known.")
+    ] = None
+    place: Annotated[Place | None, Doc("Where it happened; null while nobody looked.")] = None
+    entities: Annotated[
+        tuple[EntityRef, ...] | None, Doc("Who takes part; null while nobody looked.")
+    ] = None
+    recorded_at: Annotated[
+        datetime | None,
+        Doc("When this version was written here; null for items of before that was kept."),
+        Example("2026-01-31T05:52:11Z"),
+    ] = None
 
     @property
     def dated_at(self) -> datetime | None:
@@ -244,6 +274,12 @@ def ranges(language: str | None) -> tuple[str, ...]:
     return tuple("-".join(parts[: size + 1]) for size in range(len(parts)))
 
 
+def _thousandths(value: float | None) -> int | None:
+    return None if value is None else round(value * SENTIMENT_STEPS)
+
+
+SENTIMENT_STEPS = 1_000  # a sentiment is kept as a whole number of thousandths
+
 NEWS: Collection[NewsItem] = Collection(
     name="news",
     model=NewsItem,
@@ -251,7 +287,15 @@ NEWS: Collection[NewsItem] = Collection(
     order=lambda item: micros(item.seen_at),
     scope="global",
     keys={"source": lambda item: item.source.id, "story": lambda item: item.story_id},
-    facets={"topics": lambda item: item.topics, "language": lambda item: ranges(item.language)},
+    facets={
+        "topics": lambda item: item.topics,
+        "language": lambda item: ranges(item.language),
+        "entity": lambda item: [one.entity_id for one in item.entities or ()],
+    },
+    numbers={
+        "sentiment": lambda item: _thousandths(item.sentiment.value),
+        "recorded": lambda item: None if item.recorded_at is None else micros(item.recorded_at),
+    },
     kind="newsItem",
 )
 
@@ -315,4 +359,88 @@ TOPIC_ACTIVITY: Collection[TopicActivity] = Collection(
     prefix="",
     order=lambda _: 0,
     scope="global",
+)
+
+
+# -- recaps ------------------------------------------------------------------------------------
+
+
+@frozen
+class RecapWindow:
+    """The period that a recap is about, from its start up to its end."""
+
+    start: Annotated[datetime, Doc("Its beginning."), Example("2026-01-31T00:00:00Z")]
+    end: Annotated[datetime, Doc("Its end, not included."), Example("2026-02-01T00:00:00Z")]
+
+
+@frozen
+class RecapBullet:
+    """One event of the period, in a sentence of the items that it cites."""
+
+    text: Annotated[str, Doc("A sentence of its items."), Example("Dockworkers joined the strike.")]
+    news_ids: Annotated[tuple[ObservationId, ...], Doc("The items that say so; at least one.")]
+    incident_id: Annotated[
+        IncidentId | None, Doc("The event; null where one item alone tells of it.")
+    ]
+
+
+@frozen
+class RecapMethod:
+    """How a recap was made."""
+
+    kind: Annotated[Literal["extractive", "model"], Doc("`extractive` quotes its items.")]
+    name: Annotated[str, Doc("What made it."), Example("story-leads")]
+    version: Annotated[str, Doc("Its version."), Example("1")]
+
+
+@frozen
+class Recap:
+    """What the items of one topic told in one period."""
+
+    id: RecapId
+    topic: Annotated[str, Doc("One of the 40 topics."), Example("shipping")]
+    window: RecapWindow
+    generated_at: Annotated[datetime, Doc("When it was made."), Example("2026-01-31T06:00:00Z")]
+    headline: Annotated[str, Doc("The headline of its first event."), Example("Port strike grows")]
+    text: Annotated[str, Doc("Its bullets as one text."), Example("Dockworkers joined the strike.")]
+    bullets: Annotated[tuple[RecapBullet, ...], Doc("Its events, the most told first.")]
+    item_count: Annotated[int, Ge(1), Doc("Items of the topic and period."), Example(12)]
+    source_count: Annotated[int, Ge(1), Doc("Publishers of these items."), Example(7)]
+    language: Annotated[
+        str | None, Doc("BCP 47 tag of most of the items; null where unknown."), Example("en")
+    ]
+    method: RecapMethod
+
+
+RECAPS: Collection[Recap] = Collection(
+    name="recaps",
+    model=Recap,
+    prefix="rcp",
+    order=lambda recap: micros(recap.window.end),
+    scope="global",
+    keys={
+        "topic": lambda recap: recap.topic,
+        "language": lambda recap: recap.language,
+    },
+    numbers={"generated": lambda recap: micros(recap.generated_at)},
+    kind="recap",
+    path="/news/recaps",
+)
+
+
+@frozen
+class RecapDue:
+    """A topic and day (UTC) whose items changed since its recap was made."""
+
+    id: str
+    topic: str
+    day: datetime
+
+
+RECAPS_DUE: Collection[RecapDue] = Collection(
+    name="recaps_due",
+    model=RecapDue,
+    prefix="",
+    order=lambda due: micros(due.day),
+    scope="system",
 )

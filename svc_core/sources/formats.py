@@ -21,7 +21,12 @@ from svc_core.sources.country_codes import COUNTRY_CODES
 from svc_core.sources.frankfurter import FRANKFURTER
 from svc_core.sources.fred import FRED
 from svc_core.sources.geonames import GEONAMES
+from svc_core.sources.csaf import CSAF
+from svc_core.sources.cve import CVE
+from svc_core.sources.epss import EPSS
 from svc_core.sources.kev import KEV
+from svc_core.sources.misp_event import MISP_EVENT
+from svc_core.sources.misp_galaxy import MISP_GALAXY
 from svc_core.sources.model import (
     About,
     DocumentRefused,
@@ -34,6 +39,8 @@ from svc_core.sources.model import (
 from svc_core.sources.news import FEEDS
 from svc_core.sources.sdmx import SDMX
 from svc_core.sources.worldbank import WORLD_BANK
+from svc_core.sources.nvd import NVD
+from svc_core.sources.stix import ATTACK, STIX
 
 TABLE: tuple[Format, ...] = (
     *FEEDS,
@@ -45,6 +52,14 @@ TABLE: tuple[Format, ...] = (
     COUNTRIES,
     COUNTRY_CODES,
     GEONAMES,
+    NVD,
+    CVE,
+    EPSS,
+    CSAF,
+    ATTACK,
+    STIX,
+    MISP_GALAXY,
+    MISP_EVENT,
 )
 """In the order in which they are tried: those with the plainer marks first."""
 

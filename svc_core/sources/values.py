@@ -60,6 +60,17 @@ def text(value: object, chars_max: int = TEXT_CHARS) -> str | None:
     return clip(fold(plain(str(value))), chars_max) or None
 
 
+def objects(value: object) -> list[dict[str, Any]]:
+    """The JSON objects of a list; of anything else none."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def several(value: object, chars_max: int = 300) -> list[str]:
+    """The texts of a list, or of one value that is written without one."""
+    told = value if isinstance(value, list) else [value]
+    return [found for found in (text(one, chars_max) for one in told) if found]
+
+
 def required(value: T | None, name: str) -> T:
     """The value.
 
@@ -163,6 +174,29 @@ def country(code: object, scheme: str | None = None) -> str | None:
 def countries(codes: Iterable[object], scheme: str | None = None) -> list[str]:
     """The alpha-2 codes of those that are known, each once, in their order."""
     found = (country(code, scheme) for code in codes)
+    return list(dict.fromkeys(code for code in found if code))
+
+
+@cache
+def _names() -> Mapping[str, str]:
+    owners: dict[str, set[str]] = {}
+    for line in data.lines("country_names.tsv"):
+        code, _, names = line.partition("\t")
+        for name in names.casefold().split("|"):
+            owners.setdefault(name, set()).add(code)
+    return {name: code for name, codes in owners.items() if len(codes) == 1 for code in codes} | {
+        "taiwan": "TW",  # that table has the members of the United Nations
+        "hong kong": "HK",
+        "macao": "MO",
+        "macau": "MO",
+        "palestine": "PS",
+        "kosovo": "XK",
+    }
+
+
+def countries_named(names: Iterable[str]) -> list[str]:
+    """The alpha-2 codes of the names that one country has, each once, in their order."""
+    found = (_names().get(name.casefold().removeprefix("the ")) for name in names)
     return list(dict.fromkeys(code for code in found if code))
 
 

@@ -23,6 +23,7 @@ from svc_core import corpus
 from svc_core.intake import health, registry, taking
 from svc_core.intake.operations import Outcome
 from svc_core.news.grouping import group_new
+from svc_core.news.recaps import recap_new
 from svc_core.operation import Context
 from svc_core.ports import SYSTEM
 from svc_core.resources.members import micros
@@ -308,6 +309,7 @@ async def pull_all(
     while await tidy(service):
         pass
     await group_new(service)
+    await recap_new(service)
     return tuple(outcomes[place] for place in range(len(sources)))
 
 
@@ -326,6 +328,7 @@ async def pull_due(service: Service, fetcher: Fetcher) -> tuple[Outcome, ...]:
     due = await service.storage.across(SOURCES, end=micros(service.now()), limit=ROUND_SOURCES_MAX)
     if not due:
         await group_new(service)  # what a pass that was cut off has left
+        await recap_new(service)
         return ()
     until = service.now() + CLAIM
     seen = [row.document for row in due]
