@@ -18,12 +18,12 @@ from attrs import frozen
 from svc_core.sources.body import Body
 from svc_core.sources.countries import COUNTRIES
 from svc_core.sources.country_codes import COUNTRY_CODES
-from svc_core.sources.frankfurter import FRANKFURTER
-from svc_core.sources.fred import FRED
-from svc_core.sources.geonames import GEONAMES
 from svc_core.sources.csaf import CSAF
 from svc_core.sources.cve import CVE
 from svc_core.sources.epss import EPSS
+from svc_core.sources.frankfurter import FRANKFURTER
+from svc_core.sources.fred import FRED
+from svc_core.sources.geonames import GEONAMES
 from svc_core.sources.kev import KEV
 from svc_core.sources.misp_event import MISP_EVENT
 from svc_core.sources.misp_galaxy import MISP_GALAXY
@@ -37,10 +37,10 @@ from svc_core.sources.model import (
     Unusable,
 )
 from svc_core.sources.news import FEEDS
-from svc_core.sources.sdmx import SDMX
-from svc_core.sources.worldbank import WORLD_BANK
 from svc_core.sources.nvd import NVD
+from svc_core.sources.sdmx import SDMX
 from svc_core.sources.stix import ATTACK, STIX
+from svc_core.sources.worldbank import WORLD_BANK
 
 TABLE: tuple[Format, ...] = (
     *FEEDS,

@@ -32,14 +32,15 @@ def _rates(told: Any) -> Iterator[Rate]:
     days = told["rates"] if "start_date" in told else {told["date"]: told["rates"]}
     for date, rates in days.items():
         for quote, rate in rates.items():
-            yield date, told["base"], quote, rate, told.get("amount") or 1
+            yield date, told["base"], quote, rate, told.get("amount")
 
 
 def _record(rate: Rate) -> Record:
     date, base, quote, cost, amount = rate
     found = number(cost)
-    if found is not None and amount != 1:
-        found = float(Decimal(str(found)) / Decimal(str(number(amount))))
+    for_one = number(amount) or 1
+    if found is not None and for_one != 1:
+        found = float(Decimal(str(found)) / Decimal(str(for_one)))
     money = currency(quote)
     said = indicators.series(
         "frankfurter",

@@ -25,7 +25,8 @@ _VINTAGE = re.compile(r".+_(\d{8})")  # a column of output types 2 and 3: GDP_20
 
 
 def _parse(body: Body, given: Given) -> Told:
-    answers = _answers(body.whole_json(), given.options.get("series"))
+    told = body.whole_json()
+    answers = {given.options["series"]: told} if "observations" in told else told
     for answer in answers.values():
         count, limit = answer.get("count"), answer.get("limit") or 100_000
         is_whole = isinstance(count, int) and count <= limit and not answer.get("offset")
@@ -36,15 +37,6 @@ def _parse(body: Body, given: Given) -> Told:
     yield About(stamp=None if last.startswith("9999") else midnight(last))
     for series, answer in answers.items():
         yield from _values(series, answer, given.options)
-
-
-def _answers(told: Any, series: str | None) -> Mapping[str, Any]:
-    if "observations" in told and series is None:
-        raise DocumentRefused("option", "FRED does not say which series: --option series=GDP")
-    found = {str(series): told} if "observations" in told else told
-    if series is not None and series not in found:
-        raise DocumentRefused("option", f"The document holds other series: {', '.join(found)}.")
-    return found if series is None else {series: found[series]}
 
 
 def _values(series: str, answer: Mapping[str, Any], options: Mapping[str, str]) -> Told:
@@ -120,13 +112,14 @@ FRED = Format(
     recognise=_is_fred,
     parse=_parse,
     options={
-        "series": "the FRED series, such as GDP",
+        "series": "the FRED series, such as GDP; an object of several names them itself",
         "title": "what the series is called",
         "unit": "its unit, in UCUM",
         "currency": "its currency, ISO 4217",
         "area": "what it is about, such as US",
         "frequency": "A, S, Q, M, W or D",
     },
+    required=frozenset({"series"}),
     cadence_seconds=21_600,
     attribution="FRED, Federal Reserve Bank of St. Louis",
 )
