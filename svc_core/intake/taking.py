@@ -192,11 +192,14 @@ async def held(ctx: Context, source: str) -> int:
     )
 
 
-async def take_document(ctx: Context, source: Source, document: ReadDocument) -> Taken:
+async def take_document(ctx: Context, id_: str, document: ReadDocument) -> Taken | None:
     """Write all of a document in one unit of work: for hosts without workers, and small documents.
 
-    The source is kept as the document describes it.
+    The source is kept as the document describes it; None where there is none with this id.
     """
+    source = await ctx.find(SOURCES, id_)
+    if source is None:
+        return None
     described = health.described(source, document)
     readings = [
         judged(described, reading(described, document.format, document.about, record), ctx.now)
@@ -251,7 +254,9 @@ async def _refold_kind(
             continue
         await ctx.save(collection, row, value, before=before)
         old = None if before is None else collection.decode(before.raw)
-        changes.append(items.Written(old, value, words.get(row) or items.words(members, value)))
+        if kind.resource == "newsItem":
+            told_by = words.get(row) or items.words(members, value)
+            changes.append(items.Written(old, value, told_by))
         brought += Taken(created=before is None, updated=before is not None)
     if kind.resource == "newsItem":
         await items.follow(ctx, changes)

@@ -15,16 +15,26 @@ from types import MappingProxyType
 
 from attrs import frozen
 
+from svc_core.sources.acled import ACLED
 from svc_core.sources.body import Body
 from svc_core.sources.countries import COUNTRIES
 from svc_core.sources.country_codes import COUNTRY_CODES
 from svc_core.sources.csaf import CSAF
 from svc_core.sources.cve import CVE
+from svc_core.sources.eonet import EONET
 from svc_core.sources.epss import EPSS
 from svc_core.sources.frankfurter import FRANKFURTER
 from svc_core.sources.fred import FRED
+from svc_core.sources.gdacs import GDACS
+from svc_core.sources.gdacs_rss import GDACS_RSS
+from svc_core.sources.gdelt import GDELT_EVENTS
+from svc_core.sources.gdelt_mentions import GDELT_MENTIONS
 from svc_core.sources.geonames import GEONAMES
+from svc_core.sources.gleif import GLEIF
+from svc_core.sources.kalshi import KALSHI
 from svc_core.sources.kev import KEV
+from svc_core.sources.lei_cdf import LEI_CDF
+from svc_core.sources.manifold import MANIFOLD
 from svc_core.sources.misp_event import MISP_EVENT
 from svc_core.sources.misp_galaxy import MISP_GALAXY
 from svc_core.sources.model import (
@@ -38,11 +48,19 @@ from svc_core.sources.model import (
 )
 from svc_core.sources.news import FEEDS
 from svc_core.sources.nvd import NVD
+from svc_core.sources.polymarket import POLYMARKET
+from svc_core.sources.reliefweb import RELIEFWEB
 from svc_core.sources.sdmx import SDMX
+from svc_core.sources.sec_companyfacts import SEC_COMPANYFACTS
+from svc_core.sources.sec_submissions import SEC_SUBMISSIONS
+from svc_core.sources.sec_tickers import SEC_TICKERS
 from svc_core.sources.stix import ATTACK, STIX
+from svc_core.sources.ucdp import UCDP
+from svc_core.sources.usgs import USGS
 from svc_core.sources.worldbank import WORLD_BANK
 
 TABLE: tuple[Format, ...] = (
+    GDACS_RSS,
     *FEEDS,
     KEV,
     FRED,
@@ -60,6 +78,22 @@ TABLE: tuple[Format, ...] = (
     STIX,
     MISP_GALAXY,
     MISP_EVENT,
+    USGS,
+    GDACS,
+    EONET,
+    RELIEFWEB,
+    UCDP,
+    ACLED,
+    GDELT_EVENTS,
+    GDELT_MENTIONS,
+    SEC_TICKERS,
+    SEC_COMPANYFACTS,
+    SEC_SUBMISSIONS,
+    GLEIF,
+    LEI_CDF,
+    POLYMARKET,
+    KALSHI,
+    MANIFOLD,
 )
 """In the order in which they are tried: those with the plainer marks first."""
 
@@ -69,7 +103,7 @@ REASONS_MAX = 20  # told of one document; of each a count and one sample
 
 # What no format is, told by what it is instead.
 _KNOWN_ELSE = {
-    "opml": ("opml", "This is OPML, a list of feeds: svc sources import"),
+    "opml": ("opml", "This is OPML, a list of feeds: see svc sources import."),
     "html": ("html", "This is an HTML page, not data: the address may have moved."),
 }
 
@@ -105,8 +139,10 @@ def recognised(body: Body) -> Format:
         raise DocumentRefused(*known)
     if body.head.startswith(("{", "[")):
         body.whole_json()
+    if not body.head:
+        body.text  # noqa: B018  refused where it is no text at all
     raise DocumentRefused(
-        "unrecognised", "No format fits this document; see: svc sources formats, and --format"
+        "unrecognised", "No format fits this document; see svc sources formats, and --format."
     )
 
 
@@ -127,7 +163,7 @@ def read(body: Body, format_: Format, given: Given) -> Document:
             "anotherFormat", f"The document is {found.id}, and its source is {format_.id}."
         )
     try:
-        return _whole(format_, format_.parse(body, given))
+        return whole(format_, format_.parse(body, given))
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as fault:
         if isinstance(fault, DocumentRefused):
             raise
@@ -152,7 +188,12 @@ def check_options(format_: Format, options: Mapping[str, str]) -> None:
         raise DocumentRefused("option", f"{format_.id} needs --option {missing[0]}=: {what}.")
 
 
-def _whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Document:
+def whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Document:
+    """All that is told by a document that was read to its end.
+
+    Raises:
+        DocumentRefused: it holds too many records, or not as many as it says.
+    """
     about, seen = About(), 0
     records: dict[tuple[str, str], Record] = {}
     reasons: Counter[str] = Counter()

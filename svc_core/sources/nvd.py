@@ -94,8 +94,10 @@ def _affected(configurations: Any) -> list[dict[str, Any]] | None:
 
 
 def _named(criteria: str) -> tuple[str, str, str]:
-    parts = _PARTS.split(criteria)  # cpe:2.3:part:vendor:product:version:...
-    vendor, product, name = (_ESCAPED.sub(r"\1", part) for part in parts[3:6])
+    if "\\" not in criteria:  # cpe:2.3:part:vendor:product:version:...
+        _, _, _, vendor, product, name, *_ = criteria.split(":")
+        return vendor, product, name
+    vendor, product, name = (_ESCAPED.sub(r"\1", part) for part in _PARTS.split(criteria)[3:6])
     return vendor, product, name
 
 

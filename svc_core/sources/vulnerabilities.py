@@ -9,10 +9,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeVar
 
 from svc_core.sources.model import Unusable
+from svc_core.sources.text import fold
 from svc_core.sources.values import at, moment, number, text, web
 
 T = TypeVar("T")
 
+NAME_CHARS: Final = 1_000
+NOTHING: Final = frozenset({"", "n/a", "unknown"})
 VERSIONS: Final = frozenset({"2.0", "3.0", "3.1", "4.0"})
 
 CVE_ID = re.compile(r"CVE-[0-9]{4}-[0-9]{4,19}")
@@ -37,9 +40,11 @@ def cve_id(value: object) -> str:
 
 
 def told(value: object) -> str | None:
-    """A name or version; None for one that is not told."""
-    found = text(value, 1_000)
-    return None if found is None or found.lower() in {"n/a", "unknown"} else found
+    """A name or version; None for one that is not told. A range, `<V2.0`, is no markup."""
+    if value is None:
+        return None
+    found = fold(str(value))[:NAME_CHARS]
+    return None if found.lower() in NOTHING else found
 
 
 def english(descriptions: Iterable[Mapping[str, Any]] | None) -> str | None:
