@@ -37,7 +37,6 @@ class CountryData:
     """What is known of one country."""
 
     country_code: Annotated[str, Doc("ISO 3166-1 alpha-2 code."), Example("BE")]
-    sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from.")]
     alpha3: Annotated[str | None, Doc("ISO 3166-1 alpha-3 code."), Example("BEL")] = None
     numeric: Annotated[str | None, Doc("ISO 3166-1 numeric code."), Example("056")] = None
     name: Annotated[str | None, Doc("Its common name."), Example("Belgium")] = None
@@ -81,6 +80,7 @@ class CountryData:
         tuple[str, ...] | None, Doc("Country code top-level domains."), Example([".be"])
     ] = None
     un_member: Annotated[bool | None, Doc("Whether it is in the UN."), Example(True)] = None
+    sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from.")] = ()
     indicators: Annotated[
         Maybe[tuple[Indicator, ...]], Doc("The newest value of each series about it.")
     ] = UNSET
