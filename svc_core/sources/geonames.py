@@ -21,6 +21,8 @@ from svc_core.sources.values import (
 PROVIDER = "geonames"
 COLUMNS = 19  # of both tables; of countries the last one is mostly empty
 
+_HEADERS = frozenset({"id", "geonameid", "geonameId", "ISO"})  # but ID is Indonesia
+
 # GeoNames has ISO 3166-2 for the first divisions of these, and codes of its own for the others.
 _ISO_ADMIN1 = frozenset({"US", "CH", "BE", "ME", "GB"})
 _PRECISION = {"P": "locality", "ADM1": "admin1", "PCL": "country"}
@@ -36,7 +38,7 @@ def _parse(body: Body, _: Given) -> Told:
 def _rows(body: Body) -> Iterator[list[str]]:
     """The rows below notes and header."""
     rows = (row for row in body.rows("\t") if not row[0].startswith("#"))
-    return (row for row in rows if row[0].lower() not in {"id", "geonameid", "iso"})
+    return (row for row in rows if row[0] not in _HEADERS)
 
 
 def _country(row: list[str]) -> Record:

@@ -15,7 +15,9 @@ from svc_core.sources.sdmx_cells import Cell, Structure, cells, code, deletes, l
 from svc_core.sources.values import moment, records
 
 _EUROSTAT = {"EL": "GR", "UK": "GB"}  # its own codes of two countries
-_FLOW = re.compile(r"Dataflow=([\w.-]+):([\w@.-]+)\(|/dataflow/([\w.-]+)/([\w@.-]+)/[\w.+*~]+/?$")
+_FLOW = re.compile(
+    r"Dataflow=([\w.-]+):([\w@.-]+)\(|/dataflow/([\w.-]+)/([\w@.-]+)/[\w.+*~]+/?(?:\?|$)"
+)
 
 
 def _parse(body: Body, given: Given) -> Told:
