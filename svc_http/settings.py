@@ -187,6 +187,12 @@ class Settings:
         "Whether feeds may be fetched from this machine and private networks. Default: in "
         "development only.",
     )
+    fetch_contact: str = _setting(
+        "",
+        "ops@example.com",
+        "Where publishers can write to whoever reads them, told in every request: SEC EDGAR "
+        "answers nobody else. Default: nobody.",
+    )
     allow_erasure: tuple[str, ...] = _setting(
         (),
         "wsp_0123456789abcdef01234567",

@@ -51,14 +51,16 @@ def domain(location: str, home_url: str | None) -> str:
 
 def described(source: Source, document: Document) -> Source:
     """The source with what its document says of itself, where nobody said otherwise."""
-    about = document.about
+    about, format_ = document.about, document.format
+    is_first = source.format is None and source.every_seconds is None
     home = source.home_url or about.home_url
     return attrs.evolve(
         source,
         name=source.name or about.title or source.location,
         home_url=home,
         domain=domain(source.location, home),
-        format=document.format.id,
+        format=format_.id,
+        cadence_seconds=format_.cadence_seconds if is_first else source.cadence_seconds,
         language=source.language or about.language,
         stamp=about.stamp or source.stamp,
     )
@@ -122,13 +124,65 @@ def failed(source: Source, now: datetime, code: str, message: str, status: int |
         next_attempt_at=now + min(wait, BACKOFF_MAX),
         error=HealthError(code, message),
     )
-    return attrs.evolve(source, health=health)
+    return attrs.evolve(source, health=health, last_run=LastRun())
 
 
 def seen(source: Source, now: datetime) -> Source:
-    """The source as it is shown: `stale` when nobody has read it for a while after it was due."""
+    """The source as it is shown.
+
+    It is `stale` when nobody has read it for a while after it was due.
+    """
+    if source.is_disabled:
+        idle = attrs.evolve(source.health, status="disabled", next_attempt_at=None)
+        return attrs.evolve(source, health=idle)
     due = source.health.next_attempt_at
     grace = timedelta(seconds=source.cadence_seconds) * STALE_INTERVALS
     if source.health.status in {"error", "neverRun"} or due is None or now - due <= grace:
         return source
     return attrs.evolve(source, health=attrs.evolve(source.health, status="stale"))
+
+
+# -- what to do --------------------------------------------------------------------------------
+
+_WAIT = "It is tried again by itself; if it lasts, look at the address in a browser."
+_LOOK = "Look at the document: svc sources formats tells what each format is."
+_PUBLISHER = "Ask its publisher, or wait for the next document: nothing of this one was taken."
+_SPLIT = "Take a smaller extract of it, or split it into several files."
+
+RESOLUTIONS: Mapping[str, str] = {
+    "badAddress": "Correct the address, and add it anew.",
+    "deniedAddress": "Only public addresses are read; allow_private_fetch permits private ones.",
+    "unknownHost": "Correct the name of the host, or wait until it is known again.",
+    "unreachable": _WAIT,
+    "timeout": _WAIT,
+    "protocol": _WAIT,
+    "httpStatus": _WAIT,
+    "redirects": "Add the address that it leads to in the end.",
+    "encoding": _WAIT,
+    "notFound": "Put the file back, or: svc sources remove",
+    "unreadable": "Give the user of the server the right to read it.",
+    "empty": _WAIT,
+    "tooLarge": _SPLIT,
+    "tooManyItems": _SPLIT,
+    "tooComplex": _PUBLISHER,
+    "badEncoding": "Save it as UTF-8, or have its publisher declare its encoding.",
+    "notAFeed": _LOOK,
+    "html": "Find the address of the data on that page, and add it.",
+    "opml": "svc sources import takes the feeds that it lists.",
+    "archive": "Unpack it, and add the files or their folder.",
+    "entityBomb": _PUBLISHER,
+    "truncated": _PUBLISHER,
+    "malformed": _PUBLISHER,
+    "wrongCount": _PUBLISHER,
+    "unrecognised": _LOOK,
+    "anotherFormat": "If that is meant, say --format with svc sources add and the same address.",
+    "shrunk": "If that is right: svc sources pull ID --force",
+    "option": "Say it with svc sources add, the same address and --option KEY=VALUE.",
+    "missingExtra": "Install what the message names, and restart the server.",
+}
+"""What to do about each reason for which a document was not taken."""
+
+
+def resolution(code: str) -> str:
+    """What to do about a reason of this code."""
+    return RESOLUTIONS.get(code, "See: svc sources status")

@@ -21,7 +21,32 @@ DEPTH_MAX = 64  # the deepest real document, a STIX bundle, has nine levels
 
 _SPACE = "\ufeff \t\r\n"
 _ROOT = re.compile(r"<([A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)[\s>/]")
+_DECLARATION = re.compile(r"\A<\?xml\s.*?\?>", re.DOTALL)
 _MARKUP = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*>", re.DOTALL)
+
+
+_UNSOUND = re.compile(
+    r"\\(?:u0000|u[dD][89abAB][0-9a-fA-F]{2}(?:\\u[dD][c-fC-F][0-9a-fA-F]{2})?"
+    r"|u[dD][c-fC-F][0-9a-fA-F]{2}|.)",
+    re.DOTALL,
+)
+_PAIR_CHARS = 12  # a character beyond U+FFFF: two escapes of six
+
+
+def _sound(text: str) -> str:
+    """JSON text whose escapes can be written as UTF-8 and kept by any database (RFC 8259, 8.2)."""
+    if "\\u0000" not in text and "\\ud" not in text and "\\uD" not in text:
+        return text
+    return _UNSOUND.sub(_sound_escape, text)
+
+
+def _sound_escape(found: re.Match[str]) -> str:
+    escape = found[0]
+    return escape if len(escape) in (2, _PAIR_CHARS) else r"\ufffd"
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
 
 
 class Body:
@@ -61,12 +86,13 @@ class Body:
         if not self.head.startswith(("{", "[")):
             return None, DocumentRefused("malformed", "The document is not JSON.")
         try:
-            return json.loads(self.text), None
+            return json.loads(_sound(self.text), parse_constant=_no_number), None
         except RecursionError:
             return None, DocumentRefused("tooComplex", "The document is nested too deeply.")
         except ValueError as fault:
             at_end = getattr(fault, "pos", 0) >= len(self.text.rstrip()) - 1
-            code = "truncated" if at_end else "malformed"
+            is_cut = at_end or str(fault).startswith("Unterminated")
+            code = "truncated" if is_cut else "malformed"
             return None, DocumentRefused(code, f"The document is no whole JSON: {fault}.")
 
     @property
@@ -132,7 +158,19 @@ class Body:
         An element is emptied after it was given out. Names keep their name space: `{uri}local`.
 
         Raises:
-            DocumentRefused: `entityBomb`, `malformed` or `truncated`.
+            DocumentRefused: as `walked`.
+            MissingExtra: as `walked`.
+        """
+        for event, element in self.walked():
+            if event == "end" and element.tag.rpartition("}")[2] in names:
+                yield element
+                element.clear()
+
+    def walked(self) -> Iterator[tuple[str, Element]]:
+        """The `start` and `end` of every element, in the order of the document.
+
+        Raises:
+            DocumentRefused: `entityBomb`, `malformed`, `truncated` or `tooComplex`.
             MissingExtra: defusedxml is not installed.
         """
         try:
@@ -141,16 +179,14 @@ class Body:
         except ImportError as missing:
             raise MissingExtra("defusedxml") from missing
         depth = 0
+        # The characters are known: a declared encoding no longer says anything.
+        source = BytesIO(_DECLARATION.sub("", self.text, count=1).encode("utf-8", "replace"))
         try:
-            for event, element in iterparse(
-                BytesIO(self.text.encode("utf-8", "replace")), ("start", "end"), forbid_dtd=True
-            ):
+            for event, element in iterparse(source, ("start", "end"), forbid_dtd=True):
                 depth += 1 if event == "start" else -1
                 if depth > DEPTH_MAX:
                     raise DocumentRefused("tooComplex", "The document is nested too deeply.")
-                if event == "end" and element.tag.rpartition("}")[2] in names:
-                    yield element
-                    element.clear()
+                yield event, element
         except DefusedXmlException as fault:
             raise DocumentRefused(
                 "entityBomb", "The document declares XML entities, which it may not."
