@@ -168,7 +168,7 @@ RESOLUTIONS: Mapping[str, str] = {
     "badEncoding": "Save it as UTF-8, or have its publisher declare its encoding.",
     "notAFeed": _LOOK,
     "html": "Find the address of the data on that page, and add it.",
-    "opml": "svc sources import takes the feeds that it lists.",
+    "opml": "Add the feeds that it lists: svc sources import",
     "archive": "Unpack it, and add the files or their folder.",
     "entityBomb": _PUBLISHER,
     "truncated": _PUBLISHER,

@@ -289,10 +289,11 @@ async def write_sources(ctx: Context, wishes: Sequence[SourceWish]) -> list[Sour
     Raises:
         Problem: VALIDATION_FAILED, before any of them is written.
     """
-    for wish in wishes:
-        registry.check(wish)
-    known = {source.id for source in await all_sources(ctx)}
-    if len(known | {health.source_id(wish.location) for wish in wishes}) > SOURCES_MAX:
+    known = {source.id: source for source in await all_sources(ctx)}
+    ids = [health.source_id(wish.location) for wish in wishes]
+    for id_, wish in zip(ids, wishes, strict=True):
+        registry.check(wish, known.get(id_))
+    if len(known.keys() | set(ids)) > SOURCES_MAX:
         raise Problem(problem.VALIDATION_FAILED, f"/locations: at most {SOURCES_MAX} sources")
     added: list[Source] = []
     for batch in _batches(wishes, BATCH_SOURCES):

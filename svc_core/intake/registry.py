@@ -57,20 +57,20 @@ async def add_source(ctx: Context, wish: SourceWish) -> Source:
     Raises:
         Problem: VALIDATION_FAILED, as `check`.
     """
-    check(wish)
     known = await ctx.find(SOURCES, health.source_id(wish.location))
+    check(wish, known)
     source = _wished(known or _new(wish.location, ctx.now), wish)
     return source if source == known else await save_source(ctx, source)
 
 
-def check(wish: SourceWish) -> None:
-    """Pass a wish that may become a source.
+def check(wish: SourceWish, known: Source | None = None) -> None:
+    """Pass a wish that may become a source, or change the `known` one.
 
     Raises:
         Problem: VALIDATION_FAILED for an unknown topic, format or option, an option that cannot be
             meant, or a cadence out of bounds.
     """
-    faults = [*_faults(wish), *_option_faults(wish)]
+    faults = [*_faults(wish), *_option_faults(wish, known)]
     if faults:
         raise Problem(problem.VALIDATION_FAILED, "; ".join(faults))
 
@@ -95,20 +95,17 @@ _VALUES: Mapping[str, tuple[Callable[[str], object], str]] = {
 """What the value of an option has to be, where not every text will do."""
 
 
-def _option_faults(wish: SourceWish) -> Iterator[str]:
+def _option_faults(wish: SourceWish, known: Source | None) -> Iterator[str]:
     for name, value in wish.said.items():
         fits, told = _VALUES.get(name, (bool, ""))
         if value and not fits(value):
-            yield f"{name if name in _SHORT else 'options'}: {name} {told}"
-    format_ = FORMATS.get(wish.format or "")
+            yield f"options: {name} {told}" if name in wish.options else f"{name}: {told}"
+    format_ = FORMATS.get(wish.format or (known and known.format) or "")
     if format_ is not None:
         try:
-            check_options(format_, {name: value for name, value in wish.said.items() if value})
+            check_options(format_, _options(known, wish))
         except DocumentRefused as refused:
             yield f"options: {refused.reason}"
-
-
-_SHORT = frozenset({"timezone", "country"})
 
 
 def _new(location: str, now: datetime) -> Source:
@@ -127,8 +124,13 @@ def _new(location: str, now: datetime) -> Source:
     )
 
 
+def _options(source: Source | None, wish: SourceWish) -> Mapping[str, str]:
+    said = {**(source.options if source else {}), **wish.said}
+    return {name: value for name, value in said.items() if value}
+
+
 def _wished(source: Source, wish: SourceWish) -> Source:
-    options = {name: value for name, value in {**source.options, **wish.said}.items() if value}
+    options = _options(source, wish)
     format_ = wish.format or source.format
     every = wish.cadence_seconds or source.every_seconds
     cadence = source.cadence_seconds
