@@ -191,11 +191,14 @@ async def held(ctx: Context, source: str) -> int:
     )
 
 
-async def take_document(ctx: Context, source: Source, document: ReadDocument) -> Taken:
+async def take_document(ctx: Context, id_: str, document: ReadDocument) -> Taken | None:
     """Write all of a document in one unit of work: for hosts without workers, and small documents.
 
-    The source is kept as the document describes it.
+    The source is kept as the document describes it; None where there is none with this id.
     """
+    source = await ctx.find(SOURCES, id_)
+    if source is None:
+        return None
     described = health.described(source, document)
     readings = [
         judged(described, reading(described, document.format, document.about, record), ctx.now)

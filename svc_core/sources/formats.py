@@ -40,7 +40,7 @@ REASONS_MAX = 20  # told of one document; of each a count and one sample
 
 # What no format is, told by what it is instead.
 _KNOWN_ELSE = {
-    "opml": ("opml", "This is OPML, a list of feeds: svc sources import"),
+    "opml": ("opml", "This is OPML, a list of feeds: see svc sources import."),
     "html": ("html", "This is an HTML page, not data: the address may have moved."),
 }
 
@@ -76,8 +76,10 @@ def recognised(body: Body) -> Format:
         raise DocumentRefused(*known)
     if body.head.startswith(("{", "[")):
         body.whole_json()
+    if not body.head:
+        body.text  # noqa: B018  refused where it is no text at all
     raise DocumentRefused(
-        "unrecognised", "No format fits this document; see: svc sources formats, and --format"
+        "unrecognised", "No format fits this document; see svc sources formats, and --format."
     )
 
 
@@ -98,7 +100,7 @@ def read(body: Body, format_: Format, given: Given) -> Document:
             "anotherFormat", f"The document is {found.id}, and its source is {format_.id}."
         )
     try:
-        return _whole(format_, format_.parse(body, given))
+        return whole(format_, format_.parse(body, given))
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as fault:
         if isinstance(fault, DocumentRefused):
             raise
@@ -123,7 +125,12 @@ def check_options(format_: Format, options: Mapping[str, str]) -> None:
         raise DocumentRefused("option", f"{format_.id} needs --option {missing[0]}=: {what}.")
 
 
-def _whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Document:
+def whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Document:
+    """All that is told by a document that was read to its end.
+
+    Raises:
+        DocumentRefused: it holds too many records, or not as many as it says.
+    """
     about, seen = About(), 0
     records: dict[tuple[str, str], Record] = {}
     reasons: Counter[str] = Counter()
