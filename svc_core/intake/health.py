@@ -72,7 +72,11 @@ def begun(source: Source) -> Source:
 
 
 def succeeded(
-    source: Source, now: datetime, run: LastRun, rejections: Sequence[Rejection] = ()
+    source: Source,
+    now: datetime,
+    run: LastRun,
+    rejections: Sequence[Rejection] = (),
+    http_status: int | None = None,
 ) -> Source:
     """After a run that could read its document."""
     before = source.health
@@ -90,12 +94,13 @@ def succeeded(
         items_last_run=run.created + run.updated + run.unchanged,
         rejected_last_run=run.rejected,
         rejections=tuple(rejections),
+        http_status=http_status,
         next_attempt_at=now + timedelta(seconds=source.cadence_seconds),
     )
     return attrs.evolve(source, health=health, last_run=run)
 
 
-def unchanged(source: Source, now: datetime) -> Source:
+def unchanged(source: Source, now: datetime, http_status: int | None = None) -> Source:
     """After a run that found the document which is known already.
 
     What is known of that document stays: its rejected rows are still rejected.
@@ -104,7 +109,7 @@ def unchanged(source: Source, now: datetime) -> Source:
     last = source.last_run or LastRun()
     rows = last.created + last.updated + last.unchanged
     run = LastRun(unchanged=rows, rejected=rejected)
-    return succeeded(source, now, run, source.health.rejections)
+    return succeeded(source, now, run, source.health.rejections, http_status)
 
 
 def failed(source: Source, now: datetime, code: str, message: str, status: int | None) -> Source:

@@ -36,6 +36,9 @@ TABLE: tuple[Format, ...] = (
 
 FORMATS: Mapping[str, Format] = MappingProxyType({one.id: one for one in TABLE})
 
+BYTES_MAX = max(one.bytes_max for one in TABLE)
+"""Of a document whose format is not known yet."""
+
 REASONS_MAX = 20  # told of one document; of each a count and one sample
 
 # What no format is, told by what it is instead.

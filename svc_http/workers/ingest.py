@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
+from http import HTTPStatus
 from typing import Any
 
 import anyio
@@ -29,8 +30,9 @@ from svc_core.ports import SYSTEM
 from svc_core.resources.members import micros
 from svc_core.resources.news import SOURCES, Source
 from svc_core.sources.body import Body
-from svc_core.sources.formats import FORMATS, Document, read, recognised
+from svc_core.sources.formats import BYTES_MAX, FORMATS, Document, read, recognised
 from svc_core.sources.model import DocumentRefused, Given, MissingExtra, Record
+from svc_core.sources.packed import unpacked
 from svc_http import system
 from svc_http.fetch import Fetched, Fetcher, FetchRefused, NotModified
 from svc_http.runtime.service import Service
@@ -101,7 +103,7 @@ async def pull(
             last_modified=None if force else source.last_modified,
         )
         if isinstance(answer, NotModified):
-            return await _unchanged(service, source)
+            return await _unchanged(service, source, HTTPStatus.NOT_MODIFIED)
         async with gate or anyio.Semaphore(1):
             return await _take(service, source, answer, force=force)
     except FetchRefused as refused:
@@ -115,12 +117,12 @@ async def pull(
 async def _take(service: Service, source: Source, answer: Fetched, *, force: bool) -> Outcome:
     digest = sha256(answer.body).hexdigest()
     if not force and (digest == source.digest or digest[:DELTA_CHARS] in source.deltas):
-        return await _unchanged(service, source)
+        return await _unchanged(service, source, answer.status)
     document = await anyio.to_thread.run_sync(_read, source, answer)
     snapshot = document.format.kind == "snapshot"
     if snapshot and not force:
         if _is_older(document.about.stamp, source.stamp):
-            return await _unchanged(service, source)
+            return await _unchanged(service, source, answer.status)
         held = await service.read(SYSTEM, partial(taking.held, source=source.id))
         if len(document.records) < held * SHRUNK_SHARE:
             raise DocumentRefused(
@@ -129,7 +131,7 @@ async def _take(service: Service, source: Source, answer: Fetched, *, force: boo
                 f"that is right, svc sources pull {source.id} --force",
             )
     copy = registry.Copy(answer.etag, answer.last_modified, digest)
-    return await _Writing(service, source, document, copy).run()
+    return await _Writing(service, source, document, copy, answer.status).run()
 
 
 def _is_older(stamp: datetime | None, known: datetime | None) -> bool:
@@ -137,8 +139,10 @@ def _is_older(stamp: datetime | None, known: datetime | None) -> bool:
 
 
 def _read(source: Source, answer: Fetched) -> Document:
-    body = Body(answer.body, answer.content_type)
-    format_ = FORMATS.get(source.format or "") or recognised(body)
+    format_ = FORMATS.get(source.format or "")
+    data = unpacked(answer.body, BYTES_MAX if format_ is None else format_.bytes_max)
+    body = Body(data, answer.content_type)
+    format_ = format_ or recognised(body)
     zone, country_zone = health.zones(source)
     given = Given(
         options=source.options,
@@ -155,12 +159,18 @@ class _Writing:
     """Writes one document in parts."""
 
     def __init__(
-        self, service: Service, source: Source, document: Document, copy: registry.Copy
+        self,
+        service: Service,
+        source: Source,
+        document: Document,
+        copy: registry.Copy,
+        status: int | None,
     ) -> None:
         self._service = service
         self._source = health.described(source, document)
         self._document = document
         self._copy = copy
+        self._status = status
         self._rows = PART_ROWS
         self._kept: set[str] = set()
         self._taken = taking.Taken()
@@ -244,6 +254,7 @@ class _Writing:
             ctx.now,
             run,
             self._document.rejections,
+            self._status,
         )
         return await registry.save_source(ctx, after)
 
@@ -262,9 +273,11 @@ async def tidy(service: Service) -> bool:
     return bool(uncounted)
 
 
-async def _unchanged(service: Service, source: Source) -> Outcome:
+async def _unchanged(service: Service, source: Source, status: int | None) -> Outcome:
     async def note(ctx: Context) -> Source | None:
-        return await registry.note_run(ctx, source.id, lambda now: health.unchanged(now, ctx.now))
+        return await registry.note_run(
+            ctx, source.id, lambda known: health.unchanged(known, ctx.now, status)
+        )
 
     after = await service.system(note)
     return Outcome("removed" if after is None else "unchanged", after)
