@@ -66,7 +66,7 @@ class _Publishers:
             tell(Progress(next(done), len(sources), location))
 
         async with self.fetcher() as fetcher:
-            return await pull_all(self.service, sources, fetcher, heard, force=force)
+            return await pull_all(self.service, sources, fetcher, heard, force=force, tell=tell)
 
 
 @frozen
