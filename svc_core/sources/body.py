@@ -194,5 +194,6 @@ class Body:
                 "entityBomb", "The document declares XML entities, which it may not."
             ) from fault
         except ParseError as fault:
-            code = "truncated" if "no element found" in str(fault) else "malformed"
+            is_cut = any(words in str(fault) for words in ("no element found", "unclosed"))
+            code = "truncated" if is_cut else "malformed"
             raise DocumentRefused(code, f"The document is no whole XML: {fault}.") from fault

@@ -85,6 +85,8 @@ def _unzipped(data: bytes, bytes_max: int) -> bytes:
                 raise _archive(f"The zip holds {len(files)} files, and a document is one.")
             with archive.open(files[0]) as file:
                 found = file.read(bytes_max + 1)
+    except DocumentRefused:
+        raise
     except RuntimeError as locked:
         raise _archive("The zip is encrypted, or packed in a way that is not read.") from locked
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError) as fault:
