@@ -16,9 +16,6 @@ from attrs import field, frozen
 
 from svc_core.intake.contributions import Contribution
 
-TIMES = frozenset({"createdAt", "updatedAt", "revision"})
-"""Members that tell of our records alone, where a row has them: they are no change of it."""
-
 
 @frozen
 class Rules:
@@ -80,17 +77,3 @@ def _joined(lists: Iterable[Sequence[Any]], apart: Sequence[str]) -> list[Any]:
             name = tuple(str(entry.get(part)) for part in apart) if apart else str(entry)
             found.setdefault(name, entry)
     return list(found.values())
-
-
-def same(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    """Whether two states of a row say the same to a reader."""
-    return _told(before) == _told(after)
-
-
-def _told(row: Mapping[str, Any]) -> dict[str, Any]:
-    ours = {"retrievedAt", "recordedAt"} | (TIMES if "revision" in row else frozenset())
-    told = {name: value for name, value in row.items() if name not in ours}
-    if "sources" in told:
-        refs = [{k: v for k, v in ref.items() if k != "retrievedAt"} for ref in told["sources"]]
-        told["sources"] = sorted(refs, key=str)
-    return told

@@ -18,6 +18,7 @@ import attrs
 from attrs import frozen
 
 from svc_core import wire
+from svc_core.differences import changed_fields
 from svc_core.intake import health, items
 from svc_core.intake.contributions import (
     CONTRIBUTIONS,
@@ -30,7 +31,7 @@ from svc_core.intake.contributions import (
     digest,
     row_key_id,
 )
-from svc_core.intake.fold import fold, same
+from svc_core.intake.fold import fold
 from svc_core.intake.kinds import KINDS, Kind
 from svc_core.operation import Context
 from svc_core.ports import Document, Position
@@ -251,7 +252,7 @@ async def _refold_kind(
         value = _built(kind, row, members, before, ctx.now)
         if value is None:
             continue
-        await ctx.save(collection, row, value)
+        await ctx.save(collection, row, value, before=before)
         old = None if before is None else collection.decode(before.raw)
         changes.append(items.Written(old, value, words.get(row) or items.words(members, value)))
         brought += Taken(created=before is None, updated=before is not None)
@@ -295,7 +296,7 @@ def _built(
     else:
         made["recordedAt"] = now
     value = wire.loads(model, wire.dumps(made))
-    if before is not None and same(old, json.loads(wire.dumps(value))):
+    if before is not None and not changed_fields(before.raw, wire.dumps(value)):
         return None
     return value
 
@@ -367,8 +368,9 @@ async def _take_up(ctx: Context, resource: str, other: str, row: str) -> None:
         there = await ctx.find(CONTRIBUTIONS, id_)
         if there is None or (one.stamp or one.read_at) > (there.stamp or there.read_at):
             await ctx.save(CONTRIBUTIONS, id_, attrs.evolve(one, id=id_, row=row))
-    if collection is not None and await ctx.find(collection, other) is not None:
-        await ctx.remove(collection, other)
+    gone = None if collection is None else await ctx.tx.documents.delete(collection, other)
+    if collection is not None and gone is not None:
+        await ctx.record(collection, other, "merged", gone.version + 1, merged_into_id=row)
     taken_up = await ctx.tx.documents.scan(
         MERGED_ROWS, where={"into": (other,)}, limit=ROWS_SCANNED
     )

@@ -15,8 +15,23 @@ from types import MappingProxyType
 
 from attrs import frozen
 
+from svc_core.sources.acled import ACLED
 from svc_core.sources.body import Body
+from svc_core.sources.csaf import CSAF
+from svc_core.sources.cve import CVE
+from svc_core.sources.eonet import EONET
+from svc_core.sources.epss import EPSS
+from svc_core.sources.gdacs import GDACS
+from svc_core.sources.gdacs_rss import GDACS_RSS
+from svc_core.sources.gdelt import GDELT_EVENTS
+from svc_core.sources.gdelt_mentions import GDELT_MENTIONS
+from svc_core.sources.gleif import GLEIF
+from svc_core.sources.kalshi import KALSHI
 from svc_core.sources.kev import KEV
+from svc_core.sources.lei_cdf import LEI_CDF
+from svc_core.sources.manifold import MANIFOLD
+from svc_core.sources.misp_event import MISP_EVENT
+from svc_core.sources.misp_galaxy import MISP_GALAXY
 from svc_core.sources.model import (
     About,
     DocumentRefused,
@@ -27,10 +42,44 @@ from svc_core.sources.model import (
     Unusable,
 )
 from svc_core.sources.news import FEEDS
+from svc_core.sources.nvd import NVD
+from svc_core.sources.polymarket import POLYMARKET
+from svc_core.sources.reliefweb import RELIEFWEB
+from svc_core.sources.sec_companyfacts import SEC_COMPANYFACTS
+from svc_core.sources.sec_submissions import SEC_SUBMISSIONS
+from svc_core.sources.sec_tickers import SEC_TICKERS
+from svc_core.sources.stix import ATTACK, STIX
+from svc_core.sources.ucdp import UCDP
+from svc_core.sources.usgs import USGS
 
 TABLE: tuple[Format, ...] = (
+    GDACS_RSS,
     *FEEDS,
     KEV,
+    NVD,
+    CVE,
+    EPSS,
+    CSAF,
+    ATTACK,
+    STIX,
+    MISP_GALAXY,
+    MISP_EVENT,
+    USGS,
+    GDACS,
+    EONET,
+    RELIEFWEB,
+    UCDP,
+    ACLED,
+    GDELT_EVENTS,
+    GDELT_MENTIONS,
+    SEC_TICKERS,
+    SEC_COMPANYFACTS,
+    SEC_SUBMISSIONS,
+    GLEIF,
+    LEI_CDF,
+    POLYMARKET,
+    KALSHI,
+    MANIFOLD,
 )
 """In the order in which they are tried: those with the plainer marks first."""
 

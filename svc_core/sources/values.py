@@ -5,6 +5,7 @@ What is missing is None; what is there and cannot be meant makes the record `Unu
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from functools import cache
 from typing import Any, TypeVar
@@ -57,7 +58,19 @@ def text(value: object, chars_max: int = TEXT_CHARS) -> str | None:
     """Plain text on one line: tags removed, entities decoded; None for nothing."""
     if value is None:
         return None
-    return clip(fold(plain(str(value))), chars_max) or None
+    told = str(value)
+    return clip(fold(plain(told) if "<" in told or "&" in told else told), chars_max) or None
+
+
+def objects(value: object) -> list[dict[str, Any]]:
+    """The JSON objects of a list; of anything else none."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def several(value: object, chars_max: int = 300) -> list[str]:
+    """The texts of a list, or of one value that is written without one."""
+    told = value if isinstance(value, list) else [value]
+    return [found for found in (text(one, chars_max) for one in told) if found]
 
 
 def required(value: T | None, name: str) -> T:
@@ -99,6 +112,9 @@ def number(value: object) -> int | float | None:
 
 def moment(value: object) -> datetime | None:
     """An instant, from ISO 8601 or RFC 822 text; without a zone it is UTC; None for none."""
+    if isinstance(value, str) and value.endswith("Z"):  # nearly all: without the long way round
+        with suppress(ValueError):
+            return settled(datetime.fromisoformat(value))
     return settled(written(str(value))) if value else None
 
 
@@ -155,6 +171,8 @@ def country(code: object, scheme: str | None = None) -> str | None:
     the same two letters); None tells the first three apart by their form.
     """
     told = str(code or "").strip().upper()
+    if not told:
+        return None
     if scheme is None:
         scheme = "numeric" if told.isdecimal() else "alpha2" if len(told) == 2 else "alpha3"
     return _countries()[scheme].get(told.zfill(3) if scheme == "numeric" else told) or None
@@ -163,6 +181,43 @@ def country(code: object, scheme: str | None = None) -> str | None:
 def countries(codes: Iterable[object], scheme: str | None = None) -> list[str]:
     """The alpha-2 codes of those that are known, each once, in their order."""
     found = (country(code, scheme) for code in codes)
+    return list(dict.fromkeys(code for code in found if code))
+
+
+@cache
+def _names() -> Mapping[str, str]:
+    owners: dict[str, set[str]] = {}
+    for line in data.lines("country_names.tsv"):
+        code, _, names = line.partition("\t")
+        for name in names.casefold().split("|"):
+            owners.setdefault(name, set()).add(code)
+    return {name: code for name, codes in owners.items() if len(codes) == 1 for code in codes} | {
+        "taiwan": "TW",  # that table has the members of the United Nations
+        "hong kong": "HK",
+        "macao": "MO",
+        "macau": "MO",
+        "palestine": "PS",
+        "kosovo": "XK",
+        "sudan": "SD",  # the others of these names are told in full
+        "congo": "CG",
+    }
+
+
+def country_named(name: object) -> str | None:
+    """ISO 3166-1 alpha-2 of a country by its name, also one written `Korea, Republic of`.
+
+    Of `Ontario, Canada` it is that of the last part; what stands behind a name between brackets is
+    a former one. None for a name that nobody knows, or that several countries have.
+    """
+    told = " ".join(str(name or "").partition(" (")[0].split()).casefold().removeprefix("the ")
+    first, _, last = told.rpartition(", ")
+    found = (_names().get(one) for one in (told, f"{last} {first}", last))
+    return next((code for code in found if code), None)
+
+
+def countries_named(names: Iterable[object]) -> list[str]:
+    """The alpha-2 codes of the names that are known, each once, in their order."""
+    found = map(country_named, names)
     return list(dict.fromkeys(code for code in found if code))
 
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from svc_core.ledger.designators.checkdigits import (
+from svc_core.checkdigits import (
     has_figi_digit,
     has_isin_digit,
     has_lei_digits,

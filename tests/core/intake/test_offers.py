@@ -12,51 +12,12 @@ from svc_core.analysis.topics import TOPIC_IDS
 from svc_core.intake import health, offers
 from svc_core.sources.formats import FORMATS, TABLE, check_options
 
-CLOSED_LIST = frozenset(
-    [
-        "rss",
-        "atom",
-        "rdf",
-        "jsonfeed",
-        "gdelt-events",
-        "gdelt-mentions",
-        "usgs",
-        "gdacs-rss",
-        "gdacs",
-        "eonet",
-        "reliefweb",
-        "ucdp",
-        "acled",
-        "kev",
-        "nvd",
-        "cve",
-        "epss",
-        "csaf",
-        "attack",
-        "stix",
-        "misp-galaxy",
-        "misp-event",
-        "sec-tickers",
-        "sec-companyfacts",
-        "sec-submissions",
-        "gleif",
-        "lei-cdf",
-        "fred",
-        "worldbank",
-        "sdmx",
-        "frankfurter",
-        "polymarket",
-        "kalshi",
-        "manifold",
-        "ofac",
-        "un-sanctions",
-        "ftm",
-        "ftm-delta",
-        "countries",
-        "country-codes",
-        "geonames",
-    ]
-)
+_NAMES = """
+    rss atom rdf jsonfeed gdelt-events gdelt-mentions usgs gdacs-rss gdacs eonet reliefweb ucdp acled
+    kev nvd cve epss csaf attack stix misp-galaxy misp-event sec-tickers sec-companyfacts
+    sec-submissions gleif lei-cdf fred worldbank sdmx frankfurter polymarket kalshi manifold ofac
+    un-sanctions ftm ftm-delta countries country-codes geonames"""
+CLOSED_LIST = frozenset(_NAMES.split())
 """Decisions: D13."""
 
 PRESETS = offers.presets()

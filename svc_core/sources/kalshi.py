@@ -1,0 +1,112 @@
+"""Markets of Kalshi's API v2: lists of markets, one market, events with theirs nested.
+
+Prices are text in dollars (`yes_bid_dollars`), quantities text in contracts (`volume_fp`). A market
+that nobody quoted has a bid of 0, an ask of 1 or 0 and a last trade of 0, and no probability.
+"""
+
+from typing import Any
+
+from svc_core.sources.body import Body
+from svc_core.sources.market import Row, amounts, binary, market, pairs, resolved
+from svc_core.sources.model import Format, Given, Record, Told
+from svc_core.sources.values import moment, number, records, required, text
+
+SITE = "https://kalshi.com/markets"
+SPREAD_MAX = 0.10  # wider quotes say little: the last trade says more
+
+_STATUSES = {
+    **dict.fromkeys(("active", "open"), "open"),
+    **dict.fromkeys(("initialized", "unopened", "inactive", "paused"), "closed"),
+    **dict.fromkeys(("closed", "disputed", "amended"), "closed"),
+    **dict.fromkeys(("determined", "finalized", "settled"), "resolved"),
+}
+_RESULTS = {"yes": (1, "Yes"), "no": (0, "No")}
+_CONTRACTS = {"volume": "volume", "volume24h": "volume_24h", "openInterest": "open_interest"}
+
+
+def _recognise(body: Body) -> bool:
+    first = next(pairs(body.json), None)
+    if first is None:
+        return body.has("cursor") and (body.has("markets") or body.has("events"))
+    return isinstance(first[0], dict) and "event_ticker" in first[0]
+
+
+def _parse(body: Body, _: Given) -> Told:
+    yield from records(pairs(body.whole_json()), _record, lambda pair: pair[0]["ticker"])
+
+
+def _dollars(row: Row, name: str) -> float | None:
+    """A price in dollars; the form before 2026 had whole cents."""
+    told = number(row.get(f"{name}_dollars"))
+    cents = number(row.get(name)) if told is None else None
+    return told if cents is None else cents / 100
+
+
+def _quoted(row: Row) -> tuple[float | None, str | None]:
+    """The probability of yes while it is traded, and what it is taken from."""
+    bid, ask = _dollars(row, "yes_bid") or 0, _dollars(row, "yes_ask") or 0
+    if 0 < bid <= ask < 1 and round(ask - bid, 6) <= SPREAD_MAX:
+        return round((bid + ask) / 2, 6), "mid"
+    last = _dollars(row, "last_price") or 0
+    return (last, "last") if 0 < last <= 1 else (None, None)
+
+
+def _state(row: Row) -> tuple[str, float | None, str | None, str | None]:
+    """Status, probability of yes, its basis, and the outcome it was decided for."""
+    status = required(_STATUSES.get(str(row.get("status"))), "a status that is known")
+    result, paid = str(row.get("result")).lower(), _dollars(row, "settlement_value")
+    if result in _RESULTS:
+        return "resolved", _RESULTS[result][0], "resolved", _RESULTS[result][1]
+    if result == "void":
+        return "cancelled", None, None, None
+    if status != "resolved":
+        return status, *_quoted(row), None
+    return ("closed", None, None, None) if paid is None else (status, paid, "resolved", None)
+
+
+def _question(row: Row, event: Row) -> str | None:
+    """The title, with what is asked of it where the title does not say so."""
+    title, label = text(row.get("title") or event.get("title")), text(row.get("yes_sub_title"))
+    if title is None or label is None or label.casefold() in title.casefold():
+        return title or label
+    return f"{title} ({label})"
+
+
+def _record(pair: tuple[Row, Row]) -> Record:
+    row, event = pair
+    status, probability, basis, result = _state(row)
+    suffix = "_fp" if "volume_fp" in row else ""  # the form before 2026 had whole numbers
+    contracts = {name: told + suffix for name, told in _CONTRACTS.items()}
+    series = row["ticker"].partition("-")[0]
+    ended = moment(row.get("settlement_ts"))
+    said: dict[str, Any] = {
+        "question": _question(row, event),
+        "category": row.get("category") or event.get("category"),
+        "status": status,
+        "outcomes": None if row.get("market_type") == "scalar" else binary(probability),
+        "mutuallyExclusive": event.get("mutually_exclusive"),
+        "priceBasis": basis,
+        "resolution": resolved(result, ended) if status == "resolved" else None,
+        **amounts(row, contracts, unit="{contract}", provider="kalshi"),
+        **amounts(row, {"liquidity": "liquidity_dollars"}, currency="USD", provider="kalshi"),
+        "rules": " ".join(str(row.get(f"rules_{part}") or "") for part in ("primary", "secondary")),
+        "url": f"{SITE}/{series.lower()}#{row['ticker'].lower()}",
+        "groupId": row.get("event_ticker") or event.get("event_ticker"),
+    }
+    ends = row.get("expected_expiration_time") or row.get("expiration_time")
+    names = {"opensAt": row.get("open_time"), "closesAt": row.get("close_time"), "resolvesAt": ends}
+    times = {name: moment(when) for name, when in names.items()}
+    return market("kalshi", row["ticker"], said, times, moment(row.get("updated_time")))
+
+
+KALSHI = Format(
+    id="kalshi",
+    title="Kalshi",
+    kind="window",
+    provider="kalshi",
+    brings=("market",),
+    recognise=_recognise,
+    parse=_parse,
+    cadence_seconds=300,
+    attribution="Kalshi",
+)

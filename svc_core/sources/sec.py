@@ -1,0 +1,60 @@
+"""What the documents of the SEC have in common: entities, listings, addresses of filings."""
+
+from typing import Any
+
+from svc_core.sources.identifiers import cik
+from svc_core.sources.model import Record
+from svc_core.sources.values import country_named, designator, required, text
+
+ARCHIVES = "https://www.sec.gov/Archives/edgar/data"
+LICENSE = "US public domain"
+ATTRIBUTION = "US Securities and Exchange Commission (EDGAR)"
+
+_MICS = {"Nasdaq": "XNAS", "NYSE": "XNYS", "OTC": "OTCM", "CBOE": "BATS"}
+"""Market codes (ISO 10383) of the names that EDGAR has for exchanges."""
+
+# EDGAR's codes of states are those of the post; those of other countries are its own, with a digit.
+_STATES = """
+    AL AK AZ AR CA CO CT DE DC FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM
+    NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY AS GU MP PR VI
+"""
+
+
+def company(value: object) -> str:
+    """The CIK of a company.
+
+    Raises:
+        Unusable: it is none.
+    """
+    return required(cik(value), "a CIK")
+
+
+def entity(number: str, said: dict[str, Any], legal: str | None = None) -> Record:
+    """What a document says of a company, by its LEI where it tells one."""
+    page = f"https://www.sec.gov/cgi-bin/browse-edgar?action=getcompany&CIK={number}"
+    keys = [f"cik:{number}"] if legal is None else [f"lei:{legal}", f"cik:{number}"]
+    return Record("entity", keys[0], said, also=tuple(keys[1:]), record_id=number, url=page)
+
+
+def filing_page(number: str, accession: str, document: str = "") -> str:
+    """The address of a filing's document, or of its index."""
+    folder = f"{ARCHIVES}/{int(number)}/{accession.replace('-', '')}"
+    return f"{folder}/{document or accession + '-index.htm'}"
+
+
+def names(number: str, tickers: list[str]) -> list[dict[str, Any]]:
+    """The designators of a company."""
+    told = [designator("ticker", ticker, "sec") for ticker in tickers]
+    return [designator("cik", number, "sec"), *told]
+
+
+def listing(ticker: str, exchange: object) -> dict[str, Any]:
+    """A listing of a company."""
+    name = text(exchange)
+    return {"ticker": ticker, "exchangeName": name, "mic": _MICS.get(name or "")}
+
+
+def jurisdiction(code: object, name: object) -> str | None:
+    """ISO 3166 of one of EDGAR's codes: a state of the US, or a country by its name."""
+    state = str(code or "").strip().upper()
+    return f"US-{state}" if state in _STATES.split() else country_named(name)
