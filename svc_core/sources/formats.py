@@ -128,8 +128,6 @@ def recognised(body: Body) -> Format:
         raise DocumentRefused(*known)
     if body.head.startswith(("{", "[")):
         body.whole_json()
-    if not body.head:
-        body.text  # noqa: B018  refused where it is no text at all
     raise DocumentRefused(
         "unrecognised", "No format fits this document; see svc sources formats, and --format."
     )

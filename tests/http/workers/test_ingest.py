@@ -258,7 +258,7 @@ DOCUMENTS: list[tuple[str, Callable[[Make], bytes], str]] = [
     (
         "UTF-16 without its mark, in a lie",
         lambda _: b"\xff\xfe\x00\xd8" + b"\x00\xdc" * 9,
-        "badEncoding",
+        "unrecognised",
     ),
     ("random bytes", lambda _: bytes(range(128, 256)) * 10, "unrecognised"),
     ("HTML page", lambda _: b"<!doctype html><html><body>Moved</body></html>", "html"),
