@@ -26,6 +26,7 @@ from svc_core.sources.gdacs import GDACS
 from svc_core.sources.gdacs_rss import GDACS_RSS
 from svc_core.sources.gdelt import GDELT_EVENTS
 from svc_core.sources.gdelt_mentions import GDELT_MENTIONS
+from svc_core.sources.ftm import FTM, FTM_DELTA
 from svc_core.sources.gleif import GLEIF
 from svc_core.sources.kalshi import KALSHI
 from svc_core.sources.kev import KEV
@@ -44,6 +45,7 @@ from svc_core.sources.model import (
 )
 from svc_core.sources.news import FEEDS
 from svc_core.sources.nvd import NVD
+from svc_core.sources.ofac import OFAC
 from svc_core.sources.polymarket import POLYMARKET
 from svc_core.sources.reliefweb import RELIEFWEB
 from svc_core.sources.sec_companyfacts import SEC_COMPANYFACTS
@@ -53,6 +55,7 @@ from svc_core.sources.stix import ATTACK, STIX
 from svc_core.sources.ucdp import UCDP
 from svc_core.sources.usgs import USGS
 from svc_core.sources.values import SAMPLE_CHARS
+from svc_core.sources.un_sanctions import UN_SANCTIONS
 
 TABLE: tuple[Format, ...] = (
     GDACS_RSS,
@@ -82,6 +85,10 @@ TABLE: tuple[Format, ...] = (
     POLYMARKET,
     KALSHI,
     MANIFOLD,
+    OFAC,
+    UN_SANCTIONS,
+    FTM,
+    FTM_DELTA,
 )
 """In the order in which they are tried: those with the plainer marks first."""
 
