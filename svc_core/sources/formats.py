@@ -22,11 +22,11 @@ from svc_core.sources.csaf import CSAF
 from svc_core.sources.cve import CVE
 from svc_core.sources.eonet import EONET
 from svc_core.sources.epss import EPSS
+from svc_core.sources.ftm import FTM, FTM_DELTA
 from svc_core.sources.gdacs import GDACS
 from svc_core.sources.gdacs_rss import GDACS_RSS
 from svc_core.sources.gdelt import GDELT_EVENTS
 from svc_core.sources.gdelt_mentions import GDELT_MENTIONS
-from svc_core.sources.ftm import FTM, FTM_DELTA
 from svc_core.sources.gleif import GLEIF
 from svc_core.sources.kalshi import KALSHI
 from svc_core.sources.kev import KEV
@@ -53,9 +53,9 @@ from svc_core.sources.sec_submissions import SEC_SUBMISSIONS
 from svc_core.sources.sec_tickers import SEC_TICKERS
 from svc_core.sources.stix import ATTACK, STIX
 from svc_core.sources.ucdp import UCDP
+from svc_core.sources.un_sanctions import UN_SANCTIONS
 from svc_core.sources.usgs import USGS
 from svc_core.sources.values import SAMPLE_CHARS
-from svc_core.sources.un_sanctions import UN_SANCTIONS
 
 TABLE: tuple[Format, ...] = (
     GDACS_RSS,
@@ -228,7 +228,7 @@ def whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Docume
 
 def _bounded(one: About | Record | Rejection) -> About | Record | Rejection:
     """What is told; a record that no reader of JSON could be given is a rejection."""
-    if isinstance(one, Record) and _is_deep((one.said, one.raw), DEPTH_MAX + 1):
+    if isinstance(one, Record) and one.raw and _is_deep((one.said, one.raw), DEPTH_MAX + 1):
         return Rejection("is nested too deeply", 1, one.key[:SAMPLE_CHARS])
     return one
 
