@@ -153,13 +153,13 @@ async def take_in(path: Path, publisher: Publisher, names: list[str]) -> Taken:
         again_seconds = time.perf_counter() - began
     stored = await service.read(SYSTEM, _count)
     await storage.close()
-    if stored != sum(outcome.created for outcome in outcomes):
+    if stored != sum(outcome.run.created for outcome in outcomes):
         raise SystemExit(f"{stored} items are stored, not what the outcomes say")
     return Taken(
         seconds,
         stored,
         again_seconds,
-        sum(outcome.created + outcome.updated for outcome in again),
+        sum(outcome.run.created + outcome.run.updated for outcome in again),
         tuple(sorted(waits.found)),
     )
 

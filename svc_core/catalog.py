@@ -7,10 +7,11 @@ from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES, lockouts
 from svc_core.changes import operations as feed
 from svc_core.corpus import TERM_COUNTS, TERMS
 from svc_core.embeddings import VECTORS
+from svc_core.intake import operations as sources
+from svc_core.intake.contributions import CONTRIBUTIONS, MERGED_ROWS
 from svc_core.ledger import local_operations as ledger_local
 from svc_core.ledger import operations as ledger
 from svc_core.ledger.signing_key import SIGNING_KEYS
-from svc_core.news import sources
 from svc_core.operation import Operation
 from svc_core.ports import Collection
 from svc_core.reports import local_operations as reports_local
@@ -18,11 +19,14 @@ from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
 from svc_core.resources.news import (
     NEWS,
     NEWS_TEXTS,
+    RECAPS,
+    RECAPS_DUE,
     SOURCES,
     STORY_PASSES,
     TOPIC_ACTIVITY,
     UNGROUPED,
 )
+from svc_core.resources.osint import OSINT_EVENTS
 from svc_core.resources.profile import DUE, LEAVING, PROFILES, SUBSCRIPTIONS
 from svc_core.resources.report import FACETS, REPORTS
 from svc_core.resources.webhook import (
@@ -63,10 +67,15 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     NEWS_TEXTS,
     UNGROUPED,
     STORY_PASSES,
+    RECAPS,
+    RECAPS_DUE,
     VECTORS,
     TOPIC_ACTIVITY,
     TERMS,
     TERM_COUNTS,
+    CONTRIBUTIONS,
+    MERGED_ROWS,
+    OSINT_EVENTS,
     PROFILES,
     SUBSCRIPTIONS,
     DUE,

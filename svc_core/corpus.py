@@ -233,15 +233,16 @@ async def counted(ctx: Context, seen: Sequence[Document[NewsText]]) -> None:
     Those that somebody wrote meanwhile are left out.
     """
     changes = []
-    items = await ctx.find_many(NEWS, [document.id for document in seen])
+    items = await ctx.tx.documents.get_many(NEWS, [document.id for document in seen])
     for document in seen:
         words = await ctx.unchanged(NEWS_TEXTS, document)
         if words is not None:
             words = words.read()
             await ctx.save(NEWS_TEXTS, words.id, words)
             await ctx.save(UNGROUPED, words.id, Ungrouped(words.id, words.taken_at))
-            if words.id in items:
-                await ctx.save(NEWS, words.id, items[words.id])
+            item = items.get(words.id)
+            if item is not None:
+                await ctx.save(NEWS, item.id, NEWS.decode(item.raw), before=item)
             changes.append(Change(words.id, None, words.terms))
     await count(ctx, changes)
 

@@ -12,16 +12,18 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any, Generic, Literal, Protocol, TypeVar, get_args, get_origin
+from typing import Any, Generic, Literal, Protocol, TypedDict, TypeVar, Unpack, get_args, get_origin
 
 from attrs import field, frozen
 
 from svc_core import cursor, problem
+from svc_core.differences import changed_fields
 from svc_core.host import Host, Tell
 from svc_core.media import Representation
 from svc_core.ports import (
     BASE_V1,
     BASE_V2,
+    Bounds,
     Change,
     ChangeType,
     Collection,
@@ -101,6 +103,14 @@ class Actor:
     key_id: str | None = None
     scopes: frozenset[str] = frozenset()
     roles: frozenset[str] = frozenset()
+
+
+class Details(TypedDict, total=False):
+    """What a change says besides; see `Change`."""
+
+    changed_fields: tuple[str, ...] | None
+    last_state: bytes | None
+    merged_into_id: str | None
 
 
 class Units(Protocol):
@@ -248,13 +258,24 @@ class Context:
         return await self.save(collection, id_, value, expect=0)
 
     async def save(
-        self, collection: Collection[T], id_: str, value: T, *, expect: int | None = None
+        self,
+        collection: Collection[T],
+        id_: str,
+        value: T,
+        *,
+        expect: int | None = None,
+        before: Maybe[Document[T] | None] = UNSET,
     ) -> Document[T]:
         """Write a row with its change record.
+
+        `before` is the row as it is stored, None where there is none: a caller who knows it saves
+        the reading of it, which the change record of a published row needs.
 
         Raises:
             Problem: RESOURCE_CONFLICT when `expect` is no longer the stored version.
         """
+        if isinstance(before, Unset):
+            before = await self._before(collection, id_, expect)
         try:
             document = await self.tx.documents.put(collection, id_, value, expect=expect)
         except StaleVersionError as stale:
@@ -262,8 +283,20 @@ class Context:
                 problem.RESOURCE_CONFLICT, "The resource has changed meanwhile."
             ) from stale
         kind: ChangeType = "created" if document.version == 1 else "updated"
-        await self.record(collection, id_, kind, document.version)
+        fields = None if before is None else changed_fields(before.raw, document.raw)
+        await self.record(collection, id_, kind, document.version, changed_fields=fields)
         return document
+
+    async def _before(
+        self, collection: Collection[T], id_: str, expect: int | None
+    ) -> Document[T] | None:
+        """The row that is about to be written over, where its changes are published."""
+        if collection.kind is None or expect == 0:
+            return None
+        target = self.target
+        if target is not None and (target.id, target.version) == (id_, expect):
+            return target
+        return await self.tx.documents.get(collection, id_)
 
     async def rewrite(self, collection: Collection[T], value: T) -> One[T]:
         """Give the row that the running mutation is about this value; the same writes nothing.
@@ -285,11 +318,17 @@ class Context:
         document = await self.tx.documents.delete(collection, id_)
         if document is None:
             raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
-        await self.record(collection, id_, "deleted", document.version + 1)
+        state = document.raw if collection.scope == "global" else None
+        await self.record(collection, id_, "deleted", document.version + 1, last_state=state)
         return document
 
     async def record(
-        self, collection: Collection[Any], id_: str, change_type: ChangeType, version: int
+        self,
+        collection: Collection[Any],
+        id_: str,
+        change_type: ChangeType,
+        version: int,
+        **details: Unpack[Details],
     ) -> None:
         """Write the change record of one row, where its collection publishes changes."""
         if collection.kind is None:
@@ -303,6 +342,7 @@ class Context:
             occurred_at=self.now,
             path=collection.address(id_),
             everybody=collection.scope == "global",
+            **details,
         )
         await self.tx.changes.append(change)
 
@@ -311,14 +351,15 @@ class Context:
         collection: Collection[T],
         *,
         where: Mapping[str, Maybe[str | tuple[str, ...]]] | None = None,
-        start: int | None = None,
-        end: int | None = None,
+        order: str | None = None,
         after: Maybe[str] = UNSET,
         limit: int,
+        **bounds: Unpack[Bounds],
     ) -> Page[T]:
         """One page of a list, continued from the cursor `after`, with the cursor to the next.
 
-        A filter in `where` that was not sent filters nothing.
+        A filter in `where` that was not sent filters nothing; `order` names a declared number to
+        sort by, and `bounds` are those of `Documents.scan`.
 
         Raises:
             Problem: INVALID_CURSOR when the cursor is not one of this list with these filters.
@@ -328,23 +369,29 @@ class Context:
             for name, value in (where or {}).items()
             if not isinstance(value, Unset)
         }
-        binding = self.list_binding(filters, start, end)
+        binding = self.list_binding(filters, order, **bounds)
         rows = await self.tx.documents.scan(
             collection,
             where=filters,
-            start=start,
-            end=end,
+            order=order,
             after=self.open_cursor(after, binding),
             limit=limit,
+            **bounds,
         )
         return Page(tuple(map(_RAW, rows.rows)), self.seal_cursor(rows.end, binding))
 
     def list_binding(
-        self, where: Mapping[str, tuple[str, ...]] | None, start: int | None, end: int | None
+        self,
+        where: Mapping[str, tuple[str, ...]],
+        order: str | None = None,
+        **bounds: Unpack[Bounds],
     ) -> bytes:
         """What the cursors of one list are bound to: tenant, operation, filters and order."""
-        filters = sorted((name, tuple(sorted(values))) for name, values in (where or {}).items())
-        return _binding(self.actor.tenant, self.operation, tuple(filters), start, end)
+        filters = sorted((name, tuple(sorted(values))) for name, values in where.items())
+        ranges, words = bounds.get("ranges") or {}, bounds.get("words") or ()
+        narrowed = (tuple(sorted(ranges.items())), bounds.get("box"), tuple(sorted(words)))
+        limits = (bounds.get("start"), bounds.get("end"), narrowed)
+        return _binding(self.actor.tenant, self.operation, tuple(filters), limits, order)
 
     def open_cursor(self, token: Maybe[str], binding: bytes) -> Position | None:
         """The position that a cursor seals; None when there is no cursor.
@@ -375,10 +422,11 @@ def _binding(
     tenant: str,
     operation: str,
     filters: tuple[tuple[str, tuple[str, ...]], ...],
-    start: int | None,
-    end: int | None,
+    limits: tuple[object, ...],
+    order: str | None,
 ) -> bytes:
-    return cursor.binding(tenant, operation, {**dict(filters), "start": start, "end": end}, "desc")
+    bound = dict(zip(("start", "end", "narrowed"), limits, strict=True))
+    return cursor.binding(tenant, operation, {**dict(filters), **bound}, order or "desc")
 
 
 # -- the declaration ---------------------------------------------------------------------------

@@ -145,14 +145,16 @@ async def _start(ctx: Context, token: Maybe[str], epoch: bytes) -> FeedPosition:
 _NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
 
-def _shown(kind: ChangeType, noun: str, id_: str, version: int) -> bytes:
+def _shown(
+    kind: ChangeType, noun: str, id_: str, version: int, fields: tuple[str, ...] | None = None
+) -> bytes:
     own, path = f"chg_{EXAMPLE_DIGITS[:-1]}{version}", f"{BASE_V1}/{noun}s/{id_}"
-    return dumps(Change(own, kind, noun, id_, version, _NOON, path, everybody=False))
+    return dumps(Change(own, kind, noun, id_, version, _NOON, path, False, fields))
 
 
 _ROWS = (
-    _shown("created", "profile", f"prf_{EXAMPLE_DIGITS}", 1),
-    _shown("deleted", "report", f"rpt_{EXAMPLE_DIGITS}", 2),
+    _shown("updated", "profile", f"prf_{EXAMPLE_DIGITS}", 2, ("keywords", "name")),
+    _shown("deleted", "report", f"rpt_{EXAMPLE_DIGITS}", 3),
 )
 _PAGE = Page[object](_ROWS, meta={"watermark": _WATERMARK})
 _EXAMPLES = {
@@ -172,14 +174,15 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description=(
             "Append-only changes after an exclusive watermark, in commit order. Commit each page "
             "and persist `meta.watermark` last: a client that stops in between sees a page again "
-            "and misses nothing. A deleted resource is a tombstone. A key sees global changes and "
-            "those of its workspace or user; a caller who pays per request sees global changes "
-            "only. After the service was restored from a backup, an old watermark answers 410 "
-            "`WATERMARK_GONE`: start again without one. With `tail=true` the answer is an event "
-            "stream that stays open: one `change` event for each row, whose id is the watermark "
-            "after it, a comment after 15 seconds of silence, and an `end` event when the server "
-            "closes it, with the problem if there is one; reconnect with `Last-Event-ID`, as "
-            "browsers do by themselves."
+            "and misses nothing. A deleted resource is a tombstone, with its last state where "
+            "everybody reads it; an updated one names the members that changed; a merged one "
+            "names what it lives on in. A key sees global changes and those of its workspace or "
+            "user; a caller who pays per request sees global changes only. After the service was "
+            "restored from a backup, an old watermark answers 410 `WATERMARK_GONE`: start again "
+            "without one. With `tail=true` the answer is an event stream that stays open: one "
+            "`change` event for each row, whose id is the watermark after it, a comment after 15 "
+            "seconds of silence, and an `end` event when the server closes it, with the problem "
+            "if there is one; reconnect with `Last-Event-ID`, as browsers do by themselves."
         ),
         request=ListChanges,
         response=Page[ChangeRow] | Stream,

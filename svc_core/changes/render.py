@@ -5,10 +5,11 @@ Rule 1: every row is one event whose id is the watermark after it; a client that
 Rule 2: rows come in commit order, as pages give them.
 """
 
-from collections.abc import AsyncIterator, Sequence
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from attrs import evolve, frozen
 
@@ -48,11 +49,27 @@ class ChangeRow:
     tombstone: Annotated[bool, Doc("True for a deleted resource."), Example(False)]
     occurred_at: Annotated[datetime, Doc("When it was recorded."), Example("2026-01-31T09:30:00Z")]
     version: Annotated[int, Doc("The resource's version after the change."), Example(1)]
+    changed_fields: Annotated[
+        tuple[str, ...] | None,
+        Doc("The members whose values changed; null unless it was updated, or where not known."),
+        Example(None),
+    ]
+    last_state: Annotated[
+        Mapping[str, Any] | None,
+        Doc("The row as it was; null unless a resource that everybody reads was deleted."),
+        Example(None),
+    ]
+    merged_into_id: Annotated[
+        str | None,
+        Doc("The resource that it lives on in; null unless it was merged."),
+        Example(None),
+    ]
     links: ChangeLinks
 
 
 def dumps(change: Change) -> bytes:
     """The wire bytes of a `ChangeRow`, made by hand at a third of the cost: a feed is all rows."""
+    state = change.last_state
     members = {
         "id": change.id,
         "changeType": change.change_type,
@@ -61,6 +78,9 @@ def dumps(change: Change) -> bytes:
         "tombstone": change.change_type == "deleted",
         "occurredAt": instants.render(change.occurred_at),
         "version": change.version,
+        "changedFields": change.changed_fields,
+        "lastState": None if state is None else json.loads(state),
+        "mergedIntoId": change.merged_into_id,
         "links": {"self": change.path},
     }
     return _text(members).encode()

@@ -276,7 +276,7 @@ def _created(appended: Appended, location: str) -> Created[Any]:
 async def list_subjects(ctx: Context, request: ListSubjects) -> Page[SubjectRow]:
     """The subjects, newest first."""
     key = _designator(request.designator)
-    binding = ctx.list_binding({} if key is None else {"designator": (key,)}, None, None)
+    binding = ctx.list_binding({} if key is None else {"designator": (key,)})
     position = ctx.open_cursor(request.cursor, binding)
     opened = await ctx.tx.ledger.opened(
         before=None if position is None else position.order, key=key, limit=request.limit + 1
@@ -329,7 +329,7 @@ async def list_records(ctx: Context, request: ListRecords) -> Page[SealedRow]:
     """Sealed lines as they are stored, byte for byte."""
     head = await prefix(ctx, given(request.size, None))
     size = {} if isinstance(request.size, Unset) else {"size": (str(request.size),)}
-    binding = ctx.list_binding(size, None, None)
+    binding = ctx.list_binding(size)
     position = ctx.open_cursor(request.cursor, binding)
     if position is not None and not isinstance(request.after, Unset):
         raise Problem(

@@ -243,8 +243,9 @@ async def _put(
     """
     if await _version(ctx) != version:
         return None
-    for id_, item in (await ctx.find_many(NEWS, names)).items():
-        await ctx.save(NEWS, id_, attrs.evolve(item, story_id=names[id_]))
+    for id_, stored in (await ctx.tx.documents.get_many(NEWS, list(names))).items():
+        item = attrs.evolve(NEWS.decode(stored.raw), story_id=names[id_], recorded_at=ctx.now)
+        await ctx.save(NEWS, id_, item, before=stored)
     now = await ctx.tx.documents.get_many(UNGROUPED, [row.id for row in looked])
     for row in looked:
         if now.get(row.id) == row:

@@ -1,34 +1,40 @@
 """The news operations (Spec: Other v1 operations)."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from math import ceil, floor
+from typing import Annotated, Any, Literal
 
 from attrs import frozen
 
 from svc_core import problem, wire
 from svc_core.analysis.topics import TOPICS, Topic
-from svc_core.constraints import Doc, Example, Pattern
-from svc_core.news import rules
+from svc_core.constraints import Doc, Example, Ge, Le, Pattern
+from svc_core.intake.activity import items_last_day
 from svc_core.operation import JSON, NDJSON, PATH, QUERY, Context, Operation
 from svc_core.ports import BASE_V1
 from svc_core.problem import Problem
 from svc_core.resources.members import (
     LANGUAGE_TAG,
     Cursor,
+    EntityId,
     IncidentId,
     Limit,
     ObservationId,
+    RecapId,
     SourceId,
 )
 from svc_core.resources.news import (
     NEWS,
+    RECAPS,
+    SENTIMENT_STEPS,
     TOPIC_ACTIVITY,
     NewsItem,
+    Recap,
     TopicActivity,
 )
-from svc_core.resources.period import When, bounds
+from svc_core.resources.period import UpdatedSince, When, after, bounds
 from svc_core.result import One, Page
-from svc_core.unset import UNSET, Maybe, Unset
+from svc_core.unset import UNSET, Maybe, Unset, given
 
 READ = frozenset({"news:read"})
 RETRY_SECONDS = 30  # about as long as a first run over a list of feeds takes
@@ -65,7 +71,22 @@ class ListNews:
     story_id: Annotated[
         Maybe[tuple[IncidentId, ...]], QUERY, Doc("Comma list of events that an item tells.")
     ] = UNSET
+    entity_id: Annotated[
+        Maybe[tuple[EntityId, ...]], QUERY, Doc("Comma list of entities, one of which takes part.")
+    ] = UNSET
+    min_sentiment: Annotated[
+        Maybe[float], QUERY, Ge(-1), Le(1), Doc("Items at least so positive."), Example(-0.2)
+    ] = UNSET
+    max_sentiment: Annotated[
+        Maybe[float], QUERY, Ge(-1), Le(1), Doc("Items at most so positive."), Example(0.5)
+    ] = UNSET
     datetime: When = UNSET
+    updated_since: UpdatedSince = UNSET
+    sort: Annotated[
+        Literal["publishedAt", "recordedAt", "sentiment"],
+        QUERY,
+        Doc("What the list is ordered by, the highest first."),
+    ] = "publishedAt"
     limit: Limit = 20
     cursor: Cursor = UNSET
 
@@ -75,6 +96,40 @@ class GetNewsItem:
     """One news item."""
 
     news_id: Annotated[ObservationId, PATH]
+
+
+@frozen
+class ListRecaps:
+    """Recaps, the newest day first."""
+
+    topics: Annotated[
+        Maybe[tuple[TopicName, ...]],
+        QUERY,
+        Doc("Comma list of topics."),
+        Example(["cybersecurity", "shipping"]),
+    ] = UNSET
+    language: Annotated[
+        Maybe[tuple[Annotated[str, LANGUAGE_TAG], ...]],
+        QUERY,
+        Doc("Comma list of languages that a recap may be in."),
+        Example(["en", "fr"]),
+    ] = UNSET
+    datetime: When = UNSET
+    updated_since: UpdatedSince = UNSET
+    sort: Annotated[
+        Literal["window", "generatedAt"],
+        QUERY,
+        Doc("What the list is ordered by, the newest first."),
+    ] = "window"
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+@frozen
+class GetRecap:
+    """One recap."""
+
+    recap_id: Annotated[RecapId, PATH]
 
 
 @frozen
@@ -125,11 +180,28 @@ async def list_news(ctx: Context, request: ListNews) -> Page[NewsItem]:
             "language": languages,
             "source": request.source,
             "story": request.story_id,
+            "entity": request.entity_id,
         },
-        **bounds(request.datetime),
+        order=_ORDERS[request.sort],
+        **(bounds(request.datetime) | {"ranges": _ranges(request)}),
         after=request.cursor,
         limit=request.limit,
     )
+
+
+_ORDERS = {"publishedAt": None, "recordedAt": "recorded", "sentiment": "sentiment"}
+
+
+def _ranges(request: ListNews) -> dict[str, tuple[int | None, int | None]]:
+    ranges = {}
+    low, high = given(request.min_sentiment, None), given(request.max_sentiment, None)
+    if low is not None or high is not None:
+        ranges["sentiment"] = (
+            None if low is None else ceil(low * SENTIMENT_STEPS),
+            None if high is None else floor(high * SENTIMENT_STEPS),
+        )
+    recorded = after(request.updated_since)
+    return ranges if recorded is None else ranges | {"recorded": recorded}
 
 
 async def get_news_item(ctx: Context, request: GetNewsItem) -> One[NewsItem]:
@@ -151,6 +223,34 @@ async def _ready(ctx: Context) -> None:
         )
 
 
+async def list_recaps(ctx: Context, request: ListRecaps) -> Page[Recap]:
+    """A page of recaps.
+
+    Raises:
+        Problem: NEWS_NOT_READY before the first item was taken in.
+    """
+    await _ready(ctx)
+    generated = after(request.updated_since)
+    return await ctx.page(
+        RECAPS,
+        where={"topic": request.topics, "language": request.language},
+        order=None if request.sort == "window" else "generated",
+        **(bounds(request.datetime) | {"ranges": generated and {"generated": generated}}),
+        after=request.cursor,
+        limit=request.limit,
+    )
+
+
+async def get_recap(ctx: Context, request: GetRecap) -> One[Recap]:
+    """One recap.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    document = await ctx.load(RECAPS, request.recap_id)
+    return One(document.raw, document.tag)
+
+
 async def list_topics(ctx: Context, _: ListTopics) -> Page[TopicRow]:
     """The 40 topics, each with its recent activity."""
     return Page(tuple([wire.dumps(await _topic_row(ctx, topic)) for topic in TOPICS]))
@@ -165,7 +265,7 @@ async def _topic_row(ctx: Context, topic: Topic) -> TopicRow:
         description=topic.description,
         media_topic=topic.media_topic,
         feed_count=len(seen.sources),
-        item_count24h=rules.items_last_day(seen, ctx.now),
+        item_count24h=items_last_day(seen, ctx.now),
         languages=seen.languages,
         last_item_at=seen.last_item_at,
     )
@@ -206,6 +306,40 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         request=GetNewsItem,
         response=One[NewsItem],
         run=get_news_item,
+        scopes=READ,
+        timeless=True,
+    ),
+    Operation(
+        id="listRecaps",
+        group="news",
+        verb="recaps",
+        columns=("id", "topic", "window.start", "headline", "itemCount", "language"),
+        method="GET",
+        path="/news/recaps",
+        summary="List recaps",
+        description=(
+            "What the items of a topic told on a day (UTC), in their own sentences, each with the "
+            "items that it cites. A recap is made anew when items of its day come in. `datetime` "
+            "asks for days that end in a period."
+        ),
+        request=ListRecaps,
+        response=Page[Recap],
+        run=list_recaps,
+        scopes=READ,
+        fails=(problem.NEWS_NOT_READY,),
+        timeless=True,
+    ),
+    Operation(
+        id="getRecap",
+        group="news",
+        verb="recap",
+        method="GET",
+        path="/news/recaps/{recapId}",
+        summary="Read a recap",
+        description="One recap, as the list and the change feed name it.",
+        request=GetRecap,
+        response=One[Recap],
+        run=get_recap,
         scopes=READ,
         timeless=True,
     ),

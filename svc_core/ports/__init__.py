@@ -33,6 +33,7 @@ from svc_core.ports.documents import (
     LATITUDE,
     LONGITUDE,
     NO_NUMBER,
+    Bounds,
     Box,
     Collection,
     Document,
@@ -88,6 +89,7 @@ __all__ = [
     "SYSTEM",
     "Answer",
     "Answers",
+    "Bounds",
     "Box",
     "Change",
     "ChangeSlice",
@@ -131,12 +133,17 @@ __all__ = [
 
 # -- changes, events, answers ------------------------------------------------------------------
 
-ChangeType = Literal["created", "updated", "deleted"]
+ChangeType = Literal["created", "updated", "deleted", "merged", "restored"]
 
 
 @frozen
 class Change:
-    """One entry to be written to the change feed; the store numbers it at commit."""
+    """One entry to be written to the change feed; the store numbers it at commit.
+
+    `changed_fields` are the members of an updated row that have other values than before, and
+    `last_state` is a deleted global row as it was. The resource of a merge is what was taken up,
+    `merged_into_id` what it lives on in; it is restored when the merge is undone.
+    """
 
     id: str
     change_type: ChangeType
@@ -146,6 +153,9 @@ class Change:
     occurred_at: datetime
     path: str | None
     everybody: bool
+    changed_fields: tuple[str, ...] | None = None
+    last_state: bytes | None = None
+    merged_into_id: str | None = None
 
 
 @frozen

@@ -52,7 +52,7 @@ class Collection(Generic[T]):
     that a list is narrowed to; `place` is where the row lies, as longitude and latitude in degrees
     (WGS 84). `search` gives the space-joined tokens of the text index. `kind` is the
     `resourceType` of its changes, or None where changes are not published; what is published can
-    be read, at the collection's name under `base`.
+    be read, under `base` at `path`, which is the collection's name unless another is given.
     """
 
     name: str
@@ -67,6 +67,7 @@ class Collection(Generic[T]):
     search: Callable[[T], str] | None = None
     kind: str | None = None
     base: str = BASE_V1
+    path: str = ""
 
     @property
     def number_names(self) -> tuple[str, ...]:
@@ -95,7 +96,7 @@ class Collection(Generic[T]):
 
     def address(self, id_: str) -> str | None:
         """The path of the row `id_` under the origin; None where changes are not published."""
-        return None if self.kind is None else f"{self.base}/{self.name}/{id_}"
+        return None if self.kind is None else f"{self.base}{self.path or '/' + self.name}/{id_}"
 
     def decode(self, raw: bytes) -> T:
         """The value behind stored bytes."""
@@ -153,20 +154,27 @@ class Box(NamedTuple):
     north: float
 
 
-class Filters(TypedDict, total=False):
-    """What rows must have, all of it. What is None or left out asks for nothing.
+class Bounds(TypedDict, total=False):
+    """Where rows must lie, all of it. What is None or left out asks for nothing.
 
-    `where` names keys and facets, each with the values of which one must match; `start` and `end`
-    bound `order`, and `ranges` the declared numbers, from the lowest to the highest, both included
-    and None for open; `box` is where the place must lie; `words` are tokens that must all be held.
+    `start` and `end` bound `order`, and `ranges` the declared numbers, from the lowest to the
+    highest, both included and None for open; `box` is where the place must lie; `words` are tokens
+    that must all be held.
     """
 
-    where: Mapping[str, tuple[str, ...]] | None
     start: int | None
     end: int | None
     ranges: Mapping[str, tuple[int | None, int | None]] | None
     box: Box | None
     words: tuple[str, ...] | None
+
+
+class Filters(Bounds, total=False):
+    """What rows must have besides: `where` names keys and facets, each with the values of which
+    one must match.
+    """
+
+    where: Mapping[str, tuple[str, ...]] | None
 
 
 class StaleVersionError(Exception):

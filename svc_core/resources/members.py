@@ -17,6 +17,8 @@ SubscriptionId = Annotated[str, IdOf("sub")]
 SourceId = Annotated[str, IdOf("src")]
 ObservationId = Annotated[str, IdOf("obs")]
 IncidentId = Annotated[str, IdOf("inc")]
+EntityId = Annotated[str, IdOf("ent")]
+RecapId = Annotated[str, IdOf("rcp")]
 WebhookId = Annotated[str, IdOf("whk")]
 
 CreatedAt = Annotated[datetime, Doc("When it was created."), Example("2026-01-31T09:30:00Z")]

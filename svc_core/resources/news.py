@@ -1,5 +1,6 @@
 """Sources, their health, and the news items taken from them (Spec: News item)."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -8,12 +9,21 @@ from attrs import field, frozen
 
 from svc_core.constraints import Doc, Example, Ge, Le, MaxLen
 from svc_core.ports import Collection
-from svc_core.resources.members import CountryCode, IncidentId, ObservationId, SourceId, micros
-from svc_core.sources import Rejection
+from svc_core.resources.facts import Place
+from svc_core.resources.members import (
+    CountryCode,
+    EntityId,
+    IncidentId,
+    ObservationId,
+    RecapId,
+    SourceId,
+    micros,
+)
+from svc_core.sources.model import Rejection
 from svc_core.text.evidence import places
 
 SUMMARY_MAX = 600  # characters: a paragraph, so that a list of items stays a list
-HealthStatus = Literal["ok", "stale", "staleContent", "partial", "error", "neverRun"]
+HealthStatus = Literal["ok", "stale", "staleContent", "partial", "error", "disabled", "neverRun"]
 
 
 # -- sources -----------------------------------------------------------------------------------
@@ -45,12 +55,24 @@ class SourceHealth:
 
 
 @frozen
+class LastRun:
+    """The rows of the last document that was taken in, by what became of them."""
+
+    created: Annotated[int, Ge(0)] = 0
+    updated: Annotated[int, Ge(0)] = 0
+    unchanged: Annotated[int, Ge(0)] = 0
+    deleted: Annotated[int, Ge(0)] = 0
+    rejected: Annotated[int, Ge(0)] = 0
+
+
+@frozen
 class Source:
-    """One feed that is taken in: where it is, what it is about, how it is doing.
+    """One location that is read in one format: where it is, what it brings, how it is doing.
 
     `location` is an http(s) URL or a file path; `timezone` (IANA) is that of its dates that name
-    none; `etag` and `last_modified` are the validators of the last answer, for conditional
-    requests.
+    none; `options` say what its documents leave unsaid; `etag` and `last_modified` are the
+    validators of the last answer, for conditional requests; `stamp` is that of its newest document,
+    by the document's own word; `deltas` tell the deltas that were taken in, the newest last.
     """
 
     id: SourceId
@@ -68,6 +90,10 @@ class Source:
     last_modified: str | None = None
     digest: str | None = None
     timezone: str | None = None
+    options: Mapping[str, str] = field(factory=dict)
+    stamp: datetime | None = None
+    deltas: tuple[str, ...] = ()
+    last_run: LastRun | None = None
     health: SourceHealth = field(factory=SourceHealth)
 
 
@@ -109,6 +135,23 @@ class NewsSource:
     name: Annotated[str, Doc("What it calls itself."), Example("The Quayside Ledger")]
     domain: Annotated[str, Doc("The host of its home page."), Example("news.example.com")]
     country_code: CountryCode
+    tier: Annotated[
+        Annotated[int, Ge(1), Le(4)] | None,
+        Doc("From 1 (wire or official) to 4, as its owner says; null where nobody said."),
+        Example(2),
+    ] = None
+    state_affiliated: Annotated[
+        bool | None, Doc("Whether a state runs it; null where nobody said."), Example(False)
+    ] = None
+
+
+@frozen
+class EntityRef:
+    """An entity that takes part in something."""
+
+    entity_id: EntityId
+    name: Annotated[str, Doc("As the row names it."), Example("Port of Antwerp")]
+    role: Annotated[str, Doc("The part that it plays."), Example("mentioned")]
 
 
 @frozen
@@ -172,6 +215,18 @@ class NewsItem:
         IncidentId | None,
         Doc("The event that it tells together with other items; null while it is alone."),
     ] = None
+    duplicate_of: Annotated[
+        ObservationId | None, Doc("The item whose words it repeats; null where none is known.")
+    ] = None
+    place: Annotated[Place | None, Doc("Where it happened; null while nobody looked.")] = None
+    entities: Annotated[
+        tuple[EntityRef, ...] | None, Doc("Who takes part; null while nobody looked.")
+    ] = None
+    recorded_at: Annotated[
+        datetime | None,
+        Doc("When this version was written here; null for items of before that was kept."),
+        Example("2026-01-31T05:52:11Z"),
+    ] = None
 
     @property
     def dated_at(self) -> datetime | None:
@@ -219,6 +274,12 @@ def ranges(language: str | None) -> tuple[str, ...]:
     return tuple("-".join(parts[: size + 1]) for size in range(len(parts)))
 
 
+def _thousandths(value: float | None) -> int | None:
+    return None if value is None else round(value * SENTIMENT_STEPS)
+
+
+SENTIMENT_STEPS = 1_000  # a sentiment is kept as a whole number of thousandths
+
 NEWS: Collection[NewsItem] = Collection(
     name="news",
     model=NewsItem,
@@ -226,7 +287,15 @@ NEWS: Collection[NewsItem] = Collection(
     order=lambda item: micros(item.seen_at),
     scope="global",
     keys={"source": lambda item: item.source.id, "story": lambda item: item.story_id},
-    facets={"topics": lambda item: item.topics, "language": lambda item: ranges(item.language)},
+    facets={
+        "topics": lambda item: item.topics,
+        "language": lambda item: ranges(item.language),
+        "entity": lambda item: [one.entity_id for one in item.entities or ()],
+    },
+    numbers={
+        "sentiment": lambda item: _thousandths(item.sentiment.value),
+        "recorded": lambda item: None if item.recorded_at is None else micros(item.recorded_at),
+    },
     kind="newsItem",
 )
 
@@ -290,4 +359,88 @@ TOPIC_ACTIVITY: Collection[TopicActivity] = Collection(
     prefix="",
     order=lambda _: 0,
     scope="global",
+)
+
+
+# -- recaps ------------------------------------------------------------------------------------
+
+
+@frozen
+class RecapWindow:
+    """The period that a recap is about, from its start up to its end."""
+
+    start: Annotated[datetime, Doc("Its beginning."), Example("2026-01-31T00:00:00Z")]
+    end: Annotated[datetime, Doc("Its end, not included."), Example("2026-02-01T00:00:00Z")]
+
+
+@frozen
+class RecapBullet:
+    """One event of the period, in a sentence of the items that it cites."""
+
+    text: Annotated[str, Doc("A sentence of its items."), Example("Dockworkers joined the strike.")]
+    news_ids: Annotated[tuple[ObservationId, ...], Doc("The items that say so; at least one.")]
+    incident_id: Annotated[
+        IncidentId | None, Doc("The event; null where one item alone tells of it.")
+    ]
+
+
+@frozen
+class RecapMethod:
+    """How a recap was made."""
+
+    kind: Annotated[Literal["extractive", "model"], Doc("`extractive` quotes its items.")]
+    name: Annotated[str, Doc("What made it."), Example("story-leads")]
+    version: Annotated[str, Doc("Its version."), Example("1")]
+
+
+@frozen
+class Recap:
+    """What the items of one topic told in one period."""
+
+    id: RecapId
+    topic: Annotated[str, Doc("One of the 40 topics."), Example("shipping")]
+    window: RecapWindow
+    generated_at: Annotated[datetime, Doc("When it was made."), Example("2026-01-31T06:00:00Z")]
+    headline: Annotated[str, Doc("The headline of its first event."), Example("Port strike grows")]
+    text: Annotated[str, Doc("Its bullets as one text."), Example("Dockworkers joined the strike.")]
+    bullets: Annotated[tuple[RecapBullet, ...], Doc("Its events, the most told first.")]
+    item_count: Annotated[int, Ge(1), Doc("Items of the topic and period."), Example(12)]
+    source_count: Annotated[int, Ge(1), Doc("Publishers of these items."), Example(7)]
+    language: Annotated[
+        str | None, Doc("BCP 47 tag of most of the items; null where unknown."), Example("en")
+    ]
+    method: RecapMethod
+
+
+RECAPS: Collection[Recap] = Collection(
+    name="recaps",
+    model=Recap,
+    prefix="rcp",
+    order=lambda recap: micros(recap.window.end),
+    scope="global",
+    keys={
+        "topic": lambda recap: recap.topic,
+        "language": lambda recap: recap.language,
+    },
+    numbers={"generated": lambda recap: micros(recap.generated_at)},
+    kind="recap",
+    path="/news/recaps",
+)
+
+
+@frozen
+class RecapDue:
+    """A topic and day (UTC) whose items changed since its recap was made."""
+
+    id: str
+    topic: str
+    day: datetime
+
+
+RECAPS_DUE: Collection[RecapDue] = Collection(
+    name="recaps_due",
+    model=RecapDue,
+    prefix="",
+    order=lambda due: micros(due.day),
+    scope="system",
 )

@@ -4,6 +4,7 @@ Rule: `since` and `until` are the deprecated spelling of one `datetime` (Spec: V
 request uses one spelling, and both mean the same period.
 """
 
+from datetime import datetime
 from typing import Annotated
 
 from svc_core import instants, problem
@@ -11,6 +12,7 @@ from svc_core.boxes import Box
 from svc_core.constraints import Doc, Example, Ge, Le
 from svc_core.instants import MILLIS_MAX, Interval
 from svc_core.operation import QUERY, In
+from svc_core.ports import Bounds
 from svc_core.problem import Problem
 from svc_core.resources.members import micros
 from svc_core.unset import Maybe, Unset, given
@@ -42,22 +44,34 @@ Until = Annotated[
     Doc("Deprecated: `datetime=../END`. Milliseconds since 1970, included."),
 ]
 
+UpdatedSince = Annotated[
+    Maybe[datetime],
+    QUERY,
+    Doc("Only rows whose present version was written after this instant, not at it."),
+    Example("2026-01-31T00:00:00Z"),
+]
+
 OLD_NAMES = frozenset({"since", "until"})
 """What an operation with both spellings declares as `deprecated`."""
 
 ALL_TIMES = Interval(None, None)
 
 
-def bounds(datetime: Maybe[Interval]) -> dict[str, int | None]:
+def bounds(when: Maybe[Interval]) -> Bounds:
     """The bounds of a list that is ordered by instants, for `Context.page`."""
-    span = given(datetime, ALL_TIMES)
+    span = given(when, ALL_TIMES)
     return {
         "start": None if span.start is None else micros(span.start),
         "end": None if span.end is None else micros(span.end),
     }
 
 
-def period(datetime: Maybe[Interval], since: Maybe[int], until: Maybe[int]) -> Interval:
+def after(instant: Maybe[datetime]) -> tuple[int | None, int | None] | None:
+    """The range of a number of record times later than an instant, for `Context.page`."""
+    return None if isinstance(instant, Unset) else (micros(instant) + 1, None)
+
+
+def period(when: Maybe[Interval], since: Maybe[int], until: Maybe[int]) -> Interval:
     """The period that a request asks for, in either spelling; all times where it asks for none.
 
     Raises:
@@ -66,7 +80,7 @@ def period(datetime: Maybe[Interval], since: Maybe[int], until: Maybe[int]) -> I
     """
     start = None if isinstance(since, Unset) else instants.from_millis(since)
     end = None if isinstance(until, Unset) else instants.from_millis(until)
-    if isinstance(datetime, Unset):
+    if isinstance(when, Unset):
         if start is not None and end is not None and start > end:
             raise Problem(problem.INVALID_PARAMETER, "since: must not be later than until")
         return Interval(start, end)
@@ -76,4 +90,4 @@ def period(datetime: Maybe[Interval], since: Maybe[int], until: Maybe[int]) -> I
             "datetime: cannot be combined with since or until, which it replaces",
             resolution="Use datetime or since/until, not both.",
         )
-    return datetime
+    return when

@@ -2,34 +2,51 @@
 
 from collections.abc import Callable
 
-import attrs
-
 from svc_core.sources.body import Body
 from svc_core.sources.feeds import parse_feed
-from svc_core.sources.model import MEBI, About, FeedItem, Format, Given, Record, Told
+from svc_core.sources.model import MEBI, About, FeedItem, Format, Given, ParsedFeed, Record, Told
 from svc_core.sources.values import at
 
 
 def _parse(body: Body, given: Given) -> Told:
-    feed = parse_feed(
-        body.data,
-        base_url=given.base_url,
-        content_type=given.content_type,
-        zone=given.zone,
-        country_zone=given.country_zone,
+    return told(
+        parse_feed(
+            body.data,
+            base_url=given.base_url,
+            content_type=given.content_type,
+            zone=given.zone,
+            country_zone=given.country_zone,
+        )
     )
+
+
+def told(feed: ParsedFeed) -> Told:
+    """What a feed says."""
     yield About(title=feed.title, home_url=feed.home_url, language=feed.language)
-    yield from map(_record, feed.items)
+    for item in feed.items:
+        yield _record(item, feed.language)
     yield from feed.rejections
 
 
-def _record(item: FeedItem) -> Record:
-    said = attrs.asdict(item, recurse=False)
-    dates = {name: at(said[name]) for name in ("published_at", "updated_at")}
+def _record(item: FeedItem, language: str | None) -> Record:
+    said = {
+        "title": item.title,
+        "summary": item.summary,
+        "text": item.text,
+        "url": item.url,
+        "sourceUrl": item.source_url,
+        "publishedAt": at(item.published_at),
+        "publishedBasis": item.published_basis,
+        "updatedAt": at(item.updated_at),
+        "language": item.language or language,
+        "authors": item.authors,
+        "categories": item.categories,
+        "imageUrl": item.image_url,
+    }
     return Record(
         "newsItem",
         item.natural_key,
-        said | dates,
+        said,
         stamp=item.updated_at or item.published_at,
         record_id=item.natural_key,
         url=item.source_url,
@@ -37,13 +54,13 @@ def _record(item: FeedItem) -> Record:
     )
 
 
+def _is_rss(body: Body) -> bool:
+    return body.root == "rss" or (body.has("rss") and isinstance(body.json["rss"], dict))
+
+
 def _is_json_feed(body: Body) -> bool:
     version = body.json.get("version") if body.has("version") else None
     return isinstance(version, str) and "jsonfeed.org/version" in version
-
-
-def _is_rss(body: Body) -> bool:
-    return body.root == "rss" or (body.has("rss") and isinstance(body.json["rss"], dict))
 
 
 def _feed(id_: str, title: str, recognise: Callable[[Body], bool]) -> Format:

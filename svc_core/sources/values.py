@@ -62,6 +62,17 @@ def text(value: object, chars_max: int = TEXT_CHARS) -> str | None:
     return clip(fold(plain(told) if "<" in told or "&" in told else told), chars_max) or None
 
 
+def objects(value: object) -> list[dict[str, Any]]:
+    """The JSON objects of a list; of anything else none."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def several(value: object, chars_max: int = 300) -> list[str]:
+    """The texts of a list, or of one value that is written without one."""
+    told = value if isinstance(value, list) else [value]
+    return [found for found in (text(one, chars_max) for one in told) if found]
+
+
 def required(value: T | None, name: str) -> T:
     """The value.
 
@@ -160,36 +171,52 @@ def country(code: object, scheme: str | None = None) -> str | None:
     the same two letters); None tells the first three apart by their form.
     """
     told = str(code or "").strip().upper()
+    if not told:
+        return None
     if scheme is None:
         scheme = "numeric" if told.isdecimal() else "alpha2" if len(told) == 2 else "alpha3"
     return _countries()[scheme].get(told.zfill(3) if scheme == "numeric" else told) or None
 
 
+def countries(codes: Iterable[object], scheme: str | None = None) -> list[str]:
+    """The alpha-2 codes of those that are known, each once, in their order."""
+    found = (country(code, scheme) for code in codes)
+    return list(dict.fromkeys(code for code in found if code))
+
+
 @cache
-def _country_names() -> Mapping[str, str]:
+def _names() -> Mapping[str, str]:
+    owners: dict[str, set[str]] = {}
     places = [line.partition("\t") for line in data.lines("places.tsv")]
-    rows = [
-        *data.lines("country_names.tsv"),
-        *(rest for kind, _, rest in places if kind == "country"),
-    ]
-    named = [line.split("\t") for line in rows]
-    return {name.casefold(): code for code, names in named for name in names.split("|")}
+    territories = [rest for kind, _, rest in places if kind == "country"]
+    for line in (*data.lines("country_names.tsv"), *territories):
+        code, _, names = line.partition("\t")
+        for name in names.casefold().split("|"):
+            owners.setdefault(name, set()).add(code)
+    return {name: code for name, codes in owners.items() if len(codes) == 1 for code in codes} | {
+        "macau": "MO",
+        "palestine": "PS",
+        "kosovo": "XK",
+        "sudan": "SD",  # the others of these names are told in full
+        "congo": "CG",
+    }
 
 
 def country_named(name: object) -> str | None:
     """ISO 3166-1 alpha-2 of a country by its name, also one written `Korea, Republic of`.
 
-    Of `Ontario, Canada` it is that of the last part; None for a name that nobody knows.
+    Of `Ontario, Canada` it is that of the last part; what stands behind a name between brackets is
+    a former one. None for a name that nobody knows, or that several countries have.
     """
-    told = " ".join(str(name or "").split()).casefold()
+    told = " ".join(str(name or "").partition(" (")[0].split()).casefold().removeprefix("the ")
     first, _, last = told.rpartition(", ")
-    found = (_country_names().get(one) for one in (told, f"{last} {first}", last))
+    found = (_names().get(one) for one in (told, f"{last} {first}", last))
     return next((code for code in found if country(code, "alpha2")), None)
 
 
-def countries(codes: Iterable[object], scheme: str | None = None) -> list[str]:
-    """The alpha-2 codes of those that are known, each once, in their order."""
-    found = (country(code, scheme) for code in codes)
+def countries_named(names: Iterable[object]) -> list[str]:
+    """The alpha-2 codes of the names that are known, each once, in their order."""
+    found = map(country_named, names)
     return list(dict.fromkeys(code for code in found if code))
 
 

@@ -42,13 +42,16 @@ def changes(*, everybody: bool) -> st.SearchStrategy[Change]:
     return st.builds(
         Change,
         id=st.text(max_size=3),
-        change_type=st.sampled_from(("created", "updated", "deleted")),
+        change_type=st.sampled_from(("created", "updated", "deleted", "merged", "restored")),
         resource_type=st.sampled_from(("note", "file", "notice")),
         resource_id=st.text(max_size=3),
         version=st.integers(1, 9),
         occurred_at=instants,
         path=st.none() | st.text(max_size=5),
         everybody=st.just(everybody),
+        changed_fields=st.none() | st.lists(st.text(max_size=3), max_size=2).map(tuple),
+        last_state=st.none() | st.text(max_size=3).map(str.encode),
+        merged_into_id=st.none() | st.text(max_size=3),
     )
 
 

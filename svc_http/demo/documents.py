@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from importlib.resources import files
 
-from attrs import frozen
+from attrs import field, frozen
 
 AGE_MAX = timedelta(days=6)
 """No demo item is older, so one week of news always holds them all."""
@@ -24,15 +24,17 @@ _PLACEHOLDER = re.compile(rb"\{\{(\w+) T-(?=\d)(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?
 
 @frozen
 class DemoDocument:
-    """One feed as a server would send it.
+    """One document as a server would send it.
 
-    `topics` are the topic ids every item of the source has by default; `body` is the encoded feed.
+    `topics` are the topic ids every item of the source has by default; `options` are those of the
+    source; `body` is the encoded document.
     """
 
     file_name: str
     name: str
     topics: tuple[str, ...]
     body: bytes
+    options: Mapping[str, str] = field(factory=dict)
 
 
 _SOURCES = (
@@ -97,6 +99,24 @@ def documents(now: datetime) -> list[DemoDocument]:
     return [
         DemoDocument(file_name, name, (topic,), _filled((folder / file_name).read_bytes(), moment))
         for file_name, name, topic in _SOURCES
+    ]
+
+
+def data_documents(now: datetime) -> list[DemoDocument]:
+    """Return the demo's documents of the other formats, which `data/sources.tsv` lists."""
+    moment = now.astimezone(UTC).replace(microsecond=0)
+    folder = files("svc_http.demo") / "data"
+    listed = (folder / "sources.tsv").read_text().splitlines()
+    rows = [line.split("\t") for line in listed if line and not line.startswith("#")]
+    return [
+        DemoDocument(
+            file_name,
+            name,
+            (),
+            _filled((folder / file_name).read_bytes(), moment),
+            dict(option.split("=", 1) for option in options.split(",") if option),
+        )
+        for file_name, name, options in rows
     ]
 
 

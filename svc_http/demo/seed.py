@@ -16,7 +16,7 @@ from svc_core.operation import Context
 from svc_core.profiles import operations
 from svc_core.resources.profile import PROFILES as STORED
 from svc_core.resources.profile import SUBSCRIPTIONS, ProfileInput
-from svc_http.demo.documents import documents
+from svc_http.demo.documents import data_documents, documents
 from svc_http.demo.profiles import PROFILES
 from svc_http.demo.subject import Recorded, record
 from svc_http.fetch import Fetcher
@@ -53,11 +53,17 @@ async def seed(service: Service, fetcher: Fetcher, folder: Path) -> Seeded:
     tenant = issued.key.tenant
     read = documents(service.now())
     sources = []
-    for document in read:
+    for document in (*read, *data_documents(service.now())):
         path = folder / document.file_name
         path.write_bytes(document.body)
         sources.append(
-            await add_source(service, str(path), name=document.name, topics=document.topics)
+            await add_source(
+                service,
+                str(path),
+                name=document.name,
+                topics=document.topics or None,
+                options=document.options,
+            )
         )
     outcomes = await pull_all(service, sources, fetcher)
     # The last one made heads every list, and the first of the table is the richest.
@@ -72,7 +78,7 @@ async def seed(service: Service, fetcher: Fetcher, folder: Path) -> Seeded:
         key=issued.secret,
         profiles=len(made),
         sources=len(sources),
-        items=sum(outcome.created for outcome in outcomes),
+        items=sum(outcome.run.created for outcome in outcomes),
         reports=len(set(made)),
         report_id=made[-1],
         subject=subject,

@@ -26,7 +26,8 @@ CHECKPOINTS: Final = "ledger_checkpoints"
 
 PARTS: Final[Mapping[str, tuple[str, str]]] = {
     CHANGES: (
-        "scope, position, id, change_type, resource_type, resource_id, version, occurred_at, path",
+        "scope, position, id, change_type, resource_type, resource_id, version, occurred_at, path,"
+        " details",
         "seq",
     ),
     ANSWERS: (

@@ -10,23 +10,27 @@ Rule 3: one document is read and written at a time, however many sources are due
 
 from asyncio import CancelledError
 from collections.abc import Callable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
+from typing import Any
 
 import anyio
 import anyio.to_thread
-from attrs import field, frozen
+import attrs
 
 from svc_core import corpus
-from svc_core.news import intake, rules
+from svc_core.intake import health, registry, taking
+from svc_core.intake.operations import Outcome
 from svc_core.news.grouping import group_new
-from svc_core.news.sources import Outcome
+from svc_core.news.recaps import recap_new
 from svc_core.operation import Context
 from svc_core.ports import SYSTEM
 from svc_core.resources.members import micros
 from svc_core.resources.news import SOURCES, Source
-from svc_core.sources import DocumentRefused, MissingExtra, ParsedFeed, parse_feed
+from svc_core.sources.body import Body
+from svc_core.sources.formats import FORMATS, Document, read, recognised
+from svc_core.sources.model import DocumentRefused, Given, MissingExtra, Record
 from svc_http import system
 from svc_http.fetch import Fetched, Fetcher, FetchRefused, NotModified
 from svc_http.runtime.service import Service
@@ -49,55 +53,57 @@ PART_ROWS, PART_ROWS_MIN, PART_ROWS_MAX = 32, 8, 256
 """Rows of the first part of a document, and of any: as many as the parts before it took time for,
 the wait for the writer counted in, so that they grow smaller while others write."""
 
+BLOCK_ROWS = 1_000
+"""Records that are looked up, and judged, at once: some milliseconds for the known ones."""
+
+SHRUNK_SHARE = 0.8
+"""A snapshot with fewer of the records that were known is refused: catalogues were published cut
+off, and none of them loses a fifth of its entries in a day."""
+
+DELTAS_KEPT, DELTA_CHARS = 500, 16
+"""Deltas of one source that are remembered, each by the beginning of its digest."""
+
 CLAIM = timedelta(minutes=5)
 """How long a source belongs to the worker that claimed it: longer than a round can take, with 64
 sources, 8 at once and at most 23 seconds each, even if many are slow."""
 
 
-@frozen
-class _Reading:
-    """A document that was read and judged, with the source as it describes itself."""
-
-    parsed: ParsedFeed = field(repr=False)
-    rows: tuple[rules.Incoming, ...] = field(repr=False)
-
-
-async def add_source(
-    service: Service,
-    location: str,
-    *,
-    name: str | None = None,
-    topics: Sequence[str] | None = None,
-    cadence_seconds: int | None = None,
-) -> Source:
+async def add_source(service: Service, location: str, **wanted: Any) -> Source:
     """The source at `location` (an address or an absolute path), new or known.
 
-    What is None stays as it is, or is taken from the document when it is first read.
+    `wanted` are the other members of a `SourceWish`.
 
     Raises:
-        Problem: VALIDATION_FAILED for an unknown topic or a cadence out of bounds.
+        Problem: VALIDATION_FAILED, as `registry.add_source`.
     """
-    wanted = None if topics is None else tuple(topics)
-    wish = intake.SourceWish(location, name, wanted, cadence_seconds)
-    return await service.system(lambda ctx: intake.add_source(ctx, wish))
+    wish = registry.SourceWish(location, **wanted)
+    return await service.system(lambda ctx: registry.add_source(ctx, wish))
 
 
 async def pull(
-    service: Service, source: Source, fetcher: Fetcher, *, gate: anyio.Semaphore | None = None
+    service: Service,
+    source: Source,
+    fetcher: Fetcher,
+    *,
+    gate: anyio.Semaphore | None = None,
+    force: bool = False,
 ) -> Outcome:
     """Read the source's document now, due or not, and write what it brings.
 
-    `gate` bounds how many documents are held at once. Whatever is wrong with the document or on
+    `gate` bounds how many documents are held at once. With `force` a document is read anew though
+    it is known, and a snapshot although it shrank. Whatever is wrong with the document or on
     the way to it is written to the source's health and is no exception.
     """
     try:
         answer = await fetcher.fetch(
-            source.location, etag=source.etag, last_modified=source.last_modified
+            source.location,
+            etag=None if force else source.etag,
+            last_modified=None if force else source.last_modified,
         )
         if isinstance(answer, NotModified):
             return await _unchanged(service, source)
         async with gate or anyio.Semaphore(1):
-            return await _take(service, source, answer)
+            return await _take(service, source, answer, force=force)
     except FetchRefused as refused:
         return await _failed(service, source, refused.code, refused.message, refused.status)
     except DocumentRefused as refused:
@@ -106,53 +112,136 @@ async def pull(
         return await _failed(service, source, "missingExtra", str(missing))
 
 
-async def _take(service: Service, source: Source, answer: Fetched) -> Outcome:
+async def _take(service: Service, source: Source, answer: Fetched, *, force: bool) -> Outcome:
     digest = sha256(answer.body).hexdigest()
-    if digest == source.digest:
+    if not force and (digest == source.digest or digest[:DELTA_CHARS] in source.deltas):
         return await _unchanged(service, source)
-    reading = await anyio.to_thread.run_sync(_read, service, source, answer)
-    new = await service.read(SYSTEM, lambda ctx: intake.unseen(ctx, reading.rows))
-    batch = await anyio.to_thread.run_sync(intake.prepared, new)
-    copy = intake.Copy(answer.etag, answer.last_modified, digest)
-    return await _write(service, source.id, reading.parsed, batch, copy)
+    document = await anyio.to_thread.run_sync(_read, source, answer)
+    snapshot = document.format.kind == "snapshot"
+    if snapshot and not force:
+        if _is_older(document.about.stamp, source.stamp):
+            return await _unchanged(service, source)
+        held = await service.read(SYSTEM, partial(taking.held, source=source.id))
+        if len(document.records) < held * SHRUNK_SHARE:
+            raise DocumentRefused(
+                "shrunk",
+                f"The document holds {len(document.records)} records, and {held} were known: if "
+                f"that is right, svc sources pull {source.id} --force",
+            )
+    copy = registry.Copy(answer.etag, answer.last_modified, digest)
+    return await _Writing(service, source, document, copy).run()
 
 
-def _read(service: Service, source: Source, answer: Fetched) -> _Reading:
-    zone, country_zone = rules.zones(source)
-    parsed = parse_feed(
-        answer.body,
+def _is_older(stamp: datetime | None, known: datetime | None) -> bool:
+    return stamp is not None and known is not None and stamp < known
+
+
+def _read(source: Source, answer: Fetched) -> Document:
+    body = Body(answer.body, answer.content_type)
+    format_ = FORMATS.get(source.format or "") or recognised(body)
+    zone, country_zone = health.zones(source)
+    given = Given(
+        options=source.options,
         base_url=answer.final_url,
         content_type=answer.content_type,
+        name=answer.final_url.rpartition("/")[2],
         zone=zone,
         country_zone=country_zone,
     )
-    described = rules.described(source, parsed)
-    return _Reading(parsed, rules.incoming(described, parsed, service.now()))
+    return read(body, format_, given)
 
 
-async def _write(
-    service: Service, id_: str, parsed: ParsedFeed, batch: intake.Batch, copy: intake.Copy
-) -> Outcome:
-    before, rows = intake.Taken(), PART_ROWS
-    while len(batch.rows) > rows:
-        part, batch = batch.cut(rows)
-        began = system.monotonic()
-        taken = await service.system(partial(intake.take_part, id_=id_, batch=part))
-        if taken is None:
+class _Writing:
+    """Writes one document in parts."""
+
+    def __init__(
+        self, service: Service, source: Source, document: Document, copy: registry.Copy
+    ) -> None:
+        self._service = service
+        self._source = health.described(source, document)
+        self._document = document
+        self._copy = copy
+        self._rows = PART_ROWS
+        self._kept: set[str] = set()
+        self._taken = taking.Taken()
+
+    async def run(self) -> Outcome:
+        """What the document brought."""
+        records = self._document.records
+        for start in range(0, len(records), BLOCK_ROWS):
+            block = records[start : start + BLOCK_ROWS]
+            if not await self._block(block):
+                return Outcome("removed", None)
+        if self._document.format.kind == "snapshot":
+            await self._withdraw()
+        after = await self._service.system(self._finish)
+        await tidy(self._service)
+        if after is None:
             return Outcome("removed", None)
-        before += taken
-        fitting = rows * PART_SECONDS / max(system.monotonic() - began, 1e-6)
-        rows = max(PART_ROWS_MIN, min(PART_ROWS_MAX, round(fitting)))
+        return Outcome("taken", after, self._taken.run(self._document.rejected))
 
-    async def unit(ctx: Context) -> tuple[intake.Taken | None, Source | None]:
-        taken = await intake.take_document(ctx, id_, parsed, batch, copy, before=before)
-        return taken, await ctx.find(SOURCES, id_)
+    async def _block(self, records: Sequence[Record]) -> bool:
+        readings = await anyio.to_thread.run_sync(
+            taking.readings, self._source, self._document, records, self._kept
+        )
+        new = await self._service.read(SYSTEM, partial(taking.unknown, readings=readings))
+        self._taken += taking.Taken(unchanged=len(readings) - len(new))
+        now = self._service.now()
+        made = await anyio.to_thread.run_sync(
+            lambda: [taking.judged(self._source, one, now) for one in new]
+        )
+        while made:
+            part, made = made[: self._rows], made[self._rows :]
+            if not await self._part(part):
+                return False
+        return True
 
-    taken, after = await service.system(unit)
-    await tidy(service)
-    if taken is None:
-        return Outcome("removed", None)
-    return Outcome("taken", after, taken.created, taken.updated, taken.unchanged)
+    async def _part(self, part: Sequence[taking.Reading]) -> bool:
+        began = system.monotonic()
+        taken = await self._service.system(partial(self._take, part=part))
+        if taken is None:
+            return False
+        self._taken += taken
+        fitting = self._rows * PART_SECONDS / max(system.monotonic() - began, 1e-6)
+        self._rows = max(PART_ROWS_MIN, min(PART_ROWS_MAX, round(fitting)))
+        return True
+
+    async def _take(self, ctx: Context, part: Sequence[taking.Reading]) -> taking.Taken | None:
+        if await registry.note_run(ctx, self._source.id, health.begun) is None:
+            return None
+        return await taking.take(ctx, part)
+
+    async def _withdraw(self) -> None:
+        after = None
+        while True:
+            gone, after = await self._service.read(
+                SYSTEM,
+                partial(taking.absent, source=self._source.id, kept=self._kept, after=after),
+            )
+            for start in range(0, len(gone), PART_ROWS):
+                part = gone[start : start + PART_ROWS]
+                self._taken += await self._service.system(
+                    partial(taking.withdraw, contributions=part)
+                )
+            if after is None:
+                return
+
+    async def _finish(self, ctx: Context) -> Source | None:
+        stored = await ctx.find(SOURCES, self._source.id)
+        if stored is None:
+            return None
+        described = health.described(stored, self._document)
+        deltas = stored.deltas
+        if self._document.format.kind == "delta":
+            deltas = (*deltas, self._copy.digest[:DELTA_CHARS])[-DELTAS_KEPT:]
+        run = self._taken.run(self._document.rejected)
+        after = health.succeeded(
+            attrs.evolve(described, deltas=deltas, **attrs.asdict(self._copy)),
+            ctx.now,
+            run,
+            self._document.rejections,
+        )
+        return await registry.save_source(ctx, after)
 
 
 async def tidy(service: Service) -> bool:
@@ -171,7 +260,7 @@ async def tidy(service: Service) -> bool:
 
 async def _unchanged(service: Service, source: Source) -> Outcome:
     async def note(ctx: Context) -> Source | None:
-        return await intake.note_run(ctx, source.id, lambda now: rules.unchanged(now, ctx.now))
+        return await registry.note_run(ctx, source.id, lambda now: health.unchanged(now, ctx.now))
 
     after = await service.system(note)
     return Outcome("removed" if after is None else "unchanged", after)
@@ -181,8 +270,8 @@ async def _failed(
     service: Service, source: Source, code: str, message: str, status: int | None = None
 ) -> Outcome:
     async def note(ctx: Context) -> Source | None:
-        return await intake.note_run(
-            ctx, source.id, lambda now: rules.failed(now, ctx.now, code, message, status)
+        return await registry.note_run(
+            ctx, source.id, lambda now: health.failed(now, ctx.now, code, message, status)
         )
 
     after = await service.system(note)
@@ -194,6 +283,8 @@ async def pull_all(
     sources: Sequence[Source],
     fetcher: Fetcher,
     on_progress: Callable[[Outcome], None] = lambda _: None,
+    *,
+    force: bool = False,
 ) -> tuple[Outcome, ...]:
     """Pull every source, several at once; `on_progress` hears of each when it is done.
 
@@ -205,7 +296,7 @@ async def pull_all(
 
     async def work() -> None:
         for place, source in waiting:
-            outcomes[place] = await pull(service, source, fetcher, gate=gate)
+            outcomes[place] = await pull(service, source, fetcher, gate=gate, force=force)
             on_progress(outcomes[place])
 
     async with anyio.create_task_group() as tasks:
@@ -214,6 +305,7 @@ async def pull_all(
     while await tidy(service):
         pass
     await group_new(service)
+    await recap_new(service)
     return tuple(outcomes[place] for place in range(len(sources)))
 
 
@@ -232,13 +324,14 @@ async def pull_due(service: Service, fetcher: Fetcher) -> tuple[Outcome, ...]:
     due = await service.storage.across(SOURCES, end=micros(service.now()), limit=ROUND_SOURCES_MAX)
     if not due:
         await group_new(service)  # what a pass that was cut off has left
+        await recap_new(service)
         return ()
     until = service.now() + CLAIM
     seen = [row.document for row in due]
     try:
-        claimed = await service.system(partial(intake.claim, seen=seen, until=until))
+        claimed = await service.system(partial(registry.claim, seen=seen, until=until))
         return await pull_all(service, claimed, fetcher)
     except CancelledError:
         ids = [row.id for row in seen]
-        await service.system(partial(intake.release, ids=ids, until=until))
+        await service.system(partial(registry.release, ids=ids, until=until))
         raise

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import asyncpg
 import pytest
+from attrs import evolve
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
@@ -21,7 +22,7 @@ from svc_core.host import Progress, silent
 from svc_core.ledger.append.append import stored_line
 from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.records import Draft, encode_line, split
-from svc_core.ports import Answer, Change, FeedPosition, LedgerHead, Transaction
+from svc_core.ports import Answer, Change, ChangeType, FeedPosition, LedgerHead, Transaction
 from svc_core.testing.clock import START
 from svc_core.testing.sample import NOTES, SAMPLES, Note
 from svc_core.testing.sealing import Growth, at
@@ -147,13 +148,19 @@ def test_a_store_says_the_same_wherever_it_is_copied(
 
 KINDS = ("file", "database")
 WAYS = [(source, target) for source in KINDS for target in KINDS]
+CHANGE_TYPES: tuple[ChangeType, ...] = get_args(ChangeType)
 NOTES_MADE = 2 * BATCH_ROWS + 50
 LINES_MADE = 300
 ANSWER = Answer(b"f" * 32, 201, (("ETag", '"1"'), ("Location", "/é")), b"\x00{}", START)
 
 
 def a_change(number: int, *, everybody: bool = False) -> Change:
-    return Change(f"chg_{number}", "created", "note", f"n{number}", 1, START, None, everybody)
+    """A change of any kind, which says all that there is to say of one."""
+    kind: ChangeType = CHANGE_TYPES[number % len(CHANGE_TYPES)]
+    made = Change(f"chg_{number}", kind, "note", f"n{number}", 1, START, None, everybody)
+    if kind == "created":
+        return made
+    return evolve(made, changed_fields=("a",), last_state='"é"'.encode(), merged_into_id="n0")
 
 
 def draft(number: int, subject: str | None = None, target: str | None = None) -> Draft:

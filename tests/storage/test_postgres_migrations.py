@@ -8,14 +8,15 @@ import asyncpg
 import pytest
 from attrs import evolve
 
-from svc_core.ports import Collection, Transaction
+from svc_core.ports import Collection, FeedPosition, Transaction
 from svc_core.testing.sample import NOTES, SAMPLES, Note
+from svc_core.testing.sync_store import a_change
 from svc_http.storage import StorageUnavailable
 from svc_http.storage.postgres import PostgresStorage, filling, migrate, renew_epoch, status
 from svc_http.storage.postgres import storage as storing
 from tests.postgres import EPOCH, PostgresServer, opened, until
 
-FIXED = "feed, answers and ledgers"
+FIXED = ("feed, answers and ledgers", "details of changes")
 BARE: Collection[Note] = evolve(NOTES, keys={}, facets={}, numbers={}, place=None, search=None)
 ALL = "+author +latitude +longitude +status +topic +weight text index"
 ROWS = 450
@@ -71,7 +72,7 @@ def test_an_empty_database_lacks_every_step(dsn: str) -> None:
     async def main() -> None:
         asked = await status(dsn, SAMPLES)
         assert asked.applied == ()
-        assert asked.pending == (FIXED, *(f"collection {each.name}" for each in SAMPLES))
+        assert asked.pending == (*FIXED, *(f"collection {each.name}" for each in SAMPLES))
 
     asyncio.run(main())
 
@@ -80,12 +81,13 @@ def test_steps_are_numbered_and_taken_once(dsn: str) -> None:
     async def main() -> None:
         taken = await migrate(dsn, [NOTES], epoch=EPOCH)
         assert [(entry.number, entry.step) for entry in taken] == [
-            (1, FIXED),
-            (2, "collection sample_notes"),
+            (1, FIXED[0]),
+            (2, FIXED[1]),
+            (3, "collection sample_notes"),
         ]
         assert await migrate(dsn, [NOTES], epoch=EPOCH) == ()
         taken = await migrate(dsn, SAMPLES, epoch=EPOCH)
-        assert [entry.number for entry in taken] == [3, 4]
+        assert [entry.number for entry in taken] == [4, 5]
         assert (await status(dsn, SAMPLES)).pending == ()
 
     asyncio.run(main())
@@ -95,11 +97,31 @@ def test_processes_that_start_at_once_take_each_step_once(dsn: str) -> None:
     async def main() -> None:
         opening = (PostgresStorage.open(dsn, SAMPLES, epoch=bytes([n]) * 8) for n in range(4))
         stores = await asyncio.gather(*opening)
-        assert len((await status(dsn, SAMPLES)).applied) == 4
+        assert len((await status(dsn, SAMPLES)).applied) == 5
         epochs = [await store.read("ann", lambda tx: tx.changes.epoch()) for store in stores]
         assert len({*epochs}) == 1
         for store in stores:
             await store.close()
+
+    asyncio.run(main())
+
+
+def test_a_database_of_before_keeps_its_changes_and_takes_more_of_them(dsn: str) -> None:
+    more = evolve(a_change("b"), change_type="updated", changed_fields=("name",))
+
+    async def main() -> None:
+        async with opened(dsn, NOTES) as store:
+            await store.write("ann", lambda tx: tx.changes.append(a_change("a")))
+        connection = await asyncpg.connect(dsn)
+        await connection.execute("ALTER TABLE changes DROP COLUMN details")
+        await connection.execute("DELETE FROM schema_migrations WHERE step = $1", FIXED[1])
+        await connection.close()
+        assert (await status(dsn, [NOTES])).pending == (FIXED[1],)
+        async with opened(dsn, NOTES) as store:
+            assert await store.read("ann", lambda tx: tx.changes.epoch()) == EPOCH
+            await store.write("ann", lambda tx: tx.changes.append(more))
+            feed = await store.read("ann", lambda tx: tx.changes.read(FeedPosition(), limit=9))
+            assert feed.changes == (a_change("a"), more)
 
     asyncio.run(main())
 

@@ -11,12 +11,13 @@ from attrs import evolve
 
 from svc_core.ports import Collection
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, Note
-from svc_core.testing.sync_store import SyncStore
+from svc_core.testing.sync_store import SyncStore, a_change
 from svc_http.storage import SqliteStorage, StoreBusy
 from svc_http.storage.sqlite import migrate, renew_epoch, status
 
 EPOCH = b"8 bytes."
-FIXED = ("meta and declared shapes", "changes", "answers", "ledger", "outbox dropped")
+DETAILS = "details of changes"
+FIXED = ("meta and declared shapes", "changes", "answers", "ledger", "outbox dropped", DETAILS)
 BARE: Collection[Note] = evolve(NOTES, keys={}, facets={}, numbers={}, place=None, search=None)
 
 
@@ -61,14 +62,14 @@ def test_a_missing_file_lacks_every_step_and_is_not_made_by_asking(tmp_path: Pat
 def test_steps_are_numbered_and_taken_once(tmp_path: Path) -> None:
     path = tmp_path / "svc.db"
     taken = migrate(path, [NOTES], epoch=EPOCH)
-    assert [entry.number for entry in taken] == [1, 2, 3, 4, 5, 6]
+    assert [entry.number for entry in taken] == [1, 2, 3, 4, 5, 6, 7]
     assert migrate(path, [NOTES], epoch=EPOCH) == ()
     assert [entry.step for entry in migrate(path, SAMPLES, epoch=EPOCH)] == [
         "collection sample_notices",
         "collection sample_secrets",
     ]
     asked = status(path, SAMPLES)
-    assert [entry.number for entry in asked.applied] == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert [entry.number for entry in asked.applied] == [1, 2, 3, 4, 5, 6, 7, 8, 9]
     assert asked.pending == ()
 
 
@@ -83,6 +84,25 @@ def test_a_file_of_before_loses_the_queue_that_nothing_used(tmp_path: Path) -> N
     left = connection.execute("SELECT name FROM sqlite_schema WHERE name LIKE '%outbox'")
     assert left.fetchall() == []
     connection.close()
+
+
+def test_a_file_of_before_keeps_its_changes_and_takes_more_of_them(
+    runner: asyncio.Runner, tmp_path: Path
+) -> None:
+    path = tmp_path / "svc.db"
+    sync = at_desk(runner, path, NOTES)
+    sync.append("ann", a_change("a"))
+    sync.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("ALTER TABLE changes DROP COLUMN details")
+        connection.execute("DELETE FROM schema_migrations WHERE step = ?", (DETAILS,))
+    connection.close()
+    assert status(path, [NOTES]).pending == (DETAILS,)
+    more = evolve(a_change("b"), change_type="updated", changed_fields=("name",))
+    sync = at_desk(runner, path, NOTES)
+    sync.append("ann", more)
+    assert sync.feed("ann").changes == (a_change("a"), more)
+    sync.close()
 
 
 def test_a_new_filter_is_filled_from_stored_rows(runner: asyncio.Runner, tmp_path: Path) -> None:

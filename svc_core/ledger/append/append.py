@@ -8,7 +8,7 @@ Rule 3: an erasure takes the content out of the line and the indexes; heads, sea
         is given only to a client that sends the same content again.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -38,6 +38,14 @@ from svc_core.problem import Problem
 
 SUBJECT: Final = "subject"
 """The `resourceType` of the changes that a ledger publishes."""
+
+_MEMBERS: Final = {
+    "subject": "identity",
+    "designator": "designators",
+    "observation": "observations",
+    "claim": "claims",
+}
+"""The member of a subject that shows records of a kind."""
 
 _NO_SALT: Final = bytes(SALT_BYTES)
 
@@ -106,9 +114,7 @@ async def append(
     for record in batch.records:
         if record.op == "erase":
             await erase_content(ctx, str(record.target))
-    opened = {record.subject for record in batch.records if record.id == record.subject}
-    subjects = dict.fromkeys(record.subject for record in batch.records)
-    checkpoint = await vouch(ctx, batch.head, subjects, opened)
+    checkpoint = await vouch(ctx, batch.head, touched(batch.records))
     proofs = Proofs(ctx)
     receipts = [
         await proofs.receipt(record.seq, seal, batch.head, checkpoint)
@@ -166,17 +172,29 @@ def _keys(record: Record) -> tuple[str, ...]:
     return (f"{payload['scheme']}:{payload['value']}",)
 
 
+def touched(records: Sequence[Record]) -> dict[str, tuple[str, ...] | None]:
+    """The subjects that records are about, each with the members of it that they bear on.
+
+    None stands for one that they open.
+    """
+    found: dict[str, set[str]] = {}
+    for record in records:
+        found.setdefault(record.subject, set()).add(_MEMBERS[record.kind])
+    opened = dict.fromkeys(record.subject for record in records if record.id == record.subject)
+    return {subject: tuple(sorted(members)) for subject, members in found.items()} | opened
+
+
 async def vouch(
-    ctx: Context, head: TreeHead, subjects: Iterable[str], opened: Collection[str]
+    ctx: Context, head: TreeHead, subjects: Mapping[str, tuple[str, ...] | None]
 ) -> str:
     """Sign the head, keep it as the checkpoint of its day, and publish what was appended to.
 
-    One change for each subject; its version is the ledger's size.
+    One change for each subject that was `touched`; its version is the ledger's size.
     """
     checkpoint = checkpoint_of(ctx, head)
     await ctx.tx.ledger.keep_checkpoint(str(head.recorded_at)[:10], head.size, checkpoint.encode())
-    for subject in subjects:
-        change_type: ChangeType = "created" if subject in opened else "updated"
+    for subject, fields in subjects.items():
+        change_type: ChangeType = "created" if fields is None else "updated"
         await ctx.tx.changes.append(
             Change(
                 id=ctx.ids.new("chg"),
@@ -187,6 +205,7 @@ async def vouch(
                 occurred_at=ctx.now,
                 path=address_of(subject),
                 everybody=False,
+                changed_fields=fields,
             )
         )
     return checkpoint

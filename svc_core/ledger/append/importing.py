@@ -14,7 +14,7 @@ Rule 5: what a part refers to before its beginning is looked up here, run by run
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -22,7 +22,7 @@ from attrs import define, field, frozen
 
 from svc_core import problem
 from svc_core.ledger import timestamps
-from svc_core.ledger.append.append import stored_line, vouch
+from svc_core.ledger.append.append import stored_line, touched, vouch
 from svc_core.ledger.append.erasure import erase_content, may_erase
 from svc_core.ledger.log import tree
 from svc_core.ledger.log.seal import TreeHead
@@ -249,8 +249,7 @@ class _Part:
     lines: tuple[SealedLine, ...]
     nodes: Sequence[LedgerNode]
     head: TreeHead
-    subjects: Collection[str]
-    opened: Collection[str]
+    subjects: Mapping[str, tuple[str, ...] | None]
     erased: tuple[str, ...]
     targets: frozenset[str]
 
@@ -269,8 +268,7 @@ def _part(before: TreeHead, lines: Sequence[bytes]) -> _Part:
         tuple(map(stored_line, records, seals, lines)),
         grown.nodes,
         head,
-        tuple(dict.fromkeys(record.subject for record in records)),
-        frozenset(record.id for record in records if record.id == record.subject),
+        touched(records),
         tuple(str(record.target) for record in records if record.op == "erase"),
         frozenset(record.target for record in records if record.target is not None)
         - {record.id for record in records},
@@ -299,4 +297,4 @@ async def _store(ctx: Context, part: _Part, done: int) -> None:
         stored = await ctx.tx.ledger.get(target)
         if stored is not None and split(stored.line).payload != NO_PAYLOAD:
             await erase_content(ctx, target)
-    await vouch(ctx, part.head, part.subjects, part.opened)
+    await vouch(ctx, part.head, part.subjects)

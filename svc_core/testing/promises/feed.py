@@ -66,13 +66,17 @@ class FeedPromises(Bench):
         assert [change.id for change in self.sync.feed(ANN, FeedPosition(0, 1)).changes] == ["b"]
 
     def test_a_change_comes_back_as_it_was(self) -> None:
-        change = evolve(
-            a_change("a", version=3),
-            change_type="deleted",
-            occurred_at=START + timedelta(microseconds=1),
+        made = evolve(a_change("a", version=3), occurred_at=START + timedelta(microseconds=1))
+        changes = (
+            evolve(made, change_type="updated", changed_fields=()),
+            evolve(made, change_type="updated", changed_fields=("name", "nul\0é")),
+            evolve(made, change_type="deleted", last_state='{"name":"é\\u0000"}'.encode()),
+            evolve(made, change_type="merged", merged_into_id="b"),
+            evolve(made, change_type="restored"),
         )
-        self.sync.append(ANN, change)
-        assert self.sync.feed(ANN).changes == (change,)
+        for change in changes:
+            self.sync.append(ANN, change)
+        assert self.sync.feed(ANN).changes == changes
 
     def test_a_position_at_or_beyond_the_head_gives_nothing_and_stays(self) -> None:
         self.sync.append(ANN, a_change("a"))

@@ -14,7 +14,7 @@ from typing import Any
 
 from svc_core import compact
 from svc_core.ports import Change, ChangeSlice, FeedPosition
-from svc_http.storage import scopes
+from svc_http.storage import details, scopes
 from svc_http.storage.moments import from_stored, to_stored
 from svc_http.storage.postgres.session import Part, Session, statements
 
@@ -33,7 +33,7 @@ class PostgresChanges:
         self._session = session
         self._tenant = tenant
         self._own = f"/{tenant}"
-        self._waiting: list[tuple[str, int, str, str]] = []
+        self._waiting: list[tuple[str, int, str, str, str | None]] = []
         self._counts = Counter[str]()
         session.waiting.append(self)
 
@@ -45,7 +45,8 @@ class PostgresChanges:
         self._counts[scope] += 1
         names = (change.id, change.change_type, change.resource_id, change.version)
         entry = (*names, to_stored(change.occurred_at), change.path)
-        self._waiting.append((scope, self._counts[scope], change.resource_type, _json(entry)))
+        place, told = self._counts[scope], details.written(change)
+        self._waiting.append((scope, place, change.resource_type, _json(entry), told))
 
     async def read(
         self, after: FeedPosition, *, types: tuple[str, ...] | None = None, limit: int
@@ -99,4 +100,5 @@ def _change(row: Any) -> Change:
     id_, change_type, resource_id, version, occurred_at, path = json.loads(row["entry"])
     kind, everybody = row["resource_type"], row["scope"] == EVERYBODY
     at = from_stored(occurred_at)
-    return Change(id_, change_type, kind, resource_id, version, at, path, everybody)
+    told = details.read(row["details"])
+    return Change(id_, change_type, kind, resource_id, version, at, path, everybody, **told)

@@ -34,7 +34,7 @@ from svc_http.storage.postgres.maintenance import tended
 
 _json = compact.encoder(ascii_only=True)
 
-_ENTRY = "scope, position, resource_type, entry"
+_ENTRY = "scope, position, resource_type, entry, details"
 
 _PATIENT = "SET idle_in_transaction_session_timeout = 0"
 """Between two batches stands the other side of a copy, which takes its time."""
@@ -174,14 +174,15 @@ async def _hold(connection: Any, tables: Sequence[str]) -> None:
 
 def _read(part: Part, row: Row) -> Row:
     if part == CHANGES:
-        scope, position, resource_type, entry = row
+        scope, position, resource_type, entry, details = row
         id_, change_type, resource_id, version, at, path = json.loads(entry)
         named = (change_type, resource_type, resource_id)
-        return (scope, position, id_, *named, version, at, path)
+        return (scope, position, id_, *named, version, at, path, details)
     return (row[0], *sealed(row[1:])) if part == LINES else row
 
 
 def _entry(row: Row) -> Row:
-    scope, position, id_, change_type, resource_type, resource_id, version, at, path = row
+    scope, position, id_, change_type, resource_type, resource_id, version, *rest = row
+    at, path, details = rest
     entry = _json((id_, change_type, resource_id, version, at, path))
-    return (scope, position, resource_type, entry)
+    return (scope, position, resource_type, entry, details)

@@ -29,7 +29,8 @@ LOOK_SECONDS = 0.1
 PASSES_MAX = 5
 """How often rows are looked for that others wrote meanwhile; what is left is found later."""
 
-_FIXED = {"feed, answers and ledgers": "schema.sql"}
+_FIRST = "feed, answers and ledgers"
+_FIXED = {_FIRST: "schema.sql", "details of changes": "details.sql"}
 _TRY = "SELECT pg_try_advisory_lock($1)"
 _SQL = statements("migrations.sql")
 
@@ -46,7 +47,7 @@ async def status_of(connection: Any, collections: Declared) -> Status:
     check_known(applied, _FIXED, await _written(connection))
     taken = {entry.step for entry in applied}
     pending = [step for step in _FIXED if step not in taken]
-    shapes = {} if pending else await _shapes(connection)
+    shapes = await _shapes(connection) if _FIRST in taken else {}
     for collection in collections:
         old, new = shapes.get(collection.name), tables.shape_of(collection)
         if old is None:
@@ -75,7 +76,8 @@ async def apply(
         for step, file in _FIXED.items():
             if step not in {entry.step for entry in before}:
                 schema = files(__package__).joinpath(file).read_text("utf-8")
-                await _at_once(connection, step, [schema], _SQL["epoch"], epoch)
+                await _at_once(connection, step, [schema])
+        await connection.execute(_SQL["epoch"], epoch)
         for collection in collections:
             await _shape(connection, Table(collection), also_drops=also_drops)
         await connection.execute(_SQL["keep_format"], str(FORMAT).encode())
@@ -151,13 +153,14 @@ async def _build(connection: Any, index: str, on: str) -> None:
 
 
 async def _at_once(
-    connection: Any, step: str, statements: Iterable[str], last: str, *values: object
+    connection: Any, step: str, statements: Iterable[str], last: str = "", *values: object
 ) -> None:
-    """Take a step in one transaction: its statements, the last of them with values."""
+    """Take a step in one transaction: its statements, and a last one with values."""
     async with connection.transaction():
         for statement in statements:
             await connection.execute(statement)
-        await connection.execute(last, *values)
+        if last:
+            await connection.execute(last, *values)
         await connection.execute(_SQL["number"], step)
 
 

@@ -6,7 +6,7 @@ INSERT INTO schema_migrations (step) VALUES ($1)
 -- applied
 SELECT number, step FROM schema_migrations ORDER BY number
 -- epoch
-INSERT INTO meta VALUES ('epoch', $1)
+INSERT INTO meta VALUES ('epoch', $1) ON CONFLICT (name) DO NOTHING
 -- format
 SELECT convert_from(value, 'UTF8') FROM meta WHERE name = 'format'
 -- keep_format

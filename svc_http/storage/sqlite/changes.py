@@ -14,17 +14,17 @@ from typing import Any
 from attrs import evolve
 
 from svc_core.ports import Change, ChangeSlice, FeedPosition
-from svc_http.storage import scopes
+from svc_http.storage import details, scopes
 from svc_http.storage.moments import from_stored, to_stored
 
 EVERYBODY = "*"
 """The scope of global entries; the scope of a tenant begins with a slash."""
 
-_COLUMNS = "id, change_type, resource_type, resource_id, version, occurred_at, path"
+_COLUMNS = "id, change_type, resource_type, resource_id, version, occurred_at, path, details"
 _APPEND = (
     f"INSERT INTO changes (scope, position, {_COLUMNS}) VALUES"
     " (?1, (SELECT coalesce(max(position), 0) + 1 FROM changes WHERE scope = ?1),"
-    " ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+    " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
 )
 _HEAD = "SELECT coalesce(max(position), 0) FROM changes WHERE scope = ?"
 _READ = (
@@ -67,6 +67,7 @@ class SqliteChanges:
                 change.version,
                 to_stored(change.occurred_at),
                 change.path,
+                details.written(change),
             ),
         )
 
@@ -123,7 +124,8 @@ def _advanced(after: FeedPosition, entries: list[Entry]) -> FeedPosition:
 
 
 def _change(entry: Entry) -> Change:
-    _, scope, _, id_, change_type, resource_type, resource_id, version, occurred_at, path = entry
+    _, scope, _, id_, change_type, resource_type, resource_id, version, *rest = entry
+    occurred_at, path, told = rest
     return Change(
         id=id_,
         change_type=change_type,
@@ -133,4 +135,5 @@ def _change(entry: Entry) -> Change:
         occurred_at=from_stored(occurred_at),
         path=path,
         everybody=scope == EVERYBODY,
+        **details.read(told),
     )

@@ -61,6 +61,7 @@ _FIXED: dict[str, tuple[str, ...]] = {
     ),
     # Events of webhooks wait in collections; a queue of its own was made and never used.
     "outbox dropped": ("DROP TABLE IF EXISTS outbox",),
+    "details of changes": ("ALTER TABLE changes ADD COLUMN details TEXT",),
 }
 _FORMER: Final = ("outbox",)
 """Steps that earlier versions took, and this one undoes."""

@@ -3,10 +3,14 @@
 import json
 from typing import Any
 
+from attrs import evolve
+
 from svc_core import catalog
 from svc_core.changes.render import ResourceType
 from svc_core.cursor import Watermark, seal_watermark
 from svc_core.ledger.append.append import SUBJECT
+from svc_core.ports import Change
+from svc_core.testing.clock import START
 
 
 def page(house: Any, tenant: str = "wsp_a", query: str = "") -> Any:
@@ -50,10 +54,35 @@ def test_a_change_says_what_happened_to_what(house: Any) -> None:
     assert [row["changeType"] for row in rows] == ["created", "updated", "deleted"]
     assert [row["tombstone"] for row in rows] == [False, False, True]
     assert [row["version"] for row in rows] == [1, 2, 3]
+    assert [row["changedFields"] for row in rows] == [None, ["name"], None]
+    assert {(row["lastState"], row["mergedIntoId"]) for row in rows} == {(None, None)}
     assert {row["resourceId"] for row in rows} == {made["id"]}
     assert rows[0]["links"]["self"] == f"/api/v1/profiles/{made['id']}"
     assert rows[0]["occurredAt"] == "2026-01-02T03:04:05Z"
     assert "count" not in page(house)["meta"]
+
+
+def test_a_change_of_what_everybody_reads_says_what_became_of_it(house: Any) -> None:
+    made = Change("chg_1", "updated", "newsItem", "obs_1", 2, START, None, everybody=True)
+    told = (
+        evolve(made, changed_fields=()),
+        evolve(made, change_type="deleted", last_state=b'{"id":"obs_1","title":"\\u0000"}'),
+        evolve(made, change_type="merged", merged_into_id="obs_2"),
+        evolve(made, change_type="restored"),
+    )
+
+    async def append(ctx: Any) -> None:
+        for change in told:
+            await ctx.tx.changes.append(change)
+
+    house.run(append)
+    names = ("changeType", "tombstone", "changedFields", "lastState", "mergedIntoId")
+    assert [tuple(row[name] for name in names) for row in page(house)["data"]] == [
+        ("updated", False, [], None, None),
+        ("deleted", True, None, {"id": "obs_1", "title": "\0"}, None),
+        ("merged", False, None, None, "obs_2"),
+        ("restored", False, None, None, None),
+    ]
 
 
 def test_a_filter_skips_rows_and_still_advances(house: Any) -> None:

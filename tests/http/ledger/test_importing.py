@@ -106,6 +106,7 @@ def test_what_is_imported_is_exported_as_it_was_and_goes_on(town):
     assert (outcome["ok"], outcome["size"], outcome["ledger"]) == (True, 3, LEDGER)
     feed = town.house.ask("GET", "/api/v2/changes?types=subject", town.ann).json()["data"]
     assert [row["changeType"] for row in feed] == ["created", "updated"]
+    assert [row["changedFields"] for row in feed] == [None, ["claims"]]
     town.claim(log.ids[0], {"city": "Zug"})
     assert town.data("/verify")["size"] == 4
 

@@ -13,13 +13,13 @@ from attrs import frozen
 from svc_core import problem, wire
 from svc_core.constraints import Arg, Doc, Ge, Le, MaxLen, MinLen, Pattern
 from svc_core.host import Tell
-from svc_core.news import intake, rules
-from svc_core.news.intake import CADENCE_SECONDS_MAX, CADENCE_SECONDS_MIN, SourceWish
+from svc_core.intake import health, registry
+from svc_core.intake.registry import CADENCE_SECONDS_MAX, CADENCE_SECONDS_MIN, SourceWish
 from svc_core.operation import Context, Operation, local
 from svc_core.ports import SYSTEM
 from svc_core.problem import Problem, describe
 from svc_core.resources.members import SourceId
-from svc_core.resources.news import SOURCES, Source
+from svc_core.resources.news import SOURCES, LastRun, Source
 from svc_core.result import One, Page
 from svc_core.wire import Fault
 
@@ -37,9 +37,7 @@ class Outcome:
 
     status: Literal["taken", "unchanged", "failed", "removed"]
     source: Source | None
-    created: int = 0
-    updated: int = 0
-    unchanged: int = 0
+    run: LastRun = LastRun()  # noqa: RUF009  frozen
 
 
 class SourceReader(Protocol):
@@ -190,9 +188,9 @@ async def add_sources(ctx: Context, request: AddSources) -> Page[AddedSource]:
     ]
 
     for wish in wishes:
-        intake.check(wish)
+        registry.check(wish)
     known = frozenset(source.id for source in await _sources(ctx))
-    if len(known | {rules.source_id(location) for location in found}) > SOURCES_MAX:
+    if len(known | {health.source_id(location) for location in found}) > SOURCES_MAX:
         raise Problem(problem.VALIDATION_FAILED, f"/locations: at most {SOURCES_MAX} sources")
     added: list[Source] = []
     for start in range(0, len(wishes), BATCH_SOURCES):
@@ -212,7 +210,7 @@ async def add_sources(ctx: Context, request: AddSources) -> Page[AddedSource]:
 async def _forget(ctx: Context, ids: Sequence[str]) -> None:
     for start in range(0, len(ids), BATCH_SOURCES):
         part = ids[start : start + BATCH_SOURCES]
-        await ctx.work.write(SYSTEM, partial(intake.remove_sources, ids=part))
+        await ctx.work.write(SYSTEM, partial(registry.remove_sources, ids=part))
 
 
 def _added(source: Source, unkept: Set[str]) -> bytes:
@@ -221,7 +219,7 @@ def _added(source: Source, unkept: Set[str]) -> bytes:
 
 
 async def _add(wishes: Sequence[SourceWish], ctx: Context) -> list[Source]:
-    return [await intake.add_source(ctx, wish) for wish in wishes]
+    return [await registry.add_source(ctx, wish) for wish in wishes]
 
 
 def _locations(reader: SourceReader, given: Sequence[str]) -> list[str]:
@@ -256,8 +254,8 @@ async def pull_sources(ctx: Context, request: PullSources) -> One[Pulled]:
     told = Pulled(
         sources=len(outcomes),
         failed=sum(one.status == "failed" for one in outcomes),
-        created=sum(one.created for one in outcomes),
-        updated=sum(one.updated for one in outcomes),
+        created=sum(one.run.created for one in outcomes),
+        updated=sum(one.run.updated for one in outcomes),
         outcomes=tuple(_told(one, one.source) for one in outcomes if one.source is not None),
     )
     return One(wire.dumps(told), failed=told.failed > 0)
@@ -274,8 +272,8 @@ def _told(outcome: Outcome, source: Source) -> PulledSource:
         name=source.name,
         location=source.location,
         status=outcome.status,
-        created=outcome.created,
-        updated=outcome.updated,
+        created=outcome.run.created,
+        updated=outcome.run.updated,
         error=wire.to_json(error),
     )
 
@@ -302,13 +300,13 @@ def _no_source(id_: str) -> Problem:
 
 async def list_sources(ctx: Context, _: ListSources) -> Page[Source]:
     """Every source with its health, by name."""
-    found = await intake.list_sources(ctx, limit=SOURCES_MAX)
+    found = await registry.list_sources(ctx, limit=SOURCES_MAX)
     return Page(tuple(map(_row, sorted(found, key=lambda one: (one.name, one.location)))))
 
 
 async def _sources(ctx: Context) -> Sequence[Source]:
     async def unit(read: Context) -> Sequence[Source]:
-        return await intake.list_sources(read, limit=SOURCES_MAX)
+        return await registry.list_sources(read, limit=SOURCES_MAX)
 
     return await ctx.work.read(SYSTEM, unit)
 

@@ -1,0 +1,46 @@
+"""What a row has otherwise than before: the members that a change record names.
+
+Rule: when somebody looked or wrote is no change. The times of records and `revision` do not count,
+nor does the order of `sources` or when each of them was retrieved.
+"""
+
+import json
+from typing import Any, Final
+
+_SILENT: Final = frozenset({"createdAt", "updatedAt", "recordedAt", "retrievedAt", "revision"})
+_ABSENT: Final = object()
+
+
+def changed_fields(before: bytes, after: bytes) -> tuple[str, ...]:
+    """The members of a row whose JSON values differ, or that only one of both has, by name.
+
+    `before` and `after` are the bytes of the public row. None means that there is nothing to tell.
+    """
+    if before == after:
+        return ()
+    old, new = _counted(json.loads(before)), _counted(json.loads(after))
+    names = sorted(old.keys() | new.keys())
+    return tuple(n for n in names if not _is_same(old.get(n, _ABSENT), new.get(n, _ABSENT)))
+
+
+def _counted(row: dict[str, Any]) -> dict[str, Any]:
+    counted = {name: value for name, value in row.items() if name not in _SILENT}
+    if isinstance(row.get("sources"), list):
+        counted["sources"] = sorted(map(_source, row["sources"]))
+    return counted
+
+
+def _source(reference: Any) -> str:
+    """A reference to a source as text, by which references are put in one order."""
+    if isinstance(reference, dict):
+        reference = {name: value for name, value in reference.items() if name != "retrievedAt"}
+    return json.dumps(reference, sort_keys=True)
+
+
+def _is_same(left: Any, right: Any) -> bool:
+    """Whether two JSON values are one: the order of members is nothing, and true is no 1."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(_is_same(left[n], right[n]) for n in left)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(_is_same, left, right))
+    return bool(left == right) and isinstance(left, bool) == isinstance(right, bool)

@@ -1,0 +1,116 @@
+"""What a source says of a row, as it is kept: the contributions that rows are folded from."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+import attrs
+from attrs import field, frozen
+
+from svc_core import wire
+from svc_core.ports import Collection, Record
+
+KEY_CHARS = 100  # a longer key is told by the row that it gives
+
+
+@frozen
+class Contribution:
+    """What one source says under one key, in its newest reading.
+
+    `said` are members of the row in wire names; `stamp` is when the source changed them by its own
+    word, `read_at` when these words were first read. `since` is the earliest stamp that was read.
+    `names` are the ids that the row has by its key and by the other keys that the source gives;
+    they are kept where rows may have several. `ref` leads back to the record at its source. One
+    that is `gone` was withdrawn by its source at `stamp`, and says nothing.
+    """
+
+    id: str
+    row: str
+    source: str
+    resource: str
+    format: str
+    key: str
+    digest: int
+    said: Mapping[str, Any]
+    ref: Mapping[str, Any]
+    read_at: datetime
+    stamp: datetime | None = None
+    since: datetime | None = None
+    names: tuple[str, ...] = ()
+    gone: bool = False
+    raw: Any = None
+
+    @property
+    def told_at(self) -> datetime:
+        """When it was said: by the source's own word, else when it was first read."""
+        return self.stamp or self.read_at
+
+
+CONTRIBUTIONS: Collection[Contribution] = Collection(
+    name="contributions",
+    model=Contribution,
+    prefix="",
+    # Of a source they stand in the order of their keys, which is mostly that of its documents.
+    order=lambda _: 0,
+    scope="global",
+    keys={"row": lambda one: one.row, "source": lambda one: one.source},
+    facets={"name": lambda one: one.names if len(one.names) > 1 else ()},
+)
+
+
+@frozen(eq=False)
+class Ready:
+    """A contribution with its stored form, which is made before the transaction."""
+
+    contribution: Contribution
+    record: Record = field(repr=False)
+
+
+def ready(contribution: Contribution) -> Ready:
+    """A contribution that is ready to be kept."""
+    return Ready(contribution, CONTRIBUTIONS.record(contribution))
+
+
+@frozen(eq=False)
+class _Prepared(Collection[Any]):
+    def record(self, value: Ready) -> Record:
+        return value.record
+
+
+READY: Collection[Any] = _Prepared(
+    **{one.name: getattr(CONTRIBUTIONS, one.name) for one in attrs.fields(Collection)}
+)
+"""The contributions, for values whose stored form is made."""
+
+
+@frozen
+class MergedRow:
+    """A row that was taken up by another."""
+
+    id: str
+    into: str
+
+
+MERGED_ROWS: Collection[MergedRow] = Collection(
+    name="merged_rows",
+    model=MergedRow,
+    prefix="",
+    order=lambda _: 0,
+    scope="global",
+    keys={"into": lambda one: one.into},
+)
+
+
+def contribution_id(source: str, resource: str, key: str, row: str) -> str:
+    """The id of what a source says under a key that gives `row`.
+
+    Pages have several addresses, so that items go by their rows.
+    """
+    name = row if resource == "newsItem" or len(key) > KEY_CHARS else key
+    return f"{source}:{resource}:{name}"
+
+
+def digest(*parts: Any) -> int:
+    """63 bits that tell readings apart: equal for equal JSON values."""
+    return int.from_bytes(sha256(wire.dumps(list(parts))).digest()[:8], "big") >> 1

@@ -1,0 +1,100 @@
+"""A row as the fold of its contributions: pure, and the same in whatever order they came.
+
+Rule 1: of contributions that say a member, the one of the stated precedence of formats says it,
+        within a format the one with the later stamp, without one the one that was read later, of
+        equally late ones the one with the lower id. Null says nothing.
+Rule 2: lists that several sources add to are joined, each entry once, as told apart by the members
+        that the kind names.
+Rule 3: `sources` are the contributions themselves, in the order of their ids.
+Rule 4: what a source withdrew says nothing, nor does what it said under a key before it said
+        something under another key and named the first one with it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from attrs import field, frozen
+
+from svc_core.intake.contributions import Contribution
+
+
+@frozen
+class Rules:
+    """How contributions to one kind of row are folded.
+
+    `precedence` are formats, the strongest first; `prefer` are those of single members that have
+    an order of their own. `joined` are list members with what tells their entries apart (nothing:
+    the entry itself). A row that is `whole` is told by one contribution alone. Formats that are
+    `silent` make no row of their own.
+    """
+
+    precedence: tuple[str, ...] = ()
+    prefer: Mapping[str, tuple[str, ...]] = field(factory=dict)
+    joined: Mapping[str, tuple[str, ...]] = field(factory=dict)
+    whole: bool = False
+    silent: frozenset[str] = frozenset()
+
+
+def fold(rules: Rules, contributions: Sequence[Contribution]) -> dict[str, Any] | None:
+    """The members that the contributions give a row together; None where they make none."""
+    contributions = standing(contributions)
+    if all(one.format in rules.silent for one in contributions):
+        return None
+    ranked = _ranked(contributions, rules.precedence)
+    members = dict(_first(ranked[:1] if rules.whole else ranked))
+    for name, order in rules.prefer.items():
+        members |= {k: v for k, v in _first(_ranked(contributions, order)).items() if k == name}
+    for name, apart in rules.joined.items():
+        lists = [one.said[name] for one in ranked if one.said.get(name) is not None]
+        if lists:
+            members[name] = _joined(lists, apart)
+    refs = sorted(contributions, key=lambda one: one.id)
+    return members | {"sources": [one.ref for one in refs]}
+
+
+def standing(contributions: Sequence[Contribution]) -> list[Contribution]:
+    """The contributions that say something."""
+    return [
+        one
+        for one in contributions
+        if not (one.gone or any(_replaces(other, one) for other in contributions))
+    ]
+
+
+def _replaces(one: Contribution, earlier: Contribution) -> bool:
+    return (
+        one.source == earlier.source
+        and len(one.names) > 1
+        and earlier.names[0] in one.names[1:]
+        and one.told_at > earlier.told_at
+    )
+
+
+def _ranked(contributions: Iterable[Contribution], formats: Sequence[str]) -> list[Contribution]:
+    """The strongest first."""
+    place = {name: at for at, name in enumerate(reversed(formats), 1)}
+
+    def strength(one: Contribution) -> tuple[int, bool, datetime]:
+        return (place.get(one.format, 0), one.stamp is not None, one.told_at)
+
+    by_id = sorted(contributions, key=lambda one: one.id)
+    return sorted(by_id, key=strength, reverse=True)
+
+
+def _first(ranked: Iterable[Contribution]) -> dict[str, Any]:
+    members: dict[str, Any] = {}
+    for one in ranked:
+        for name, value in one.said.items():
+            if members.get(name) is None:
+                members[name] = value
+    return members
+
+
+def _joined(lists: Iterable[Sequence[Any]], apart: Sequence[str]) -> list[Any]:
+    found: dict[Any, Any] = {}
+    for entries in lists:
+        for entry in entries:
+            name = tuple(str(entry.get(part)) for part in apart) if apart else str(entry)
+            found.setdefault(name, entry)
+    return list(found.values())

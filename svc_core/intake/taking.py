@@ -1,0 +1,255 @@
+"""Writing what documents say: contributions, and with them the rows that they change.
+
+Rule 1: a reading that is known writes nothing. One that is older by its source's own stamp than
+        what is kept changes nothing either, so documents may come in any order.
+Rule 2: what a source takes back is remembered with its stamp, where it has one: an older document
+        does not bring it back.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from datetime import datetime
+
+import attrs
+from attrs import field, frozen
+
+from svc_core.intake import health, items, rows
+from svc_core.intake.contributions import (
+    CONTRIBUTIONS,
+    READY,
+    Contribution,
+    Ready,
+    contribution_id,
+    digest,
+    ready,
+)
+from svc_core.intake.joining import Joined, joined, survivor
+from svc_core.intake.kinds import KINDS
+from svc_core.intake.rows import Taken
+from svc_core.operation import Context
+from svc_core.ports import Position
+from svc_core.resources.news import SOURCES, NewsText, Source
+from svc_core.sources.formats import Document as ReadDocument
+from svc_core.sources.model import About, Format, Record
+
+__all__ = [
+    "Reading", "Taken", "absent", "held", "judged", "reading", "readings", "survivor", "take",
+    "take_document", "unknown", "withdraw",
+]  # fmt: skip
+
+ROWS_SCANNED = 500  # contributions that are looked at for what is absent
+HELD_COUNTED = 1_000_000  # twice as many as one document may bring
+
+
+@frozen
+class Reading:
+    """One record on its way into the store. `ready` is its stored form, once it is judged;
+    `words` are those of a news item."""
+
+    contribution: Contribution
+    words: NewsText | None = None
+    ready: Ready | None = field(default=None, repr=False)
+
+
+# -- before the transaction --------------------------------------------------------------------
+
+
+def reading(source: Source, format_: Format, about: About, record: Record) -> Reading:
+    """What a record of a source's document contributes, before it is judged."""
+    kind = KINDS[record.resource]
+    row = kind.row_id(source, record)
+    provider = record.said.get("provider") or format_.provider or "feed"
+    stamp = record.stamp or about.stamp
+    names = kind.names(record)
+    ref = {
+        "id": source.id,
+        "provider": provider,
+        "name": source.name,
+        "url": record.url,
+        "recordId": record.record_id,
+        "publishedAt": record.published_at,
+        "license": format_.license,
+    }
+    said = {"provider": provider, **record.said}
+    return Reading(
+        Contribution(
+            id=contribution_id(source.id, record.resource, record.key, row),
+            row=row,
+            source=source.id,
+            resource=record.resource,
+            format=format_.id,
+            key=record.key,
+            digest=digest(said, record.raw, ref, names, kind.context(source), record.gone),
+            said=said,
+            ref=ref,
+            read_at=_EPOCH,
+            stamp=stamp,
+            since=stamp if names else None,
+            names=names,
+            gone=record.gone,
+            raw=record.raw,
+        )
+    )
+
+
+_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00Z")  # until it is judged
+
+
+def readings(
+    source: Source, document: ReadDocument, records: Iterable[Record], seen: set[str]
+) -> list[Reading]:
+    """What some records of a document contribute, each once: `seen` are those before them."""
+    found = []
+    for record in records:
+        one = reading(source, document.format, document.about, record)
+        if one.contribution.id not in seen:
+            seen.add(one.contribution.id)
+            found.append(one)
+    return found
+
+
+def judged(source: Source, one: Reading, now: datetime) -> Reading:
+    """The reading as it is to be written, first read at `now`."""
+    told, said, words = one.contribution, one.contribution.said, None
+    if told.resource == "newsItem" and not told.gone:
+        said, words = items.judged(source, told.row, said, now)
+    ref = {**told.ref, "retrievedAt": now}
+    contribution = attrs.evolve(told, said=said, ref=ref, read_at=now)
+    return Reading(contribution, words, ready(contribution))
+
+
+async def unknown(ctx: Context, readings: Sequence[Reading]) -> list[Reading]:
+    """The readings that would write something now."""
+    known = await ctx.find_many(CONTRIBUTIONS, [one.contribution.id for one in readings])
+    return [
+        one
+        for one in readings
+        if _kept(known.get(one.contribution.id), one.contribution) is not None
+    ]
+
+
+def _kept(before: Contribution | None, told: Contribution) -> Contribution | None:
+    """What is kept after a reading; None where that changes nothing."""
+    if before is None:
+        return None if told.gone and told.stamp is None else told
+    if before.stamp is not None and told.stamp is not None:
+        since = min(filter(None, (before.since, told.since)), default=None)
+        if told.stamp < before.stamp:
+            return None if since == before.since else attrs.evolve(before, since=since)
+        told = told if since == told.since else attrs.evolve(told, since=since)
+    is_known = (before.digest, before.stamp) == (told.digest, told.stamp)
+    return None if is_known else told
+
+
+# -- in the transaction ------------------------------------------------------------------------
+
+
+async def take(ctx: Context, readings: Sequence[Reading]) -> Taken:
+    """Write readings with the rows that they change, all or none; known ones write nothing."""
+    known = await ctx.find_many(CONTRIBUTIONS, [one.contribution.id for one in readings])
+    after: dict[str, Contribution] = {}
+    made: dict[str, Ready] = {}
+    words: dict[str, NewsText] = {}
+    for one in readings:
+        kept = _kept(known.get(one.contribution.id), one.contribution)
+        if kept is None:
+            continue
+        after[kept.id] = kept
+        if one.ready is not None and kept is one.contribution:
+            made[kept.id] = one.ready
+        if one.words is not None:
+            words[kept.row] = one.words
+    before = {id_: known[id_] for id_ in after if id_ in known}
+    brought = await _change(ctx, before, after, made, words)
+    written = brought.created + brought.updated + brought.deleted
+    return attrs.evolve(brought, unchanged=max(0, len(readings) - written))
+
+
+async def withdraw(ctx: Context, contributions: Sequence[Contribution]) -> Taken:
+    """Take back what a source said of some rows; each is left with what others say."""
+    return await _change(ctx, {one.id: one for one in contributions}, {}, {}, {})
+
+
+async def _change(
+    ctx: Context,
+    before: Mapping[str, Contribution],
+    after: Mapping[str, Contribution],
+    made: Mapping[str, Ready],
+    words: Mapping[str, NewsText],
+) -> Taken:
+    brought = Taken()
+    for resource in dict.fromkeys(one.resource for one in (*before.values(), *after.values())):
+        kind = KINDS[resource]
+        was, now = _of(resource, before), _of(resource, after)
+        if kind.joined:
+            placed = await joined(ctx, kind, was, now)
+        else:
+            placed = Joined(now, {one.row for one in (*was.values(), *now.values())})
+        for id_ in was.keys() - placed.after.keys():
+            await ctx.tx.documents.delete(CONTRIBUTIONS, id_)
+        for id_, one in placed.after.items():
+            prepared = made.get(id_)
+            if prepared is None or prepared.contribution is not one:
+                prepared = ready(one)
+            await ctx.tx.documents.put(READY, id_, prepared)
+        if kind.collection is None:
+            brought += _counted(was, now)
+        else:
+            brought += await rows.refold(ctx, kind, kind.collection, placed, words)
+    return brought
+
+
+def _of(resource: str, all_: Mapping[str, Contribution]) -> dict[str, Contribution]:
+    return {id_: one for id_, one in all_.items() if one.resource == resource}
+
+
+def _counted(before: Mapping[str, Contribution], after: Mapping[str, Contribution]) -> Taken:
+    """What became of contributions that make no rows yet."""
+    was = {id_: one.digest for id_, one in before.items() if not one.gone}
+    now = {id_: one.digest for id_, one in after.items() if not one.gone}
+    return Taken(
+        created=len(now.keys() - was.keys()),
+        updated=sum(was[id_] != now[id_] for id_ in now.keys() & was.keys()),
+        deleted=len(was.keys() - now.keys()),
+    )
+
+
+async def absent(
+    ctx: Context, source: str, kept: Set[str], after: Position | None = None
+) -> tuple[list[Contribution], Position | None]:
+    """Some of what a source contributed that is not among the `kept` ids, and where to go on."""
+    page = await ctx.tx.documents.scan(
+        CONTRIBUTIONS, where={"source": (source,)}, after=after, limit=ROWS_SCANNED
+    )
+    gone = [CONTRIBUTIONS.decode(row.raw) for row in page.rows if row.id not in kept]
+    return gone, page.end
+
+
+async def held(ctx: Context, source: str) -> int:
+    """How many rows a source contributes to."""
+    return await ctx.tx.documents.count(
+        CONTRIBUTIONS, where={"source": (source,)}, limit=HELD_COUNTED
+    )
+
+
+async def take_document(ctx: Context, id_: str, document: ReadDocument) -> Taken | None:
+    """Write all of a document in one unit of work: for hosts without workers, and small documents.
+
+    The source is kept as the document describes it; None where there is none with this id.
+    """
+    source = await ctx.find(SOURCES, id_)
+    if source is None:
+        return None
+    described = health.described(source, document)
+    kept: set[str] = set()
+    told = readings(described, document, document.records, kept)
+    brought = await take(ctx, [judged(described, one, ctx.now) for one in told])
+    after: Position | None = None
+    while document.format.kind == "snapshot":
+        gone, after = await absent(ctx, id_, kept, after)
+        brought += await withdraw(ctx, gone)
+        if after is None:
+            break
+    run = brought.run(document.rejected)
+    done = health.succeeded(described, ctx.now, run, document.rejections)
+    await ctx.save(SOURCES, id_, done)
+    return brought

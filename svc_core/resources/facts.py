@@ -1,0 +1,89 @@
+"""Members that rows made from sources share: where they are from, places, measures, names."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from attrs import frozen
+
+from svc_core.constraints import Doc, Example, Ge, IdOf, Le
+from svc_core.resources.members import CountryCode, SourceId
+from svc_core.unset import UNSET, Maybe
+
+Precision = Literal["exact", "locality", "admin1", "country", "unknown"]
+Severity = Literal["info", "low", "medium", "high", "critical"]
+SEVERITIES: tuple[Severity, ...] = ("info", "low", "medium", "high", "critical")
+
+Geometry = Annotated[
+    Mapping[str, Any] | None,
+    Doc("GeoJSON geometry (RFC 7946), longitude first; null where it is not known."),
+    Example({"type": "Point", "coordinates": [-79.62, 0.98]}),
+]
+Confidence = Annotated[
+    Annotated[float, Ge(0), Le(1)] | None,
+    Doc("From 0 to 1, by its provider's own word; null where that says nothing."),
+    Example(0.8),
+]
+
+
+@frozen
+class SourceRef:
+    """One source that a row was made from, back to the record in its document."""
+
+    id: SourceId
+    provider: Annotated[str, Doc("Who publishes the data."), Example("usgs")]
+    name: Annotated[str, Doc("What the source is called."), Example("USGS earthquakes, past day")]
+    url: Annotated[str | None, Doc("The record at its publisher; null where it has no address.")]
+    record_id: Annotated[str | None, Doc("What its publisher calls the record."), Example("us7000")]
+    retrieved_at: Annotated[
+        datetime, Doc("When these words were first read."), Example("2026-01-31T05:52:11Z")
+    ]
+    published_at: Annotated[datetime | None, Doc("When its publisher published the record.")] = None
+    license: Annotated[str | None, Doc("Under which the data may be used.")] = None
+
+
+@frozen
+class Designator:
+    """A name by which others know the same thing."""
+
+    scheme: Annotated[str, Doc("Whose names these are."), Example("glide")]
+    value: Annotated[str, Doc("The name in that scheme."), Example("EQ-2026-000012-ECU")]
+    provider: Annotated[str | None, Doc("Who says so; null for everybody.")] = None
+    valid_from: Annotated[Maybe[str], Doc("The first day on which it was the name.")] = UNSET
+    valid_to: Annotated[Maybe[str], Doc("The last one.")] = UNSET
+
+
+@frozen
+class Place:
+    """Where something is; WGS 84."""
+
+    id: Annotated[str, IdOf("plc")] | None
+    name: Annotated[str | None, Doc("As its provider names it."), Example("Esmeraldas, Ecuador")]
+    country_code: CountryCode
+    admin1_code: Annotated[str | None, Doc("ISO 3166-2 code; null where none is known.")]
+    geometry: Geometry
+    precision: Annotated[Precision, Doc("How exactly the place is known."), Example("exact")]
+
+
+@frozen
+class Measurement:
+    """A measured value with its basis: a unit, a currency or the provider's scale."""
+
+    value: Annotated[float | None, Doc("Null where it is not known."), Example(7.1)]
+    metric: Annotated[Maybe[str], Doc("What is measured."), Example("magnitude")] = UNSET
+    unit: Annotated[Maybe[str], Doc("UCUM; `1` for counts and scales."), Example("1")] = UNSET
+    currency: Annotated[Maybe[str], Doc("ISO 4217."), Example("USD")] = UNSET
+    provider: Annotated[Maybe[str], Doc("Whose measure it is."), Example("usgs")] = UNSET
+    as_of: Annotated[Maybe[str], Doc("The time or day it is of.")] = UNSET
+    low: Annotated[Maybe[float], Doc("The lower bound.")] = UNSET
+    high: Annotated[Maybe[float], Doc("The upper bound.")] = UNSET
+    basis: Annotated[Maybe[str], Doc("How it was measured."), Example("mww")] = UNSET
+
+
+@frozen
+class SeverityBasis:
+    """What a severity was read from."""
+
+    provider: Annotated[str, Doc("Whose scale it is."), Example("gdacs")]
+    scale: Annotated[str, Doc("The scale."), Example("alertlevel")]
+    value: Annotated[str | None, Doc("What it says there."), Example("Orange")]

@@ -1,0 +1,114 @@
+"""Pages of the NVD's CVE API 2.0, and its yearly files of the same form.
+
+Times have no zone and are UTC. What the NVD repeats of CISA's catalogue (`cisaExploitAdd`, ...) is
+left to the catalogue itself, which also takes entries back.
+"""
+
+import re
+from typing import Any
+
+from svc_core.sources.body import Body
+from svc_core.sources.model import MEBI, About, Format, Given, Record, Told
+from svc_core.sources.values import at, moment, records
+from svc_core.sources.vulnerabilities import (
+    affected,
+    cve_id,
+    english,
+    listed,
+    record,
+    references,
+    score,
+    ssvc,
+    weaknesses,
+)
+
+PAGE = "https://nvd.nist.gov/vuln/detail/"
+OWN = "nvd@nist.gov"
+
+_PARTS = re.compile(r"(?<!\\):")
+_ESCAPED = re.compile(r"\\(.)")
+
+
+def _parse(body: Body, _: Given) -> Told:
+    page = body.whole_json()
+    yield About(stamp=moment(page.get("timestamp")), home_url="https://nvd.nist.gov/")
+    yield from records(page["vulnerabilities"], _record, lambda item: item["cve"]["id"])
+
+
+def _record(item: dict[str, Any]) -> Record:
+    told = item["cve"]
+    cve, metrics = cve_id(told["id"]), told.get("metrics") or {}
+    published, changed = moment(told.get("published")), moment(told.get("lastModified"))
+    rejected = str(told.get("vulnStatus")).lower() == "rejected"
+    named = sorted(name for name in metrics if name.startswith("cvssMetric"))
+    decided = [one for name in metrics if name.startswith("ssvc") for one in metrics[name]]
+    return record(
+        cve,
+        {
+            "state": "REJECTED" if rejected else "PUBLISHED",
+            "description": english(told.get("descriptions")),
+            "publishedAt": at(published),
+            "modifiedAt": at(changed),
+            "scores": listed((metrics[name] for name in reversed(named)), _score),
+            "ssvc": next((ssvc(one["ssvcData"], one.get("source")) for one in decided), None),
+            "weaknesses": weaknesses(
+                one.get("description") for one in told.get("weaknesses") or ()
+            ),
+            "affected": _affected(told.get("configurations")),
+            "references": references([told.get("references")]),
+        },
+        stamp=changed,
+        record_id=cve,
+        url=f"{PAGE}{cve}",
+        published_at=published,
+    )
+
+
+def _score(metric: dict[str, Any]) -> dict[str, Any] | None:
+    source, role = metric.get("source"), str(metric.get("type") or "secondary").lower()
+    provider = "nvd" if source == OWN else source
+    return score(metric["cvssData"], provider, role, metric.get("baseSeverity"))
+
+
+def _affected(configurations: Any) -> list[dict[str, Any]] | None:
+    """Products by their CPE names; what they only run on or with is not affected."""
+    products: dict[tuple[str, str], dict[str, Any]] = {}
+    for node in (one for each in configurations or () for one in each.get("nodes") or ()):
+        for match in node.get("cpeMatch") or ():
+            if match.get("vulnerable") and not node.get("negate"):
+                vendor, product, name = _named(match["criteria"])
+                fresh = {"vendor": vendor, "product": product, "cpes": [], "versions": []}
+                one = products.setdefault((vendor, product), fresh)
+                one["cpes"].append(match["criteria"])
+                one["versions"] += _versions(match, name)
+    return [affected(one) for one in products.values()] or None
+
+
+def _named(criteria: str) -> tuple[str, str, str]:
+    """Vendor, product and version of `cpe:2.3:part:vendor:product:version:update:...`."""
+    parts = (_PARTS.split(criteria) if "\\" in criteria else criteria.split(":"))[3:7]
+    vendor, product, name, update = (_ESCAPED.sub(r"\1", part) for part in parts)
+    return vendor, product, name if update in {"*", "-"} else f"{name} {update}"
+
+
+def _versions(match: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    after, before = match.get("versionStartExcluding"), match.get("versionEndExcluding")
+    first, last = match.get("versionStartIncluding") or after, match.get("versionEndIncluding")
+    start = first or (None if before or last else name)
+    ranged = {"version": start, "status": "affected", "lessThan": before, "lessThanOrEqual": last}
+    return [{"version": after, "status": "unaffected"}, ranged] if after else [ranged]
+
+
+NVD = Format(
+    id="nvd",
+    title="NVD CVE API 2.0",
+    kind="window",
+    provider="nvd",
+    brings=("cve",),
+    recognise=lambda body: body.has("vulnerabilities") and body.json.get("format") == "NVD_CVE",
+    parse=_parse,
+    cadence_seconds=7_200,  # the NVD asks for no more than one poll in two hours
+    license="public domain",
+    attribution="This product uses data from the NVD API but is not endorsed or certified by it.",
+    bytes_max=128 * MEBI,  # pages of 2,000 reach 20 MB, yearly files are larger
+)

@@ -1,0 +1,32 @@
+"""What a change says beside its columns, as one text that every durable backend keeps alike.
+
+It is JSON without other characters than ASCII, because a text of PostgreSQL cannot hold U+0000.
+Most changes say no more, and then there is no text.
+"""
+
+import json
+from typing import Any
+
+from svc_core import compact
+from svc_core.ports import Change
+
+_json = compact.encoder(ascii_only=True)
+
+
+def written(change: Change) -> str | None:
+    """The text; None where there is nothing to say."""
+    state = None if change.last_state is None else change.last_state.decode()
+    details = (change.changed_fields, state, change.merged_into_id)
+    return None if details == (None, None, None) else _json(details)
+
+
+def read(text: str | None) -> dict[str, Any]:
+    """The members of the change that the text tells of."""
+    if text is None:
+        return {}
+    fields, state, merged_into_id = json.loads(text)
+    return {
+        "changed_fields": None if fields is None else tuple(fields),
+        "last_state": None if state is None else state.encode(),
+        "merged_into_id": merged_into_id,
+    }

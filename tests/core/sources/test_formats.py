@@ -1,0 +1,210 @@
+"""What holds for every format at once, over the demo's documents and over real ones."""
+
+import json
+import os
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from svc_core.intake.kinds import KINDS
+from svc_core.sources.body import Body
+from svc_core.sources.formats import FORMATS, TABLE, Document, check_options, read, recognised
+from svc_core.sources.model import DocumentRefused, Format, Given, Record
+from svc_http.demo.documents import DemoDocument, data_documents, documents
+
+NOW = datetime(2026, 2, 1, 12, tzinfo=UTC)
+DEMO = {one.file_name: one for one in (*documents(NOW), *data_documents(NOW))}
+REAL = os.environ.get("SVC_REAL_DATA")  # noqa: TID251 - what the tests are given
+
+FORMAT_OF_FOLDER = {
+    "attack_stix20": "attack", "attack_stix21": "attack", "cisa_kev": "kev", "csaf": "csaf",
+    "cve5": "cve", "eonet": "eonet", "epss_csv": "epss", "frankfurter": "frankfurter",
+    "fred": "fred", "ftm": "ftm", "gdacs_api": "gdacs", "gdacs_rss": "gdacs-rss",
+    "gdelt_events1": "gdelt-events", "gdelt_events2": "gdelt-events",
+    "gdelt_mentions": "gdelt-mentions", "geonames": "geonames", "gleif_api": "gleif",
+    "gleif_xml": "lei-cdf", "kalshi": "kalshi", "manifold": "manifold",
+    "misp_event": "misp-event", "misp_galaxy": "misp-galaxy", "nvd2": "nvd", "ofac": "ofac",
+    "polymarket": "polymarket", "reliefweb": "reliefweb", "sdmx_json": "sdmx",
+    "stix21_report": "stix", "ucdp_ged_csv": "ucdp", "usgs_geojson": "usgs",
+    "worldbank": "worldbank",
+}  # fmt: skip
+FORMAT_OF_FILE = {
+    "country-codes.csv": "country-codes", "mledoze_countries.json": "countries",
+    "company_tickers.json": "sec-tickers", "companyfacts": "sec-companyfacts",
+    "submissions": "sec-submissions", "countryInfo.txt": "geonames",
+}  # fmt: skip
+
+
+def whole(body: bytes, options: Any = (), name: str = "") -> Document:
+    held = Body(body)
+    found = recognised(held)
+    told = {"series": "DEMO"} if "series" in found.required else {}
+    taken = {key: value for key, value in dict(options).items() if key in found.options}
+    return read(held, found, Given(options=told | taken, name=name))
+
+
+def demo(one: DemoDocument) -> Document:
+    return whole(one.body, one.options, one.file_name)
+
+
+# -- the table ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format_", TABLE, ids=lambda one: one.id)
+def test_a_format_is_declared_whole(format_: Format) -> None:
+    assert FORMATS[format_.id] is format_
+    assert re.fullmatch(r"[a-z]+(-[a-z]+)*", format_.id)
+    assert format_.title
+    assert set(format_.brings) <= set(KINDS)
+    assert format_.required <= set(format_.options)
+    assert all(text and not text.endswith(".") for text in format_.options.values())
+
+
+@pytest.mark.parametrize("format_", TABLE, ids=lambda one: one.id)
+def test_the_demo_has_a_document_of_every_format(format_: Format) -> None:
+    assert format_.id in {recognised(Body(one.body)).id for one in DEMO.values()}
+
+
+def test_an_option_that_a_format_does_not_take_is_refused() -> None:
+    with pytest.raises(DocumentRefused, match="kev takes no series; it takes: none") as refused:
+        check_options(FORMATS["kev"], {"series": "X"})
+    assert refused.value.code == "option"
+
+
+# -- documents of the demo ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(DEMO))
+def test_a_document_is_of_one_format_alone(name: str) -> None:
+    body = Body(DEMO[name].body)
+    _check_alone(body, recognised(body).id)
+
+
+def _check_alone(body: Body, id_: str) -> None:
+    """A document of GDACS is an RSS feed as well, which is asked for after it."""
+    found = [one.id for one in TABLE if one.recognise(body)]
+    assert found == [id_, *(["rss"] if id_ == "gdacs-rss" else [])]
+
+
+@pytest.mark.parametrize("name", sorted(DEMO))
+def test_every_record_is_of_its_formats_kinds_and_has_a_json_form(name: str) -> None:
+    document = demo(DEMO[name])
+    assert document.records
+    for record in document.records:
+        _check(record, document.format)
+
+
+def _check(record: Record, format_: Format) -> None:
+    assert record.resource in format_.brings
+    assert record.key.strip() == record.key != ""
+    json.dumps(record.said, allow_nan=False)
+    json.dumps(record.raw, allow_nan=False)
+    assert all(re.fullmatch(r"[a-z][A-Za-z0-9]*", name) for name in record.said)
+    for stamp in (record.stamp, record.published_at):
+        assert stamp is None or stamp.tzinfo is UTC or stamp.utcoffset() == UTC.utcoffset(stamp)
+
+
+@pytest.mark.parametrize("name", sorted(DEMO))
+def test_what_is_cut_off_or_damaged_is_refused_or_told_and_never_fails(name: str) -> None:
+    body, format_ = DEMO[name].body, demo(DEMO[name]).format
+    options = dict.fromkeys(format_.required, "X") | dict(DEMO[name].options)
+    for part in (b"", body[:1], body[: len(body) // 2], body[:-2], body[::-1], body * 2):
+        for found in (format_, None):
+            refused = _refusal(part, found, Given(options=options, name=name))
+            assert refused is None or refused.reason.endswith((".", "--format"))
+
+
+def _refusal(body: bytes, format_: Format | None, given: Given) -> DocumentRefused | None:
+    try:
+        held = Body(body)
+        read(held, format_ or recognised(held), given)
+    except DocumentRefused as refusal:
+        return refusal
+    return None
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.data())
+def test_members_of_other_types_never_fail(data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from([n for n in sorted(DEMO) if n.endswith(".json")]))
+    format_ = demo(DEMO[name]).format
+    odd: st.SearchStrategy[Any] = st.sampled_from(
+        [None, True, 0, -1.5, 10**40, "", "x", [], {}, [None], {"a": []}]
+    )
+    value = _swapped(json.loads(DEMO[name].body), data, odd)
+    options = dict.fromkeys(format_.required, "X") | dict(DEMO[name].options)
+    asked = Given(options=options, name=name)
+    refused = _refusal(json.dumps(value).encode(), format_, asked)
+    assert refused is None or refused.code
+
+
+def _swapped(value: Any, data: st.DataObject, odd: st.SearchStrategy[Any]) -> Any:
+    """The JSON value with one value in it, some levels down, replaced."""
+    if not value or not isinstance(value, dict | list) or data.draw(st.integers(0, 5)) == 0:
+        return data.draw(odd)
+    if isinstance(value, dict):
+        name = data.draw(st.sampled_from(sorted(value)))
+        return value | {name: _swapped(value[name], data, odd)}
+    at = data.draw(st.integers(0, len(value) - 1))
+    return [*value[:at], _swapped(value[at], data, odd), *value[at + 1 :]]
+
+
+UNKNOWN = {
+    b"": "empty",
+    b"  \n": "empty",
+    b"\x89PNG\r\n\x1a\n\0\0": "badEncoding",
+    b"plain words": "unrecognised",
+    b'{"hello": "world"}': "unrecognised",
+    b'{"hello": ': "truncated",
+    b"[1, 2": "truncated",
+    b"<html><body>moved</body></html>": "html",
+    b"<!DOCTYPE html><html></html>": "html",
+    b'<?xml version="1.0"?><opml version="2.0"></opml>': "opml",
+    b"[" * 100_000: "tooComplex",
+    b'{"a": ' + b"9" * 5_000 + b"}": "malformed",
+}
+
+
+@pytest.mark.parametrize(("body", "code"), UNKNOWN.items(), ids=lambda one: str(one)[:20])
+def test_what_no_format_is_says_what_it_seems_to_be(body: bytes, code: str) -> None:
+    with pytest.raises(DocumentRefused) as refused:
+        recognised(Body(body))
+    assert refused.value.code == code
+
+
+def test_a_document_of_another_format_is_no_new_meaning() -> None:
+    feed = next(one for one in documents(NOW) if one.file_name.endswith(".rss"))
+    with pytest.raises(DocumentRefused, match=r"is rss, and its source is kev\.") as refused:
+        read(Body(feed.body), FORMATS["kev"], Given())
+    assert refused.value.code == "anotherFormat"
+
+
+# -- real documents ----------------------------------------------------------------------------
+
+
+def _real() -> list[tuple[Path, str]]:
+    found = []
+    for path in sorted(Path(REAL or "/nonexistent").glob("*/*")):
+        named = (id_ for part, id_ in FORMAT_OF_FILE.items() if path.name.startswith(part))
+        id_ = next(named, FORMAT_OF_FOLDER.get(path.parent.name))
+        if id_ is not None and id_ in FORMATS:
+            found.append((path, id_))
+    return found
+
+
+@pytest.mark.needs("SVC_REAL_DATA")
+@pytest.mark.parametrize(
+    ("path", "id_"), _real(), ids=lambda one: one.name if isinstance(one, Path) else one
+)
+def test_a_real_document_is_of_one_format_and_read_whole(path: Path, id_: str) -> None:
+    body = Body(path.read_bytes())
+    _check_alone(body, id_)
+    document = whole(path.read_bytes(), name=path.name)
+    assert document.records
+    for record in document.records:
+        _check(record, document.format)

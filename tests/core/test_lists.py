@@ -1,0 +1,94 @@
+"""The lists of a use case: what they are narrowed to, how sorted, and what their cursors say."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from svc_core import drive, problem
+from svc_core.cursor import Keyring
+from svc_core.operation import Actor, Context
+from svc_core.ports import Box
+from svc_core.problem import Problem
+from svc_core.testing.clock import CountingIds, FrozenClock
+from svc_core.testing.sample import NOTES, SAMPLES, Note
+from svc_http.storage.memory import MemoryStorage
+
+ROWS = (
+    Note("a", "quake fire", 1, weight=3, longitude=179.5, latitude=-17.0),
+    Note("b", "fire", 2, weight=9, longitude=-179.5, latitude=-17.0),
+    Note("c", "quake", 3, longitude=10.0, latitude=50.0),
+    Note("d", "quake quay", 4, weight=5),
+)
+FIJI = Box(177, -20, -178, -16)
+ALL = "d c b a"
+
+
+@pytest.fixture
+def ctx() -> Iterator[Context]:
+    store, clock = MemoryStorage(SAMPLES), FrozenClock()
+    keyring = Keyring({1: b"k" * 32}, 1)
+
+    async def fill(tx):
+        for row in ROWS:
+            await tx.documents.put(NOTES, row.id, row)
+        return Context(tx, clock.now(), CountingIds(clock), Actor("t"), "listNotes", keyring)
+
+    return drive.run(store.write("t", fill))
+
+
+def walk(ctx: Context, **asked: Any) -> str:
+    """The identifiers of every row, asked for one by one."""
+    found, after = [], {}
+    while True:
+        page = drive.run(ctx.page(NOTES, limit=1, **asked, **after))
+        found += [json.loads(raw)["id"] for raw in page.rows]
+        if page.next_cursor is None:
+            return " ".join(found)
+        after = {"after": page.next_cursor}
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({}, ALL),
+        ({"order": "weight"}, "b d a c"),
+        ({"ranges": {"weight": (4, None)}}, "d b"),
+        ({"ranges": {"weight": (4, 8)}}, "d"),
+        ({"box": FIJI}, "b a"),
+        ({"box": FIJI, "order": "weight", "start": 2}, "b"),
+        ({"words": ("quake",)}, "d c a"),
+        ({"words": ("quake", "fire"), "end": 3}, "a"),
+        ({"ranges": None, "box": None, "words": None, "order": None}, ALL),
+    ],
+)
+def test_a_list_is_narrowed_and_sorted_page_by_page(ctx, asked, found):
+    assert walk(ctx, **asked) == found
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"order": "longitude"},
+        {"ranges": {"weight": (3, None)}},
+        {"ranges": {"weight": (None, 4)}},
+        {"ranges": {"longitude": (4, None)}},
+        {"box": FIJI._replace(east=-177)},
+        {"box": None},
+        {"words": ("fire", "quake")},
+        {"start": 1},
+    ],
+)
+def test_a_cursor_of_another_filter_or_order_is_refused(ctx, other):
+    asked = {
+        "order": "weight",
+        "ranges": {"weight": (1, None)},
+        "box": FIJI,
+        "words": ("fire",),
+    }
+    given = drive.run(ctx.page(NOTES, limit=1, **asked)).next_cursor
+    assert drive.run(ctx.page(NOTES, limit=9, after=given, **asked)).rows
+    with pytest.raises(Problem) as refused:
+        drive.run(ctx.page(NOTES, limit=1, after=given, **(asked | other)))
+    assert refused.value.type is problem.INVALID_CURSOR
