@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from svc_core import accounts, changes, news, profiles, reports, webhooks
+from svc_core import accounts, changes, news, osint, profiles, reports, webhooks
 from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES, lockouts
 from svc_core.changes import operations as feed
 from svc_core.corpus import TERM_COUNTS, TERMS
@@ -16,6 +16,8 @@ from svc_core.operation import Operation
 from svc_core.ports import Collection
 from svc_core.reports import local_operations as reports_local
 from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
+from svc_core.resources.countries import COUNTRIES
+from svc_core.resources.finint import FININT
 from svc_core.resources.news import (
     NEWS,
     NEWS_TEXTS,
@@ -42,6 +44,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *reports.OPERATIONS,
     *profiles.OPERATIONS,
     *news.OPERATIONS,
+    *osint.OPERATIONS,
     *webhooks.OPERATIONS,
     *ledger.OPERATIONS,
     *changes.OPERATIONS,
@@ -76,6 +79,8 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     CONTRIBUTIONS,
     MERGED_ROWS,
     OSINT_EVENTS,
+    COUNTRIES,
+    FININT,
     PROFILES,
     SUBSCRIPTIONS,
     DUE,

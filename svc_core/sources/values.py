@@ -184,22 +184,27 @@ def countries(codes: Iterable[object], scheme: str | None = None) -> list[str]:
     return list(dict.fromkeys(code for code in found if code))
 
 
+_MORE_NAMES = {
+    "congo": "CG",  # of two that others' names begin with
+    "sudan": "SD",
+    "macau": "MO",
+    "palestinian": "PS",
+    "state of palestine": "PS",
+}
+
+
 @cache
 def _names() -> Mapping[str, str]:
+    """Codes by the names that one country alone has."""
+    places = (line.partition("\t") for line in data.lines("places.tsv"))
+    known = [rest for kind, _, rest in places if kind == "country"]
     owners: dict[str, set[str]] = {}
-    places = [line.partition("\t") for line in data.lines("places.tsv")]
-    territories = [rest for kind, _, rest in places if kind == "country"]
-    for line in (*data.lines("country_names.tsv"), *territories):
+    for line in (*data.lines("country_names.tsv"), *known):
         code, _, names = line.partition("\t")
         for name in names.casefold().split("|"):
-            owners.setdefault(name, set()).add(code)
-    return {name: code for name, codes in owners.items() if len(codes) == 1 for code in codes} | {
-        "macau": "MO",
-        "palestine": "PS",
-        "kosovo": "XK",
-        "sudan": "SD",  # the others of these names are told in full
-        "congo": "CG",
-    }
+            owners.setdefault(name, set()).update([code] if country(code, "alpha2") else ())
+    alone = {name: min(codes) for name, codes in owners.items() if len(codes) == 1}
+    return alone | _MORE_NAMES
 
 
 def country_named(name: object) -> str | None:
@@ -211,7 +216,7 @@ def country_named(name: object) -> str | None:
     told = " ".join(str(name or "").partition(" (")[0].split()).casefold().removeprefix("the ")
     first, _, last = told.rpartition(", ")
     found = (_names().get(one) for one in (told, f"{last} {first}", last))
-    return next((code for code in found if country(code, "alpha2")), None)
+    return next((code for code in found if code), None)
 
 
 def countries_named(names: Iterable[object]) -> list[str]:
