@@ -5,6 +5,7 @@ cannot be fetched or read is `error`; an empty document is not an error. One tha
 more is `stale`, which only shows when somebody looks.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
@@ -55,7 +56,7 @@ def described(source: Source, document: Document) -> Source:
     home = source.home_url or about.home_url
     return attrs.evolve(
         source,
-        name=source.name or about.title or source.location,
+        name=source.name or about.title or shown(source.location, source.location),
         home_url=home,
         domain=domain(source.location, home),
         format=document.format.id,
@@ -132,3 +133,61 @@ def seen(source: Source, now: datetime) -> Source:
     if source.health.status in {"error", "neverRun"} or due is None or now - due <= grace:
         return source
     return attrs.evolve(source, health=attrs.evolve(source.health, status="stale"))
+
+
+# -- as it is shown to strangers ---------------------------------------------------------------
+
+_SECRET = re.compile(".*(?:key|token|secret|password|signature|auth)|sig|appid", re.IGNORECASE)
+
+
+def address(location: str) -> str | None:
+    """The web address of a source without what is secret in it; None for a file."""
+    parts = urlsplit(location)
+    if parts.scheme not in {"http", "https"}:
+        return None
+    kept = [
+        pair for pair in parts.query.split("&") if not _SECRET.fullmatch(pair.partition("=")[0])
+    ]
+    host = parts.netloc.rpartition("@")[2]
+    return parts._replace(netloc=host, query="&".join(kept), fragment="").geturl()
+
+
+def shown(location: str, text: str) -> str:
+    """A text about a source, with its public address in place of its location.
+
+    The path of a file becomes its name.
+    """
+    return text.replace(location, address(location) or location.rpartition("/")[2])
+
+
+def shown_name(source: Source) -> str:
+    """What a source is called."""
+    return shown(source.location, source.name or source.location)
+
+
+_BY_STATUS: Mapping[str, str] = {
+    "neverRun": "Wait for its first reading, or pull it.",
+    "stale": "See that a worker runs that takes sources in.",
+    "staleContent": "See whether its publisher has ended it or moved it elsewhere.",
+    "partial": "Look at the rejections: those records lack what a row needs, the others are in.",
+    "disabled": "Enable it where it is to be read.",
+}
+_BY_ERROR: Mapping[str, str] = {
+    "anotherFormat": "See what is at its address now; add it again if the new format is meant.",
+    "html": "Look for the new address of the data, and add that.",
+    "missingExtra": "Install what the message names.",
+    "notFound": "Look for the new address of the data, and add that.",
+    "opml": "Import the list instead of adding it.",
+    "option": "Add it again with the option that the message names.",
+    "shrunk": "If that much is really gone, pull it by force.",
+    "tooLarge": "Add a smaller part of the data.",
+    "unrecognised": "Say which format it has, if it is one of those that are known.",
+}
+_AGAIN = "Nothing, if it passes: it is tried again at nextAttemptAt, and what was read stays."
+
+
+def resolution(told: SourceHealth) -> str | None:
+    """What to do about a source; None where nothing is to be done."""
+    if told.error is not None:
+        return _BY_ERROR.get(told.error.code, _AGAIN)
+    return _BY_STATUS.get(told.status)

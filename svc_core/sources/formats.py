@@ -21,6 +21,7 @@ from svc_core.sources.csaf import CSAF
 from svc_core.sources.cve import CVE
 from svc_core.sources.eonet import EONET
 from svc_core.sources.epss import EPSS
+from svc_core.sources.ftm import FTM, FTM_DELTA
 from svc_core.sources.gdacs import GDACS
 from svc_core.sources.gdacs_rss import GDACS_RSS
 from svc_core.sources.gdelt import GDELT_EVENTS
@@ -43,6 +44,7 @@ from svc_core.sources.model import (
 )
 from svc_core.sources.news import FEEDS
 from svc_core.sources.nvd import NVD
+from svc_core.sources.ofac import OFAC
 from svc_core.sources.polymarket import POLYMARKET
 from svc_core.sources.reliefweb import RELIEFWEB
 from svc_core.sources.sec_companyfacts import SEC_COMPANYFACTS
@@ -50,6 +52,7 @@ from svc_core.sources.sec_submissions import SEC_SUBMISSIONS
 from svc_core.sources.sec_tickers import SEC_TICKERS
 from svc_core.sources.stix import ATTACK, STIX
 from svc_core.sources.ucdp import UCDP
+from svc_core.sources.un_sanctions import UN_SANCTIONS
 from svc_core.sources.usgs import USGS
 
 TABLE: tuple[Format, ...] = (
@@ -80,6 +83,10 @@ TABLE: tuple[Format, ...] = (
     POLYMARKET,
     KALSHI,
     MANIFOLD,
+    OFAC,
+    UN_SANCTIONS,
+    FTM,
+    FTM_DELTA,
 )
 """In the order in which they are tried: those with the plainer marks first."""
 

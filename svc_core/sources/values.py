@@ -178,57 +178,51 @@ def country(code: object, scheme: str | None = None) -> str | None:
     return _countries()[scheme].get(told.zfill(3) if scheme == "numeric" else told) or None
 
 
-@cache
-def _country_names() -> Mapping[str, str]:
-    rows = [line.split("\t") for line in data.lines("country_names.tsv")]
-    return {name.casefold(): code for code, names in rows for name in names.split("|")}
-
-
-def country_named(name: object) -> str | None:
-    """ISO 3166-1 alpha-2 of a country by its name, also one written `Korea, Republic of`.
-
-    Of `Ontario, Canada` it is that of the last part; None for a name that nobody knows.
-    """
-    told = " ".join(str(name or "").split()).casefold()
-    first, _, last = told.rpartition(", ")
-    found = (_country_names().get(one) for one in (told, f"{last} {first}", last))
-    return next((code for code in found if code and len(code) == 2), None)
-
-
 def countries(codes: Iterable[object], scheme: str | None = None) -> list[str]:
     """The alpha-2 codes of those that are known, each once, in their order."""
     found = (country(code, scheme) for code in codes)
     return list(dict.fromkeys(code for code in found if code))
 
 
+_MORE_NAMES = {
+    "congo": "CG",  # of two that others' names begin with
+    "sudan": "SD",
+    "macau": "MO",
+    "palestinian": "PS",
+    "state of palestine": "PS",
+}
+
+
 @cache
 def _names() -> Mapping[str, str]:
+    """Codes by the names that one country alone has."""
+    places = (line.partition("\t") for line in data.lines("places.tsv"))
+    known = [rest for kind, _, rest in places if kind == "country"]
     owners: dict[str, set[str]] = {}
-    for line in data.lines("country_names.tsv"):
+    for line in (*data.lines("country_names.tsv"), *known):
         code, _, names = line.partition("\t")
         for name in names.casefold().split("|"):
-            owners.setdefault(name, set()).add(code)
-    return {name: code for name, codes in owners.items() if len(codes) == 1 for code in codes} | {
-        "taiwan": "TW",  # that table has the members of the United Nations
-        "hong kong": "HK",
-        "macao": "MO",
-        "macau": "MO",
-        "palestine": "PS",
-        "kosovo": "XK",
-        "sudan": "SD",  # the others of these names are told in full
-        "congo": "CG",
-    }
-
-
-def countries_named(names: Iterable[str]) -> list[str]:
-    """The alpha-2 codes of the names that one country has, each once, in their order."""
-    found = (_names().get(name.casefold().removeprefix("the ")) for name in names)
-    return list(dict.fromkeys(code for code in found if code))
+            owners.setdefault(name, set()).update([code] if country(code, "alpha2") else ())
+    alone = {name: min(codes) for name, codes in owners.items() if len(codes) == 1}
+    return alone | _MORE_NAMES
 
 
 def country_named(name: object) -> str | None:
-    """The alpha-2 code of a name; what stands behind it between brackets is a former one."""
-    return next(iter(countries_named([str(name or "").partition(" (")[0].strip()])), None)
+    """ISO 3166-1 alpha-2 of a country by its name, also one written `Korea, Republic of`.
+
+    Of `Ontario, Canada` it is that of the last part; what stands behind a name between brackets is
+    a former one. None for a name that nobody knows, or that several countries have.
+    """
+    told = " ".join(str(name or "").partition(" (")[0].split()).casefold().removeprefix("the ")
+    first, _, last = told.rpartition(", ")
+    found = (_names().get(one) for one in (told, f"{last} {first}", last))
+    return next((code for code in found if code), None)
+
+
+def countries_named(names: Iterable[object]) -> list[str]:
+    """The alpha-2 codes of the names that are known, each once, in their order."""
+    found = map(country_named, names)
+    return list(dict.fromkeys(code for code in found if code))
 
 
 def point(longitude: object, latitude: object) -> dict[str, Any] | None:

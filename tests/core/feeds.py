@@ -7,4 +7,4 @@ from svc_core.sources.news import told
 
 def document_of(feed: ParsedFeed) -> Document:
     """The document that a feed was read from."""
-    return whole(FORMATS[feed.format], told(feed))
+    return whole(FORMATS["rss" if feed.format == "rss-json" else feed.format], told(feed))
