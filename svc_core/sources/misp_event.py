@@ -33,6 +33,7 @@ Object = dict[str, Any]
 SEVERITIES = {"1": "high", "2": "medium", "3": "low"}
 STATUSES = {"0": "emerging", "1": "active", "2": "closed"}
 ROLES = {"threatActor": "actor", "sector": "target", "country": "target"}
+VALUE_CHARS = 1_000
 BARE = {"info", "date", "threat_level_id", "analysis"}
 
 _TAG = re.compile(r'misp-galaxy:([a-z0-9-]+)="(.+?)(?: - ([A-Z][0-9.]+))?"')
@@ -126,9 +127,14 @@ def _attributes(event: Object) -> list[Object]:
 
 def _indicator(event: str, one: Object) -> Iterator[Record]:
     """An indicator is known by what it is, so that two events about it meet."""
-    kind, value = one["type"], required(fold(str(one["value"]))[:1_000], "a value")
-    key = f"misp:{kind}={value}"
-    said = {"type": "indicator", "name": value, "description": text(one.get("comment"))}
+    kind, value = one["type"], required(fold(str(one["value"])), "a value")
+    # Rules of detectors are long, and begin alike.
+    key = f"misp:{kind}={value if len(value) <= VALUE_CHARS else one['uuid']}"
+    said = {
+        "type": "indicator",
+        "name": value[:VALUE_CHARS],
+        "description": text(one.get("comment")),
+    }
     about = {"kind": kind, "category": one.get("category")}
     own: dict[str, Any] = {"stamp": _moment(one.get("timestamp")), "record_id": one.get("uuid")}
     yield Record("entity", key, said, **own)

@@ -356,7 +356,8 @@ def test_an_event_is_an_incident_with_whom_and_by_what() -> None:
                 {"type": "cancer", "GalaxyCluster": [cluster(2)]}],
         Attribute=[mark("vulnerability", "CVE-2024-0002", to_ids=False),
                    mark("vulnerability", "a fault"), mark("domain", "a<b>.example"),
-                   mark("domain", "gone.example", deleted=True)],
+                   mark("domain", "gone.example", deleted=True),
+                   mark("yara", "rule " * 300, uuid="y")],
         Object=[{"Attribute": [mark("ip-dst", "192.0.2.1"), mark("ip-dst", "")]},
                 {"deleted": True, "Attribute": [mark("ip-dst", "192.0.2.9")]}],
     )  # fmt: skip
@@ -378,6 +379,7 @@ def test_an_event_is_an_incident_with_whom_and_by_what() -> None:
     ]
     assert f"indicates|misp:ip-dst=192.0.2.1|misp:{UUID.format(7)}" in rows
     assert "misp:domain=a<b>.example" in rows
+    assert len(rows["misp:yara=y"].said["name"]) == 1_000
     assert not any("gone" in key or "192.0.2.9" in key for key in rows)
     assert [rejection.reason for rejection in found.rejections] == ["lacks a value"]
 
