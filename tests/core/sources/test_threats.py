@@ -358,7 +358,8 @@ def test_an_event_is_an_incident_with_whom_and_by_what() -> None:
                    mark("vulnerability", "a fault"), mark("domain", "a<b>.example"),
                    mark("domain", "gone.example", deleted=True),
                    mark("yara", "rule " * 300, uuid="y")],
-        Object=[{"Attribute": [mark("ip-dst", "192.0.2.1"), mark("ip-dst", "")]},
+        Object=[{"Attribute": [mark("ip-dst", "192.0.2.1", to_ids="1", deleted="0"),
+                               mark("ip-dst", "")]},
                 {"deleted": True, "Attribute": [mark("ip-dst", "192.0.2.9")]}],
     )  # fmt: skip
     found = taken(one)
