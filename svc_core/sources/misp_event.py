@@ -86,7 +86,7 @@ def _moment(seconds: object) -> datetime | None:
 
 def _indicator(event: str, one: Object) -> Iterator[Record]:
     """An indicator is known by what it is, so that two events about it meet."""
-    kind, value = one["type"], required(fold(str(one["value"])), "a value")
+    kind, value = required(one["type"], "a type"), fold(str(required(one["value"], "a value")))
     # Rules of detectors are long, and begin alike.
     key = f"misp:{kind}={value if len(value) <= VALUE_CHARS else one['uuid']}"
     said = {
