@@ -63,7 +63,7 @@ def _record(item: dict[str, Any]) -> Record:
         },
         stamp=moment(dates.get("changed")) or created,
         record_id=own_id,
-        url=url,
+        url=url or web(item.get("href")),
         published_at=created,
         raw=item,
     )

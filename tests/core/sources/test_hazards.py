@@ -698,7 +698,7 @@ CONFLICT: list[tuple[Mapping[str, Any], dict[str, Any], dict[str, Any]]] = [
 def test_an_event_of_conflict(
     base: Mapping[str, Any], changed: dict[str, Any], expected: dict[str, Any]
 ) -> None:
-    record = only(table(base, changed, delimiter=";" if base is ACLED else ","))
+    record = only(table(base, changed, delimiter=";"))
     check(record, expected)
     told = {
         "success": True,
