@@ -607,7 +607,7 @@ DISASTERS: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"title": "Landslide", "occurredAt": "2024-08-02T00:00:00Z", "place": None, "url": None},
     ),
     (
-        {"name": "X", "status": "external", "glide": "CW-2022-000007-XXX"},
+        {"name": "X", "status": "external", "glide": "CW-2022-000007-ZZZ"},
         {"type": "coldWave", "severity": None, "place": None, "datePrecision": None},
     ),
 ]
