@@ -36,7 +36,7 @@ _CONFIDENCE = {"1": 1.0, "2": 0.5}
 def _recognised(body: Body) -> bool:
     columns = first(body.json["Result"]) if body.has("Result") else body.first_line.lower()
     is_table = body.has("Result") or body.json is None
-    return is_table and "type_of_violence" in columns and "date_prec" in columns
+    return is_table and "type_of_violence" in columns and "date_start" in columns
 
 
 def _parse(body: Body, _: Given) -> Told:
