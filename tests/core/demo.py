@@ -1,7 +1,9 @@
 """The documents of the demo in a store, as they are taken in when it starts."""
 
+import json
 from typing import Any
 
+from svc_core import instants
 from svc_core.intake import health, registry, taking
 from svc_core.operation import Context
 from svc_core.resources.news import Source
@@ -39,3 +41,13 @@ def _read(source: Source, document: DemoDocument) -> Document:
         country_zone=country_zone,
     )
     return read(body, recognised(body), given)
+
+
+def json_of(body: bytes) -> Any:
+    """What an answer says."""
+    return json.loads(body)
+
+
+def millis(instant: str) -> int:
+    """An instant as milliseconds since 1970."""
+    return int(instants.parse(instant).timestamp() * 1_000)
