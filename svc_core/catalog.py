@@ -7,8 +7,9 @@ from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES, lockouts
 from svc_core.changes import operations as feed
 from svc_core.corpus import TERM_COUNTS, TERMS
 from svc_core.embeddings import VECTORS
+from svc_core.intake import offers
 from svc_core.intake import operations as sources
-from svc_core.intake.contributions import CONTRIBUTIONS, MERGED_ROWS, ROW_KEYS
+from svc_core.intake.contributions import CONTRIBUTIONS, MERGED_ROWS
 from svc_core.ledger import local_operations as ledger_local
 from svc_core.ledger import operations as ledger
 from svc_core.ledger.signing_key import SIGNING_KEYS
@@ -54,6 +55,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *accounts.LOCAL_OPERATIONS,
     *lockouts.LOCAL_OPERATIONS,
     *sources.LOCAL_OPERATIONS,
+    *offers.LOCAL_OPERATIONS,
     *reports_local.LOCAL_OPERATIONS,
     *ledger_local.LOCAL_OPERATIONS,
     *feed.LOCAL_OPERATIONS,
@@ -77,7 +79,6 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     TERMS,
     TERM_COUNTS,
     CONTRIBUTIONS,
-    ROW_KEYS,
     MERGED_ROWS,
     OSINT_EVENTS,
     COUNTRIES,

@@ -28,6 +28,7 @@ ResourceType = Literal[
     "newsItem",
     "osintEvent",
     "profile",
+    "recap",
     "report",
     "subject",
     "subscription",

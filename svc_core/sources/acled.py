@@ -44,7 +44,7 @@ def _parse(body: Body, _: Given) -> Told:
 
 
 def _record(row: Row) -> Record:
-    own_id = str(required(row.get("event_id_cnty"), "event_id_cnty"))
+    own_id = required(text(row.get("event_id_cnty")), "event_id_cnty")
     kinds = kind("acled", row.get("event_type"))
     who = actors((row.get("actor1"), "actor", None), (row.get("actor2"), "target", None))
     where = place(
@@ -67,6 +67,7 @@ def _record(row: Row) -> Record:
             **severity("acled", "deathsBest", number(row.get("fatalities"))),
             "measurements": counted("acled", row, deathsBest="fatalities"),
             "actors": who,
+            "designators": [],
         },
         stamp=None if changed is None else millis(changed * 1_000),
         record_id=own_id,

@@ -56,7 +56,9 @@ def _joined(fragments: list[dict[str, Any]]) -> Any:
 def _record(event: dict[str, Any]) -> Record:
     own_id = required(text(event["id"]), "id")
     positions = event.get("geometry") or event.get("geometries") or ()
-    track = sorted(map(_position, positions), key=lambda one: one["at"] or "")
+    track = sorted(
+        map(_position, positions), key=lambda one: (one["at"] or "", str(one["geometry"]))
+    )
     last = track[-1] if track else {"at": None, "geometry": None}
     known = [one["measurement"] for one in track if one["measurement"]]
     closed = moment(event.get("closed"))

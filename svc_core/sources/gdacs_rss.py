@@ -7,11 +7,16 @@ from xml.etree.ElementTree import Element
 import attrs
 
 from svc_core.sources.body import Body
-from svc_core.sources.gdacs import GDACS, event
+from svc_core.sources.gdacs import GDACS
+from svc_core.sources.gdacs_alert import alert
 from svc_core.sources.model import About, Given, Record, Told
 from svc_core.sources.values import moment, point, records
 
 _MADE = re.compile(r"<(?:pubDate|lastBuildDate)>([^<]+)<")
+
+
+def _recognised(body: Body) -> bool:
+    return body.root == "rss" and "xmlns:gdacs=" in body.head
 
 
 def _parse(body: Body, _: Given) -> Told:
@@ -36,13 +41,13 @@ def _record(item: Element) -> Record:
         item.findtext(f"{{*}}Point/{{*}}{name}") for name in ("lat", "long")
     )
     named = told | {"name": told.get("title"), "url": told.get("link")}
-    return event(named, point(longitude, latitude), None, told)
+    return alert(named, point(longitude, latitude), None, told)
 
 
 GDACS_RSS = attrs.evolve(
     GDACS,
     id="gdacs-rss",
     title="GDACS disaster alerts (RSS)",
-    recognise=lambda body: body.root == "rss" and "xmlns:gdacs=" in body.head,
+    recognise=_recognised,
     parse=_parse,
 )

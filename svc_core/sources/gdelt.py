@@ -1,120 +1,40 @@
 """Events of GDELT, versions 1.0 and 2.0: what machines read out of the news, coded in CAMEO.
 
-The files have no first line of names: 61 columns are version 2.0, 58 version 1.0, and 57 version
-1.0 without the address of the article. Exports with names may have any of the columns in any order.
+61 columns are version 2.0, 58 version 1.0, and 57 version 1.0 without the address of the article.
 Countries of places are FIPS 10-4, those of actors CAMEO (mostly ISO 3166-1 alpha-3).
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Mapping
 from functools import lru_cache
-from operator import itemgetter
 from typing import Any
 
 from svc_core.sources.body import Body
-from svc_core.sources.model import Format, Given, Record, Rejection, Said, Told, Unusable
+from svc_core.sources.gdelt_lines import Layout, event_id, has_row, instant, lines, named, stamp
+from svc_core.sources.model import Format, Given, Record, Said, Told
 from svc_core.sources.osint import Row, actors, headline, kind, severity
-from svc_core.sources.values import (
-    at,
-    country,
-    designator,
-    number,
-    place,
-    point,
-    records,
-    web,
-)
-
-Layout = Mapping[str, int]
-"""The position of each column that is used."""
+from svc_core.sources.values import country, designator, number, place, point, required, web
 
 _WHO = {
-    "GLOBALEVENTID": 0,
-    "SQLDATE": 1,
-    "Actor1Code": 5,
-    "Actor1Name": 6,
-    "Actor1CountryCode": 7,
-    "Actor2Code": 15,
-    "Actor2Name": 16,
-    "Actor2CountryCode": 17,
-    "EventCode": 26,
-    "EventRootCode": 28,
-    "QuadClass": 29,
-    "GoldsteinScale": 30,
-    "NumMentions": 31,
-    "NumSources": 32,
-    "NumArticles": 33,
-    "AvgTone": 34,
-}
-_PLACE = (
-    "ActionGeo_Type",
-    "ActionGeo_FullName",
-    "ActionGeo_CountryCode",
-    "ActionGeo_Lat",
-    "ActionGeo_Long",
-)
+    "GLOBALEVENTID": 0, "SQLDATE": 1, "Actor1Code": 5, "Actor1Name": 6, "Actor1CountryCode": 7,
+    "Actor2Code": 15, "Actor2Name": 16, "Actor2CountryCode": 17, "EventCode": 26,
+    "EventRootCode": 28, "QuadClass": 29, "GoldsteinScale": 30, "NumMentions": 31,
+    "NumSources": 32, "NumArticles": 33, "AvgTone": 34,
+}  # fmt: skip
+_WHERE = "ActionGeo_Type ActionGeo_FullName ActionGeo_CountryCode ActionGeo_Lat ActionGeo_Long"
+_PLACE = tuple(_WHERE.split())
+_CODES = ("EventCode", "EventRootCode", "QuadClass", "GoldsteinScale")
+_ACTOR_1 = ("Actor1Name", "Actor1Code", "Actor1CountryCode")
+_ACTOR_2 = ("Actor2Name", "Actor2Code", "Actor2CountryCode")
 _V1 = _WHO | dict(zip((*_PLACE, "DATEADDED"), (49, 50, 51, 53, 54, 56), strict=True))
-_V2 = _WHO | dict(
-    zip((*_PLACE, "DATEADDED", "SOURCEURL"), (51, 52, 53, 56, 57, 59, 60), strict=True)
-)
-_LAYOUTS: Mapping[int, Layout] = {61: _V2, 58: _V1 | {"SOURCEURL": 57}, 57: _V1}
+_V2 = _WHO | dict(zip((*_PLACE, "DATEADDED"), (51, 52, 53, 56, 57, 59), strict=True))
+_LAYOUTS: Mapping[int, Layout] = {61: _V2 | {"SOURCEURL": 60}, 58: _V1 | {"SOURCEURL": 57}, 57: _V1}
 
 _PRECISION = {"1": "country", "2": "admin1", "3": "locality", "4": "locality", "5": "admin1"}
 _CAMEO_ONLY = {"ROM": "RO", "TMP": "TL"}  # codes that ISO has given up, and CAMEO has not
 
 
-@lru_cache(maxsize=4_096)  # a file has few dates
-def stamp(digits: str | None) -> datetime | None:
-    """The instant that `YYYYMMDD` or `YYYYMMDDHHMMSS` names, in UTC; None for none.
-
-    Raises:
-        Unusable: there is no such instant.
-    """
-    if digits is None:
-        return None
-    try:
-        told = datetime.fromisoformat(f"{digits[:8]}T{digits[8:] or '000000'}")
-    except ValueError as fault:
-        raise Unusable("has a date that is none") from fault
-    return told.replace(tzinfo=UTC)
-
-
-@lru_cache(maxsize=4_096)
-def instant(digits: str | None) -> str | None:
-    """The same as rows write it."""
-    return at(stamp(digits))
-
-
-def lines(
-    body: Body, layouts: Mapping[int, Layout], make: Callable[[Row], Record]
-) -> Iterator[Record | Rejection]:
-    """The records of a file of GDELT by the names of its columns, without those that are empty."""
-    rows = body.rows("\t" if "\t" in body.first_line else ",")
-    if not body.first_line[:1].isdecimal():
-        header = [name.strip().lower() for name in next(rows, [])]
-        names = max(layouts.values(), key=len)
-        told = {name: header.index(name.lower()) for name in names if name.lower() in header}
-        layouts = {len(header): told}
-
-    def record(row: list[str]) -> Record:
-        layout = layouts.get(len(row))
-        if layout is None:
-            raise Unusable("has a number of columns that its format does not have")
-        return make({name: row[index] for name, index in layout.items() if row[index]})
-
-    yield from records(rows, record, itemgetter(0))
-
-
-def named(body: Body, *columns: str) -> bool:
-    """Whether the first line has names of columns, these among them."""
-    return body.json is None and all(name in body.first_line.lower() for name in columns)
-
-
 def _recognised(body: Body) -> bool:
-    first = body.columns("\t")
-    if len(first) in _LAYOUTS and first[0].isdecimal():
-        return len(first[1]) == 8 and first[1].isdecimal()
-    return named(body, "globaleventid", "sqldate", "eventcode")
+    return has_row(body, _LAYOUTS, 8) or named(body, "globaleventid", "sqldate", "eventcode")
 
 
 def _parse(body: Body, _: Given) -> Told:
@@ -122,18 +42,10 @@ def _parse(body: Body, _: Given) -> Told:
 
 
 def _record(row: Row) -> Record:
-    own_id, told = row["GLOBALEVENTID"], row.get
+    own_id, told = event_id(row), row.get
     added = stamp(told("DATEADDED"))
-    coded = _coded(
-        row["EventCode"], row["EventRootCode"], told("QuadClass"), told("GoldsteinScale")
-    )
-    who = [
-        one
-        for side, role in (("Actor1", "actor"), ("Actor2", "target"))
-        for one in _actor(
-            told(f"{side}Name") or told(f"{side}Code"), told(f"{side}CountryCode"), role
-        )
-    ]
+    coded = _coded(*map(told, _CODES))
+    who = _who(*map(told, _ACTOR_1), "actor") + _who(*map(told, _ACTOR_2), "target")
     where = _where(*map(told, _PLACE))
     url = web(told("SOURCEURL"))
     return Record(
@@ -162,13 +74,8 @@ def _record(row: Row) -> Record:
 
 
 @lru_cache(maxsize=4_096)
-def _where(
-    type_: str | None,
-    name: str | None,
-    code: str | None,
-    latitude: str | None,
-    longitude: str | None,
-) -> Mapping[str, Any] | None:
+def _where(*cells: str | None) -> Mapping[str, Any] | None:
+    type_, name, code, latitude, longitude = cells
     return place(
         name=name,
         country_code=country(code, "fips"),
@@ -178,17 +85,19 @@ def _where(
 
 
 @lru_cache(maxsize=4_096)
-def _actor(name: str | None, code: str | None, role: str) -> list[dict[str, Any]]:
-    nation = _CAMEO_ONLY.get(code or "") or country(code, "alpha3")
-    return actors((name, role, nation))
+def _who(name: str | None, code: str | None, nation: str | None, role: str) -> list[dict[str, Any]]:
+    return actors((name or code, role, _CAMEO_ONLY.get(nation or "") or country(nation, "alpha3")))
 
 
 @lru_cache(maxsize=4_096)
-def _coded(code: str, root: str, quad: str | None, goldstein: str | None) -> Said:
+def _coded(*cells: str | None) -> Said:
+    code, root = required(cells[0], "EventCode"), required(cells[1], "EventRootCode")
     if len(root) == 1:  # a spreadsheet took the leading zeros
         root, code = f"0{root}", f"0{code}"
-    scale = number(goldstein)
-    cameo = {"eventCode": code, "rootCode": root, "quadClass": number(quad), "goldstein": scale}
+    quad, scale = map(number, cells[2:])
+    cameo = {"eventCode": code, "rootCode": root, "quadClass": None, "goldstein": scale}
+    if quad is not None:
+        cameo["quadClass"] = int(quad)
     return {**kind("cameo", root), **severity("gdelt", "goldstein", scale), "cameo": cameo}
 
 

@@ -3,7 +3,8 @@
 import attrs
 
 from svc_core.sources.body import Body
-from svc_core.sources.gdelt import GDELT_EVENTS, instant, lines, named, stamp
+from svc_core.sources.gdelt import GDELT_EVENTS
+from svc_core.sources.gdelt_lines import event_id, has_row, instant, lines, named, stamp
 from svc_core.sources.model import Given, Record, Told, Unusable
 from svc_core.sources.osint import Row
 from svc_core.sources.values import number, web
@@ -25,10 +26,9 @@ _LAYOUTS = {14: _COLUMNS, 15: _TRANSLATED, 16: _TRANSLATED}
 
 
 def _recognised(body: Body) -> bool:
-    first = body.columns("\t")
-    if len(first) in _LAYOUTS and first[0].isdecimal():
-        return all(len(one) == 14 and one.isdecimal() for one in first[1:3])
-    return named(body, "globaleventid", "mentiontimedate", "mentionidentifier")
+    return has_row(body, _LAYOUTS, 14, 14) or named(
+        body, "globaleventid", "mentiontimedate", "mentionidentifier"
+    )
 
 
 def _parse(body: Body, _: Given) -> Told:
@@ -36,7 +36,7 @@ def _parse(body: Body, _: Given) -> Told:
 
 
 def _record(row: Row) -> Record:
-    event, article = row["GLOBALEVENTID"], row["MentionIdentifier"]
+    event, article = event_id(row), row["MentionIdentifier"].strip()
     confidence = number(row.get("Confidence"))
     if confidence is not None and not 0 <= confidence <= 100:
         raise Unusable("has a confidence beyond 100")

@@ -234,7 +234,7 @@ def tabled(body: Body, member: str, make: Callable[[Row], Record]) -> Iterator[R
     """
     if body.head.startswith("{"):
         rows = body.whole_json()[member]
-        yield from records(rows, lambda row: make({k.lower(): v for k, v in row.items() if v}))
+        yield from records(rows, lambda row: make(_filled(row)))
         return
     lines = body.rows(max(",;\t", key=body.first_line.count))
     header = [name.strip().lower() for name in next(lines, [])]
@@ -246,3 +246,7 @@ def tabled(body: Body, member: str, make: Callable[[Row], Record]) -> Iterator[R
 
     untagged = (line for line in lines if not all(cell[:1] in {"", "#"} for cell in line))
     yield from records(untagged, record, ",".join)
+
+
+def _filled(row: Row) -> Row:
+    return {name.lower(): cell for name, cell in row.items() if cell is not None and cell != ""}

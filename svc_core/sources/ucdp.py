@@ -24,6 +24,7 @@ from svc_core.sources.values import (
     place,
     point,
     required,
+    text,
 )
 
 _WHERE = {"1": "exact", "2": "locality", "3": "locality", "4": "admin1", "6": "country"}
@@ -42,7 +43,7 @@ def _parse(body: Body, _: Given) -> Told:
 
 
 def _record(row: Row) -> Record:
-    own_id = str(required(row.get("id"), "id"))
+    own_id = required(text(row.get("id")), "id")
     kinds = kind("ucdp", row.get("type_of_violence"))
     rival = "victim" if kinds["type"] == "oneSidedViolence" else "actor"
     who = actors((row.get("side_a"), "actor", None), (row.get("side_b"), rival, None))

@@ -37,7 +37,7 @@ def _parse(body: Body, _: Given) -> Told:
 
 def _record(event: dict[str, Any]) -> Record:
     told = event["properties"]
-    own_id = required(event.get("id"), "id")
+    own_id = required(text(event.get("id")), "id")
     ids = [one for one in (told.get("ids") or "").split(",") if one]
     gone = told.get("status") == "deleted"
     return Record(

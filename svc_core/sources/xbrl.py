@@ -8,7 +8,7 @@ from attrs import frozen
 
 from svc_core import data
 from svc_core.sources.codes import currency
-from svc_core.sources.values import text
+from svc_core.sources.values import number, required, text
 
 _UNITS = {"shares": "{share}", "pure": "1", "Year": "a", "Month": "mo", "Day": "d"}
 """UCUM units of what reports measure in; all others are annotations."""
@@ -58,3 +58,13 @@ def measured_in(unit: str) -> dict[str, str | None]:
 
 def _ucum(unit: str) -> str:
     return _UNITS.get(unit) or f"{{{unit}}}"
+
+
+def exact(told: object) -> int | float:
+    """A reported number; one with a fraction of nought is whole.
+
+    Raises:
+        Unusable: it is none, or a whole one beyond ±(2^53 - 1).
+    """
+    value = required(number(told), "a value")
+    return required(number(int(value)), "") if value == int(value) else value

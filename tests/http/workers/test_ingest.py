@@ -258,7 +258,7 @@ DOCUMENTS: list[tuple[str, Callable[[Make], bytes], str]] = [
     (
         "UTF-16 without its mark, in a lie",
         lambda _: b"\xff\xfe\x00\xd8" + b"\x00\xdc" * 9,
-        "badEncoding",
+        "unrecognised",
     ),
     ("random bytes", lambda _: bytes(range(128, 256)) * 10, "unrecognised"),
     ("HTML page", lambda _: b"<!doctype html><html><body>Moved</body></html>", "html"),
@@ -326,7 +326,7 @@ def _endless(publisher: Any) -> str:
 
 
 def _gzip_bomb(publisher: Any) -> str:
-    body = gzip.compress(bytes(50_000_000))
+    body = gzip.compress(bytes(80_000_000), 1)
     return str(publisher.publish("/feed", body, headers={"Content-Encoding": "gzip"}))
 
 
