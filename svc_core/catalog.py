@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from svc_core import accounts, changes, news, profiles, reports, webhooks
+from svc_core import accounts, changes, news, osint, profiles, reports, webhooks
 from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES, lockouts
 from svc_core.changes import operations as feed
 from svc_core.corpus import TERM_COUNTS, TERMS
@@ -43,6 +43,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *reports.OPERATIONS,
     *profiles.OPERATIONS,
     *news.OPERATIONS,
+    *osint.OPERATIONS,
     *webhooks.OPERATIONS,
     *ledger.OPERATIONS,
     *changes.OPERATIONS,

@@ -22,7 +22,8 @@ from svc_core.intake.contributions import (
     digest,
     ready,
 )
-from svc_core.intake.joining import Joined, joined, survivor
+from svc_core.intake.fold import strongest
+from svc_core.intake.joining import Joined, joined, standing_under, survivor
 from svc_core.intake.kinds import KINDS
 from svc_core.intake.rows import Taken
 from svc_core.operation import Context
@@ -30,6 +31,7 @@ from svc_core.ports import Position
 from svc_core.resources.news import SOURCES, NewsText, Source
 from svc_core.sources.formats import Document as ReadDocument
 from svc_core.sources.model import About, Format, Record
+from svc_core.sources.values import at
 
 __all__ = [
     "Reading", "Taken", "absent", "held", "judged", "reading", "readings", "survivor", "take",
@@ -66,7 +68,7 @@ def reading(source: Source, format_: Format, about: About, record: Record) -> Re
         "name": source.name,
         "url": record.url,
         "recordId": record.record_id,
-        "publishedAt": record.published_at,
+        "publishedAt": at(record.published_at),
         "license": format_.license,
     }
     said = {"provider": provider, **record.said}
@@ -112,7 +114,7 @@ def judged(source: Source, one: Reading, now: datetime) -> Reading:
     told, said, words = one.contribution, one.contribution.said, None
     if told.resource == "newsItem" and not told.gone:
         said, words = items.judged(source, told.row, said, now)
-    ref = {**told.ref, "retrievedAt": now}
+    ref = {**told.ref, "retrievedAt": at(now)}
     contribution = attrs.evolve(told, said=said, ref=ref, read_at=now)
     return Reading(contribution, words, ready(contribution))
 
@@ -253,3 +255,9 @@ async def take_document(ctx: Context, id_: str, document: ReadDocument) -> Taken
     done = health.succeeded(described, ctx.now, run, document.rejections)
     await ctx.save(SOURCES, id_, done)
     return brought
+
+
+async def strongest_of(ctx: Context, resource: str, ids: Sequence[str]) -> dict[str, Contribution]:
+    """Of each row the contribution that others give way to."""
+    told = rows.by_row((await standing_under(ctx, ids)).values())
+    return {row: strongest(KINDS[resource].rules, each) for row, each in told.items()}

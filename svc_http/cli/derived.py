@@ -21,9 +21,10 @@ from urllib.parse import parse_qsl, urlsplit
 from attrs import frozen
 from cyclopts import Parameter
 
+from svc_core import compact
 from svc_core.constraints import Arg, Le
 from svc_core.inputs import Input, inputs
-from svc_core.operation import JSON, Operation
+from svc_core.operation import GEOJSON, JSON, Operation
 from svc_core.result import Empty
 from svc_core.unset import Unset
 from svc_core.wire import shapes
@@ -346,15 +347,26 @@ def _pages(common: Common, operation: str, asked: dict[str, Any], limit: Flag) -
         # A limit that is no number of rows is for the operation to refuse.
         asked["query"]["limit"] = str(min(wanted - len(rows), most))
         answer = ask(common, operation, **asked)
-        body = answer["body"]
-        rows += body["data"] if isinstance(body, dict) else body.splitlines(keepends=True)
+        rows += _rows(answer)
         link = _NEXT.match(answer["headers"].get("Link", ""))
         if link is None or len(rows) >= wanted:
-            return {
-                **answer,
-                "body": {**body, "data": rows} if isinstance(body, dict) else "".join(rows),
-            }
+            return {**answer, "body": _joined(answer, rows)}
         asked["query"] = dict(parse_qsl(urlsplit(link[1]).query))
 
 
+def _rows(answer: Mapping[str, Any]) -> list[Any]:
+    body = answer["body"]
+    if answer["mediaType"] == GEOJSON.media_type:
+        return list(json.loads(body)["features"])
+    return list(body["data"] if isinstance(body, dict) else body.splitlines(keepends=True))
+
+
+def _joined(answer: Mapping[str, Any], rows: list[Any]) -> Any:
+    body = answer["body"]
+    if answer["mediaType"] == GEOJSON.media_type:
+        return _text_of(json.loads(body) | {"features": rows, "numberReturned": len(rows)})
+    return {**body, "data": rows} if isinstance(body, dict) else "".join(rows)
+
+
+_text_of = compact.encoder()
 _NEXT = re.compile('<([^>]*)>; rel="next"')

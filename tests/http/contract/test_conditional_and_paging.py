@@ -30,7 +30,8 @@ def town(request, make_world):
 @pytest.fixture
 def full(town):
     """The same with news, and with a few rows of everything."""
-    town.take_news(range(10))
+    for first in range(4):
+        town.take_news(range(first, 10))
     for _ in range(4):
         town.clock.forward(minutes=10)
         town.plant("a")
