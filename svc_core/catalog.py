@@ -17,6 +17,8 @@ from svc_core.operation import Operation
 from svc_core.ports import Collection
 from svc_core.reports import local_operations as reports_local
 from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
+from svc_core.resources.countries import COUNTRIES
+from svc_core.resources.finint import FININT
 from svc_core.resources.news import (
     NEWS,
     NEWS_TEXTS,
@@ -79,6 +81,8 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     CONTRIBUTIONS,
     MERGED_ROWS,
     OSINT_EVENTS,
+    COUNTRIES,
+    FININT,
     PROFILES,
     SUBSCRIPTIONS,
     DUE,

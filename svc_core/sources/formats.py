@@ -18,15 +18,20 @@ from attrs import frozen
 
 from svc_core.sources.acled import ACLED
 from svc_core.sources.body import DEPTH_MAX, Body
+from svc_core.sources.countries import COUNTRIES
+from svc_core.sources.country_codes import COUNTRY_CODES
 from svc_core.sources.csaf import CSAF
 from svc_core.sources.cve import CVE
 from svc_core.sources.eonet import EONET
 from svc_core.sources.epss import EPSS
+from svc_core.sources.frankfurter import FRANKFURTER
+from svc_core.sources.fred import FRED
 from svc_core.sources.ftm import FTM, FTM_DELTA
 from svc_core.sources.gdacs import GDACS
 from svc_core.sources.gdacs_rss import GDACS_RSS
 from svc_core.sources.gdelt import GDELT_EVENTS
 from svc_core.sources.gdelt_mentions import GDELT_MENTIONS
+from svc_core.sources.geonames import GEONAMES
 from svc_core.sources.gleif import GLEIF
 from svc_core.sources.kalshi import KALSHI
 from svc_core.sources.kev import KEV
@@ -48,6 +53,7 @@ from svc_core.sources.nvd import NVD
 from svc_core.sources.ofac import OFAC
 from svc_core.sources.polymarket import POLYMARKET
 from svc_core.sources.reliefweb import RELIEFWEB
+from svc_core.sources.sdmx import SDMX
 from svc_core.sources.sec_companyfacts import SEC_COMPANYFACTS
 from svc_core.sources.sec_submissions import SEC_SUBMISSIONS
 from svc_core.sources.sec_tickers import SEC_TICKERS
@@ -56,11 +62,19 @@ from svc_core.sources.ucdp import UCDP
 from svc_core.sources.un_sanctions import UN_SANCTIONS
 from svc_core.sources.usgs import USGS
 from svc_core.sources.values import SAMPLE_CHARS
+from svc_core.sources.worldbank import WORLD_BANK
 
 TABLE: tuple[Format, ...] = (
     GDACS_RSS,
     *FEEDS,
     KEV,
+    FRED,
+    WORLD_BANK,
+    SDMX,
+    FRANKFURTER,
+    COUNTRIES,
+    COUNTRY_CODES,
+    GEONAMES,
     NVD,
     CVE,
     EPSS,
