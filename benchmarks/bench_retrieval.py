@@ -34,11 +34,12 @@ from svc_core import catalog, corpus
 from svc_core.access import plans
 from svc_core.cursor import Keyring
 from svc_core.host import Host
+from svc_core.intake.items import Written, follow
 from svc_core.operation import Context
 from svc_core.ports import SYSTEM, Storage
 from svc_core.reports.making import CANDIDATES_MAX
 from svc_core.resources.members import micros
-from svc_core.resources.news import NewsItem, NewsSource, NewsText, Sentiment
+from svc_core.resources.news import NEWS, NewsItem, NewsSource, NewsText, Sentiment
 from svc_core.retrieval import Query, rank
 from svc_core.text.evidence import read
 from svc_http import system
@@ -80,7 +81,7 @@ class Language:
         return [" ".join(pick() for _ in range(2 + number % 4)) for number in range(QUESTIONS)]
 
 
-def item(number: int, language: Language) -> rules.Incoming:
+def item(number: int, language: Language) -> Written:
     """One item; they are taken in one minute after another."""
     chance = random.Random(number)
     at = START + timedelta(minutes=number)
@@ -101,7 +102,14 @@ def item(number: int, language: Language) -> rules.Incoming:
         image_url=None,
         source_url=None,
     )
-    return rules.Incoming(row, NewsText(row.id, at, title, text, "en"))
+    return Written(None, row, NewsText(row.id, at, title, text, "en").read())
+
+
+async def written(ctx: Context, batch: Sequence[Written]) -> None:
+    """Keep these items."""
+    for one in batch:
+        await ctx.save(NEWS, one.after.id, one.after)
+    await follow(ctx, batch)
 
 
 async def filled(storage: Storage, numbers: range, language: Language) -> Service:
@@ -110,12 +118,8 @@ async def filled(storage: Storage, numbers: range, language: Language) -> Servic
     host = Host(lends={corpus.Tables: corpus.Tables()})
     service = Service(storage, system.SystemIds(), system.now, ring, plans.PRESETS["default"], host)
     for at in range(0, len(numbers), 200):
-        batch = intake.prepared([item(number, language) for number in numbers[at : at + 200]])
-        await service.system(
-            lambda ctx, batch=batch: intake.take_in(
-                ctx, batch.rows, news=batch.news, texts=batch.texts
-            )
-        )
+        batch = [item(number, language) for number in numbers[at : at + 200]]
+        await service.system(partial(written, batch=batch))
     await ingest.tidy(service)
     return service
 

@@ -9,17 +9,20 @@ memory, and `drive.run` runs each unit of work to its end.
 
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
 
 from svc_core import COLLECTIONS, SYSTEM, Actor, Context, Transaction, drive
 from svc_core.cursor import Keyring
+from svc_core.intake.registry import SourceWish, add_source
+from svc_core.intake.taking import take_document
 from svc_core.profiles.operations import CreateProfile, create_profile
 from svc_core.reports import compose, gather, publish
 from svc_core.resources.profile import PROFILES, Profile, ProfileInput
 from svc_core.resources.report import FACETS
-from svc_core.sources import parse_feed
+from svc_core.sources.body import Body
+from svc_core.sources.formats import read, recognised
+from svc_core.sources.model import Given
 from svc_http.storage import MemoryStorage
 from svc_http.system import SystemIds, now
 
@@ -45,16 +48,12 @@ class Worker:
         return drive.run(self._store.write(tenant, unit))
 
     def take_in(self, path: Path) -> int:
-        """Read one feed document; the number of new items."""
-        body = path.read_bytes()
-        wish = intake.SourceWish(str(path.resolve()))
-        source = self.run(SYSTEM, lambda ctx: intake.add_source(ctx, wish))
-        parsed = parse_feed(body)
-        batch = intake.prepared(rules.incoming(rules.described(source, parsed), parsed, now()))
-        copy = intake.Copy(None, None, sha256(body).hexdigest())
-        taken = self.run(
-            SYSTEM, lambda ctx: intake.take_document(ctx, source.id, parsed, batch, copy)
-        )
+        """Read one document; the number of new rows."""
+        body = Body(path.read_bytes())
+        wish = SourceWish(str(path.resolve()))
+        source = self.run(SYSTEM, lambda ctx: add_source(ctx, wish))
+        document = read(body, recognised(body), Given(name=path.name))
+        taken = self.run(SYSTEM, lambda ctx: take_document(ctx, source.id, document))
         return 0 if taken is None else taken.created
 
     def follow(self, name: str, topic: str) -> Profile:
@@ -75,7 +74,7 @@ def main(name: str, topic: str, paths: Sequence[str]) -> None:
     """Take the documents in, then print the report."""
     worker = Worker()
     for path in paths:
-        print(f"{worker.take_in(Path(path))} new items in {Path(path).name}", file=sys.stderr)
+        print(f"{worker.take_in(Path(path))} new rows in {Path(path).name}", file=sys.stderr)
     print(worker.report(worker.follow(name, topic)))
 
 

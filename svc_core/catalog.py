@@ -8,7 +8,7 @@ from svc_core.changes import operations as feed
 from svc_core.corpus import TERM_COUNTS, TERMS
 from svc_core.embeddings import VECTORS
 from svc_core.intake import operations as sources
-from svc_core.intake.contributions import CONTRIBUTIONS, MERGED_ROWS, ROW_KEYS
+from svc_core.intake.contributions import CONTRIBUTIONS, MERGED_ROWS
 from svc_core.ledger import local_operations as ledger_local
 from svc_core.ledger import operations as ledger
 from svc_core.ledger.signing_key import SIGNING_KEYS
@@ -74,7 +74,6 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     TERMS,
     TERM_COUNTS,
     CONTRIBUTIONS,
-    ROW_KEYS,
     MERGED_ROWS,
     OSINT_EVENTS,
     PROFILES,

@@ -5,18 +5,24 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-from attrs import frozen
+import attrs
+from attrs import field, frozen
 
-from svc_core import ids, wire
-from svc_core.ports import Collection
+from svc_core import wire
+from svc_core.ports import Collection, Record
+
+KEY_CHARS = 100  # a longer key is told by the row that it gives
 
 
 @frozen
 class Contribution:
-    """What one source says of one row, in its newest reading.
+    """What one source says under one key, in its newest reading.
 
     `said` are members of the row in wire names; `stamp` is when the source changed them by its own
-    word, `read_at` when these words were first read. `ref` leads back to the record at its source.
+    word, `read_at` when these words were first read. `since` is the earliest stamp that was read.
+    `names` are the ids that the row has by its key and by the other keys that the source gives;
+    they are kept where rows may have several. `ref` leads back to the record at its source. One
+    that is `gone` was withdrawn by its source at `stamp`, and says nothing.
     """
 
     id: str
@@ -30,39 +36,52 @@ class Contribution:
     ref: Mapping[str, Any]
     read_at: datetime
     stamp: datetime | None = None
+    since: datetime | None = None
+    names: tuple[str, ...] = ()
+    gone: bool = False
     raw: Any = None
+
+    @property
+    def told_at(self) -> datetime:
+        """When it was said: by the source's own word, else when it was first read."""
+        return self.stamp or self.read_at
 
 
 CONTRIBUTIONS: Collection[Contribution] = Collection(
     name="contributions",
     model=Contribution,
     prefix="",
-    # Whether a reading is the known one is told by its sort key, without decoding what is stored.
-    order=lambda one: one.digest,
-    scope="system",
-    keys={"row": lambda one: one.row, "source": lambda one: one.source},
-)
-
-
-@frozen
-class RowKey:
-    """A key that names a row; `since` is the earliest stamp at which it was the preferred one."""
-
-    id: str
-    row: str
-    key: str
-    since: datetime | None = None
-
-
-ROW_KEYS: Collection[RowKey] = Collection(
-    name="row_keys",
-    model=RowKey,
-    prefix="",
+    # Of a source they stand in the order of their keys, which is mostly that of its documents.
     order=lambda _: 0,
-    scope="system",
-    keys={"row": lambda one: one.row},
+    scope="global",
+    keys={"row": lambda one: one.row, "source": lambda one: one.source},
+    facets={"name": lambda one: one.names if len(one.names) > 1 else ()},
 )
-"""Keys of rows that have several (`Record.also`)."""
+
+
+@frozen(eq=False)
+class Ready:
+    """A contribution with its stored form, which is made before the transaction."""
+
+    contribution: Contribution
+    record: Record = field(repr=False)
+
+
+def ready(contribution: Contribution) -> Ready:
+    """A contribution that is ready to be kept."""
+    return Ready(contribution, CONTRIBUTIONS.record(contribution))
+
+
+@frozen(eq=False)
+class _Prepared(Collection[Any]):
+    def record(self, value: Ready) -> Record:
+        return value.record
+
+
+READY: Collection[Any] = _Prepared(
+    **{one.name: getattr(CONTRIBUTIONS, one.name) for one in attrs.fields(Collection)}
+)
+"""The contributions, for values whose stored form is made."""
 
 
 @frozen
@@ -78,19 +97,18 @@ MERGED_ROWS: Collection[MergedRow] = Collection(
     model=MergedRow,
     prefix="",
     order=lambda _: 0,
-    scope="system",
+    scope="global",
     keys={"into": lambda one: one.into},
 )
 
 
-def contribution_id(row: str, source: str) -> str:
-    """The id of what a source says of a row."""
-    return f"{row}:{source}"
+def contribution_id(source: str, resource: str, key: str, row: str) -> str:
+    """The id of what a source says under a key that gives `row`.
 
-
-def row_key_id(resource: str, key: str) -> str:
-    """The id of a key of a row: of any length and in any characters."""
-    return ids.derived_id("obs", f"key of {resource}", "", key)
+    Pages have several addresses, so that items go by their rows.
+    """
+    name = row if resource == "newsItem" or len(key) > KEY_CHARS else key
+    return f"{source}:{resource}:{name}"
 
 
 def digest(*parts: Any) -> int:

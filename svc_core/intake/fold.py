@@ -2,10 +2,12 @@
 
 Rule 1: of contributions that say a member, the one of the stated precedence of formats says it,
         within a format the one with the later stamp, without one the one that was read later, of
-        equally late ones the one with the lower source id. Null says nothing.
+        equally late ones the one with the lower id. Null says nothing.
 Rule 2: lists that several sources add to are joined, each entry once, as told apart by the members
         that the kind names.
 Rule 3: `sources` are the contributions themselves, in the order of their ids.
+Rule 4: what a source withdrew says nothing, nor does what it said under a key before it said
+        something under another key and named the first one with it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,6 +38,7 @@ class Rules:
 
 def fold(rules: Rules, contributions: Sequence[Contribution]) -> dict[str, Any] | None:
     """The members that the contributions give a row together; None where they make none."""
+    contributions = standing(contributions)
     if all(one.format in rules.silent for one in contributions):
         return None
     ranked = _ranked(contributions, rules.precedence)
@@ -46,8 +49,26 @@ def fold(rules: Rules, contributions: Sequence[Contribution]) -> dict[str, Any] 
         lists = [one.said[name] for one in ranked if one.said.get(name) is not None]
         if lists:
             members[name] = _joined(lists, apart)
-    refs = sorted(contributions, key=lambda one: one.source)
+    refs = sorted(contributions, key=lambda one: one.id)
     return members | {"sources": [one.ref for one in refs]}
+
+
+def standing(contributions: Sequence[Contribution]) -> list[Contribution]:
+    """The contributions that say something."""
+    return [
+        one
+        for one in contributions
+        if not (one.gone or any(_replaces(other, one) for other in contributions))
+    ]
+
+
+def _replaces(one: Contribution, earlier: Contribution) -> bool:
+    return (
+        one.source == earlier.source
+        and len(one.names) > 1
+        and earlier.names[0] in one.names[1:]
+        and one.told_at > earlier.told_at
+    )
 
 
 def _ranked(contributions: Iterable[Contribution], formats: Sequence[str]) -> list[Contribution]:
@@ -55,10 +76,10 @@ def _ranked(contributions: Iterable[Contribution], formats: Sequence[str]) -> li
     place = {name: at for at, name in enumerate(reversed(formats), 1)}
 
     def strength(one: Contribution) -> tuple[int, bool, datetime]:
-        return (place.get(one.format, 0), one.stamp is not None, one.stamp or one.read_at)
+        return (place.get(one.format, 0), one.stamp is not None, one.told_at)
 
-    by_source = sorted(contributions, key=lambda one: one.source)
-    return sorted(by_source, key=strength, reverse=True)
+    by_id = sorted(contributions, key=lambda one: one.id)
+    return sorted(by_id, key=strength, reverse=True)
 
 
 def _first(ranked: Iterable[Contribution]) -> dict[str, Any]:

@@ -21,13 +21,19 @@ from svc_core.sources.model import Record
 
 @frozen(eq=False)
 class Kind:
-    """One kind of row. Its ids begin with `prefix`; `kept` are members that no source says."""
+    """One kind of row. Its ids begin with `prefix`; `kept` are members that no source says.
+
+    A row that is `joined` may have several keys; its id is made of one of the first scheme of
+    `schemes` that it has.
+    """
 
     resource: str
     prefix: str
     rules: Rules = field(factory=Rules)
     collection: Collection[Any] | None = None
     kept: tuple[str, ...] = ()
+    joined: bool = False
+    schemes: tuple[str, ...] = ()
 
     @property
     def timed(self) -> bool:
@@ -46,10 +52,27 @@ class Kind:
             return items.row_id(source, record)
         return self.derived(record.key)
 
+    def names(self, record: Record) -> tuple[str, ...]:
+        """The ids that the row of a record has by each of its keys, where it may have several."""
+        if not self.joined:
+            return ()
+        return tuple(dict.fromkeys(self.derived(key) for key in (record.key, *record.also)))
+
+    def strength(self, key: str) -> int:
+        """How far behind the strongest a key is."""
+        scheme = key.partition(":")[0]
+        return self.schemes.index(scheme) if scheme in self.schemes else len(self.schemes)
+
     def context(self, source: Source) -> list[Any]:
         """What its rows carry of their source itself."""
         return items.context(source) if self.resource == "newsItem" else []
 
+
+# A row has the id of its strongest designator, whoever brings it.
+_ENTITY_SCHEMES = (
+    "lei", "cik", "isin", "wikidata", "ofac-uid", "un-ref", "attack", "misp-galaxy", "stix", "ftm",
+    "cpe-vendor",
+)  # fmt: skip
 
 _TABLE = (
     Kind(
@@ -68,12 +91,13 @@ _TABLE = (
         ),
         OSINT_EVENTS,
         kept=("incidentId",),
+        joined=True,
     ),
     Kind("country", ""),
     Kind("place", "plc"),
     Kind("indicator", "fin"),
-    Kind("entity", "ent"),
-    Kind("cve", "ent", Rules(silent=frozenset({"epss"}))),
+    Kind("entity", "ent", joined=True, schemes=_ENTITY_SCHEMES),
+    Kind("cve", "ent", Rules(silent=frozenset({"epss"})), joined=True),
     Kind("relation", "rel"),
     Kind("incident", "inc"),
     Kind("market", "mkt"),

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from io import BytesIO, StringIO
+from io import BytesIO
 from typing import Any, Literal
 from xml.etree.ElementTree import Element, ParseError
 
@@ -21,7 +21,10 @@ DEPTH_MAX = 64  # the deepest real document, a STIX bundle, has nine levels
 
 _SPACE = "\ufeff \t\r\n"
 _ROOT = re.compile(r"<([A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)[\s>/]")
-_MARKUP = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*>", re.DOTALL)
+_MARKUP = re.compile(
+    r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE
+)
+_DECLARATION = re.compile(r"\A<\?xml[^>]*\?>")
 
 
 class Body:
@@ -100,7 +103,7 @@ class Body:
         csv.field_size_limit(FIELD_CHARS)
         quoting: Literal[0, 3] = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
         try:
-            for row in csv.reader(StringIO(self.text), delimiter=delimiter, quoting=quoting):
+            for row in csv.reader(_lines(self.text), delimiter=delimiter, quoting=quoting):
                 if row:
                     yield row
         except csv.Error as fault:
@@ -141,10 +144,10 @@ class Body:
         except ImportError as missing:
             raise MissingExtra("defusedxml") from missing
         depth = 0
+        # What the declaration says of the encoding is settled, and may have been a lie.
+        content = _DECLARATION.sub("", self.text, count=1).encode("utf-8", "replace")
         try:
-            for event, element in iterparse(
-                BytesIO(self.text.encode("utf-8", "replace")), ("start", "end"), forbid_dtd=True
-            ):
+            for event, element in iterparse(BytesIO(content), ("start", "end"), forbid_dtd=True):
                 depth += 1 if event == "start" else -1
                 if depth > DEPTH_MAX:
                     raise DocumentRefused("tooComplex", "The document is nested too deeply.")
@@ -158,3 +161,12 @@ class Body:
         except ParseError as fault:
             code = "truncated" if "no element found" in str(fault) else "malformed"
             raise DocumentRefused(code, f"The document is no whole XML: {fault}.") from fault
+
+
+def _lines(text: str) -> Iterator[str]:
+    """The lines with their ends; a stream of the text would hold four bytes for each character."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start) + 1 or len(text)
+        yield text[start:end]
+        start = end

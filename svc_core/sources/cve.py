@@ -8,16 +8,16 @@ from typing import Any
 
 from svc_core.sources.body import Body
 from svc_core.sources.model import Format, Given, Record, Told, Unusable
-from svc_core.sources.values import at, designator, moment, records, text
+from svc_core.sources.values import at, moment, objects, records, text
 from svc_core.sources.vulnerabilities import (
     affected,
     cve_id,
     english,
     listed,
+    record,
     references,
     score,
     ssvc,
-    version,
     weaknesses,
 )
 
@@ -30,30 +30,22 @@ def _parse(body: Body, _: Given) -> Told:
 
 def _listed(body: Body) -> list[Any]:
     found = body.json
-    if _is_record(found):
-        return [found]
-    lists = found.values() if isinstance(found, dict) else [found]
-    return next((one for one in lists if isinstance(one, list) and any(map(_is_record, one))), [])
+    lists = [[found], found] if not isinstance(found, dict) else [[found], *found.values()]
+    is_record = {"cveMetadata", "containers"}.issubset
+    return next((one for one in lists if any(map(is_record, objects(one)))), [])
 
 
-def _is_record(value: object) -> bool:
-    return isinstance(value, dict) and "cveMetadata" in value and "containers" in value
-
-
-def _record(record: dict[str, Any]) -> Record:
-    about, told = record["cveMetadata"], record["containers"]
+def _record(one: dict[str, Any]) -> Record:
+    about, told = one["cveMetadata"], one["containers"]
     cve, state = cve_id(about["cveId"]), str(about.get("state") or "PUBLISHED").upper()
     if state not in {"PUBLISHED", "REJECTED"}:
         raise Unusable("is not published")
     cna = told.get("cna") or {}
     containers = [cna, *(told.get("adp") or ())]
     published, changed = moment(about.get("datePublished")), moment(about.get("dateUpdated"))
-    return Record(
-        "cve",
+    return record(
         cve,
         {
-            "cveId": cve,
-            "designators": [designator("cve", cve)],
             "state": state,
             "title": text(cna.get("title"), 500),
             "description": english(cna.get("descriptions") or cna.get("rejectedReasons")),
@@ -70,7 +62,7 @@ def _record(record: dict[str, Any]) -> Record:
                 for one in containers
                 for problem in one.get("problemTypes") or ()
             ),
-            "affected": listed((one.get("affected") for one in containers), _affected),
+            "affected": listed((one.get("affected") for one in containers), affected),
             "references": references(one.get("references") for one in containers),
         },
         stamp=changed,
@@ -102,25 +94,6 @@ def _decisions(containers: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             other = metric.get("other") or {}
             if str(other.get("type")).lower() == "ssvc":
                 yield ssvc(other["content"], _provider(container))
-
-
-def _affected(one: dict[str, Any]) -> dict[str, Any]:
-    return affected(
-        one.get("vendor"),
-        one.get("product") or one.get("packageName"),
-        one.get("cpes") or (),
-        (
-            version(
-                each.get("version"),
-                each.get("status"),
-                less_than=each.get("lessThan"),
-                less_than_or_equal=each.get("lessThanOrEqual"),
-                version_type=each.get("versionType"),
-            )
-            for each in one.get("versions") or ()
-        ),
-        one.get("defaultStatus"),
-    )
 
 
 CVE = Format(

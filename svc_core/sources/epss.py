@@ -36,10 +36,10 @@ def _parse(body: Body, _: Given) -> Told:
 
 def _list(rows: Iterator[list[str]]) -> Told:
     """The first line tells model and date (none before 2022), the next the columns."""
-    header, told = next(rows), {}
+    header, told = next(rows, [""]), {}
     if header[0].startswith("#"):
         told = dict(part.lstrip("# ").split(":", 1) for part in header)
-        header = next(rows)
+        header = next(rows, [])
     stamp = moment(told.get("score_date"))
     yield About(stamp=stamp, home_url=HOME)
     make = _maker(told.get("model_version"), stamp)

@@ -7,9 +7,11 @@ are counted with that slack.
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import date
 from typing import Any
 
+ANNUAL_FORMS = ("10-K", "20-F", "40-F")
 YEAR_DAYS = 365.2425  # of the Gregorian calendar, on average
 MONTH_DAYS = YEAR_DAYS / 12
 SLACK_DAYS = 9  # six of a year of weeks, and that months are not equally long
@@ -30,6 +32,21 @@ def months(days: int) -> int | None:
     found = round(days / MONTH_DAYS)
     fits = abs(days - found * MONTH_DAYS) <= SLACK_DAYS
     return found if fits and found in {3, 6, 9, 12} else None
+
+
+def annual_ends(facts: Iterable[dict[str, Any]]) -> Iterable[tuple[date, int | None]]:
+    """The ends of the years that annual reports are about, with the reports' names for them."""
+    latest: dict[str, tuple[date, int | None]] = {}
+    for fact in facts:
+        if fact.get("fp") != "FY" or not str(fact.get("form")).startswith(ANNUAL_FORMS):
+            continue
+        with suppress(KeyError, TypeError, ValueError):  # such a fact is rejected in its turn
+            end = date.fromisoformat(fact["end"])
+            is_year = months((end - date.fromisoformat(fact["start"])).days + 1) == 12
+            if is_year and end > latest.get(fact["accn"], (date.min,))[0]:
+                year = fact.get("fy")
+                latest[fact["accn"]] = (end, year if isinstance(year, int) else None)
+    return latest.values()
 
 
 class FiscalYears:

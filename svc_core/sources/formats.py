@@ -15,11 +15,17 @@ from types import MappingProxyType
 
 from attrs import frozen
 
+from svc_core.sources.acled import ACLED
 from svc_core.sources.body import Body
 from svc_core.sources.csaf import CSAF
 from svc_core.sources.cve import CVE
+from svc_core.sources.eonet import EONET
 from svc_core.sources.epss import EPSS
 from svc_core.sources.ftm import FTM, FTM_DELTA
+from svc_core.sources.gdacs import GDACS
+from svc_core.sources.gdacs_rss import GDACS_RSS
+from svc_core.sources.gdelt import GDELT_EVENTS
+from svc_core.sources.gdelt_mentions import GDELT_MENTIONS
 from svc_core.sources.gleif import GLEIF
 from svc_core.sources.kalshi import KALSHI
 from svc_core.sources.kev import KEV
@@ -40,13 +46,17 @@ from svc_core.sources.news import FEEDS
 from svc_core.sources.nvd import NVD
 from svc_core.sources.ofac import OFAC
 from svc_core.sources.polymarket import POLYMARKET
+from svc_core.sources.reliefweb import RELIEFWEB
 from svc_core.sources.sec_companyfacts import SEC_COMPANYFACTS
 from svc_core.sources.sec_submissions import SEC_SUBMISSIONS
 from svc_core.sources.sec_tickers import SEC_TICKERS
 from svc_core.sources.stix import ATTACK, STIX
+from svc_core.sources.ucdp import UCDP
 from svc_core.sources.un_sanctions import UN_SANCTIONS
+from svc_core.sources.usgs import USGS
 
 TABLE: tuple[Format, ...] = (
+    GDACS_RSS,
     *FEEDS,
     KEV,
     NVD,
@@ -57,6 +67,14 @@ TABLE: tuple[Format, ...] = (
     STIX,
     MISP_GALAXY,
     MISP_EVENT,
+    USGS,
+    GDACS,
+    EONET,
+    RELIEFWEB,
+    UCDP,
+    ACLED,
+    GDELT_EVENTS,
+    GDELT_MENTIONS,
     SEC_TICKERS,
     SEC_COMPANYFACTS,
     SEC_SUBMISSIONS,
@@ -78,7 +96,7 @@ REASONS_MAX = 20  # told of one document; of each a count and one sample
 
 # What no format is, told by what it is instead.
 _KNOWN_ELSE = {
-    "opml": ("opml", "This is OPML, a list of feeds: svc sources import"),
+    "opml": ("opml", "This is OPML, a list of feeds: see svc sources import."),
     "html": ("html", "This is an HTML page, not data: the address may have moved."),
 }
 
@@ -115,7 +133,7 @@ def recognised(body: Body) -> Format:
     if body.head.startswith(("{", "[")):
         body.whole_json()
     raise DocumentRefused(
-        "unrecognised", "No format fits this document; see: svc sources formats, and --format"
+        "unrecognised", "No format fits this document; see svc sources formats, and --format."
     )
 
 
@@ -136,7 +154,7 @@ def read(body: Body, format_: Format, given: Given) -> Document:
             "anotherFormat", f"The document is {found.id}, and its source is {format_.id}."
         )
     try:
-        return _whole(format_, format_.parse(body, given))
+        return whole(format_, format_.parse(body, given))
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as fault:
         if isinstance(fault, DocumentRefused):
             raise
@@ -161,7 +179,12 @@ def check_options(format_: Format, options: Mapping[str, str]) -> None:
         raise DocumentRefused("option", f"{format_.id} needs --option {missing[0]}=: {what}.")
 
 
-def _whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Document:
+def whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Document:
+    """All that is told by a document that was read to its end.
+
+    Raises:
+        DocumentRefused: it holds too many records, or not as many as it says.
+    """
     about, seen = About(), 0
     records: dict[tuple[str, str], Record] = {}
     reasons: Counter[str] = Counter()

@@ -27,31 +27,39 @@ def _data(body: Body) -> list[Any]:
 
 
 def _recognise(body: Body) -> bool:
-    first = _data(body)[0] if _data(body) else None
-    if first is None:
-        return body.has("data", "meta") and "goldenCopy" in (body.json["meta"] or ())
-    return isinstance(first, dict) and first.get("type") in {*_READERS, "isins"}
+    first = next(iter(_data(body)), None)
+    if isinstance(first, dict):
+        return first.get("type") in [*_READERS, "isins"]
+    meta = body.json.get("meta") if body.has("data") else None
+    return isinstance(meta, dict) and "goldenCopy" in meta
 
 
 def _parse(body: Body, _: Given) -> Told:
-    told, data = body.whole_json(), [one for one in _data(body) if one is not None]
+    told, securities = body.whole_json(), defaultdict[str, list[str]](list)
     yield About(stamp=moment((told.get("meta") or {}).get("goldenCopy", {}).get("publishDate")))
     parent = _CHILDREN.search(" ".join(map(str, (told.get("links") or {}).values())))
-    yield from records(data, partial(_read, parent), lambda item: item["id"])
-    yield from records(_by_lei(data), _securities, lambda pair: pair[0])
+    data = [one for one in _data(body) if one is not None]
+    yield from records(data, partial(_read, parent, securities), lambda item: item["id"])
+    for number, isins in securities.items():
+        known = [designator("isin", one, "gleif") for one in dict.fromkeys(isins)]
+        said = {"designators": [designator("lei", number, "gleif"), *known]}
+        yield Record("entity", f"lei:{number}", said, record_id=number, url=leis.page(number))
 
 
-def _read(parent: re.Match[str] | None, item: Item) -> Iterator[Record]:
-    if item["type"] == "isins":
-        required(isin(item["attributes"]["isin"]), "an ISIN with a right check digit")
-        return
-    yield required(_READERS.get(item["type"]), "a type that is known")(item)
-    if parent is not None:
-        yield leis.relation(item["attributes"]["lei"], parent[1], _KINDS[parent[2]])
-
-
-def _entity(item: Item) -> Record:
+def _read(
+    parent: re.Match[str] | None, securities: dict[str, list[str]], item: Item
+) -> Iterator[Record]:
     told = item["attributes"]
+    if item["type"] == "isins":
+        one = required(isin(told["isin"]), "an ISIN with a right check digit")
+        securities[leis.code(told["lei"])].append(one)
+        return
+    yield required(_READERS.get(item["type"]), "a type that is known")(told)
+    if parent is not None:
+        yield leis.relation(told["lei"], parent[1], _KINDS[parent[2]])
+
+
+def _entity(told: Item) -> Record:
     entity, registration = told["entity"], told.get("registration") or {}
     named = [*(entity.get("otherNames") or ()), *(entity.get("transliteratedOtherNames") or ())]
     succeeded = [*(entity.get("successorEntities") or ()), entity.get("successorEntity") or {}]
@@ -74,9 +82,8 @@ def _entity(item: Item) -> Record:
     )
 
 
-def _relation(item: Item) -> Record:
-    told = item["attributes"]["relationship"]
-    registration = item["attributes"].get("registration") or {}
+def _relation(attributes: Item) -> Record:
+    told, registration = attributes["relationship"], attributes.get("registration") or {}
     kinds = {one.get("type"): one for one in told.get("periods") or ()}
     period = kinds.get("RELATIONSHIP_PERIOD") or {}
     return leis.relation(
@@ -91,24 +98,6 @@ def _relation(item: Item) -> Record:
 
 
 _READERS = {"lei-records": _entity, "relationship-records": _relation}
-
-
-def _by_lei(data: list[Any]) -> Iterator[tuple[Any, list[str]]]:
-    """The securities of each legal entity, in their order."""
-    found: dict[Any, list[str]] = defaultdict(list)
-    for item in data:
-        told = item.get("attributes") if isinstance(item, dict) else None
-        number = isin(told.get("isin")) if isinstance(told, dict) else None
-        if number and isinstance(told, dict):
-            found[told.get("lei")].append(number)
-    return iter(found.items())
-
-
-def _securities(pair: tuple[Any, list[str]]) -> Record:
-    number = leis.code(pair[0])
-    known = [designator("isin", one, "gleif") for one in dict.fromkeys(pair[1])]
-    said = {"designators": [designator("lei", number, "gleif"), *known]}
-    return Record("entity", f"lei:{number}", said, record_id=number, url=leis.page(number))
 
 
 GLEIF = Format(

@@ -3,13 +3,17 @@
 CISA has published truncated files, so its own count must agree with what is there.
 """
 
+import re
 from typing import Any
 
 from svc_core.sources.body import Body
 from svc_core.sources.model import About, Format, Given, Record, Told
-from svc_core.sources.values import day, designator, midnight, moment, records, required, text, web
+from svc_core.sources.values import day, midnight, moment, records, text
+from svc_core.sources.vulnerabilities import cve_id, record, references, weaknesses
 
 PAGE = "https://www.cisa.gov/known-exploited-vulnerabilities-catalog"
+
+_LINKS = re.compile(r"https?://[^\s;]+")
 
 
 def _parse(body: Body, _: Given) -> Told:
@@ -24,14 +28,10 @@ def _parse(body: Body, _: Given) -> Told:
 
 
 def _record(entry: dict[str, Any]) -> Record:
-    cve = entry["cveID"].strip().upper()
-    notes = [web(note) for note in (entry.get("notes") or "").split(";")]
-    return Record(
-        "cve",
-        required(cve, "cveID"),
+    cve = cve_id(entry["cveID"])
+    return record(
+        cve,
         {
-            "cveId": cve,
-            "designators": [designator("cve", cve)],
             "kev": {
                 "dateAdded": day(entry["dateAdded"]),
                 "dueDate": day(entry.get("dueDate")),
@@ -42,8 +42,10 @@ def _record(entry: dict[str, Any]) -> Record:
                 "product": text(entry.get("product")),
                 "shortDescription": text(entry.get("shortDescription")),
             },
-            "weaknesses": [{"id": cwe, "name": None} for cwe in entry.get("cwes") or ()],
-            "references": [{"url": note, "tags": []} for note in notes if note],
+            "weaknesses": weaknesses([entry.get("cwes")]),
+            "references": references(
+                [[{"url": one} for one in _LINKS.findall(entry.get("notes") or "")]]
+            ),
         },
         record_id=cve,
         url=f"{PAGE}?search_api_fulltext={cve}",

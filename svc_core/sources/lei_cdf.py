@@ -19,9 +19,9 @@ def _parse(body: Body, _: Given) -> Told:
     for element in body.elements(*_HEADERS, "LEIRecord", "RelationshipRecord"):
         name = _name(element)
         if name in _HEADERS:
-            yield About(stamp=moment(_text(element, "ContentDate")))
+            yield About(stamp=moment(_text(_members(element), "ContentDate")))
         elif name == "LEIRecord":
-            yield from records([element], _entity, lambda one: _text(one, "LEI"))
+            yield from records([element], _entity, lambda one: _text(_members(one), "LEI"))
         else:
             relations += records([element], _relation, _ends)
     yield from sorted(relations, key=leis.nearest_last)
@@ -31,65 +31,58 @@ def _name(element: Element) -> str:
     return element.tag.rpartition("}")[2]
 
 
-def _find(element: Element | None, *path: str) -> Element | None:
-    """The first element down a path of local names, in the name space of the first."""
-    for name in path:
-        if element is None:
-            return None
-        space = element.tag[: element.tag.find("}") + 1]
-        element = element.find(space + name)
-    return element
+def _members(element: Element | None, *path: str) -> dict[str, Element]:
+    """What an element holds, or one down a path of local names, by local names."""
+    found = {} if element is None else {_name(child): child for child in element}
+    return _members(found.get(path[0]), *path[1:]) if path else found
 
 
-def _text(element: Element | None, *path: str) -> str | None:
-    found = _find(element, *path)
+def _text(members: dict[str, Element], name: str) -> str | None:
+    found = members.get(name)
     return None if found is None else found.text
 
 
 def _entity(record: Element) -> Record:
-    entity = _find(record, "Entity")
-    names = [
-        name
-        for group in ("OtherEntityNames", "TransliteratedOtherEntityNames")
-        for name in _find(entity, group) or ()
-    ]
-    successors = _text(entity, "SuccessorEntity", "SuccessorLEI")
+    members = _members(record)
+    entity = _members(members["Entity"])
+    others = [entity.get(f"{how}OtherEntityNames") for how in ("", "Transliterated")]
+    names = [name.text for group in others if group is not None for name in group]
     facts = {
         "category": _text(entity, "EntityCategory"),
         "status": _text(entity, "EntityStatus"),
         "jurisdiction": _text(entity, "LegalJurisdiction"),
-        "legalCountry": _text(entity, "LegalAddress", "Country"),
-        "country": _text(entity, "HeadquartersAddress", "Country"),
+        "legalCountry": _text(_members(entity.get("LegalAddress")), "Country"),
+        "country": _text(_members(entity.get("HeadquartersAddress")), "Country"),
         "created": _text(entity, "EntityCreationDate"),
         "expired": _text(entity, "EntityExpirationDate"),
     }
     return leis.entity(
-        leis.code(_text(record, "LEI")),
-        [_text(entity, "LegalName"), *(name.text for name in names)],
+        leis.code(_text(members, "LEI")),
+        [_text(entity, "LegalName"), *names],
         facts,
-        merged=bool(successors or _text(entity, "SuccessorEntity", "SuccessorEntityName")),
-        stamp=moment(_text(record, "Registration", "LastUpdateDate")),
+        merged=bool(_members(entity.get("SuccessorEntity"))),
+        stamp=moment(_text(_members(members.get("Registration")), "LastUpdateDate")),
     )
 
 
 def _ends(record: Element) -> tuple[str | None, str | None]:
-    told = _find(record, "Relationship")
-    return _text(told, "StartNode", "NodeID"), _text(told, "EndNode", "NodeID")
+    told = _members(record, "Relationship")
+    first, second = (_members(told.get(end)) for end in ("StartNode", "EndNode"))
+    return _text(first, "NodeID"), _text(second, "NodeID")
 
 
 def _relation(record: Element) -> Record:
-    told = _find(record, "Relationship")
-    periods = {
-        _text(period, "PeriodType"): period for period in _find(told, "RelationshipPeriods") or ()
-    }
-    period = periods.get("RELATIONSHIP_PERIOD")
+    told = _members(record, "Relationship")
+    stated = [_members(one) for one in told.get("RelationshipPeriods", ())]
+    periods = {_text(period, "PeriodType"): period for period in stated}
+    period = periods.get("RELATIONSHIP_PERIOD", {})
     return leis.relation(
         *_ends(record),
         _text(told, "RelationshipType"),
         status=_text(told, "RelationshipStatus"),
         since=_text(period, "StartDate"),
         until=_text(period, "EndDate"),
-        stamp=moment(_text(record, "Registration", "LastUpdateDate")),
+        stamp=moment(_text(_members(record, "Registration"), "LastUpdateDate")),
     )
 
 

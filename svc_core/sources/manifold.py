@@ -10,19 +10,14 @@ from typing import Any
 
 from svc_core.instants import InstantError
 from svc_core.sources.body import Body
-from svc_core.sources.market import Outcomes, amounts, binary, market, resolved
+from svc_core.sources.market import Outcomes, Row, amounts, binary, market, resolved
 from svc_core.sources.model import Format, Given, Record, Told
-from svc_core.sources.values import millis, number, records, text
+from svc_core.sources.values import millis, number, records, text, web
 
 SITE = "https://manifold.markets"
 
-Row = dict[str, Any]
 
-_AMOUNTS = {
-    "volume": ("volume",),
-    "volume24h": ("volume24Hours",),
-    "liquidity": ("totalLiquidity",),
-}
+_AMOUNTS = {"volume": "volume", "volume24h": "volume24Hours", "liquidity": "totalLiquidity"}
 _RESULTS: dict[Any, float] = {"YES": 1, "NO": 0}
 _LABELS: dict[Any, str | None] = {"YES": "Yes", "NO": "No"}
 _SEEN = ("createdTime", "lastUpdatedTime", "lastBetTime", "lastCommentTime", "resolutionTime")
@@ -98,9 +93,9 @@ def _record(seen: float, row: Row) -> Record:
         "mutuallyExclusive": None if is_binary else row.get("shouldAnswersSumToOne"),
         "priceBasis": basis if has_share else None,
         "resolution": resolved(_label(row), _when(row, "resolutionTime")) if is_resolved else None,
-        **amounts(row, _AMOUNTS, unit=row.get("token") or "MANA", provider="manifold"),
+        **amounts(row, _AMOUNTS, unit=text(row.get("token"), 20) or "MANA", provider="manifold"),
         "rules": row.get("textDescription"),
-        "url": row.get("url") or f"{SITE}/{row.get('creatorUsername')}/{row.get('slug')}",
+        "url": web(row.get("url")) or f"{SITE}/{row.get('creatorUsername')}/{row.get('slug')}",
     }
     times = {"opensAt": _when(row, "createdTime"), "closesAt": _when(row, "closeTime")}
     return market("manifold", row["id"], said, times, _when(row, "lastUpdatedTime"))

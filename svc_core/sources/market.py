@@ -1,53 +1,59 @@
 """Prediction markets, whoever runs them: one row is one proposition with its outcomes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
 from svc_core.sources.model import Record
-from svc_core.sources.values import at, measurement, number, required, text, web
+from svc_core.sources.values import at, measurement, number, required, text
 
-YES_NO = ("Yes", "No")
-
+Row = dict[str, Any]
 Outcomes = list[dict[str, Any]] | None
+
+
+def pairs(told: Any) -> Iterator[tuple[Any, Row]]:
+    """Every market of an answer with the event that it stands in: of lists, envelopes, events."""
+    if isinstance(told, dict) and "question" not in told and isinstance(told.get("events"), list):
+        told = told["events"]
+    for one in told if isinstance(told, list) else [told]:
+        top = one if isinstance(one, dict) else {}
+        event = top["event"] if isinstance(top.get("event"), dict) else top
+        found = event.get("markets", top.get("markets"))
+        if isinstance(found, list):
+            yield from ((each, event) for each in found)
+        else:
+            yield top.get("market", one), {}
 
 
 def binary(yes: float | None) -> Outcomes:
     """The two outcomes of a question, whose probabilities sum to one; null where yes is unknown."""
     no = None if yes is None else round(1 - yes, 12)
-    shares = zip(YES_NO, (yes, no), strict=True)
-    return [{"label": label, "probability": share} for label, share in shares]
+    return [{"label": "Yes", "probability": yes}, {"label": "No", "probability": no}]
 
 
-def resolved(label: str | None, when: datetime | None) -> dict[str, Any]:
+def resolved(label: str | None, when: datetime | None) -> Row:
     """What a market came out as; the label is null where it is none of its outcomes."""
     return {"label": label, "resolvedAt": at(when)}
 
 
-def amounts(row: Mapping[str, Any], names: Mapping[str, Any], **unit: str) -> dict[str, Any]:
-    """Measurements by their name in rows, from the first upstream name of each that has one."""
-    told = {name: _first(row, upstream) for name, upstream in names.items()}
+def amounts(row: Row, names: Mapping[str, str], **unit: str) -> Row:
+    """Measurements by their name in rows, each from its upstream name."""
+    told = {name: number(row.get(upstream)) for name, upstream in names.items()}
     return {
         name: None if value is None else measurement(name, value, **unit)
         for name, value in told.items()
     }
 
 
-def _first(row: Mapping[str, Any], names: tuple[str, ...]) -> int | float | None:
-    found = (number(row.get(name)) for name in names)
-    return next((value for value in found if value is not None), None)
-
-
 def market(
     provider: str,
     own_id: object,
-    said: Mapping[str, Any],
+    said: Row,
     times: Mapping[str, datetime | None],
     stamp: datetime | None,
 ) -> Record:
     """The record of a market; `times` are `opensAt`, `closesAt` and `resolvesAt`."""
-    named = required(text(own_id), "an id")
-    address = web(said["url"])
+    named, exclusive = required(text(own_id), "an id"), said.get("mutuallyExclusive")
     members = {
         **said,
         "type": "prediction",
@@ -55,9 +61,10 @@ def market(
         "rules": text(said.get("rules")),
         "category": text(said.get("category"), 200),
         "groupId": text(said.get("groupId")),
-        "url": address,
+        "mutuallyExclusive": exclusive if isinstance(exclusive, bool) else None,
         "provider": provider,
         "providerMarketId": named,
         **{name: at(when) for name, when in times.items()},
     }
-    return Record("market", f"{provider}:{named}", members, stamp, record_id=named, url=address)
+    key = f"{provider}:{named}"
+    return Record("market", key, members, stamp, record_id=named, url=said["url"])

@@ -3,15 +3,17 @@
 Times are texts of seconds since 1970. An event that is not published yet is its authors' own.
 """
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 from svc_core.sources.body import Body
-from svc_core.sources.misp_galaxy import TYPES, key_of, told_of
+from svc_core.sources.misp_clusters import key_of, told_of, type_of
 from svc_core.sources.model import Format, Given, Record, Told, Unusable
 from svc_core.sources.relations import relation
+from svc_core.sources.text import fold
 from svc_core.sources.values import (
     at,
     designator,
@@ -27,48 +29,44 @@ from svc_core.sources.vulnerabilities import CVE_ID
 
 Object = dict[str, Any]
 
-SEVERITIES = {"1": "high", "2": "medium", "3": "low"}  # of `threat_level_id`; 4 is undefined
-STATUSES = {
-    "0": "emerging",
-    "1": "active",
-    "2": "closed",
-}  # of `analysis`: initial, ongoing, complete
+# Of `threat_level_id`, where 4 is undefined; of `analysis`: initial, ongoing, complete.
+SEVERITIES = {"1": "high", "2": "medium", "3": "low"}
+STATUSES = {"0": "emerging", "1": "active", "2": "closed"}
 ROLES = {"threatActor": "actor", "sector": "target", "country": "target"}
+BARE = {"info", "date", "threat_level_id", "analysis"}
+
+_TAG = re.compile(r'misp-galaxy:([a-z0-9-]+)="(.+?)(?: - ([A-Z][0-9.]+))?"')
 
 
 def _parse(body: Body, _: Given) -> Told:
-    events = _events(body)
-    yield from records(events, _incident, lambda one: one["Event"]["info"])
-    for event in (one["Event"] for one in objects(events) if _is_published(one.get("Event"))):
-        yield from told_of(_clusters(event))
-        marks = [one for one in _attributes(event) if one.get("to_ids") is True]
-        yield from records(marks, partial(_indicator, _key(event)), lambda one: one["value"])
+    for one in _events(body):
+        incident = next(records([one], _incident, lambda one: one["Event"]["info"]))
+        yield incident
+        if isinstance(incident, Record):
+            yield from told_of(_clusters(one["Event"]))
+            marks = [each for each in _attributes(one["Event"]) if each.get("to_ids") is True]
+            make = partial(_indicator, incident.key)
+            yield from records(marks, make, lambda mark: mark["value"])
 
 
 def _events(body: Body) -> list[Any]:
-    """One event, or those of an answer to a search."""
+    """One event, alone or by its name, or those of an answer to a search."""
     found = body.json["response"] if body.has("response") else body.json
+    if BARE.issubset(found if isinstance(found, dict) else ()):
+        return [{"Event": found}]
     events = found if isinstance(found, list) else [found]
     return events if any("Event" in one for one in objects(events)) else []
 
 
-def _is_published(event: Any) -> bool:
-    return isinstance(event, dict) and str(event.get("published", 1)).lower() in {"true", "1"}
-
-
-def _key(event: Object) -> str:
-    return f"misp:{event.get('uuid')}"
-
-
 def _incident(wrapped: Object) -> Record:
     event = wrapped["Event"]
-    if not _is_published(event):
+    if str(event.get("published")).lower() in {"false", "0"}:
         raise Unusable("is not published")
     uuid, level = required(event.get("uuid"), "a uuid"), str(event.get("threat_level_id"))
     basis = {"provider": "misp", "scale": "threat_level_id", "value": level}
     return Record(
         "incident",
-        _key(event),
+        f"misp:{uuid}",
         {
             "title": required(text(event.get("info"), 500), "info"),
             "category": "cyber",
@@ -78,7 +76,7 @@ def _incident(wrapped: Object) -> Record:
             "startedAt": at(midnight(event.get("date"))),
             "datePrecision": "day",
             "designators": [designator("misp", uuid)],
-            "entities": [*map(_named, _clusters(event)), *_vulnerabilities(event)],
+            "entities": list({one["name"]: one for one in _named(event)}.values()),
         },
         stamp=_moment(event.get("timestamp")),
         record_id=uuid,
@@ -93,37 +91,42 @@ def _moment(seconds: object) -> datetime | None:
 
 def _clusters(event: Object) -> list[tuple[Object, str]]:
     return [
-        (cluster, str(galaxy["type"]))
+        (cluster, str(galaxy.get("type")))
         for galaxy in objects(event.get("Galaxy"))
-        if str(galaxy.get("type")) in TYPES
         for cluster in objects(galaxy.get("GalaxyCluster"))
+        if type_of(str(galaxy.get("type")))
     ]
 
 
-def _named(named: tuple[Object, str]) -> Mapping[str, Any]:
-    cluster, kind = named
-    role = ROLES.get(TYPES[kind], "mentioned")
-    return {"key": key_of(cluster, kind), "role": role, "name": text(cluster["value"], 500)}
+def _named(event: Object) -> Iterator[Object]:
+    """What tags, clusters and attributes name; feeds of MISP have the tags alone."""
+    tags = (_TAG.fullmatch(str(one.get("name"))) for one in objects(event.get("Tag")))
+    for tag in (one for one in tags if one is not None and type_of(one[1])):
+        yield _mention(tag[3] and f"attack:{tag[3]}", tag[1], tag[2])
+    for cluster, kind in _clusters(event):
+        key = key_of(cluster, kind)
+        yield _mention(key, kind, cluster["value"].removesuffix(f" - {key.partition(':')[2]}"))
+    for one in _attributes(event):
+        cve = str(one.get("value")).strip().upper()
+        if one.get("type") == "vulnerability" and CVE_ID.fullmatch(cve):
+            yield _mention(cve, "vulnerability", cve)
 
 
-def _attributes(event: Object) -> Iterator[Object]:
+def _mention(key: str | None, kind: str, name: str) -> Object:
+    role = ROLES.get(type_of(kind) or "", "mentioned")
+    return {"key": key, "role": role, "name": text(name, 500)}
+
+
+def _attributes(event: Object) -> list[Object]:
     """Those of the event and of its objects that were not taken back."""
-    for holder in (event, *objects(event.get("Object"))):
-        for one in objects(holder.get("Attribute")):
-            if not (one.get("deleted") or holder.get("deleted")):
-                yield one
-
-
-def _vulnerabilities(event: Object) -> Iterator[Mapping[str, Any]]:
-    told = (one.get("value") for one in _attributes(event) if one.get("type") == "vulnerability")
-    for cve in dict.fromkeys(str(one).strip().upper() for one in told):
-        if CVE_ID.fullmatch(cve):
-            yield {"key": cve, "role": "mentioned", "name": cve}
+    holders = [event, *(one for one in objects(event.get("Object")) if not one.get("deleted"))]
+    held = [one for holder in holders for one in objects(holder.get("Attribute"))]
+    return [one for one in held if not one.get("deleted")]
 
 
 def _indicator(event: str, one: Object) -> Iterator[Record]:
     """An indicator is known by what it is, so that two events about it meet."""
-    kind, value = one["type"], required(text(one["value"], 1_000), "a value")
+    kind, value = one["type"], required(fold(str(one["value"]))[:1_000], "a value")
     key = f"misp:{kind}={value}"
     said = {"type": "indicator", "name": value, "description": text(one.get("comment"))}
     about = {"kind": kind, "category": one.get("category")}

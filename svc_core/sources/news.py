@@ -4,18 +4,24 @@ from collections.abc import Callable
 
 from svc_core.sources.body import Body
 from svc_core.sources.feeds import parse_feed
-from svc_core.sources.model import MEBI, About, FeedItem, Format, Given, Record, Told
+from svc_core.sources.model import MEBI, About, FeedItem, Format, Given, ParsedFeed, Record, Told
 from svc_core.sources.values import at
 
 
 def _parse(body: Body, given: Given) -> Told:
-    feed = parse_feed(
-        body.data,
-        base_url=given.base_url,
-        content_type=given.content_type,
-        zone=given.zone,
-        country_zone=given.country_zone,
+    return told(
+        parse_feed(
+            body.data,
+            base_url=given.base_url,
+            content_type=given.content_type,
+            zone=given.zone,
+            country_zone=given.country_zone,
+        )
     )
+
+
+def told(feed: ParsedFeed) -> Told:
+    """What a feed says."""
     yield About(title=feed.title, home_url=feed.home_url, language=feed.language)
     for item in feed.items:
         yield _record(item, feed.language)

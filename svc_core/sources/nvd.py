@@ -9,16 +9,16 @@ from typing import Any
 
 from svc_core.sources.body import Body
 from svc_core.sources.model import MEBI, About, Format, Given, Record, Told
-from svc_core.sources.values import at, designator, moment, records
+from svc_core.sources.values import at, moment, records
 from svc_core.sources.vulnerabilities import (
     affected,
     cve_id,
     english,
     listed,
+    record,
     references,
     score,
     ssvc,
-    version,
     weaknesses,
 )
 
@@ -42,12 +42,9 @@ def _record(item: dict[str, Any]) -> Record:
     rejected = str(told.get("vulnStatus")).lower() == "rejected"
     named = sorted(name for name in metrics if name.startswith("cvssMetric"))
     decided = [one for name in metrics if name.startswith("ssvc") for one in metrics[name]]
-    return Record(
-        "cve",
+    return record(
         cve,
         {
-            "cveId": cve,
-            "designators": [designator("cve", cve)],
             "state": "REJECTED" if rejected else "PUBLISHED",
             "description": english(told.get("descriptions")),
             "publishedAt": at(published),
@@ -75,40 +72,31 @@ def _score(metric: dict[str, Any]) -> dict[str, Any] | None:
 
 def _affected(configurations: Any) -> list[dict[str, Any]] | None:
     """Products by their CPE names; what they only run on or with is not affected."""
-    products: dict[tuple[str, str], dict[str, list[dict[str, Any]]]] = {}
-    for configuration in configurations or ():
-        for node in configuration.get("nodes") or ():
-            for match in node.get("cpeMatch") or ():
-                if match.get("vulnerable") and not node.get("negate"):
-                    vendor, product, name = _named(match["criteria"])
-                    cpes = products.setdefault((vendor, product), {})
-                    cpes.setdefault(match["criteria"], []).extend(_versions(match, name))
-    return [
-        affected(
-            *name,
-            cpes,
-            {tuple(one.values()): one for versions in cpes.values() for one in versions}.values(),
-        )
-        for name, cpes in products.items()
-    ] or None
+    products: dict[tuple[str, str], dict[str, Any]] = {}
+    for node in (one for each in configurations or () for one in each.get("nodes") or ()):
+        for match in node.get("cpeMatch") or ():
+            if match.get("vulnerable") and not node.get("negate"):
+                vendor, product, name = _named(match["criteria"])
+                fresh = {"vendor": vendor, "product": product, "cpes": [], "versions": []}
+                one = products.setdefault((vendor, product), fresh)
+                one["cpes"].append(match["criteria"])
+                one["versions"] += _versions(match, name)
+    return [affected(one) for one in products.values()] or None
 
 
 def _named(criteria: str) -> tuple[str, str, str]:
-    parts = _PARTS.split(criteria)  # cpe:2.3:part:vendor:product:version:...
-    vendor, product, name = (_ESCAPED.sub(r"\1", part) for part in parts[3:6])
-    return vendor, product, name
+    """Vendor, product and version of `cpe:2.3:part:vendor:product:version:update:...`."""
+    parts = (_PARTS.split(criteria) if "\\" in criteria else criteria.split(":"))[3:7]
+    vendor, product, name, update = (_ESCAPED.sub(r"\1", part) for part in parts)
+    return vendor, product, name if update in {"*", "-"} else f"{name} {update}"
 
 
 def _versions(match: dict[str, Any], name: str) -> list[dict[str, Any]]:
     after, before = match.get("versionStartExcluding"), match.get("versionEndExcluding")
     first, last = match.get("versionStartIncluding") or after, match.get("versionEndIncluding")
-    ranged = version(
-        first or (None if before or last else name),
-        "affected",
-        less_than=before,
-        less_than_or_equal=last,
-    )
-    return [version(after, "unaffected"), ranged] if after else [ranged]
+    start = first or (None if before or last else name)
+    ranged = {"version": start, "status": "affected", "lessThan": before, "lessThanOrEqual": last}
+    return [{"version": after, "status": "unaffected"}, ranged] if after else [ranged]
 
 
 NVD = Format(

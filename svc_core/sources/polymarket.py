@@ -4,11 +4,10 @@ An event is a group of propositions. Outcomes and prices are JSON written into J
 """
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 from svc_core.sources.body import Body
-from svc_core.sources.market import amounts, market, resolved
+from svc_core.sources.market import Row, amounts, market, pairs, resolved
 from svc_core.sources.model import Format, Given, Record, Told, Unusable
 from svc_core.sources.values import moment, number, records
 
@@ -17,36 +16,17 @@ FINAL = 0.99  # a price at which a market that was decided has paid, dust of old
 SPREAD_MAX = 0.01  # by which two prices may miss one in sum
 TICK = 0.0006  # prices are published in steps of 0.001
 
-Row = dict[str, Any]
-
-_AMOUNTS = {
-    "volume": ("volumeNum", "volume"),
-    "volume24h": ("volume24hr", "volume24hrClob"),
-    "liquidity": ("liquidityNum", "liquidity"),
-}
-
-
-def _pairs(told: Any) -> Iterator[tuple[Any, Row]]:
-    """Every market with the event that it stands in."""
-    if isinstance(told, dict) and "question" not in told and isinstance(told.get("events"), list):
-        told = told["events"]
-    for one in told if isinstance(told, list) else [told]:
-        if isinstance(one, dict) and isinstance(one.get("markets"), list):
-            yield from ((each, one) for each in one["markets"])
-        else:
-            yield one, {}
+_AMOUNTS = {"volume": "volume", "volume24h": "volume24hr", "liquidity": "liquidity"}
 
 
 def _recognise(body: Body) -> bool:
-    first, event = next(_pairs(body.json), (None, {}))
-    if isinstance(first, dict) and ("conditionId" in first or "outcomePrices" in first):
-        return True
-    return "negRisk" in event or body.has("events", "pagination")
+    first, event = next(pairs(body.json), (None, {}))
+    is_market = isinstance(first, dict) and ("conditionId" in first or "outcomePrices" in first)
+    return is_market or "negRisk" in event or body.has("events", "pagination")
 
 
 def _parse(body: Body, _: Given) -> Told:
-    pairs = _pairs(body.whole_json())
-    yield from records(pairs, _record, lambda pair: pair[0]["id"])
+    yield from records(pairs(body.whole_json()), _record, lambda pair: pair[0]["id"])
 
 
 def _listed(value: Any) -> list[Any] | None:

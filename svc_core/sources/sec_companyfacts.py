@@ -6,8 +6,6 @@ fact supersedes which is for the fold to say. Of the concepts of one metric, the
 has states it.
 """
 
-from collections.abc import Iterator
-from contextlib import suppress
 from datetime import date, datetime
 from functools import partial
 from typing import Any
@@ -16,24 +14,11 @@ from attrs import Factory, frozen
 
 from svc_core.sources import sec, xbrl
 from svc_core.sources.body import Body
-from svc_core.sources.fiscal import FiscalYears, months
+from svc_core.sources.fiscal import FiscalYears, annual_ends, months
 from svc_core.sources.model import About, Format, Given, Record, Told, Unusable
-from svc_core.sources.values import day, midnight, number, records, required, text
-
-ANNUAL_FORMS = ("10-K", "20-F", "40-F")
-YEAR_DAYS = range(350, 381)  # 52 or 53 weeks, or a calendar year
+from svc_core.sources.values import day, midnight, moment, number, records, required, text
 
 Fact = dict[str, Any]
-
-
-@frozen
-class Series:
-    """The facts of one concept in one unit, and what they all say."""
-
-    key: str
-    metric: str | None
-    said: dict[str, Any]
-    facts: list[Fact]
 
 
 @frozen
@@ -50,49 +35,19 @@ class Company:
 def _parse(body: Body, _: Given) -> Told:
     told = body.whole_json()
     cik = sec.company(told["cik"])
-    all_series = list(_series(cik, told))
+    taxonomies = told["facts"] if "facts" in told else {told["taxonomy"]: {told["tag"]: told}}
+    all_series = list(xbrl.series(taxonomies))
     facts = [fact for one in all_series for fact in one.facts if isinstance(fact, dict)]
-    yield About(stamp=midnight(max((str(fact.get("filed") or "") for fact in facts), default="")))
+    filed = {str(fact.get("filed")) for fact in facts}
+    yield About(stamp=max(filter(None, map(moment, filed)), default=None))
     said = {"type": "company", "name": text(told.get("entityName"))}
     yield sec.entity(cik, said | {"designators": sec.names(cik, [])})
-    company = Company(cik, FiscalYears(_year_ends(facts)))
+    company = Company(cik, FiscalYears(annual_ends(facts)))
     for one in all_series:
         yield from records(one.facts, partial(_record, company, one), lambda fact: fact["accn"])
 
 
-def _series(cik: str, told: dict[str, Any]) -> Iterator[Series]:
-    """All series, those of the better concepts of a metric first."""
-    taxonomies = told["facts"] if "facts" in told else {told["taxonomy"]: {told["tag"]: told}}
-    concepts = {
-        f"{taxonomy}:{name}": ({"taxonomy": taxonomy, "name": name}, about)
-        for taxonomy, all_concepts in taxonomies.items()
-        for name, about in all_concepts.items()
-    }
-    ranked = [name for name in xbrl.metrics() if name in concepts]
-    for name in dict.fromkeys([*ranked, *concepts]):
-        concept, about = concepts[name]
-        concept["label"] = text(about.get("label"))
-        for unit, facts in about["units"].items():
-            said = {"entity": f"cik:{cik}", "concept": concept} | xbrl.measured_in(unit)
-            key = f"{cik}|{name.replace(':', '|', 1)}|{unit}"
-            yield Series(key, xbrl.metrics().get(name), said, facts)
-
-
-def _year_ends(facts: list[Fact]) -> Iterator[tuple[date, int | None]]:
-    """The ends of the years that annual reports are about, with the reports' names for them."""
-    latest: dict[str, tuple[date, int | None]] = {}
-    for fact in facts:
-        if fact.get("fp") != "FY" or not str(fact.get("form")).startswith(ANNUAL_FORMS):
-            continue
-        with suppress(KeyError, TypeError, ValueError):  # such a fact is rejected in its turn
-            end = date.fromisoformat(fact["end"])
-            is_year = (end - date.fromisoformat(fact["start"])).days in YEAR_DAYS
-            if is_year and end > latest.get(fact["accn"], (date.min,))[0]:
-                latest[fact["accn"]] = (end, fact["fy"])
-    return iter(latest.values())
-
-
-def _record(company: Company, series: Series, fact: Fact) -> Record:
+def _record(company: Company, series: xbrl.Series, fact: Fact) -> Record:
     start, end = fact.get("start"), fact["end"]
     period = company.periods.get((start, end)) or _period(company, start, end)
     filing, filed = company.filings.get(_filing_key(fact)) or _filing(company, fact)
@@ -101,14 +56,15 @@ def _record(company: Company, series: Series, fact: Fact) -> Record:
     is_best = company.stated.setdefault(statement, series.key) == series.key
     return Record(
         "financialObservation",
-        f"{series.key}|{start or ''}|{end}|{accession}",
+        f"{company.cik}|{series.key}|{start or ''}|{end}|{accession}",
         {
+            "entity": f"cik:{company.cik}",
             **series.said,
             "metric": series.metric if is_best else None,
             "value": _value(fact["val"]),
             **period,
             "filing": filing,
-            "frame": fact.get("frame"),
+            "frame": text(fact.get("frame")),
         },
         stamp=filed,
         record_id=accession,

@@ -56,21 +56,21 @@ def _rows(columns: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _entity(number: str, told: dict[str, Any]) -> Record:
-    tickers = [ticker for ticker in told.get("tickers") or () if ticker]
+    tickers = [ticker for ticker in map(text, told.get("tickers") or ()) if ticker]
     listed = zip_longest(tickers, (told.get("exchanges") or ())[: len(tickers)])
     legal, known = lei(told.get("lei")), sec.names(number, tickers)
     name, sic = required(text(told.get("name")), "a name"), text(told.get("sic"))
     industry = {"scheme": "SIC", "code": sic, "label": text(told.get("sicDescription"))}
     formerly = (text(former.get("name")) for former in told.get("formerNames") or ())
-    home = _jurisdiction(told, "stateOfIncorporation")
+    homes = _homes(told)
     said = {
         "type": "person" if _is_person(told) else "company",
         "name": name,
         "aliases": [one for one in dict.fromkeys(formerly) if one and one != name],
         "description": text(told.get("description")),
         "designators": [*([designator("lei", legal, "sec")] if legal else ()), *known],
-        "jurisdiction": home,
-        "countryCodes": _countries(home, told.get("addresses") or {}),
+        "jurisdiction": homes[0],
+        "countryCodes": list(dict.fromkeys(home[:2] for home in homes if home)),
         "industry": industry if sic else None,
         "listings": [sec.listing(*one) for one in listed],
     }
@@ -85,14 +85,12 @@ def _is_person(told: dict[str, Any]) -> bool:
     return bool(owns) and not taxed and not any(told.get(mark) for mark in marks)
 
 
-def _jurisdiction(told: dict[str, Any], name: str) -> str | None:
-    return sec.jurisdiction(told.get(name), told.get(f"{name}Description"))
-
-
-def _countries(home: str | None, addresses: dict[str, Any]) -> list[str]:
-    stated = [addresses.get(kind) or {} for kind in ("business", "mailing")]
-    found = [home, *(_jurisdiction(one, "stateOrCountry") for one in stated)]
-    return list(dict.fromkeys(code[:2] for code in found if code))
+def _homes(told: dict[str, Any]) -> list[str | None]:
+    """ISO 3166 of where it was founded, does business and has its post sent to."""
+    addresses = told.get("addresses") or {}
+    stated = [(told, "stateOfIncorporation")]
+    stated += [(addresses.get(kind) or {}, "stateOrCountry") for kind in ("business", "mailing")]
+    return [sec.jurisdiction(one.get(name), one.get(f"{name}Description")) for one, name in stated]
 
 
 def _filing(number: str, row: dict[str, Any]) -> Record:

@@ -1,6 +1,7 @@
 """The SEC's list of companies with tickers: one JSON snapshot; a company may have many tickers."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
 
 from svc_core.sources import sec
@@ -11,19 +12,23 @@ from svc_core.sources.values import records, text
 Row = dict[str, Any]
 
 
-def _rows(body: Body) -> list[Row]:
-    """The rows of either form: objects under running numbers, or lists under `fields`."""
-    told = body.json
-    if not isinstance(told, dict):
-        return []
-    if isinstance(told.get("fields"), list) and isinstance(told.get("data"), list):
-        return [dict(zip(told["fields"], row, strict=False)) for row in told["data"]]
-    return list(told.values())
+def _has_fields(body: Body) -> bool:
+    fields = body.json["fields"] if body.has("fields", "data") else None
+    return isinstance(fields, list) and "cik" in fields and "ticker" in fields
 
 
 def _recognise(body: Body) -> bool:
-    first = next(iter(_rows(body)), None)
-    return isinstance(first, dict) and "ticker" in first and ("cik_str" in first or "cik" in first)
+    first = next(iter(body.json.values()), None) if body.has() else None
+    is_row = isinstance(first, dict) and "cik_str" in first and "ticker" in first
+    return is_row or _has_fields(body)
+
+
+def _rows(body: Body) -> Iterable[Any]:
+    """The rows of either form: objects under running numbers, or lists under `fields`."""
+    told = body.whole_json()
+    if not _has_fields(body):
+        return list(told.values())
+    return [dict(zip(told["fields"], row, strict=False)) for row in told["data"]]
 
 
 def _cik(row: Row) -> Any:
@@ -31,7 +36,6 @@ def _cik(row: Row) -> Any:
 
 
 def _parse(body: Body, _: Given) -> Told:
-    body.whole_json()
     companies: dict[Any, list[Row]] = defaultdict(list)
     for place, row in enumerate(_rows(body)):
         known = isinstance(row, dict) and _cik(row) is not None
@@ -41,7 +45,7 @@ def _parse(body: Body, _: Given) -> Told:
 
 def _record(rows: list[Row]) -> Record:
     number, first = sec.company(_cik(rows[0])), rows[0]
-    listed = {row["ticker"]: row.get("exchange") for row in rows if row.get("ticker")}
+    listed = {str(row["ticker"]): row.get("exchange") for row in rows if row["ticker"]}
     said = {
         "type": "company",
         "name": text(first.get("title") or first.get("name")),

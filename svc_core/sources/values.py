@@ -5,6 +5,7 @@ What is missing is None; what is there and cannot be meant makes the record `Unu
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from functools import cache
 from typing import Any, TypeVar
@@ -57,7 +58,8 @@ def text(value: object, chars_max: int = TEXT_CHARS) -> str | None:
     """Plain text on one line: tags removed, entities decoded; None for nothing."""
     if value is None:
         return None
-    return clip(fold(plain(str(value))), chars_max) or None
+    told = str(value)
+    return clip(fold(plain(told) if "<" in told or "&" in told else told), chars_max) or None
 
 
 def objects(value: object) -> list[dict[str, Any]]:
@@ -110,6 +112,9 @@ def number(value: object) -> int | float | None:
 
 def moment(value: object) -> datetime | None:
     """An instant, from ISO 8601 or RFC 822 text; without a zone it is UTC; None for none."""
+    if isinstance(value, str) and value.endswith("Z"):  # nearly all: without the long way round
+        with suppress(ValueError):
+            return settled(datetime.fromisoformat(value))
     return settled(written(str(value))) if value else None
 
 
@@ -166,26 +171,11 @@ def country(code: object, scheme: str | None = None) -> str | None:
     the same two letters); None tells the first three apart by their form.
     """
     told = str(code or "").strip().upper()
+    if not told:
+        return None
     if scheme is None:
         scheme = "numeric" if told.isdecimal() else "alpha2" if len(told) == 2 else "alpha3"
     return _countries()[scheme].get(told.zfill(3) if scheme == "numeric" else told) or None
-
-
-@cache
-def _country_names() -> Mapping[str, str]:
-    rows = [line.split("\t") for line in data.lines("country_names.tsv")]
-    return {name.casefold(): code for code, names in rows for name in names.split("|")}
-
-
-def country_named(name: object) -> str | None:
-    """ISO 3166-1 alpha-2 of a country by its name, also one written `Korea, Republic of`.
-
-    Of `Ontario, Canada` it is that of the last part; None for a name that nobody knows.
-    """
-    told = " ".join(str(name or "").split()).casefold()
-    first, _, last = told.rpartition(", ")
-    found = (_country_names().get(one) for one in (told, f"{last} {first}", last))
-    return next((code for code in found if code and len(code) == 2), None)
 
 
 def countries(codes: Iterable[object], scheme: str | None = None) -> list[str]:
@@ -208,10 +198,11 @@ def _names() -> Mapping[str, str]:
         "macau": "MO",
         "palestine": "PS",
         "kosovo": "XK",
+        "sudan": "SD",  # the others of these names are told in full
+        "congo": "CG",
         "palestinian": "PS",
         "state of palestine": "PS",
-        "sudan": "SD",
-        "british virgin islands": "VG",
+        "british virgin islands": "VG",  # territories, which it leaves out
         "cayman islands": "KY",
         "isle of man": "IM",
         "jersey": "JE",
@@ -219,16 +210,22 @@ def _names() -> Mapping[str, str]:
     }
 
 
-def countries_named(names: Iterable[str]) -> list[str]:
-    """The alpha-2 codes of the names that one country has, each once, in their order."""
-    found = (_names().get(_upright(name.casefold())) for name in names)
+def country_named(name: object) -> str | None:
+    """ISO 3166-1 alpha-2 of a country by its name, also one written `Korea, Republic of`.
+
+    Of `Ontario, Canada` it is that of the last part; what stands behind a name between brackets is
+    a former one. None for a name that nobody knows, or that several countries have.
+    """
+    told = " ".join(str(name or "").partition(" (")[0].split()).casefold().removeprefix("the ")
+    first, _, last = told.rpartition(", ")
+    found = (_names().get(one) for one in (told, f"{last} {first}", last))
+    return next((code for code in found if code), None)
+
+
+def countries_named(names: Iterable[object]) -> list[str]:
+    """The alpha-2 codes of the names that are known, each once, in their order."""
+    found = map(country_named, names)
     return list(dict.fromkeys(code for code in found if code))
-
-
-def _upright(name: str) -> str:
-    """ "korea, north" the other way round, and no article."""
-    head, _, tail = name.partition(", ")
-    return (f"{tail} {head}" if tail else name).strip().removeprefix("the ")
 
 
 def point(longitude: object, latitude: object) -> dict[str, Any] | None:

@@ -8,20 +8,23 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeVar
 
-from svc_core.sources.model import Unusable
-from svc_core.sources.values import at, moment, number, text, web
+from svc_core.sources.model import Record, Unusable
+from svc_core.sources.text import fold
+from svc_core.sources.values import at, designator, moment, number, text, web
 
 T = TypeVar("T")
+Told = Mapping[str, Any]
 
-VERSIONS: Final = frozenset({"2.0", "3.0", "3.1", "4.0"})
+CVE_ID: Final = re.compile(r"CVE-[0-9]{4}-[0-9]{4,19}")
+NAME_CHARS: Final = 1_000
 
-CVE_ID = re.compile(r"CVE-[0-9]{4}-[0-9]{4,19}")
 _CWE = re.compile(r"CWE-[0-9]+")
 _VECTOR = re.compile(r"CVSS:([0-9]\.[0-9])/")
-_SEVERITIES = {name.upper(): name for name in ("low", "medium", "high", "critical")}
-_SEVERITIES |= {"NONE": "info", "MODERATE": "medium", "IMPORTANT": "high"}
+_CVSS = {"2.0", "3.0", "3.1", "4.0"}
+_SEVERITIES = {one.upper(): one for one in ("low", "medium", "high", "critical")} | {"NONE": "info"}
 # CVSS 3.0 to 4.0, qualitative severity rating scale; of 2.0 the NVD's, which ends with "high".
 _SCALE = ((0.1, "info"), (4.0, "low"), (7.0, "medium"), (9.0, "high"), (11.0, "critical"))
+_VERSION = ("version", "status", "lessThan", "lessThanOrEqual", "versionType")
 
 
 def cve_id(value: object) -> str:
@@ -30,19 +33,27 @@ def cve_id(value: object) -> str:
     Raises:
         Unusable: it is none.
     """
-    told = str(value or "").strip().upper()
-    if CVE_ID.fullmatch(told) is None:
+    found = str(value or "").strip().upper()
+    if CVE_ID.fullmatch(found) is None:
         raise Unusable("has no CVE id")
-    return told
+    return found
+
+
+def record(cve: str, said: Told, **members: Any) -> Record:
+    """What a document says of a CVE; `members` are those of `Record`."""
+    named = {"cveId": cve, "designators": [designator("cve", cve)]}
+    return Record("cve", cve, named | dict(said), **members)
 
 
 def told(value: object) -> str | None:
-    """A name or version; None for one that is not told."""
-    found = text(value, 1_000)
-    return None if found is None or found.lower() in {"n/a", "unknown"} else found
+    """A name or version; None for one that is not told. A range, `<V2.0`, is no markup."""
+    if value is None:
+        return None
+    found = fold(str(value))[:NAME_CHARS]
+    return None if found.lower() in {"", "n/a"} else found
 
 
-def english(descriptions: Iterable[Mapping[str, Any]] | None) -> str | None:
+def english(descriptions: Iterable[Told] | None) -> str | None:
     """The first description in English."""
     found = (one["value"] for one in descriptions or () if str(one["lang"]).startswith("en"))
     return text(next(found, None))
@@ -55,15 +66,17 @@ def listed(lists: Iterable[Any], make: Callable[[Any], T | None]) -> list[T] | N
     return found or ([] if offered and not any(offered) else None)
 
 
+# -- scores ------------------------------------------------------------------------------------
+
+
 def score(
-    cvss: Mapping[str, Any], provider: str | None, role: str, severity: object = None
+    cvss: Told, provider: str | None, role: str, severity: object = None
 ) -> dict[str, Any] | None:
     """A CVSS score as its provider gives it; None for one without number and vector."""
-    vector = told(cvss.get("vectorString"))
+    vector, base = told(cvss.get("vectorString")), _base(cvss.get("baseScore"))
     stated = _VECTOR.match(vector or "")
     version = stated[1] if stated else str(cvss.get("version") or "2.0")
-    base = _base(cvss.get("baseScore"))
-    if version not in VERSIONS or (base is None and vector is None):
+    if version not in _CVSS or (base is None and vector is None):
         return None
     name = str(severity or cvss.get("baseSeverity") or "").upper()
     return {
@@ -92,7 +105,7 @@ def _rated(base: int | float | None, version: str) -> str | None:
     return "high" if version == "2.0" and name == "critical" else name
 
 
-def ssvc(content: Mapping[str, Any], provider: str | None) -> dict[str, Any]:
+def ssvc(content: Told, provider: str | None) -> dict[str, Any]:
     """A decision by the Stakeholder-Specific Vulnerability Categorization."""
     options = {
         name.lower(): str(value).lower()
@@ -108,64 +121,41 @@ def ssvc(content: Mapping[str, Any], provider: str | None) -> dict[str, Any]:
     }
 
 
+# -- weaknesses, references, products ----------------------------------------------------------
+
+
 def weaknesses(lists: Iterable[Any]) -> list[dict[str, Any]] | None:
     """The weaknesses that descriptions name, each once; `cweId` comes before the words."""
     found = listed(lists, _weakness)
     return found and list({one["id"]: one for one in reversed(found)}.values())[::-1]
 
 
-def _weakness(description: Mapping[str, Any]) -> dict[str, Any] | None:
+def _weakness(one: Told | str) -> dict[str, Any] | None:
+    description = {"cweId": one} if isinstance(one, str) else one
     words = text(description.get("description") or description.get("value"), 300) or ""
     named = _CWE.search(str(description.get("cweId") or words))
-    if named is None:
-        return None
-    return {"id": named[0], "name": _CWE.sub("", words).strip(" :-()[]") or None}
+    return named and {"id": named[0], "name": _CWE.sub("", words, 1).strip(" :-") or None}
 
 
 def references(lists: Iterable[Any]) -> list[dict[str, Any]] | None:
     """The addresses, each once with all its tags."""
     tags: dict[str, dict[str, None]] = {}
-    for url, more in listed(lists, _reference) or ():
-        tags.setdefault(url, {}).update(dict.fromkeys(more))
+    for one in listed(lists, dict) or ():
+        if (url := web(one.get("url"))) is not None:
+            tags.setdefault(url, {}).update(dict.fromkeys(one.get("tags") or ()))
     return [{"url": url, "tags": list(more)} for url, more in tags.items()] or None
 
 
-def _reference(one: Mapping[str, Any]) -> tuple[str, list[str]] | None:
-    url = web(one.get("url"))
-    return None if url is None else (url, one.get("tags") or [])
-
-
-def version(
-    name: object,
-    status: str | None,
-    *,
-    less_than: object = None,
-    less_than_or_equal: object = None,
-    version_type: object = None,
-) -> dict[str, Any]:
-    """A version, or the first of a range of them."""
+def affected(one: Told) -> dict[str, Any]:
+    """A product with what is known of its versions, from the form that CVE records have."""
+    versions = [
+        tuple(told(each.get(name)) for name in _VERSION) for each in one.get("versions") or ()
+    ]
     return {
-        "version": told(name),
-        "status": status,
-        "lessThan": told(less_than),
-        "lessThanOrEqual": told(less_than_or_equal),
-        "versionType": told(version_type),
-    }
-
-
-def affected(
-    vendor: object,
-    product: object,
-    cpes: Iterable[str] = (),
-    versions: Iterable[dict[str, Any]] = (),
-    default_status: str | None = None,
-) -> dict[str, Any]:
-    """A product with what is known of its versions."""
-    return {
-        "vendor": told(vendor),
-        "product": told(product),
+        "vendor": told(one.get("vendor")),
+        "product": told(one.get("product") or one.get("packageName")),
         "entityId": None,
-        "cpes": list(dict.fromkeys(cpes)),
-        "versions": list(versions),
-        "defaultStatus": default_status,
+        "cpes": list(dict.fromkeys(one.get("cpes") or ())),
+        "versions": [dict(zip(_VERSION, each, strict=True)) for each in dict.fromkeys(versions)],
+        "defaultStatus": one.get("defaultStatus"),
     }

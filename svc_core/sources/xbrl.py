@@ -1,11 +1,42 @@
 """Concepts and units of financial reports (XBRL), in the words of rows."""
 
+from collections.abc import Iterator
 from functools import cache
+from typing import Any
+
+from attrs import frozen
 
 from svc_core import data
+from svc_core.sources.values import text
 
 _UNITS = {"shares": "{share}", "pure": "1", "Year": "a", "Month": "mo", "Day": "d"}
 """UCUM units of what reports measure in; all others are annotations."""
+
+
+@frozen
+class Series:
+    """The facts of one concept in one unit: what they all say, and the metric that they state."""
+
+    key: str
+    metric: str | None
+    said: dict[str, Any]
+    facts: list[dict[str, Any]]
+
+
+def series(taxonomies: dict[str, Any]) -> Iterator[Series]:
+    """The series of all concepts, those of the better concepts of a metric first."""
+    concepts = {
+        f"{taxonomy}:{name}": ({"taxonomy": taxonomy, "name": name}, about)
+        for taxonomy, stated in taxonomies.items()
+        for name, about in stated.items()
+    }
+    ranked = [name for name in metrics() if name in concepts]
+    for full_name in dict.fromkeys([*ranked, *concepts]):
+        concept, about = concepts[full_name]
+        said = {"concept": concept | {"label": text(about.get("label"))}}
+        for unit, facts in about["units"].items():
+            key = f"{concept['taxonomy']}|{concept['name']}|{unit}"
+            yield Series(key, metrics().get(full_name), said | measured_in(unit), facts)
 
 
 @cache

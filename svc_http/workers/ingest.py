@@ -181,9 +181,9 @@ class _Writing:
         return Outcome("taken", after, self._taken.run(self._document.rejected))
 
     async def _block(self, records: Sequence[Record]) -> bool:
-        readings = await anyio.to_thread.run_sync(self._readings, records)
-        if self._document.format.kind == "snapshot":
-            self._kept.update(one.contribution.id for one in readings)
+        readings = await anyio.to_thread.run_sync(
+            taking.readings, self._source, self._document, records, self._kept
+        )
         new = await self._service.read(SYSTEM, partial(taking.unknown, readings=readings))
         self._taken += taking.Taken(unchanged=len(readings) - len(new))
         now = self._service.now()
@@ -195,10 +195,6 @@ class _Writing:
             if not await self._part(part):
                 return False
         return True
-
-    def _readings(self, records: Sequence[Record]) -> list[taking.Reading]:
-        format_, about = self._document.format, self._document.about
-        return [taking.reading(self._source, format_, about, record) for record in records]
 
     async def _part(self, part: Sequence[taking.Reading]) -> bool:
         began = system.monotonic()

@@ -8,14 +8,17 @@ import pytest
 
 from svc_core import catalog, drive, pipeline
 from svc_core.cursor import Keyring
+from svc_core.intake import registry, taking
 from svc_core.operation import Actor, Context
 from svc_core.pipeline import Call, Reply, Site
 from svc_core.ports import SYSTEM, Change, FeedPosition, Transaction
 from svc_core.problem import Problem
 from svc_core.resources.news import NEWS, NEWS_TEXTS, NewsItem, NewsText, Source
 from svc_core.sources import ParsedFeed
+from svc_core.sources.formats import Document
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_http.storage.memory import MemoryStorage
+from tests.core.feeds import document_of
 
 R = TypeVar("R")
 
@@ -98,14 +101,14 @@ class House:
     # -- what the fetcher does -----------------------------------------------------------------
 
     def add(self, location: str = "https://pier.org/feed", **members: Any) -> Source:
-        wish = intake.SourceWish(location, **members)
-        return self.run(lambda ctx: intake.add_source(ctx, wish))
+        wish = registry.SourceWish(location, **members)
+        return self.run(lambda ctx: registry.add_source(ctx, wish))
 
-    def take(self, source: Source, parsed: ParsedFeed, digest: str = "d") -> Any:
-        """All of a document, as if none of it were known."""
-        rows = rules.incoming(rules.described(source, parsed), parsed, self.clock.now())
-        batch, copy = intake.prepared(rows), intake.Copy(None, None, digest)
-        return self.run(lambda ctx: intake.take_document(ctx, source.id, parsed, batch, copy))
+    def take(self, source: Source, document: ParsedFeed | Document) -> Any:
+        """All of a document, whatever of it is known."""
+        if isinstance(document, ParsedFeed):
+            document = document_of(document)
+        return self.run(lambda ctx: taking.take_document(ctx, source.id, document))
 
     def news(self) -> list[NewsItem]:
         found = self.run(lambda ctx: ctx.tx.documents.scan(NEWS, limit=10_000))

@@ -11,6 +11,7 @@ import pytest
 from svc_core import catalog, cursor, idempotency, ports
 from svc_core.access import keys, lockout
 from svc_core.analysis.topics import TOPIC_IDS
+from svc_core.intake import registry
 from svc_core.problem import CATALOGUE
 from svc_http.app import build
 from svc_http.requests.pages import Pages
@@ -107,7 +108,7 @@ def test_every_page_of_the_server_has_its_row(documents: dict[str, str]) -> None
 
 FIGURES = [
     ("docs/running.md", "sources every two seconds", ingest.ROUND_SECONDS, 2),
-    ("docs/running.md", "every 15 minutes unless", intake.CADENCE_SECONDS, 15 * 60),
+    ("docs/running.md", "every 15 minutes unless", registry.CADENCE_SECONDS, 15 * 60),
     ("docs/glossary.md", "Within 24 hours", idempotency.RETENTION, timedelta(hours=24)),
     ("docs/glossary.md", "Five invalid keys", lockout.ATTEMPTS_MAX, 5),
     ("docs/glossary.md", "within 15 minutes", lockout.WINDOW, timedelta(minutes=15)),

@@ -11,15 +11,13 @@ import pytest
 
 from svc_core import catalog, reports
 from svc_core.analysis.marks import Words
-from svc_core.news import intake as news
-from svc_core.news import rules as news_rules
 from svc_core.ports import SYSTEM, FeedPosition
 from svc_core.problem import Problem
 from svc_core.recordings import FORGET_AT_ONCE, forget_reports
 from svc_core.reports import Window, render
 from svc_core.reports.local_operations import TriggerReport, trigger_report
 from svc_core.reports.operations import LOOKS_MAX
-from svc_core.resources.news import Source
+from svc_core.resources.news import NEWS
 from svc_core.resources.profile import DUE, LEAVING
 from svc_core.resources.report import (
     FACETS,
@@ -83,12 +81,7 @@ def take_in(house: Any, stories: Sequence[tuple[str, str]], first: int = 0) -> N
             (feed_item(number, title, text, now - timedelta(hours=number % 12)),),
             (),
         )
-        source = Source(
-            news_rules.source_id(location), location, "", None, "", None, None, None, (), 900, now
-        )
-        source = news_rules.described(source, parsed)
-        batch = news_rules.incoming(source, parsed, now)
-        house.run(lambda ctx, batch=batch: news.take_in(ctx, batch), SYSTEM)
+        house.take(house.add(location), parsed)
 
 
 def make(house: Any, profile_id: str, window: Window | None = None) -> Any:
@@ -227,9 +220,9 @@ def test_a_report_keeps_the_version_of_the_frequencies_that_it_was_made_with(hou
 
 def test_an_item_that_vanished_is_not_evidence(house: Any, profile: Any) -> None:
     async def lose(ctx: Any) -> None:
-        found = await ctx.tx.documents.scan(news.NEWS, limit=10)
+        found = await ctx.tx.documents.scan(NEWS, limit=10)
         for row in found.rows:
-            await ctx.remove(news.NEWS, row.id)
+            await ctx.remove(NEWS, row.id)
 
     house.run(lose, SYSTEM)
     assert make(house, profile["id"]).counts.sources == 0
@@ -344,10 +337,10 @@ def test_an_item_that_tells_only_when_it_changed_is_dated_by_that(house: Any) ->
     made = house.profile(topic="Strikes at European ports", keywords=["Rotterdam"])
 
     async def redate(ctx: Any) -> None:
-        for row in (await ctx.tx.documents.scan(news.NEWS, limit=10)).rows:
-            item = news.NEWS.decode(row.raw)
+        for row in (await ctx.tx.documents.scan(NEWS, limit=10)).rows:
+            item = NEWS.decode(row.raw)
             old = item.published_at - timedelta(days=900)
-            await ctx.save(news.NEWS, row.id, attrs.evolve(item, published_at=None, updated_at=old))
+            await ctx.save(NEWS, row.id, attrs.evolve(item, published_at=None, updated_at=old))
 
     house.run(redate, SYSTEM)
     row = make(house, made["id"])

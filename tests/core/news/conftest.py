@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from svc_core.news import rules
+from svc_core.intake import health
 from svc_core.resources.news import Source
 from svc_core.sources import FeedItem, ParsedFeed, Rejection
 
@@ -55,7 +55,7 @@ def make_document() -> Callable[..., ParsedFeed]:
 def make_source() -> Callable[..., Source]:
     def make(at: datetime, location: str = "https://pier.org/feed", **members: Any) -> Source:
         told: dict[str, Any] = {
-            "id": rules.source_id(location),
+            "id": health.source_id(location),
             "location": location,
             "name": "",
             "home_url": None,

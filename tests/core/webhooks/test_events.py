@@ -12,12 +12,9 @@ from hypothesis import strategies as st
 
 from svc_core import catalog, drive, instants, reports
 from svc_core.events import cloud_event
-from svc_core.news import intake as news
-from svc_core.news import rules as news_rules
 from svc_core.operation import Context
-from svc_core.ports import SYSTEM, FeedPosition, Transaction
+from svc_core.ports import FeedPosition, Transaction
 from svc_core.reports import Window, notices
-from svc_core.resources.news import Source
 from svc_core.resources.profile import (
     DUE,
     SUBSCRIPTIONS,
@@ -42,11 +39,7 @@ def take_in(house: Any, text: str = TEXT) -> None:
         "https://paper.example/1", None, now - timedelta(hours=2), None, "en", (), (), None,
     )  # fmt: skip
     parsed = ParsedFeed("rss", "Paper", "https://paper.example/", "en", (item,), ())
-    source = Source(
-        news_rules.source_id(location), location, "", None, "", None, None, None, (), 900, now
-    )
-    batch = news_rules.incoming(news_rules.described(source, parsed), parsed, now)
-    house.run(lambda ctx: news.take_in(ctx, batch), SYSTEM)
+    house.take(house.add(location), parsed)
 
 
 def finished(house: Any, profile_id: str) -> reports.Finished:

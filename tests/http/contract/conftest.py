@@ -13,7 +13,6 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from svc_core.access.scopes import SCOPES
 from svc_core.accounts import KEYS, KeyWish
 from svc_core.constraints import IdOf
 from svc_core.inputs import Input, inputs
+from svc_core.intake import registry, taking
 from svc_core.news.grouping import group_new
 from svc_core.openapi.samples import sample
 from svc_core.operation import Context, Operation
@@ -38,7 +38,9 @@ from svc_core.resources.audio import Recording
 from svc_core.resources.members import micros
 from svc_core.resources.webhook import QUEUES, WEBHOOKS, WEBHOOKS_MAX
 from svc_core.result import Created
-from svc_core.sources import parse_feed
+from svc_core.sources import formats
+from svc_core.sources.body import Body
+from svc_core.sources.model import Given
 from svc_core.webhooks import delivering
 from svc_core.webhooks.operations import OneWebhook, delete_webhook
 from svc_core.webhooks.rules import outcome
@@ -583,11 +585,9 @@ class World:
 
         async def take(ctx: Context) -> None:
             location = "https://feeds.example.org/ports.xml"
-            source = await intake.add_source(ctx, intake.SourceWish(location, "Ports"))
-            parsed = parse_feed(body, base_url=location, content_type="application/rss+xml")
-            rows = rules.incoming(rules.described(source, parsed), parsed, ctx.now)
-            copy = intake.Copy(None, None, sha256(body).hexdigest())
-            await intake.take_document(ctx, source.id, parsed, intake.prepared(rows), copy)
+            source = await registry.add_source(ctx, registry.SourceWish(location, "Ports"))
+            document = formats.read(Body(body), formats.FORMATS["rss"], Given(base_url=location))
+            await taking.take_document(ctx, source.id, document)
 
         self.system(take)
 

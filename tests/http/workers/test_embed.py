@@ -8,16 +8,19 @@ import pytest
 
 from svc_core import embeddings
 from svc_core.embeddings import VECTORS, Embedder, NotEmbedded, Vector
+from svc_core.intake import taking
 from svc_core.operation import Context
 from svc_core.ports import SYSTEM
 from svc_core.profiles import operations as profiles
 from svc_core.resources.profile import ProfileInput
 from svc_core.resources.report import FACETS
-from svc_core.sources import parse_feed
+from svc_core.sources import formats
+from svc_core.sources.body import Body
+from svc_core.sources.model import Given
 from svc_http.providers.embedding import Embeddings
 from svc_http.runtime.commits import Commits
 from svc_http.shared import in_memory
-from svc_http.workers import embed, make_report
+from svc_http.workers import add_source, embed, make_report
 from svc_http.workers.embed import Embedding, embed_loop
 from tests.counted import Counted, KilledError
 from tests.meaning import Meaning
@@ -29,12 +32,10 @@ NEWS_OF_PORTS = ("Strike at the port", "Walkout shuts the harbour", "The bank ke
 
 async def taken(house: Any, feed: Any, *titles: str, text: str = "") -> None:
     """Take in one item a title."""
-    parsed = parse_feed(feed(*titles, text=text))
-    source = await house.service.system(
-        lambda ctx: intake.add_source(ctx, intake.SourceWish("/feeds/pier.xml"))
-    )
-    rows = rules.incoming(rules.described(source, parsed), parsed, house.clock.now())
-    await house.service.system(lambda ctx: intake.take_in(ctx, rows))
+    body = Body(feed(*titles, text=text))
+    source = await add_source(house.service, "/feeds/pier.xml")
+    document = formats.read(body, formats.FORMATS["rss"], Given())
+    await house.service.system(lambda ctx: taking.take_document(ctx, source.id, document))
 
 
 async def vectors(house: Any) -> list[Vector]:

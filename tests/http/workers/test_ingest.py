@@ -13,6 +13,7 @@ import anyio.lowlevel
 import attrs
 import pytest
 
+from svc_core.intake import registry
 from svc_core.operation import Context
 from svc_core.problem import Problem
 from svc_core.resources.news import SOURCES, Source
@@ -108,7 +109,7 @@ async def test_a_source_that_is_removed_between_two_parts_gets_no_more(
 ) -> None:
     titles = [f"Crane {number} stops" for number in range(2 * PART_ROWS)]
     source = await add_source(any_house.service, publisher.publish("/feed", feed(*titles)))
-    await any_house.service.system(lambda ctx: intake.remove_sources(ctx, [source.id]))
+    await any_house.service.system(lambda ctx: registry.remove_sources(ctx, [source.id]))
     outcome = await pull(any_house.service, source, any_house.fetcher)
     assert (outcome.status, await any_house.counted()) == ("removed", NOTHING)
 
@@ -121,7 +122,7 @@ async def test_the_same_document_twice_changes_nothing(
     before = await any_house.counted()
     any_house.clock.advance(3_600)
     second = await pull(any_house.service, first.source, any_house.fetcher)
-    assert (second.status, second.created, second.updated) == ("unchanged", 0, 0)
+    assert (second.status, second.run.created, second.run.updated) == ("unchanged", 0, 0)
     assert await any_house.counted() == before
     health = second.source.health
     assert health.last_success_at == any_house.clock.now()
@@ -136,7 +137,7 @@ async def test_a_grown_document_brings_only_what_is_new(
     any_house.clock.advance(60)
     publisher.publish("/feed", feed("Cranes stop", "Ferries sail"))
     second = await pull(any_house.service, first.source, any_house.fetcher)
-    assert (second.created, second.updated, second.unchanged) == (1, 0, 1)
+    assert (second.run.created, second.run.updated, second.run.unchanged) == (1, 0, 1)
     assert await any_house.counted() == {"news": 2, "news_texts": 2, "changes": 2}
 
 
@@ -149,7 +150,7 @@ async def test_a_corrected_item_is_updated_and_keeps_when_it_was_taken_in(
     any_house.clock.advance(60)
     publisher.publish("/feed", feed("Cranes stop", text="at one"))
     second = await pull(any_house.service, first.source, any_house.fetcher)
-    assert (second.created, second.updated) == (0, 1)
+    assert (second.run.created, second.run.updated) == (0, 1)
     item = (await any_house.news())[0]
     assert (item.summary, item.retrieved_at) == ("at one", taken)
     assert await any_house.counted() == {"news": 1, "news_texts": 1, "changes": 2}
@@ -177,7 +178,7 @@ async def test_a_file_is_a_source_as_well(any_house: Any, tmp_path: Path, feed: 
     (tmp_path / "feeds").mkdir()
     (tmp_path / "feeds" / "pier.xml").write_bytes(feed("Cranes stop"))
     (location,) = locations(str(tmp_path / "feeds"))
-    assert (await pulled(any_house, location)).created == 1
+    assert (await pulled(any_house, location)).run.created == 1
     assert (await pulled(any_house, location)).status == "unchanged"
 
 
@@ -208,7 +209,7 @@ async def test_what_a_document_says_of_itself_does_not_replace_a_given_name(
 async def test_a_renamed_source_is_read_anew(house: Any, publisher: Any, feed: Make) -> None:
     url = publisher.publish("/feed", feed("A"))
     await pulled(house, url)
-    assert (await pulled(house, url, name="Quay")).updated == 1
+    assert (await pulled(house, url, name="Quay")).run.updated == 1
     assert (await house.news())[0].source.name == "Quay"
 
 
@@ -257,17 +258,17 @@ DOCUMENTS: list[tuple[str, Callable[[Make], bytes], str]] = [
     (
         "UTF-16 without its mark, in a lie",
         lambda _: b"\xff\xfe\x00\xd8" + b"\x00\xdc" * 9,
-        "badEncoding",
+        "unrecognised",
     ),
-    ("random bytes", lambda _: bytes(range(128, 256)) * 10, "notAFeed"),
+    ("random bytes", lambda _: bytes(range(128, 256)) * 10, "unrecognised"),
     ("HTML page", lambda _: b"<!doctype html><html><body>Moved</body></html>", "html"),
     ("OPML", lambda _: OPML, "opml"),
-    ("other XML", lambda _: XML + b"<note>hello</note>", "notAFeed"),
+    ("other XML", lambda _: XML + b"<note>hello</note>", "unrecognised"),
     ("empty", lambda _: b"", "empty"),
     ("white space", lambda _: b" \n\t ", "empty"),
-    ("a path", lambda _: b"/etc/passwd", "notAFeed"),
-    ("a path in the channel of JSON", lambda _: b'"/etc/passwd"', "notAFeed"),
-    ("other JSON", lambda _: b'{"hello": "world"}', "notAFeed"),
+    ("a path", lambda _: b"/etc/passwd", "unrecognised"),
+    ("a path in the channel of JSON", lambda _: b'"/etc/passwd"', "unrecognised"),
+    ("other JSON", lambda _: b'{"hello": "world"}', "unrecognised"),
 ]
 
 
@@ -301,7 +302,7 @@ async def test_a_body_that_is_a_path_is_never_opened(
 ) -> None:
     (tmp_path / "secret.xml").write_bytes(feed("Secret"))
     url = publisher.publish("/feed", str(tmp_path / "secret.xml").encode())
-    await _refused(house, url, "notAFeed")
+    await _refused(house, url, "unrecognised")
 
 
 def _slow(publisher: Any) -> str:
@@ -373,7 +374,7 @@ async def test_a_missing_library_is_told_in_the_health(
     def without(*_: Any, **__: Any) -> None:
         raise MissingExtra("feedparser")
 
-    monkeypatch.setattr(ingest, "parse_feed", without)
+    monkeypatch.setattr(ingest, "read", without)
     outcome = await pulled(house, publisher.publish("/feed", feed("A")))
     assert outcome.source.health.error.code == "missingExtra"
     assert "pip install" in outcome.source.health.error.message
@@ -437,7 +438,7 @@ async def test_a_claimed_source_is_left_alone_until_the_claim_runs_out(
     assert await any_house.counted() == NOTHING
     assert await pull_due(any_house.service, any_house.fetcher) == ()
     any_house.clock.advance(CLAIM.total_seconds())
-    assert [o.created for o in await pull_due(any_house.service, any_house.fetcher)] == [1]
+    assert [o.run.created for o in await pull_due(any_house.service, any_house.fetcher)] == [1]
 
 
 async def test_a_worker_that_is_told_to_end_gives_back_what_it_has_not_read(
@@ -459,7 +460,7 @@ async def test_a_worker_that_is_told_to_end_gives_back_what_it_has_not_read(
     publisher.closing.set()
     for number in range(12):
         publisher.publish(f"/{number}", feed(f"Item {number}", folder=f"{number}/"))
-    assert [o.created for o in await pull_due(any_house.service, any_house.fetcher)] == [1] * 12
+    assert [o.run.created for o in await pull_due(any_house.service, any_house.fetcher)] == [1] * 12
 
 
 async def test_of_two_workers_one_reads_a_source(
@@ -521,5 +522,5 @@ async def test_real_documents_are_taken_in_or_refused_and_twice_is_once(any_hous
     forgotten = [attrs.evolve(outcome.source, digest=None) for outcome in first]
     again = await pull_all(any_house.service, forgotten, any_house.fetcher)
     assert [o.status for o in again] == [o.status for o in first]
-    assert sum(o.created + o.updated for o in again) == 0
+    assert sum(o.run.created + o.run.updated for o in again) == 0
     assert await any_house.counted() == before

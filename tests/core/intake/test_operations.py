@@ -9,8 +9,8 @@ from attrs import define, evolve, field
 from svc_core import drive
 from svc_core.cursor import Keyring
 from svc_core.host import Host, silent
-from svc_core.news import sources
-from svc_core.news.sources import AddSources, Outcome, PullSources, SourceReader
+from svc_core.intake import operations
+from svc_core.intake.operations import AddSources, Outcome, PullSources, SourceReader
 from svc_core.operation import Actor, Context
 from svc_core.ports import SYSTEM
 from svc_core.problem import Problem
@@ -59,10 +59,10 @@ class Reader:
 
 def test_many_locations_are_written_in_short_units_of_work() -> None:
     reader = Reader()
-    added = reader.run(sources.add_sources, AddSources(("https://a.example/*1201",), pull=False))
+    added = reader.run(operations.add_sources, AddSources(("https://a.example/*1201",), pull=False))
 
     assert len(added.rows) == sum(reader.units) == 1201
-    assert max(reader.units) <= sources.BATCH_SOURCES
+    assert max(reader.units) <= operations.BATCH_SOURCES
 
 
 class InVain(Reader):
@@ -80,25 +80,25 @@ class InVain(Reader):
 
 def test_many_locations_that_cannot_be_read_are_forgotten_in_short_units_of_work() -> None:
     reader = InVain()
-    added = reader.run(sources.add_sources, AddSources(("https://a.example/*301",)))
+    added = reader.run(operations.add_sources, AddSources(("https://a.example/*301",)))
 
     assert added.failed
     assert all(b'"kept":false' in row for row in added.rows)
     assert drive.run(reader.count()) == 0
-    assert max(reader.units) <= sources.BATCH_SOURCES
+    assert max(reader.units) <= operations.BATCH_SOURCES
 
 
 def test_more_sources_than_are_read_are_never_added(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "SOURCES_MAX", 3)
+    monkeypatch.setattr(operations, "SOURCES_MAX", 3)
     reader = Reader()
-    reader.run(sources.add_sources, AddSources(("/a*2",), pull=False))
+    reader.run(operations.add_sources, AddSources(("/a*2",), pull=False))
     for given, fits in (("/b*2", False), ("/a*2", True), ("/c*1", True)):
         before = list(reader.units)
         if fits:
-            reader.run(sources.add_sources, AddSources((given,), pull=False))
+            reader.run(operations.add_sources, AddSources((given,), pull=False))
             continue
         with pytest.raises(Problem, match="VALIDATION_FAILED"):
-            reader.run(sources.add_sources, AddSources((given,), pull=False))
+            reader.run(operations.add_sources, AddSources((given,), pull=False))
         assert reader.units == before
 
 
@@ -106,15 +106,15 @@ def test_one_wish_that_cannot_be_met_adds_nothing() -> None:
     reader = Reader()
     asked = AddSources(("/a*600",), topics=("no such topic",), pull=False)
     with pytest.raises(Problem, match="VALIDATION_FAILED"):
-        reader.run(sources.add_sources, asked)
+        reader.run(operations.add_sources, asked)
     assert reader.units == []
 
 
 def test_sources_that_were_added_can_be_pulled_by_their_ids() -> None:
     reader = Reader()
-    reader.run(sources.add_sources, evolve(AddSources(("/a*700",)), pull=True))
+    reader.run(operations.add_sources, evolve(AddSources(("/a*700",)), pull=True))
     known = drive.run(reader.read(SYSTEM, lambda ctx: ctx.tx.documents.scan(SOURCES, limit=700)))
     ids = tuple(row.id for row in known.rows)
 
     assert len(ids) == 700
-    assert b'"failed":0' in reader.run(sources.pull_sources, PullSources(ids)).raw
+    assert b'"failed":0' in reader.run(operations.pull_sources, PullSources(ids)).raw

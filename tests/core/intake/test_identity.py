@@ -7,11 +7,9 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-import attrs
 import pytest
 
-from svc_core.news import rules
-from svc_core.resources.news import NewsItem
+from svc_core.intake import health
 from svc_core.sources import parse_feed
 from svc_core.testing.clock import START as NOW
 
@@ -35,76 +33,68 @@ PAGE = "https://pier.org/2026/strike/"
     ],
 )
 def test_a_permalink_is_one_item_in_documents_of_its_own_host(
-    make_entry: Make, make_document: Make, make_source: Make,
-    location: str, url: str, is_shared: bool,
-) -> None:  # fmt: skip
-    first = make_source(NOW, "https://pier.org/atom.xml")
-    (known,) = rules.incoming(first, make_document(make_entry(PAGE, url=PAGE)), NOW)
-    other = make_source(NOW, location)
-    (told,) = rules.incoming(other, make_document(make_entry(url, url=url)), NOW)
-    assert (told.item.id == known.item.id) is is_shared
+    house: Any, make_entry: Make, make_document: Make, location: str, url: str, is_shared: bool
+) -> None:
+    first = house.add("https://pier.org/atom.xml")
+    house.take(first, make_document(make_entry(PAGE, url=PAGE)))
+    house.take(house.add(location), make_document(make_entry(url, url=url)))
+    assert (len(house.news()) == 1) is is_shared
 
 
 def test_an_item_without_a_page_is_known_within_its_source(
-    make_entry: Make, make_document: Make, make_source: Make
+    house: Any, make_entry: Make, make_document: Make
 ) -> None:
     parsed = make_document(make_entry("17", url="https://else.example/a"))
-    sources = [make_source(NOW, f"https://pier.org/{name}") for name in "ab"]
-    (one,), (other,) = (rules.incoming(source, parsed, NOW) for source in sources)
-    assert one.item.id != other.item.id
+    for name in "ab":
+        house.take(house.add(f"https://pier.org/{name}"), parsed)
+    assert len(house.news()) == 2
 
 
 def test_one_page_at_two_addresses_of_a_document_is_one_row(
-    make_entry: Make, make_document: Make, make_source: Make
+    house: Any, make_entry: Make, make_document: Make
 ) -> None:
     bare = PAGE.rstrip("/")
     parsed = make_document(make_entry(PAGE, url=PAGE, title="A"), make_entry(bare, url=bare))
-    (row,) = rules.incoming(make_source(NOW), parsed, NOW)
-    assert row.item.title == "A"
+    source = house.add()
+    for _ in range(2):
+        house.take(source, parsed)
+    (row,) = house.news()
+    assert row.title == "A"
+    assert len(house.recorded()) == 1
 
 
 def test_the_order_of_two_tellings_of_an_item_does_not_matter(
-    make_entry: Make, make_document: Make, make_source: Make
+    house_factory: Make, make_entry: Make, make_document: Make
 ) -> None:
-    def told(name: str, **members: Any) -> NewsItem:
-        source = make_source(NOW, f"https://pier.org/{name}", name=name)
-        (row,) = rules.incoming(
-            source, make_document(make_entry(PAGE, url=PAGE, title=name, **members)), NOW
-        )
-        return row.item
-
-    tellings = [
-        told("atom", published_at=NOW),
-        told("json", published_at=NOW),
-        told("rss", published_at=NOW, updated_at=NOW + timedelta(hours=1)),
-        told("undated"),
-    ]
-    assert len({row.id for row in tellings}) == 1
-    ends = set()
+    tellings: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("atom", {"published_at": NOW}),
+        ("json", {"published_at": NOW}),
+        ("rss", {"published_at": NOW, "updated_at": NOW + timedelta(hours=1)}),
+        ("undated", {}),
+    )
     for order in permutations(tellings):
-        stored = order[0]
-        for row in (*order[1:], *order):
-            stored = rules.settle(stored, row) or stored
-        assert all(rules.settle(stored, row) is None for row in order)
-        ends.add(attrs.evolve(stored))
-    assert [row.title for row in ends] == ["rss"]
+        house = house_factory()
+        for name, members in (*order, *order):
+            source = house.add(f"https://pier.org/{name}", name=name)
+            entry = make_entry(PAGE, url=PAGE, title=name, **members)
+            house.take(source, make_document(entry))
+        assert [item.title for item in house.news()] == ["rss"]
 
 
-FORMATS = (("allthis.atom", "allthis.json"), ("scriptingNews.rss", "ScriptingNews.json"))
+BLOGS = (("allthis.atom", "allthis.json"), ("scriptingNews.rss", "ScriptingNews.json"))
 
 
 @pytest.mark.needs("SVC_REAL_DATA")
-@pytest.mark.parametrize("names", FORMATS)
+@pytest.mark.parametrize("names", BLOGS)
 def test_a_real_blog_in_two_formats_gives_its_items_once(
-    make_source: Make, names: tuple[str, str]
+    house_factory: Make, names: tuple[str, str]
 ) -> None:
     root = Path(os.environ["SVC_REAL_DATA"])  # noqa: TID251 - what the tests are given
     found = []
     for folder, name in zip(("news_feed", "json_feed"), names, strict=True):
-        path = root / folder / name
-        parsed = parse_feed(path.read_bytes())
-        rows = rules.incoming(make_source(NOW, str(path)), parsed, NOW)
-        found.append({row.item.id for row in rows})
+        path, house = root / folder / name, house_factory()
+        house.take(house.add(str(path)), parse_feed(path.read_bytes()))
+        found.append({row.id for row in house.news()})
     assert found[0] == found[1]
     assert len(found[0]) > 10
 
@@ -126,8 +116,8 @@ def _dated(*dates: str, **zones: Any) -> list[tuple[str | None, str | None]]:
 
 def test_a_date_without_a_zone_is_read_by_the_nearest_clock(make_source: Make) -> None:
     unzoned, zoned = "Sat, 07 Jan 2017 12:00:00", "Sat, 07 Jan 2017 12:00:00 -0500"
-    country_zone = rules.zones(make_source(NOW, country_code="JP"))[1]
-    zone = rules.zones(make_source(NOW, timezone="Europe/Paris"))[0]
+    country_zone = health.zones(make_source(NOW, country_code="JP"))[1]
+    zone = health.zones(make_source(NOW, timezone="Europe/Paris"))[0]
     zones = {"zone": zone, "country_zone": country_zone}
     assert _dated(unzoned, zoned, **zones)[0] == ("2017-01-07T11:00", "assumed")
     assert _dated(unzoned, zoned, country_zone=country_zone) == [
@@ -138,5 +128,5 @@ def test_a_date_without_a_zone_is_read_by_the_nearest_clock(make_source: Make) -
 
 
 def test_a_country_of_several_zones_tells_none(make_source: Make) -> None:
-    assert rules.zones(make_source(NOW, country_code="US")) == (None, None)
-    assert rules.zones(make_source(NOW)) == (None, None)
+    assert health.zones(make_source(NOW, country_code="US")) == (None, None)
+    assert health.zones(make_source(NOW)) == (None, None)

@@ -1,0 +1,158 @@
+"""Rows that several keys name are one row, whichever of the keys is told first.
+
+Rule 1: contributions that have a name in common stand under one row; that is a pure function of
+        them, so what one source joined comes apart when the source takes it back.
+Rule 2: the row has the name of its strongest own key, of equally strong ones of the one that was
+        told first by its source's word.
+Rule 3: a row that another takes up is remembered, so that its id keeps answering.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Set
+from datetime import datetime
+
+import attrs
+from attrs import field, frozen
+
+from svc_core.intake.contributions import CONTRIBUTIONS, MERGED_ROWS, Contribution, MergedRow
+from svc_core.intake.kinds import Kind
+from svc_core.operation import Context
+
+ROWS_SCANNED = 500  # contributions of touched rows that are read at once
+JOINED_MAX = 5_000
+"""Contributions that are looked at for the rows of one part of a document. A key that says nothing
+(`0000`) would join the world; what is beyond is not joined."""
+
+Contributions = Mapping[str, Contribution]
+
+
+@frozen
+class Joined:
+    """Contributions by id with the rows under which they stand, and the rows that change by it.
+
+    `merged` are rows that were taken up, with those that did so; `parted` rows that are back.
+    """
+
+    after: dict[str, Contribution]
+    touched: set[str] = field(factory=set)
+    merged: dict[str, str] = field(factory=dict)
+    parted: set[str] = field(factory=set)
+
+
+async def joined(ctx: Context, kind: Kind, before: Contributions, after: Contributions) -> Joined:
+    """Contributions that were `before` and are `after`, with others that change rows by it."""
+    found = Joined(dict(after))
+    changed = [*before.values(), *after.values()]
+    named = await _named(ctx, {name for one in changed for name in one.names})
+    several = [one for one in (*named.values(), *changed) if len(one.names) > 1]
+    known = {name for one in several for name in one.names}
+    linked = {one.id: one for one in changed if not known.isdisjoint(one.names)}
+    if linked:
+        stored = await _closure(ctx, [*linked.values(), *several, *before.values()])
+        held = {id_: after.get(id_, one) for id_, one in (stored | linked).items()}
+        rows = _rows(kind, [one for id_, one in held.items() if id_ in after or id_ not in before])
+        await _settle(ctx, found, stored, rows)
+    found.touched.update(one.row for one in (*before.values(), *found.after.values()))
+    live = sorted({one.row for one in found.after.values()})
+    found.parted.update(await ctx.tx.documents.get_many(MERGED_ROWS, live))
+    for row in sorted(found.parted):
+        await ctx.remove(MERGED_ROWS, row)
+    return found
+
+
+async def _settle(
+    ctx: Context, found: Joined, stored: Contributions, rows: Mapping[str, list[Contribution]]
+) -> None:
+    """Put contributions under their rows, and note which rows were left by it."""
+    for row, group in rows.items():
+        for one in group:
+            was = stored[one.id].row if one.id in stored else row
+            if one.row != row:
+                found.after[one.id] = attrs.evolve(one, row=row)
+            if was != row:
+                found.touched.add(was)
+                if was not in rows:
+                    found.merged[was] = row
+    for was, row in sorted(found.merged.items()):
+        await _merge(ctx, was, row)
+
+
+def _rows(kind: Kind, held: Iterable[Contribution]) -> dict[str, list[Contribution]]:
+    """The rows that contributions make, by the ids of the rows."""
+    leaders: dict[str, str] = {}
+
+    def leader(name: str) -> str:
+        while leaders.setdefault(name, name) != name:
+            name = leaders[name]
+        return name
+
+    groups: dict[str, list[Contribution]] = defaultdict(list)
+    told = sorted(held, key=lambda one: one.id)
+    for one in told:
+        for name in one.names:
+            leaders[leader(name)] = leader(one.names[0])
+    for one in told:
+        groups[leader(one.names[0])].append(one)
+    return {
+        min(group, key=lambda one: _age(kind, one)).names[0]: group for group in groups.values()
+    }
+
+
+def _age(kind: Kind, one: Contribution) -> tuple[int, datetime, str]:
+    return kind.strength(one.key), one.since or one.told_at, one.names[0]
+
+
+async def _closure(ctx: Context, found: Iterable[Contribution]) -> dict[str, Contribution]:
+    """All that is stored of what these contributions have names in common with."""
+    stored: dict[str, Contribution] = {}
+    todo, seen = _marks(found), set[str]()
+    while (todo := todo - seen) and len(stored) <= JOINED_MAX:
+        seen |= todo
+        more = await _named(ctx, todo) | await standing_under(ctx, todo)
+        stored |= more
+        todo = _marks(more.values())
+    return stored
+
+
+def _marks(contributions: Iterable[Contribution]) -> set[str]:
+    return {name for one in contributions for name in (*one.names, one.row)}
+
+
+async def _named(ctx: Context, names: Set[str]) -> dict[str, Contribution]:
+    return await _scanned(ctx, "name", names)
+
+
+async def standing_under(ctx: Context, rows: Iterable[str]) -> dict[str, Contribution]:
+    """What is said of these rows, by the ids of the contributions."""
+    return await _scanned(ctx, "row", rows)
+
+
+async def _scanned(ctx: Context, key: str, values: Iterable[str]) -> dict[str, Contribution]:
+    found: dict[str, Contribution] = {}
+    where, after = {key: tuple(sorted(values))}, None
+    while where[key]:
+        page = await ctx.tx.documents.scan(
+            CONTRIBUTIONS, where=where, after=after, limit=ROWS_SCANNED
+        )
+        found |= {row.id: CONTRIBUTIONS.decode(row.raw) for row in page.rows}
+        after = page.end
+        if after is None:
+            break
+    return found
+
+
+# -- rows that were taken up -------------------------------------------------------------------
+
+
+async def _merge(ctx: Context, other: str, row: str) -> None:
+    taken_up = await ctx.tx.documents.scan(
+        MERGED_ROWS, where={"into": (other,)}, limit=ROWS_SCANNED
+    )
+    for id_ in [other, *(document.id for document in taken_up.rows)]:
+        await ctx.save(MERGED_ROWS, id_, MergedRow(id_, row))
+
+
+async def survivor(ctx: Context, row: str) -> str:
+    """The id under which a row stands now: its own, or that of the row that took it up."""
+    merged = await ctx.find(MERGED_ROWS, row)
+    return row if merged is None else merged.into

@@ -1,0 +1,141 @@
+"""Rows as they are stored: folded of their contributions, written where they say something new.
+
+Rule: a row is written only where it says something new to a reader; with it goes its change.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+import attrs
+from attrs import frozen
+
+from svc_core import wire
+from svc_core.differences import changed_fields
+from svc_core.intake import items
+from svc_core.intake.contributions import Contribution
+from svc_core.intake.fold import fold
+from svc_core.intake.joining import Joined, standing_under
+from svc_core.intake.kinds import Kind
+from svc_core.operation import Context
+from svc_core.ports import Collection, Document
+from svc_core.resources.news import LastRun, NewsText
+
+
+@frozen
+class Taken:
+    """What one document brought, or a part of it: rows."""
+
+    created: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    deleted: int = 0
+
+    def __add__(self, more: "Taken") -> "Taken":
+        """What both brought."""
+        mine, theirs = attrs.astuple(self), attrs.astuple(more)
+        return Taken(*map(sum, zip(mine, theirs, strict=True)))
+
+    def run(self, rejected: int) -> LastRun:
+        """How a run that brought it is told of."""
+        return LastRun(self.created, self.updated, self.unchanged, self.deleted, rejected)
+
+
+async def refold(
+    ctx: Context,
+    kind: Kind,
+    collection: Collection[Any],
+    placed: Joined,
+    words: Mapping[str, NewsText],
+) -> Taken:
+    """Fold the touched rows again and write those that say something new."""
+    ids = sorted(placed.touched)
+    stored = await ctx.tx.documents.get_many(collection, ids)
+    told = by_row((await standing_under(ctx, ids)).values())
+    changes: list[items.Written] = []
+    for row in ids:
+        before = stored.get(row)
+        members = fold(kind.rules, told.get(row, ()))
+        value = None
+        if members is not None:
+            value = _built(kind, collection, members | {"id": row}, before, ctx.now)
+            if value is None:
+                continue
+            await _write(ctx, collection, row, value, before, is_back=row in placed.parted)
+        elif before is not None:
+            await _remove(ctx, collection, row, placed.merged.get(row))
+        else:
+            continue
+        old = None if before is None else collection.decode(before.raw)
+        changes.append(items.Written(old, value, words.get(row) or _words(kind, members, value)))
+    if kind.resource == "newsItem":
+        await items.follow(ctx, changes)
+    return Taken(
+        created=sum(one.before is None for one in changes),
+        updated=sum(one.before is not None and one.after is not None for one in changes),
+        deleted=sum(one.after is None for one in changes),
+    )
+
+
+def by_row(contributions: Iterable[Contribution]) -> dict[str, list[Contribution]]:
+    """Contributions by the rows under which they stand."""
+    found: dict[str, list[Contribution]] = defaultdict(list)
+    for one in contributions:
+        found[one.row].append(one)
+    return found
+
+
+def _words(kind: Kind, members: Mapping[str, Any] | None, value: Any) -> NewsText | None:
+    if members is None or kind.resource != "newsItem":
+        return None
+    return items.words(members, value)
+
+
+async def _write(
+    ctx: Context,
+    collection: Collection[Any],
+    row: str,
+    value: Any,
+    before: Document[Any] | None,
+    *,
+    is_back: bool,
+) -> None:
+    if before is None and is_back:
+        document = await ctx.tx.documents.put(collection, row, value)
+        await ctx.record(collection, row, "restored", document.version)
+    else:
+        await ctx.save(collection, row, value, before=before)
+
+
+async def _remove(
+    ctx: Context, collection: Collection[Any], row: str, merged_into: str | None
+) -> None:
+    if merged_into is None:
+        await ctx.remove(collection, row)
+        return
+    gone = await ctx.tx.documents.delete(collection, row)
+    if gone is not None:
+        await ctx.record(collection, row, "merged", gone.version + 1, merged_into_id=merged_into)
+
+
+def _built(
+    kind: Kind,
+    collection: Collection[Any],
+    members: Mapping[str, Any],
+    before: Document[Any] | None,
+    now: datetime,
+) -> Any:
+    """The row of these members; None where it says nothing new."""
+    old = {} if before is None else json.loads(before.raw)
+    made = {**members, **{name: old[name] for name in kind.kept if name in old}}
+    if kind.timed:
+        made["createdAt"], made["updatedAt"] = old.get("createdAt", now), now
+        made["revision"] = old.get("revision", 0) + 1
+    else:
+        made["recordedAt"] = now
+    value = wire.loads(collection.model, wire.dumps(made))
+    if before is not None and not changed_fields(before.raw, wire.dumps(value)):
+        return None
+    return value

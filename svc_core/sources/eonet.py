@@ -1,0 +1,110 @@
+"""Natural events of NASA's EONET: one event with a series of positions, or one feature for each.
+
+An event without `closed` is open. What was measured of it last is its measurement.
+"""
+
+from typing import Any
+
+from svc_core.sources.body import Body
+from svc_core.sources.model import About, Format, Given, Record, Told
+from svc_core.sources.osint import (
+    SUMMARY_CHARS,
+    features,
+    first,
+    geometry,
+    grouped,
+    has_features,
+    headline,
+    is_empty,
+    kind,
+    listed,
+    measured,
+)
+from svc_core.sources.values import at, designator, moment, place, records, required, text, web
+
+
+def _recognised(body: Body) -> bool:
+    if body.has("events"):
+        is_empty_list = body.json["events"] == [] and "EONET" in str(body.json.get("title"))
+        return is_empty_list or _is_event(first(body.json["events"]))
+    if is_empty(body):
+        return not body.has("bbox") and not body.has("metadata")
+    return _is_event(body.json) or has_features(body, "categories", "sources")
+
+
+def _is_event(told: Any) -> bool:
+    names = told.keys() if isinstance(told, dict) else ()
+    return "categories" in names and ("geometry" in names or "geometries" in names)
+
+
+def _parse(body: Body, _: Given) -> Told:
+    told = body.whole_json()
+    yield About(title=text(told.get("title")))
+    if told.get("type") in {"Feature", "FeatureCollection"}:
+        events = grouped(features(told), lambda one: str(one["properties"]["id"]))
+        yield from records(events, lambda fragments: _record(_joined(fragments)))
+    else:
+        yield from records(told.get("events", [told]), _record, lambda event: event["id"])
+
+
+def _joined(fragments: list[dict[str, Any]]) -> Any:
+    """The event that features tell, one for each of its positions, as the plain form tells it."""
+    positions = [one["properties"] | one["geometry"] for one in fragments if one["geometry"]]
+    return fragments[0]["properties"] | {"geometry": positions}
+
+
+def _record(event: dict[str, Any]) -> Record:
+    own_id = required(text(event["id"]), "id")
+    positions = event.get("geometry") or event.get("geometries") or ()
+    track = sorted(
+        map(_position, positions), key=lambda one: (one["at"] or "", str(one["geometry"]))
+    )
+    last = track[-1] if track else {"at": None, "geometry": None}
+    known = [one["measurement"] for one in track if one["measurement"]]
+    closed = moment(event.get("closed"))
+    url = web(event.get("link"))
+    kinds = kind("eonet", *(one["id"] for one in listed(event["categories"])))
+    return Record(
+        "osintEvent",
+        f"eonet:{own_id}",
+        {
+            **kinds,
+            "title": text(event.get("title")) or headline(kinds["type"]),
+            "summary": text(event.get("description"), SUMMARY_CHARS),
+            "occurredAt": track[0]["at"] if track else None,
+            "endedAt": at(closed),
+            "datePrecision": "instant",
+            "place": place(geometry=last["geometry"]),
+            "track": track,
+            "measurements": known[-1:],
+            "designators": [designator("eonet", own_id, "eonet")],
+            "url": url,
+        },
+        stamp=max(filter(None, (closed, moment(last["at"]))), default=None),
+        record_id=own_id,
+        url=url,
+        raw=event,
+    )
+
+
+def _position(told: dict[str, Any]) -> dict[str, Any]:
+    date = at(moment(told.get("date")))
+    value, unit = told.get("magnitudeValue"), told.get("magnitudeUnit")
+    return {
+        "at": date,
+        "geometry": geometry(told),
+        "measurement": next(iter(measured("eonet", value, unit, asOf=date)), None),
+    }
+
+
+EONET = Format(
+    id="eonet",
+    title="NASA EONET natural events (JSON, GeoJSON)",
+    kind="window",
+    provider="eonet",
+    brings=("osintEvent",),
+    recognise=_recognised,
+    parse=_parse,
+    cadence_seconds=3_600,
+    attribution="NASA Earth Observatory Natural Event Tracker (EONET)",
+)

@@ -1,0 +1,142 @@
+"""Clusters of MISP galaxies as rows: alone, or in the events that name them.
+
+A member of `meta` is text in one cluster and a list in the next.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from svc_core.sources.model import Record, Told, Unusable
+from svc_core.sources.relations import relation
+from svc_core.sources.stix_keys import TYPES, attack_id
+from svc_core.sources.values import (
+    countries_named,
+    country,
+    designator,
+    objects,
+    records,
+    required,
+    several,
+    text,
+)
+
+_OTHERS = {
+    kind: type_
+    for type_, kinds in {
+        "threatActor": "groups microsoft-activity-group 360net-threat-actor",
+        "malware": "software malpedia ransomware rat banker botnet backdoor stealer android",
+        "tool": "exploit-kit tds rmm",
+        "attackPattern": "technique techniques attck4fraud",
+        "campaign": "campaigns",
+        "organization": "producer surveillance-vendor intelligence-agency",
+        "country": "country target-information",
+        "sector": "sector cert-eu-govsector",
+        "vulnerability": "branded-vulnerability",
+    }.items()
+    for kind in kinds.split()
+}
+_MADE_FROM = re.compile(
+    r"mitre-((enterprise|entreprise|mobile|pre)-attack-|ics-|atlas-)?|tidal-|cmtmf-"
+)
+
+# Estimative language, as the taxonomy of that name gives its ranges: their middles.
+CONFIDENCES = {
+    "almost-certain": 0.97, "very-likely": 0.87, "likely": 0.67, "roughly-even-chance": 0.5,
+    "unlikely": 0.32, "very-unlikely": 0.13, "almost-no-chance": 0.03,
+}  # fmt: skip
+
+_HUNDREDTHS = {str(one) for one in range(101)}
+_MUTUAL = {"similar", "related-to", "overlaps", "linked-to", "associated-with"}
+
+
+def told_of(clusters: list[tuple[Any, str]]) -> Told:
+    """What clusters, each of a kind of galaxy, say: entities, and relations between them."""
+    related = [
+        (one, cluster, kind)
+        for cluster, kind in clusters
+        if isinstance(cluster, dict)
+        for one in objects(cluster.get("related"))
+    ]
+    yield from records(clusters, lambda told: _entity(*told), lambda told: told[0]["value"])
+    yield from records(related, lambda told: _related(*told), lambda told: told[1]["value"])
+
+
+def type_of(kind: str) -> str | None:
+    """The kind of entity that a kind of galaxy holds; None for one that holds none."""
+    plain = _MADE_FROM.sub("", kind, 1)
+    return _OTHERS.get(plain) or TYPES.get(plain)
+
+
+def key_of(cluster: dict[str, Any], kind: str) -> str:
+    """By what a cluster is known: its id in ATT&CK, the code of its country, else its own.
+
+    Raises:
+        Unusable: its galaxy holds nothing that is an entity.
+    """
+    type_, meta = type_of(kind), cluster.get("meta") or {}
+    if type_ is None:
+        raise Unusable(f"is of a galaxy that holds no entities: {kind[:60]}")
+    attack = attack_id(several(meta.get("external_id")), type_)
+    if attack is not None:
+        return f"attack:{attack}"
+    code = next(filter(None, map(country, several(meta.get("ISO") or meta.get("iso-code")))), None)
+    if code is not None:
+        return f"iso3166-1:{code}"
+    return f"misp-galaxy:{cluster.get('uuid') or cluster['value']}"
+
+
+def _entity(cluster: dict[str, Any], kind: str) -> Record:
+    key, meta, type_ = key_of(cluster, kind), cluster.get("meta") or {}, type_of(kind)
+    name = required(text(cluster.get("value"), 500), "a name")
+    synonyms = several(meta.get("synonyms"))
+    named = [one for one in synonyms if attack_id([one], str(type_))]
+    # Some clusters are two groups of ATT&CK in one, and are neither of them.
+    alone = f"attack:{named[0]}" if len(named) == 1 else key
+    own = f"misp-galaxy:{cluster['uuid']}" if cluster.get("uuid") else key
+    keys = [one.partition(":") for one in dict.fromkeys([key, alone, own])]
+    said = {
+        "type": type_,
+        "name": name.removesuffix(f" - {keys[0][2]}"),
+        "aliases": [one for one in synonyms if one not in {name, *named}] or None,
+        "description": text(cluster.get("description")),
+        "designators": [designator(scheme, value) for scheme, _, value in keys],
+        "topics": several(meta.get("cfr-type-of-incident")) or None,
+    }
+    if type_ == "threatActor":
+        attack = next((value for scheme, _, value in keys if scheme == "attack"), None)
+        said |= {"attackId": attack} | _facet(meta)
+    also = tuple(one for one in dict.fromkeys([alone, own]) if one != key)
+    return Record("entity", key, said, also=also, record_id=cluster.get("uuid") or name)
+
+
+def _related(one: dict[str, Any], cluster: dict[str, Any], kind: str) -> Record:
+    return relation(
+        one["type"],
+        key_of(cluster, kind),
+        f"misp-galaxy:{one['dest-uuid']}",
+        directed=one["type"] not in _MUTUAL,
+        confidence=next(_confidences(several(one.get("tags"))), None),
+        record_id=cluster.get("uuid"),
+    )
+
+
+def _facet(meta: dict[str, Any]) -> dict[str, Any]:
+    victims = [*several(meta.get("cfr-suspected-victims")), *several(meta.get("suspected-victims"))]
+    sectors = [*several(meta.get("cfr-target-category")), *several(meta.get("targeted-sector"))]
+    code = next(filter(None, map(country, several(meta.get("country")))), None)
+    share = next(iter(several(meta.get("attribution-confidence"))), "")
+    sure = int(share) / 100 if share in _HUNDREDTHS else None
+    return {
+        "country": code and {"code": code, "basis": "attribution", "confidence": sure},
+        "motivations": several(meta.get("motive")) or None,
+        "targetCountries": countries_named(victims) or None,
+        "targetSectors": list(dict.fromkeys(sectors)) or None,
+    }
+
+
+def _confidences(tags: list[str]) -> Iterator[float]:
+    for tag in tags:
+        words = tag.partition("likelihood-probability=")[2].strip('"')
+        if words in CONFIDENCES:
+            yield CONFIDENCES[words]

@@ -1,0 +1,73 @@
+"""Documents as the parser gives them, and their sources."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from svc_core.intake import health
+from svc_core.resources.news import Source
+from svc_core.sources import FeedItem, ParsedFeed, Rejection
+
+
+def entry(key: str, **members: Any) -> FeedItem:
+    """One entry of a feed, in English and dated nowhere unless told otherwise."""
+    told: dict[str, Any] = {
+        "natural_key": key,
+        "title": f"Title of {key}",
+        "summary": "",
+        "text": "",
+        "url": None,
+        "source_url": None,
+        "published_at": None,
+        "updated_at": None,
+        "language": "en",
+        "authors": (),
+        "categories": (),
+        "image_url": None,
+        **members,
+    }
+    return FeedItem(**told)
+
+
+def document(
+    *items: FeedItem,
+    title: str | None = "The Pier",
+    home_url: str | None = "https://www.pier.org/news",
+    language: str | None = "en",
+    rejections: tuple[Rejection, ...] = (),
+) -> ParsedFeed:
+    return ParsedFeed("rss", title, home_url, language, items, rejections)
+
+
+@pytest.fixture(scope="session")
+def make_entry() -> Callable[..., FeedItem]:
+    return entry
+
+
+@pytest.fixture(scope="session")
+def make_document() -> Callable[..., ParsedFeed]:
+    return document
+
+
+@pytest.fixture(scope="session")
+def make_source() -> Callable[..., Source]:
+    def make(at: datetime, location: str = "https://pier.org/feed", **members: Any) -> Source:
+        told: dict[str, Any] = {
+            "id": health.source_id(location),
+            "location": location,
+            "name": "",
+            "home_url": None,
+            "domain": "pier.org",
+            "format": None,
+            "language": None,
+            "country_code": None,
+            "topics": (),
+            "cadence_seconds": 900,
+            "created_at": at,
+            **members,
+        }
+        return Source(**told)
+
+    return make
