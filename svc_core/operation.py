@@ -48,6 +48,7 @@ _RAW = attrgetter("raw")
 
 JSON = Representation("json", "application/json")
 NDJSON = Representation("ndjson", "application/x-ndjson")
+GEOJSON = Representation("geojson", "application/geo+json")
 MARKDOWN = Representation("markdown", "text/markdown")
 HTML = Representation("html", "text/html")
 TEXT = Representation("text", "text/plain")

@@ -21,10 +21,10 @@ from attrs import frozen
 
 from svc_core import cursor, envelope, etag, idempotency, problem, vault, wire
 from svc_core.media import Representation
-from svc_core.operation import JSON, NDJSON, Actor, Context, Operation, Target
+from svc_core.operation import GEOJSON, JSON, NDJSON, Actor, Context, Operation, Target
 from svc_core.ports import Answer
 from svc_core.problem import Problem, describe
-from svc_core.reading import MERGE_PATCH, Call, Prepared, Site, prepare
+from svc_core.reading import MERGE_PATCH, Call, Prepared, Query, Site, prepare
 from svc_core.reading import declaration as _declared
 from svc_core.result import Bare, Content, Created, Empty, Fields, One, Page, Redirect, Tag
 from svc_core.stream import Stream
@@ -267,7 +267,7 @@ def _render(
 ) -> Reply:
     match result:
         case Page():
-            return _render_page(operation, prepared, site, result)
+            return _render_page(operation, prepared, context, site, result)
         case Created():
             location = ("Location", site.base_url + result.location)
             tagged = ("ETag", tag_of(context, JSON, result.tag))
@@ -316,23 +316,33 @@ def _unchanged(prepared: Prepared, tag: str) -> bool:
 
 
 def _render_page(
-    operation: Operation[Any, Any], prepared: Prepared, site: Site, result: Page[Any]
+    operation: Operation[Any, Any],
+    prepared: Prepared,
+    context: Context,
+    site: Site,
+    result: Page[Any],
 ) -> Reply:
     link = None
     headers = result.fields
+    form = prepared.representation.format
+    is_map = form == GEOJSON.format
+    query = prepared.query.having("format", form) if is_map else prepared.query
     if result.next_cursor is not None:
-        link = _next_link(operation, prepared, site, result)
+        next_query = query.having(result.next_parameter, result.next_cursor)
+        link = _address(operation, prepared, site, next_query)
         headers = (*headers, ("Link", f'<{link}>; rel="next"'))
-    if prepared.representation.format == NDJSON.format:
+    if form == NDJSON.format:
         return Reply(200, NDJSON.media_type, envelope.lines(result), headers)
     aliases = site.aliases and operation.version == "1.0"
+    if is_map:
+        own = _address(operation, prepared, site, query)
+        links = {"self": own} if link is None else {"self": own, "next": link}
+        body = envelope.features(result, links=links, at=context.now, aliases=aliases)
+        return Reply(200, GEOJSON.media_type, body, headers, fleeting=True)
     body = envelope.page(result, next_link=link, aliases=aliases)
     return Reply(200, JSON.media_type, body, headers, failed=result.failed)
 
 
-def _next_link(
-    operation: Operation[Any, Any], prepared: Prepared, site: Site, result: Page[Any]
-) -> str:
+def _address(operation: Operation[Any, Any], prepared: Prepared, site: Site, query: Query) -> str:
     path = operation.address.format(**prepared.path_values)
-    query = prepared.query.continued(result.next_parameter, str(result.next_cursor))
     return f"{site.base_url}{path}?{query}"

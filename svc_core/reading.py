@@ -34,10 +34,13 @@ class Query:
     parts: tuple[str, ...]
     given: Mapping[str, str]
 
-    def continued(self, name: str, value: str) -> str:
-        """The same query with another value of one parameter, which needs no escaping."""
+    def having(self, name: str, value: str) -> "Query":
+        """The same query with this value of one parameter, which needs no escaping."""
         kept = [part for part, other in zip(self.parts, self.given, strict=True) if other != name]
-        return "&".join([*kept, f"{name}={value}"])
+        return Query((*kept, f"{name}={value}"), {**self.given, name: value})
+
+    def __str__(self) -> str:
+        return "&".join(self.parts)
 
 
 NOTHING_ASKED: Final = Query((), MappingProxyType({}))

@@ -22,7 +22,18 @@ from svc_core.stream import Stream, Watch
 _text = compact.encoder()
 
 # The kinds of every collection that publishes its changes; a test holds the two together.
-ResourceType = Literal["newsItem", "profile", "report", "subject", "subscription", "webhook"]
+ResourceType = Literal[
+    "country",
+    "indicator",
+    "newsItem",
+    "osintEvent",
+    "profile",
+    "recap",
+    "report",
+    "subject",
+    "subscription",
+    "webhook",
+]
 
 
 @frozen

@@ -71,6 +71,11 @@ def _replaces(one: Contribution, earlier: Contribution) -> bool:
     )
 
 
+def strongest(rules: Rules, contributions: Sequence[Contribution]) -> Contribution:
+    """The contribution that others give way to."""
+    return _ranked(contributions, rules.precedence)[0]
+
+
 def _ranked(contributions: Iterable[Contribution], formats: Sequence[str]) -> list[Contribution]:
     """The strongest first."""
     place = {name: at for at, name in enumerate(reversed(formats), 1)}

@@ -5,6 +5,7 @@ cannot be fetched or read is `error`; an empty document is not an error. One tha
 more is `stale`, which only shows when somebody looks.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
@@ -51,14 +52,16 @@ def domain(location: str, home_url: str | None) -> str:
 
 def described(source: Source, document: Document) -> Source:
     """The source with what its document says of itself, where nobody said otherwise."""
-    about = document.about
+    about, format_ = document.about, document.format
+    is_first = source.format is None and source.every_seconds is None
     home = source.home_url or about.home_url
     return attrs.evolve(
         source,
-        name=source.name or about.title or source.location,
+        name=source.name or about.title or shown(source.location, source.location),
         home_url=home,
         domain=domain(source.location, home),
-        format=document.format.id,
+        format=format_.id,
+        cadence_seconds=format_.cadence_seconds if is_first else source.cadence_seconds,
         language=source.language or about.language,
         stamp=about.stamp or source.stamp,
     )
@@ -70,7 +73,11 @@ def begun(source: Source) -> Source:
 
 
 def succeeded(
-    source: Source, now: datetime, run: LastRun, rejections: Sequence[Rejection] = ()
+    source: Source,
+    now: datetime,
+    run: LastRun,
+    rejections: Sequence[Rejection] = (),
+    http_status: int | None = None,
 ) -> Source:
     """After a run that could read its document."""
     before = source.health
@@ -88,12 +95,13 @@ def succeeded(
         items_last_run=run.created + run.updated + run.unchanged,
         rejected_last_run=run.rejected,
         rejections=tuple(rejections),
+        http_status=http_status,
         next_attempt_at=now + timedelta(seconds=source.cadence_seconds),
     )
     return attrs.evolve(source, health=health, last_run=run)
 
 
-def unchanged(source: Source, now: datetime) -> Source:
+def unchanged(source: Source, now: datetime, http_status: int | None = None) -> Source:
     """After a run that found the document which is known already.
 
     What is known of that document stays: its rejected rows are still rejected.
@@ -102,7 +110,7 @@ def unchanged(source: Source, now: datetime) -> Source:
     last = source.last_run or LastRun()
     rows = last.created + last.updated + last.unchanged
     run = LastRun(unchanged=rows, rejected=rejected)
-    return succeeded(source, now, run, source.health.rejections)
+    return succeeded(source, now, run, source.health.rejections, http_status)
 
 
 def failed(source: Source, now: datetime, code: str, message: str, status: int | None) -> Source:
@@ -122,13 +130,113 @@ def failed(source: Source, now: datetime, code: str, message: str, status: int |
         next_attempt_at=now + min(wait, BACKOFF_MAX),
         error=HealthError(code, message),
     )
-    return attrs.evolve(source, health=health)
+    return attrs.evolve(source, health=health, last_run=LastRun())
 
 
 def seen(source: Source, now: datetime) -> Source:
-    """The source as it is shown: `stale` when nobody has read it for a while after it was due."""
+    """The source as it is shown.
+
+    It is `stale` when nobody has read it for a while after it was due.
+    """
+    if source.is_disabled:
+        idle = attrs.evolve(source.health, status="disabled", next_attempt_at=None)
+        return attrs.evolve(source, health=idle)
     due = source.health.next_attempt_at
     grace = timedelta(seconds=source.cadence_seconds) * STALE_INTERVALS
     if source.health.status in {"error", "neverRun"} or due is None or now - due <= grace:
         return source
     return attrs.evolve(source, health=attrs.evolve(source.health, status="stale"))
+
+
+# -- as it is shown to strangers ---------------------------------------------------------------
+
+_SECRET = re.compile(".*(?:key|token|secret|password|signature|auth)|sig|appid", re.IGNORECASE)
+
+
+def address(location: str) -> str | None:
+    """The web address of a source without what is secret in it; None for a file."""
+    parts = urlsplit(location)
+    if parts.scheme not in {"http", "https"}:
+        return None
+    kept = [
+        pair for pair in parts.query.split("&") if not _SECRET.fullmatch(pair.partition("=")[0])
+    ]
+    host = parts.netloc.rpartition("@")[2]
+    return parts._replace(netloc=host, query="&".join(kept), fragment="").geturl()
+
+
+def shown(location: str, text: str) -> str:
+    """A text about a source, with its public address in place of its location.
+
+    The path of a file becomes its name.
+    """
+    return text.replace(location, address(location) or location.rpartition("/")[2])
+
+
+def shown_name(source: Source) -> str:
+    """What a source is called."""
+    return shown(source.location, source.name or source.location)
+
+
+# -- what to do --------------------------------------------------------------------------------
+
+_WAIT = "It is tried again by itself; if it lasts, look at the address in a browser."
+_LOOK = "Look at the document: svc sources formats tells what each format is."
+_PUBLISHER = "Ask its publisher, or wait for the next document: nothing of this one was taken."
+_SPLIT = "Take a smaller extract of it, or split it into several files."
+
+RESOLUTIONS: Mapping[str, str] = {
+    "badAddress": "Correct the address, and add it anew.",
+    "deniedAddress": "Only public addresses are read; allow_private_fetch permits private ones.",
+    "unknownHost": "Correct the name of the host, or wait until it is known again.",
+    "unreachable": _WAIT,
+    "timeout": _WAIT,
+    "protocol": _WAIT,
+    "httpStatus": _WAIT,
+    "redirects": "Add the address that it leads to in the end.",
+    "encoding": _WAIT,
+    "notFound": "Put the file back, or: svc sources remove",
+    "unreadable": "Give the user of the server the right to read it.",
+    "empty": _WAIT,
+    "tooLarge": _SPLIT,
+    "tooManyItems": _SPLIT,
+    "tooComplex": _PUBLISHER,
+    "badEncoding": "Save it as UTF-8, or have its publisher declare its encoding.",
+    "notAFeed": _LOOK,
+    "html": "Find the address of the data on that page, and add it.",
+    "opml": "Add the feeds that it lists: svc sources import",
+    "archive": "Unpack it, and add the files or their folder.",
+    "entityBomb": _PUBLISHER,
+    "truncated": _PUBLISHER,
+    "malformed": _PUBLISHER,
+    "wrongCount": _PUBLISHER,
+    "unrecognised": _LOOK,
+    "anotherFormat": "If that is meant, say --format with svc sources add and the same address.",
+    "shrunk": "If that is right: svc sources pull ID --force",
+    "option": "Say it with svc sources add, the same address and --option KEY=VALUE.",
+    "missingExtra": "Install what the message names, and restart the server.",
+}
+"""What to do about each reason for which a document was not taken."""
+
+
+_BY_STATUS: Mapping[str, str] = {
+    "neverRun": "Wait for its first reading, or pull it.",
+    "stale": "See that a worker runs that takes sources in.",
+    "staleContent": "See whether its publisher has ended it or moved it elsewhere.",
+    "partial": "Look at the rejections: those records lack what a row needs, the others are in.",
+    "disabled": "Enable it where it is to be read.",
+}
+
+_ELSE = "Nothing, if it passes: it is tried again, and what was read stays."
+
+
+def remedy(code: str) -> str:
+    """What to do about a reason of this code."""
+    return RESOLUTIONS.get(code, _ELSE)
+
+
+def resolution(told: SourceHealth) -> str | None:
+    """What to do about a source; None where nothing is to be done."""
+    if told.error is not None:
+        return remedy(told.error.code)
+    return _BY_STATUS.get(told.status)

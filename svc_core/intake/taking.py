@@ -22,7 +22,8 @@ from svc_core.intake.contributions import (
     digest,
     ready,
 )
-from svc_core.intake.joining import Joined, joined, survivor
+from svc_core.intake.fold import strongest
+from svc_core.intake.joining import Joined, joined, standing_under, survivor
 from svc_core.intake.kinds import KINDS
 from svc_core.intake.rows import Taken
 from svc_core.operation import Context
@@ -253,3 +254,9 @@ async def take_document(ctx: Context, id_: str, document: ReadDocument) -> Taken
     done = health.succeeded(described, ctx.now, run, document.rejections)
     await ctx.save(SOURCES, id_, done)
     return brought
+
+
+async def strongest_of(ctx: Context, resource: str, ids: Sequence[str]) -> dict[str, Contribution]:
+    """Of each row the contribution that others give way to."""
+    told = rows.by_row((await standing_under(ctx, ids)).values())
+    return {row: strongest(KINDS[resource].rules, each) for row, each in told.items()}

@@ -1,12 +1,14 @@
 """The bodies of successful answers as named schemas."""
 
-from collections.abc import Iterator
-from typing import Annotated, Any, get_args
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal, get_args
 
 from attrs import frozen
 
 from svc_core.constraints import Doc, Example, Ge
-from svc_core.operation import JSON, NDJSON, SSE, Operation
+from svc_core.media import Representation
+from svc_core.operation import GEOJSON, JSON, NDJSON, SSE, Operation
 from svc_core.result import Bare, Content, Created, Empty, One, Page, Redirect
 from svc_core.schema import Schema, Schemas, name_of
 from svc_core.stream import Stream
@@ -42,6 +44,48 @@ class PageLinks:
     next: Annotated[str | None, Doc("Address of the next page; null at the end."), Example(None)]
 
 
+@frozen
+class FeatureLink:
+    """Where a page is."""
+
+    href: Annotated[str, Doc("Its address.")]
+    rel: Annotated[Literal["self", "next"], Doc("Which page."), Example("self")]
+    type: Annotated[str, Doc("Its media type."), Example(GEOJSON.media_type)]
+
+
+@frozen
+class Feature:
+    """A row as a feature (RFC 7946, 3.2)."""
+
+    type: Annotated[Literal["Feature"], Doc("What it is.")]
+    id: Annotated[str, Doc("The identifier of the row.")]
+    geometry: Annotated[
+        Mapping[str, Any] | None,
+        Doc("The geometry of its place, longitude first; null where it is not known."),
+        Example({"type": "Point", "coordinates": [-79.62, 0.98]}),
+    ]
+    properties: Annotated[
+        Mapping[str, Any],
+        Doc(
+            "The row without `place`, but with its `name`, `countryCode`, `admin1Code`, "
+            "`precision`."
+        ),
+        Example({"title": "M 7.1 earthquake near Esmeraldas, Ecuador", "countryCode": "EC"}),
+    ]
+
+
+@frozen
+class FeatureCollection:
+    """One page of rows as features (RFC 7946, 3.3; OGC API Features part 1, 7.16)."""
+
+    type: Annotated[Literal["FeatureCollection"], Doc("What it is.")]
+    features: Annotated[tuple[Feature, ...], Doc("The rows of this page.")]
+    number_returned: Annotated[int, Ge(0), Doc("Features in this page."), Example(1)]
+    time_stamp: Annotated[datetime, Doc("When it was made."), Example("2026-01-31T05:52:11Z")]
+    links: Annotated[tuple[FeatureLink, ...], Doc("This page, and the next where there is one.")]
+    meta: PageMeta
+
+
 _AROUND = {"meta": PageMeta, "links": PageLinks}
 
 
@@ -53,7 +97,7 @@ def content(operation: Operation[Any, Any], schemas: Schemas) -> dict[str, Schem
     json = _any_of(list(_json_bodies(operation, schemas)))
     rows = next((model for kind, model in found if kind is Page), None)
     return {
-        offer.media_type: json if offer == JSON else _other(offer.media_type, rows)
+        offer.media_type: json if offer == JSON else _other(offer, rows, schemas)
         for offer in operation.media
     }
 
@@ -108,7 +152,10 @@ def _envelope(
     return schemas.add(f"{name_of(model, 'output')}{ending}", whole | {"required": list(members)})
 
 
-def _other(media_type: str, rows: Any) -> Schema:
+def _other(offer: Representation, rows: Any, schemas: Schemas) -> Schema:
+    media_type = offer.media_type
+    if offer == GEOJSON:
+        return schemas.of(FeatureCollection, "output")
     if media_type == NDJSON.media_type and rows is not None:
         words = f"One {name_of(rows, 'output')} as JSON in each line, every line ended by LF."
         return {"type": "string", "description": words}

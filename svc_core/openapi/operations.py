@@ -13,7 +13,7 @@ from svc_core.openapi import headers, words
 from svc_core.openapi.envelopes import content
 from svc_core.openapi.failures import failures
 from svc_core.openapi.samples import NoSampleError, sample
-from svc_core.operation import JSON, NDJSON, Operation, Tier
+from svc_core.operation import GEOJSON, JSON, NDJSON, Operation, Tier
 from svc_core.payments import challenge
 from svc_core.problem import Problem, ProblemType
 from svc_core.result import Redirect
@@ -159,6 +159,8 @@ class Writer:
             described[media_type] = {"schema": schema}
             if media_type == JSON.media_type:
                 described[media_type] = self.media(schema, operation.examples, "response")
+            elif media_type == GEOJSON.media_type:
+                described[media_type] = self.media(schema, operation.examples, media_type)
             elif media_type in operation.examples:
                 described[media_type]["example"] = operation.examples[media_type]
         rows = described.get(JSON.media_type, {}).get("example", {}).get("data")

@@ -1,6 +1,6 @@
 """Members that rows made from sources share: where they are from, places, measures, names."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -33,13 +33,23 @@ class SourceRef:
     id: SourceId
     provider: Annotated[str, Doc("Who publishes the data."), Example("usgs")]
     name: Annotated[str, Doc("What the source is called."), Example("USGS earthquakes, past day")]
-    url: Annotated[str | None, Doc("The record at its publisher; null where it has no address.")]
-    record_id: Annotated[str | None, Doc("What its publisher calls the record."), Example("us7000")]
+    url: Annotated[
+        str | None,
+        Doc("The record at its publisher; null where it has no address."),
+        Example("https://earthquake.usgs.gov/earthquakes/eventpage/us7000abcd"),
+    ]
+    record_id: Annotated[
+        str | None, Doc("What its publisher calls the record."), Example("us7000abcd")
+    ]
     retrieved_at: Annotated[
         datetime, Doc("When these words were first read."), Example("2026-01-31T05:52:11Z")
     ]
-    published_at: Annotated[datetime | None, Doc("When its publisher published the record.")] = None
-    license: Annotated[str | None, Doc("Under which the data may be used.")] = None
+    published_at: Annotated[
+        datetime | None, Doc("When its publisher published the record."), Example(None)
+    ] = None
+    license: Annotated[
+        str | None, Doc("Under which the data may be used."), Example("Public domain")
+    ] = None
 
 
 @frozen
@@ -48,7 +58,7 @@ class Designator:
 
     scheme: Annotated[str, Doc("Whose names these are."), Example("glide")]
     value: Annotated[str, Doc("The name in that scheme."), Example("EQ-2026-000012-ECU")]
-    provider: Annotated[str | None, Doc("Who says so; null for everybody.")] = None
+    provider: Annotated[str | None, Doc("Who says so; null for everybody."), Example(None)] = None
     valid_from: Annotated[Maybe[str], Doc("The first day on which it was the name.")] = UNSET
     valid_to: Annotated[Maybe[str], Doc("The last one.")] = UNSET
 
@@ -57,10 +67,12 @@ class Designator:
 class Place:
     """Where something is; WGS 84."""
 
-    id: Annotated[str, IdOf("plc")] | None
+    id: Annotated[Annotated[str, IdOf("plc")] | None, Doc("Place identifier."), Example(None)]
     name: Annotated[str | None, Doc("As its provider names it."), Example("Esmeraldas, Ecuador")]
     country_code: CountryCode
-    admin1_code: Annotated[str | None, Doc("ISO 3166-2 code; null where none is known.")]
+    admin1_code: Annotated[
+        str | None, Doc("ISO 3166-2 code; null where none is known."), Example("EC-E")
+    ]
     geometry: Geometry
     precision: Annotated[Precision, Doc("How exactly the place is known."), Example("exact")]
 
@@ -86,4 +98,25 @@ class SeverityBasis:
 
     provider: Annotated[str, Doc("Whose scale it is."), Example("gdacs")]
     scale: Annotated[str, Doc("The scale."), Example("alertlevel")]
-    value: Annotated[str | None, Doc("What it says there."), Example("Orange")]
+    value: Annotated[str | float | None, Doc("What it says there."), Example("Orange")]
+
+
+def point_of(geometry: Mapping[str, Any] | None) -> tuple[float, float] | None:
+    """Where a GeoJSON geometry lies, as longitude and latitude; None without a position.
+
+    Of a geometry with several positions it is the middle of the bounds of its first line or ring:
+    a part never crosses the antimeridian (RFC 7946, 3.1.9), the whole may.
+    """
+    part = (geometry or {}).get("coordinates") or ()
+    if not part:
+        return None
+    if not isinstance(part[0], Sequence):
+        return part[0], part[1]
+    while isinstance(part[0][0], Sequence):
+        part = part[0]
+    longitudes, latitudes, *_ = zip(*part, strict=False)
+    return _middle(longitudes), _middle(latitudes)
+
+
+def _middle(numbers: Sequence[float]) -> float:
+    return (min(numbers) + max(numbers)) / 2

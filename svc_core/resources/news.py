@@ -19,6 +19,7 @@ from svc_core.resources.members import (
     SourceId,
     micros,
 )
+from svc_core.sources.formats import FORMATS
 from svc_core.sources.model import Rejection
 from svc_core.text.evidence import places
 
@@ -33,8 +34,8 @@ HealthStatus = Literal["ok", "stale", "staleContent", "partial", "error", "disab
 class HealthError:
     """Why a source could not be taken in the last time."""
 
-    code: str
-    message: str
+    code: Annotated[str, Doc("A stable word for it."), Example("notFound")]
+    message: Annotated[str, Doc("In one sentence."), Example("The server answered 404 Not Found.")]
 
 
 @frozen
@@ -58,11 +59,11 @@ class SourceHealth:
 class LastRun:
     """The rows of the last document that was taken in, by what became of them."""
 
-    created: Annotated[int, Ge(0)] = 0
-    updated: Annotated[int, Ge(0)] = 0
-    unchanged: Annotated[int, Ge(0)] = 0
-    deleted: Annotated[int, Ge(0)] = 0
-    rejected: Annotated[int, Ge(0)] = 0
+    created: Annotated[int, Ge(0), Doc("Rows that are new."), Example(0)] = 0
+    updated: Annotated[int, Ge(0), Doc("Rows that say something new."), Example(0)] = 0
+    unchanged: Annotated[int, Ge(0), Doc("Rows that say what is known."), Example(0)] = 0
+    deleted: Annotated[int, Ge(0), Doc("Rows that are gone."), Example(0)] = 0
+    rejected: Annotated[int, Ge(0), Doc("Records that could not be used."), Example(0)] = 0
 
 
 @frozen
@@ -70,9 +71,11 @@ class Source:
     """One location that is read in one format: where it is, what it brings, how it is doing.
 
     `location` is an http(s) URL or a file path; `timezone` (IANA) is that of its dates that name
-    none; `options` say what its documents leave unsaid; `etag` and `last_modified` are the
+    none; `options` say what its documents leave unsaid; `every_seconds` is the cadence that its
+    owner wants, None where that of its format serves; `etag` and `last_modified` are the
     validators of the last answer, for conditional requests; `stamp` is that of its newest document,
-    by the document's own word; `deltas` tell the deltas that were taken in, the newest last.
+    by the document's own word; `deltas` tell the deltas that were taken in, the newest last. One
+    that `is_disabled` is kept and not read.
     """
 
     id: SourceId
@@ -91,19 +94,42 @@ class Source:
     digest: str | None = None
     timezone: str | None = None
     options: Mapping[str, str] = field(factory=dict)
+    every_seconds: int | None = None
+    is_disabled: bool = False
     stamp: datetime | None = None
     deltas: tuple[str, ...] = ()
     last_run: LastRun | None = None
     health: SourceHealth = field(factory=SourceHealth)
 
 
+def provider_of(source: Source) -> str | None:
+    """Who publishes what it brings; None where only its documents say so."""
+    known = FORMATS.get(source.format or "")
+    return source.options.get("provider") or (known and known.provider) or None
+
+
+_NEVER = 2**62
+
+
 def _next_attempt(source: Source) -> int:
     upcoming = source.health.next_attempt_at
+    if source.is_disabled:
+        return _NEVER
     return 0 if upcoming is None else micros(upcoming)
 
 
 SOURCES: Collection[Source] = Collection(
-    name="sources", model=Source, prefix="src", order=_next_attempt, scope="system"
+    name="sources",
+    model=Source,
+    prefix="src",
+    order=_next_attempt,
+    scope="global",
+    keys={
+        "format": lambda source: source.format,
+        "provider": provider_of,
+        "status": lambda source: source.health.status,
+    },
+    numbers={"created": lambda source: micros(source.created_at)},
 )
 """Ordered by the next attempt, so that the fetcher reads the sources that are due first."""
 

@@ -16,6 +16,7 @@ from svc_core.resources.facts import (
     Severity,
     SeverityBasis,
     SourceRef,
+    point_of,
 )
 from svc_core.resources.members import (
     CountryCode,
@@ -25,9 +26,25 @@ from svc_core.resources.members import (
     UpdatedAt,
     micros,
 )
+from svc_core.unset import UNSET, Maybe
 
+Category = Literal[
+    "conflict",
+    "unrest",
+    "terrorism",
+    "disaster",
+    "accident",
+    "crime",
+    "cyber",
+    "political",
+    "economic",
+    "health",
+    "infrastructure",
+    "other",
+]
 DatePrecision = Literal["instant", "day", "week", "month", "year"]
-CONFIDENCE_STEPS = 1_000  # a confidence is kept as a whole number of thousandths
+CONFIDENCE_STEPS = 1_000_000  # a confidence is kept as a whole number of millionths
+SEVERITY_STEP = 10**18  # more than the microseconds of all years
 
 
 @frozen
@@ -36,63 +53,82 @@ class Cameo:
 
     event_code: Annotated[str, Doc("The full code."), Example("190")]
     root_code: Annotated[str, Doc("Its root."), Example("19")]
-    quad_class: Annotated[int | None, Doc("1 and 2 cooperation, 3 and 4 conflict."), Example(4)]
-    goldstein: Annotated[float | None, Doc("From -10 to 10."), Example(-10.0)]
+    quad_class: Annotated[
+        int | None, Doc("1 and 2 are cooperation, 3 and 4 conflict."), Example(4)
+    ] = None
+    goldstein: Annotated[float | None, Doc("From -10 to 10."), Example(-10.0)] = None
 
 
 @frozen
 class EventActor:
     """Somebody who takes part in an event."""
 
-    name: Annotated[str | None, Doc("As the provider writes it."), Example("Government of Ecuador")]
-    country_code: CountryCode
-    role: Annotated[str | None, Doc("The part that it plays."), Example("actor")]
+    name: Annotated[str | None, Doc("As the provider writes it."), Example("Port authority")] = None
+    country_code: CountryCode = None
+    role: Annotated[str | None, Doc("The part that it plays."), Example("actor")] = None
 
 
-@frozen
+@frozen(kw_only=True)
 class OsintEvent:
     """One event as its provider tells it."""
 
     id: ObservationId
     provider: Annotated[str, Doc("Who tells of it."), Example("usgs")]
     type: Annotated[str, Doc("What kind of event it is."), Example("earthquake")]
-    title: Annotated[str, Doc("In one line."), Example("M 7.1 earthquake near Esmeraldas")]
-    summary: Annotated[str | None, Doc("In more words; null where none were given.")]
-    category: Annotated[str | None, Doc("The group of its type."), Example("disaster")]
+    title: Annotated[str, Doc("In one line."), Example("M 7.1 earthquake near Esmeraldas, Ecuador")]
+    summary: Annotated[
+        str | None, Doc("In more words; null where none were given."), Example(None)
+    ] = None
+    category: Annotated[Category | None, Doc("The group of its type."), Example("disaster")] = None
     occurred_at: Annotated[
         datetime | None,
         Doc("When it happened, or began; null where that is not known."),
         Example("2026-01-31T04:12:09Z"),
-    ]
-    ended_at: Annotated[datetime | None, Doc("When it ended; null while it lasts or unknown.")]
+    ] = None
+    ended_at: Annotated[
+        datetime | None, Doc("When it ended; null while it lasts or unknown."), Example(None)
+    ] = None
     date_precision: Annotated[
         DatePrecision | None, Doc("How exactly the time is known."), Example("instant")
-    ]
+    ] = None
     reported_at: Annotated[
         datetime | None, Doc("When its provider first told of it."), Example("2026-01-31T04:20:00Z")
-    ]
-    place: Annotated[Place | None, Doc("Where; null where nothing is known of it.")]
+    ] = None
+    place: Annotated[Place | None, Doc("Where; null where nothing is known of it.")] = None
     measurements: Annotated[
         tuple[Measurement, ...] | None,
         Doc("What was measured; null where the provider measures nothing."),
-    ]
-    cameo: Annotated[Cameo | None, Doc("Its CAMEO code; null for other codings.")]
+    ] = None
+    cameo: Annotated[
+        Cameo | None, Doc("Its CAMEO code; null for other codings."), Example(None)
+    ] = None
     actors: Annotated[
         tuple[EventActor, ...] | None,
         Doc("Who takes part; null where the provider does not say."),
-    ]
+        Example(None),
+    ] = None
     severity: Annotated[
         Severity | None, Doc("How grave it is; null where nothing tells."), Example("high")
-    ]
-    severity_basis: Annotated[SeverityBasis | None, Doc("What the severity was read from.")]
-    confidence: Confidence
-    url: Annotated[str | None, Doc("Its page at the provider."), Example(None)]
-    incident_id: Annotated[IncidentId | None, Doc("The incident that it is part of; null so far.")]
-    designators: Annotated[tuple[Designator, ...], Doc("By which others know it.")]
+    ] = None
+    severity_basis: Annotated[SeverityBasis | None, Doc("What the severity was read from.")] = None
+    confidence: Confidence = None
+    url: Annotated[
+        str | None,
+        Doc("Its page at the provider; null where it has none."),
+        Example("https://earthquake.usgs.gov/earthquakes/eventpage/us7000abcd"),
+    ] = None
+    incident_id: Annotated[
+        IncidentId | None, Doc("The incident that it is part of; null for none."), Example(None)
+    ] = None
+    designators: Annotated[tuple[Designator, ...], Doc("By which others know it.")] = ()
     sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from.")]
     created_at: CreatedAt
     updated_at: UpdatedAt
     revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
+    raw: Annotated[
+        Maybe[Any],
+        Doc("With `include=raw` alone: the record that its strongest source published."),
+    ] = UNSET
 
     @property
     def seen_at(self) -> datetime:
@@ -100,12 +136,11 @@ class OsintEvent:
         return self.occurred_at or self.reported_at or self.created_at
 
 
-def _point(event: OsintEvent) -> tuple[float, float] | None:
-    geometry: Any = None if event.place is None else event.place.geometry
-    if geometry is None or geometry.get("type") != "Point":
+def _severity(event: OsintEvent) -> int | None:
+    """By severity, of equally severe ones by time."""
+    if event.severity is None:
         return None
-    longitude, latitude, *_ = geometry["coordinates"]
-    return longitude, latitude
+    return SEVERITIES.index(event.severity) * SEVERITY_STEP + micros(event.seen_at)
 
 
 OSINT_EVENTS: Collection[OsintEvent] = Collection(
@@ -117,19 +152,19 @@ OSINT_EVENTS: Collection[OsintEvent] = Collection(
     keys={
         "provider": lambda event: event.provider,
         "type": lambda event: event.type,
+        "category": lambda event: event.category,
         "country": lambda event: None if event.place is None else event.place.country_code,
-        "dated": lambda event: None if event.occurred_at is None else "yes",
+        "severity": lambda event: event.severity,
     },
     numbers={
+        "occurred": lambda event: None if event.occurred_at is None else micros(event.occurred_at),
         "updated": lambda event: micros(event.updated_at),
-        "severity": lambda event: (
-            None if event.severity is None else SEVERITIES.index(event.severity)
-        ),
+        "gravity": _severity,
         "confidence": lambda event: (
             None if event.confidence is None else round(event.confidence * CONFIDENCE_STEPS)
         ),
     },
-    place=_point,
+    place=lambda event: None if event.place is None else point_of(event.place.geometry),
     kind="osintEvent",
     path="/osint/events",
 )

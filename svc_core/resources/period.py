@@ -7,8 +7,8 @@ request uses one spelling, and both mean the same period.
 from datetime import datetime
 from typing import Annotated
 
-from svc_core import instants, problem
-from svc_core.boxes import Box
+from svc_core import instants, ports, problem
+from svc_core.boxes import LONGITUDE_MAX, Box
 from svc_core.constraints import Doc, Example, Ge, Le
 from svc_core.instants import MILLIS_MAX, Interval
 from svc_core.operation import QUERY, In
@@ -64,6 +64,20 @@ def bounds(when: Maybe[Interval]) -> Bounds:
         "start": None if span.start is None else micros(span.start),
         "end": None if span.end is None else micros(span.end),
     }
+
+
+def lying(area: Maybe[Box]) -> ports.Box | None:
+    """The area of a list, for `Context.page`; None for everywhere.
+
+    180 and -180 are one meridian: an area that ends at one of them holds the other as well.
+    """
+    if isinstance(area, Unset):
+        return None
+    west, east = area.west, area.east
+    if (west, east) != (-LONGITUDE_MAX, LONGITUDE_MAX):
+        west = LONGITUDE_MAX if west == -LONGITUDE_MAX else west
+        east = -LONGITUDE_MAX if east == LONGITUDE_MAX else east
+    return ports.Box(west, area.south, east, area.north)
 
 
 def after(instant: Maybe[datetime]) -> tuple[int | None, int | None] | None:

@@ -12,7 +12,7 @@ from typing import Any
 from svc_core.sources import leis
 from svc_core.sources.body import Body
 from svc_core.sources.identifiers import isin
-from svc_core.sources.model import About, Format, Given, Record, Told
+from svc_core.sources.model import About, Given, Record, Told
 from svc_core.sources.values import designator, moment, records, required
 
 Item = dict[str, Any]
@@ -100,15 +100,9 @@ def _relation(attributes: Item) -> Record:
 _READERS = {"lei-records": _entity, "relationship-records": _relation}
 
 
-GLEIF = Format(
+GLEIF = leis.gleif_format(
     id="gleif",
     title="GLEIF API",
-    kind="window",
-    provider="gleif",
-    brings=("entity", "relation"),
     recognise=_recognise,
     parse=_parse,
-    cadence_seconds=86_400,
-    license=leis.LICENSE,
-    attribution=leis.ATTRIBUTION,
 )

@@ -7,18 +7,17 @@ that nobody quoted has a bid of 0, an ask of 1 or 0 and a last trade of 0, and n
 from typing import Any
 
 from svc_core.sources.body import Body
-from svc_core.sources.market import Row, amounts, binary, market, pairs, resolved
-from svc_core.sources.model import Format, Given, Record, Told
+from svc_core.sources.market import Row, amounts, binary, market, market_format, pairs, resolved
+from svc_core.sources.model import Given, Record, Told
 from svc_core.sources.values import moment, number, records, required, text
 
 SITE = "https://kalshi.com/markets"
 SPREAD_MAX = 0.10  # wider quotes say little: the last trade says more
 
 _STATUSES = {
-    **dict.fromkeys(("active", "open"), "open"),
-    **dict.fromkeys(("initialized", "unopened", "inactive", "paused"), "closed"),
-    **dict.fromkeys(("closed", "disputed", "amended"), "closed"),
-    **dict.fromkeys(("determined", "finalized", "settled"), "resolved"),
+    **dict.fromkeys(("active", "open", "inactive"), "open"),  # inactive: paused for a while
+    **dict.fromkeys(("initialized", "unopened", "closed", "disputed"), "closed"),
+    **dict.fromkeys(("determined", "amended", "finalized", "settled"), "resolved"),
 }
 _RESULTS = {"yes": (1, "Yes"), "no": (0, "No")}
 _CONTRACTS = {"volume": "volume", "volume24h": "volume_24h", "openInterest": "open_interest"}
@@ -55,12 +54,12 @@ def _state(row: Row) -> tuple[str, float | None, str | None, str | None]:
     """Status, probability of yes, its basis, and the outcome it was decided for."""
     status = required(_STATUSES.get(str(row.get("status"))), "a status that is known")
     result, paid = str(row.get("result")).lower(), _dollars(row, "settlement_value")
-    if result in _RESULTS:
-        return "resolved", _RESULTS[result][0], "resolved", _RESULTS[result][1]
-    if result == "void":
-        return "cancelled", None, None, None
     if status != "resolved":
         return status, *_quoted(row), None
+    if result in _RESULTS:
+        return status, _RESULTS[result][0], "resolved", _RESULTS[result][1]
+    if result == "void":
+        return "cancelled", None, None, None
     return ("closed", None, None, None) if paid is None else (status, paid, "resolved", None)
 
 
@@ -99,14 +98,11 @@ def _record(pair: tuple[Row, Row]) -> Record:
     return market("kalshi", row["ticker"], said, times, moment(row.get("updated_time")))
 
 
-KALSHI = Format(
+KALSHI = market_format(
     id="kalshi",
     title="Kalshi",
-    kind="window",
     provider="kalshi",
-    brings=("market",),
     recognise=_recognise,
     parse=_parse,
-    cadence_seconds=300,
     attribution="Kalshi",
 )

@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 
 from svc_core.sources import leis
 from svc_core.sources.body import Body
-from svc_core.sources.model import About, Format, Given, Record, Rejection, Told
+from svc_core.sources.model import About, Given, Record, Rejection, Told
 from svc_core.sources.values import moment, records
 
 _HEADERS = ("LEIHeader", "Header")
@@ -86,15 +86,9 @@ def _relation(record: Element) -> Record:
     )
 
 
-LEI_CDF = Format(
+LEI_CDF = leis.gleif_format(
     id="lei-cdf",
     title="GLEIF golden copy (LEI-CDF and RR-CDF)",
-    kind="window",
-    provider="gleif",
-    brings=("entity", "relation"),
     recognise=lambda body: body.root in _ROOTS,
     parse=_parse,
-    cadence_seconds=86_400,
-    license=leis.LICENSE,
-    attribution=leis.ATTRIBUTION,
 )

@@ -3,14 +3,22 @@
 import re
 from collections.abc import Iterable
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from svc_core.sources.identifiers import lei
-from svc_core.sources.model import Record
+from svc_core.sources.model import Format, Record
 from svc_core.sources.values import countries, day, designator, required, text
 
-LICENSE = "CC0-1.0"
-ATTRIBUTION = "GLEIF"
+gleif_format = partial(
+    Format,
+    kind="window",
+    provider="gleif",
+    brings=("entity", "relation"),
+    cadence_seconds=86_400,
+    license="CC0-1.0",
+    attribution="GLEIF",
+)
 
 _TYPES = {
     "GENERAL": "company",

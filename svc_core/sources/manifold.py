@@ -10,8 +10,8 @@ from typing import Any
 
 from svc_core.instants import InstantError
 from svc_core.sources.body import Body
-from svc_core.sources.market import Outcomes, Row, amounts, binary, market, resolved
-from svc_core.sources.model import Format, Given, Record, Told
+from svc_core.sources.market import Outcomes, Row, amounts, binary, market, market_format, resolved
+from svc_core.sources.model import Given, Record, Told
 from svc_core.sources.values import millis, number, records, text, web
 
 SITE = "https://manifold.markets"
@@ -109,14 +109,11 @@ def _when(row: Row, name: str) -> datetime | None:
         return None
 
 
-MANIFOLD = Format(
+MANIFOLD = market_format(
     id="manifold",
     title="Manifold",
-    kind="window",
     provider="manifold",
-    brings=("market",),
     recognise=_recognise,
     parse=_parse,
-    cadence_seconds=300,
     attribution="Manifold Markets",
 )

@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 
-from svc_core.sources.model import Record
+from svc_core.sources.model import Format, Record
 from svc_core.sources.values import at, measurement, number, required, text
+
+market_format = partial(Format, kind="window", brings=("market",), cadence_seconds=300)
 
 Row = dict[str, Any]
 Outcomes = list[dict[str, Any]] | None
@@ -51,6 +54,8 @@ def market(
     said: Row,
     times: Mapping[str, datetime | None],
     stamp: datetime | None,
+    *,
+    other_id: object = None,
 ) -> Record:
     """The record of a market; `times` are `opensAt`, `closesAt` and `resolvesAt`."""
     named, exclusive = required(text(own_id), "an id"), said.get("mutuallyExclusive")
@@ -66,5 +71,5 @@ def market(
         "providerMarketId": named,
         **{name: at(when) for name, when in times.items()},
     }
-    key = f"{provider}:{named}"
-    return Record("market", key, members, stamp, record_id=named, url=said["url"])
+    key, also = f"{provider}:{named}", (f"{provider}:{other_id}",) if other_id else ()
+    return Record("market", key, members, stamp, also, record_id=named, url=said["url"])

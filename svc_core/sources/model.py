@@ -8,9 +8,11 @@ Rule 4: everything taken from a document has a number that bounds it (`Format`, 
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from attrs import field, frozen
+
+from svc_core.constraints import Doc, Example
 
 if TYPE_CHECKING:
     from svc_core.sources.body import Body
@@ -50,9 +52,9 @@ class Record:
 class Rejection:
     """Rows of one document left out for the same `reason`: how many, and one of them."""
 
-    reason: str
-    count: int
-    sample: str
+    reason: Annotated[str, Doc("Why, without values."), Example("lacks 'id'")]
+    count: Annotated[int, Doc("How many."), Example(1)]
+    sample: Annotated[str, Doc("One of them."), Example("M 4.2 - 10 km S of Esmeraldas")]
 
 
 @frozen
@@ -208,7 +210,8 @@ class DocumentRefused(ValueError):  # noqa: N818  a refusal, not an error of the
 
     Codes: `empty`, `tooLarge`, `tooManyItems`, `tooComplex`, `badEncoding`, `notAFeed`, `html`,
     `opml`, `entityBomb`, `truncated`, `malformed`; `unrecognised` where no format fits,
-    `anotherFormat` where it is not the one that its source has, `shrunk`, `wrongCount`, `option`.
+    `anotherFormat` where it is not the one that its source has, `shrunk`, `wrongCount`, `option`,
+    `archive`.
     """
 
     def __init__(self, code: str, reason: str) -> None:

@@ -7,9 +7,9 @@ import json
 from typing import Any
 
 from svc_core.sources.body import Body
-from svc_core.sources.market import Row, amounts, market, pairs, resolved
-from svc_core.sources.model import Format, Given, Record, Told, Unusable
-from svc_core.sources.values import moment, number, records
+from svc_core.sources.market import Row, amounts, market, market_format, pairs, resolved
+from svc_core.sources.model import Given, Record, Told, Unusable
+from svc_core.sources.values import moment, number, records, text
 
 SITE = "https://polymarket.com"
 FINAL = 0.99  # a price at which a market that was decided has paid, dust of old ones aside
@@ -95,17 +95,16 @@ def _record(pair: tuple[Row, Row]) -> Record:
     }
     ends = moment(row.get("endDate")) or moment(row.get("endDateIso"))
     times = {"opensAt": moment(row.get("startDate")), "closesAt": ends}
-    return market("polymarket", row["id"], said, times, moment(row.get("updatedAt")))
+    condition = text(row.get("conditionId"))  # a search may leave out the id
+    own_id, stamp = row.get("id") or condition, moment(row.get("updatedAt"))
+    return market("polymarket", own_id, said, times, stamp, other_id=condition)
 
 
-POLYMARKET = Format(
+POLYMARKET = market_format(
     id="polymarket",
     title="Polymarket Gamma",
-    kind="window",
     provider="polymarket",
-    brings=("market",),
     recognise=_recognise,
     parse=_parse,
-    cadence_seconds=300,
     attribution="Polymarket",
 )

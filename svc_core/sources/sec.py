@@ -1,14 +1,22 @@
 """What the documents of the SEC have in common: entities, listings, addresses of filings."""
 
+from collections.abc import Iterable
+from datetime import datetime
+from functools import partial
 from typing import Any
 
 from svc_core.sources.identifiers import cik
-from svc_core.sources.model import Record
-from svc_core.sources.values import country_named, designator, required, text
+from svc_core.sources.model import Format, Record
+from svc_core.sources.values import country_named, designator, moment, required, text
 
 ARCHIVES = "https://www.sec.gov/Archives/edgar/data"
-LICENSE = "US public domain"
-ATTRIBUTION = "US Securities and Exchange Commission (EDGAR)"
+
+sec_format = partial(
+    Format,
+    provider="sec",
+    license="US public domain",
+    attribution="US Securities and Exchange Commission (EDGAR)",
+)
 
 _MICS = {"Nasdaq": "XNAS", "NYSE": "XNYS", "OTC": "OTCM", "CBOE": "BATS"}
 """Market codes (ISO 10383) of the names that EDGAR has for exchanges."""
@@ -46,6 +54,11 @@ def names(number: str, tickers: list[str]) -> list[dict[str, Any]]:
     """The designators of a company."""
     told = [designator("ticker", ticker, "sec") for ticker in tickers]
     return [designator("cik", number, "sec"), *told]
+
+
+def latest(moments: Iterable[object]) -> datetime | None:
+    """The last of the moments that are some."""
+    return max(filter(None, map(moment, {str(one) for one in moments})), default=None)
 
 
 def listing(ticker: str, exchange: object) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from attrs import Factory, frozen
 from svc_core.sources import sec, xbrl
 from svc_core.sources.body import Body
 from svc_core.sources.fiscal import FiscalYears, annual_ends, months
-from svc_core.sources.model import About, Format, Given, Record, Told, Unusable
-from svc_core.sources.values import day, midnight, moment, number, records, required, text
+from svc_core.sources.model import About, Given, Record, Told, Unusable
+from svc_core.sources.values import day, midnight, number, records, required, text
 
 Fact = dict[str, Any]
 
@@ -38,8 +38,7 @@ def _parse(body: Body, _: Given) -> Told:
     taxonomies = told["facts"] if "facts" in told else {told["taxonomy"]: {told["tag"]: told}}
     all_series = list(xbrl.series(taxonomies))
     facts = [fact for one in all_series for fact in one.facts if isinstance(fact, dict)]
-    filed = {str(fact.get("filed")) for fact in facts}
-    yield About(stamp=max(filter(None, map(moment, filed)), default=None))
+    yield About(stamp=sec.latest(fact.get("filed") for fact in facts))
     said = {"type": "company", "name": text(told.get("entityName"))}
     yield sec.entity(cik, said | {"designators": sec.names(cik, [])})
     company = Company(cik, FiscalYears(annual_ends(facts)))
@@ -48,20 +47,18 @@ def _parse(body: Body, _: Given) -> Told:
 
 
 def _record(company: Company, series: xbrl.Series, fact: Fact) -> Record:
-    start, end = fact.get("start"), fact["end"]
-    period = company.periods.get((start, end)) or _period(company, start, end)
-    filing, filed = company.filings.get(_filing_key(fact)) or _filing(company, fact)
-    accession = filing["accession"]
-    statement = (series.metric, series.said["currency"], start, end, accession)
-    is_best = company.stated.setdefault(statement, series.key) == series.key
+    period, (filing, filed) = _period(company, fact), _filing(company, fact)
+    accession, ends = filing["accession"], (period["periodStart"], period["periodEnd"])
+    stated = company.stated.setdefault  # the best concept comes first
+    statement = (series.metric, series.said["currency"], *ends, accession)
     return Record(
         "financialObservation",
-        f"{company.cik}|{series.key}|{start or ''}|{end}|{accession}",
+        f"{company.cik}|{series.key}|{ends[0] or ''}|{ends[1]}|{accession}",
         {
             "entity": f"cik:{company.cik}",
             **series.said,
-            "metric": series.metric if is_best else None,
-            "value": _value(fact["val"]),
+            "value": xbrl.exact(fact["val"]),
+            "metric": series.metric if series.key == stated(statement, series.key) else None,
             **period,
             "filing": filing,
             "frame": text(fact.get("frame")),
@@ -73,54 +70,45 @@ def _record(company: Company, series: xbrl.Series, fact: Fact) -> Record:
     )
 
 
-def _value(told: object) -> int | float:
-    """The exact number; one with a fraction of nought is whole."""
-    value = required(number(told), "a value")
-    return required(number(int(value)), "") if value == int(value) else value
-
-
-def _period(company: Company, start: Any, end: Any) -> dict[str, Any]:
-    first = date.fromisoformat(start) if start else None
-    last = date.fromisoformat(end)
-    if first is not None and first > last:
-        raise Unusable("ends before it begins")
-    found = company.periods[start, end] = {
-        "periodType": "duration" if first else "instant",
-        "periodStart": first and first.isoformat(),
-        "periodEnd": last.isoformat(),
-        "periodMonths": months((last - first).days + 1) if first else None,
-        **company.years.of(first, last),
-    }
-    return found
-
-
-def _filing_key(fact: Fact) -> tuple[Any, ...]:
-    return fact["accn"], fact.get("form"), fact.get("filed"), fact.get("fy"), fact.get("fp")
+def _period(company: Company, fact: Fact) -> dict[str, Any]:
+    start, end = stated = fact.get("start") or None, fact["end"]
+    if stated not in company.periods:
+        first, last = start and date.fromisoformat(start), date.fromisoformat(end)
+        if first is not None and first > last:
+            raise Unusable("ends before it begins")
+        company.periods[stated] = {
+            "periodType": "duration" if first else "instant",
+            "periodStart": first and first.isoformat(),
+            "periodEnd": last.isoformat(),
+            "periodMonths": months((last - first).days + 1) if first else None,
+            **company.years.of(first, last),
+        }
+    return company.periods[stated]
 
 
 def _filing(company: Company, fact: Fact) -> tuple[dict[str, Any], datetime | None]:
-    accession = required(text(fact["accn"]), "accn")
-    told = {
-        "accession": accession,
-        "form": text(fact.get("form")),
-        "filedDate": day(fact.get("filed")),
-        "fiscalYear": number(fact.get("fy")),
-        "fiscalPeriod": text(fact.get("fp")),
-        "url": sec.filing_page(company.cik, accession),
-    }
-    found = company.filings[_filing_key(fact)] = (told, midnight(fact.get("filed")))
-    return found
+    accession, *about = stated = tuple(map(fact.get, ("accn", "form", "filed", "fy", "fp")))
+    if stated not in company.filings:
+        number_ = required(text(accession), "accn")
+        form, filed, year, period = about
+        told = {
+            "accession": number_,
+            "form": text(form),
+            "filedDate": day(filed),
+            "fiscalYear": number(year),
+            "fiscalPeriod": text(period),
+            "url": sec.filing_page(company.cik, number_),
+        }
+        company.filings[stated] = (told, midnight(filed))
+    return company.filings[stated]
 
 
-SEC_COMPANYFACTS = Format(
+SEC_COMPANYFACTS = sec.sec_format(
     id="sec-companyfacts",
     title="SEC company facts (XBRL)",
     kind="window",
-    provider="sec",
     brings=("entity", "financialObservation"),
     recognise=lambda body: body.has("cik", "facts") or body.has("cik", "taxonomy", "tag", "units"),
     parse=_parse,
     cadence_seconds=86_400,
-    license=sec.LICENSE,
-    attribution=sec.ATTRIBUTION,
 )

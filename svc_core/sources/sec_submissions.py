@@ -13,7 +13,7 @@ from typing import Any
 from svc_core.sources import sec
 from svc_core.sources.body import Body
 from svc_core.sources.identifiers import cik, lei
-from svc_core.sources.model import About, DocumentRefused, Format, Given, Record, Told
+from svc_core.sources.model import About, DocumentRefused, Given, Record, Told
 from svc_core.sources.values import (
     at,
     day,
@@ -33,8 +33,7 @@ def _parse(body: Body, given: Given) -> Told:
     columns = told if "filings" not in told else (told["filings"] or {}).get("recent") or {}
     number = _company(told, given)
     rows = list(_rows(columns))
-    newest = max((str(row.get("acceptanceDateTime") or "") for row in rows), default="")
-    yield About(stamp=moment(newest))
+    yield About(stamp=sec.latest(row.get("acceptanceDateTime") for row in rows))
     if columns is not told:
         yield from records([told], partial(_entity, number))
     yield from records(rows, partial(_filing, number), lambda row: row["accessionNumber"])
@@ -113,18 +112,13 @@ def _filing(number: str, row: dict[str, Any]) -> Record:
     return Record("filing", key, said, accepted, (), accession, url, accepted)
 
 
-SEC_SUBMISSIONS = Format(
+SEC_SUBMISSIONS = sec.sec_format(
     id="sec-submissions",
     title="SEC company and its filings",
     kind="window",
-    provider="sec",
     brings=("entity", "filing"),
-    recognise=lambda body: (
-        body.has("cik", "filings") or body.has("accessionNumber", "filingDate", "form")
-    ),
+    recognise=lambda body: body.has("cik", "filings") or body.has("accessionNumber", "form"),
     parse=_parse,
     options={"cik": "whose filings they are, where neither document nor file name says so"},
     cadence_seconds=3_600,
-    license=sec.LICENSE,
-    attribution=sec.ATTRIBUTION,
 )

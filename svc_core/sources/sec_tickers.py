@@ -6,7 +6,7 @@ from typing import Any
 
 from svc_core.sources import sec
 from svc_core.sources.body import Body
-from svc_core.sources.model import Format, Given, Record, Told
+from svc_core.sources.model import Given, Record, Told
 from svc_core.sources.values import records, text
 
 Row = dict[str, Any]
@@ -55,15 +55,12 @@ def _record(rows: list[Row]) -> Record:
     return sec.entity(number, said)
 
 
-SEC_TICKERS = Format(
+SEC_TICKERS = sec.sec_format(
     id="sec-tickers",
     title="SEC company tickers",
     kind="snapshot",
-    provider="sec",
     brings=("entity",),
     recognise=_recognise,
     parse=_parse,
     cadence_seconds=86_400,
-    license=sec.LICENSE,
-    attribution=sec.ATTRIBUTION,
 )

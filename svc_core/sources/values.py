@@ -184,30 +184,27 @@ def countries(codes: Iterable[object], scheme: str | None = None) -> list[str]:
     return list(dict.fromkeys(code for code in found if code))
 
 
+_MORE_NAMES = {
+    "congo": "CG",  # of two that others' names begin with
+    "sudan": "SD",
+    "macau": "MO",
+    "palestinian": "PS",
+    "state of palestine": "PS",
+}
+
+
 @cache
 def _names() -> Mapping[str, str]:
+    """Codes by the names that one country alone has."""
+    places = (line.partition("\t") for line in data.lines("places.tsv"))
+    known = [rest for kind, _, rest in places if kind == "country"]
     owners: dict[str, set[str]] = {}
-    for line in data.lines("country_names.tsv"):
+    for line in (*data.lines("country_names.tsv"), *known):
         code, _, names = line.partition("\t")
         for name in names.casefold().split("|"):
-            owners.setdefault(name, set()).add(code)
-    return {name: code for name, codes in owners.items() if len(codes) == 1 for code in codes} | {
-        "taiwan": "TW",  # that table has the members of the United Nations
-        "hong kong": "HK",
-        "macao": "MO",
-        "macau": "MO",
-        "palestine": "PS",
-        "kosovo": "XK",
-        "sudan": "SD",  # the others of these names are told in full
-        "congo": "CG",
-        "palestinian": "PS",
-        "state of palestine": "PS",
-        "british virgin islands": "VG",  # territories, which it leaves out
-        "cayman islands": "KY",
-        "isle of man": "IM",
-        "jersey": "JE",
-        "gibraltar": "GI",
-    }
+            owners.setdefault(name, set()).update([code] if country(code, "alpha2") else ())
+    alone = {name: min(codes) for name, codes in owners.items() if len(codes) == 1}
+    return alone | _MORE_NAMES
 
 
 def country_named(name: object) -> str | None:

@@ -7,7 +7,8 @@ from typing import Any
 from attrs import frozen
 
 from svc_core import data
-from svc_core.sources.values import text
+from svc_core.sources.codes import currency
+from svc_core.sources.values import number, required, text
 
 _UNITS = {"shares": "{share}", "pure": "1", "Year": "a", "Month": "mo", "Day": "d"}
 """UCUM units of what reports measure in; all others are annotations."""
@@ -46,20 +47,24 @@ def metrics() -> dict[str, str]:
     return {concept: metric for metric, concepts in rows for concept in concepts.split()}
 
 
-@cache
-def currencies() -> frozenset[str]:
-    """The codes of ISO 4217."""
-    return frozenset(" ".join(data.lines("currencies.txt")).split())
-
-
 def measured_in(unit: str) -> dict[str, str | None]:
     """The currency and the UCUM unit of a unit such as `USD/shares`."""
     over, _, under = unit.partition("/")
     per = f"{_ucum(under)}-1" if under else None
-    if over in currencies():
+    if currency(over) == over:
         return {"currency": over, "unit": per}
     return {"currency": None, "unit": f"{_ucum(over)}.{per}" if per else _ucum(over)}
 
 
 def _ucum(unit: str) -> str:
     return _UNITS.get(unit) or f"{{{unit}}}"
+
+
+def exact(told: object) -> int | float:
+    """A reported number; one with a fraction of nought is whole.
+
+    Raises:
+        Unusable: it is none, or a whole one beyond ±(2^53 - 1).
+    """
+    value = required(number(told), "a value")
+    return required(number(int(value)), "") if value == int(value) else value

@@ -2,8 +2,9 @@
 
 Path values and positional members stand in order, all else are flags: a member of the body has the
 name of the member, one of a model within it that of both; a list is a flag that is repeated.
-Instants are RFC 3339, members in seconds are spans, what stands in a query is text, and what is no
-text, number or list of these is JSON. A listing is read page by page up to `--limit`.
+An object of texts is a flag with KEY=VALUE, instants are RFC 3339, members in seconds are spans,
+what stands in a query is text, and what is no text, number or list of these is JSON. A listing is
+read page by page up to `--limit`.
 """
 
 import inspect
@@ -20,9 +21,10 @@ from urllib.parse import parse_qsl, urlsplit
 from attrs import frozen
 from cyclopts import Parameter
 
+from svc_core import compact
 from svc_core.constraints import Arg, Le
 from svc_core.inputs import Input, inputs
-from svc_core.operation import JSON, Operation
+from svc_core.operation import GEOJSON, JSON, Operation
 from svc_core.result import Empty
 from svc_core.unset import Unset
 from svc_core.wire import shapes
@@ -125,11 +127,23 @@ def _kind(item: Input, inner: Any, arg: Arg) -> tuple[Any, Callable[[Any], Any]]
         kind, read = _kind(item, _plain(get_args(inner)[0])[0], arg)
         many: Any = tuple[kind, ...]  # type: ignore[valid-type]  # made of a value
         return many, lambda values: [read(value) for value in values]
-    return str, json.loads if item.place == "member" else _same
+    is_pairs = shapes.is_mapping(inner) and _plain(get_args(inner)[1])[0] is str
+    kind = tuple[str, ...] if is_pairs else str
+    return kind, _pairs if is_pairs else json.loads if item.place == "member" else _same
 
 
 def _same(value: Any) -> Any:
     return value
+
+
+def _pairs(given: Iterable[str]) -> dict[str, str]:
+    told: dict[str, str] = {}
+    for one in given:
+        name, is_pair, value = one.partition("=")
+        if not name or not is_pair or name in told:
+            raise ValueError(f"must be KEY=VALUE, each key once, not {one!r}")
+        told[name] = value
+    return told
 
 
 def _whole(text: str) -> int:
@@ -333,15 +347,26 @@ def _pages(common: Common, operation: str, asked: dict[str, Any], limit: Flag) -
         # A limit that is no number of rows is for the operation to refuse.
         asked["query"]["limit"] = str(min(wanted - len(rows), most))
         answer = ask(common, operation, **asked)
-        body = answer["body"]
-        rows += body["data"] if isinstance(body, dict) else body.splitlines(keepends=True)
+        rows += _rows(answer)
         link = _NEXT.match(answer["headers"].get("Link", ""))
         if link is None or len(rows) >= wanted:
-            return {
-                **answer,
-                "body": {**body, "data": rows} if isinstance(body, dict) else "".join(rows),
-            }
+            return {**answer, "body": _joined(answer, rows)}
         asked["query"] = dict(parse_qsl(urlsplit(link[1]).query))
 
 
+def _rows(answer: Mapping[str, Any]) -> list[Any]:
+    body = answer["body"]
+    if answer["mediaType"] == GEOJSON.media_type:
+        return list(json.loads(body)["features"])
+    return list(body["data"] if isinstance(body, dict) else body.splitlines(keepends=True))
+
+
+def _joined(answer: Mapping[str, Any], rows: list[Any]) -> Any:
+    body = answer["body"]
+    if answer["mediaType"] == GEOJSON.media_type:
+        return _text_of(json.loads(body) | {"features": rows, "numberReturned": len(rows)})
+    return {**body, "data": rows} if isinstance(body, dict) else "".join(rows)
+
+
+_text_of = compact.encoder()
 _NEXT = re.compile('<([^>]*)>; rel="next"')

@@ -280,7 +280,7 @@ def test_a_patch_is_taken_as_json_and_as_merge_patch(found: dict[str, Any]) -> N
             {
                 "application/json": "#/components/schemas/ThingPage",
                 "application/x-ndjson": "string",
-                "application/geo+json": "object",
+                "application/geo+json": "#/components/schemas/FeatureCollection",
             },
         ),
         ("ask", "200", {"text/event-stream": None}),
@@ -312,7 +312,7 @@ def test_lines_of_json_hold_the_rows_of_the_json_example(found: dict[str, Any]) 
     content = found["listThings"]["responses"]["200"]["content"]
     lines = content["application/x-ndjson"]["example"].splitlines()
     assert [json.loads(line) for line in lines] == content["application/json"]["example"]["data"]
-    assert "example" not in content["application/geo+json"]
+    assert content["application/geo+json"]["example"]["type"] == "FeatureCollection"
 
 
 def test_a_declared_example_of_a_text_is_shown(make: Any, kit: SimpleNamespace) -> None:

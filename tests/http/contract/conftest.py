@@ -45,9 +45,11 @@ from svc_core.webhooks import delivering
 from svc_core.webhooks.operations import OneWebhook, delete_webhook
 from svc_core.webhooks.rules import outcome
 from svc_http import app as service_app
+from svc_http.demo.documents import data_documents
 from svc_http.runtime.service import Service as Hands
 from svc_http.settings import Settings
 from svc_http.workers import make_report
+from tests import events
 from tests.backends import BACKEND, NAMES, store_of
 
 START = datetime(2026, 3, 4, 5, 6, 0, tzinfo=UTC)
@@ -378,6 +380,7 @@ class World:
         self.tenants: dict[str, str] = {}
         self.rows: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         self.evidence: dict[str, str] = {}
+        self.observed: dict[str, str] = {}
         self.on_answer: Callable[[httpx2.Response], None] = lambda _: None
         self._drafts = 0
         self._worn: set[str] = set()
@@ -456,7 +459,7 @@ class World:
         path, query, headers = operation.address, [], {}
         for item in inputs(operation.request):
             if item.place == "path":
-                path = path.replace(f"{{{item.name}}}", self._path_value(item, key))
+                path = path.replace(f"{{{item.name}}}", self._path_value(item, key, operation))
             # What holds now changes with the clock; what held then does not.
             elif (item.required or item.name == "validTime") and item.place != "body":
                 value = self._sample(parameters[item.place, item.name]["schema"])
@@ -500,7 +503,11 @@ class World:
         value = sample(schema, self.contract.document["components"]["schemas"])
         return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
-    def _path_value(self, item: Input, key: str) -> str:
+    def _path_value(self, item: Input, key: str, operation: Operation[Any, Any]) -> str:
+        if item.id_of is not None and item.id_of.prefixes == ("obs",):  # of several kinds of rows
+            id_ = self.observed[operation.address.rpartition("/")[0]]
+            self._remember(key, id_)
+            return id_
         if item.id_of is not None:
             return self.id_for(item.id_of, key)
         return self._sample(_schema_of(self.contract, item))
@@ -520,6 +527,7 @@ class World:
         if not is_sown:
             return self
         self.take_news(range(30))
+        self.take_data()
         self.run(group_new(self.hands))
         for key in ("a", "b", "personal"):
             self.sow(key)
@@ -580,13 +588,30 @@ class World:
         return str(self.run(self._key(name, place, scopes, **wish)).id)
 
     def take_news(self, numbers: Iterable[int]) -> None:
-        """Take in one document with these items, as the fetcher does."""
-        body = feed(numbers, self.clock())
+        """Take in a document with these items, and one with as many events, as the fetcher does."""
+        told = list(numbers)
+        self._take("https://feeds.example.org/ports.xml", "Ports", feed(told, self.clock()))
+
+        async def happened(ctx: Context) -> None:
+            quakes = [events.event(number) for number in told]
+            await events.take(ctx, quakes, location=f"https://quakes.example/{told[0]}.json")
+
+        self.system(happened)
+
+    def take_data(self) -> None:
+        """Take in the demo's documents whose rows are shown and have identifiers of their own."""
+        for one in data_documents(self.clock()):
+            if {"indicator", "country"} & set(formats.recognised(Body(one.body)).brings):
+                self._take(one.file_name, one.name, one.body, dict(one.options))
+
+    def _take(self, location: str, name: str, body: bytes, options: Any = None) -> None:
+        held = Body(body)
+        given = Given(options=options or {}, base_url=location, name=location)
+        document = formats.read(held, formats.recognised(held), given)
 
         async def take(ctx: Context) -> None:
-            location = "https://feeds.example.org/ports.xml"
-            source = await registry.add_source(ctx, registry.SourceWish(location, "Ports"))
-            document = formats.read(Body(body), formats.FORMATS["rss"], Given(base_url=location))
+            wish = registry.SourceWish(location, name, options=given.options)
+            source = await registry.add_source(ctx, wish)
             await taking.take_document(ctx, source.id, document)
 
         self.system(take)
@@ -599,6 +624,9 @@ class World:
                 answer = self.send(self.ask_of(operation, key), key)
                 if answer.headers.get("content-type") == "application/json":
                     self._note(key, answer.json())
+                    match answer.json():
+                        case {"data": [{"id": str(id_)}, *_]}:
+                            self.observed[operation.address] = id_
 
     def plant(self, key: str) -> None:
         """Make one of everything that can be made."""
@@ -656,10 +684,13 @@ class World:
     def _note(self, key: str, body: Any) -> None:
         """Remember the identifiers of an answer, newest last."""
         for id_ in reversed(list(_ids_in(body))):
-            known = self.rows[key][id_.partition("_")[0]]
-            if id_ in known:
-                known.remove(id_)
-            known.append(id_)
+            self._remember(key, id_)
+
+    def _remember(self, key: str, id_: str) -> None:
+        known = self.rows[key][id_.partition("_")[0]]
+        if id_ in known:
+            known.remove(id_)
+        known.append(id_)
 
 
 async def _spoken(report_id: str, ctx: Context) -> None:

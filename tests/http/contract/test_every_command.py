@@ -13,7 +13,7 @@ import pytest
 
 from svc_core import catalog, pipeline, problem
 from svc_core.constraints import Ge, Le, MaxLen, Pattern
-from svc_core.operation import Actor
+from svc_core.operation import GEOJSON, Actor
 from svc_core.problem import Problem
 from svc_core.result import Page
 from svc_core.wire import shapes
@@ -260,7 +260,13 @@ def test_every_representation_is_printed_and_written(desk, operation, tmp_path):
         ran = desk.run(*line, *chosen, "--out", out)
         assert (ran.code, ran.json) == (0, {"file": str(out)}), ran
         shown, told = desk.run(*line, *chosen, json=False), desk.run(*line, *chosen)
-        assert (shown.code, told.code) == (0, 0), shown
+        assert (shown.code, told.code) == (0, 0), told
+        if (
+            offer == GEOJSON
+        ):  # its links differ: the command names its limit, and cursors are sealed
+            texts = (answer.text, out.read_text(), shown.out)
+            assert [json.loads(text)["features"] for text in texts] == [told.json["features"]] * 3
+            continue
         if offer.media_type.partition(";")[0].endswith("+json"):
             assert told.json == answer.json()
         if offer.format == "json":

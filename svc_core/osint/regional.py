@@ -1,0 +1,93 @@
+"""What happened in an area and a time, also as features of a map (Spec: Regional OSINT query)."""
+
+from typing import Any
+
+from attrs import evolve, frozen
+
+from svc_core import problem
+from svc_core.operation import GEOJSON, JSON, Context, Operation
+from svc_core.osint import render
+from svc_core.osint.events import (
+    READ,
+    Countries,
+    MinSeverity,
+    Providers,
+    Types,
+    grave,
+    happening,
+    upper,
+)
+from svc_core.resources.members import Cursor, Limit
+from svc_core.resources.osint import OSINT_EVENTS, OsintEvent
+from svc_core.resources.period import OLD_NAMES, Area, Since, Until, When, period
+from svc_core.result import Page
+from svc_core.unset import UNSET
+
+
+@frozen
+class ListRegional:
+    """Events of an area and a time, the latest first."""
+
+    bbox: Area = UNSET
+    datetime: When = UNSET
+    since: Since = UNSET
+    until: Until = UNSET
+    provider: Providers = UNSET
+    type: Types = UNSET
+    country: Countries = UNSET
+    min_severity: MinSeverity = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+async def list_regional(ctx: Context, request: ListRegional) -> Page[OsintEvent]:
+    """A page of events; as features where that is asked for.
+
+    Raises:
+        Problem: CONFLICTING_PARAMETERS or INVALID_PARAMETER for a time that makes no sense.
+    """
+    span = period(request.datetime, request.since, request.until)
+    page = await ctx.page(
+        OSINT_EVENTS,
+        where={
+            "provider": request.provider,
+            "type": request.type,
+            "country": upper(request.country),
+            "severity": grave(UNSET, request.min_severity),
+        },
+        after=request.cursor,
+        limit=request.limit,
+        **happening(span, request.bbox),
+    )
+    if ctx.format != GEOJSON.format:
+        return page
+    return evolve(page, rows=tuple(map(render.feature, page.rows)))
+
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    Operation(
+        id="listRegionalOsint",
+        group="osint",
+        tag="OSINT",
+        verb="regional",
+        columns=("id", "title", "occurredAt", "severity", "place.name", "place.countryCode"),
+        method="GET",
+        path="/osint/regional",
+        summary="Query OSINT events by area and time",
+        description=(
+            "Events of an area (`bbox`) and a time (`datetime`), the latest first. With "
+            "`format=geojson` or `Accept: application/geo+json` the page is a FeatureCollection "
+            "(RFC 7946) whose `links` lead to the next one, as clients of OGC API Features "
+            "expect. An event whose geometry is no point lies where the middle of the bounds of "
+            "its first part is. Without `bbox` also events without coordinates are listed."
+        ),
+        request=ListRegional,
+        response=Page[OsintEvent],
+        run=list_regional,
+        scopes=READ,
+        media=(JSON, GEOJSON),
+        deprecated=OLD_NAMES,
+        fails=(problem.CONFLICTING_PARAMETERS,),
+        timeless=True,
+    ),
+)
