@@ -22,7 +22,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +78,7 @@ def usgs(rows: int) -> bytes:
                 "properties": {
                     "mag": magnitude, "place": f"{at} km W of Quito", "time": millis,
                     "updated": millis + 5_000, "url": f"https://earthquake.usgs.gov/us7000{at:05}",
-                    "status": "reviewed", "tsunami": 0, "sig": 600, "net": "us", "code": f"7000{at:05}",
+                    "status": "reviewed", "tsunami": 0, "sig": 600, "net": "us", "code": f"{at}",
                     "ids": f",us7000{at:05},pr{at:05},", "magType": "mww", "type": "earthquake",
                     "alert": "green", "title": f"M {magnitude} - {at} km W of Quito",
                 },
@@ -227,7 +227,9 @@ def run(make: Callable[[], Any], clock: Clock, folder: Path, *, quick: bool) -> 
         alone = cpu_us(lambda body=body, bare=bare: bare(body), rows)
         ours = cpu_us(lambda body=body, path=path: _read(body, path), rows)
         cost = asyncio.run(taken(make(), clock, [path]))
-        _row(f"{name}, {len(body) / rows:.0f} bytes a row: bare parse, us", f"{alone:.1f}", "", True)
+        _row(
+            f"{name}, {len(body) / rows:.0f} bytes a row: bare parse, us", f"{alone:.1f}", "", True
+        )
         more, judged_max = max(0.0, ours - alone), JUDGED_US * limit
         goal = f"< {JUDGED_US:.0f}" if limit == 1.0 else ""
         met &= _row("  read and judged beyond it, us", f"{more:.1f}", goal, more < judged_max)
@@ -243,7 +245,9 @@ def _large(make: Callable[[], Any], clock: Clock, folder: Path, *, quick: bool) 
     path.write_bytes(epss(300_000 // share))
     cost = asyncio.run(taken(make(), clock, [path]))
     goal = SECONDS_MAX / share
-    met = _row(f"{cost.rows:,} scores, s", f"{cost.seconds:.1f}", f"< {goal:.0f}", cost.seconds < goal)
+    met = _row(
+        f"{cost.rows:,} scores, s", f"{cost.seconds:.1f}", f"< {goal:.0f}", cost.seconds < goal
+    )
     met &= _waited(cost)
     paths = []
     for turn in range(max(1, 3 // share)):
