@@ -7,6 +7,7 @@ from svc_core.accounts import KEYS, MEMBERS, USERS, WORKSPACES, lockouts
 from svc_core.changes import operations as feed
 from svc_core.corpus import TERM_COUNTS, TERMS
 from svc_core.embeddings import VECTORS
+from svc_core.intake import offers
 from svc_core.intake import operations as sources
 from svc_core.intake.contributions import CONTRIBUTIONS, MERGED_ROWS
 from svc_core.ledger import local_operations as ledger_local
@@ -16,6 +17,8 @@ from svc_core.operation import Operation
 from svc_core.ports import Collection
 from svc_core.reports import local_operations as reports_local
 from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
+from svc_core.resources.countries import COUNTRIES
+from svc_core.resources.finint import FININT
 from svc_core.resources.news import (
     NEWS,
     NEWS_TEXTS,
@@ -52,6 +55,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *accounts.LOCAL_OPERATIONS,
     *lockouts.LOCAL_OPERATIONS,
     *sources.LOCAL_OPERATIONS,
+    *offers.LOCAL_OPERATIONS,
     *reports_local.LOCAL_OPERATIONS,
     *ledger_local.LOCAL_OPERATIONS,
     *feed.LOCAL_OPERATIONS,
@@ -77,6 +81,8 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     CONTRIBUTIONS,
     MERGED_ROWS,
     OSINT_EVENTS,
+    COUNTRIES,
+    FININT,
     PROFILES,
     SUBSCRIPTIONS,
     DUE,

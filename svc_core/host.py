@@ -21,11 +21,15 @@ class Signer(Protocol):
 
 @frozen
 class Progress:
-    """How far long work is: `done` of `total` steps, and what the last one was about."""
+    """How far long work is: `done` of `total` steps, and what the last one was about.
+
+    A `total` of 0 is not known. Of work within work each has a `unit` of its own.
+    """
 
     done: int
     total: int
     note: str = ""
+    unit: str = ""
 
 
 Tell = Callable[[Progress], None]

@@ -26,6 +26,7 @@ from svc_http.settings_text import (
     Reader,
     argv,
     choice,
+    contact,
     counting_place,
     evm_address,
     instant,
@@ -186,6 +187,13 @@ class Settings:
         "true",
         "Whether feeds may be fetched from this machine and private networks. Default: in "
         "development only.",
+    )
+    fetch_contact: str = _setting(
+        "",
+        "ops@example.com",
+        "Where publishers can write to whoever reads them, told in every request: SEC EDGAR "
+        "answers nobody else. Default: nobody.",
+        read=contact,
     )
     allow_erasure: tuple[str, ...] = _setting(
         (),

@@ -133,6 +133,13 @@ def web_origin(text: str) -> str:
     return text.rstrip("/")
 
 
+def contact(text: str) -> str:
+    """A mail address or a page, as it may stand in a header field."""
+    if not re.fullmatch("[!-~]{0,200}", text):
+        raise ValueError("must be an e-mail address or the address of a page")
+    return text
+
+
 def evm_address(text: str) -> str:
     """An account of an Ethereum network; whether its mixed case is right is for clients to say."""
     if not re.fullmatch("0x[0-9a-fA-F]{40}", text) or int(text, 16) == 0:

@@ -62,13 +62,14 @@ def assign(
     `categories` are the feed's own labels, `defaults` the topics of its source; those unknown to
     the catalogue are ignored. `language` is a BCP 47 tag; where none is given it is guessed.
     """
-    given = {name for name in defaults if name in TOPIC_IDS} | _named(categories)
+    given = {name for name in defaults if name in TOPIC_IDS} | named(categories)
     lead = text[:_LEAD]
     chosen = given | {*_told(title, lead, language), *_worded(title, lead)}
     return tuple(topic.id for topic in TOPICS if topic.id in chosen)
 
 
-def _named(categories: Iterable[str]) -> set[str]:
+def named(categories: Iterable[str]) -> set[str]:
+    """The topics whose id or name these labels are, however they are written."""
     known = _labels()
     return {id_ for label in categories for id_ in known.get(" ".join(terms(label)), ())}
 

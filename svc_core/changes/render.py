@@ -23,7 +23,16 @@ _text = compact.encoder()
 
 # The kinds of every collection that publishes its changes; a test holds the two together.
 ResourceType = Literal[
-    "newsItem", "osintEvent", "profile", "report", "subject", "subscription", "webhook"
+    "country",
+    "indicator",
+    "newsItem",
+    "osintEvent",
+    "profile",
+    "recap",
+    "report",
+    "subject",
+    "subscription",
+    "webhook",
 ]
 
 

@@ -52,14 +52,16 @@ def domain(location: str, home_url: str | None) -> str:
 
 def described(source: Source, document: Document) -> Source:
     """The source with what its document says of itself, where nobody said otherwise."""
-    about = document.about
+    about, format_ = document.about, document.format
+    is_first = source.format is None and source.every_seconds is None
     home = source.home_url or about.home_url
     return attrs.evolve(
         source,
         name=source.name or about.title or shown(source.location, source.location),
         home_url=home,
         domain=domain(source.location, home),
-        format=document.format.id,
+        format=format_.id,
+        cadence_seconds=format_.cadence_seconds if is_first else source.cadence_seconds,
         language=source.language or about.language,
         stamp=about.stamp or source.stamp,
     )
@@ -71,7 +73,11 @@ def begun(source: Source) -> Source:
 
 
 def succeeded(
-    source: Source, now: datetime, run: LastRun, rejections: Sequence[Rejection] = ()
+    source: Source,
+    now: datetime,
+    run: LastRun,
+    rejections: Sequence[Rejection] = (),
+    http_status: int | None = None,
 ) -> Source:
     """After a run that could read its document."""
     before = source.health
@@ -89,12 +95,13 @@ def succeeded(
         items_last_run=run.created + run.updated + run.unchanged,
         rejected_last_run=run.rejected,
         rejections=tuple(rejections),
+        http_status=http_status,
         next_attempt_at=now + timedelta(seconds=source.cadence_seconds),
     )
     return attrs.evolve(source, health=health, last_run=run)
 
 
-def unchanged(source: Source, now: datetime) -> Source:
+def unchanged(source: Source, now: datetime, http_status: int | None = None) -> Source:
     """After a run that found the document which is known already.
 
     What is known of that document stays: its rejected rows are still rejected.
@@ -103,7 +110,7 @@ def unchanged(source: Source, now: datetime) -> Source:
     last = source.last_run or LastRun()
     rows = last.created + last.updated + last.unchanged
     run = LastRun(unchanged=rows, rejected=rejected)
-    return succeeded(source, now, run, source.health.rejections)
+    return succeeded(source, now, run, source.health.rejections, http_status)
 
 
 def failed(source: Source, now: datetime, code: str, message: str, status: int | None) -> Source:
@@ -123,11 +130,17 @@ def failed(source: Source, now: datetime, code: str, message: str, status: int |
         next_attempt_at=now + min(wait, BACKOFF_MAX),
         error=HealthError(code, message),
     )
-    return attrs.evolve(source, health=health)
+    return attrs.evolve(source, health=health, last_run=LastRun())
 
 
 def seen(source: Source, now: datetime) -> Source:
-    """The source as it is shown: `stale` when nobody has read it for a while after it was due."""
+    """The source as it is shown.
+
+    It is `stale` when nobody has read it for a while after it was due.
+    """
+    if source.is_disabled:
+        idle = attrs.evolve(source.health, status="disabled", next_attempt_at=None)
+        return attrs.evolve(source, health=idle)
     due = source.health.next_attempt_at
     grace = timedelta(seconds=source.cadence_seconds) * STALE_INTERVALS
     if source.health.status in {"error", "neverRun"} or due is None or now - due <= grace:
@@ -165,29 +178,54 @@ def shown_name(source: Source) -> str:
     return shown(source.location, source.name or source.location)
 
 
+_AGAIN = "Nothing, if it passes: it is tried again at nextAttemptAt, and what was read stays."
+_LOOK = "See which formats there are with svc sources formats, and say --format if it is one."
+_PUBLISHER = "Wait for the next document, or ask its publisher: nothing of this one was taken."
+_SMALLER = "Add a smaller part of the data, or several."
+_MOVED = "Look for the new address of the data, and add that."
+
 _BY_STATUS: Mapping[str, str] = {
     "neverRun": "Wait for its first reading, or pull it.",
     "stale": "See that a worker runs that takes sources in.",
     "staleContent": "See whether its publisher has ended it or moved it elsewhere.",
     "partial": "Look at the rejections: those records lack what a row needs, the others are in.",
-    "disabled": "Enable it where it is to be read.",
+    "disabled": "Enable it where it is to be read: svc sources enable.",
 }
-_BY_ERROR: Mapping[str, str] = {
-    "anotherFormat": "See what is at its address now; add it again if the new format is meant.",
-    "html": "Look for the new address of the data, and add that.",
+BY_ERROR: Mapping[str, str] = {
+    "anotherFormat": "See what is at its address now; add it again with --format if that is meant.",
+    "archive": "Unpack it, and add the files or their folder.",
+    "badAddress": "Correct the address, and add it anew.",
+    "badEncoding": "Have it saved as UTF-8, or its encoding declared.",
+    "deniedAddress": "Add a public address; the setting allow_private_fetch permits private ones.",
+    "empty": _AGAIN,
+    "encoding": _AGAIN,
+    "entityBomb": _PUBLISHER,
+    "html": _MOVED,
+    "httpStatus": _AGAIN,
+    "malformed": _PUBLISHER,
     "missingExtra": "Install what the message names.",
-    "notFound": "Look for the new address of the data, and add that.",
-    "opml": "Import the list instead of adding it.",
-    "option": "Add it again with the option that the message names.",
-    "shrunk": "If that much is really gone, pull it by force.",
-    "tooLarge": "Add a smaller part of the data.",
-    "unrecognised": "Say which format it has, if it is one of those that are known.",
+    "notAFeed": _LOOK,
+    "notFound": f"Put the file back. {_MOVED}",
+    "opml": "Import the list instead of adding it: svc sources import.",
+    "option": "Add it again with the --option KEY=VALUE that the message names.",
+    "protocol": _AGAIN,
+    "redirects": _MOVED,
+    "shrunk": "If that much is really gone, pull it by force: svc sources pull ID --force.",
+    "timeout": _AGAIN,
+    "tooComplex": _PUBLISHER,
+    "tooLarge": _SMALLER,
+    "tooManyItems": _SMALLER,
+    "truncated": _PUBLISHER,
+    "unknownHost": _AGAIN,
+    "unreachable": _AGAIN,
+    "unreadable": "Give the user of the server the right to read it.",
+    "unrecognised": _LOOK,
+    "wrongCount": _PUBLISHER,
 }
-_AGAIN = "Nothing, if it passes: it is tried again at nextAttemptAt, and what was read stays."
 
 
 def resolution(told: SourceHealth) -> str | None:
     """What to do about a source; None where nothing is to be done."""
     if told.error is not None:
-        return _BY_ERROR.get(told.error.code, _AGAIN)
+        return BY_ERROR.get(told.error.code, _AGAIN)
     return _BY_STATUS.get(told.status)

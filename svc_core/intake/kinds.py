@@ -14,6 +14,8 @@ from svc_core import ids
 from svc_core.intake import items
 from svc_core.intake.fold import Rules
 from svc_core.ports import Collection
+from svc_core.resources.countries import COUNTRIES
+from svc_core.resources.finint import FININT
 from svc_core.resources.news import NEWS, Source
 from svc_core.resources.osint import OSINT_EVENTS
 from svc_core.sources.model import Record
@@ -93,9 +95,9 @@ _TABLE = (
         kept=("incidentId",),
         joined=True,
     ),
-    Kind("country", ""),
+    Kind("country", "", Rules(("countries", "country-codes", "geonames")), COUNTRIES),
     Kind("place", "plc"),
-    Kind("indicator", "fin"),
+    Kind("indicator", "fin", Rules(whole=True), FININT),
     Kind("entity", "ent", joined=True, schemes=_ENTITY_SCHEMES),
     Kind("cve", "ent", Rules(silent=frozenset({"epss"})), joined=True),
     Kind("relation", "rel"),

@@ -1,7 +1,14 @@
-"""OSINT situation data: events, where and when they are, and the sources that bring them."""
+"""OSINT situation data: events, where and when they are, countries, indicators, and sources."""
 
-from svc_core.osint import events, feeds, regional
+from typing import Any
 
-__all__ = ["OPERATIONS"]
+from svc_core.operation import Operation
+from svc_core.osint import countries, events, feeds, finint, regional
 
-OPERATIONS = (*events.OPERATIONS, *regional.OPERATIONS, *feeds.OPERATIONS)
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    *events.OPERATIONS,
+    *regional.OPERATIONS,
+    *feeds.OPERATIONS,
+    *countries.OPERATIONS,
+    *finint.OPERATIONS,
+)

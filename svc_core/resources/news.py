@@ -71,9 +71,11 @@ class Source:
     """One location that is read in one format: where it is, what it brings, how it is doing.
 
     `location` is an http(s) URL or a file path; `timezone` (IANA) is that of its dates that name
-    none; `options` say what its documents leave unsaid; `etag` and `last_modified` are the
+    none; `options` say what its documents leave unsaid; `every_seconds` is the cadence that its
+    owner wants, None where that of its format serves; `etag` and `last_modified` are the
     validators of the last answer, for conditional requests; `stamp` is that of its newest document,
-    by the document's own word; `deltas` tell the deltas that were taken in, the newest last.
+    by the document's own word; `deltas` tell the deltas that were taken in, the newest last. One
+    that `is_disabled` is kept and not read.
     """
 
     id: SourceId
@@ -92,6 +94,8 @@ class Source:
     digest: str | None = None
     timezone: str | None = None
     options: Mapping[str, str] = field(factory=dict)
+    every_seconds: int | None = None
+    is_disabled: bool = False
     stamp: datetime | None = None
     deltas: tuple[str, ...] = ()
     last_run: LastRun | None = None
@@ -104,8 +108,13 @@ def provider_of(source: Source) -> str | None:
     return source.options.get("provider") or (known and known.provider) or None
 
 
+_NEVER = 2**62
+
+
 def _next_attempt(source: Source) -> int:
     upcoming = source.health.next_attempt_at
+    if source.is_disabled:
+        return _NEVER
     return 0 if upcoming is None else micros(upcoming)
 
 
@@ -118,7 +127,7 @@ SOURCES: Collection[Source] = Collection(
     keys={
         "format": lambda source: source.format,
         "provider": provider_of,
-        "status": lambda source: source.health.status,
+        "status": lambda source: "disabled" if source.is_disabled else source.health.status,
     },
     numbers={"created": lambda source: micros(source.created_at)},
 )

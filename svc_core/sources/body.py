@@ -27,6 +27,30 @@ _MARKUP = re.compile(
 _DECLARATION = re.compile(r"\A<\?xml[^>]*\?>")
 
 
+_UNSOUND = re.compile(
+    r"\\(?:u0000|u[dD][89abAB][0-9a-fA-F]{2}(?:\\u[dD][c-fC-F][0-9a-fA-F]{2})?"
+    r"|u[dD][c-fC-F][0-9a-fA-F]{2}|.)",
+    re.DOTALL,
+)
+_PAIR_CHARS = 12  # a character beyond U+FFFF: two escapes of six
+
+
+def _sound(text: str) -> str:
+    """JSON text whose escapes can be written as UTF-8 and kept by any database (RFC 8259, 8.2)."""
+    if "\\u0000" not in text and "\\ud" not in text and "\\uD" not in text:
+        return text
+    return _UNSOUND.sub(_sound_escape, text)
+
+
+def _sound_escape(found: re.Match[str]) -> str:
+    escape = found[0]
+    return escape if len(escape) in (2, _PAIR_CHARS) else r"\ufffd"
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
 class Body:
     """One document. What it turns out to be is remembered, so that asking again costs nothing."""
 
@@ -64,12 +88,13 @@ class Body:
         if not self.head.startswith(("{", "[")):
             return None, DocumentRefused("malformed", "The document is not JSON.")
         try:
-            return json.loads(self.text), None
+            return json.loads(_sound(self.text), parse_constant=_no_number), None
         except RecursionError:
             return None, DocumentRefused("tooComplex", "The document is nested too deeply.")
         except ValueError as fault:
             at_end = getattr(fault, "pos", 0) >= len(self.text.rstrip()) - 1
-            code = "truncated" if at_end else "malformed"
+            is_cut = at_end or str(fault).startswith("Unterminated")
+            code = "truncated" if is_cut else "malformed"
             return None, DocumentRefused(code, f"The document is no whole JSON: {fault}.")
 
     @property
@@ -135,7 +160,19 @@ class Body:
         An element is emptied after it was given out. Names keep their name space: `{uri}local`.
 
         Raises:
-            DocumentRefused: `entityBomb`, `malformed` or `truncated`.
+            DocumentRefused: as `walked`.
+            MissingExtra: as `walked`.
+        """
+        for event, element in self.walked():
+            if event == "end" and element.tag.rpartition("}")[2] in names:
+                yield element
+                element.clear()
+
+    def walked(self) -> Iterator[tuple[str, Element]]:
+        """The `start` and `end` of every element, in the order of the document.
+
+        Raises:
+            DocumentRefused: `entityBomb`, `malformed`, `truncated` or `tooComplex`.
             MissingExtra: defusedxml is not installed.
         """
         try:
@@ -151,15 +188,14 @@ class Body:
                 depth += 1 if event == "start" else -1
                 if depth > DEPTH_MAX:
                     raise DocumentRefused("tooComplex", "The document is nested too deeply.")
-                if event == "end" and element.tag.rpartition("}")[2] in names:
-                    yield element
-                    element.clear()
+                yield event, element
         except DefusedXmlException as fault:
             raise DocumentRefused(
                 "entityBomb", "The document declares XML entities, which it may not."
             ) from fault
         except ParseError as fault:
-            code = "truncated" if "no element found" in str(fault) else "malformed"
+            is_cut = any(words in str(fault) for words in ("no element found", "unclosed"))
+            code = "truncated" if is_cut else "malformed"
             raise DocumentRefused(code, f"The document is no whole XML: {fault}.") from fault
 
 

@@ -12,20 +12,26 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from types import MappingProxyType
+from typing import Any
 
 from attrs import frozen
 
 from svc_core.sources.acled import ACLED
-from svc_core.sources.body import Body
+from svc_core.sources.body import DEPTH_MAX, Body
+from svc_core.sources.countries import COUNTRIES
+from svc_core.sources.country_codes import COUNTRY_CODES
 from svc_core.sources.csaf import CSAF
 from svc_core.sources.cve import CVE
 from svc_core.sources.eonet import EONET
 from svc_core.sources.epss import EPSS
+from svc_core.sources.frankfurter import FRANKFURTER
+from svc_core.sources.fred import FRED
 from svc_core.sources.ftm import FTM, FTM_DELTA
 from svc_core.sources.gdacs import GDACS
 from svc_core.sources.gdacs_rss import GDACS_RSS
 from svc_core.sources.gdelt import GDELT_EVENTS
 from svc_core.sources.gdelt_mentions import GDELT_MENTIONS
+from svc_core.sources.geonames import GEONAMES
 from svc_core.sources.gleif import GLEIF
 from svc_core.sources.kalshi import KALSHI
 from svc_core.sources.kev import KEV
@@ -47,6 +53,7 @@ from svc_core.sources.nvd import NVD
 from svc_core.sources.ofac import OFAC
 from svc_core.sources.polymarket import POLYMARKET
 from svc_core.sources.reliefweb import RELIEFWEB
+from svc_core.sources.sdmx import SDMX
 from svc_core.sources.sec_companyfacts import SEC_COMPANYFACTS
 from svc_core.sources.sec_submissions import SEC_SUBMISSIONS
 from svc_core.sources.sec_tickers import SEC_TICKERS
@@ -54,11 +61,20 @@ from svc_core.sources.stix import ATTACK, STIX
 from svc_core.sources.ucdp import UCDP
 from svc_core.sources.un_sanctions import UN_SANCTIONS
 from svc_core.sources.usgs import USGS
+from svc_core.sources.values import SAMPLE_CHARS
+from svc_core.sources.worldbank import WORLD_BANK
 
 TABLE: tuple[Format, ...] = (
     GDACS_RSS,
     *FEEDS,
     KEV,
+    FRED,
+    WORLD_BANK,
+    SDMX,
+    FRANKFURTER,
+    COUNTRIES,
+    COUNTRY_CODES,
+    GEONAMES,
     NVD,
     CVE,
     EPSS,
@@ -91,6 +107,9 @@ TABLE: tuple[Format, ...] = (
 """In the order in which they are tried: those with the plainer marks first."""
 
 FORMATS: Mapping[str, Format] = MappingProxyType({one.id: one for one in TABLE})
+
+BYTES_MAX = max(one.bytes_max for one in TABLE)
+"""Of a document whose format is not known yet."""
 
 REASONS_MAX = 20  # told of one document; of each a count and one sample
 
@@ -155,7 +174,14 @@ def read(body: Body, format_: Format, given: Given) -> Document:
         )
     try:
         return whole(format_, format_.parse(body, given))
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as fault:
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+    ) as fault:
         if isinstance(fault, DocumentRefused):
             raise
         what = str(fault) if isinstance(fault, Unusable) else type(fault).__name__
@@ -189,7 +215,7 @@ def whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Docume
     records: dict[tuple[str, str], Record] = {}
     reasons: Counter[str] = Counter()
     samples: dict[str, str] = {}
-    for one in told:
+    for one in map(_bounded, told):
         if isinstance(one, Record):
             seen += 1
             name = (one.resource, one.key)
@@ -212,6 +238,25 @@ def whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Docume
     counted = reasons.most_common(REASONS_MAX)
     rejections = tuple(Rejection(reason, count, samples[reason]) for reason, count in counted)
     return Document(format_, about, tuple(records.values()), rejections)
+
+
+def _bounded(one: About | Record | Rejection) -> About | Record | Rejection:
+    """What is told; a record that no reader of JSON could be given is a rejection."""
+    if isinstance(one, Record) and one.raw and _is_deep((one.said, one.raw), DEPTH_MAX + 1):
+        return Rejection("is nested too deeply", 1, one.key[:SAMPLE_CHARS])
+    return one
+
+
+def _is_deep(value: Any, left: int) -> bool:
+    if left == 0:
+        return True
+    for one in value.values() if type(value) is dict else value:
+        if type(one) in _HOLDS and _is_deep(one, left - 1):
+            return True
+    return False
+
+
+_HOLDS = frozenset({dict, list, tuple})
 
 
 def _is_older(left: datetime | None, right: datetime | None) -> bool:

@@ -210,7 +210,8 @@ class DocumentRefused(ValueError):  # noqa: N818  a refusal, not an error of the
 
     Codes: `empty`, `tooLarge`, `tooManyItems`, `tooComplex`, `badEncoding`, `notAFeed`, `html`,
     `opml`, `entityBomb`, `truncated`, `malformed`; `unrecognised` where no format fits,
-    `anotherFormat` where it is not the one that its source has, `shrunk`, `wrongCount`, `option`.
+    `anotherFormat` where it is not the one that its source has, `shrunk`, `wrongCount`, `option`,
+    `archive`.
     """
 
     def __init__(self, code: str, reason: str) -> None:

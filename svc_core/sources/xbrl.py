@@ -7,6 +7,7 @@ from typing import Any
 from attrs import frozen
 
 from svc_core import data
+from svc_core.sources.codes import currency
 from svc_core.sources.values import number, required, text
 
 _UNITS = {"shares": "{share}", "pure": "1", "Year": "a", "Month": "mo", "Day": "d"}
@@ -46,17 +47,11 @@ def metrics() -> dict[str, str]:
     return {concept: metric for metric, concepts in rows for concept in concepts.split()}
 
 
-@cache
-def currencies() -> frozenset[str]:
-    """The codes of ISO 4217."""
-    return frozenset(" ".join(data.lines("currencies.txt")).split())
-
-
 def measured_in(unit: str) -> dict[str, str | None]:
     """The currency and the UCUM unit of a unit such as `USD/shares`."""
     over, _, under = unit.partition("/")
     per = f"{_ucum(under)}-1" if under else None
-    if over in currencies():
+    if currency(over) == over:
         return {"currency": over, "unit": per}
     return {"currency": None, "unit": f"{_ucum(over)}.{per}" if per else _ucum(over)}
 

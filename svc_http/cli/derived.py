@@ -2,8 +2,9 @@
 
 Path values and positional members stand in order, all else are flags: a member of the body has the
 name of the member, one of a model within it that of both; a list is a flag that is repeated.
-Instants are RFC 3339, members in seconds are spans, what stands in a query is text, and what is no
-text, number or list of these is JSON. A listing is read page by page up to `--limit`.
+An object of texts is a flag with KEY=VALUE, instants are RFC 3339, members in seconds are spans,
+what stands in a query is text, and what is no text, number or list of these is JSON. A listing is
+read page by page up to `--limit`.
 """
 
 import inspect
@@ -126,11 +127,23 @@ def _kind(item: Input, inner: Any, arg: Arg) -> tuple[Any, Callable[[Any], Any]]
         kind, read = _kind(item, _plain(get_args(inner)[0])[0], arg)
         many: Any = tuple[kind, ...]  # type: ignore[valid-type]  # made of a value
         return many, lambda values: [read(value) for value in values]
-    return str, json.loads if item.place == "member" else _same
+    is_pairs = shapes.is_mapping(inner) and _plain(get_args(inner)[1])[0] is str
+    kind = tuple[str, ...] if is_pairs else str
+    return kind, _pairs if is_pairs else json.loads if item.place == "member" else _same
 
 
 def _same(value: Any) -> Any:
     return value
+
+
+def _pairs(given: Iterable[str]) -> dict[str, str]:
+    told: dict[str, str] = {}
+    for one in given:
+        name, is_pair, value = one.partition("=")
+        if not name or not is_pair or name in told:
+            raise ValueError(f"must be KEY=VALUE, each key once, not {one!r}")
+        told[name] = value
+    return told
 
 
 def _whole(text: str) -> int:

@@ -11,6 +11,8 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from svc_core.host import Tell, silent
 from svc_http.cli.failures import Usage
 from svc_http.cli.options import Common
@@ -89,6 +91,10 @@ def _find(settings: "Settings", asked: dict[str, Any], tell: Tell) -> Mapping[st
         time.sleep(LOOK_SECONDS)
 
 
+_OFFERS = {"listFormats", "listPresets"}
+"""What can be told without any database."""
+
+
 def _here(given: "Settings", asked: dict[str, Any], tell: Tell) -> Mapping[str, Any]:
     """The answer of this process, with the store opened for as long as it takes."""
     from svc_http import system  # noqa: PLC0415 - a server saves us these imports
@@ -102,8 +108,11 @@ def _here(given: "Settings", asked: dict[str, Any], tell: Tell) -> Mapping[str, 
     if given.db == MEMORY:
         raise Usage("a store in memory has no commands of its own; name a file with --db")
     wanted = operator.ALL[asked["operation"]]
-    may_found = wanted.binding == "system" and wanted.verb in {"create", "add"}
-    if given.file is not None and not Path(given.file).exists() and not may_found:
+    may_found = wanted.binding == "system" and wanted.verb in {"create", "add", "import"}
+    is_missing = given.file is not None and not Path(given.file).exists()
+    if is_missing and wanted.id in _OFFERS and not asked.get("body", {}).get("add"):
+        given = attrs.evolve(given, db=MEMORY)
+    elif is_missing and not may_found and wanted.id not in _OFFERS:
         where = "" if given.db == MEMBERS["db"].default else f" --db {quote(given.db)}"
         raise Unusable(
             f"there is no database {given.db}; make one: svc keys create --name NAME{where}"

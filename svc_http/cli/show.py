@@ -150,25 +150,33 @@ _CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 @contextmanager
 def bar(title: str) -> Iterator[Tell]:
-    """A progress bar on stderr, at a terminal only, from the first news on."""
+    """Progress bars on stderr, one for each unit, at a terminal only, from the first news on."""
     with ExitStack() as stack:
         bars: list[Any] = []
+        tasks: dict[str, Any] = {}
 
         def tell(progress: Progress) -> None:
             if not sys.stderr.isatty():
                 return
             if not bars:
-                bars.append(stack.enter_context(_bar(title)))
-            bars[0].update(0, completed=progress.done, total=progress.total, note=progress.note)
+                bars.append(stack.enter_context(_bars()))
+            if progress.unit not in tasks:
+                tasks[progress.unit] = bars[0].add_task(progress.unit or title, note="")
+            bars[0].update(
+                tasks[progress.unit],
+                completed=progress.done,
+                total=progress.total or None,
+                note=progress.note,
+            )
 
         yield tell
 
 
-def _bar(title: str) -> Any:
+def _bars() -> Any:
     from rich import progress  # noqa: PLC0415 - most commands are done at once
     from rich.console import Console  # noqa: PLC0415
 
-    made = progress.Progress(
+    return progress.Progress(
         progress.TextColumn("{task.description}"),
         progress.BarColumn(),
         progress.MofNCompleteColumn(),
@@ -176,5 +184,3 @@ def _bar(title: str) -> Any:
         console=Console(stderr=True),
         transient=True,
     )
-    made.add_task(title, note="")
-    return made

@@ -19,6 +19,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from svc_core import compact, problem
 from svc_core.host import Progress, Tell
 from svc_core.problem import Problem
@@ -244,8 +246,7 @@ def _remove(path: Path, inode: int) -> None:
 
 
 def _progress_line(progress: Progress) -> bytes:
-    members = {"done": progress.done, "total": progress.total, "note": progress.note}
-    return _text({"progress": members}).encode() + b"\n"
+    return _text({"progress": attrs.asdict(progress)}).encode() + b"\n"
 
 
 # -- the client's side -------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from svc_core.reports.speaking import Task
 from svc_core.resources.audio import Audio
 from svc_core.resources.news import Source
 from svc_http.control.operator import Operator
-from svc_http.fetch import Fetcher, FetchRefused, locations
+from svc_http.fetch import Fetcher, FetchRefused, NotModified, locations
 from svc_http.fetch.exports import opener
 from svc_http.providers.speech import SpeechFailed
 from svc_http.runtime.opening import fetcher, recorder
@@ -46,7 +46,19 @@ class _Publishers:
         except FetchRefused as refused:
             raise ValueError(refused.message) from refused
 
-    async def pull(self, sources: Sequence[Source], tell: Tell) -> Sequence[Outcome]:
+    async def read(self, location: str) -> bytes:
+        try:
+            async with self.fetcher() as fetcher:
+                found = await fetcher.fetch(location)
+        except FetchRefused as refused:
+            raise ValueError(refused.message) from refused
+        if isinstance(found, NotModified):
+            raise AssertionError("no validator was sent")
+        return found.body
+
+    async def pull(
+        self, sources: Sequence[Source], tell: Tell, *, force: bool = False
+    ) -> Sequence[Outcome]:
         done = count(1)
 
         def heard(outcome: Outcome) -> None:
@@ -54,7 +66,7 @@ class _Publishers:
             tell(Progress(next(done), len(sources), location))
 
         async with self.fetcher() as fetcher:
-            return await pull_all(self.service, sources, fetcher, heard)
+            return await pull_all(self.service, sources, fetcher, heard, force=force, tell=tell)
 
 
 @frozen

@@ -5,13 +5,14 @@ slower or further away than `FetchLimits` allows is read.
 """
 
 from svc_core.egress import LOOPBACK, PRIVATE, is_allowed
-from svc_http.fetch.client import Fetcher
+from svc_http.fetch.client import USER_AGENT, Fetcher
 from svc_http.fetch.files import locations
 from svc_http.fetch.model import Fetched, FetchLimits, FetchRefused, NotModified
 
 __all__ = [
     "LOOPBACK",
     "PRIVATE",
+    "USER_AGENT",
     "FetchLimits",
     "FetchRefused",
     "Fetched",

@@ -9,7 +9,9 @@ Rule 4: connections are not kept: each is made to an address that was checked fo
 
 import ssl
 import zlib
+from collections.abc import Callable, Mapping
 from contextlib import aclosing
+from functools import partial
 from http import HTTPStatus
 from typing import Self
 from weakref import WeakValueDictionary
@@ -20,10 +22,13 @@ import httpcore2
 from httpx2 import URL
 
 from svc_core.egress import Network
+from svc_core.host import Progress, Tell, silent
 from svc_http.fetch import files
 from svc_http.fetch.addresses import checked_url
 from svc_http.fetch.guard import Guard, connections, target
 from svc_http.fetch.model import Fetched, FetchLimits, FetchRefused, NotModified
+
+MIB = 1024 * 1024
 
 USER_AGENT = "svc-ingest (feed reader)"
 
@@ -69,33 +74,38 @@ class Fetcher:
             await self._pool.aclose()
 
     async def fetch(
-        self, location: str, *, etag: str | None = None, last_modified: str | None = None
+        self,
+        location: str,
+        *,
+        etag: str | None = None,
+        last_modified: str | None = None,
+        tell: Tell = silent,
     ) -> Fetched | NotModified:
         """The document at an http(s) address or in a file.
 
-        `etag` and `last_modified` are the validators of the copy that is already known.
+        `etag` and `last_modified` are the validators of the copy that is already known. `tell`
+        hears how many MiB have arrived.
 
         Raises:
             FetchRefused: it could not be read; nothing of it is kept.
         """
         if files.is_web(location):
-            return await self._follow(location, etag, last_modified)
+            return await self._follow(location, self._headers(etag, last_modified), tell)
         path = files.file_path(location)
         body = await anyio.to_thread.run_sync(files.read_file, path, self.limits.body_bytes)
         return Fetched(body, None, None, None, location, None)
 
     async def _follow(
-        self, location: str, etag: str | None, last_modified: str | None
+        self, location: str, headers: list[tuple[str, str]], tell: Tell
     ) -> Fetched | NotModified:
         url = checked_url(location, self._exceptions)
-        headers = self._headers(etag, last_modified)
         left = self.limits.total_seconds
         for _ in range(self.limits.redirects + 1):
             # A turn is given back before the next host is asked: no two chains wait for each other.
             lock = self._hosts.setdefault(url.host, anyio.Lock())
             async with lock, self._turns:
                 began = anyio.current_time()
-                answer = await self._ask(url, headers, left)
+                answer = await self._ask(url, headers, left, tell)
                 left -= anyio.current_time() - began
             if not isinstance(answer, URL):
                 return answer
@@ -112,12 +122,12 @@ class Fetcher:
         ]
 
     async def _ask(
-        self, url: URL, headers: list[tuple[str, str]], seconds: float
+        self, url: URL, headers: list[tuple[str, str]], seconds: float, tell: Tell
     ) -> Fetched | NotModified | URL:
         """One exchange; a URL is where a redirect leads."""
         try:
             with anyio.fail_after(seconds):
-                return await self._exchange(url, headers)
+                return await self._exchange(url, headers, tell)
         except TimeoutError as late:
             total = self.limits.total_seconds
             raise FetchRefused(
@@ -135,7 +145,7 @@ class Fetcher:
             ) from fault
 
     async def _exchange(
-        self, url: URL, headers: list[tuple[str, str]]
+        self, url: URL, headers: list[tuple[str, str]], tell: Tell
     ) -> Fetched | NotModified | URL:
         host = ("Host", url.netloc.decode("ascii"))
         timeouts = {"connect": self.limits.connect_seconds}
@@ -155,7 +165,7 @@ class Fetcher:
             if response.status != HTTPStatus.OK:
                 raise FetchRefused("httpStatus", _status(response.status), response.status)
             return Fetched(
-                body=await self._body(response, fields.get("content-encoding", "")),
+                body=await self._body(response, fields, partial(_arrived, tell, url, fields)),
                 content_type=fields.get("content-type"),
                 etag=fields.get("etag"),
                 last_modified=fields.get("last-modified"),
@@ -168,12 +178,18 @@ class Fetcher:
             raise FetchRefused("protocol", "A redirect leads nowhere.", status)
         return checked_url(str(url.join(target)), self._exceptions)
 
-    async def _body(self, response: httpcore2.Response, encoding: str) -> bytes:
-        content = _Content(encoding)
+    async def _body(
+        self,
+        response: httpcore2.Response,
+        fields: Mapping[str, str],
+        heard: Callable[[int, int], None],
+    ) -> bytes:
+        content = _Content(fields.get("content-encoding", ""))
         body = bytearray()
         arrived = 0
         async with aclosing(response.aiter_stream()) as chunks:
             async for chunk in chunks:
+                heard(arrived, len(chunk))
                 arrived += len(chunk)
                 body += content.take(chunk, self.limits.body_bytes + 1 - len(body))
                 if max(arrived, len(body)) > self.limits.body_bytes:
@@ -183,6 +199,13 @@ class Fetcher:
                     )
         content.finish()
         return bytes(body)
+
+
+def _arrived(tell: Tell, url: URL, fields: Mapping[str, str], before: int, more: int) -> None:
+    done = (before + more) // MIB
+    if done > before // MIB:
+        total = fields.get("content-length", "")
+        tell(Progress(done, int(total) // MIB if total.isdecimal() else 0, str(url), "MiB"))
 
 
 def _words(fault: Exception) -> str:

@@ -7,8 +7,8 @@ from attrs import field, frozen
 class FetchLimits:
     """The bounds of one fetch, and of all of them together."""
 
-    body_bytes: int = 10 * 2**20
-    """As many as a feed parser reads; counted on the wire and once more after decompression."""
+    body_bytes: int = 64 * 2**20
+    """As many as a document of any format has; counted on the wire and once more unfolded."""
     connect_seconds: float = 3.0
     """Name, connection and TLS; a server that needs longer is not well."""
     total_seconds: float = 20.0

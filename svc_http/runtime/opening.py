@@ -5,7 +5,7 @@ from pathlib import Path
 
 from svc_core.ports import Storage
 from svc_http import storage
-from svc_http.fetch import PRIVATE, Fetcher
+from svc_http.fetch import PRIVATE, USER_AGENT, Fetcher
 from svc_http.fetch.post import Poster
 from svc_http.media.places import media_of
 from svc_http.media.port import Media
@@ -27,7 +27,8 @@ def fetcher(given: Settings) -> Fetcher:
     allowed = given.allow_private_fetch
     if allowed is None:
         allowed = given.env == "development"
-    return Fetcher(exceptions=PRIVATE if allowed else ())
+    agent = f"{USER_AGENT} {given.fetch_contact}".strip()
+    return Fetcher(exceptions=PRIVATE if allowed else (), user_agent=agent)
 
 
 def poster(given: Settings) -> Poster:

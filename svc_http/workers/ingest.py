@@ -9,17 +9,21 @@ Rule 3: one document is read and written at a time, however many sources are due
 """
 
 from asyncio import CancelledError
+from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
+from http import HTTPStatus
 from typing import Any
+from urllib.parse import urlsplit
 
 import anyio
 import anyio.to_thread
 import attrs
 
 from svc_core import corpus
+from svc_core.host import Progress, Tell, silent
 from svc_core.intake import health, registry, taking
 from svc_core.intake.operations import Outcome
 from svc_core.news.grouping import group_new
@@ -29,8 +33,9 @@ from svc_core.ports import SYSTEM
 from svc_core.resources.members import micros
 from svc_core.resources.news import SOURCES, Source
 from svc_core.sources.body import Body
-from svc_core.sources.formats import FORMATS, Document, read, recognised
+from svc_core.sources.formats import BYTES_MAX, FORMATS, Document, read, recognised
 from svc_core.sources.model import DocumentRefused, Given, MissingExtra, Record
+from svc_core.sources.packed import unpacked
 from svc_http import system
 from svc_http.fetch import Fetched, Fetcher, FetchRefused, NotModified
 from svc_http.runtime.service import Service
@@ -87,23 +92,26 @@ async def pull(
     *,
     gate: anyio.Semaphore | None = None,
     force: bool = False,
+    tell: Tell = silent,
 ) -> Outcome:
     """Read the source's document now, due or not, and write what it brings.
 
     `gate` bounds how many documents are held at once. With `force` a document is read anew though
-    it is known, and a snapshot although it shrank. Whatever is wrong with the document or on
-    the way to it is written to the source's health and is no exception.
+    it is known, and a snapshot although it shrank. `tell` hears of its bytes and rows. Whatever is
+    wrong with the document or on the way to it is written to the source's health and is no
+    exception.
     """
     try:
         answer = await fetcher.fetch(
             source.location,
             etag=None if force else source.etag,
             last_modified=None if force else source.last_modified,
+            tell=tell,
         )
         if isinstance(answer, NotModified):
-            return await _unchanged(service, source)
+            return await _unchanged(service, source, HTTPStatus.NOT_MODIFIED)
         async with gate or anyio.Semaphore(1):
-            return await _take(service, source, answer, force=force)
+            return await _take(service, source, answer, tell, force=force)
     except FetchRefused as refused:
         return await _failed(service, source, refused.code, refused.message, refused.status)
     except DocumentRefused as refused:
@@ -112,15 +120,17 @@ async def pull(
         return await _failed(service, source, "missingExtra", str(missing))
 
 
-async def _take(service: Service, source: Source, answer: Fetched, *, force: bool) -> Outcome:
+async def _take(
+    service: Service, source: Source, answer: Fetched, tell: Tell, *, force: bool
+) -> Outcome:
     digest = sha256(answer.body).hexdigest()
     if not force and (digest == source.digest or digest[:DELTA_CHARS] in source.deltas):
-        return await _unchanged(service, source)
+        return await _unchanged(service, source, answer.status)
     document = await anyio.to_thread.run_sync(_read, source, answer)
     snapshot = document.format.kind == "snapshot"
     if snapshot and not force:
         if _is_older(document.about.stamp, source.stamp):
-            return await _unchanged(service, source)
+            return await _unchanged(service, source, answer.status)
         held = await service.read(SYSTEM, partial(taking.held, source=source.id))
         if len(document.records) < held * SHRUNK_SHARE:
             raise DocumentRefused(
@@ -129,7 +139,7 @@ async def _take(service: Service, source: Source, answer: Fetched, *, force: boo
                 f"that is right, svc sources pull {source.id} --force",
             )
     copy = registry.Copy(answer.etag, answer.last_modified, digest)
-    return await _Writing(service, source, document, copy).run()
+    return await _Writing(service, source, document, copy, status=answer.status, tell=tell).run()
 
 
 def _is_older(stamp: datetime | None, known: datetime | None) -> bool:
@@ -137,8 +147,10 @@ def _is_older(stamp: datetime | None, known: datetime | None) -> bool:
 
 
 def _read(source: Source, answer: Fetched) -> Document:
-    body = Body(answer.body, answer.content_type)
-    format_ = FORMATS.get(source.format or "") or recognised(body)
+    format_ = FORMATS.get(source.format or "")
+    data = unpacked(answer.body, BYTES_MAX if format_ is None else format_.bytes_max)
+    body = Body(data, answer.content_type)
+    format_ = format_ or recognised(body)
     zone, country_zone = health.zones(source)
     given = Given(
         options=source.options,
@@ -155,12 +167,21 @@ class _Writing:
     """Writes one document in parts."""
 
     def __init__(
-        self, service: Service, source: Source, document: Document, copy: registry.Copy
+        self,
+        service: Service,
+        source: Source,
+        document: Document,
+        copy: registry.Copy,
+        *,
+        status: int | None,
+        tell: Tell,
     ) -> None:
         self._service = service
         self._source = health.described(source, document)
         self._document = document
         self._copy = copy
+        self._status = status
+        self._tell = tell
         self._rows = PART_ROWS
         self._kept: set[str] = set()
         self._taken = taking.Taken()
@@ -172,6 +193,8 @@ class _Writing:
             block = records[start : start + BLOCK_ROWS]
             if not await self._block(block):
                 return Outcome("removed", None)
+            done = start + len(block)
+            self._tell(Progress(done, len(records), self._source.name, "rows"))
         if self._document.format.kind == "snapshot":
             await self._withdraw()
         after = await self._service.system(self._finish)
@@ -240,6 +263,7 @@ class _Writing:
             ctx.now,
             run,
             self._document.rejections,
+            self._status,
         )
         return await registry.save_source(ctx, after)
 
@@ -258,9 +282,11 @@ async def tidy(service: Service) -> bool:
     return bool(uncounted)
 
 
-async def _unchanged(service: Service, source: Source) -> Outcome:
+async def _unchanged(service: Service, source: Source, status: int | None) -> Outcome:
     async def note(ctx: Context) -> Source | None:
-        return await registry.note_run(ctx, source.id, lambda now: health.unchanged(now, ctx.now))
+        return await registry.note_run(
+            ctx, source.id, lambda known: health.unchanged(known, ctx.now, status)
+        )
 
     after = await service.system(note)
     return Outcome("removed" if after is None else "unchanged", after)
@@ -285,19 +311,31 @@ async def pull_all(
     on_progress: Callable[[Outcome], None] = lambda _: None,
     *,
     force: bool = False,
+    tell: Tell = silent,
 ) -> tuple[Outcome, ...]:
     """Pull every source, several at once; `on_progress` hears of each when it is done.
 
-    The outcomes come in the order of the sources.
+    The outcomes come in the order of the sources. Of the sources at one host one is asked at a
+    time, so that a slow host holds up itself alone. `tell` hears of bytes and rows.
     """
     outcomes: dict[int, Outcome] = {}
     gate = anyio.Semaphore(DOCUMENTS_AT_ONCE)
-    waiting = iter(enumerate(sources))
+    lanes: dict[str, deque[int]] = {}
+    for place, source in enumerate(sources):
+        host = urlsplit(source.location).netloc or source.location
+        lanes.setdefault(host, deque()).append(place)
+    waiting = deque(lanes.values())
 
     async def work() -> None:
-        for place, source in waiting:
-            outcomes[place] = await pull(service, source, fetcher, gate=gate, force=force)
+        while waiting:
+            lane = waiting.popleft()
+            place = lane.popleft()
+            outcomes[place] = await pull(
+                service, sources[place], fetcher, gate=gate, force=force, tell=tell
+            )
             on_progress(outcomes[place])
+            if lane:
+                waiting.append(lane)
 
     async with anyio.create_task_group() as tasks:
         for _ in range(min(SOURCES_AT_ONCE, len(sources))):

@@ -50,7 +50,9 @@ class Reader:
     def locations(self, given: str) -> Sequence[str]:
         return [f"{given}/{number}" for number in range(int(given.rpartition("*")[2] or 1))]
 
-    async def pull(self, sources: Sequence[Source], tell: Any) -> Sequence[Outcome]:
+    async def pull(
+        self, sources: Sequence[Source], tell: Any, *, force: bool = False
+    ) -> Sequence[Outcome]:
         return [Outcome("unchanged", source) for source in sources]
 
     def run(self, usecase: Any, request: Any) -> Any:
@@ -68,7 +70,9 @@ def test_many_locations_are_written_in_short_units_of_work() -> None:
 class InVain(Reader):
     """A host that can read none of its sources."""
 
-    async def pull(self, sources: Sequence[Source], tell: Any) -> Sequence[Outcome]:
+    async def pull(
+        self, sources: Sequence[Source], tell: Any, *, force: bool = False
+    ) -> Sequence[Outcome]:
         async def fail(ctx: Context) -> None:
             for source in sources:
                 health = evolve(source.health, status="error")

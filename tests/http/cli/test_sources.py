@@ -1,5 +1,7 @@
 """`svc sources`, of which `svc feeds` is a second name: what is read, and what came of it."""
 
+import gzip
+import json
 import socket
 import sys
 import threading
@@ -37,13 +39,13 @@ def test_a_folder_of_feeds_is_taken_in_and_said_to_be_well(svc: Svc, feeds: Path
     assert all(Path(one["location"]).is_absolute() for one in added)
     taken = {Path(one["location"]).name: one["health"] for one in added}
     assert (taken["first.xml"]["status"], taken["first.xml"]["itemsLastRun"]) == ("ok", 3)
-    assert taken["notes.txt"]["error"]["code"] == "notAFeed"
+    assert taken["notes.txt"]["error"]["code"] == "unrecognised"
     again = svc("feeds", "add", str(feeds), "--json").json
     assert [one["id"] for one in again] == [one["id"] for one in added]
     pulled = svc("feeds", "pull", "--all", "--json").json
     assert (pulled["sources"], pulled["created"], pulled["failed"]) == (3, 0, 1)
     failed = next(row for row in pulled["outcomes"] if row["status"] == "failed")
-    assert failed["error"]["code"] == "notAFeed"
+    assert failed["error"]["code"] == "unrecognised"
     assert svc("feeds", "pull", "--json").json["sources"] == 0
     assert svc("feeds", "pull", added[0]["id"], "--json").json["sources"] == 1
     status = svc("sources", "status", "--json").json
@@ -55,7 +57,7 @@ def test_a_folder_of_feeds_is_taken_in_and_said_to_be_well(svc: Svc, feeds: Path
         ran = svc("feeds", *words)
         assert ran.code == code
         assert added[1]["id"] in ran.out
-        assert "neither" in ran.out  # The document is neither XML nor JSON.
+        assert "No format fits" in ran.out
 
 
 def test_sources_may_be_added_without_being_taken_in(svc: Svc, feeds: Path) -> None:
@@ -117,6 +119,13 @@ REFUSED = [
     (("feeds", "ftp://news.example/feed"), 1, "LOCATION: Neither a web address nor a file"),
     (("feeds", "--name", "both"), 1, "--name: is for one source"),
     (("feeds", "--topic", "gossip"), 1, "--topic: "),
+    (("feeds", "--format", "word"), 1, "--format: 'word' is none of: "),
+    (("feeds", "--option", "country=FRA"), 1, "--option: country must be an ISO 3166-1"),
+    (("feeds", "--timezone", "Mars"), 1, "--timezone: must be an IANA time zone"),
+    (("feeds", "--format", "kev", "--option", "a=b"), 1, "--option: kev takes no a; it takes: "),
+    (("feeds", "--format", "rss", "--option", "tier=5"), 1, "--option: tier must be 1"),
+    (("feeds", "--option", "tier"), 2, "--option: must be KEY=VALUE"),
+    (("feeds", "--option", "a=1", "--option", "a=2"), 2, "--option: must be KEY=VALUE, each"),
     (("",), 1, "LOCATION: Name an address, a file or a folder"),
     (("http://",), 1, "LOCATION: A web address begins with"),
     (("https://ann:word@news.example/feed",), 1, "LOCATION: An address with a user"),
@@ -170,7 +179,7 @@ def test_what_cannot_be_read_is_told_and_kept_only_where_that_is_said(
         return sorted(Path(row["location"]).name for row in rows)
 
     ran = svc("feeds", "add", feeds / "notes.txt")
-    assert (ran.code, "neither XML nor JSON" in ran.out, kept()) == (1, True, [])
+    assert (ran.code, "No format fits" in ran.out, kept()) == (1, True, [])
     added = svc("feeds", "add", feeds, "--json")
     assert added.code == 1
     told = {Path(row["location"]).name: row["kept"] for row in added.json}
@@ -196,6 +205,8 @@ def test_a_removed_feed_is_read_no_more_and_its_items_stay(svc: Svc, feeds: Path
     assert gone == {name: first[name] for name in ("id", "name", "location")} | {
         "removed": True,
         "itemsKept": True,
+        "deleted": 0,
+        "updated": 0,
     }
     assert len(svc("feeds", "status", "--json").json) == 2
     assert svc("changes", "list", "--type", "newsItem", "--json").json == before
@@ -224,3 +235,210 @@ def test_refused_rows_are_told_with_their_reason(svc: Svc, here: Path) -> None:
     for told in (svc("feeds", "add", "half.xml").out, svc("feeds", "status").out):
         assert "partial" in told
         assert "1 no title text or link" in told
+
+
+# -- every format ------------------------------------------------------------------------------
+
+
+def kev(*numbers: int, released: str = "2026-01-02") -> str:
+    """A catalogue of these vulnerabilities."""
+    rows = [
+        {"cveID": f"CVE-2024-{number:04}", "dateAdded": "2024-03-01", "vulnerabilityName": "A flaw"}
+        for number in numbers
+    ]
+    stamp = f"{released}T00:00:00.000Z"
+    told = {"title": "KEV", "catalogVersion": "1", "dateReleased": stamp, "count": len(rows)}
+    return json.dumps({**told, "vulnerabilities": rows})
+
+
+RUN = {"created": 0, "updated": 0, "unchanged": 0, "deleted": 0, "rejected": 0}
+
+
+def test_a_catalogue_is_recognised_and_its_newer_document_counted(svc: Svc, here: Path) -> None:
+    (here / "k.json").write_text(kev(1, 2, 3, 4, 5))
+    (row,) = svc("sources", "add", "k.json", "--json").json
+    told = {"format": "kev", "name": "KEV", "topics": [], "cadenceSeconds": 3_600, "options": {}}
+    assert told.items() <= row.items()
+    assert row["lastRun"] == RUN | {"created": 5}
+    hidden = {"digest", "deltas", "stamp", "etag", "lastModified", "everySeconds"}
+    assert hidden.isdisjoint(row)
+    assert (row["health"]["status"], row["health"]["httpStatus"]) == ("ok", None)
+    (here / "k.json").write_text(kev(1, 2, 3, 4, 6, released="2026-01-03"))
+    pulled = svc("sources", "pull", row["id"], "--json").json
+    assert (RUN | {"created": 1, "unchanged": 4, "deleted": 1}).items() <= pulled.items()
+    (after,) = svc("sources", "status", "--json").json
+    assert after["lastRun"] == RUN | {"created": 1, "unchanged": 4, "deleted": 1}
+
+
+def test_a_catalogue_that_shrank_is_taken_only_by_force(svc: Svc, here: Path) -> None:
+    (here / "k.json").write_text(kev(*range(1, 11)))
+    (row,) = svc("sources", "add", "k.json", "--json").json
+    (here / "k.json").write_text(kev(1, 2, released="2026-01-03"))
+    ran = svc("sources", "pull", row["id"], "--json")
+    (told,) = ran.json["outcomes"]
+    assert (ran.code, told["error"]["code"]) == (1, "shrunk")
+    assert "--force" in told["resolution"]
+    forced = svc("sources", "pull", row["id"], "--force", "--json").json
+    assert (forced["deleted"], forced["unchanged"]) == (8, 2)
+
+
+BROKEN = [
+    (kev(1, 2)[:-9], "truncated"),
+    (kev(1, 2).replace('"count": 2', '"count": 3'), "wrongCount"),
+    (FEED.format(title="a", items=""), "anotherFormat"),
+    ("", "empty"),
+]
+
+
+@pytest.mark.parametrize(("document", "code"), BROKEN)
+def test_a_broken_document_changes_nothing_and_says_why(
+    svc: Svc, here: Path, document: str, code: str
+) -> None:
+    (here / "k.json").write_text(kev(1, 2, 3))
+    (row,) = svc("sources", "add", "k.json", "--json").json
+    (here / "k.json").write_text(document)
+    ran = svc("sources", "add", "k.json", "--json")
+    (broken,) = ran.json
+    assert (ran.code, broken["kept"], broken["lastRun"]) == (1, True, RUN)
+    health = broken["health"]
+    assert (health["status"], health["error"]["code"]) == ("error", code)
+    assert health["resolution"]
+    (here / "k.json").write_text(kev(1, 2, 3))
+    svc("sources", "reset", row["id"])
+    assert svc("sources", "pull", row["id"], "--json").json["unchanged"] == 3
+
+
+def test_a_packed_document_is_what_is_inside(svc: Svc, here: Path) -> None:
+    (here / "k.json.gz").write_bytes(gzip.compress(kev(1, 2).encode()))
+    (here / "two.zip").write_bytes(b"PK\5\6" + bytes(18))
+    first, second = svc("sources", "add", "k.json.gz", "two.zip", "--json").json
+    assert (first["format"], first["lastRun"]["created"]) == ("kev", 2)
+    assert (second["kept"], second["health"]["error"]["code"]) == (False, "archive")
+
+
+def test_a_disabled_source_is_kept_and_not_read(svc: Svc, feeds: Path) -> None:
+    (row,) = svc("sources", "add", feeds / "first.xml", "--json").json
+    (off,) = svc("sources", "disable", row["id"], "--json").json
+    assert (off["health"]["status"], off["health"]["nextAttemptAt"]) == ("disabled", None)
+    assert svc("sources", "pull", "--all", "--json").json["sources"] == 0
+    ran = svc("sources", "pull", row["id"])
+    assert (ran.code, f"svc sources enable {row['id']}" in ran.err) == (1, True)
+    assert svc("sources", "add", feeds / "first.xml", "--json").json[0]["health"] == off["health"]
+    assert svc("sources", "enable", row["id"], "--json").json[0]["health"]["status"] == "ok"
+    assert svc("sources", "pull", "--all", "--json").json["sources"] == 1
+    assert svc("sources", "reset", row["id"], NO_SOURCE).code == 1
+
+
+def test_what_only_one_source_brought_goes_with_it(svc: Svc, here: Path) -> None:
+    svc("workspaces", "create", "--name", "acme")
+    for name, days in (("a", (1, 2)), ("b", (2, 3))):
+        items = "".join(ITEM.format(n=n) for n in days)
+        (here / f"{name}.xml").write_text(FEED.format(title=name, items=items))
+    first, second = svc("sources", "add", "a.xml", "b.xml", "--json").json
+    (gone,) = svc("sources", "remove", first["id"], "--withdraw", "--json").json
+    assert (gone["itemsKept"], gone["deleted"]) == (False, 1)
+    changes = svc("changes", "list", "--type", "newsItem", "--json").json
+    assert sum(row["changeType"] == "deleted" for row in changes["data"]) == 1
+    # A second time there is nothing left of it; the other one takes the rest.
+    assert svc("sources", "remove", first["id"], "--withdraw").code == 1
+    (rest,) = svc("sources", "remove", second["id"], "--withdraw", "--json").json
+    assert rest["deleted"] == 2
+    (again,) = svc("sources", "add", "a.xml", "--json").json
+    assert again["lastRun"] == RUN | {"created": 2}
+
+
+def test_options_are_kept_until_they_are_taken_back(svc: Svc, feeds: Path) -> None:
+    first = (feeds / "first.xml", "--json")
+    (row,) = svc("sources", "add", *first, "--country", "FR", "--option", "tier=2").json
+    assert (row["options"], row["countryCode"]) == ({"country": "FR", "tier": "2"}, "FR")
+    (row,) = svc("sources", "add", *first, "--option", "tier=").json
+    assert row["options"] == {"country": "FR"}
+    ran = svc("sources", "add", *first, "--option", "series=GDP")
+    assert (ran.code, "rss takes no series" in ran.err) == (1, True)
+
+
+# -- what is offered ---------------------------------------------------------------------------
+
+
+def test_formats_and_presets_are_listed_and_read_nothing(svc: Svc, here: Path) -> None:
+    formats = {row["id"]: row for row in svc("sources", "formats", "--json").json}
+    assert formats["kev"]["kind"] == "snapshot"
+    assert formats["rss"]["surfaces"][0] == "/news"
+    assert "timezone" in formats["rss"]["options"]
+    presets = svc("sources", "presets", "--json").json
+    assert not (here / "svc.db").exists()
+    assert all(row["sourceId"] is None for row in presets)
+    (one,) = svc("sources", "presets", "cisa-kev", "--json").json
+    assert (one["format"], one["license"]) == ("kev", "CC0-1.0")
+    assert svc("sources", "presets", "nobody").code == 1
+
+
+def test_a_preset_is_added_by_its_name(svc: Svc) -> None:
+    (row,) = svc("sources", "presets", "--add", "fed-press", "--no-pull", "--json").json
+    (source,) = svc("sources", "status", "--json").json
+    assert (row["sourceId"], row["status"]) == (source["id"], "neverRun")
+    assert (source["name"], source["format"], source["topics"], source["options"]) == (
+        "Federal Reserve press releases", "rss", ["central-banks"], {"country": "US"},
+    )  # fmt: skip
+
+
+OPML = """<opml version="2.0"><head/><body><outline text="Shipping">
+<outline text="First &amp; best" xmlUrl="{0}/first.xml"/></outline>
+<outline text="Second" xmlUrl="file://{0}/second.xml" category="/ai"/>
+<outline text="Gone" xmlUrl="{0}/none.xml"/><outline text="a note"/></body></opml>"""
+
+
+def test_a_list_of_feeds_comes_in_and_goes_out(svc: Svc, feeds: Path, here: Path) -> None:
+    (here / "list.opml").write_text(OPML.format(feeds))
+    ran = svc("sources", "import", "list.opml", "--pull", "--json")
+    assert (ran.code, [row["status"] for row in ran.json]) == (0, ["added", "added", "refused"])
+    assert [row["topics"] for row in ran.json] == [["shipping"], ["ai"], []]
+    sources = svc("sources", "status", "--json").json
+    assert [(row["name"], row["lastRun"]["created"]) for row in sources] == [
+        ("First & best", 3), ("Second", 3),
+    ]  # fmt: skip
+    svc("sources", "export", "--out", "out.opml")
+    again = svc("sources", "import", "out.opml", "--json").json
+    assert {row["status"] for row in again} == {"known"}
+    assert [row["health"]["status"] for row in svc("sources", "list", "--json").json] == [
+        "ok",
+        "ok",
+    ]
+    hinted = svc("sources", "add", "list.opml")
+    assert (hinted.code, "svc sources import" in hinted.out) == (1, True)
+
+
+NO_LISTS = [
+    ("nowhere.opml", "There is no file"),
+    ("feeds/first.xml", "its root element is not <opml>"),
+    ("empty.opml", "the list has no feed that can be read"),
+    ("bomb.opml", "declares XML entities"),
+]
+
+
+@pytest.mark.usefixtures("feeds")
+@pytest.mark.parametrize(("name", "words"), NO_LISTS)
+def test_what_is_no_list_of_feeds_is_refused(svc: Svc, here: Path, name: str, words: str) -> None:
+    (here / "empty.opml").write_text("<opml><body><outline text='x'/></body></opml>")
+    (here / "bomb.opml").write_text('<!DOCTYPE opml [<!ENTITY a "b">]><opml/>')
+    ran = svc("sources", "import", name)
+    assert (ran.code, words in ran.err) == (1, True)
+
+
+def test_a_list_from_elsewhere_names_no_files(svc: Svc, feeds: Path) -> None:
+    class Lists(Publisher):
+        def do_GET(self) -> None:
+            body = OPML.format(feeds).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Lists) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        ran = svc("sources", "import", f"http://127.0.0.1:{server.server_port}/list.opml")
+        server.shutdown()
+        thread.join()
+    assert (ran.code, "web addresses only" in ran.err) == (1, True), ran.err
+    assert svc("sources", "status", "--json").json == []

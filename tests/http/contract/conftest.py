@@ -45,6 +45,7 @@ from svc_core.webhooks import delivering
 from svc_core.webhooks.operations import OneWebhook, delete_webhook
 from svc_core.webhooks.rules import outcome
 from svc_http import app as service_app
+from svc_http.demo.documents import data_documents
 from svc_http.runtime.service import Service as Hands
 from svc_http.settings import Settings
 from svc_http.workers import make_report
@@ -526,6 +527,7 @@ class World:
         if not is_sown:
             return self
         self.take_news(range(30))
+        self.take_data()
         self.run(group_new(self.hands))
         for key in ("a", "b", "personal"):
             self.sow(key)
@@ -588,15 +590,29 @@ class World:
     def take_news(self, numbers: Iterable[int]) -> None:
         """Take in a document with these items, and one with as many events, as the fetcher does."""
         told = list(numbers)
-        body = feed(told, self.clock())
+        self._take("https://feeds.example.org/ports.xml", "Ports", feed(told, self.clock()))
 
-        async def take(ctx: Context) -> None:
-            location = "https://feeds.example.org/ports.xml"
-            source = await registry.add_source(ctx, registry.SourceWish(location, "Ports"))
-            document = formats.read(Body(body), formats.FORMATS["rss"], Given(base_url=location))
-            await taking.take_document(ctx, source.id, document)
+        async def happened(ctx: Context) -> None:
             quakes = [events.event(number) for number in told]
             await events.take(ctx, quakes, location=f"https://quakes.example/{told[0]}.json")
+
+        self.system(happened)
+
+    def take_data(self) -> None:
+        """Take in the demo's documents whose rows are shown and have identifiers of their own."""
+        for one in data_documents(self.clock()):
+            if {"indicator", "country"} & set(formats.recognised(Body(one.body)).brings):
+                self._take(one.file_name, one.name, one.body, dict(one.options))
+
+    def _take(self, location: str, name: str, body: bytes, options: Any = None) -> None:
+        held = Body(body)
+        given = Given(options=options or {}, base_url=location, name=location)
+        document = formats.read(held, formats.recognised(held), given)
+
+        async def take(ctx: Context) -> None:
+            wish = registry.SourceWish(location, name, options=given.options)
+            source = await registry.add_source(ctx, wish)
+            await taking.take_document(ctx, source.id, document)
 
         self.system(take)
 

@@ -32,6 +32,7 @@ def full(town):
     """The same with news, and with a few rows of everything."""
     for first in range(4):
         town.take_news(range(first, 10))
+    town.take_data()
     for _ in range(4):
         town.clock.forward(minutes=10)
         town.plant("a")
@@ -125,7 +126,8 @@ def _key_of(row):
     """What names a row: its own identifier, or that of what it is about."""
     if "head" in row:
         return row["head"]["id"]
-    return row.get("id") or row.get("eventId") or row["profileId"]
+    names = ("id", "eventId", "countryCode", "profileId")
+    return next(row[name] for name in names if name in row)
 
 
 def rise(world):

@@ -326,7 +326,7 @@ def _endless(publisher: Any) -> str:
 
 
 def _gzip_bomb(publisher: Any) -> str:
-    body = gzip.compress(bytes(50_000_000))
+    body = gzip.compress(bytes(80_000_000), 1)
     return str(publisher.publish("/feed", body, headers={"Content-Encoding": "gzip"}))
 
 

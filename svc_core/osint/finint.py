@@ -1,0 +1,314 @@
+"""Financial and economic indicators: lists, the newest of each series, and what changed.
+
+Rule 1: a period that is asked for holds the periods of the rows whole: 2024-Q3 has its months and
+        days, not the year that it is a part of.
+Rule 2: the newest of each series is found by walking from series to series, so that a page costs
+        as much as its rows, however long the series are.
+"""
+
+from collections.abc import Mapping
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+import attrs
+from attrs import frozen
+
+from svc_core import periods, problem, wire
+from svc_core.constraints import Doc, Example, MaxLen, Pattern
+from svc_core.operation import JSON, NDJSON, PATH, QUERY, Context, Operation
+from svc_core.ports import Position
+from svc_core.ports.documents import Bounds
+from svc_core.problem import Problem
+from svc_core.resources.finint import (
+    FININT,
+    Frequency,
+    Indicator,
+    IndicatorId,
+    at_day,
+    place_of,
+    to_day,
+)
+from svc_core.resources.members import Cursor, Limit, micros
+from svc_core.result import One, Page
+from svc_core.unset import UNSET, Maybe, Unset, given
+
+READ = frozenset({"osint:read"})
+LOOKED_BACK = 10  # earlier rows looked at for one with a value: markets close for a week at most
+PERCENT_DIGITS = 6
+
+Name = Annotated[str, MaxLen(200)]
+Country = Annotated[str, Pattern("[A-Za-z]{2}", "an ISO 3166-1 alpha-2 code")]
+When = Annotated[
+    Maybe[str],
+    QUERY,
+    Pattern(
+        "[0-9]{4}(?:-(?:[0-9]{2}(?:-[0-9]{2})?|[ASQMWD][0-9]{1,3}))?",
+        "a date or a period such as 2024-Q3",
+    ),
+]
+Changes = Literal["change"]
+
+
+# -- requests ----------------------------------------------------------------------------------
+
+
+@frozen
+class ListIndicators:
+    """Values of indicators, newest period first."""
+
+    indicator: Annotated[
+        Maybe[tuple[Name, ...]],
+        QUERY,
+        Doc("Comma list of indicator codes."),
+        Example(["FI.RES.TOTL.MO"]),
+    ] = UNSET
+    provider: Annotated[
+        Maybe[tuple[Name, ...]], QUERY, Doc("Comma list of providers."), Example(["fred"])
+    ] = UNSET
+    area: Annotated[
+        Maybe[tuple[Name, ...]], QUERY, Doc("Comma list of area codes of their providers.")
+    ] = UNSET
+    country: Annotated[
+        Maybe[tuple[Country, ...]], QUERY, Doc("Comma list of countries."), Example(["BE", "FR"])
+    ] = UNSET
+    frequency: Annotated[
+        Maybe[tuple[Frequency, ...]], QUERY, Doc("Comma list of frequencies."), Example(["Q", "A"])
+    ] = UNSET
+    period_from: Annotated[
+        When, Doc("No period that begins before this date or period."), Example("2024-Q3")
+    ] = UNSET
+    period_to: Annotated[
+        When, Doc("No period that ends after this date or period."), Example("2025")
+    ] = UNSET
+    vintage: Annotated[
+        Maybe[date], QUERY, Doc("Values as they were given on this day."), Example("2026-01-31")
+    ] = UNSET
+    latest: Annotated[
+        bool, QUERY, Doc("Only the newest period of each series."), Example(False)
+    ] = False
+    updated_since: Annotated[
+        Maybe[datetime],
+        QUERY,
+        Doc("Rows whose newest version was written after this instant."),
+        Example("2026-01-31T00:00:00Z"),
+    ] = UNSET
+    sort: Annotated[
+        Maybe[Literal["period", "updatedAt"]],
+        QUERY,
+        Doc("The newest period first, or the row written last; not with `latest`."),
+    ] = UNSET
+    include: Annotated[
+        Maybe[tuple[Changes, ...]],
+        QUERY,
+        Doc("`change` adds the value before and what changed since."),
+    ] = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+@frozen
+class GetIndicator:
+    """One value of an indicator."""
+
+    indicator_id: Annotated[IndicatorId, PATH]
+    include: Annotated[
+        Maybe[tuple[Changes, ...]],
+        QUERY,
+        Doc("`change` adds the value before and what changed since."),
+    ] = UNSET
+
+
+# -- use cases ---------------------------------------------------------------------------------
+
+
+async def list_indicators(ctx: Context, request: ListIndicators) -> Page[Indicator]:
+    """A page of values.
+
+    Raises:
+        Problem: INVALID_PARAMETER for a period that is none; CONFLICTING_PARAMETERS for `sort`
+            with `latest`.
+    """
+    where, bounds = _where(request), _bounds(request)
+    order = {"updatedAt": "updated"}.get(given(request.sort, ""))
+    if request.latest:
+        if not isinstance(request.sort, Unset):
+            raise Problem(
+                problem.CONFLICTING_PARAMETERS,
+                "sort: cannot be combined with latest",
+                resolution="Use sort or latest, not both.",
+            )
+        binding = ctx.list_binding(where, "series_place", **bounds)
+        after = ctx.open_cursor(request.cursor, binding)
+        found, end = await newest(ctx, where, bounds, after=after, limit=request.limit)
+        page = Page[Indicator](found, ctx.seal_cursor(end, binding))
+    else:
+        page = await ctx.page(
+            FININT, where=where, order=order, after=request.cursor, limit=request.limit, **bounds
+        )
+    if isinstance(request.include, Unset):
+        return page
+    rows = [FININT.decode(raw) for raw in page.rows]
+    changed = [wire.dumps(await _with_change(ctx, row)) for row in rows]
+    return attrs.evolve(page, rows=tuple(changed))
+
+
+async def get_indicator(ctx: Context, request: GetIndicator) -> One[Indicator]:
+    """One value.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    document = await ctx.load(FININT, request.indicator_id)
+    if isinstance(request.include, Unset):
+        return One(document.raw, document.tag)
+    row = await _with_change(ctx, FININT.decode(document.raw))
+    return One(wire.dumps(row), (*document.tag, str(row.previous_value)))
+
+
+async def newest(
+    ctx: Context,
+    where: Mapping[str, tuple[str, ...]],
+    bounds: Bounds,
+    *,
+    after: Position | None = None,
+    limit: int,
+) -> tuple[tuple[bytes, ...], Position | None]:
+    """The newest row of each series that has any of these, and where the next series begins."""
+    rows: list[bytes] = []
+    last = None if after is None else after.order
+    while True:
+        ranges = dict(bounds.get("ranges") or {})
+        if last is not None:
+            ranges["series_place"] = (None, last - 1)
+        below: Bounds = {**bounds, "ranges": ranges}
+        any_row = await ctx.tx.documents.scan(
+            FININT, where=where, order="series_place", limit=1, **below
+        )
+        if not any_row.rows:
+            return tuple(rows), None
+        if len(rows) == limit:
+            return tuple(rows), Position(last or 0, "")
+        series = FININT.decode(any_row.rows[0].raw).series
+        of_it = {**where, "series": (series,)}
+        row, *_ = (await ctx.tx.documents.scan(FININT, where=of_it, limit=1, **bounds)).rows
+        rows.append(row.raw)
+        last = place_of(series)
+
+
+# -- rules -------------------------------------------------------------------------------------
+
+
+def _where(request: ListIndicators) -> dict[str, tuple[str, ...]]:
+    """The filters that were sent, by their keys."""
+    asked = {
+        "indicator": request.indicator,
+        "provider": request.provider,
+        "area": request.area,
+        "country": request.country,
+        "frequency": request.frequency,
+    }
+    sent = {name: value for name, value in asked.items() if not isinstance(value, Unset)}
+    if "country" in sent:
+        sent["country"] = tuple(code.upper() for code in sent["country"])
+    return sent
+
+
+def _bounds(request: ListIndicators) -> Bounds:
+    since, until = (
+        _period("periodFrom", request.period_from),
+        _period("periodTo", request.period_to),
+    )
+    ranges: dict[str, tuple[int | None, int | None]] = {}
+    if until is not None:
+        ranges["period_end"] = (None, until.end.toordinal())
+    if not isinstance(request.vintage, Unset):
+        day = request.vintage.toordinal()
+        ranges |= {"vintage_start": (None, day), "vintage_end": (day, None)}
+    if not isinstance(request.updated_since, Unset):
+        ranges["updated"] = (micros(request.updated_since) + 1, None)
+    return {
+        "start": None if since is None else at_day(since.start),
+        "end": None if until is None else to_day(until.end),
+        "ranges": ranges,
+    }
+
+
+def _period(name: str, text: Maybe[str]) -> periods.Period | None:
+    if isinstance(text, Unset):
+        return None
+    try:
+        return periods.parse(text)
+    except ValueError as none:
+        raise Problem(problem.INVALID_PARAMETER, f"{name}: names no period that exists") from none
+
+
+async def _with_change(ctx: Context, row: Indicator) -> Indicator:
+    """The row with the value before it, which its provider gave by then where it keeps vintages."""
+    kept = row.vintage is not None and row.vintage.start != row.vintage.end
+    by_then = (
+        {"vintage_start": (None, row.vintage.start.toordinal())} if row.vintage and kept else {}
+    )
+    earlier = await ctx.tx.documents.scan(
+        FININT,
+        where={"series": (row.series,)},
+        end=at_day(row.period_start) - 1,
+        ranges=by_then,
+        limit=LOOKED_BACK,
+    )
+    values = (FININT.decode(document.raw).value for document in earlier.rows)
+    return changed(row, next((value for value in values if value is not None), None))
+
+
+def changed(row: Indicator, previous: float | None) -> Indicator:
+    """The row with what changed since the previous value, exactly as far as both are written."""
+    change = percent = None
+    if row.value is not None and previous is not None:
+        before = Decimal(str(previous))
+        difference = Decimal(str(row.value)) - before
+        change = float(difference)
+        percent = round(float(difference / abs(before) * 100), PERCENT_DIGITS) if before else None
+    return attrs.evolve(row, previous_value=previous, change=change, change_percent=percent)
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    Operation(
+        id="listIndicators",
+        group="finint",
+        tag="OSINT",
+        verb="list",
+        columns=("id", "provider", "indicatorCode", "area.code", "period", "value", "name"),
+        method="GET",
+        path="/osint/finint",
+        summary="List financial and economic indicators",
+        description=(
+            "Values of indicators, newest period first. The values of one filter are alternatives; "
+            "different filters must all match. `latest=true` gives the newest period of each "
+            "series among what matches."
+        ),
+        request=ListIndicators,
+        response=Page[Indicator],
+        run=list_indicators,
+        scopes=READ,
+        media=(JSON, NDJSON),
+        fails=(problem.CONFLICTING_PARAMETERS,),
+        timeless=True,
+    ),
+    Operation(
+        id="getIndicator",
+        group="finint",
+        tag="OSINT",
+        verb="show",
+        method="GET",
+        path="/osint/finint/{indicatorId}",
+        summary="Read one value of an indicator",
+        description="One row, as the list and the change feed name it.",
+        request=GetIndicator,
+        response=One[Indicator],
+        run=get_indicator,
+        scopes=READ,
+        timeless=True,
+    ),
+)

@@ -1,0 +1,161 @@
+"""Financial and economic indicators: one row is the value of one series in one period (FININT)."""
+
+from datetime import date, datetime
+from hashlib import sha256
+from typing import Annotated, Literal
+
+from attrs import frozen
+
+from svc_core.constraints import Doc, Example, Ge, IdOf
+from svc_core.ports import Collection
+from svc_core.resources.facts import SourceRef
+from svc_core.resources.members import CountryCode, CreatedAt, UpdatedAt, micros
+from svc_core.unset import UNSET, Maybe
+
+IndicatorId = Annotated[str, IdOf("fin")]
+Frequency = Literal["A", "S", "Q", "M", "W", "D"]
+Status = Literal["A", "E", "P", "F", "M"]
+
+_DAY_BITS = 22  # the days from the year 1 to 9999
+_SERIES_BYTES = 7
+
+
+@frozen
+class IndicatorArea:
+    """What part of the world a value is about; an aggregate has no country."""
+
+    country_code: CountryCode
+    code: Annotated[str | None, Doc("As its provider codes it."), Example("BEL")]
+    label: Annotated[str | None, Doc("As its provider names it."), Example("Belgium")]
+
+
+@frozen
+class Vintage:
+    """The days on which a value was the one that its provider gave."""
+
+    start: Annotated[date, Doc("The first of them."), Example("2026-01-29")]
+    end: Annotated[
+        date | None, Doc("The last that is known of; null for none."), Example("2026-02-25")
+    ]
+
+
+@frozen
+class Indicator:
+    """The value of one series in one period."""
+
+    id: IndicatorId
+    provider: Annotated[str, Doc("Who publishes it."), Example("worldbank")]
+    dataset_id: Annotated[
+        str | None, Doc("Its data set there; null for providers without any."), Example("2")
+    ]
+    indicator_code: Annotated[
+        str, Doc("What its provider calls the series."), Example("FI.RES.TOTL.MO")
+    ]
+    name: Annotated[
+        str, Doc("What people call the series."), Example("Total reserves in months of imports")
+    ]
+    area: IndicatorArea
+    frequency: Annotated[Frequency, Doc("SDMX CL_FREQ."), Example("A")]
+    period: Annotated[str, Doc("In SDMX notation."), Example("2025")]
+    period_start: Annotated[date, Doc("Its first day."), Example("2025-01-01")]
+    period_end: Annotated[date, Doc("Its last day."), Example("2025-12-31")]
+    value: Annotated[float | None, Doc("Null where it is missing."), Example(3.9)]
+    unit: Annotated[str | None, Doc("UCUM; null where no unit is told."), Example(None)]
+    currency: Annotated[str | None, Doc("ISO 4217; null for no money."), Example(None)]
+    unit_multiplier: Annotated[
+        int | None, Doc("The power of ten that the value counts; null where untold."), Example(6)
+    ]
+    seasonal_adjustment: Annotated[
+        str | None, Doc("The provider's code for it; null where untold."), Example(None)
+    ]
+    status: Annotated[
+        Status | None,
+        Doc("SDMX OBS_STATUS: normal, estimated, provisional, forecast, missing."),
+        Example("A"),
+    ]
+    vintage: Annotated[Vintage | None, Doc("Null where its provider keeps none.")]
+    released_at: Annotated[
+        datetime | None, Doc("When it was released; null where untold."), Example(None)
+    ]
+    sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from.")]
+    created_at: CreatedAt
+    updated_at: UpdatedAt
+    revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
+    previous_value: Annotated[
+        Maybe[float | None],
+        Doc("Of the nearest earlier period with a value; null where none is held."),
+        Example(3.1),
+    ] = UNSET
+    change: Annotated[Maybe[float | None], Doc("Since that one."), Example(0.8)] = UNSET
+    change_percent: Annotated[
+        Maybe[float | None], Doc("Since that one; null where it was zero."), Example(25.806452)
+    ] = UNSET
+
+    @property
+    def series(self) -> str:
+        """What the values of its series have in common."""
+        parts = (
+            self.provider,
+            self.dataset_id,
+            self.indicator_code,
+            self.area.code,
+            self.frequency,
+        )
+        return "|".join(part or "" for part in parts)
+
+    @property
+    def days(self) -> tuple[int | None, int | None]:
+        """The first and the last day of its vintage, counted from the year 1."""
+        told = self.vintage
+        if told is None:
+            return None, None
+        return told.start.toordinal(), (told.end or date.max).toordinal()
+
+
+def at_day(day: date) -> int:
+    """The sort key of what begins on this day, before every vintage of it."""
+    return day.toordinal() << _DAY_BITS
+
+
+def to_day(day: date) -> int:
+    """The last sort key of what begins on this day."""
+    return at_day(day) + (1 << _DAY_BITS) - 1
+
+
+def _order(row: Indicator) -> int:
+    """By period, and within one by vintage."""
+    return at_day(row.period_start) + (row.days[0] or 0)
+
+
+def place_of(series: str) -> int:
+    """Where a series stands among all: anywhere, but always there and alone."""
+    return int.from_bytes(sha256(series.encode()).digest()[:_SERIES_BYTES], "big")
+
+
+FININT: Collection[Indicator] = Collection(
+    name="finint",
+    model=Indicator,
+    prefix="fin",
+    order=_order,
+    scope="global",
+    keys={
+        "indicator": lambda row: row.indicator_code,
+        "provider": lambda row: row.provider,
+        "area": lambda row: row.area.code,
+        "country": lambda row: row.area.country_code,
+        "frequency": lambda row: row.frequency,
+        "series": lambda row: row.series,
+    },
+    numbers={
+        "updated": lambda row: micros(row.updated_at),
+        "period_end": lambda row: row.period_end.toordinal(),
+        "series_place": lambda row: place_of(row.series),
+        "vintage_start": lambda row: None if row.vintage is None else row.vintage.start.toordinal(),
+        "vintage_end": lambda row: (
+            None if row.vintage is None else (row.vintage.end or date.max).toordinal()
+        ),
+    },
+    kind="indicator",
+    path="/osint/finint",
+)
+"""Ordered by the day on which the period begins, so that the newest come first."""

@@ -1,0 +1,78 @@
+"""What is offered can be read: formats, presets, lists of feeds."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import svc_core
+from svc_core import catalog
+from svc_core.analysis.topics import TOPIC_IDS
+from svc_core.intake import health, offers
+from svc_core.sources.formats import FORMATS, TABLE, check_options
+
+_NAMES = """
+    rss atom rdf jsonfeed gdelt-events gdelt-mentions usgs gdacs-rss gdacs eonet reliefweb ucdp
+    acled kev nvd cve epss csaf attack stix misp-galaxy misp-event sec-tickers sec-companyfacts
+    sec-submissions gleif lei-cdf fred worldbank sdmx frankfurter polymarket kalshi manifold ofac
+    un-sanctions ftm ftm-delta countries country-codes geonames"""
+CLOSED_LIST = frozenset(_NAMES.split())
+"""Decisions: D13."""
+
+PRESETS = offers.presets()
+
+
+def test_formats_are_those_of_the_closed_list() -> None:
+    assert set(FORMATS) <= CLOSED_LIST
+    assert len(FORMATS) == len(TABLE)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_can_be_added(name: str) -> None:
+    preset = PRESETS[name]
+    assert preset.format in CLOSED_LIST
+    assert preset.location.startswith("https://")
+    assert set(preset.topics) <= TOPIC_IDS
+    assert preset.license
+    if preset.format in FORMATS:
+        check_options(FORMATS[preset.format], preset.options)
+
+
+def test_no_preset_reads_what_its_publisher_forbids() -> None:
+    forbidden = ("acled", "news.google", "opensanctions", "kalshi")
+    assert not [one for one in PRESETS.values() for word in forbidden if word in one.location]
+    addresses = [preset.location for preset in PRESETS.values()]
+    assert len(set(addresses)) == len(addresses)
+
+
+def test_what_is_said_to_show_a_kind_of_row_is_a_list_of_the_service() -> None:
+    named = {path for paths in offers.SURFACES.values() for path in paths}
+    served = {operation.path for operation in catalog.OPERATIONS}
+    assert named & served
+    assert all(path.startswith(("/news", "/osint")) for path in named - served)
+
+
+# -- what to do --------------------------------------------------------------------------------
+
+
+def _codes() -> Iterator[str]:
+    """The codes with which documents are refused, from the code itself."""
+    root = Path(svc_core.__file__).parent.parent
+    for folder in ("svc_core/sources", "svc_http/fetch", "svc_http/workers"):
+        for path in (root / folder).glob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+                    continue
+                first = node.args[0] if node.args else None
+                if node.func.id in {"DocumentRefused", "FetchRefused"} and isinstance(
+                    first, ast.Constant
+                ):
+                    yield str(first.value)
+
+
+def test_every_reason_says_what_to_do() -> None:
+    codes = set(_codes())
+    assert {"unrecognised", "truncated", "httpStatus", "shrunk"} <= codes
+    # It is refused before there is a source.
+    assert codes - {"tooMany"} <= set(health.BY_ERROR)

@@ -1,0 +1,54 @@
+"""The demo's documents of statistics and countries, taken in as their sources' own."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from svc_core.intake import taking
+from svc_core.intake.health import source_id
+from svc_core.resources.news import Source
+from svc_core.sources.body import Body
+from svc_core.sources.formats import read, recognised
+from svc_core.sources.model import Given
+from svc_http.demo.documents import data_documents
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+SHOWN = frozenset({"indicator", "country"})
+
+Take = Callable[..., Any]
+
+
+def source(name: str) -> Source:
+    return Source(
+        id=source_id(name), location=name, name=name, home_url=None, domain="", format=None,
+        language=None, country_code=None, topics=(), cadence_seconds=900, created_at=NOW,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def take() -> Take:
+    """Take a document in as what the source of this name says now."""
+
+    def take(house: Any, name: str, body: bytes, options: Mapping[str, str] | None = None) -> Any:
+        held, told = Body(body), source(name)
+        document = read(held, recognised(held), Given(options=options or {}, name=name))
+        now = house.clock.now()
+        readings = [
+            taking.judged(told, taking.reading(told, document.format, document.about, one), now)
+            for one in document.records
+        ]
+        return house.run(lambda ctx: taking.take(ctx, readings))
+
+    return take
+
+
+@pytest.fixture(scope="session")
+def world(house_factory: Callable[[], Any], take: Take) -> Any:
+    """Every row of the demo that is an indicator or a country; nobody writes to it."""
+    house = house_factory()
+    for one in data_documents(NOW):
+        if set(recognised(Body(one.body)).brings) & SHOWN:
+            take(house, one.file_name, one.body, dict(one.options))
+    return house

@@ -1,0 +1,183 @@
+"""Listing indicators: what each filter finds, the newest of each series, and what changed."""
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from svc_core import instants, problem
+
+Take = Callable[..., Any]
+
+WRITTEN = "2026-01-02T03:04:05Z"
+
+FILTERS = [
+    ("", 77),
+    ("provider=fred", 27),
+    ("provider=fred,ecb", 33),
+    ("indicator=GDP", 8),
+    ("indicator=GDP,SP.POP.TOTL&provider=worldbank", 15),
+    ("area=EUU", 3),
+    ("country=de", 8),
+    ("country=DE,FR", 16),
+    ("frequency=M", 6),
+    ("frequency=Q,A", 45),
+    ("frequency=W", 0),
+    ("indicator=GDP&periodFrom=2024-Q3&periodTo=2024", 2),
+    ("indicator=GDP&periodFrom=2024-07-02&periodTo=2024-12-31", 1),
+    ("indicator=GDP&periodFrom=2024&periodTo=2024-11", 3),
+    ("periodFrom=2024&periodTo=2024-Q3&provider=worldbank", 0),
+    ("periodFrom=2026&periodTo=2025", 0),
+    ("indicator=A191RL1Q225SBEA", 5),
+    ("indicator=A191RL1Q225SBEA&vintage=2024-06-01", 1),
+    ("indicator=A191RL1Q225SBEA&vintage=2024-09-01", 2),
+    ("vintage=2020-01-01", 0),
+    ("updatedSince=2026-01-02T03:04:04Z", 77),
+    (f"updatedSince={WRITTEN}", 0),
+    ("latest=true", 22),
+    ("latest=true&provider=fred", 4),
+    ("latest=true&country=DE&periodTo=2023", 2),
+]
+
+
+@pytest.mark.parametrize(("query", "count"), FILTERS)
+def test_a_filter_finds_all_that_match_page_by_page(world: Any, query: str, count: int) -> None:
+    found: list[str] = []
+    after = ""
+    while True:
+        reply = json.loads(
+            world.send(
+                "listIndicators", query="&".join(filter(None, (query, "limit=7", after)))
+            ).body
+        )
+        found += [row["id"] for row in reply["data"]]
+        if reply["meta"]["page"]["nextCursor"] is None:
+            break
+        after = f"cursor={reply['meta']['page']['nextCursor']}"
+    assert len(found) == len(set(found)) == count
+
+
+def test_periods_come_newest_first_and_rows_written_last_by_choice(
+    house: Any, take: Take, world: Any
+) -> None:
+    starts = [row["periodStart"] for row in world.rows("listIndicators", "limit=100")]
+    assert starts == sorted(starts, reverse=True)
+    for minute, day in enumerate(("2024-03-04", "2024-03-01")):
+        rates = {"base": "EUR", "date": day, "rates": {"USD": 1}}
+        take(house, f"rates-{minute}", json.dumps(rates).encode())
+        house.clock.advance(60)
+    by_period = [row["period"] for row in house.rows("listIndicators", "sort=period")]
+    by_writing = [row["period"] for row in house.rows("listIndicators", "sort=updatedAt")]
+    assert (by_period, by_writing) == (["2024-03-04", "2024-03-01"], ["2024-03-01", "2024-03-04"])
+    since = instants.render(house.clock.now() - timedelta(seconds=90))
+    (row,) = house.rows("listIndicators", f"updatedSince={since}")
+    assert row["period"] == "2024-03-01"
+
+
+def test_the_newest_of_a_series_is_its_newest_vintage(world: Any) -> None:
+    (row,) = world.rows("listIndicators", "indicator=A191RL1Q225SBEA&latest=true")
+    assert (row["period"], row["value"]) == ("2024-Q2", 3.0)
+    (row,) = world.rows(
+        "listIndicators", "indicator=A191RL1Q225SBEA&latest=true&vintage=2024-06-01"
+    )
+    assert (row["period"], row["value"]) == ("2024-Q1", 1.3)
+
+
+CHANGES = [
+    ("indicator=EUR/CHF&latest=true", (0.9321, -0.0003, -0.032185)),
+    # The day before has no value, the one before that has.
+    ("indicator=DGS10&periodFrom={yesterday}&periodTo={yesterday}", (4.14, 0.04, 0.966184)),
+    ("indicator=UAH.EUR.SP00.A&latest=true", (49.01, None, None)),
+    ("indicator=UNE_RATE.PT.Y&area=EA20", (None, None, None)),
+    ("indicator=A191RL1Q225SBEA&periodFrom=2024-Q2&vintage=2024-08-01", (1.4, 1.4, 100.0)),
+]
+
+
+@pytest.mark.parametrize(("query", "expected"), CHANGES)
+def test_a_change_is_since_the_nearest_earlier_value(
+    world: Any, query: str, expected: tuple[float | None, ...]
+) -> None:
+    yesterday = f"{world.clock.now() - timedelta(days=1):%Y-%m-%d}"
+    (row,) = world.rows("listIndicators", query.format(yesterday=yesterday) + "&include=change")
+    assert (row["previousValue"], row["change"], row["changePercent"]) == expected
+    reply = world.send("getIndicator", path={"indicatorId": row["id"]}, query="include=change")
+    assert json.loads(reply.body)["data"] == row
+
+
+def test_what_was_not_asked_for_is_absent(world: Any) -> None:
+    row = world.rows("listIndicators", "limit=1")[0]
+    assert not {"previousValue", "change", "changePercent"} & set(row)
+    reply = world.send("getIndicator", path={"indicatorId": row["id"]})
+    assert json.loads(reply.body)["data"] == row
+
+
+def test_from_nothing_to_something_is_no_percentage(house: Any, take: Take) -> None:
+    rates = {"base": "EUR", "start_date": "", "rates": {"2024-03-01": {"USD": 0}}}
+    rates["rates"]["2024-03-04"] = {"USD": 2}
+    take(house, "rates", json.dumps(rates).encode())
+    row = house.rows("listIndicators", "include=change&latest=true")[0]
+    assert (row["previousValue"], row["change"], row["changePercent"]) == (0, 2, None)
+
+
+def test_rows_are_lines_where_that_is_asked_for(world: Any) -> None:
+    reply = world.send("listIndicators", query="provider=ecb&format=ndjson")
+    rows = [json.loads(line) for line in reply.body.splitlines()]
+    assert rows == world.rows("listIndicators", "provider=ecb")
+
+
+REFUSED = [
+    ("periodFrom=2024-Q9", problem.INVALID_PARAMETER),
+    ("periodFrom=2023-02-29", problem.INVALID_PARAMETER),
+    ("periodTo=yesterday", problem.INVALID_PARAMETER),
+    ("frequency=H", problem.INVALID_PARAMETER),
+    ("country=DEU", problem.INVALID_PARAMETER),
+    ("vintage=2024", problem.INVALID_PARAMETER),
+    ("sort=value", problem.INVALID_PARAMETER),
+    ("sort=period&latest=true", problem.CONFLICTING_PARAMETERS),
+]
+
+
+@pytest.mark.parametrize(("query", "kind"), REFUSED)
+def test_what_cannot_be_asked_is_refused_by_its_name(world: Any, query: str, kind: Any) -> None:
+    refused = world.refused("listIndicators", query=query)
+    assert refused.type is kind
+    assert refused.detail.startswith(query.partition("=")[0])
+
+
+def test_a_cursor_is_of_one_list_alone(world: Any) -> None:
+    reply = json.loads(world.send("listIndicators", query="latest=true&limit=1").body)
+    cursor = reply["meta"]["page"]["nextCursor"]
+    refused = world.refused("listIndicators", query=f"limit=1&cursor={cursor}")
+    assert refused.type is problem.INVALID_CURSOR
+
+
+# -- as documents say it -----------------------------------------------------------------------
+
+
+def test_a_later_document_says_the_value_whichever_is_read_first(
+    house_factory: Callable[[], Any], take: Take
+) -> None:
+    def answer(day: str, value: Any) -> bytes:
+        row = {"realtime_start": day, "realtime_end": day, "date": "2024-01-01", "value": value}
+        told = {"realtime_start": day, "realtime_end": day, "observation_start": "x"}
+        return json.dumps({**told, "observations": [row]}).encode()
+
+    options = {"series": "GDP", "frequency": "Q"}
+    old, new = ("old", answer("2024-04-25", "1.6")), ("new", answer("2024-05-30", "."))
+    for order in ([old, new], [new, old]):
+        house = house_factory()
+        for name, body in order:
+            take(house, name, body, options)
+        (row,) = house.rows("listIndicators")
+        assert (row["value"], row["status"], len(row["sources"])) == (None, "M", 2)
+
+
+def test_the_same_document_again_changes_nothing(house: Any, take: Take) -> None:
+    rates = json.dumps({"base": "EUR", "date": "2024-03-01", "rates": {"USD": 1.1}}).encode()
+    take(house, "rates", rates)
+    before = house.rows("listIndicators")
+    house.clock.advance(60)
+    again = take(house, "rates", rates)
+    assert (again.created, again.updated, house.rows("listIndicators")) == (0, 0, before)
