@@ -121,10 +121,9 @@ async def _risk(ctx: Context, code: str) -> CountryRisk:
     where = {"country": (code,)}
     every = await ctx.tx.documents.count(OSINT_EVENTS, where=where, limit=EVENTS_COUNTED, **span)
     by_severity: dict[str, int] = {}
-    for place, severity in enumerate(SEVERITIES):
-        graded: Bounds = {**span, "ranges": {"severity": (place, place)}}
+    for severity in SEVERITIES:
         by_severity[severity] = await ctx.tx.documents.count(
-            OSINT_EVENTS, where=where, limit=EVENTS_COUNTED, **graded
+            OSINT_EVENTS, where={**where, "severity": (severity,)}, limit=EVENTS_COUNTED, **span
         )
     by_severity["unknown"] = every - sum(by_severity.values())
     read = await ctx.tx.documents.scan(OSINT_EVENTS, where=where, limit=EVENTS_READ, **span)
