@@ -176,7 +176,7 @@ def series_of(row: Indicator) -> IndicatorSeries:
 
 
 FININT_SERIES: Collection[IndicatorSeries] = Collection(
-    name="finint_series",
+    name="indicator_series",
     model=IndicatorSeries,
     prefix="fin",
     order=lambda _: 0,
