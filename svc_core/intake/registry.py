@@ -101,7 +101,7 @@ def _option_faults(wish: SourceWish, known: Source | None) -> Iterator[str]:
         if value and not fits(value):
             yield f"options: {name} {told}" if name in wish.options else f"{name}: {told}"
     format_ = FORMATS.get(wish.format or (known and known.format) or "")
-    if format_ is not None:
+    if format_ is not None and (wish.format or wish.said):
         try:
             check_options(format_, _options(known, wish))
         except DocumentRefused as refused:

@@ -31,6 +31,7 @@ from svc_core.ports import Position
 from svc_core.resources.news import SOURCES, NewsText, Source
 from svc_core.sources.formats import Document as ReadDocument
 from svc_core.sources.model import About, Format, Record
+from svc_core.sources.values import at
 
 __all__ = [
     "Reading", "Taken", "absent", "held", "judged", "reading", "readings", "survivor", "take",
@@ -67,7 +68,7 @@ def reading(source: Source, format_: Format, about: About, record: Record) -> Re
         "name": source.name,
         "url": record.url,
         "recordId": record.record_id,
-        "publishedAt": record.published_at,
+        "publishedAt": at(record.published_at),
         "license": format_.license,
     }
     said = {"provider": provider, **record.said}
@@ -113,7 +114,7 @@ def judged(source: Source, one: Reading, now: datetime) -> Reading:
     told, said, words = one.contribution, one.contribution.said, None
     if told.resource == "newsItem" and not told.gone:
         said, words = items.judged(source, told.row, said, now)
-    ref = {**told.ref, "retrievedAt": now}
+    ref = {**told.ref, "retrievedAt": at(now)}
     contribution = attrs.evolve(told, said=said, ref=ref, read_at=now)
     return Reading(contribution, words, ready(contribution))
 

@@ -50,7 +50,12 @@ def to_json(value: object) -> Json:
 
 def loads(class_: type[T], raw: bytes) -> T:
     """The object behind bytes that `dumps` wrote; members unknown to `class_` are ignored."""
-    return _TRUSTING.structure(json.loads(raw), class_)
+    return from_json(class_, json.loads(raw))
+
+
+def from_json(class_: type[T], value: Json) -> T:
+    """The object behind plain values that `to_json` gave, or our own code made."""
+    return _TRUSTING.structure(value, class_)
 
 
 def _plain(value: Any) -> Any:
