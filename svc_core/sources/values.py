@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from svc_core import data, instants
 from svc_core.sources.dates import settled, written
-from svc_core.sources.model import Record, Rejection, Unusable
+from svc_core.sources.model import FAULTS, Record, Rejection, Unusable
 from svc_core.sources.text import clip, fold, plain
 
 T = TypeVar("T")
@@ -39,7 +39,7 @@ def records(
             yield Rejection(str(fault), 1, _sample(item, name))
         except KeyError as fault:
             yield Rejection(f"lacks {fault.args[0]!r}", 1, _sample(item, name))
-        except (TypeError, ValueError, AttributeError, IndexError, OverflowError) as fault:
+        except FAULTS as fault:
             reason = f"is not of the form of its kind ({type(fault).__name__})"
             yield Rejection(reason, 1, _sample(item, name))
         else:
@@ -49,7 +49,7 @@ def records(
 def _sample(item: T, name: Callable[[T], Any]) -> str:
     try:
         return fold(str(name(item)))[:SAMPLE_CHARS]
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+    except FAULTS:
         return fold(str(item)[: SAMPLE_CHARS * 4])[:SAMPLE_CHARS]
 
 
