@@ -58,7 +58,7 @@ class Kind:
         """The ids that the row of a record has by each of its keys, where it may have several."""
         if not self.joined:
             return ()
-        return tuple(dict.fromkeys(self.derived(key) for key in (record.key, *record.also)))
+        return tuple(map(self.derived, dict.fromkeys((record.key, *record.also))))
 
     def strength(self, key: str) -> int:
         """How far behind the strongest a key is."""

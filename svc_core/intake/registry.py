@@ -201,7 +201,10 @@ async def _due(ctx: Context, source: Source, at: datetime) -> Source:
 async def note_run(ctx: Context, id_: str, outcome: Callable[[Source], Source]) -> Source | None:
     """Change what is known of a source, as it is now; None when it was removed meanwhile."""
     stored = await ctx.find(SOURCES, id_)
-    return None if stored is None else await save_source(ctx, outcome(stored))
+    if stored is None:
+        return None
+    after = outcome(stored)
+    return stored if after == stored else await save_source(ctx, after)
 
 
 async def save_source(ctx: Context, source: Source) -> Source:

@@ -19,8 +19,7 @@ from svc_core.sources.ftm_rows import told
 from svc_core.sources.model import DocumentRefused, Format, Given, Record, Told, Unusable
 from svc_core.sources.values import records
 
-_DELETED = "DEL"
-_CHANGES = frozenset({"ADD", "MOD", _DELETED})
+_CHANGES = frozenset({"ADD", "MOD", "DEL"})
 
 
 def _object(line: str) -> dict[str, Any]:
@@ -86,7 +85,7 @@ def _changed(around: Around, value: dict[str, Any]) -> Iterator[Record]:
     change, entity = value["op"], value["entity"]
     if change not in _CHANGES:
         raise Unusable("is a change of an unknown kind")
-    if change == _DELETED:
+    if change == "DEL":
         yield from _gone(entity)
         return
     for record in told(around, entity):
@@ -106,8 +105,6 @@ _COMMON: dict[str, Any] = {
     "provider": "opensanctions",
     "brings": ("entity", "relation"),
     "cadence_seconds": 21_600,
-    "license": None,
-    "attribution": None,
 }
 
 FTM = Format(

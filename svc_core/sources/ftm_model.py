@@ -18,14 +18,10 @@ Entity = Mapping[str, Any]
 VALUES_MAX = 1_000  # of one property; the busiest person of OpenSanctions has some hundred names
 
 TYPES: Mapping[str, str] = {
-    "Person": "person",
-    "Company": "company",
-    "Organization": "organization",
-    "LegalEntity": "organization",
-    "PublicBody": "government",
-    "Vessel": "vessel",
-    "Airplane": "aircraft",
-}
+    "Person": "person", "Company": "company", "PublicBody": "government",
+    "Organization": "organization", "LegalEntity": "organization",
+    "Vessel": "vessel", "Airplane": "aircraft",
+}  # fmt: skip
 """Kinds of entities by schema."""
 
 EDGES: Mapping[str, tuple[str, str, str, bool]] = {
@@ -47,27 +43,15 @@ SHARED = frozenset({"Address", "Sanction", "Passport", "Identification"})
 """Schemas that are told with the entity that they are about."""
 
 _SCHEMES = {
-    "leiCode": "lei",
-    "cikCode": "cik",
-    "isinCode": "isin",
-    "wikidataId": "wikidata",
-    "unscId": "un-ref",
-    "swiftBic": "bic",
-    "website": "domain",
-}
+    "leiCode": "lei", "cikCode": "cik", "isinCode": "isin", "wikidataId": "wikidata",
+    "unscId": "un-ref", "swiftBic": "bic", "website": "domain",
+}  # fmt: skip
 _IDENTIFIERS = {
-    "passportNumber": "passport",
-    "idNumber": "nationalId",
-    "taxNumber": "taxId",
-    "innCode": "taxId",
-    "vatCode": "taxId",
-    "registrationNumber": "registration",
-    "ogrnCode": "registration",
-    "dunsCode": "duns",
-    "imoNumber": "imo",
-    "mmsi": "mmsi",
+    "passportNumber": "passport", "idNumber": "nationalId", "taxNumber": "taxId",
+    "innCode": "taxId", "vatCode": "taxId", "registrationNumber": "registration",
+    "ogrnCode": "registration", "dunsCode": "duns", "imoNumber": "imo", "mmsi": "mmsi",
     "callSign": "callSign",
-}
+}  # fmt: skip
 _OFAC = re.compile("ofac-([0-9]+)")  # what OpenSanctions makes of OFAC's own numbers
 
 

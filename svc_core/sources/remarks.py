@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from svc_core.sources.parties import identifier, sanction
-from svc_core.sources.values import countries_named
+from svc_core.sources.values import countries_named, country_named
 
 Notes = Mapping[str, list[str]]
 
@@ -56,9 +56,22 @@ def of(told: Notes, *labels: str) -> list[str]:
     return [one for label in labels if label in told for one in told[label]]
 
 
-def weak_aliases(told: Notes) -> list[str]:
-    """Names in quotation marks: too common or too short to know somebody by."""
-    return list(dict.fromkeys(name.strip("' ") for name in of(told, *_ALIASES)))
+def members(told: Notes, flag: str | None = None) -> dict[str, Any]:
+    """What remarks say of a party, as members of its row; `flag` is the country of a vessel."""
+    registered = of(told, "Nationality of Registration")
+    lands = [*of(told, "nationality", "citizen"), *registered, *filter(None, [flag])]
+    established = next(dates(of(told, "Organization Established Date")), None)
+    return {
+        # Names in quotation marks: too common or too short to know somebody by.
+        "weakAliases": list(dict.fromkeys(name.strip("' ") for name in of(told, *_ALIASES))),
+        "jurisdiction": country_named(registered[0]) if registered else None,
+        "countryCodes": countries_named(lands) or None,
+        "birthDates": list(dates(of(told, "DOB"))) or None,
+        "birthPlaces": of(told, "POB") or None,
+        "gender": next((one.lower() for one in of(told, "Gender")), None),
+        "validity": established and {"from": established, "to": None},
+        "identifiers": _identifiers(told),
+    }
 
 
 def named(told: Notes) -> list[tuple[str, object]]:
@@ -67,15 +80,14 @@ def named(told: Notes) -> list[tuple[str, object]]:
     return [(scheme, _number(value)[0]) for scheme, values in known for value in values]
 
 
-def identifiers(told: Notes) -> list[dict[str, Any]]:
-    """Numbers of documents and registers."""
+def _identifiers(told: Notes) -> list[dict[str, Any]]:
     known = ((_IDENTIFIERS[label], told[label]) for label in told if label in _IDENTIFIERS)
     return [identifier(kind, *_number(value)) for kind, values in known for value in values]
 
 
 def _number(told: str) -> tuple[str, str | None]:
     land = told.partition(" (")[2].partition(")")[0]
-    return _AFTER_NUMBER.split(told, 1)[0], next(iter(countries_named([land])), None)
+    return _AFTER_NUMBER.split(told, 1)[0], country_named(land) if land else None
 
 
 def dates(told: list[str]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from svc_core.sources.model import About, Format, Given, Record, Told, Unusable
 from svc_core.sources.parties import identifier, sanction
 from svc_core.sources.values import (
     countries_named,
+    country_named,
     day,
     designator,
     moment,
@@ -63,9 +64,8 @@ def _record(element: Element) -> Record:
     strong = [name for name, quality in aliases if name and quality.lower() != "low"]
     weak = [name for name, quality in aliases if name and quality.lower() == "low"]
     addresses = [_of(one, *_PLACE, parted=", ") for one in _all(element, "_ADDRESS")]
-    lived = [_of(one, "COUNTRY") or "" for one in _all(element, "_ADDRESS")]
+    lived = [_of(one, "COUNTRY") for one in _all(element, "_ADDRESS")]
     born = [_of(one, *_PLACE, parted=", ") for one in _all(element, "_PLACE_OF_BIRTH")]
-    delisted, gender = _of(element, "DELISTED_ON"), _of(element, "GENDER")
     said = {
         "type": _TYPES[_local(element)],
         "name": required(_of(element, *_NAMES), "a name"),
@@ -76,7 +76,7 @@ def _record(element: Element) -> Record:
         "countryCodes": countries_named([*_values(element, "NATIONALITY"), *lived]),
         "birthDates": [date for one in _all(element, "_DATE_OF_BIRTH") if (date := _date(one))],
         "birthPlaces": [one for one in born if one],
-        "gender": gender and gender.lower(),
+        "gender": (_of(element, "GENDER") or "").lower() or None,
         "addresses": [one for one in addresses if one],
         "identifiers": [_paper(one) for one in _all(element, "_DOCUMENT") if _of(one, "NUMBER")],
         "sanctions": [
@@ -86,12 +86,12 @@ def _record(element: Element) -> Record:
                 "UN Security Council Consolidated List",
                 listed=_day(_of(element, "LISTED_ON")),
                 reason=_of(element, "COMMENTS1"),
-                status="delisted" if delisted else "active",
+                status="delisted" if _of(element, "DELISTED_ON") else "active",
             )
         ],
     }
-    updated = [moment(one) for one in _values(element, "LAST_DAY_UPDATED")]
-    stamp = max((one for one in updated if one), default=moment(_of(element, "LISTED_ON")))
+    updated = filter(None, map(moment, _values(element, "LAST_DAY_UPDATED")))
+    stamp = max(updated, default=moment(_of(element, "LISTED_ON")))
     return Record("entity", f"un-ref:{number}", said, stamp, record_id=_of(element, "DATAID"))
 
 
@@ -111,11 +111,9 @@ def _day(told: str | None) -> str | None:
 
 def _paper(element: Element) -> dict[str, object]:
     kind = _of(element, "TYPE_OF_DOCUMENT", "TYPE_OF_DOCUMENT2") or ""
-    lands = countries_named(
-        [_of(element, n) or "" for n in ("COUNTRY_OF_ISSUE", "ISSUING_COUNTRY")]
-    )
+    land = _of(element, "COUNTRY_OF_ISSUE") or _of(element, "ISSUING_COUNTRY")
     paper = "passport" if "passport" in kind.lower() else "nationalId"
-    return identifier(paper, str(_of(element, "NUMBER")), next(iter(lands), None))
+    return identifier(paper, str(_of(element, "NUMBER")), country_named(land))
 
 
 UN_SANCTIONS = Format(

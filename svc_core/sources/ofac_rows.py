@@ -1,0 +1,95 @@
+"""Rows of the parts of OFAC's lists: each part tells of the entity of its `ent_num`."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from svc_core.sources.model import Record, Told
+from svc_core.sources.parties import designators, identifier, keys
+from svc_core.sources.relations import relation
+from svc_core.sources.remarks import members, named, notes, of, sanctions
+from svc_core.sources.values import countries_named, designator, records, required, text
+
+Row = Sequence[str | None]
+"""The fields of a line, None where it has no value."""
+
+Group = tuple[str | None, list[Row]]
+
+PAGE = "https://sanctionssearch.ofac.treas.gov"
+_TYPES = {"individual": "person", "vessel": "vessel", "aircraft": "aircraft"}
+
+
+def _record(
+    number: str | None, said: dict[str, Any], also_named: Iterable[tuple[str, object]] = ()
+) -> Record:
+    uid = required(number if number and number.isdecimal() else None, "ent_num")
+    others = designators(also_named)
+    said["designators"] = [designator("ofac-uid", uid), *others]
+    url = f"{PAGE}/Details.aspx?id={uid}"
+    return Record("entity", f"ofac-uid:{uid}", said, None, tuple(keys(others)), uid, url)
+
+
+# -- SDN and the consolidated list -------------------------------------------------------------
+
+
+def entities(rows: Sequence[Row], list_name: str) -> Told:
+    """Who is listed; a link is told where the part has one entity of that name."""
+    names = Counter(_plain(row[1]) for row in rows)
+    ids = {name: row[0] for row in rows if names[name := _plain(row[1])] == 1}
+    yield from records(rows, partial(_entity, ids, list_name), lambda row: row[0])
+
+
+def _plain(name: str | None) -> str:
+    return str(name).removesuffix(".").casefold()
+
+
+def _entity(ids: Mapping[str, str | None], list_name: str, row: Row) -> Iterator[Record]:
+    number, name, kind, program, title, call_sign, vessel, _, _, flag, _, remarks = row
+    told = notes(remarks)
+    said = members(told, flag) | {
+        "type": _TYPES.get(str(kind).lower(), "organization"),
+        "name": required(text(name, 1_000), "a name"),
+        "description": text(title or vessel),
+        "sanctions": sanctions(program, told, list_name),
+    }
+    if call_sign:
+        said["identifiers"].append(identifier("callSign", call_sign))
+    made = _record(number, said, named(told))
+    yield made
+    for other in sorted({str(ids.get(_plain(one))) for one in of(told, "Linked To:")} - {"None"}):
+        ends, role = (made.key, f"ofac-uid:{other}"), {"role": "Linked To"}
+        yield relation("associate", *ends, directed=False, attributes=role, record_id=number)
+
+
+# -- ALT and ADD -------------------------------------------------------------------------------
+
+
+def aliases(rows: Sequence[Row], _: str) -> Told:
+    """Other names of entities, weak ones by their remarks."""
+    yield from records(_grouped(rows), _aliases, lambda group: group[0])
+
+
+def addresses(rows: Sequence[Row], _: str) -> Told:
+    """Where entities are."""
+    yield from records(_grouped(rows), _addresses, lambda group: group[0])
+
+
+def _grouped(rows: Sequence[Row]) -> Iterable[Group]:
+    groups: dict[str | None, list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[row[0]].append(row)
+    return groups.items()
+
+
+def _aliases(group: Group) -> Record:
+    names: dict[bool, list[str]] = {False: [], True: []}
+    for _, _, _, name, remarks in group[1]:
+        names["weak" in str(remarks).lower()].append(required(text(name, 1_000), "a name"))
+    return _record(group[0], {"aliases": names[False], "weakAliases": names[True] or None})
+
+
+def _addresses(group: Group) -> Record:
+    lines = (", ".join(filter(None, row[2:5])) for row in group[1])
+    lands = countries_named(row[4] for row in group[1])
+    return _record(group[0], {"addresses": [*filter(None, lines)], "countryCodes": lands})
