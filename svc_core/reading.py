@@ -36,8 +36,12 @@ class Query:
 
     def having(self, name: str, value: str) -> "Query":
         """The same query with this value of one parameter, which needs no escaping."""
-        kept = [part for part, other in zip(self.parts, self.given, strict=True) if other != name]
-        return Query((*kept, f"{name}={value}"), {**self.given, name: value})
+        sent = zip(self.parts, self.given.items(), strict=True)
+        kept = [(part, pair) for part, pair in sent if pair[0] != name]
+        parts = [part for part, _ in kept]
+        return Query(
+            (*parts, f"{name}={value}"), dict([*(pair for _, pair in kept), (name, value)])
+        )
 
     def __str__(self) -> str:
         return "&".join(self.parts)

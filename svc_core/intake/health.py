@@ -178,65 +178,54 @@ def shown_name(source: Source) -> str:
     return shown(source.location, source.name or source.location)
 
 
-# -- what to do --------------------------------------------------------------------------------
-
-_WAIT = "It is tried again by itself; if it lasts, look at the address in a browser."
-_LOOK = "Look at the document: svc sources formats tells what each format is."
-_PUBLISHER = "Ask its publisher, or wait for the next document: nothing of this one was taken."
-_SPLIT = "Take a smaller extract of it, or split it into several files."
-
-RESOLUTIONS: Mapping[str, str] = {
-    "badAddress": "Correct the address, and add it anew.",
-    "deniedAddress": "Only public addresses are read; allow_private_fetch permits private ones.",
-    "unknownHost": "Correct the name of the host, or wait until it is known again.",
-    "unreachable": _WAIT,
-    "timeout": _WAIT,
-    "protocol": _WAIT,
-    "httpStatus": _WAIT,
-    "redirects": "Add the address that it leads to in the end.",
-    "encoding": _WAIT,
-    "notFound": "Put the file back, or: svc sources remove",
-    "unreadable": "Give the user of the server the right to read it.",
-    "empty": _WAIT,
-    "tooLarge": _SPLIT,
-    "tooManyItems": _SPLIT,
-    "tooComplex": _PUBLISHER,
-    "badEncoding": "Save it as UTF-8, or have its publisher declare its encoding.",
-    "notAFeed": _LOOK,
-    "html": "Find the address of the data on that page, and add it.",
-    "opml": "Add the feeds that it lists: svc sources import",
-    "archive": "Unpack it, and add the files or their folder.",
-    "entityBomb": _PUBLISHER,
-    "truncated": _PUBLISHER,
-    "malformed": _PUBLISHER,
-    "wrongCount": _PUBLISHER,
-    "unrecognised": _LOOK,
-    "anotherFormat": "If that is meant, say --format with svc sources add and the same address.",
-    "shrunk": "If that is right: svc sources pull ID --force",
-    "option": "Say it with svc sources add, the same address and --option KEY=VALUE.",
-    "missingExtra": "Install what the message names, and restart the server.",
-}
-"""What to do about each reason for which a document was not taken."""
-
+_AGAIN = "Nothing, if it passes: it is tried again at nextAttemptAt, and what was read stays."
+_LOOK = "See which formats there are with svc sources formats, and say --format if it is one."
+_PUBLISHER = "Wait for the next document, or ask its publisher: nothing of this one was taken."
+_SMALLER = "Add a smaller part of the data, or several."
+_MOVED = "Look for the new address of the data, and add that."
 
 _BY_STATUS: Mapping[str, str] = {
     "neverRun": "Wait for its first reading, or pull it.",
     "stale": "See that a worker runs that takes sources in.",
     "staleContent": "See whether its publisher has ended it or moved it elsewhere.",
     "partial": "Look at the rejections: those records lack what a row needs, the others are in.",
-    "disabled": "Enable it where it is to be read.",
+    "disabled": "Enable it where it is to be read: svc sources enable.",
 }
-
-_ELSE = "Nothing, if it passes: it is tried again, and what was read stays."
-
-
-def remedy(code: str) -> str:
-    """What to do about a reason of this code."""
-    return RESOLUTIONS.get(code, _ELSE)
+BY_ERROR: Mapping[str, str] = {
+    "anotherFormat": "See what is at its address now; add it again with --format if that is meant.",
+    "archive": "Unpack it, and add the files or their folder.",
+    "badAddress": "Correct the address, and add it anew.",
+    "badEncoding": "Have it saved as UTF-8, or its encoding declared.",
+    "deniedAddress": "Add a public address; the setting allow_private_fetch permits private ones.",
+    "empty": _AGAIN,
+    "encoding": _AGAIN,
+    "entityBomb": _PUBLISHER,
+    "html": _MOVED,
+    "httpStatus": _AGAIN,
+    "malformed": _PUBLISHER,
+    "missingExtra": "Install what the message names.",
+    "notAFeed": _LOOK,
+    "notFound": f"Put the file back. {_MOVED}",
+    "opml": "Import the list instead of adding it: svc sources import.",
+    "option": "Add it again with the --option KEY=VALUE that the message names.",
+    "protocol": _AGAIN,
+    "redirects": _MOVED,
+    "shrunk": "If that much is really gone, pull it by force: svc sources pull ID --force.",
+    "timeout": _AGAIN,
+    "tooComplex": _PUBLISHER,
+    "tooLarge": _SMALLER,
+    "tooManyItems": _SMALLER,
+    "truncated": _PUBLISHER,
+    "unknownHost": _AGAIN,
+    "unreachable": _AGAIN,
+    "unreadable": "Give the user of the server the right to read it.",
+    "unrecognised": _LOOK,
+    "wrongCount": _PUBLISHER,
+}
 
 
 def resolution(told: SourceHealth) -> str | None:
     """What to do about a source; None where nothing is to be done."""
     if told.error is not None:
-        return remedy(told.error.code)
+        return BY_ERROR.get(told.error.code, _AGAIN)
     return _BY_STATUS.get(told.status)

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from attrs import frozen
 
-from svc_core import corpus, ids
+from svc_core import corpus, ids, instants
 from svc_core.analysis.sentiment import sentiment
 from svc_core.analysis.topics import assign
 from svc_core.egress import is_loopback
@@ -93,7 +93,7 @@ def judged(
             "label": None if tone is None else tone.label,
             "value": None if tone is None else tone.value,
         },
-        "retrievedAt": now,
+        "retrievedAt": instants.render(now),
         "source": {
             "id": source.id,
             "name": source.name,

@@ -43,12 +43,13 @@ async def joined(ctx: Context, kind: Kind, before: Contributions, after: Contrib
     """Contributions that were `before` and are `after`, with others that change rows by it."""
     found = Joined(dict(after))
     changed = [*before.values(), *after.values()]
-    named = await _named(ctx, {name for one in changed for name in one.names})
+    names = {name for one in changed for name in one.names}
+    named = await _named(ctx, names)
     several = [one for one in (*named.values(), *changed) if len(one.names) > 1]
     known = {name for one in several for name in one.names}
     linked = {one.id: one for one in changed if not known.isdisjoint(one.names)}
     if linked:
-        stored = await _closure(ctx, [*linked.values(), *several, *before.values()])
+        stored = await _closure(ctx, names, named, [*linked.values(), *several])
         held = {id_: after.get(id_, one) for id_, one in (stored | linked).items()}
         rows = _rows(kind, [one for id_, one in held.items() if id_ in after or id_ not in before])
         await _settle(ctx, found, stored, rows)
@@ -102,14 +103,16 @@ def _age(kind: Kind, one: Contribution) -> tuple[int, datetime, str]:
     return kind.strength(one.key), one.since or one.told_at, one.names[0]
 
 
-async def _closure(ctx: Context, found: Iterable[Contribution]) -> dict[str, Contribution]:
-    """All that is stored of what these contributions have names in common with."""
-    stored: dict[str, Contribution] = {}
+async def _closure(
+    ctx: Context, names: Set[str], named: Contributions, found: Iterable[Contribution]
+) -> dict[str, Contribution]:
+    """All that is stored of what these have names in common with; what has `names` is `named`."""
+    stored = dict(named)
     todo, seen = _marks(found), set[str]()
     while (todo := todo - seen) and len(stored) <= JOINED_MAX:
-        seen |= todo
-        more = await _named(ctx, todo) | await standing_under(ctx, todo)
+        more = await _named(ctx, todo - names - seen) | await standing_under(ctx, todo)
         stored |= more
+        seen |= todo
         todo = _marks(more.values())
     return stored
 

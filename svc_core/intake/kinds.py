@@ -61,8 +61,8 @@ class Kind:
         """
         if not self.joined:
             return ()
-        keys = sorted((record.key, *record.also), key=self.strength)
-        return tuple(dict.fromkeys(map(self.derived, keys)))
+        keys = dict.fromkeys((record.key, *record.also))
+        return tuple(map(self.derived, sorted(keys, key=self.strength)))
 
     def strength(self, key: str) -> int:
         """How far behind the strongest a key is."""

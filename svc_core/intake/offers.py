@@ -10,13 +10,13 @@ from attrs import frozen
 from svc_core import data, problem, wire
 from svc_core.analysis.topics import named
 from svc_core.constraints import Arg, Doc, MaxLen
-from svc_core.intake import operations, registry
-from svc_core.intake.operations import ShownError, SourceReader
+from svc_core.intake import health, operations, registry
+from svc_core.intake.operations import SourceReader
 from svc_core.intake.registry import SourceWish
 from svc_core.media import Representation
 from svc_core.operation import Context, Operation, local
 from svc_core.problem import Problem
-from svc_core.resources.news import Source
+from svc_core.resources.news import HealthError, Source
 from svc_core.result import Content, Page
 from svc_core.sources import opml
 from svc_core.sources.body import Body
@@ -118,7 +118,8 @@ class PresetRow(Preset):
 
     source_id: str | None = None
     status: str | None = None
-    error: ShownError | None = None
+    error: HealthError | None = None
+    resolution: str | None = None
 
 
 def presets() -> Mapping[str, Preset]:
@@ -169,8 +170,14 @@ def _with(preset: Preset, source: Source | None) -> PresetRow:
     members = {name: getattr(preset, name) for name in attrs.fields_dict(Preset)}
     if source is None:
         return PresetRow(**members)
-    error = operations.error(source)
-    return PresetRow(**members, source_id=source.id, status=source.health.status, error=error)
+    told = source.health
+    return PresetRow(
+        **members,
+        source_id=source.id,
+        status=told.status,
+        error=told.error,
+        resolution=health.resolution(told),
+    )
 
 
 # -- subscriptions -----------------------------------------------------------------------------
@@ -302,7 +309,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description="Nothing is read from any of them until it is added.",
         binding="system",
         columns=("name", "format", "status", "license", "note", "location"),
-        notes=("error.message", "error.resolution"),
+        notes=("error.message", "resolution"),
     ),
     local(
         "importSources",

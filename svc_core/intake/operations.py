@@ -22,7 +22,7 @@ from svc_core.operation import Context, Operation, local
 from svc_core.ports import SYSTEM
 from svc_core.problem import Problem, describe
 from svc_core.resources.members import SourceId
-from svc_core.resources.news import SOURCES, LastRun, Source, SourceHealth
+from svc_core.resources.news import SOURCES, HealthError, LastRun, Source, SourceHealth
 from svc_core.result import One, Page
 from svc_core.wire import Fault
 
@@ -159,20 +159,11 @@ class ListSources:
 
 
 @frozen
-class ShownError:
-    """Why a source could not be read, and what to do about it."""
-
-    code: str
-    message: str
-    resolution: str
-
-
-@frozen
 class ShownHealth(SourceHealth):
-    """How a source is doing, with the validator of its last answer and what to do."""
+    """How a source is doing, with the validator of its last answer, and what to do."""
 
-    error: ShownError | None = None  # type: ignore[assignment]  # shown, never stored
     etag: str | None = None
+    resolution: str | None = None
 
 
 @frozen
@@ -213,7 +204,8 @@ class PulledSource:
     unchanged: int
     deleted: int
     rejected: int
-    error: ShownError | None
+    error: HealthError | None
+    resolution: str | None
 
 
 @frozen
@@ -374,7 +366,8 @@ def _told(outcome: Outcome, source: Source) -> PulledSource:
         location=source.location,
         status=outcome.status,
         **attrs.asdict(outcome.run),
-        error=error(source) if outcome.status == "failed" else None,
+        error=source.health.error,
+        resolution=health.resolution(source.health),
     )
 
 
@@ -504,25 +497,17 @@ def row(source: Source, *, kept: bool = True) -> bytes:
     """A source without what only its reader needs."""
     members = {name: getattr(source, name) for name in _SHOWN}
     stored = {name: getattr(source.health, name) for name in attrs.fields_dict(SourceHealth)}
-    shown = ShownHealth(**{**stored, "error": error(source), "etag": source.etag})
+    shown = ShownHealth(**stored, etag=source.etag, resolution=health.resolution(source.health))
     return wire.dumps(SourceRow(**{**members, "health": shown}, kept=kept))
 
 
 _SHOWN = attrs.fields_dict(SourceRow).keys() & attrs.fields_dict(Source).keys()
 
 
-def error(source: Source) -> ShownError | None:
-    """Why a source could not be read the last time, and what to do."""
-    told = source.health.error
-    if told is None:
-        return None
-    return ShownError(told.code, told.message, health.remedy(told.code))
-
-
 # -- declarations ------------------------------------------------------------------------------
 
 _COLUMNS = ("id", "name", "format", "health.status", "health.itemsLastRun")
-_FAULTS = ("health.error.message", "health.error.resolution", "health.rejections")
+_FAULTS = ("health.error.message", "health.resolution", "health.rejections")
 _CHANGED = ("id", "name", "health.status", "location")
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
@@ -550,7 +535,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description="The exit code is 1 when one of them cannot be read.",
         binding="system",
         columns=("id", "name", "status", "created", "updated", "unchanged", "deleted", "rejected"),
-        notes=("error.message", "error.resolution"),
+        notes=("error.message", "resolution"),
     ),
     local(
         "removeSources",

@@ -101,7 +101,7 @@ def _option_faults(wish: SourceWish, known: Source | None) -> Iterator[str]:
         if value and not fits(value):
             yield f"options: {name} {told}" if name in wish.options else f"{name}: {told}"
     format_ = FORMATS.get(wish.format or (known and known.format) or "")
-    if format_ is not None:
+    if format_ is not None and (wish.format or wish.said):
         try:
             check_options(format_, _options(known, wish))
         except DocumentRefused as refused:
@@ -201,7 +201,10 @@ async def _due(ctx: Context, source: Source, at: datetime) -> Source:
 async def note_run(ctx: Context, id_: str, outcome: Callable[[Source], Source]) -> Source | None:
     """Change what is known of a source, as it is now; None when it was removed meanwhile."""
     stored = await ctx.find(SOURCES, id_)
-    return None if stored is None else await save_source(ctx, outcome(stored))
+    if stored is None:
+        return None
+    after = outcome(stored)
+    return stored if after == stored else await save_source(ctx, after)
 
 
 async def save_source(ctx: Context, source: Source) -> Source:

@@ -5,16 +5,17 @@ Rule: a row is written only where it says something new to a reader; with it goe
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from functools import cache
+from typing import Any, get_origin
 
 import attrs
 from attrs import frozen
 
-from svc_core import wire
+from svc_core import instants, wire
 from svc_core.differences import changed_fields
-from svc_core.intake import items
+from svc_core.intake import items, series
 from svc_core.intake.contributions import Contribution
 from svc_core.intake.fold import fold
 from svc_core.intake.joining import Joined, standing_under
@@ -22,6 +23,7 @@ from svc_core.intake.kinds import Kind
 from svc_core.operation import Context
 from svc_core.ports import Collection, Document
 from svc_core.resources.news import LastRun, NewsText
+from svc_core.wire import shapes
 
 
 @frozen
@@ -53,7 +55,7 @@ async def refold(
     """Fold the touched rows again and write those that say something new."""
     ids = sorted(placed.touched)
     stored = await ctx.tx.documents.get_many(collection, ids)
-    told = by_row((await standing_under(ctx, ids)).values())
+    told = await _told(ctx, kind, placed, [row for row in ids if row in stored])
     changes: list[items.Written] = []
     for row in ids:
         before = stored.get(row)
@@ -72,11 +74,22 @@ async def refold(
         changes.append(items.Written(old, value, words.get(row) or _words(kind, members, value)))
     if kind.resource == "newsItem":
         await items.follow(ctx, changes)
+    if kind.resource == "indicator":
+        await series.follow(ctx, [one.after for one in changes if one.after is not None])
     return Taken(
         created=sum(one.before is None for one in changes),
         updated=sum(one.before is not None and one.after is not None for one in changes),
         deleted=sum(one.after is None for one in changes),
     )
+
+
+async def _told(
+    ctx: Context, kind: Kind, placed: Joined, known: Sequence[str]
+) -> dict[str, list[Contribution]]:
+    """What is said of the touched rows. Of one that is not stored nothing was said before."""
+    rows = sorted(placed.touched) if kind.rules.silent else known
+    stored = await standing_under(ctx, rows)
+    return by_row((stored | placed.after).values())
 
 
 def by_row(contributions: Iterable[Contribution]) -> dict[str, list[Contribution]]:
@@ -128,14 +141,26 @@ def _built(
     now: datetime,
 ) -> Any:
     """The row of these members; None where it says nothing new."""
+    at = instants.render(now)
     old = {} if before is None else json.loads(before.raw)
-    made = {**members, **{name: old[name] for name in kind.kept if name in old}}
+    kept = {name: old[name] for name in kind.kept if name in old}
+    made = {**_blank(collection.model), **members, **kept}  # type: ignore[arg-type]  # mypy: classes are hashable
     if kind.timed:
-        made["createdAt"], made["updatedAt"] = old.get("createdAt", now), now
+        made["createdAt"], made["updatedAt"] = old.get("createdAt", at), at
         made["revision"] = old.get("revision", 0) + 1
     else:
-        made["recordedAt"] = now
-    value = wire.loads(collection.model, wire.dumps(made))
+        made["recordedAt"] = at
+    value = wire.from_json(collection.model, made)
     if before is not None and not changed_fields(before.raw, wire.dumps(value)):
         return None
     return value
+
+
+@cache
+def _blank(model: Any) -> Mapping[str, Any]:
+    """The members of a row of which nobody says anything: null, and lists are empty."""
+    return {
+        wire.camel(one.name): [] if get_origin(shapes.split(one.type)[0]) is tuple else None
+        for one in attrs.fields(model)
+        if one.default is attrs.NOTHING
+    }

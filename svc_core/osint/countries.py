@@ -118,14 +118,14 @@ async def _risk(ctx: Context, code: str) -> CountryRisk:
     if not (await ctx.tx.documents.scan(OSINT_EVENTS, limit=1)).rows:
         return CountryRisk(None, None, None)
     span: Bounds = {"start": micros(ctx.now - RISK_DAYS), "end": micros(ctx.now)}
-    where = {"country": (code,)}
+    where: dict[str, tuple[str, ...]] = {"country": (code,)}
     every = await ctx.tx.documents.count(OSINT_EVENTS, where=where, limit=EVENTS_COUNTED, **span)
-    by_severity: dict[str, int] = {}
-    for place, severity in enumerate(SEVERITIES):
-        graded: Bounds = {**span, "ranges": {"severity": (place, place)}}
-        by_severity[severity] = await ctx.tx.documents.count(
-            OSINT_EVENTS, where=where, limit=EVENTS_COUNTED, **graded
+    by_severity: dict[str, int] = {
+        severity: await ctx.tx.documents.count(
+            OSINT_EVENTS, where={**where, "severity": (severity,)}, limit=EVENTS_COUNTED, **span
         )
+        for severity in SEVERITIES
+    }
     by_severity["unknown"] = every - sum(by_severity.values())
     read = await ctx.tx.documents.scan(OSINT_EVENTS, where=where, limit=EVENTS_READ, **span)
     deaths = None if read.more else sum(_deaths(OSINT_EVENTS.decode(row.raw)) for row in read.rows)

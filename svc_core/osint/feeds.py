@@ -164,7 +164,7 @@ class SourceReport:
         LastRun | None, Doc("What became of the rows of its last document; null before.")
     ]
     http_status: Annotated[
-        int | None, Doc("What its server answered last, where that was a fault."), Example(None)
+        int | None, Doc("What its server answered last; null for a file."), Example(200)
     ]
     etag: Annotated[str | None, Doc("The validator of its last document."), Example(None)]
     error: Annotated[

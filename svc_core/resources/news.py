@@ -127,7 +127,7 @@ SOURCES: Collection[Source] = Collection(
     keys={
         "format": lambda source: source.format,
         "provider": provider_of,
-        "status": lambda source: source.health.status,
+        "status": lambda source: "disabled" if source.is_disabled else source.health.status,
     },
     numbers={"created": lambda source: micros(source.created_at)},
 )

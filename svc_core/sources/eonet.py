@@ -48,9 +48,18 @@ def _parse(body: Body, _: Given) -> Told:
 
 
 def _joined(fragments: list[dict[str, Any]]) -> Any:
-    """The event that features tell, one for each of its positions, as the plain form tells it."""
-    positions = [one["properties"] | one["geometry"] for one in fragments if one["geometry"]]
+    """The event that features tell, as the plain form tells it."""
+    positions = [one for fragment in fragments for one in _positions(fragment)]
     return fragments[0]["properties"] | {"geometry": positions}
+
+
+def _positions(feature: dict[str, Any]) -> list[dict[str, Any]]:
+    told, shape = feature["properties"], feature["geometry"]
+    dates = listed(told.get("geometryDates"))
+    if shape and shape["type"] in {"LineString", "MultiPoint"}:  # one place for each date
+        points = zip(shape["coordinates"], dates, strict=True)
+        return [{"type": "Point", "coordinates": one, "date": date} for one, date in points]
+    return [{"date": next(iter(dates), None)} | told | shape] if shape else []
 
 
 def _record(event: dict[str, Any]) -> Record:

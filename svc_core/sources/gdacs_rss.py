@@ -38,7 +38,7 @@ def _record(item: Element) -> Record:
     for one in item.iterfind("{*}identifiers/{*}identifier[@id='neicid']"):
         told |= {"source": "NEIC", "sourceid": one.text}
     latitude, longitude = told.get("point", "").split() or (
-        item.findtext(f"{{*}}Point/{{*}}{name}") for name in ("lat", "long")
+        item.findtext(f".//{{*}}{name}") for name in ("lat", "long")
     )
     named = told | {"name": told.get("title"), "url": told.get("link")}
     return alert(named, point(longitude, latitude), None, told)

@@ -3,13 +3,13 @@
 A member of `meta` is text in one cluster and a list in the next.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
-from svc_core.sources.model import Record, Told, Unusable
+from svc_core.sources.misp_keys import key_of, type_of
+from svc_core.sources.model import Record, Told
 from svc_core.sources.relations import relation
-from svc_core.sources.stix_keys import TYPES, attack_id
+from svc_core.sources.stix_keys import attack_id
 from svc_core.sources.values import (
     countries_named,
     country,
@@ -19,25 +19,6 @@ from svc_core.sources.values import (
     required,
     several,
     text,
-)
-
-_OTHERS = {
-    kind: type_
-    for type_, kinds in {
-        "threatActor": "groups microsoft-activity-group 360net-threat-actor",
-        "malware": "software malpedia ransomware rat banker botnet backdoor stealer android",
-        "tool": "exploit-kit tds rmm",
-        "attackPattern": "technique techniques attck4fraud",
-        "campaign": "campaigns",
-        "organization": "producer surveillance-vendor intelligence-agency",
-        "country": "country target-information",
-        "sector": "sector cert-eu-govsector",
-        "vulnerability": "branded-vulnerability",
-    }.items()
-    for kind in kinds.split()
-}
-_MADE_FROM = re.compile(
-    r"mitre-((enterprise|entreprise|mobile|pre)-attack-|ics-|atlas-)?|tidal-|cmtmf-"
 )
 
 # Estimative language, as the taxonomy of that name gives its ranges: their middles.
@@ -60,30 +41,6 @@ def told_of(clusters: list[tuple[Any, str]]) -> Told:
     ]
     yield from records(clusters, lambda told: _entity(*told), lambda told: told[0]["value"])
     yield from records(related, lambda told: _related(*told), lambda told: told[1]["value"])
-
-
-def type_of(kind: str) -> str | None:
-    """The kind of entity that a kind of galaxy holds; None for one that holds none."""
-    plain = _MADE_FROM.sub("", kind, 1)
-    return _OTHERS.get(plain) or TYPES.get(plain)
-
-
-def key_of(cluster: dict[str, Any], kind: str) -> str:
-    """By what a cluster is known: its id in ATT&CK, the code of its country, else its own.
-
-    Raises:
-        Unusable: its galaxy holds nothing that is an entity.
-    """
-    type_, meta = type_of(kind), cluster.get("meta") or {}
-    if type_ is None:
-        raise Unusable(f"is of a galaxy that holds no entities: {kind[:60]}")
-    attack = attack_id(several(meta.get("external_id")), type_)
-    if attack is not None:
-        return f"attack:{attack}"
-    code = next(filter(None, map(country, several(meta.get("ISO") or meta.get("iso-code")))), None)
-    if code is not None:
-        return f"iso3166-1:{code}"
-    return f"misp-galaxy:{cluster.get('uuid') or cluster['value']}"
 
 
 def _entity(cluster: dict[str, Any], kind: str) -> Record:

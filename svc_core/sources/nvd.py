@@ -86,8 +86,11 @@ def _affected(configurations: Any) -> list[dict[str, Any]] | None:
 
 def _named(criteria: str) -> tuple[str, str, str]:
     """Vendor, product and version of `cpe:2.3:part:vendor:product:version:update:...`."""
-    parts = (_PARTS.split(criteria) if "\\" in criteria else criteria.split(":"))[3:7]
-    vendor, product, name, update = (_ESCAPED.sub(r"\1", part) for part in parts)
+    if "\\" in criteria:
+        parts = [_ESCAPED.sub(r"\1", part) for part in _PARTS.split(criteria)]
+    else:
+        parts = criteria.split(":")
+    vendor, product, name, update = parts[3:7]
     return vendor, product, name if update in {"*", "-"} else f"{name} {update}"
 
 

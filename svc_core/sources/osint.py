@@ -56,7 +56,7 @@ _UNITS = {
     "kts": ("windSpeed", "[kn_i]"),
     "km2": ("area", "km2"),
     "ha": ("area", "har"),
-    "hectares": ("area", "har"),
+    "hectare": ("area", "har"),
     "acres": ("area", "[acr_us]"),
     "nm^2": ("area", "[nmi_i]2"),
 }

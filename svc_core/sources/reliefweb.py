@@ -3,6 +3,7 @@
 A list has only the fields that were asked for; the GLIDE number tells kind and country as well.
 """
 
+import re
 from typing import Any
 
 from svc_core.sources.body import Body
@@ -21,27 +22,35 @@ from svc_core.sources.values import (
     web,
 )
 
+_GLIDE = re.compile(r"([A-Z]{2})-\d{4}-\d{6}-([A-Z]{3})")
+"""A GLIDE number: kind, year, number and country (ISO 3166-1 alpha-3)."""
+
 
 def _recognised(body: Body) -> bool:
-    if not body.has("data"):
-        return False
-    told = (body.json, first(body.json["data"]))
+    whole = body.json if isinstance(body.json, dict) else {}
+    told = (whole if "data" in whole else {}, first(_items(body.json)))
     return any("/disasters" in str(one.get("href")) for one in told)
+
+
+def _items(told: Any) -> Any:
+    return told.get("data") if isinstance(told, dict) else told
 
 
 def _parse(body: Body, _: Given) -> Told:
     yield About(home_url="https://reliefweb.int/disasters")
-    yield from records(body.whole_json()["data"], _record, lambda item: item["id"])
+    yield from records(_items(body.whole_json()), _record, lambda item: item["id"])
 
 
 def _record(item: dict[str, Any]) -> Record:
     told = item["fields"]
     own_id = required(text(item.get("id") or told.get("id")), "id")
     glide = text(told.get("glide")) or ""
+    parts = _GLIDE.fullmatch(glide)
+    hazard, area = parts.groups() if parts else ("", "")
     dates = told.get("date") or {}
     created = moment(dates.get("created"))
     named = [*listed(told.get("primary_type")), *listed(told.get("type"))]
-    kinds = kind("glide", *(one.get(name) for one in named for name in ("code", "name")), glide[:2])
+    kinds = kind("glide", *(one.get(name) for one in named for name in ("code", "name")), hazard)
     url = web(told.get("url_alias")) or web(told.get("url"))
     return Record(
         "osintEvent",
@@ -53,7 +62,7 @@ def _record(item: dict[str, Any]) -> Record:
             "occurredAt": at(moment(dates.get("event")) or created),
             "datePrecision": "day" if dates else None,
             "reportedAt": at(created),
-            "place": _place(told, glide[-3:]),
+            "place": _place(told, area),
             **severity("reliefweb", "status", told.get("status")),
             "designators": [
                 designator("reliefweb", own_id, "reliefweb"),
@@ -63,7 +72,7 @@ def _record(item: dict[str, Any]) -> Record:
         },
         stamp=moment(dates.get("changed")) or created,
         record_id=own_id,
-        url=url,
+        url=url or web(item.get("href")),
         published_at=created,
         raw=item,
     )

@@ -16,7 +16,8 @@ from svc_core.sources.values import moment, records
 
 _EUROSTAT = {"EL": "GR", "UK": "GB"}  # its own codes of two countries
 _FLOW = re.compile(
-    r"Dataflow=([\w.-]+):([\w@.-]+)\(|/dataflow/([\w.-]+)/([\w@.-]+)/[\w.+*~]+/?(?:\?|$)"
+    r"Dataflow=([\w.-]+):([\w@.-]+)\("
+    r"|/dataflow/(?:([\w.-]+)/(?!all\b))?([\w@.-]+)(?:/[\w.+*~]+)?/?(?:\?|$)"
 )
 
 
@@ -42,8 +43,8 @@ def _flow(links: Sequence[Mapping[str, Any]]) -> tuple[str | None, str | None]:
     for link in links:
         found = _FLOW.search(f"{link.get('urn') or ''} {link.get('href') or ''}")
         if found is not None:
-            agency, flow = found[1] or found[3], found[2] or found[4]
-            return agency.partition(".")[0].lower(), flow
+            agency = found[1] or found[3] or ""
+            return agency.partition(".")[0].lower() or None, found[2] or found[4]
     return None, None
 
 

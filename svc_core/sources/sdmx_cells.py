@@ -77,7 +77,7 @@ def _chosen(choices: Choices, places: Sequence[Any]) -> Chosen:
     found = {}
     for (name, values), place in zip(choices, places, strict=False):
         if isinstance(place, int) and values:
-            if place < len(values):
+            if 0 <= place < len(values):
                 found[name] = values[place]
         elif place is not None:
             found[name] = {"id": place}
@@ -87,20 +87,24 @@ def _chosen(choices: Choices, places: Sequence[Any]) -> Chosen:
 def cells(data_set: Mapping[str, Any], structure: Structure) -> Iterator[Cell]:
     """Each observation: the values of its dimensions, of its attributes, and its own."""
     dimensions, attributes = structure.dimensions, structure.attributes
+    flat = dimensions["series"] + dimensions["observation"]
     fixed = _chosen(dimensions["dataSet"], [0] * len(dimensions["dataSet"]))
     shared = _chosen(attributes["dataSet"], data_set.get("attributes") or ())
-    nothing = {"": None} if deletes(data_set) else {}  # a whole series is none of its cells
+    is_gone = deletes(data_set)
     groups = dict(data_set.get("series") or {})
     if "observations" in data_set:
         groups[""] = {"observations": data_set["observations"]}
     for key, group in groups.items():
         by_series = fixed | _chosen(dimensions["series"], _places(key))
         told = shared | _chosen(attributes["series"], group.get("attributes") or ())
-        for place, cell in (group.get("observations") or nothing).items():
+        level = dimensions["observation"] if key else flat
+        # What deletes may name no cell; elsewhere a cell without anything tells nothing.
+        for place, cell in (group.get("observations") or ({"": None} if is_gone else {})).items():
             values = cell if isinstance(cell, list) else [cell]
-            own = _chosen(attributes["observation"], values[structure.measures :])
-            where = _chosen(dimensions["observation"], _places(place))
-            yield by_series | where, told | own, values[0] if values else None
+            if values or is_gone:
+                own = _chosen(attributes["observation"], values[structure.measures :])
+                where = _chosen(level, _places(place))
+                yield by_series | where, told | own, values[0] if values else None
 
 
 def _places(key: str) -> list[Any]:

@@ -34,8 +34,9 @@ _CONFIDENCE = {"1": 1.0, "2": 0.5}
 
 
 def _recognised(body: Body) -> bool:
-    columns = first(body.json["Result"]) if body.has("Result") else body.columns()
-    return "type_of_violence" in columns and "date_prec" in columns
+    columns = first(body.json["Result"]) if body.has("Result") else body.first_line.lower()
+    is_table = body.has("Result") or body.json is None
+    return is_table and "type_of_violence" in columns and "date_start" in columns
 
 
 def _parse(body: Body, _: Given) -> Told:

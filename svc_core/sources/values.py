@@ -4,6 +4,7 @@ What is missing is None; what is there and cannot be meant makes the record `Unu
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime
@@ -20,6 +21,7 @@ T = TypeVar("T")
 
 TEXT_CHARS = 20_000
 SAMPLE_CHARS = 200
+_WEB = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:[/?#][!-~]*)?")  # nearly all addresses
 SAFE_INTEGER = 2**53 - 1  # RFC 8259, 6: beyond it readers disagree
 
 
@@ -288,6 +290,8 @@ def designator(scheme: str, value: object, provider: str | None = None) -> dict[
 def web(value: object) -> str | None:
     """An absolute http(s) address; None for anything else."""
     told = str(value or "").strip()
+    if _WEB.fullmatch(told):
+        return told
     try:
         parts = urlsplit(told)
     except ValueError:

@@ -11,7 +11,7 @@ Rule 4: no string that leaves `read_json` holds U+0000 or half a surrogate pair,
 from svc_core.wire.document import Json, JsonError, read_json
 from svc_core.wire.faults import Fault, WireError
 from svc_core.wire.names import camel
-from svc_core.wire.stored import dumps, loads, to_json
+from svc_core.wire.stored import dumps, from_json, loads, to_json
 from svc_core.wire.strict import structure
 from svc_core.wire.texts import reader
 
@@ -22,6 +22,7 @@ __all__ = [
     "WireError",
     "camel",
     "dumps",
+    "from_json",
     "loads",
     "read_json",
     "reader",

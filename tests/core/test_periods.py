@@ -82,3 +82,8 @@ def test_the_space_between_dates_tells_their_frequency(
     days: list[str], frequency: str | None
 ) -> None:
     assert periods.spaced(map(date.fromisoformat, days)) == frequency
+
+
+def test_a_week_that_ends_beyond_the_calendar_is_none() -> None:
+    with pytest.raises(ValueError, match="out of range"):
+        periods.containing(date.max, "W")

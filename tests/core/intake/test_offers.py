@@ -75,4 +75,4 @@ def test_every_reason_says_what_to_do() -> None:
     codes = set(_codes())
     assert {"unrecognised", "truncated", "httpStatus", "shrunk"} <= codes
     # It is refused before there is a source.
-    assert codes - {"tooMany"} <= set(health.RESOLUTIONS)
+    assert codes - {"tooMany"} <= set(health.BY_ERROR)

@@ -124,7 +124,7 @@ def test_risk_counts_the_events_of_the_last_thirty_days(house: Any, take: Take, 
 
 def test_what_is_included_is_part_of_the_tag(world: Any) -> None:
     tags = {
-        dict(world.send("getCountry", path={"code": "FR"}, query=query).headers)["etag"]
+        dict(world.send("getCountry", path={"code": "FR"}, query=query).headers)["ETag"]
         for query in ("", "include=risk", "include=indicators", "include=indicators,risk")
     }
     assert len(tags) == 4

@@ -92,7 +92,7 @@ def test_what_is_the_machines_or_secret_is_told_to_nobody(house: Any) -> None:
     gone = told(house)["Gone"]
     assert gone["url"] is None
     assert gone["error"] == {"code": "notFound", "message": "There is no file gone.json."}
-    assert "new address" in gone["resolution"]
+    assert "Put the file back" in gone["resolution"]
 
 
 def test_a_report_says_what_became_of_the_last_document(house: Any) -> None:
@@ -126,8 +126,8 @@ def test_a_feed_says_what_it_brings_and_on_which_terms(house: Any) -> None:
         ("ok", None, None),
         ("neverRun", None, "Wait"),
         ("stale", None, "See that a worker"),
-        ("error", "shrunk", "If that much"),
-        ("error", "timeout", "Nothing, if it passes"),
+        ("error", "shrunk", "If that is right"),
+        ("error", "timeout", "It is tried again"),
     ],
 )
 def test_what_to_do_follows_from_what_is_wrong(status: Any, code: Any, begins: Any) -> None:

@@ -157,7 +157,7 @@ def _swapped(value: Any, data: st.DataObject, odd: st.SearchStrategy[Any]) -> An
 UNKNOWN = {
     b"": "empty",
     b"  \n": "empty",
-    b"\x89PNG\r\n\x1a\n\0\0": "badEncoding",
+    b"\x89PNG\r\n\x1a\n\0\0": "unrecognised",
     b"plain words": "unrecognised",
     b'{"hello": "world"}': "unrecognised",
     b'{"hello": ': "truncated",

@@ -479,7 +479,7 @@ def test_a_question_that_never_closes_is_open() -> None:
         (POLY, {"outcomePrices": '["a", "b"]'}, "has a number that is none"),
         (POLY, {"outcomes": "Yes"}, "is not of the form of its kind (JSONDecodeError)"),
         (POLY, {"question": None}, "lacks a question"),
-        (POLY, {"volume": float("inf")}, "has a number that is none"),
+        (POLY, {"volume": "inf"}, "has a number that is none"),
         (KALSHI, {"status": "dreaming"}, "lacks a status that is known"),
         (KALSHI, {"title": None}, "lacks a question"),
         (KALSHI, {"ticker": None}, "is not of the form of its kind (AttributeError)"),

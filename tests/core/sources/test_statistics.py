@@ -341,6 +341,8 @@ LAYOUTS = {
     "flat": ({"observations": {"0:0:0:0": [1.5], "0:0:0:1": ["NaN"]}},
              {"observation": [FREQ, MEASURE, AREA, TIME]}),
     "series in time": (SERIES, BY_SERIES),
+    "flat beside levels": ({"observations": {"0:0:0": [1.5], "0:0:1": [None], "0:1:0": []}},
+                           BY_SERIES),
     "across areas": ({"series": {"0:0": {"observations": {"0": [1.5]}},
                                  "0:1": {"observations": {"0": [None]}}}},
                      {"dataSet": [FREQ], "series": [MEASURE, TIME], "observation": [AREA]}),
@@ -441,8 +443,9 @@ def test_a_place_beyond_the_values_leaves_one_row_out() -> None:
     [
         (FLOW, {"provider": "mirror"}, "oecd", "DSD@DF_KEI"),
         ("https://x.org/service/dataflow/ECB/EXR/1.0", {}, "ecb", "EXR"),
+        ("https://x.org/service/dataflow/ECB/EXR", {}, "ecb", "EXR"),
         ("https://x.org/dataflow/BIS/WS_XRU/latest?references=none", {}, "bis", "WS_XRU"),
-        ("https://x.org/SDMX-JSON/dataflow/QNA/all", {"provider": "oecd"}, "oecd", ""),
+        ("https://x.org/SDMX-JSON/dataflow/QNA/all", {"provider": "oecd"}, "oecd", "QNA"),
         ("", {}, "nso", ""),
     ],
 )

@@ -343,7 +343,7 @@ def event(**members: Any) -> dict[str, Any]:
     return {"Event": whole | {"threat_level_id": 4, "timestamp": "1467971098"} | members}
 
 
-def mark(kind: str, value: str, **members: object) -> dict[str, object]:
+def mark(kind: str, value: object, **members: object) -> dict[str, object]:
     return {"type": kind, "value": value, "to_ids": True, "timestamp": 1467971098} | members
 
 
@@ -356,8 +356,10 @@ def test_an_event_is_an_incident_with_whom_and_by_what() -> None:
                 {"type": "cancer", "GalaxyCluster": [cluster(2)]}],
         Attribute=[mark("vulnerability", "CVE-2024-0002", to_ids=False),
                    mark("vulnerability", "a fault"), mark("domain", "a<b>.example"),
-                   mark("domain", "gone.example", deleted=True)],
-        Object=[{"Attribute": [mark("ip-dst", "192.0.2.1"), mark("ip-dst", "")]},
+                   mark("domain", "gone.example", deleted=True),
+                   mark("yara", "rule " * 300, uuid="y")],
+        Object=[{"Attribute": [mark("ip-dst", "192.0.2.1", to_ids="1", deleted="0"),
+                               mark("ip-dst", ""), mark("ip-dst", None)]},
                 {"deleted": True, "Attribute": [mark("ip-dst", "192.0.2.9")]}],
     )  # fmt: skip
     found = taken(one)
@@ -378,8 +380,9 @@ def test_an_event_is_an_incident_with_whom_and_by_what() -> None:
     ]
     assert f"indicates|misp:ip-dst=192.0.2.1|misp:{UUID.format(7)}" in rows
     assert "misp:domain=a<b>.example" in rows
+    assert len(rows["misp:yara=y"].said["name"]) == 1_000
     assert not any("gone" in key or "192.0.2.9" in key for key in rows)
-    assert [rejection.reason for rejection in found.rejections] == ["lacks a value"]
+    assert [(one.reason, one.count) for one in found.rejections] == [("lacks a value", 2)]
 
 
 @pytest.mark.parametrize(

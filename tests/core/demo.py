@@ -1,0 +1,53 @@
+"""The documents of the demo in a store, as they are taken in when it starts."""
+
+import json
+from typing import Any
+
+from svc_core import instants
+from svc_core.intake import health, registry, taking
+from svc_core.operation import Context
+from svc_core.resources.news import Source
+from svc_core.sources.body import Body
+from svc_core.sources.formats import Document, read, recognised
+from svc_core.sources.model import Given
+from svc_http.demo.documents import DemoDocument, data_documents, documents
+
+
+def take_all(house: Any) -> None:
+    """Take in every document of the demo."""
+    for document in (*documents(house.clock.now()), *data_documents(house.clock.now())):
+        house.run(lambda ctx, document=document: _take(ctx, document))
+
+
+async def _take(ctx: Context, document: DemoDocument) -> None:
+    wish = registry.SourceWish(
+        f"https://demo.example/{document.file_name}",
+        document.name,
+        document.topics,
+        options=document.options,
+    )
+    source = await registry.add_source(ctx, wish)
+    await taking.take_document(ctx, source.id, _read(source, document))
+
+
+def _read(source: Source, document: DemoDocument) -> Document:
+    body = Body(document.body)
+    zone, country_zone = health.zones(source)
+    given = Given(
+        options=source.options,
+        base_url=source.location,
+        name=document.file_name,
+        zone=zone,
+        country_zone=country_zone,
+    )
+    return read(body, recognised(body), given)
+
+
+def json_of(body: bytes) -> Any:
+    """What an answer says."""
+    return json.loads(body)
+
+
+def millis(instant: str) -> int:
+    """An instant as milliseconds since 1970."""
+    return int(instants.parse(instant).timestamp() * 1_000)

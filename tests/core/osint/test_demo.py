@@ -1,0 +1,88 @@
+"""In the demo every filter finds something and leaves something out."""
+
+from typing import Any
+
+import pytest
+
+from svc_core.inputs import inputs
+from svc_core.osint import OPERATIONS
+from tests.core import demo
+
+
+@pytest.fixture(scope="module")
+def filled(house_factory: Any) -> Any:
+    """A house with the documents of the demo, and a source that could not be read."""
+    house = house_factory()
+    demo.take_all(house)
+    house.add("https://demo.example/never.json")
+    return house
+
+
+ASKED = {
+    "listOsintEvents": {
+        "provider": "usgs",
+        "type": "earthquake",
+        "category": "conflict",
+        "country": "{country}",
+        "severity": "high,critical",
+        "minSeverity": "medium",
+        "minConfidence": "0.5",
+        "bbox": "-180,-60,0,80",
+        "datetime": "{occurredAt}/..",
+        "updatedSince": "2000-01-01T00:00:00Z",
+        "sort": "severity",
+        "include": "raw",
+    },
+    "listRegionalOsint": {
+        "bbox": "-180,-60,0,80",
+        "datetime": "../{occurredAt}",
+        "since": "{millis}",
+        "until": "{millis}",
+        "provider": "gdacs",
+        "type": "flood",
+        "country": "{country}",
+        "minSeverity": "high",
+    },
+    "listOsintFeeds": {"provider": "usgs", "format": "usgs,eonet"},
+    "listOsintSources": {"status": "neverRun", "provider": "cisa-kev", "format": "rss,atom"},
+}
+WHOLE = {"sort", "include", "updatedSince"}
+"""What orders, adds, or cannot tell documents apart that came at one moment."""
+
+
+def test_every_filter_is_asked_for() -> None:
+    for operation in OPERATIONS:
+        names = {one.name for one in inputs(operation.request) if one.place == "query"}
+        if "limit" in names:
+            assert names - {"limit", "cursor"} == ASKED[operation.id].keys()
+
+
+def every(house: Any, operation: str, query: str = "") -> list[str]:
+    """The ids of all rows."""
+    found, cursor = [], ""
+    while True:
+        body = demo.json_of(house.send(operation, query=f"{query}&limit=100{cursor}").body)
+        found += [row["id"] for row in body["data"]]
+        after = body["meta"]["page"]["nextCursor"]
+        if after is None:
+            return found
+        cursor = f"&cursor={after}"
+
+
+@pytest.mark.parametrize(
+    ("operation", "name", "value"),
+    [(operation, *one) for operation, asked in ASKED.items() for one in asked.items()],
+)
+def test_it_finds_some_rows_and_leaves_some_out(
+    filled: Any, operation: str, name: str, value: str
+) -> None:
+    rows = filled.rows("listOsintEvents", "limit=100")
+    dated = [row for row in rows if row["occurredAt"]]
+    middle = dated[len(dated) // 2]["occurredAt"]
+    country = next(
+        row["place"]["countryCode"] for row in rows if (row["place"] or {}).get("countryCode")
+    )
+    sought = value.format(occurredAt=middle, country=country, millis=demo.millis(middle))
+    found, whole = every(filled, operation, f"{name}={sought}"), every(filled, operation)
+    assert len(found) == len({*found})
+    assert {*found} == {*whole} if name in WHOLE else 0 < len(found) < len(whole)
