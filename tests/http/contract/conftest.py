@@ -340,6 +340,9 @@ class LogFile:
         pass
 
 
+ENTITY = f"ent_{EXAMPLE_DIGITS}"  # who takes part in the newest item
+
+
 class World:
     """Tenants, keys and rows, made by the use cases that make them in earnest.
 
@@ -534,6 +537,7 @@ class World:
         self.run(group_new(self.hands))
         for key in ("a", "b", "personal"):
             self.sow(key)
+            self._remember(key, ENTITY)
         return self
 
     async def _make_accounts(self) -> None:
@@ -599,7 +603,7 @@ class World:
             quakes = [events.event(number) for number in told]
             await events.take(ctx, quakes, location=f"https://quakes.example/{told[0]}.json")
             newest = (await ctx.tx.documents.scan(NEWS, limit=1)).rows[0]
-            actor = EntityRef(f"ent_{EXAMPLE_DIGITS}", "Port of Rotterdam", "mentioned")
+            actor = EntityRef(ENTITY, "Port of Rotterdam", "mentioned")
             item = attrs.evolve(NEWS.decode(newest.raw), entities=(actor,))
             await ctx.save(NEWS, item.id, item)
 

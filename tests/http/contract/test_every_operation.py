@@ -50,8 +50,8 @@ def ids_of(operation, place="path"):
 
 
 EVERYBODYS = {each.prefix for each in catalog.COLLECTIONS if each.scope != "tenant"} | {
-    "inc"
-}  # events of news
+    *("ent", "inc")
+}  # who takes part in events of news, and these
 """The prefixes of rows that belong to no tenant."""
 
 
