@@ -31,9 +31,7 @@ def _parse(body: Body, given: Given) -> Told:
         count, limit = answer.get("count"), answer.get("limit") or 100_000
         is_whole = isinstance(count, int) and count <= limit and not answer.get("offset")
         if is_whole and count != len(answer["observations"]):
-            raise DocumentRefused(
-                "wrongCount", f"The document holds no {count} values, as it says."
-            )
+            raise DocumentRefused("wrongCount", f"It says {count} values, and holds others.")
     last = max((str(answer.get("realtime_end") or "") for answer in answers.values()), default="")
     yield About(stamp=None if last.startswith("9999") else midnight(last))
     for series, answer in answers.items():
