@@ -17,7 +17,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from svc_core import drive
+from svc_core import boxes, drive
 from svc_core.ports import SYSTEM, Box, Transaction
 from svc_core.resources.facts import SEVERITIES, Measurement, Place
 from svc_core.resources.members import micros
@@ -35,18 +35,27 @@ PROVIDERS = ("usgs", "gdacs", "eonet", "gdelt", "ucdp")
 TYPES = ("earthquake", "flood", "storm", "battle", "protest", "wildfire", "drought", "riot")
 COUNTRIES = tuple(f"{first}{second}" for first in "ABCDEFGHIJ" for second in "ABCDEFGHIJ")
 
+
+def boxed(west: float, south: float, east: float, north: float) -> dict[str, Any]:
+    """An area, as the operations ask for it."""
+    area = boxes.Box(west, south, east, north)
+    cells = area.cells
+    where = {} if cells is None else {"cell": cells}
+    return {"where": where, "box": Box(west, south, east, north)}
+
+
 FILTERS: Mapping[str, dict[str, Any]] = {
     "all": {},
     "provider": {"where": {"provider": ("usgs",)}},
-    "type and country": {"where": {"type": ("flood",), "country": ("CE",)}},
+    "type and country": {"where": {"country": ("CE",), "type": ("flood",)}},
     "severity at least high": {"where": {"severity": ("high", "critical")}},
     "five countries": {"where": {"country": ("AA", "BC", "CE", "HJ", "JJ")}},
     "confidence at least 0.9": {"ranges": {"confidence": (900_000, None)}},
-    "box of a continent": {"box": Box(-20, -35, 50, 35)},
-    "box of a region": {"box": Box(5, 45, 15, 55)},
-    "box of a city": {"box": Box(8.4, 47.2, 8.7, 47.5)},
-    "box over the antimeridian": {"box": Box(170, -25, -175, -10)},
-    "box of open sea": {"box": Box(-130, -65, -120, -60)},
+    "box of a continent": boxed(-20, -35, 50, 35),
+    "box of a region": boxed(5, 45, 15, 55),
+    "box of a city": boxed(8.4, 47.2, 8.7, 47.5),
+    "box over the antimeridian": boxed(170, -25, -175, -10),
+    "box of open sea": boxed(-130, -65, -120, -60),
     "a week of last spring": {
         "start": micros(NEWEST - timedelta(days=300)),
         "end": micros(NEWEST - timedelta(days=293)),
