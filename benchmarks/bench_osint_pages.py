@@ -26,7 +26,7 @@ from svc_http.storage import SqliteStorage
 
 GOAL = 1.3
 ENOUGH_MICROSECONDS = 2_000
-"""Where a short list has less than a page to walk, its page is no measure: then this is the goal."""
+"""Where a short list has less than a page to walk, its page is no measure; this is then."""
 LIMIT = 20
 REPEATS = 200
 ROWS_PER_UNIT = 5_000
