@@ -93,6 +93,22 @@ def test_pages_join(house: Any) -> None:
         assert seen == every
 
 
+def test_few_of_many_sources_are_all_found(house: Any) -> None:
+    async def add(ctx: Any) -> None:
+        for number in range(210):
+            wish = registry.SourceWish(f"https://quay.org/{number}")
+            source = await registry.add_source(ctx, wish)
+            if number % 100 == 0:
+                await registry.save_source(ctx, attrs.evolve(source, is_disabled=True))
+
+    house.run(add)
+    assert len(house.rows("listOsintSources", "status=disabled&limit=100")) == 4
+    page = events.json_of(house.send("listOsintSources", query="status=neverRun&limit=100").body)
+    following = page["meta"]["page"]["nextCursor"]
+    rest = house.rows("listOsintSources", f"status=neverRun&limit=100&cursor={following}")
+    assert len({row["id"] for row in (*page["data"], *rest)}) == 200
+
+
 def test_what_is_the_machines_or_secret_is_told_to_nobody(house: Any) -> None:
     for operation in ("listOsintSources", "listOsintFeeds", "listOsintEvents"):
         body = house.send(operation, query="").body.decode()
