@@ -126,8 +126,8 @@ def test_a_feed_says_what_it_brings_and_on_which_terms(house: Any) -> None:
         ("ok", None, None),
         ("neverRun", None, "Wait"),
         ("stale", None, "See that a worker"),
-        ("error", "shrunk", "If that is right"),
-        ("error", "timeout", "It is tried again"),
+        ("error", "shrunk", "If that much"),
+        ("error", "timeout", "Nothing, if it passes"),
     ],
 )
 def test_what_to_do_follows_from_what_is_wrong(status: Any, code: Any, begins: Any) -> None:
