@@ -159,6 +159,14 @@ def forgotten(source: Source) -> Source:
     return attrs.evolve(source, etag=None, last_modified=None, digest=None, stamp=None, deltas=())
 
 
+def asks_same(before: Source, now: Source) -> bool:
+    """Whether a document is read now as it was read before."""
+    return all(getattr(before, name) == getattr(now, name) for name in _ASKED)
+
+
+_ASKED = ("name", "topics", "country_code", "timezone", "options")
+
+
 async def remove_sources(ctx: Context, ids: Sequence[str]) -> None:
     """Forget sources, as far as they are known, so that nobody reads them again.
 

@@ -151,8 +151,10 @@ def _built(
     else:
         made["recordedAt"] = at
     value = wire.from_json(collection.model, made)
-    if before is not None and not changed_fields(before.raw, wire.dumps(value)):
-        return None
+    if before is not None:
+        names = changed_fields(before.raw, wire.dumps(value))
+        if not names or (kind.resource == "indicator" and series.asked_again(names, old, made)):
+            return None
     return value
 
 

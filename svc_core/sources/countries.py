@@ -107,7 +107,7 @@ def _is_countries(body: Body) -> bool:
         told = told["features"]
     first = told[0] if isinstance(told, list) and told else told
     properties = first.get("properties") or first if isinstance(first, dict) else {}
-    return "cca2" in properties
+    return isinstance(properties, dict) and "cca2" in properties
 
 
 COUNTRIES = Format(

@@ -151,7 +151,7 @@ def test_a_snapshot_takes_back_what_it_lacks(house: Any, document: Document) -> 
 
 KEYS = ("lei:A", "cik:1", "usgs:us7", "x:pr7")
 JOINED = [kind.resource for kind in KINDS.values() if kind.joined]
-ALONE = ["newsItem", "indicator", "market", "relation"]
+ALONE = ["newsItem", "filing", "market", "relation"]
 
 Saying = tuple[str, str, tuple[str, ...], int, str, bool]
 """Of which source, under which key, with which others, at which hour, what; or that it is gone."""

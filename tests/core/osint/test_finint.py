@@ -181,3 +181,23 @@ def test_the_same_document_again_changes_nothing(house: Any, take: Take) -> None
     house.clock.advance(60)
     again = take(house, "rates", rates)
     assert (again.created, again.updated, house.rows("listIndicators")) == (0, 0, before)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "value", "updated"),
+    [
+        (("2024-03-01", "2024-03-01"), ("2024-03-02", "2024-03-02"), "1", 0),
+        (("2024-03-01", "2024-03-01"), ("2024-03-02", "2024-03-02"), "2", 1),
+        (("2024-03-01", "9999-12-31"), ("2024-03-01", "2024-03-27"), "1", 1),
+    ],
+)
+def test_a_value_asked_for_on_another_day_is_no_change(
+    house: Any, take: Take, first: Any, second: Any, value: str, updated: int
+) -> None:
+    for told, said in ((first, "1"), (second, value)):
+        span = dict(zip(("realtime_start", "realtime_end"), told, strict=True))
+        rows = [{**span, "date": "2024-01-01", "value": said}]
+        asked = {"observation_start": "x", **span, "observations": rows}
+        body = json.dumps(asked).encode()
+        brought = take(house, "gdp", body, {"series": "GDP", "frequency": "Q"})
+    assert (brought.created, brought.updated) == (0, updated)
