@@ -60,6 +60,8 @@ def _source(one: Contribution) -> dict[str, Any]:
 
 def standing(contributions: Sequence[Contribution]) -> list[Contribution]:
     """The contributions that say something."""
+    if len(contributions) == 1:
+        return [] if contributions[0].gone else list(contributions)
     return [
         one
         for one in contributions
@@ -81,8 +83,10 @@ def strongest(rules: Rules, contributions: Sequence[Contribution]) -> Contributi
     return _ranked(contributions, rules.precedence)[0]
 
 
-def _ranked(contributions: Iterable[Contribution], formats: Sequence[str]) -> list[Contribution]:
+def _ranked(contributions: Sequence[Contribution], formats: Sequence[str]) -> list[Contribution]:
     """The strongest first."""
+    if len(contributions) == 1:
+        return list(contributions)
     place = {name: at for at, name in enumerate(reversed(formats), 1)}
 
     def strength(one: Contribution) -> tuple[int, bool, datetime]:

@@ -141,9 +141,11 @@ def _built(
     """The row of these members; None where it says nothing new."""
     at = instants.render(now)
     old = {} if before is None else json.loads(before.raw)
-    kept = {name: old[name] for name in kind.kept if name in old}
-    made = {**_blank(collection.model), **members, **kept}  # type: ignore[arg-type]  # mypy: classes are hashable
-    if kind.timed:
+    made = dict(_blank(collection.model))  # type: ignore[arg-type]  # mypy: classes are hashable
+    is_timed = "revision" in made
+    made |= members
+    made |= {name: old[name] for name in kind.kept if name in old}
+    if is_timed:
         made["createdAt"], made["updatedAt"] = old.get("createdAt", at), at
         made["revision"] = old.get("revision", 0) + 1
     else:
