@@ -80,7 +80,7 @@ def _replaces(one: Contribution, earlier: Contribution) -> bool:
 
 def strongest(rules: Rules, contributions: Sequence[Contribution]) -> Contribution:
     """The contribution that others give way to."""
-    return _ranked(contributions, rules.precedence)[0]
+    return _ranked(standing(contributions), rules.precedence)[0]
 
 
 def _ranked(contributions: Sequence[Contribution], formats: Sequence[str]) -> list[Contribution]:

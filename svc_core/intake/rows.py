@@ -67,7 +67,7 @@ async def refold(
                 continue
             await _write(ctx, collection, row, value, before, is_back=row in placed.parted)
         elif before is not None:
-            await _remove(ctx, collection, row, placed.merged.get(row))
+            await _remove(ctx, collection, before, placed.merged.get(row))
         else:
             continue
         old = None if before is None else collection.decode(before.raw)
@@ -121,14 +121,13 @@ async def _write(
 
 
 async def _remove(
-    ctx: Context, collection: Collection[Any], row: str, merged_into: str | None
+    ctx: Context, collection: Collection[Any], row: Document[Any], merged_into: str | None
 ) -> None:
     if merged_into is None:
-        await ctx.remove(collection, row)
-        return
-    gone = await ctx.tx.documents.delete(collection, row)
-    if gone is not None:
-        await ctx.record(collection, row, "merged", gone.version + 1, merged_into_id=merged_into)
+        await ctx.remove(collection, row.id)
+    else:
+        await ctx.tx.documents.delete(collection, row.id)
+        await ctx.record(collection, row.id, "merged", row.version + 1, merged_into_id=merged_into)
 
 
 def _built(
