@@ -1,5 +1,7 @@
 """Sources as their operator adds them: bounded, all or none, in short units of work."""
 
+import gzip
+import json
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -217,3 +219,62 @@ def test_a_preset_that_cannot_be_read_is_kept_and_told() -> None:
     assert [b'"sourceId":null' in row for row in page.rows] == [False, False]
     with pytest.raises(Problem, match="VALIDATION_FAILED"):
         reader.run(offers.list_presets, offers.ListPresets(("nobody",)))
+
+
+@define
+class Lists(Reader):
+    """A host with one list of feeds."""
+
+    body: bytes = b""
+    pulled: list[str] = field(factory=list)
+
+    def context(self, tx: Any = None) -> Context:
+        there = _Place(self.body, self.pulled)
+        return evolve(super().context(tx), host=Host(lends={SourceReader: there}))
+
+
+@define
+class _Place:
+    body: bytes
+    pulled: list[str]
+
+    def locations(self, given: str) -> Sequence[str]:
+        if given.startswith("ftp:"):
+            raise ValueError("Neither a web address nor a file.")
+        return [given]
+
+    async def read(self, _: str) -> bytes:
+        return self.body
+
+    async def pull(self, sources: Sequence[Source], _: Any, *, force: bool = False) -> None:
+        self.pulled.extend(source.location for source in sources)
+
+
+def listed(*urls: str) -> bytes:
+    feeds = "".join(f'<outline xmlUrl="{url}" category="ai"/>' for url in urls)
+    return f"<opml><body>{feeds}</body></opml>".encode()
+
+
+URLS = ("https://a.example/feed", "ftp://b.example/feed", "https://c.example/feed")
+
+
+def test_a_list_of_feeds_is_taken_but_for_what_nobody_can_read() -> None:
+    reader = Lists(body=gzip.compress(listed(*URLS)))
+    for pull, status in ((False, "added"), (True, "known")):
+        asked = offers.ImportSources("https://list.example/feeds.opml", pull)
+        rows = [json.loads(row) for row in reader.run(offers.import_sources, asked).rows]
+        told = [(row["status"], row["topics"]) for row in rows]
+        assert told == [(status, ["ai"]), (status, ["ai"]), ("refused", ["ai"])]
+    assert reader.pulled == [URLS[0], URLS[2]]
+    made: Any = drive.run(reader.read(SYSTEM, lambda ctx: offers.export_sources(ctx, None)))
+    assert all((url.encode() in made.body) == url.startswith("https") for url in URLS)
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"no list", listed(), listed("ftp://b.example/"), b" " * (offers.OPML_BYTES + 1)]
+)
+def test_what_lists_nothing_that_can_be_read_adds_nothing(body: bytes) -> None:
+    reader = Lists(body=body)
+    with pytest.raises(Problem, match="VALIDATION_FAILED"):
+        reader.run(offers.import_sources, offers.ImportSources("/x.opml"))
+    assert reader.units == []
