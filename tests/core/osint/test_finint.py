@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from svc_core import instants, problem
+from svc_core.osint import finint
 
 Take = Callable[..., Any]
 
@@ -151,6 +152,22 @@ def test_a_cursor_is_of_one_list_alone(world: Any) -> None:
     cursor = reply["meta"]["page"]["nextCursor"]
     refused = world.refused("listIndicators", query=f"limit=1&cursor={cursor}")
     assert refused.type is problem.INVALID_CURSOR
+
+
+def test_a_page_looks_at_so_many_series_and_says_where_to_go_on(house: Any, take: Take) -> None:
+    rates = {f"X{number:02}": 1 for number in range(finint.SERIES_LOOKED_AT + 50)}
+    told = {"base": "EUR", "date": "2024-03-01", "rates": rates}
+    take(house, "rates", json.dumps(told).encode())
+    late = {"base": "EUR", "date": "2025-03-01", "rates": {"X00": 1, "X70": 2}}
+    take(house, "late", json.dumps(late).encode())
+    query, found, pages = "latest=true&limit=100&periodFrom=2025", [], 0
+    after = ""
+    while pages == 0 or after:
+        body = json.loads(house.send("listIndicators", query=query + after).body)
+        found += [row["value"] for row in body["data"]]
+        cursor, pages = body["meta"]["page"]["nextCursor"], pages + 1
+        after = f"&cursor={cursor}" if cursor else ""
+    assert (sorted(found), pages) == ([1, 2], 2)
 
 
 # -- as documents say it -----------------------------------------------------------------------
