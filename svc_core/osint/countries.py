@@ -120,7 +120,7 @@ async def _risk(ctx: Context, code: str) -> CountryRisk:
     span: Bounds = {"start": micros(ctx.now - RISK_DAYS), "end": micros(ctx.now)}
     where: dict[str, tuple[str, ...]] = {"country": (code,)}
     every = await ctx.tx.documents.count(OSINT_EVENTS, where=where, limit=EVENTS_COUNTED, **span)
-    by_severity = {
+    by_severity: dict[str, int] = {
         severity: await ctx.tx.documents.count(
             OSINT_EVENTS, where={**where, "severity": (severity,)}, limit=EVENTS_COUNTED, **span
         )

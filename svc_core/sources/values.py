@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -215,7 +215,12 @@ def country_named(name: object) -> str | None:
     Of `Ontario, Canada` it is that of the last part; what stands behind a name between brackets is
     a former one. None for a name that nobody knows, or that several countries have.
     """
-    told = " ".join(str(name or "").partition(" (")[0].split()).casefold().removeprefix("the ")
+    return _country_of(str(name or ""))
+
+
+@lru_cache(maxsize=4_096)  # a document names few countries, on every line
+def _country_of(name: str) -> str | None:
+    told = " ".join(name.partition(" (")[0].split()).casefold().removeprefix("the ")
     first, _, last = told.rpartition(", ")
     found = (_names().get(one) for one in (told, f"{last} {first}", last))
     return next((code for code in found if code), None)
