@@ -291,6 +291,12 @@ def measurement(
     return {"metric": metric, "value": value} | {k: v for k, v in told.items() if v is not None}
 
 
+def amount(metric: str, value: object, **measure: str) -> dict[str, Any] | None:
+    """A measured amount; None for one that is not known, which some write as -1."""
+    found = number(value)
+    return None if found is None or found < 0 else measurement(metric, found, **measure)
+
+
 def designator(scheme: str, value: object, provider: str | None = None) -> dict[str, Any]:
     """One of the names by which others know the same thing."""
     return {"scheme": scheme, "value": str(value), "provider": provider}
