@@ -74,7 +74,7 @@ def _record(company: Company, series: xbrl.Series, fact: Fact) -> Record:
 
 
 def _period(years: FiscalYears, start: str | None, end: str) -> dict[str, Any]:
-    first, last = start and date.fromisoformat(start), date.fromisoformat(end)
+    first, last = date.fromisoformat(start) if start else None, date.fromisoformat(end)
     if first and first > last:
         raise Unusable("ends before it begins")
     return {
@@ -88,14 +88,16 @@ def _period(years: FiscalYears, start: str | None, end: str) -> dict[str, Any]:
 
 def _filing(cik: str, *told: Any) -> tuple[dict[str, Any], datetime | None]:
     accession, form, filed, year, period = told
+    known = required(text(accession), "accn")
     said = {
-        "accession": required(text(accession), "accn"),
+        "accession": known,
         "form": text(form),
         "filedDate": day(filed),
         "fiscalYear": number(year),
         "fiscalPeriod": text(period),
+        "url": sec.filing_page(cik, known),
     }
-    return said | {"url": sec.filing_page(cik, said["accession"])}, midnight(filed)
+    return said, midnight(filed)
 
 
 SEC_COMPANYFACTS = sec.sec_format(
