@@ -78,8 +78,7 @@ def usgs(rows: int) -> bytes:
                 "properties": {
                     "mag": magnitude, "place": f"{at} km W of Quito", "time": millis,
                     "updated": millis + 5_000, "url": f"https://earthquake.usgs.gov/us7000{at:05}",
-                    "status": "reviewed", "tsunami": 0, "sig": 600, "net": "us",
-                    "code": f"7000{at:05}",
+                    "status": "reviewed", "tsunami": 0, "sig": 600, "net": "us", "code": f"{at}",
                     "ids": f",us7000{at:05},pr{at:05},", "magType": "mww", "type": "earthquake",
                     "alert": "green", "title": f"M {magnitude} - {at} km W of Quito",
                 },

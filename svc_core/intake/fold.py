@@ -16,6 +16,7 @@ from typing import Any
 
 from attrs import field, frozen
 
+from svc_core.instants import render as at
 from svc_core.intake.contributions import Contribution
 
 
@@ -50,7 +51,11 @@ def fold(rules: Rules, contributions: Sequence[Contribution]) -> dict[str, Any] 
         if lists:
             members[name] = _joined(lists, apart)
     refs = sorted(contributions, key=lambda one: one.id)
-    return members | {"sources": [one.ref for one in refs]}
+    return members | {"sources": [_source(one) for one in refs]}
+
+
+def _source(one: Contribution) -> dict[str, Any]:
+    return {**one.ref, "retrievedAt": at(one.read_at)}
 
 
 def standing(contributions: Sequence[Contribution]) -> list[Contribution]:

@@ -55,10 +55,14 @@ class Kind:
         return self.derived(record.key)
 
     def names(self, record: Record) -> tuple[str, ...]:
-        """The ids that the row of a record has by each of its keys, where it may have several."""
+        """The ids that the row of a record has by each of its keys, where it may have several.
+
+        That of the strongest is the first.
+        """
         if not self.joined:
             return ()
-        return tuple(dict.fromkeys(self.derived(key) for key in (record.key, *record.also)))
+        keys = dict.fromkeys((record.key, *record.also))
+        return tuple(map(self.derived, sorted(keys, key=self.strength)))
 
     def strength(self, key: str) -> int:
         """How far behind the strongest a key is."""

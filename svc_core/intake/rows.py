@@ -15,7 +15,7 @@ from attrs import frozen
 
 from svc_core import instants, wire
 from svc_core.differences import changed_fields
-from svc_core.intake import items
+from svc_core.intake import items, series
 from svc_core.intake.contributions import Contribution
 from svc_core.intake.fold import fold
 from svc_core.intake.joining import Joined, standing_under
@@ -74,6 +74,8 @@ async def refold(
         changes.append(items.Written(old, value, words.get(row) or _words(kind, members, value)))
     if kind.resource == "newsItem":
         await items.follow(ctx, changes)
+    if kind.resource == "indicator":
+        await series.follow(ctx, [one.after for one in changes if one.after is not None])
     return Taken(
         created=sum(one.before is None for one in changes),
         updated=sum(one.before is not None and one.after is not None for one in changes),
@@ -149,8 +151,10 @@ def _built(
     else:
         made["recordedAt"] = at
     value = wire.from_json(collection.model, made)
-    if before is not None and not changed_fields(before.raw, wire.dumps(value)):
-        return None
+    if before is not None:
+        names = changed_fields(before.raw, wire.dumps(value))
+        if not names or (kind.resource == "indicator" and series.asked_again(names, old, made)):
+            return None
     return value
 
 

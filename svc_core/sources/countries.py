@@ -39,7 +39,8 @@ def _properties(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _recognise(body: Body) -> bool:
     first = next(iter(_items(body.json)), None)
-    return isinstance(first, dict) and "cca2" in _properties(first)
+    told = _properties(first) if isinstance(first, dict) else None
+    return isinstance(told, dict) and "cca2" in told
 
 
 def _parse(body: Body, _: Given) -> Told:

@@ -40,6 +40,7 @@ from svc_core.sources.manifold import MANIFOLD
 from svc_core.sources.misp_event import MISP_EVENT
 from svc_core.sources.misp_galaxy import MISP_GALAXY
 from svc_core.sources.model import (
+    FAULTS,
     About,
     DocumentRefused,
     Format,
@@ -143,7 +144,7 @@ def recognised(body: Body) -> Format:
     """
     if not body.data.strip():
         raise DocumentRefused("empty", "The document is empty.")
-    found = next((one for one in TABLE if one.recognise(body)), None)
+    found = next((one for one in TABLE if _fits(one, body)), None)
     if found is not None:
         return found
     known = _KNOWN_ELSE.get(body.root.lower())
@@ -154,6 +155,15 @@ def recognised(body: Body) -> Format:
     raise DocumentRefused(
         "unrecognised", "No format fits this document; see svc sources formats, and --format."
     )
+
+
+def _fits(format_: Format, body: Body) -> bool:
+    try:
+        return format_.recognise(body)
+    except DocumentRefused:
+        raise
+    except FAULTS:
+        return False
 
 
 def read(body: Body, format_: Format, given: Given) -> Document:
@@ -167,21 +177,14 @@ def read(body: Body, format_: Format, given: Given) -> Document:
     if len(body.data) > format_.bytes_max:
         size = f"The document is larger than {format_.bytes_max} bytes."
         raise DocumentRefused("tooLarge", size)
-    if not format_.recognise(body):
+    if not _fits(format_, body):
         found = recognised(body)
         raise DocumentRefused(
             "anotherFormat", f"The document is {found.id}, and its source is {format_.id}."
         )
     try:
         return whole(format_, format_.parse(body, given))
-    except (
-        LookupError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        ArithmeticError,
-        RecursionError,
-    ) as fault:
+    except FAULTS as fault:
         if isinstance(fault, DocumentRefused):
             raise
         what = str(fault) if isinstance(fault, Unusable) else type(fault).__name__

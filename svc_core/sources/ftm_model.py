@@ -117,9 +117,13 @@ class Around:
     addresses: dict[str, str] = field(factory=dict)
     listings: dict[str, list[dict[str, Any]]] = field(factory=lambda: defaultdict(list))
     papers: dict[str, list[dict[str, Any]]] = field(factory=lambda: defaultdict(list))
+    latest: dict[str, str] = field(factory=dict)
+    """When any of them was last seen and last changed."""
 
     def note(self, thing: Thing) -> None:
         """Take in what an entity says of itself and of others."""
+        for name in ("last_seen", "last_change"):
+            self.latest[name] = max(self.latest.get(name, ""), str(thing.whole.get(name) or ""))
         if thing.schema in TYPES:
             self._name(thing.id, _names(thing))
         elif thing.schema == "Address":

@@ -230,5 +230,11 @@ class MissingExtra(ImportError):  # noqa: N818  it names what is missing
         self.library = library
 
 
+FAULTS = (
+    ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError,
+)  # fmt: skip
+"""What code raises on data that is not what it takes it for; nested too deeply is among them."""
+
+
 class Unusable(ValueError):  # noqa: N818  it says what is wrong with a record
     """One record cannot be used; the message is the reason of its `Rejection`, without values."""

@@ -20,7 +20,7 @@ _DOS_END = "\x1a"  # the whole last line of some releases
 def _recognise(body: Body) -> bool:
     if "-0-" not in body.head or not body.head[:1].isdecimal():
         return False
-    first = next(csv.reader([body.first_line]))
+    first = next(csv.reader([body.first_line.replace("\r", " ")]))
     return len(first) in _PARTS and first[0].isdecimal()
 
 

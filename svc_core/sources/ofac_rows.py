@@ -24,10 +24,10 @@ def _record(
     number: str | None, said: dict[str, Any], also_named: Iterable[tuple[str, object]] = ()
 ) -> Record:
     uid = required(number if number and number.isdecimal() else None, "ent_num")
-    others = designators(also_named)
-    said["designators"] = [designator("ofac-uid", uid), *others]
+    said["designators"] = [designator("ofac-uid", uid), *designators(also_named)]
+    key, *also = keys(said["designators"])
     url = f"{PAGE}/Details.aspx?id={uid}"
-    return Record("entity", f"ofac-uid:{uid}", said, None, tuple(keys(others)), uid, url)
+    return Record("entity", key, said, None, tuple(also), uid, url)
 
 
 # -- SDN and the consolidated list -------------------------------------------------------------
@@ -58,7 +58,7 @@ def _entity(ids: Mapping[str, str | None], list_name: str, row: Row) -> Iterator
     made = _record(number, said, named(told))
     yield made
     for other in sorted({str(ids.get(_plain(one))) for one in of(told, "Linked To:")} - {"None"}):
-        ends, role = (made.key, f"ofac-uid:{other}"), {"role": "Linked To"}
+        ends, role = (f"ofac-uid:{number}", f"ofac-uid:{other}"), {"role": "Linked To"}
         yield relation("associate", *ends, directed=False, attributes=role, record_id=number)
 
 

@@ -52,7 +52,7 @@ def designators(
 def keys(known: Iterable[Mapping[str, Any]]) -> list[str]:
     """The keys that name a party of these designators, the strongest first."""
     strong = [one for one in known if one["scheme"] in STRENGTH]
-    strong.sort(key=lambda one: STRENGTH.index(one["scheme"]))
+    strong.sort(key=lambda one: (STRENGTH.index(one["scheme"]), one["value"]))
     return [f"{one['scheme']}:{one['value']}" for one in strong]
 
 
