@@ -38,9 +38,7 @@ def _properties(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _recognise(body: Body) -> bool:
-    first = next(iter(_items(body.json)), None)
-    told = _properties(first) if isinstance(first, dict) else None
-    return isinstance(told, dict) and "cca2" in told
+    return "cca2" in _properties(_items(body.json)[0])
 
 
 def _parse(body: Body, _: Given) -> Told:

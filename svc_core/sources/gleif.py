@@ -14,7 +14,7 @@ from svc_core.sources.body import Body
 from svc_core.sources.identifiers import isin
 from svc_core.sources.model import About, Given, Record, Told
 from svc_core.sources.parties import designators
-from svc_core.sources.values import moment, records, required
+from svc_core.sources.values import each, moment, records, required
 
 Item = dict[str, Any]
 
@@ -32,24 +32,18 @@ def _at(told: Any, path: str) -> Any:
     return told
 
 
-def _data(body: Body) -> list[Any]:
-    data = body.json["data"] if body.has("data") else None
-    return data if isinstance(data, list) else [data]
-
-
 def _recognise(body: Body) -> bool:
-    first = next(iter(_data(body)), None)
-    if isinstance(first, dict):
-        return first.get("type") in [*_READERS, "isins"]
-    meta = body.json.get("meta") if body.has("data") else None
-    return isinstance(meta, dict) and "goldenCopy" in meta
+    first = next(iter(each(body.json["data"])), None)
+    if first is None:
+        return "goldenCopy" in body.json["meta"]
+    return first["type"] in [*_READERS, "isins"]
 
 
 def _parse(body: Body, _: Given) -> Told:
     told, securities = body.whole_json(), defaultdict[str, list[str]](list)
     yield About(stamp=moment(_at(told, "meta/goldenCopy/publishDate")))
     parent = _CHILDREN.search(" ".join(map(str, (told.get("links") or {}).values())))
-    data = [one for one in _data(body) if one is not None]
+    data = [one for one in each(told["data"]) if one is not None]
     yield from records(data, partial(_read, parent, securities), lambda item: item["id"])
     for number, isins in securities.items():
         named = [("lei", number), *(("isin", one) for one in isins)]

@@ -24,8 +24,8 @@ _CONTRACTS = {"volume": "volume", "volume24h": "volume_24h", "openInterest": "op
 def _recognise(body: Body) -> bool:
     first = next(pairs(body.json), None)
     if first is None:
-        return body.has("cursor") and (body.has("markets") or body.has("events"))
-    return isinstance(first[0], dict) and "event_ticker" in first[0]
+        return body.has("cursor", "markets") or body.has("cursor", "events")
+    return "event_ticker" in first[0]
 
 
 def _parse(body: Body, _: Given) -> Told:

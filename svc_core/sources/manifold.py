@@ -25,8 +25,7 @@ _SEEN = ("createdTime", "lastUpdatedTime", "lastBetTime", "lastCommentTime", "re
 
 
 def _recognise(body: Body) -> bool:
-    first = next(iter(each(body.json)), None)
-    return isinstance(first, dict) and {"question", "outcomeType", "createdTime"} <= first.keys()
+    return {"question", "outcomeType", "createdTime"}.issubset(each(body.json)[0])
 
 
 def _parse(body: Body, _: Given) -> Told:

@@ -20,8 +20,8 @@ _AMOUNTS = {"volume": "volume", "volume24h": "volume24hr", "liquidity": "liquidi
 
 
 def _recognise(body: Body) -> bool:
-    first, event = next(pairs(body.json), (None, {}))
-    is_market = isinstance(first, dict) and ("conditionId" in first or "outcomePrices" in first)
+    first, event = next(pairs(body.json), ({}, {}))
+    is_market = not first.keys().isdisjoint({"conditionId", "outcomePrices"})
     return is_market or "negRisk" in event or body.has("events", "pagination")
 
 

@@ -8,16 +8,15 @@ from svc_core.sources import sec
 from svc_core.sources.body import Body
 from svc_core.sources.identifiers import cik
 from svc_core.sources.model import Given, Record, Told
-from svc_core.sources.values import each, records, text
+from svc_core.sources.values import records, text
 
 Row = dict[str, Any]
 
 
 def _recognise(body: Body) -> bool:
     if body.has("fields", "data"):
-        return {"cik", "ticker"} <= set(map(str, each(body.json["fields"])))
-    first = next(iter(body.json.values()), None) if body.has() else None
-    return isinstance(first, dict) and {"cik_str", "ticker"} <= first.keys()
+        return {"cik", "ticker"}.issubset(body.json["fields"])
+    return {"cik_str", "ticker"}.issubset(next(iter(body.json.values()), ()))
 
 
 def _rows(told: dict[str, Any]) -> Iterable[Any]:
