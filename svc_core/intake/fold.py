@@ -60,6 +60,8 @@ def _source(one: Contribution) -> dict[str, Any]:
 
 def standing(contributions: Sequence[Contribution]) -> list[Contribution]:
     """The contributions that say something."""
+    if len(contributions) == 1:
+        return [] if contributions[0].gone else list(contributions)
     return [
         one
         for one in contributions
@@ -78,11 +80,13 @@ def _replaces(one: Contribution, earlier: Contribution) -> bool:
 
 def strongest(rules: Rules, contributions: Sequence[Contribution]) -> Contribution:
     """The contribution that others give way to."""
-    return _ranked(contributions, rules.precedence)[0]
+    return _ranked(standing(contributions), rules.precedence)[0]
 
 
-def _ranked(contributions: Iterable[Contribution], formats: Sequence[str]) -> list[Contribution]:
+def _ranked(contributions: Sequence[Contribution], formats: Sequence[str]) -> list[Contribution]:
     """The strongest first."""
+    if len(contributions) == 1:
+        return list(contributions)
     place = {name: at for at, name in enumerate(reversed(formats), 1)}
 
     def strength(one: Contribution) -> tuple[int, bool, datetime]:

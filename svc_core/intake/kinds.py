@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-import attrs
 from attrs import field, frozen
 
 from svc_core import ids
@@ -36,13 +35,6 @@ class Kind:
     kept: tuple[str, ...] = ()
     joined: bool = False
     schemes: tuple[str, ...] = ()
-
-    @property
-    def timed(self) -> bool:
-        """Whether its rows tell when they were made and changed here."""
-        return self.collection is not None and "revision" in attrs.fields_dict(
-            self.collection.model
-        )
 
     def derived(self, key: str) -> str:
         """The id of the row with this key; of a country its code."""

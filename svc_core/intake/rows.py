@@ -67,7 +67,7 @@ async def refold(
                 continue
             await _write(ctx, collection, row, value, before, is_back=row in placed.parted)
         elif before is not None:
-            await _remove(ctx, collection, row, placed.merged.get(row))
+            await _remove(ctx, collection, before, placed.merged.get(row))
         else:
             continue
         old = None if before is None else collection.decode(before.raw)
@@ -123,14 +123,13 @@ async def _write(
 
 
 async def _remove(
-    ctx: Context, collection: Collection[Any], row: str, merged_into: str | None
+    ctx: Context, collection: Collection[Any], row: Document[Any], merged_into: str | None
 ) -> None:
     if merged_into is None:
-        await ctx.remove(collection, row)
-        return
-    gone = await ctx.tx.documents.delete(collection, row)
-    if gone is not None:
-        await ctx.record(collection, row, "merged", gone.version + 1, merged_into_id=merged_into)
+        await ctx.remove(collection, row.id)
+    else:
+        await ctx.tx.documents.delete(collection, row.id)
+        await ctx.record(collection, row.id, "merged", row.version + 1, merged_into_id=merged_into)
 
 
 def _built(
@@ -143,9 +142,11 @@ def _built(
     """The row of these members; None where it says nothing new."""
     at = instants.render(now)
     old = {} if before is None else json.loads(before.raw)
-    kept = {name: old[name] for name in kind.kept if name in old}
-    made = {**_blank(collection.model), **members, **kept}  # type: ignore[arg-type]  # mypy: classes are hashable
-    if kind.timed:
+    made = dict(_blank(collection.model))  # type: ignore[arg-type]  # mypy: classes are hashable
+    is_timed = "revision" in made
+    made |= members
+    made |= {name: old[name] for name in kind.kept if name in old}
+    if is_timed:
         made["createdAt"], made["updatedAt"] = old.get("createdAt", at), at
         made["revision"] = old.get("revision", 0) + 1
     else:
