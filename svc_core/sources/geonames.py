@@ -35,10 +35,8 @@ def _recognise(body: Body) -> bool:
         return False
     row = next(_rows(body), [])
     is_country = len(row) >= COLUMNS - 1 and row[2][:3].isdecimal()
-    return _is_place(row) or (is_country and [len(code) for code in row[:2]] == [2, 3])
-
-
-def _is_place(row: list[str]) -> bool:
+    if is_country and [len(code) for code in row[:2]] == [2, 3]:
+        return True
     return len(row) == COLUMNS and row[0].isdecimal()
 
 

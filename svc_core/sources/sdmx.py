@@ -13,7 +13,7 @@ from svc_core import periods
 from svc_core.sources import indicators
 from svc_core.sources.body import Body
 from svc_core.sources.model import About, DocumentRefused, Given, Record, Said, Told, Unusable
-from svc_core.sources.sdmx_cells import Cell, Structure, cells, code, deletes, label
+from svc_core.sources.sdmx_cells import Cell, Structure, cells, code, label
 from svc_core.sources.values import each, moment, records
 
 _EUROSTAT = {"EL": "GR", "UK": "GB"}  # its own codes of two countries
@@ -41,9 +41,11 @@ def _parse(body: Body, given: Given) -> Told:
         provider = _agency(named) or given.options.get("provider") or _sender(head)
         if not provider:
             raise DocumentRefused("option", "The document names no agency: --option provider=ecb")
+        is_gone = str(data_set.get("action")).lower() == "delete"
         found, origin = Structure(structure), {"provider": provider, "datasetId": flow}
-        make = partial(_record, found.code, origin, is_gone=deletes(data_set))
-        yield from records(cells(data_set, found), make, lambda cell: _code(cell[0].values()))
+        make = partial(_record, found.code, origin, is_gone=is_gone)
+        told_of = cells(data_set, found, is_gone=is_gone)
+        yield from records(told_of, make, lambda cell: _code(cell[0].values()))
 
 
 def _agency(name: object) -> str:

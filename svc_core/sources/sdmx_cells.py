@@ -7,6 +7,8 @@ are those that are the same in the whole data set, in a series, and in one obser
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from svc_core.sources.values import each
+
 Choices = list[tuple[str, Sequence[Any]]]
 """The dimensions or attributes of one level: what each is called here, and its values."""
 
@@ -54,11 +56,6 @@ class Structure:
         self.measures = len((told.get("measures") or {}).get("observation") or "1")
 
 
-def deletes(data_set: Mapping[str, Any]) -> bool:
-    """Whether what a data set names is gone."""
-    return str(data_set.get("action")).lower() == "delete"
-
-
 def _called(components: Components) -> dict[str, str]:
     """What each is called here; of several that would be called the same only the first is."""
     called: dict[str, str] = {}
@@ -85,13 +82,12 @@ def _chosen(choices: Choices, places: Sequence[Any]) -> Chosen:
     return found
 
 
-def cells(data_set: Mapping[str, Any], structure: Structure) -> Iterator[Cell]:
+def cells(data_set: Mapping[str, Any], structure: Structure, *, is_gone: bool) -> Iterator[Cell]:
     """Each observation: the values of its dimensions, of its attributes, and its own."""
     dimensions, attributes = structure.dimensions, structure.attributes
     flat = dimensions["series"] + dimensions["observation"]
     fixed = _chosen(dimensions["dataSet"], [0] * len(dimensions["dataSet"]))
     shared = _chosen(attributes["dataSet"], data_set.get("attributes") or ())
-    is_gone = deletes(data_set)
     groups = dict(data_set.get("series") or {})
     if "observations" in data_set:
         groups[""] = {"observations": data_set["observations"]}
@@ -101,7 +97,7 @@ def cells(data_set: Mapping[str, Any], structure: Structure) -> Iterator[Cell]:
         level = dimensions["observation"] if key else flat
         # What deletes may name no cell; elsewhere a cell without anything tells nothing.
         for place, cell in (group.get("observations") or ({"": None} if is_gone else {})).items():
-            values = cell if isinstance(cell, list) else [cell]
+            values = each(cell)
             if values or is_gone:
                 own = _chosen(attributes["observation"], values[structure.measures :])
                 where = _chosen(level, _places(place))

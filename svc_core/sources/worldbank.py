@@ -50,7 +50,7 @@ def _record(origin: dict[str, Any], row: dict[str, Any]) -> Record:
         "currency": "USD" if "US$" in name else None,
     }
     status, page = row.get("obs_status"), None if "variable" in row else PAGE + code
-    period = periods.parse(when)
+    period = periods.parse(str(when))
     return indicators.observation(said, period, row.get("value"), status=status, url=page)
 
 
@@ -67,7 +67,7 @@ def _named(row: dict[str, Any]) -> tuple[str, str, str, object, str]:
     place, when = told.pop("country", None) or told.pop("economy"), told.pop("time")
     parts = [told.pop("series"), *told.values()]
     code, name = (sep.join(p[key] for p in parts) for sep, key in ((".", "id"), (": ", "value")))
-    return code, name, place["id"], place.get("value"), when["id"].removeprefix("YR")
+    return code, name, place["id"], place.get("value"), str(when["id"]).removeprefix("YR")
 
 
 WORLD_BANK = indicators.indicator_format(
