@@ -13,7 +13,6 @@ from svc_core.sources import leis
 from svc_core.sources.body import Body
 from svc_core.sources.identifiers import isin
 from svc_core.sources.model import About, Given, Record, Told
-from svc_core.sources.parties import designators
 from svc_core.sources.values import each, moment, records, required
 
 Item = dict[str, Any]
@@ -46,8 +45,7 @@ def _parse(body: Body, _: Given) -> Told:
     data = [one for one in each(told["data"]) if one is not None]
     yield from records(data, partial(_read, parent, securities), lambda item: item["id"])
     for number, isins in securities.items():
-        named = [("lei", number), *(("isin", one) for one in isins)]
-        yield leis.record(number, {"designators": designators(named, "gleif")})
+        yield leis.record(number, {}, [("isin", one) for one in isins])
 
 
 def _read(

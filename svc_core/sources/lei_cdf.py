@@ -16,25 +16,41 @@ _HEADERS = ("LEIHeader", "Header")
 def _parse(body: Body, _: Given) -> Told:
     relations: list[Record | Rejection] = []
     for element in body.elements(*_HEADERS, "LEIRecord", "RelationshipRecord"):
-        for one in element.iter():
-            one.tag = one.tag.rpartition("}")[2]
-        if element.tag in _HEADERS:
-            yield About(stamp=moment(element.findtext("ContentDate")))
-        elif element.tag == "LEIRecord":
-            yield from records([element], _entity, lambda one: one.findtext("LEI"))
+        name = element.tag.rpartition("}")[2]
+        if name in _HEADERS:
+            yield About(stamp=moment(_text(element, "ContentDate")))
+        elif name == "LEIRecord":
+            yield from records([element], _entity, lambda one: _text(one, "LEI"))
         else:
-            relations += records([element], _relation, lambda one: one.findtext(".//NodeID"))
+            relations += records([element], _relation, lambda one: _facts(one, leis.RELATION))
     yield from sorted(relations, key=leis.nearest_last)
 
 
+def _found(element: Element, path: str) -> Element | None:
+    """What stands at the end of a path of local names."""
+    space, found = element.tag[: element.tag.find("}") + 1], element
+    for name in path.split("/"):  # quicker than the whole path at once
+        step = found.find(space + name)
+        if step is None:
+            return None
+        found = step
+    return found
+
+
+def _text(element: Element, path: str) -> str | None:
+    found = _found(element, path)
+    return None if found is None else found.text
+
+
 def _facts(record: Element, places: leis.Places) -> dict[str, str | None]:
-    return {name: record.findtext(path) for name, (_, path) in places.items()}
+    return {name: _text(record, path) for name, (_, path) in places.items()}
 
 
 def _entity(record: Element) -> Record:
     groups = ("OtherEntityNames", "TransliteratedOtherEntityNames")
-    others = [name.text for group in groups for name in record.iterfind(f"Entity/{group}/*")]
-    is_succeeded = record.find("Entity/SuccessorEntity/*") is not None
+    named = [_found(record, f"Entity/{group}") for group in groups]
+    others = [name.text for group in named if group is not None for name in group]
+    is_succeeded = _found(record, "Entity/SuccessorEntity/*") is not None
     return leis.entity(_facts(record, leis.ENTITY), others, is_succeeded=is_succeeded)
 
 

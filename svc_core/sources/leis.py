@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 from svc_core.sources.identifiers import lei
-from svc_core.sources.model import Format, Record
+from svc_core.sources.model import Format, Record, Said
 from svc_core.sources.parties import designators
-from svc_core.sources.values import countries, day, moment, required, text
+from svc_core.sources.values import countries, day, designator, moment, required, text
 
 gleif_format = partial(
     Format,
@@ -26,7 +26,10 @@ _TYPES = {
     "RESIDENT_GOVERNMENT_ENTITY": "government",
 }
 _CHANGED = ("registration/lastUpdateDate", "Registration/LastUpdateDate")
-_PERIOD = "Relationship/RelationshipPeriods/RelationshipPeriod[PeriodType='RELATIONSHIP_PERIOD']"
+_PERIOD = "Relationship/RelationshipPeriods/RelationshipPeriod[{*}PeriodType='RELATIONSHIP_PERIOD']"
+
+Named = Iterable[tuple[str, object]]
+"""Designators, by scheme and value."""
 
 Places = Mapping[str, tuple[str, str]]
 """Where the facts of a record stand in the JSON, and where in the XML."""
@@ -93,18 +96,19 @@ def entity(
         "type": _TYPES.get(str(told["category"]), "organization"),
         "name": legal,
         "aliases": [name for name in names if name and name != legal],
-        "designators": designators([("lei", number), *(("bic", bic) for bic in bics)], "gleif"),
         "jurisdiction": home if _JURISDICTION.fullmatch(home) else None,
         "countryCodes": countries([home[:2], told["legalCountry"], told["country"]]),
         "status": "merged" if is_succeeded and status == "inactive" else status,
         "validity": validity if any(validity.values()) else None,
     }
-    return record(number, said, moment(told["changed"]))
+    return record(number, said, [("bic", bic) for bic in bics], stamp=moment(told["changed"]))
 
 
-def record(number: str, said: dict[str, Any], stamp: datetime | None = None) -> Record:
-    """What is said of the legal entity with this LEI."""
-    return Record("entity", f"lei:{number}", said, stamp, record_id=number, url=_PAGE + number)
+def record(number: str, said: Said, named: Named, *, stamp: datetime | None = None) -> Record:
+    """What is said of the legal entity with this LEI, `named` being its other designators."""
+    known = [designator("lei", number, "gleif"), *designators(named, "gleif")]
+    members = {**said, "designators": known}
+    return Record("entity", f"lei:{number}", members, stamp, record_id=number, url=_PAGE + number)
 
 
 def relation(told: Mapping[str, Any]) -> Record:
