@@ -6,6 +6,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from svc_core.sources import relations
 from svc_core.sources.identifiers import lei
 from svc_core.sources.model import Format, Record, Said
 from svc_core.sources.parties import designators
@@ -117,21 +118,18 @@ def relation(told: Mapping[str, Any]) -> Record:
     Raises:
         Unusable: one has none, as those that GLEIF knows by other numbers only.
     """
-    source, target = code(told["child"]), code(told["parent"])
-    type_, level = required(_RELATIONS.get(str(told["kind"])), "a kind of relation that is known")
-    said = {
-        "type": type_,
-        "source": f"lei:{source}",
-        "target": f"lei:{target}",
-        "directed": True,
-        "confidence": 1.0,
-        "validFrom": day(told.get("since")),
-        "validTo": day(told.get("until")),
-        "attributes": {"level": level, "status": str(told.get("status") or "ACTIVE").lower()},
-    }
-    key, stamp = f"{type_}|lei:{source}|lei:{target}", moment(told.get("changed"))
-    id_ = f"{source}/{target}"
-    return Record("relation", key, said, stamp, record_id=id_, url=_PAGE + source)
+    ends = [code(told[end]) for end in ("child", "parent")]
+    kind, level = required(_RELATIONS.get(str(told["kind"])), "a kind of relation that is known")
+    return relations.relation(
+        kind,
+        *map("lei:{}".format, ends),
+        confidence=1.0,
+        valid=(day(told.get("since")), day(told.get("until"))),
+        attributes={"level": level, "status": str(told.get("status") or "ACTIVE").lower()},
+        stamp=moment(told.get("changed")),
+        record_id="/".join(ends),
+        url=_PAGE + ends[0],
+    )
 
 
 def nearest_last(one: object) -> bool:
