@@ -4,20 +4,17 @@ Both give a centre as latitude and longitude. Of an outline the box is kept that
 """
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from svc_core.sources.body import Body
 from svc_core.sources.codes import calling, currencies, language
-from svc_core.sources.model import Format, Given, Record, Told, Unusable
+from svc_core.sources.model import Given, Record, Told, Unusable, declared
 from svc_core.sources.outlines import box
 from svc_core.sources.values import amount, countries, country, each, point, records, text
 
 PROVIDER = "mledoze"
 AREA_CODES = 4  # suffixes; a country with so many has the root for itself: +1, +7
 KOSOVO = {"UNK": "XKX"}  # without a code of ISO: one of users in place of another
-
-country_format = partial(Format, kind="snapshot", brings=("country",), cadence_seconds=604_800)
 
 _LISTS: dict[str, Callable[[Any], list[str]]] = {
     "capital": list,
@@ -98,12 +95,4 @@ def _calling(dial: Mapping[str, Any]) -> list[str] | None:
     return calling(",".join(f"{dial['root']}{end}" for end in ends)) if dial else None
 
 
-COUNTRIES = country_format(
-    id="countries",
-    title="mledoze/countries, REST Countries 3.1, outlines",
-    provider=PROVIDER,
-    recognise=_recognise,
-    parse=_parse,
-    license="ODbL-1.0",
-    attribution="mledoze/countries",
-)
+COUNTRIES = declared("countries", _recognise, _parse)

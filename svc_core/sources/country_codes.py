@@ -2,8 +2,8 @@
 
 from svc_core.sources.body import Body
 from svc_core.sources.codes import calling, currencies
-from svc_core.sources.countries import country_format, numeric, record
-from svc_core.sources.model import Given, Record, Told
+from svc_core.sources.countries import numeric, record
+from svc_core.sources.model import Given, Record, Told, declared
 from svc_core.sources.values import parts, records, several, text
 
 ALPHA2 = "ISO3166-1-Alpha-2"
@@ -32,12 +32,6 @@ def _record(row: dict[str, str]) -> Record:
     return record(row[ALPHA2].strip(), {name: told or None for name, told in said.items()})
 
 
-COUNTRY_CODES = country_format(
-    id="country-codes",
-    title="datasets/country-codes",
-    provider="datasets",
-    recognise=lambda body: {ALPHA2, "M49"} <= set(body.columns()),
-    parse=_parse,
-    license="PDDL-1.0",
-    attribution="datasets/country-codes",
+COUNTRY_CODES = declared(
+    "country-codes", lambda body: {ALPHA2, "M49"} <= set(body.columns()), _parse
 )

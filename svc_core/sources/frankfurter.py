@@ -10,7 +10,7 @@ from typing import Any
 from svc_core import periods
 from svc_core.sources import indicators
 from svc_core.sources.body import Body
-from svc_core.sources.model import About, Given, Record, Told
+from svc_core.sources.model import About, Given, Record, Told, declared
 from svc_core.sources.values import day, midnight, number, records, required
 
 PAGE = "https://frankfurter.dev"
@@ -57,11 +57,4 @@ def _record(rate: dict[str, Any]) -> Record:
     return indicators.observation(said, when, cost)
 
 
-FRANKFURTER = indicators.indicator_format(
-    id="frankfurter",
-    title="Frankfurter exchange rates",
-    provider="frankfurter",
-    recognise=_recognise,
-    parse=_parse,
-    attribution="European Central Bank",
-)
+FRANKFURTER = declared("frankfurter", _recognise, _parse)

@@ -14,7 +14,7 @@ from svc_core import periods
 from svc_core.sources import indicators
 from svc_core.sources.body import Body
 from svc_core.sources.codes import currency
-from svc_core.sources.model import About, DocumentRefused, Given, Record, Told, Unusable
+from svc_core.sources.model import About, DocumentRefused, Given, Record, Told, Unusable, declared
 from svc_core.sources.values import day, midnight, records
 
 PAGE = "https://fred.stlouisfed.org/series/"
@@ -95,12 +95,10 @@ def _vintages(row: Mapping[str, Any]) -> Iterator[tuple[Any, dict[str, str | Non
             yield value, {"start": day(column[1]), "end": None}
 
 
-FRED = indicators.indicator_format(
-    id="fred",
-    title="FRED series observations",
-    provider="fred",
-    recognise=_recognise,
-    parse=_parse,
+FRED = declared(
+    "fred",
+    _recognise,
+    _parse,
     options={
         "series": "the FRED series, such as GDP; an object of several names them itself",
         "title": "what the series is called",
@@ -110,6 +108,4 @@ FRED = indicators.indicator_format(
         "frequency": "A, S, Q, M, W or D",
     },
     required=frozenset({"series"}),
-    cadence_seconds=21_600,
-    attribution="FRED, Federal Reserve Bank of St. Louis",
 )

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from svc_core.sources.body import Body
 from svc_core.sources.codes import calling, currencies
-from svc_core.sources.countries import country_format, numeric, record
-from svc_core.sources.model import Given, Record, Told
+from svc_core.sources.countries import numeric, record
+from svc_core.sources.model import Given, Record, Told, declared
 from svc_core.sources.values import (
     amount,
     countries,
@@ -87,13 +87,4 @@ def _place(row: list[str]) -> Record:
     return Record("place", key, said or {}, midnight(row[18]), record_id=id_, url=url)
 
 
-GEONAMES = country_format(
-    id="geonames",
-    title="GeoNames countries and places",
-    provider=PROVIDER,
-    brings=("country", "place"),
-    recognise=_recognise,
-    parse=_parse,
-    license="CC-BY-4.0",
-    attribution="GeoNames, geonames.org",
-)
+GEONAMES = declared("geonames", _recognise, _parse)

@@ -12,7 +12,7 @@ from typing import Any
 from svc_core.sources import leis
 from svc_core.sources.body import Body
 from svc_core.sources.identifiers import isin
-from svc_core.sources.model import About, Given, Record, Told
+from svc_core.sources.model import About, Given, Record, Told, declared
 from svc_core.sources.values import each, moment, records, required
 
 Item = dict[str, Any]
@@ -84,4 +84,4 @@ def _relation(told: Item) -> Record:
 _READERS = {"lei-records": _entity, "relationship-records": _relation}
 
 
-GLEIF = leis.gleif_format(id="gleif", title="GLEIF API", recognise=_recognise, parse=_parse)
+GLEIF = declared("gleif", _recognise, _parse)

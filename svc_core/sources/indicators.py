@@ -1,12 +1,12 @@
 """One observation of an indicator, as every source of statistics says it (Spec: FININT)."""
 
 from collections.abc import Mapping
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 from svc_core import periods
 from svc_core.sources.codes import currency
-from svc_core.sources.model import Format, Record
+from svc_core.sources.model import Record
 from svc_core.sources.values import country, number, text
 
 STATUSES = {"A": "A", "E": "E", "P": "P", "F": "F", "I": "E"}  # SDMX, CL_OBS_STATUS: I is imputed
@@ -17,8 +17,6 @@ _NOTHING: Mapping[str, Any] = {
     **dict.fromkeys(("unitMultiplier", "seasonalAdjustment", "releasedAt")),
 }
 """What not every series says of itself."""
-
-indicator_format = partial(Format, kind="window", brings=("indicator",), cadence_seconds=86_400)
 
 # Units as agencies write them, in UCUM; a code that stands for none becomes an annotation.
 _UNITS = {

@@ -5,8 +5,8 @@ that nobody quoted has a bid of 0, an ask of 1 or 0 and a last trade of 0, and n
 """
 
 from svc_core.sources.body import Body
-from svc_core.sources.market import Row, amounts, binary, market, market_format, pairs
-from svc_core.sources.model import Given, Record, Told
+from svc_core.sources.market import Row, amounts, binary, market, pairs
+from svc_core.sources.model import Given, Record, Told, declared
 from svc_core.sources.values import moment, number, records, required, text
 
 SITE = "https://kalshi.com/markets"
@@ -94,4 +94,4 @@ def _record(pair: tuple[Row, Row]) -> Record:
     return market("kalshi", ticker, said, stamp=stamp, won=won, ended=ended)
 
 
-KALSHI = market_format("kalshi", "Kalshi", _recognise, _parse)
+KALSHI = declared("kalshi", _recognise, _parse)

@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 
 from svc_core.sources import leis
 from svc_core.sources.body import Body
-from svc_core.sources.model import About, Given, Record, Rejection, Told
+from svc_core.sources.model import About, Given, Record, Rejection, Told, declared
 from svc_core.sources.values import moment, records
 
 _HEADERS = ("LEIHeader", "Header")
@@ -58,9 +58,4 @@ def _relation(record: Element) -> Record:
     return leis.relation(_facts(record, leis.RELATION))
 
 
-LEI_CDF = leis.gleif_format(
-    id="lei-cdf",
-    title="GLEIF golden copy (LEI-CDF and RR-CDF)",
-    recognise=lambda body: body.root in {"LEIData", "RelationshipData"},
-    parse=_parse,
-)
+LEI_CDF = declared("lei-cdf", lambda body: body.root in {"LEIData", "RelationshipData"}, _parse)

@@ -3,24 +3,13 @@
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from svc_core.sources import relations
 from svc_core.sources.identifiers import lei
-from svc_core.sources.model import Format, Record, Said
+from svc_core.sources.model import Record, Said
 from svc_core.sources.parties import designators
 from svc_core.sources.values import countries, day, designator, moment, required, text
-
-gleif_format = partial(
-    Format,
-    kind="window",
-    provider="gleif",
-    brings=("entity", "relation"),
-    cadence_seconds=86_400,
-    license="CC0-1.0",
-    attribution="GLEIF",
-)
 
 _TYPES = {
     **dict.fromkeys(("GENERAL", "BRANCH", "SOLE_PROPRIETOR"), "company"),

@@ -11,8 +11,8 @@ from typing import Any
 
 from svc_core.instants import InstantError
 from svc_core.sources.body import Body
-from svc_core.sources.market import Outcomes, Row, amounts, binary, market, market_format
-from svc_core.sources.model import Given, Record, Told
+from svc_core.sources.market import Outcomes, Row, amounts, binary, market
+from svc_core.sources.model import Given, Record, Told, declared
 from svc_core.sources.values import each, millis, number, objects, records, text, web
 
 SITE = "https://manifold.markets"
@@ -96,4 +96,4 @@ def _when(row: Row, name: str) -> datetime | None:
     return None
 
 
-MANIFOLD = market_format("manifold", "Manifold", _recognise, _parse)
+MANIFOLD = declared("manifold", _recognise, _parse)

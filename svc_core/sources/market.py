@@ -1,12 +1,10 @@
 """Prediction markets, whoever runs them: one row is one proposition with its outcomes."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
-from functools import partial
 from typing import Any
 
-from svc_core.sources.body import Body
-from svc_core.sources.model import Format, Given, Record, Told
+from svc_core.sources.model import Record
 from svc_core.sources.values import amount, at, each, required, text
 
 Row = dict[str, Any]
@@ -69,15 +67,3 @@ def market(
     }
     key, also = f"{provider}:{named}", (f"{provider}:{other_id}",) if other_id else ()
     return Record("market", key, members, stamp, also, record_id=named, url=said["url"])
-
-
-def market_format(
-    provider: str,
-    title: str,
-    recognise: Callable[[Body], bool],
-    parse: Callable[[Body, Given], Told],
-) -> Format:
-    """The format of a provider of markets."""
-    about = partial(Format, kind="window", brings=("market",), cadence_seconds=300)
-    read = partial(about, recognise=recognise, parse=parse)
-    return read(id=provider, title=title, provider=provider, attribution=title)

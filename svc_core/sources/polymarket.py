@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 from svc_core.sources.body import Body
-from svc_core.sources.market import Row, amounts, market, market_format, pairs
-from svc_core.sources.model import Given, Record, Told, Unusable
+from svc_core.sources.market import Row, amounts, market, pairs
+from svc_core.sources.model import Given, Record, Told, Unusable, declared
 from svc_core.sources.values import moment, number, records, text
 
 SITE = "https://polymarket.com"
@@ -99,4 +99,4 @@ def _record(pair: tuple[Row, Row]) -> Record:
     )
 
 
-POLYMARKET = market_format("polymarket", "Polymarket", _recognise, _parse)
+POLYMARKET = declared("polymarket", _recognise, _parse)

@@ -12,7 +12,16 @@ from typing import Any
 from svc_core import periods
 from svc_core.sources import indicators
 from svc_core.sources.body import Body
-from svc_core.sources.model import About, DocumentRefused, Given, Record, Said, Told, Unusable
+from svc_core.sources.model import (
+    About,
+    DocumentRefused,
+    Given,
+    Record,
+    Said,
+    Told,
+    Unusable,
+    declared,
+)
 from svc_core.sources.sdmx_cells import Cell, Structure, cells, code, label
 from svc_core.sources.values import each, moment, records
 
@@ -90,12 +99,9 @@ def _record(names: Sequence[str], origin: Said, cell: Cell, *, is_gone: bool) ->
     return indicators.observation(said, when, value, status=code(both.get("status")), gone=is_gone)
 
 
-SDMX = indicators.indicator_format(
-    id="sdmx",
-    title="SDMX-JSON 1.0 and 2.0",
-    kind="delta",
-    provider=None,
-    recognise=_recognise,
-    parse=_parse,
+SDMX = declared(
+    "sdmx",
+    _recognise,
+    _parse,
     options={"provider": "the agency, such as ecb, where the document names none"},
 )

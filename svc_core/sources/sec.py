@@ -2,23 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from svc_core.sources.identifiers import cik
-from svc_core.sources.model import Format, Record
+from svc_core.sources.model import Record
 from svc_core.sources.parties import designators, keys
 from svc_core.sources.values import country_named, moment, required, text
 
 _ARCHIVES = "https://www.sec.gov/Archives/edgar/data"
 _COMPANY = "https://www.sec.gov/cgi-bin/browse-edgar?action=getcompany&CIK="
-
-sec_format = partial(
-    Format,
-    provider="sec",
-    license="US public domain",
-    attribution="US Securities and Exchange Commission (EDGAR)",
-)
 
 _MICS = {"Nasdaq": "XNAS", "NYSE": "XNYS", "OTC": "OTCM", "CBOE": "BATS"}
 """Market codes (ISO 10383) of the names that EDGAR has for exchanges."""

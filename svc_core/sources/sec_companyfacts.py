@@ -16,7 +16,7 @@ from attrs import Factory, frozen
 from svc_core.sources import sec, xbrl
 from svc_core.sources.body import Body
 from svc_core.sources.fiscal import FiscalYears, annual_ends, months
-from svc_core.sources.model import About, Given, Record, Told, Unusable
+from svc_core.sources.model import About, Given, Record, Told, Unusable, declared
 from svc_core.sources.values import day, midnight, number, records, required, text
 
 Fact = dict[str, Any]
@@ -100,12 +100,8 @@ def _filing(cik: str, *told: Any) -> tuple[dict[str, Any], datetime | None]:
     return said, midnight(filed)
 
 
-SEC_COMPANYFACTS = sec.sec_format(
-    id="sec-companyfacts",
-    title="SEC company facts (XBRL)",
-    kind="window",
-    brings=("entity", "financialObservation"),
-    recognise=lambda body: body.has("cik", "facts") or body.has("cik", "taxonomy", "tag", "units"),
-    parse=_parse,
-    cadence_seconds=86_400,
+SEC_COMPANYFACTS = declared(
+    "sec-companyfacts",
+    lambda body: body.has("cik", "facts") or body.has("cik", "taxonomy", "tag", "units"),
+    _parse,
 )

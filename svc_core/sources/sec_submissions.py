@@ -12,7 +12,7 @@ from typing import Any
 from svc_core.sources import sec
 from svc_core.sources.body import Body
 from svc_core.sources.identifiers import cik
-from svc_core.sources.model import About, DocumentRefused, Given, Record, Told
+from svc_core.sources.model import About, DocumentRefused, Given, Record, Told, declared
 from svc_core.sources.values import (
     at,
     day,
@@ -109,12 +109,9 @@ def _filing(number: str, row: dict[str, Any]) -> Record:
     return Record("filing", f"{number}|{accession}", said, stamp, (), accession, url, stamp)
 
 
-SEC_SUBMISSIONS = sec.sec_format(
-    id="sec-submissions",
-    title="SEC company and its filings",
-    kind="window",
-    brings=("entity", "filing"),
-    recognise=lambda body: body.has("cik", "filings") or body.has("accessionNumber", "form"),
-    parse=_parse,
+SEC_SUBMISSIONS = declared(
+    "sec-submissions",
+    lambda body: body.has("cik", "filings") or body.has("accessionNumber", "form"),
+    _parse,
     options={"cik": "whose filings they are, where neither document nor file name says so"},
 )

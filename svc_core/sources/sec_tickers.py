@@ -7,7 +7,7 @@ from typing import Any
 from svc_core.sources import sec
 from svc_core.sources.body import Body
 from svc_core.sources.identifiers import cik
-from svc_core.sources.model import Given, Record, Told
+from svc_core.sources.model import Given, Record, Told, declared
 from svc_core.sources.values import records, text
 
 Row = dict[str, Any]
@@ -45,12 +45,4 @@ def _record(rows: list[Row]) -> Record:
     return sec.entity(sec.company(_cik(first)), said, listed)
 
 
-SEC_TICKERS = sec.sec_format(
-    id="sec-tickers",
-    title="SEC company tickers",
-    kind="snapshot",
-    brings=("entity",),
-    recognise=_recognise,
-    parse=_parse,
-    cadence_seconds=86_400,
-)
+SEC_TICKERS = declared("sec-tickers", _recognise, _parse)

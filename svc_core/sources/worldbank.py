@@ -10,7 +10,7 @@ from typing import Any
 from svc_core import periods
 from svc_core.sources import indicators
 from svc_core.sources.body import Body
-from svc_core.sources.model import About, Given, Record, Told
+from svc_core.sources.model import About, Given, Record, Told, declared
 from svc_core.sources.values import each, midnight, number, records, required, text
 
 PAGE = "https://data.worldbank.org/indicator/"
@@ -70,13 +70,9 @@ def _named(row: dict[str, Any]) -> tuple[str, str, str, object, str]:
     return code, name, place["id"], place.get("value"), str(when["id"]).removeprefix("YR")
 
 
-WORLD_BANK = indicators.indicator_format(
-    id="worldbank",
-    title="World Bank API v2",
-    provider=PROVIDER,
-    recognise=_recognise,
-    parse=_parse,
+WORLD_BANK = declared(
+    "worldbank",
+    _recognise,
+    _parse,
     options={"provider": "who publishes it, where it is not the World Bank"},
-    license="CC-BY-4.0",
-    attribution="World Bank",
 )
