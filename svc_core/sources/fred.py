@@ -95,17 +95,13 @@ def _vintages(row: Mapping[str, Any]) -> Iterator[tuple[Any, dict[str, str | Non
             yield value, {"start": day(column[1]), "end": None}
 
 
-FRED = declared(
-    "fred",
-    _recognise,
-    _parse,
-    options={
-        "series": "the FRED series, such as GDP; an object of several names them itself",
-        "title": "what the series is called",
-        "unit": "its unit, in UCUM",
-        "currency": "its currency, ISO 4217",
-        "area": "what it is about, such as US",
-        "frequency": "A, S, Q, M, W or D",
-    },
-    required=frozenset({"series"}),
-)
+_OPTIONS = {
+    "series": "the FRED series, such as GDP; an object of several names them itself",
+    "title": "what the series is called",
+    "unit": "its unit, in UCUM",
+    "currency": "its currency, ISO 4217",
+    "area": "what it is about, such as US",
+    "frequency": "A, S, Q, M, W or D",
+}
+
+FRED = declared("fred", _recognise, _parse, options=_OPTIONS, required=frozenset({"series"}))

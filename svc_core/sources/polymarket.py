@@ -66,10 +66,10 @@ def _record(pair: tuple[Row, Row]) -> Record:
     is_decided = row.get("umaResolutionStatus") == "resolved" or 1 in prices
     is_final = bool(row.get("closed")) and is_decided
     is_open = not row.get("closed") and not row.get("archived") and row.get("active") is not False
-    won = [label for label, price in zip(labels, prices, strict=True) if (price or 0) >= FINAL]
-    winner = won[0] if is_final and len(won) == 1 else None
-    if winner is not None:
-        prices = [int(label == winner) for label in labels]
+    paid = [label for label, price in zip(labels, prices, strict=True) if (price or 0) >= FINAL]
+    won = paid[0] if is_final and len(paid) == 1 else None
+    if won is not None:
+        prices = [int(label == won) for label in labels]
     outcomes = map(_outcome, labels, prices, [*tokens, *[None] * len(labels)])
     tags = group.get("tags") or row.get("tags") or [{}]
     path = f"event/{group['slug']}" if group.get("slug") else "market"
@@ -88,15 +88,9 @@ def _record(pair: tuple[Row, Row]) -> Record:
         "opensAt": moment(row.get("startDate")),
         "closesAt": moment(row.get("endDate")) or moment(row.get("endDateIso")),
     }
-    return market(
-        "polymarket",
-        row.get("id") or condition,
-        said,
-        stamp=moment(row.get("updatedAt")),
-        won=winner,
-        ended=moment(row.get("closedTime")) or moment(row.get("umaEndDate")),
-        other_id=condition,
-    )
+    own_id, stamp = row.get("id") or condition, moment(row.get("updatedAt"))
+    ended = moment(row.get("closedTime")) or moment(row.get("umaEndDate"))
+    return market("polymarket", own_id, said, stamp=stamp, won=won, ended=ended, other_id=condition)
 
 
 POLYMARKET = declared("polymarket", _recognise, _parse)

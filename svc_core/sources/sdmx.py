@@ -25,6 +25,7 @@ from svc_core.sources.model import (
 from svc_core.sources.sdmx_cells import Cell, Structure, cells, code, label
 from svc_core.sources.values import each, moment, records
 
+_OPTIONS = {"provider": "the agency, such as ecb, where the document names none"}
 _EUROSTAT = {"EL": "GR", "UK": "GB"}  # its own codes of two countries
 _WHOLE = re.compile(r"-?\d{1,2}")
 _FLOW = re.compile(
@@ -99,9 +100,4 @@ def _record(names: Sequence[str], origin: Said, cell: Cell, *, is_gone: bool) ->
     return indicators.observation(said, when, value, status=code(both.get("status")), gone=is_gone)
 
 
-SDMX = declared(
-    "sdmx",
-    _recognise,
-    _parse,
-    options={"provider": "the agency, such as ecb, where the document names none"},
-)
+SDMX = declared("sdmx", _recognise, _parse, options=_OPTIONS)

@@ -47,10 +47,7 @@ class Structure:
         whole = [one for level in _LEVELS for one in dimensions.get(level) or ()]
         called = _called(whole)
         self.dimensions = {level: _choices(dimensions.get(level), called) for level in _LEVELS}
-        self.attributes = {
-            level: _choices(attributes.get(level), _called(attributes.get(level)))
-            for level in _LEVELS
-        }
+        self.attributes = {level: _choices(attributes.get(level)) for level in _LEVELS}
         in_key = sorted(whole, key=lambda one: one.get("keyPosition", len(whole)))
         self.code = [name for one in in_key if (name := called[one["id"]]) not in _APART]
         self.measures = len((told.get("measures") or {}).get("observation") or "1")
@@ -67,8 +64,9 @@ def _called(components: Components) -> dict[str, str]:
     return called
 
 
-def _choices(components: Components, called: Mapping[str, str]) -> Choices:
-    return [(called[one["id"]], one.get("values") or ()) for one in components or ()]
+def _choices(components: Components, called: Mapping[str, str] | None = None) -> Choices:
+    names = called or _called(components)
+    return [(names[one["id"]], one.get("values") or ()) for one in components or ()]
 
 
 def _chosen(choices: Choices, places: Sequence[Any]) -> Chosen:

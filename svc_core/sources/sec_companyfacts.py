@@ -39,6 +39,10 @@ class Company:
     stated: dict[tuple[Any, ...], str] = Factory(dict)
 
 
+def _recognise(body: Body) -> bool:
+    return body.has("cik", "facts") or body.has("cik", "taxonomy", "tag", "units")
+
+
 def _parse(body: Body, _: Given) -> Told:
     told = body.whole_json()
     cik = sec.company(told["cik"])
@@ -100,8 +104,4 @@ def _filing(cik: str, *told: Any) -> tuple[dict[str, Any], datetime | None]:
     return said, midnight(filed)
 
 
-SEC_COMPANYFACTS = declared(
-    "sec-companyfacts",
-    lambda body: body.has("cik", "facts") or body.has("cik", "taxonomy", "tag", "units"),
-    _parse,
-)
+SEC_COMPANYFACTS = declared("sec-companyfacts", _recognise, _parse)

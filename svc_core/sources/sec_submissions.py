@@ -26,6 +26,11 @@ from svc_core.sources.values import (
 )
 
 _FILE = re.compile(r"CIK(\d{10})")
+_OPTIONS = {"cik": "whose filings they are, where neither document nor file name says so"}
+
+
+def _recognise(body: Body) -> bool:
+    return body.has("cik", "filings") or body.has("accessionNumber", "form")
 
 
 def _parse(body: Body, given: Given) -> Told:
@@ -48,11 +53,9 @@ def _company(told: dict[str, Any], given: Given) -> str:
 
 def _rows(columns: dict[str, Any]) -> list[dict[str, Any]]:
     arrays = {name: column for name, column in columns.items() if isinstance(column, list)}
-    try:
-        return [dict(zip(arrays, row, strict=True)) for row in zip(*arrays.values(), strict=True)]
-    except ValueError as fault:
-        reason = "The arrays of filings are not of one length."
-        raise DocumentRefused("truncated", reason) from fault
+    if len(set(map(len, arrays.values()))) > 1:
+        raise DocumentRefused("truncated", "The arrays of filings are not of one length.")
+    return [dict(zip(arrays, row, strict=True)) for row in zip(*arrays.values(), strict=True)]
 
 
 def _entity(number: str, told: dict[str, Any]) -> Record:
@@ -109,9 +112,4 @@ def _filing(number: str, row: dict[str, Any]) -> Record:
     return Record("filing", f"{number}|{accession}", said, stamp, (), accession, url, stamp)
 
 
-SEC_SUBMISSIONS = declared(
-    "sec-submissions",
-    lambda body: body.has("cik", "filings") or body.has("accessionNumber", "form"),
-    _parse,
-    options={"cik": "whose filings they are, where neither document nor file name says so"},
-)
+SEC_SUBMISSIONS = declared("sec-submissions", _recognise, _parse, options=_OPTIONS)

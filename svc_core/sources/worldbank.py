@@ -16,6 +16,7 @@ from svc_core.sources.values import each, midnight, number, records, required, t
 PAGE = "https://data.worldbank.org/indicator/"
 PROVIDER = "worldbank"
 
+_OPTIONS = {"provider": "who publishes it, where it is not the World Bank"}
 _HEAD = frozenset({"page", "pages", "total"})
 
 
@@ -70,9 +71,4 @@ def _named(row: dict[str, Any]) -> tuple[str, str, str, object, str]:
     return code, name, place["id"], place.get("value"), str(when["id"]).removeprefix("YR")
 
 
-WORLD_BANK = declared(
-    "worldbank",
-    _recognise,
-    _parse,
-    options={"provider": "who publishes it, where it is not the World Bank"},
-)
+WORLD_BANK = declared("worldbank", _recognise, _parse, options=_OPTIONS)
