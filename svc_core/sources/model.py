@@ -104,12 +104,14 @@ MEBI = 2**20
 
 
 def _asked(recognise: Callable[["Body"], object]) -> Callable[["Body"], bool]:
-    """A document of another form than was looked for is of another format."""
+    """A document of another form than is looked for is of another format."""
 
     def is_of(body: "Body") -> bool:
         try:
             return bool(recognise(body))
-        except (LookupError, TypeError, AttributeError):
+        except DocumentRefused:
+            raise
+        except FAULTS:
             return False
 
     return is_of
