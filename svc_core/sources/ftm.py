@@ -7,7 +7,8 @@ Rule 3: a deletion may name no more than the id, which then is that of a party o
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -36,18 +37,7 @@ def _first(body: Body) -> dict[str, Any]:
     """The first object of lines; of anything else an empty one."""
     if isinstance(body.json, dict):
         return body.json
-    try:
-        return _object(body.text.partition("\n")[0]) if body.head.startswith("{") else {}
-    except Unusable:
-        return {}
-
-
-def _is_entity(value: object) -> bool:
-    return isinstance(value, dict) and {"id", "schema", "properties"} <= value.keys()
-
-
-def _is_change(value: dict[str, Any]) -> bool:
-    return value.get("op") in _CHANGES and isinstance(value.get("entity"), dict)
+    return _object(body.text.partition("\n")[0]) if body.head.startswith("{") else {}
 
 
 def _lines(body: Body) -> list[str]:
@@ -60,25 +50,15 @@ def _lines(body: Body) -> list[str]:
     return lines
 
 
-def _parse(
-    make: Callable[[Around, dict[str, Any]], Iterator[Record]],
-    member: str | None,
-    body: Body,
-    _: Given,
-) -> Told:
-    lines, around = _lines(body), Around()
+def _parse(body: Body, _: Given) -> Told:
+    lines, around, is_delta = _lines(body), Around(), "op" in _first(body)
     for line in lines:
-        _note(around, line, member)
+        with suppress(Unusable, KeyError, AttributeError):  # its record says what is wrong
+            value = _object(line)
+            for thing in things(value["entity"] if is_delta else value):
+                around.note(thing)
+    make = _changed if is_delta else told
     yield from records(lines, lambda line: make(around, _object(line)))
-
-
-def _note(around: Around, line: str, member: str | None) -> None:
-    try:
-        value = _object(line)
-        for thing in things(value if member is None else value[member]):
-            around.note(thing)
-    except (Unusable, KeyError, AttributeError):
-        return  # the record of this line says what is wrong with it
 
 
 def _changed(around: Around, value: dict[str, Any]) -> Iterator[Record]:
@@ -101,26 +81,24 @@ def _gone(entity: Entity) -> Iterator[Record]:
             yield Record(resource, key, {}, also=(key,), record_id=thing.id, gone=True)
 
 
-_COMMON: dict[str, Any] = {
-    "provider": "opensanctions",
-    "brings": ("entity", "relation"),
-    "cadence_seconds": 21_600,
-}
+_format = partial(
+    Format,
+    provider="opensanctions",
+    brings=("entity", "relation"),
+    parse=_parse,
+    cadence_seconds=21_600,
+)
 
-FTM = Format(
+FTM = _format(
     id="ftm",
     title="FollowTheMoney entities",
     kind="snapshot",
-    recognise=lambda body: _is_entity(_first(body)),
-    parse=partial(_parse, told, None),
-    **_COMMON,
+    recognise=lambda body: {"id", "schema", "properties"} <= _first(body).keys(),
 )
 
-FTM_DELTA = Format(
+FTM_DELTA = _format(
     id="ftm-delta",
     title="Changes of FollowTheMoney entities",
     kind="delta",
-    recognise=lambda body: _is_change(_first(body)),
-    parse=partial(_parse, _changed, "entity"),
-    **_COMMON,
+    recognise=lambda body: "entity" in _first(body) and _first(body)["op"] in _CHANGES,
 )

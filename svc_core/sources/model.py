@@ -107,7 +107,7 @@ def _asked(recognise: Callable[["Body"], object]) -> Callable[["Body"], bool]:
     def is_of(body: "Body") -> bool:
         try:
             return bool(recognise(body))
-        except (LookupError, TypeError, AttributeError):
+        except (LookupError, TypeError, AttributeError, Unusable):
             return False
 
     return is_of

@@ -18,10 +18,8 @@ _DOS_END = "\x1a"  # the whole last line of some releases
 
 
 def _recognise(body: Body) -> bool:
-    if "-0-" not in body.head or not body.head[:1].isdecimal():
-        return False
-    first = next(csv.reader([body.first_line]))
-    return len(first) in _PARTS and first[0].isdecimal()
+    first = next(csv.reader(body.first_line.splitlines()), [""])
+    return "-0-" in body.head and len(first) in _PARTS and first[0].isdecimal()
 
 
 def _parse(body: Body, given: Given) -> Told:

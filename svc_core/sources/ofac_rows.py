@@ -3,13 +3,12 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
 
-from svc_core.sources.model import Record, Told
-from svc_core.sources.parties import designators, identifier, keys
+from svc_core.sources.model import Record, Said, Told
+from svc_core.sources.parties import entity, identifier, keys
 from svc_core.sources.relations import relation
 from svc_core.sources.remarks import members, named, notes, of, sanctions
-from svc_core.sources.values import countries_named, designator, records, required, text
+from svc_core.sources.values import countries_named, records, required, text
 
 Row = Sequence[str | None]
 """The fields of a line, None where it has no value."""
@@ -20,14 +19,10 @@ PAGE = "https://sanctionssearch.ofac.treas.gov"
 _TYPES = {"individual": "person", "vessel": "vessel", "aircraft": "aircraft"}
 
 
-def _record(
-    number: str | None, said: dict[str, Any], also_named: Iterable[tuple[str, object]] = ()
-) -> Record:
+def _record(number: str | None, said: Said, named: Iterable[tuple[str, object]] = ()) -> Record:
     uid = required(number if number and number.isdecimal() else None, "ent_num")
-    others = designators(also_named)
-    said["designators"] = [designator("ofac-uid", uid), *others]
     url = f"{PAGE}/Details.aspx?id={uid}"
-    return Record("entity", f"ofac-uid:{uid}", said, None, tuple(keys(others)), uid, url)
+    return entity([f"ofac-uid:{uid}", *keys(named)], said, record_id=uid, url=url)
 
 
 # -- SDN and the consolidated list -------------------------------------------------------------
@@ -57,9 +52,9 @@ def _entity(ids: Mapping[str, str | None], list_name: str, row: Row) -> Iterator
         said["identifiers"].append(identifier("callSign", call_sign))
     made = _record(number, said, named(told))
     yield made
-    for other in sorted({str(ids.get(_plain(one))) for one in of(told, "Linked To:")} - {"None"}):
-        ends, role = (made.key, f"ofac-uid:{other}"), {"role": "Linked To"}
-        yield relation("associate", *ends, directed=False, attributes=role, record_id=number)
+    for other in sorted({ids.get(_plain(one)) or "" for one in of(told, "Linked To:")} - {""}):
+        ends, about = (made.key, f"ofac-uid:{other}"), {"attributes": {"role": "Linked To"}}
+        yield relation("associate", ends, about, directed=False, record_id=number)
 
 
 # -- ALT and ADD -------------------------------------------------------------------------------

@@ -245,7 +245,9 @@ def test_a_document_that_ends_within_a_line_is_refused(id_: str) -> None:
     assert refused.value.code == "truncated"
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b'{"op": "ADD"}\n{}', b'{"id": 1}\n{}', b"{x}\n{}"])
+@pytest.mark.parametrize("body", [
+    b"", b"{", b'{"op": "ADD"}\n{}', b'{"id": 1}\n{}', b"{x}\n{}", b'{"op": [], "entity": {}}\n{}',
+])  # fmt: skip
 def test_other_lines_are_no_collection(body: bytes) -> None:
     assert not any(FORMATS[id_].recognise(Body(body)) for id_ in ("ftm", "ftm-delta"))
 

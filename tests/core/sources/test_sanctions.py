@@ -215,8 +215,10 @@ def test_a_list_that_is_cut_off_or_another_part_is_refused(body, options, code) 
 
 
 @pytest.mark.parametrize(
-    "body", ["1,2,3\n-0-\n", 'a,12,"aka","A",-0- \n', HEAD.replace("-0-", "").replace('"', "")]
-)
+    "body",
+    ["1,2,3\n-0-\n", 'a,12,"aka","A",-0- \n', HEAD.replace("-0-", "").replace('"', ""),
+     HEAD.replace(",", "\r", 1)],
+)  # fmt: skip
 def test_other_tables_are_no_list(body: str) -> None:
     assert not FORMATS["ofac"].recognise(Body(body.encode()))
 
