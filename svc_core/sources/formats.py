@@ -12,12 +12,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any
 
 from attrs import frozen
 
 from svc_core.sources.acled import ACLED
-from svc_core.sources.body import DEPTH_MAX, Body
+from svc_core.sources.body import Body
 from svc_core.sources.countries import COUNTRIES
 from svc_core.sources.country_codes import COUNTRY_CODES
 from svc_core.sources.csaf import CSAF
@@ -61,7 +60,6 @@ from svc_core.sources.stix import ATTACK, STIX
 from svc_core.sources.ucdp import UCDP
 from svc_core.sources.un_sanctions import UN_SANCTIONS
 from svc_core.sources.usgs import USGS
-from svc_core.sources.values import SAMPLE_CHARS
 from svc_core.sources.worldbank import WORLD_BANK
 
 TABLE: tuple[Format, ...] = (
@@ -215,7 +213,7 @@ def whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Docume
     records: dict[tuple[str, str], Record] = {}
     reasons: Counter[str] = Counter()
     samples: dict[str, str] = {}
-    for one in map(_bounded, told):
+    for one in told:
         if isinstance(one, Record):
             seen += 1
             name = (one.resource, one.key)
@@ -238,25 +236,6 @@ def whole(format_: Format, told: Iterator[About | Record | Rejection]) -> Docume
     counted = reasons.most_common(REASONS_MAX)
     rejections = tuple(Rejection(reason, count, samples[reason]) for reason, count in counted)
     return Document(format_, about, tuple(records.values()), rejections)
-
-
-def _bounded(one: About | Record | Rejection) -> About | Record | Rejection:
-    """What is told; a record that no reader of JSON could be given is a rejection."""
-    if isinstance(one, Record) and one.raw and _is_deep((one.said, one.raw), DEPTH_MAX + 1):
-        return Rejection("is nested too deeply", 1, one.key[:SAMPLE_CHARS])
-    return one
-
-
-def _is_deep(value: Any, left: int) -> bool:
-    if left == 0:
-        return True
-    for one in value.values() if type(value) is dict else value:
-        if type(one) in _HOLDS and _is_deep(one, left - 1):
-            return True
-    return False
-
-
-_HOLDS = frozenset({dict, list, tuple})
 
 
 def _is_older(left: datetime | None, right: datetime | None) -> bool:

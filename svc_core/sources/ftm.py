@@ -14,7 +14,7 @@ from typing import Any
 
 from attrs import evolve
 
-from svc_core.sources.body import Body
+from svc_core.sources.body import Body, is_deep
 from svc_core.sources.ftm_model import EDGES, TYPES, Around, Entity, things
 from svc_core.sources.ftm_rows import told
 from svc_core.sources.model import DocumentRefused, Format, Given, Record, Told, Unusable
@@ -28,7 +28,7 @@ def _object(line: str) -> dict[str, Any]:
         value = json.loads(line)
     except (ValueError, RecursionError):
         value = None
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or is_deep(value):
         raise Unusable("is no JSON object")
     return value
 
