@@ -15,6 +15,7 @@ from typing import Any
 
 from svc_core import catalog, ports, reference
 from svc_core.ports import Collection
+from svc_core.sources import formats
 from svc_http.settings import MEMBERS
 
 DOCS = Path(__file__).parent
@@ -38,6 +39,7 @@ def pages() -> Mapping[str, str]:
         "reference/commands.md": WRITTEN + _commands(),
         "reference/storage.md": WRITTEN + _text(_storage()),
         "embedding.md": _with_examples((DOCS / "embedding.md").read_text("utf-8")),
+        "sources.md": _with_formats((DOCS / "sources.md").read_text("utf-8")),
     }
 
 
@@ -211,6 +213,24 @@ def _with_examples(text: str) -> str:
     return _INCLUDE.sub(
         lambda found: found[1] + (ROOT / found[2]).read_text("utf-8") + found[3], text
     )
+
+
+def _with_formats(text: str) -> str:
+    """The document with a row for every format."""
+    begin, end = "<!-- formats -->\n", "<!-- end of formats -->"
+    before, _, rest = text.partition(begin)
+    return before + begin + _text(_formats()) + end + rest.partition(end)[2]
+
+
+def _formats() -> Iterator[str]:
+    yield "| Format | What it is | Kind | Brings | Options | Licence of the data |"
+    yield "|---|---|---|---|---|---|"
+    for one in formats.TABLE:
+        needed = {name: f"`{name}=` (needed)" for name in one.required}
+        options = ", ".join(needed.get(name, f"`{name}=`") for name in one.options)
+        brings = ", ".join(one.brings)
+        license_ = one.license or "its publisher's"
+        yield f"| `{one.id}` | {one.title} | {one.kind} | {brings} | {options} | {license_} |"
 
 
 def main() -> None:

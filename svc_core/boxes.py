@@ -25,6 +25,27 @@ class BoxError(ValueError):
     """The text is no bounding box."""
 
 
+# -- cells -------------------------------------------------------------------------------------
+
+CELL_DEGREES: Final = (45.0, 11.25, 2.8125, 0.703125)
+"""The sides of cells, coarse to fine, each a quarter of the one before: the finest are some 78 km,
+so that a city is in a few of them."""
+CELLS_MAX: Final = 40
+"""Of an area: one four times as wide and high as its cells touches 25, a narrow strip more."""
+
+
+def cells_of(longitude: float, latitude: float) -> tuple[str, ...]:
+    """The cells that a position lies in, one of each size; 180 and -180 are one meridian."""
+    return tuple(
+        _cell(size, int((longitude + 180) // size), int((latitude + 90) // size))
+        for size in CELL_DEGREES
+    )
+
+
+def _cell(size: float, column: int, row: int) -> str:
+    return f"{CELL_DEGREES.index(size)}.{column % round(360 / size)}.{row}"
+
+
 @frozen
 class Box:
     """An area between two meridians and two parallels, its edges included."""
@@ -54,6 +75,20 @@ class Box:
             Box(self.west, self.south, LONGITUDE_MAX, self.north),
             Box(-LONGITUDE_MAX, self.south, self.east, self.north),
         )
+
+    @property
+    def cells(self) -> tuple[str, ...] | None:
+        """The cells of one size that together hold it, the finest of which it does not need too
+        many; None where it needs too many of the coarsest."""
+        for size in reversed(CELL_DEGREES):
+            first = int((self.west + 180) // size)
+            last = int((self.east + 180 + 360 * self.crosses_antimeridian) // size)
+            rows = range(int((self.south + 90) // size), int((self.north + 90) // size) + 1)
+            columns = range(first, last + 1)
+            if len(columns) * len(rows) <= CELLS_MAX:
+                found = (_cell(size, column, row) for column in columns for row in rows)
+                return tuple(dict.fromkeys(found))
+        return None
 
     def contains(self, longitude: float, latitude: float) -> bool:
         """Whether a position lies in the box, its edges included."""

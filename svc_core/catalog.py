@@ -18,7 +18,7 @@ from svc_core.ports import Collection
 from svc_core.reports import local_operations as reports_local
 from svc_core.resources.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
 from svc_core.resources.countries import COUNTRIES
-from svc_core.resources.finint import FININT
+from svc_core.resources.finint import FININT, FININT_SERIES
 from svc_core.resources.news import (
     NEWS,
     NEWS_TEXTS,
@@ -83,6 +83,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     OSINT_EVENTS,
     COUNTRIES,
     FININT,
+    FININT_SERIES,
     PROFILES,
     SUBSCRIPTIONS,
     DUE,

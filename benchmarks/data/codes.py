@@ -11,7 +11,7 @@ from babel.core import get_global
 from babel.numbers import list_currencies
 
 TABLES = Path(__file__).parents[2] / "svc_core" / "data"
-NO_MONEY = {"CNH", "XXX"}  # the renminbi abroad is a code of CLDR alone; XXX is none
+OFFSHORE = {"CNH"}  # the renminbi abroad is a code of CLDR alone
 WIDTH = 20  # codes in one line
 
 
@@ -22,7 +22,8 @@ def main() -> None:
     rows = ["# ISO 639-2 and 639-3 codes of languages that have a code of two letters."]
     rows += [f"{three}\t{two}" for three, two in languages]
     (TABLES / "languages.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    money = sorted(list_currencies() - NO_MONEY)
+    # What begins with two X stands for no currency.
+    money = sorted(c for c in list_currencies() - OFFSHORE if not c.startswith("XX"))
     rows = ["# ISO 4217: currencies of today and of once."]
     rows += [" ".join(money[at : at + WIDTH]) for at in range(0, len(money), WIDTH)]
     (TABLES / "currencies.txt").write_text("\n".join(rows) + "\n", encoding="utf-8")

@@ -67,14 +67,22 @@ class Ready:
     record: Record = field(repr=False)
 
 
-def ready(contribution: Contribution) -> Ready:
-    """A contribution that is ready to be kept."""
-    return Ready(contribution, CONTRIBUTIONS.record(contribution))
+def ready(contribution: Contribution, words: bytes | None = None) -> Ready:
+    """A contribution that is ready to be kept; `words` is the JSON of the rest of it."""
+    if words is None:
+        return Ready(contribution, CONTRIBUTIONS.record(contribution))
+    more = {wire.camel(name): getattr(contribution, name) for name in _OF_READING}
+    raw = words[:-1] + b"," + wire.dumps(more)[1:]
+    return Ready(contribution, CONTRIBUTIONS.record(contribution, raw))
+
+
+_OF_READING = ("digest", "read_at", "stamp", "since")
+"""Members of a contribution that are known later than its words."""
 
 
 @frozen(eq=False)
 class _Prepared(Collection[Any]):
-    def record(self, value: Ready) -> Record:
+    def record(self, value: Ready, _: bytes | None = None) -> Record:
         return value.record
 
 
@@ -111,6 +119,9 @@ def contribution_id(source: str, resource: str, key: str, row: str) -> str:
     return f"{source}:{resource}:{name}"
 
 
-def digest(*parts: Any) -> int:
-    """63 bits that tell readings apart: equal for equal JSON values."""
-    return int.from_bytes(sha256(wire.dumps(list(parts))).digest()[:8], "big") >> 1
+def digest(words: bytes, context: Any) -> int:
+    """63 bits that tell readings apart."""
+    hashed = sha256(words)
+    if context:
+        hashed.update(wire.dumps(context))
+    return int.from_bytes(hashed.digest()[:8], "big") >> 1

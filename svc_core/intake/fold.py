@@ -16,6 +16,7 @@ from typing import Any
 
 from attrs import field, frozen
 
+from svc_core.instants import render as at
 from svc_core.intake.contributions import Contribution
 
 
@@ -50,11 +51,17 @@ def fold(rules: Rules, contributions: Sequence[Contribution]) -> dict[str, Any] 
         if lists:
             members[name] = _joined(lists, apart)
     refs = sorted(contributions, key=lambda one: one.id)
-    return members | {"sources": [one.ref for one in refs]}
+    return members | {"sources": [_source(one) for one in refs]}
+
+
+def _source(one: Contribution) -> dict[str, Any]:
+    return {**one.ref, "retrievedAt": at(one.read_at)}
 
 
 def standing(contributions: Sequence[Contribution]) -> list[Contribution]:
     """The contributions that say something."""
+    if len(contributions) == 1:
+        return [] if contributions[0].gone else list(contributions)
     return [
         one
         for one in contributions
@@ -73,11 +80,13 @@ def _replaces(one: Contribution, earlier: Contribution) -> bool:
 
 def strongest(rules: Rules, contributions: Sequence[Contribution]) -> Contribution:
     """The contribution that others give way to."""
-    return _ranked(contributions, rules.precedence)[0]
+    return _ranked(standing(contributions), rules.precedence)[0]
 
 
-def _ranked(contributions: Iterable[Contribution], formats: Sequence[str]) -> list[Contribution]:
+def _ranked(contributions: Sequence[Contribution], formats: Sequence[str]) -> list[Contribution]:
     """The strongest first."""
+    if len(contributions) == 1:
+        return list(contributions)
     place = {name: at for at, name in enumerate(reversed(formats), 1)}
 
     def strength(one: Contribution) -> tuple[int, bool, datetime]:

@@ -68,8 +68,12 @@ def described(source: Source, document: Document) -> Source:
 
 
 def begun(source: Source) -> Source:
-    """While a document is written in parts, and after one that was never finished."""
-    return attrs.evolve(source, health=attrs.evolve(source.health, status="partial"))
+    """While a document is written in parts, and after one that was never finished.
+
+    By then the store holds no whole document, so none is known again.
+    """
+    partial = attrs.evolve(source.health, status="partial")
+    return attrs.evolve(source, etag=None, last_modified=None, digest=None, health=partial)
 
 
 def succeeded(

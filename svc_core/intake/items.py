@@ -19,9 +19,12 @@ from svc_core import corpus, ids, instants
 from svc_core.analysis.sentiment import sentiment
 from svc_core.analysis.topics import assign
 from svc_core.egress import is_loopback
+from svc_core.embeddings import VECTORS
 from svc_core.intake.activity import active
 from svc_core.operation import Context
+from svc_core.ports import Collection
 from svc_core.resources.news import (
+    NEWS,
     NEWS_TEXTS,
     RECAPS_DUE,
     SUMMARY_MAX,
@@ -38,6 +41,7 @@ from svc_core.sources.model import Record
 from svc_core.text.language import guess
 
 PROVIDER = "feed"
+STORY_MAX = 100  # items of an event that are looked at again when one of them goes
 
 
 @frozen
@@ -124,6 +128,7 @@ async def follow(ctx: Context, written: Sequence[Written]) -> None:
     before = await ctx.find_many(NEWS_TEXTS, [_id(one) for one in written])
     counts = [await _worded(ctx, one, before.get(_id(one))) for one in written]
     await corpus.count(ctx, counts)
+    await _part_stories(ctx, [one.before for one in written if one.after is None])
     created = [one.after for one in written if one.before is None]
     await _note_topics(ctx, created)
     await _note_recaps(ctx, [item for one in written for item in (one.before, one.after) if item])
@@ -140,6 +145,10 @@ async def _note_recaps(ctx: Context, items: Sequence[NewsItem]) -> None:
         await ctx.save(RECAPS_DUE, due.id, due)
 
 
+_BESIDE: tuple[Collection[Any], ...] = (NEWS_TEXTS, UNGROUPED, VECTORS)
+"""What goes with an item."""
+
+
 def _id(one: Written) -> str:
     id_: str = (one.after or one.before).id
     return id_
@@ -148,8 +157,8 @@ def _id(one: Written) -> str:
 async def _worded(ctx: Context, one: Written, known: NewsText | None) -> corpus.Change:
     old = None if known is None else known.terms
     if one.after is None or one.words is None:
-        await ctx.tx.documents.delete(NEWS_TEXTS, _id(one))
-        await ctx.tx.documents.delete(UNGROUPED, _id(one))
+        for beside in _BESIDE:
+            await ctx.tx.documents.delete(beside, _id(one))
         return corpus.Change(_id(one), old, None)
     taken_at = one.after.retrieved_at
     told = NewsText(one.after.id, taken_at, one.words.title, one.words.text, one.words.language,
@@ -157,6 +166,15 @@ async def _worded(ctx: Context, one: Written, known: NewsText | None) -> corpus.
     await ctx.save(NEWS_TEXTS, told.id, told)
     await ctx.save(UNGROUPED, told.id, Ungrouped(told.id, taken_at))
     return corpus.Change(told.id, old, told.terms)
+
+
+async def _part_stories(ctx: Context, gone: Sequence[NewsItem]) -> None:
+    """Have the items that told the same events as these looked at again."""
+    stories = sorted({item.story_id for item in gone if item.story_id is not None})
+    left = await ctx.tx.documents.scan(NEWS, where={"story": tuple(stories)}, limit=STORY_MAX)
+    for row in left.rows:
+        item = NEWS.decode(row.raw)
+        await ctx.save(UNGROUPED, item.id, Ungrouped(item.id, item.retrieved_at))
 
 
 async def _note_topics(ctx: Context, created: Sequence[NewsItem]) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-import attrs
 from attrs import field, frozen
 
 from svc_core import ids
@@ -19,6 +18,7 @@ from svc_core.resources.finint import FININT
 from svc_core.resources.news import NEWS, Source
 from svc_core.resources.osint import OSINT_EVENTS
 from svc_core.sources.model import Record
+from svc_core.sources.parties import STRENGTH
 
 
 @frozen(eq=False)
@@ -37,13 +37,6 @@ class Kind:
     joined: bool = False
     schemes: tuple[str, ...] = ()
 
-    @property
-    def timed(self) -> bool:
-        """Whether its rows tell when they were made and changed here."""
-        return self.collection is not None and "revision" in attrs.fields_dict(
-            self.collection.model
-        )
-
     def derived(self, key: str) -> str:
         """The id of the row with this key; of a country its code."""
         return key if not self.prefix else ids.derived_id(self.prefix, self.resource, "", key)
@@ -55,10 +48,14 @@ class Kind:
         return self.derived(record.key)
 
     def names(self, record: Record) -> tuple[str, ...]:
-        """The ids that the row of a record has by each of its keys, where it may have several."""
+        """The ids that the row of a record has by each of its keys, where it may have several.
+
+        That of the strongest is the first.
+        """
         if not self.joined:
             return ()
-        return tuple(dict.fromkeys(self.derived(key) for key in (record.key, *record.also)))
+        keys = dict.fromkeys((record.key, *record.also))
+        return tuple(map(self.derived, sorted(keys, key=self.strength)))
 
     def strength(self, key: str) -> int:
         """How far behind the strongest a key is."""
@@ -69,12 +66,6 @@ class Kind:
         """What its rows carry of their source itself."""
         return items.context(source) if self.resource == "newsItem" else []
 
-
-# A row has the id of its strongest designator, whoever brings it.
-_ENTITY_SCHEMES = (
-    "lei", "cik", "isin", "wikidata", "ofac-uid", "un-ref", "attack", "misp-galaxy", "stix", "ftm",
-    "cpe-vendor",
-)  # fmt: skip
 
 _TABLE = (
     Kind(
@@ -98,7 +89,8 @@ _TABLE = (
     Kind("country", "", Rules(("countries", "country-codes", "geonames")), COUNTRIES),
     Kind("place", "plc"),
     Kind("indicator", "fin", Rules(whole=True), FININT),
-    Kind("entity", "ent", joined=True, schemes=_ENTITY_SCHEMES),
+    # A row has the id of its strongest designator, whoever brings it.
+    Kind("entity", "ent", joined=True, schemes=STRENGTH),
     Kind("cve", "ent", Rules(silent=frozenset({"epss"})), joined=True),
     Kind("relation", "rel"),
     Kind("incident", "inc"),

@@ -149,7 +149,8 @@ async def list_presets(ctx: Context, request: ListPresets) -> Page[PresetRow]:
     wanted = [known[name] for name in dict.fromkeys(request.add)]
     added = await operations.write_sources(ctx, [_wish(one) for one in wanted])
     if request.pull and added:
-        await ctx.borrow(SourceReader).pull(added, ctx.work.tell)
+        read = [one for one in added if not one.is_disabled]
+        await ctx.borrow(SourceReader).pull(read, ctx.work.tell)
     sources = {source.location: source for source in await operations.all_sources(ctx)}
     rows = [_with(one, sources.get(one.location)) for one in chosen or known.values()]
     is_failed = any(row.error for row in rows if row.name in request.add)

@@ -159,6 +159,14 @@ def forgotten(source: Source) -> Source:
     return attrs.evolve(source, etag=None, last_modified=None, digest=None, stamp=None, deltas=())
 
 
+def asks_same(before: Source, now: Source) -> bool:
+    """Whether a document is read now as it was read before."""
+    return all(getattr(before, name) == getattr(now, name) for name in _ASKED)
+
+
+_ASKED = ("name", "topics", "country_code", "timezone", "options")
+
+
 async def remove_sources(ctx: Context, ids: Sequence[str]) -> None:
     """Forget sources, as far as they are known, so that nobody reads them again.
 
@@ -201,7 +209,10 @@ async def _due(ctx: Context, source: Source, at: datetime) -> Source:
 async def note_run(ctx: Context, id_: str, outcome: Callable[[Source], Source]) -> Source | None:
     """Change what is known of a source, as it is now; None when it was removed meanwhile."""
     stored = await ctx.find(SOURCES, id_)
-    return None if stored is None else await save_source(ctx, outcome(stored))
+    if stored is None:
+        return None
+    after = outcome(stored)
+    return stored if after == stored else await save_source(ctx, after)
 
 
 async def save_source(ctx: Context, source: Source) -> Source:

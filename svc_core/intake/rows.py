@@ -15,7 +15,7 @@ from attrs import frozen
 
 from svc_core import instants, wire
 from svc_core.differences import changed_fields
-from svc_core.intake import items
+from svc_core.intake import items, series
 from svc_core.intake.contributions import Contribution
 from svc_core.intake.fold import fold
 from svc_core.intake.joining import Joined, standing_under
@@ -67,13 +67,15 @@ async def refold(
                 continue
             await _write(ctx, collection, row, value, before, is_back=row in placed.parted)
         elif before is not None:
-            await _remove(ctx, collection, row, placed.merged.get(row))
+            await _remove(ctx, collection, before, placed.merged.get(row))
         else:
             continue
         old = None if before is None else collection.decode(before.raw)
         changes.append(items.Written(old, value, words.get(row) or _words(kind, members, value)))
     if kind.resource == "newsItem":
         await items.follow(ctx, changes)
+    if kind.resource == "indicator":
+        await series.follow(ctx, [one.after for one in changes if one.after is not None])
     return Taken(
         created=sum(one.before is None for one in changes),
         updated=sum(one.before is not None and one.after is not None for one in changes),
@@ -121,14 +123,13 @@ async def _write(
 
 
 async def _remove(
-    ctx: Context, collection: Collection[Any], row: str, merged_into: str | None
+    ctx: Context, collection: Collection[Any], row: Document[Any], merged_into: str | None
 ) -> None:
     if merged_into is None:
-        await ctx.remove(collection, row)
-        return
-    gone = await ctx.tx.documents.delete(collection, row)
-    if gone is not None:
-        await ctx.record(collection, row, "merged", gone.version + 1, merged_into_id=merged_into)
+        await ctx.remove(collection, row.id)
+    else:
+        await ctx.tx.documents.delete(collection, row.id)
+        await ctx.record(collection, row.id, "merged", row.version + 1, merged_into_id=merged_into)
 
 
 def _built(
@@ -141,16 +142,20 @@ def _built(
     """The row of these members; None where it says nothing new."""
     at = instants.render(now)
     old = {} if before is None else json.loads(before.raw)
-    kept = {name: old[name] for name in kind.kept if name in old}
-    made = {**_blank(collection.model), **members, **kept}  # type: ignore[arg-type]  # mypy: classes are hashable
-    if kind.timed:
+    made = dict(_blank(collection.model))  # type: ignore[arg-type]  # mypy: classes are hashable
+    is_timed = "revision" in made
+    made |= members
+    made |= {name: old[name] for name in kind.kept if name in old}
+    if is_timed:
         made["createdAt"], made["updatedAt"] = old.get("createdAt", at), at
         made["revision"] = old.get("revision", 0) + 1
     else:
         made["recordedAt"] = at
     value = wire.from_json(collection.model, made)
-    if before is not None and not changed_fields(before.raw, wire.dumps(value)):
-        return None
+    if before is not None:
+        names = changed_fields(before.raw, wire.dumps(value))
+        if not names or (kind.resource == "indicator" and series.asked_again(names, old, made)):
+            return None
     return value
 
 

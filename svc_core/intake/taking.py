@@ -8,10 +8,12 @@ Rule 2: what a source takes back is remembered with its stamp, where it has one:
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
+from typing import Any
 
 import attrs
 from attrs import field, frozen
 
+from svc_core import wire
 from svc_core.intake import health, items, rows
 from svc_core.intake.contributions import (
     CONTRIBUTIONS,
@@ -44,12 +46,15 @@ HELD_COUNTED = 1_000_000  # twice as many as one document may bring
 
 @frozen
 class Reading:
-    """One record on its way into the store. `ready` is its stored form, once it is judged;
-    `words` are those of a news item."""
+    """One record on its way into the store, and the JSON of its words.
+
+    Once it is judged, `ready` is its stored form and `words` are those of a news item.
+    """
 
     contribution: Contribution
-    words: NewsText | None = None
+    worded: bytes = field(repr=False)
     ready: Ready | None = field(default=None, repr=False)
+    words: NewsText | None = None
 
 
 # -- before the transaction --------------------------------------------------------------------
@@ -73,24 +78,29 @@ def reading(source: Source, format_: Format, about: About, record: Record) -> Re
         "license": format_.license,
     }
     said = {"provider": provider, **record.said}
+    first: dict[str, Any] = {
+        "id": contribution_id(source.id, record.resource, record.key, row),
+        "row": row,
+        "source": source.id,
+        "resource": record.resource,
+        "format": format_.id,
+        "key": record.key,
+        "said": said,
+        "ref": ref,
+        "names": names,
+        "gone": record.gone,
+        "raw": record.raw,
+    }
+    worded = wire.dumps(first)
     return Reading(
         Contribution(
-            id=contribution_id(source.id, record.resource, record.key, row),
-            row=row,
-            source=source.id,
-            resource=record.resource,
-            format=format_.id,
-            key=record.key,
-            digest=digest(said, record.raw, ref, names, kind.context(source), record.gone),
-            said=said,
-            ref=ref,
+            **first,
+            digest=digest(worded, kind.context(source)),
             read_at=_EPOCH,
             stamp=stamp,
             since=stamp if names else None,
-            names=names,
-            gone=record.gone,
-            raw=record.raw,
-        )
+        ),
+        worded,
     )
 
 
@@ -112,12 +122,13 @@ def readings(
 
 def judged(source: Source, one: Reading, now: datetime) -> Reading:
     """The reading as it is to be written, first read at `now`."""
-    told, said, words = one.contribution, one.contribution.said, None
+    told = one.contribution
     if told.resource == "newsItem" and not told.gone:
-        said, words = items.judged(source, told.row, said, now)
-    ref = {**told.ref, "retrievedAt": at(now)}
-    contribution = attrs.evolve(told, said=said, ref=ref, read_at=now)
-    return Reading(contribution, words, ready(contribution))
+        said, words = items.judged(source, told.row, told.said, now)
+        told = attrs.evolve(told, said=said, read_at=now)
+        return Reading(told, one.worded, ready(told), words)
+    told = attrs.evolve(told, read_at=now)
+    return Reading(told, one.worded, ready(told, one.worded))
 
 
 async def unknown(ctx: Context, readings: Sequence[Reading]) -> list[Reading]:

@@ -15,7 +15,7 @@ from svc_core.ports import Bounds
 from svc_core.resources.facts import SEVERITIES, Severity
 from svc_core.resources.members import Cursor, Limit, ObservationId, micros
 from svc_core.resources.osint import CONFIDENCE_STEPS, OSINT_EVENTS, Category, OsintEvent
-from svc_core.resources.period import ALL_TIMES, Area, UpdatedSince, When, after, lying
+from svc_core.resources.period import ALL_TIMES, Area, UpdatedSince, When, after, cells, lying
 from svc_core.result import One, Page
 from svc_core.unset import UNSET, Maybe, Unset, given
 
@@ -157,11 +157,13 @@ async def list_events(ctx: Context, request: ListEvents) -> Page[OsintEvent]:
     """A page of events."""
     page = await ctx.page(
         OSINT_EVENTS,
+        # Of filters that many rows have, the first is walked.
         where={
-            "provider": request.provider,
-            "type": request.type,
-            "category": request.category,
+            "cell": cells(request.bbox),
             "country": upper(request.country),
+            "type": request.type,
+            "provider": request.provider,
+            "category": request.category,
             "severity": grave(request.severity, request.min_severity),
         },
         order=_ORDERS[request.sort],

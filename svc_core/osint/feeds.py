@@ -33,7 +33,7 @@ SCANNED = 200  # sources that are looked at together where only some are shown
 SITUATION = frozenset({"osintEvent", "indicator", "country"})
 """The kinds of rows that make a source one of situation data."""
 
-_AGEING = frozenset({"ok", "partial", "staleContent", "disabled"})
+_AGEING = frozenset({"ok", "partial", "staleContent"})
 """What is kept of a source that may be `stale` when somebody looks."""
 
 Formats = Annotated[
@@ -191,6 +191,8 @@ async def list_health(ctx: Context, request: ListHealth) -> Page[SourceReport]:
     """A page of every source with its health, the newest first."""
     shown = frozenset(given(request.status, ()))
     kept = shown | _AGEING if "stale" in shown else shown
+    if "disabled" in shown:  # whatever was known of it before
+        kept = frozenset()
     where = _where(request.provider, request.format, tuple(sorted(kept)) or UNSET)
     found, next_cursor = await _sources(ctx, request, where, shown)
     return Page(tuple(wire.dumps(_report(source)) for source in found), next_cursor)

@@ -19,7 +19,7 @@ from svc_core.osint.events import (
 )
 from svc_core.resources.members import Cursor, Limit
 from svc_core.resources.osint import OSINT_EVENTS, OsintEvent
-from svc_core.resources.period import OLD_NAMES, Area, Since, Until, When, period
+from svc_core.resources.period import OLD_NAMES, Area, Since, Until, When, cells, period
 from svc_core.result import Page
 from svc_core.unset import UNSET
 
@@ -49,10 +49,12 @@ async def list_regional(ctx: Context, request: ListRegional) -> Page[OsintEvent]
     span = period(request.datetime, request.since, request.until)
     page = await ctx.page(
         OSINT_EVENTS,
+        # Of filters that many rows have, the first is walked.
         where={
-            "provider": request.provider,
-            "type": request.type,
+            "cell": cells(request.bbox),
             "country": upper(request.country),
+            "type": request.type,
+            "provider": request.provider,
             "severity": grave(UNSET, request.min_severity),
         },
         after=request.cursor,

@@ -74,10 +74,10 @@ class Collection(Generic[T]):
         """The numbers that are kept beside a row: those declared, then those of its place."""
         return (*self.numbers, *(() if self.place is None else (LONGITUDE, LATITUDE)))
 
-    def record(self, value: T) -> Record:
-        """The stored form of `value`."""
+    def record(self, value: T, raw: bytes | None = None) -> Record:
+        """The stored form of `value`; `raw` are its bytes, where the caller has them."""
         return Record(
-            raw=wire.dumps(value),
+            raw=wire.dumps(value) if raw is None else raw,
             order=self.order(value),
             keys={name: read(value) for name, read in self.keys.items()},
             facets={name: tuple(dict.fromkeys(read(value))) for name, read in self.facets.items()},

@@ -1,11 +1,11 @@
 """Financial and economic indicators: one row is the value of one series in one period (FININT)."""
 
 from datetime import date, datetime
-from hashlib import sha256
 from typing import Annotated, Literal
 
 from attrs import frozen
 
+from svc_core import ids
 from svc_core.constraints import Doc, Example, Ge, IdOf
 from svc_core.ports import Collection
 from svc_core.resources.facts import SourceRef
@@ -17,7 +17,6 @@ Frequency = Literal["A", "S", "Q", "M", "W", "D"]
 Status = Literal["A", "E", "P", "F", "M"]
 
 _DAY_BITS = 22  # the days from the year 1 to 9999
-_SERIES_BYTES = 7
 
 
 @frozen
@@ -127,11 +126,6 @@ def _order(row: Indicator) -> int:
     return at_day(row.period_start) + (row.days[0] or 0)
 
 
-def place_of(series: str) -> int:
-    """Where a series stands among all: anywhere, but always there and alone."""
-    return int.from_bytes(sha256(series.encode()).digest()[:_SERIES_BYTES], "big")
-
-
 FININT: Collection[Indicator] = Collection(
     name="finint",
     model=Indicator,
@@ -145,11 +139,11 @@ FININT: Collection[Indicator] = Collection(
         "country": lambda row: row.area.country_code,
         "frequency": lambda row: row.frequency,
         "series": lambda row: row.series,
+        "vintage": lambda row: None if row.vintage is None else "yes",
     },
     numbers={
         "updated": lambda row: micros(row.updated_at),
         "period_end": lambda row: row.period_end.toordinal(),
-        "series_place": lambda row: place_of(row.series),
         "vintage_start": lambda row: None if row.vintage is None else row.vintage.start.toordinal(),
         "vintage_end": lambda row: (
             None if row.vintage is None else (row.vintage.end or date.max).toordinal()
@@ -159,3 +153,41 @@ FININT: Collection[Indicator] = Collection(
     path="/osint/finint",
 )
 """Ordered by the day on which the period begins, so that the newest come first."""
+
+
+@frozen
+class IndicatorSeries:
+    """A series that had a value once: what its values have in common."""
+
+    id: str
+    series: str
+    provider: str
+    indicator_code: str
+    area: IndicatorArea
+    frequency: Frequency
+
+
+def series_of(row: Indicator) -> IndicatorSeries:
+    """The series that a row belongs to."""
+    id_ = ids.derived_id("fin", "series", "", row.series)
+    return IndicatorSeries(
+        id_, row.series, row.provider, row.indicator_code, row.area, row.frequency
+    )
+
+
+FININT_SERIES: Collection[IndicatorSeries] = Collection(
+    name="indicator_series",
+    model=IndicatorSeries,
+    prefix="fin",
+    order=lambda _: 0,
+    scope="global",
+    keys={
+        "indicator": lambda one: one.indicator_code,
+        "provider": lambda one: one.provider,
+        "area": lambda one: one.area.code,
+        "country": lambda one: one.area.country_code,
+        "frequency": lambda one: one.frequency,
+    },
+)
+"""So that the newest of each is found however long they are. One whose last value was withdrawn
+stays, and is passed over."""

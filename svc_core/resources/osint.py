@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from attrs import frozen
 
+from svc_core.boxes import cells_of
 from svc_core.constraints import Doc, Example, Ge
 from svc_core.ports import Collection
 from svc_core.resources.facts import (
@@ -136,6 +137,15 @@ class OsintEvent:
         return self.occurred_at or self.reported_at or self.created_at
 
 
+def _point(event: OsintEvent) -> tuple[float, float] | None:
+    return None if event.place is None else point_of(event.place.geometry)
+
+
+def _cells(event: OsintEvent) -> tuple[str, ...]:
+    point = _point(event)
+    return () if point is None else cells_of(*point)
+
+
 def _severity(event: OsintEvent) -> int | None:
     """By severity, of equally severe ones by time."""
     if event.severity is None:
@@ -156,6 +166,7 @@ OSINT_EVENTS: Collection[OsintEvent] = Collection(
         "country": lambda event: None if event.place is None else event.place.country_code,
         "severity": lambda event: event.severity,
     },
+    facets={"cell": _cells},
     numbers={
         "occurred": lambda event: None if event.occurred_at is None else micros(event.occurred_at),
         "updated": lambda event: micros(event.updated_at),
@@ -164,7 +175,7 @@ OSINT_EVENTS: Collection[OsintEvent] = Collection(
             None if event.confidence is None else round(event.confidence * CONFIDENCE_STEPS)
         ),
     },
-    place=lambda event: None if event.place is None else point_of(event.place.geometry),
+    place=_point,
     kind="osintEvent",
     path="/osint/events",
 )

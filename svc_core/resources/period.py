@@ -15,7 +15,7 @@ from svc_core.operation import QUERY, In
 from svc_core.ports import Bounds
 from svc_core.problem import Problem
 from svc_core.resources.members import micros
-from svc_core.unset import Maybe, Unset, given
+from svc_core.unset import UNSET, Maybe, Unset, given
 
 Area = Annotated[
     Maybe[Box],
@@ -64,6 +64,14 @@ def bounds(when: Maybe[Interval]) -> Bounds:
         "start": None if span.start is None else micros(span.start),
         "end": None if span.end is None else micros(span.end),
     }
+
+
+def cells(area: Maybe[Box]) -> Maybe[tuple[str, ...]]:
+    """The values of a filter by cells that hold an area: of rows anywhere, those nearby alone."""
+    if isinstance(area, Unset):
+        return UNSET
+    found = area.cells
+    return UNSET if found is None else found
 
 
 def lying(area: Maybe[Box]) -> ports.Box | None:

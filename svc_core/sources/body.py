@@ -4,11 +4,11 @@ What a document *is* decides its format, not what its address, name or content t
 """
 
 import csv
+import io
 import json
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from io import BytesIO
 from typing import Any, Literal
 from xml.etree.ElementTree import Element, ParseError
 
@@ -203,7 +203,7 @@ class Body:
         # What the declaration says of the encoding is settled, and may have been a lie.
         content = _DECLARATION.sub("", self.text, count=1).encode("utf-8", "replace")
         try:
-            for event, element in iterparse(BytesIO(content), ("start", "end"), forbid_dtd=True):
+            for event, element in iterparse(io.BytesIO(content), ("start", "end"), forbid_dtd=True):
                 depth += 1 if event == "start" else -1
                 if depth > DEPTH_MAX:
                     raise DocumentRefused(*_TOO_DEEP)

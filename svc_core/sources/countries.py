@@ -3,7 +3,7 @@
 Both give a centre as latitude and longitude. Of an outline the box is kept that holds it.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from svc_core.sources.body import Body
@@ -82,7 +82,7 @@ def _country(item: Mapping[str, Any]) -> Record:
     lists: dict[str, Callable[[Any], list[str]]] = {
         "capital": list,
         "tld": list,
-        "languages": _languages,
+        "languages": lambda tags: [language(tag) for tag in tags],
         "currencies": currencies,
     }
     said = {name: make(item[name]) for name, make in lists.items() if item.get(name) is not None}
@@ -97,17 +97,13 @@ def _outlined(feature: Mapping[str, Any]) -> Record:
     return record(_code(feature), {"bbox": box(feature["geometry"])})
 
 
-def _languages(tags: Iterable[str]) -> list[str]:
-    return [language(tag) for tag in tags]
-
-
 def _is_countries(body: Body) -> bool:
     told = body.json
     if body.has("features") and told.get("type") == "FeatureCollection":
         told = told["features"]
     first = told[0] if isinstance(told, list) and told else told
     properties = first.get("properties") or first if isinstance(first, dict) else {}
-    return "cca2" in properties
+    return isinstance(properties, dict) and "cca2" in properties
 
 
 COUNTRIES = Format(

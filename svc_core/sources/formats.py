@@ -39,6 +39,7 @@ from svc_core.sources.manifold import MANIFOLD
 from svc_core.sources.misp_event import MISP_EVENT
 from svc_core.sources.misp_galaxy import MISP_GALAXY
 from svc_core.sources.model import (
+    FAULTS,
     About,
     DocumentRefused,
     Format,
@@ -172,14 +173,7 @@ def read(body: Body, format_: Format, given: Given) -> Document:
         )
     try:
         return whole(format_, format_.parse(body, given))
-    except (
-        LookupError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        ArithmeticError,
-        RecursionError,
-    ) as fault:
+    except FAULTS as fault:
         if isinstance(fault, DocumentRefused):
             raise
         what = str(fault) if isinstance(fault, Unusable) else type(fault).__name__

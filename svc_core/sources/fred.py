@@ -31,8 +31,7 @@ def _parse(body: Body, given: Given) -> Told:
         count, limit = answer.get("count"), answer.get("limit") or 100_000
         is_whole = isinstance(count, int) and count <= limit and not answer.get("offset")
         if is_whole and count != len(answer["observations"]):
-            held = f"The document says that it holds {count}, and holds another number."
-            raise DocumentRefused("wrongCount", held)
+            raise DocumentRefused("wrongCount", f"It says {count} values, and holds others.")
     last = max((str(answer.get("realtime_end") or "") for answer in answers.values()), default="")
     yield About(stamp=None if last.startswith("9999") else midnight(last))
     for series, answer in answers.items():
@@ -57,16 +56,9 @@ def _values(series: str, answer: Mapping[str, Any], options: Mapping[str, str]) 
         if frequency is None:
             raise Unusable("has the only date, which tells no frequency: --option frequency=")
         when = periods.containing(date.fromisoformat(row["date"]), frequency)
-        for value, vintage, is_kept in _vintages(row, is_range):
-            yield indicators.observation(
-                said,
-                when,
-                value,
-                vintage=vintage,
-                is_kept=is_kept,
-                record_id=f"{series}/{row['date']}",
-                url=PAGE + series,
-            )
+        at: dict[str, Any] = {"record_id": f"{series}/{row['date']}", "url": PAGE + series}
+        for value, vintage in _vintages(row, is_range):
+            yield indicators.observation(said, when, value, **vintage, **at)
 
     yield from records(answer["observations"], told, lambda row: row["date"])
 
@@ -81,26 +73,24 @@ def _frequency(told: str, answer: Mapping[str, Any]) -> str | None:
     return periods.spaced(date.fromisoformat(each) for each in days if each)
 
 
-def _vintages(row: Mapping[str, Any], is_range: bool) -> Iterator[tuple[Any, Any, bool]]:
+def _vintages(row: Mapping[str, Any], is_range: bool) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """The values of a date, each with its vintage and whether that stands beside others."""
     start = day(row.get("realtime_start"))
     if "value" in row:
-        yield row["value"], start and {"start": start, "end": day(row["realtime_end"])}, is_range
+        told = start and {"start": start, "end": day(row["realtime_end"])}
+        yield row["value"], {"vintage": told, "is_kept": is_range}
     for name, value in row.items():
         column = _VINTAGE.fullmatch(name)
         if column is not None and value != ".":
-            yield value, {"start": day(column[1]), "end": None}, True
-
-
-def _is_answer(told: Any) -> bool:
-    return isinstance(told, dict) and isinstance(told.get("observations"), list)
+            yield value, {"vintage": {"start": day(column[1]), "end": None}, "is_kept": True}
 
 
 def _is_fred(body: Body) -> bool:
-    told = body.json
-    if not isinstance(told, dict) or not told:
-        return False
+    told = body.json if isinstance(body.json, dict) else {}
     answers = [told] if "observations" in told else list(told.values())
-    return all(_is_answer(answer) and "observation_start" in answer for answer in answers)
+    rows = [one.get("observations") for one in answers if isinstance(one, dict)]
+    are_all = len(rows) == len(answers) > 0 and all(isinstance(each, list) for each in rows)
+    return are_all and all("observation_start" in one for one in answers)
 
 
 FRED = Format(

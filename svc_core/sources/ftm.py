@@ -15,10 +15,10 @@ from typing import Any
 from attrs import evolve
 
 from svc_core.sources.body import Body, is_deep
-from svc_core.sources.ftm_model import EDGES, TYPES, Around, Entity, things
-from svc_core.sources.ftm_rows import told
-from svc_core.sources.model import DocumentRefused, Format, Given, Record, Told, Unusable
-from svc_core.sources.values import records
+from svc_core.sources.ftm_model import Around, things
+from svc_core.sources.ftm_rows import gone, told
+from svc_core.sources.model import About, DocumentRefused, Format, Given, Record, Told, Unusable
+from svc_core.sources.values import moment, records
 
 _CHANGES = frozenset({"ADD", "MOD", "DEL"})
 
@@ -57,28 +57,25 @@ def _parse(body: Body, _: Given) -> Told:
             value = _object(line)
             for thing in things(value["entity"] if is_delta else value):
                 around.note(thing)
+    # A collection that lost what changed last is no older one; changes are, by what they change.
+    seen, changed = around.latest.get("last_seen"), around.latest.get("last_change")
+    yield About(moment(seen or (changed if is_delta else None)))
     make = _changed if is_delta else told
     yield from records(lines, lambda line: make(around, _object(line)))
 
 
 def _changed(around: Around, value: dict[str, Any]) -> Iterator[Record]:
-    change, entity = value["op"], value["entity"]
+    change, entity = str(value["op"]), value["entity"]
     if change not in _CHANGES:
         raise Unusable("is a change of an unknown kind")
     if change == "DEL":
-        yield from _gone(entity)
+        yield from gone(entity)
         return
     for record in told(around, entity):
-        # Known by its id as well, so that a deletion finds it.
-        yield evolve(record, also=(*record.also, f"ftm:{record.record_id}"))
-
-
-def _gone(entity: Entity) -> Iterator[Record]:
-    (*_, thing) = things(entity)
-    key, kind = f"ftm:{thing.id}", entity.get("schema")
-    for resource, schemas in (("entity", TYPES), ("relation", EDGES)):
-        if kind is None or kind in schemas:
-            yield Record(resource, key, {}, also=(key,), record_id=thing.id, gone=True)
+        # Kept by its id, so that a deletion finds it.
+        key = f"ftm:{record.record_id}"
+        also = (one for one in (record.key, *record.also) if one != key)
+        yield evolve(record, key=key, also=tuple(also))
 
 
 _format = partial(

@@ -115,10 +115,14 @@ class Around:
     names: dict[str, list[tuple[str, object]]] = field(factory=lambda: defaultdict(list))
     beside: dict[str, list[Thing]] = field(factory=lambda: defaultdict(list))
     schemas: set[str] = field(factory=set)
+    latest: dict[str, str] = field(factory=dict)
+    """When any of them was last seen and last changed."""
 
     def note(self, thing: Thing) -> None:
         """Take in what an entity says of itself and of others."""
         self.schemas.add(thing.schema)
+        for name in ("last_seen", "last_change"):
+            self.latest[name] = max(self.latest.get(name, ""), str(thing.whole.get(name) or ""))
         if thing.schema in TYPES:
             self.names[thing.id] += _names(thing)
         elif thing.schema in SHARED:

@@ -41,6 +41,19 @@ def told(around: Around, whole: Entity) -> Iterator[Record]:
             raise Unusable("is of a schema that no row shows")
 
 
+def gone(entity: Entity) -> Iterator[Record]:
+    """What is no more: of an entity that names no schema a party or a relation.
+
+    Raises:
+        Unusable: it has no id.
+    """
+    (*_, thing) = things(entity)
+    key, kind = f"ftm:{thing.id}", entity.get("schema")
+    for resource, schemas in (("entity", TYPES), ("relation", EDGES)):
+        if kind is None or kind in schemas:
+            yield Record(resource, key, {}, record_id=thing.id, gone=True)
+
+
 def _party(around: Around, thing: Thing) -> Record:
     named = thing.all("name", "alias", "previousName")
     caption = thing.whole.get("caption") or next(iter(named), None)

@@ -11,6 +11,8 @@ from svc_core.sources.model import Format, Given, Record, Told, Unusable
 from svc_core.sources.osint import features, geometry, grouped, has_features, is_empty
 from svc_core.sources.values import records
 
+CENTRE = "Point_Centroid"
+
 
 def _recognised(body: Body) -> bool:
     # Of its empty lists, the null `bbox` is all that tells them.
@@ -29,12 +31,9 @@ def _event_name(feature: dict[str, Any]) -> str:
 
 
 def _record(fragments: list[dict[str, Any]]) -> Record:
-    fragments.sort(
-        key=lambda one: (str(one["properties"].get("datemodified") or ""), _class(one)),
-        reverse=True,
-    )
+    fragments.sort(key=_rank, reverse=True)
     newest = fragments[0]["properties"]
-    centre = next((one for one in fragments if _class(one) == "Point_Centroid"), fragments[0])
+    centre = next((one for one in fragments if _class(one) == CENTRE), fragments[0])
     place_of = centre.get("geometry") or {}
     is_point = place_of.get("type") == "Point"
     episode = [
@@ -45,6 +44,12 @@ def _record(fragments: list[dict[str, Any]]) -> Record:
         and one["properties"].get("episodeid") == newest.get("episodeid")
     ]
     return alert(newest, geometry(place_of) if is_point else None, _footprint(episode), centre)
+
+
+def _rank(feature: dict[str, Any]) -> tuple[str, bool, str]:
+    """The latest counts, and of equally late ones the centre."""
+    class_ = _class(feature)
+    return str(feature["properties"].get("datemodified") or ""), class_ == CENTRE, class_
 
 
 def _class(feature: dict[str, Any]) -> str:

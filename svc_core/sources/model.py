@@ -102,12 +102,14 @@ MEBI = 2**20
 
 
 def _asked(recognise: Callable[["Body"], object]) -> Callable[["Body"], bool]:
-    """A document of another form than was looked for is of another format."""
+    """A document of another form than is looked for is of another format."""
 
     def is_of(body: "Body") -> bool:
         try:
             return bool(recognise(body))
-        except (LookupError, TypeError, AttributeError, Unusable):
+        except DocumentRefused:
+            raise
+        except FAULTS:
             return False
 
     return is_of
@@ -240,6 +242,12 @@ class MissingExtra(ImportError):  # noqa: N818  it names what is missing
         """Name the `library` that is missing."""
         super().__init__(f"{library} is not installed: pip install 'svc-intelligence[server]'")
         self.library = library
+
+
+FAULTS = (
+    ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError,
+)  # fmt: skip
+"""What code raises on data that is not what it takes it for; nested too deeply is among them."""
 
 
 class Unusable(ValueError):  # noqa: N818  it says what is wrong with a record

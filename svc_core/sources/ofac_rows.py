@@ -22,7 +22,7 @@ _TYPES = {"individual": "person", "vessel": "vessel", "aircraft": "aircraft"}
 def _record(number: str | None, said: Said, named: Iterable[tuple[str, object]] = ()) -> Record:
     uid = required(number if number and number.isdecimal() else None, "ent_num")
     url = f"{PAGE}/Details.aspx?id={uid}"
-    return entity([f"ofac-uid:{uid}", *keys(named)], said, record_id=uid, url=url)
+    return entity(keys([("ofac-uid", uid), *named]), said, record_id=uid, url=url)
 
 
 # -- SDN and the consolidated list -------------------------------------------------------------
@@ -50,10 +50,10 @@ def _entity(ids: Mapping[str, str | None], list_name: str, row: Row) -> Iterator
     }
     if call_sign:
         said["identifiers"].append(identifier("callSign", call_sign))
-    made = _record(number, said, named(told))
-    yield made
+    yield _record(number, said, named(told))
     for other in sorted({ids.get(_plain(one)) or "" for one in of(told, "Linked To:")} - {""}):
-        ends, about = (made.key, f"ofac-uid:{other}"), {"attributes": {"role": "Linked To"}}
+        ends = (f"ofac-uid:{number}", f"ofac-uid:{other}")
+        about = {"attributes": {"role": "Linked To"}}
         yield relation("associate", ends, about, directed=False, record_id=number)
 
 

@@ -39,12 +39,12 @@ def keys(named: Iterable[tuple[str, object]]) -> list[str]:
     Ill-formed values of schemes whose form is known are left out.
     """
     read = [(scheme, _FORMS.get(scheme, str)(value)) for scheme, value in named if value]
-    return sorted(dict.fromkeys(f"{scheme}:{told}" for scheme, told in read if told), key=_rank)
+    return sorted({f"{scheme}:{told}" for scheme, told in read if told}, key=_strength)
 
 
-def _rank(key: str) -> int:
+def _strength(key: str) -> tuple[int, str]:
     scheme = key.partition(":")[0]
-    return STRENGTH.index(scheme) if scheme in STRENGTH else len(STRENGTH)
+    return (STRENGTH.index(scheme) if scheme in STRENGTH else len(STRENGTH)), key
 
 
 def entity(known: Iterable[str], said: Said, also: Iterable[str] = (), **record: Any) -> Record:
@@ -54,7 +54,7 @@ def entity(known: Iterable[str], said: Said, also: Iterable[str] = (), **record:
     """
     key, *others = dict.fromkeys(known)
     told = [designator(*one.split(":", 1)) for one in (key, *others)]
-    more = (one for one in dict.fromkeys((*others, *also)) if _rank(one) < len(STRENGTH))
+    more = (one for one in dict.fromkeys((*others, *also)) if one.partition(":")[0] in STRENGTH)
     return Record("entity", key, {**said, "designators": told}, also=tuple(more), **record)
 
 

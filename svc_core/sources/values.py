@@ -8,13 +8,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from svc_core import data, instants
 from svc_core.sources.dates import settled, written
-from svc_core.sources.model import Record, Rejection, Unusable
+from svc_core.sources.model import FAULTS, Record, Rejection, Unusable
 from svc_core.sources.text import clip, fold, plain
 
 T = TypeVar("T")
@@ -39,7 +39,7 @@ def records(
             yield Rejection(str(fault), 1, _sample(item, name))
         except KeyError as fault:
             yield Rejection(f"lacks {fault.args[0]!r}", 1, _sample(item, name))
-        except (TypeError, ValueError, AttributeError, IndexError, OverflowError) as fault:
+        except FAULTS as fault:
             reason = f"is not of the form of its kind ({type(fault).__name__})"
             yield Rejection(reason, 1, _sample(item, name))
         else:
@@ -49,7 +49,7 @@ def records(
 def _sample(item: T, name: Callable[[T], Any]) -> str:
     try:
         return fold(str(name(item)))[:SAMPLE_CHARS]
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+    except FAULTS:
         return fold(str(item)[: SAMPLE_CHARS * 4])[:SAMPLE_CHARS]
 
 
@@ -215,7 +215,12 @@ def country_named(name: object) -> str | None:
     Of `Ontario, Canada` it is that of the last part; what stands behind a name between brackets is
     a former one. None for a name that nobody knows, or that several countries have.
     """
-    told = " ".join(str(name or "").partition(" (")[0].split()).casefold().removeprefix("the ")
+    return _country_of(str(name or ""))
+
+
+@lru_cache(maxsize=4_096)  # a document names few countries, on every line
+def _country_of(name: str) -> str | None:
+    told = " ".join(name.partition(" (")[0].split()).casefold().removeprefix("the ")
     first, _, last = told.rpartition(", ")
     found = (_names().get(one) for one in (told, f"{last} {first}", last))
     return next((code for code in found if code), None)

@@ -46,20 +46,25 @@ def union_hook(annotation: Any, converter: Converter) -> Hook:
         TypeError: two members cannot be told apart.
     """
     if Unset in get_args(annotation):
-        return _always(shapes.without(annotation, Unset), converter)
+        return always(shapes.without(annotation, Unset), converter)
     if type(None) in get_args(annotation):
         return _nullable(shapes.without(annotation, type(None)), converter)
     return _by_kind(annotation, converter)
 
 
-def _always(inner: Any, converter: Converter) -> Hook:
+def always(inner: Any, converter: Converter) -> Hook:
+    """The hook of what stands inside an annotation, which it is not told of."""
     hook = converter.get_structure_hook(inner)
-    # The hook of a container reads the type that it is called with, which is the union here.
+    if hook is as_it_is:
+        return as_it_is
+    # The hook of a container reads the type that it is called with, which is the outer one here.
     return lambda value, _: hook(value, inner)
 
 
 def _nullable(inner: Any, converter: Converter) -> Hook:
     hook = converter.get_structure_hook(inner)
+    if hook is as_it_is:
+        return as_it_is
 
     def read(value: Any, _: Any) -> Any:
         return None if value is None else hook(value, inner)

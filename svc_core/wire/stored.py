@@ -18,7 +18,7 @@ from svc_core import compact, instants
 from svc_core.unset import Unset
 from svc_core.wire import shapes
 from svc_core.wire.document import Json
-from svc_core.wire.hooks import Hook, as_it_is, renamed, union_hook
+from svc_core.wire.hooks import Hook, always, as_it_is, renamed, union_hook
 
 T = TypeVar("T")
 
@@ -82,9 +82,19 @@ def _write_model(class_: Any, converter: Converter) -> Writer:
 
 
 def _read_annotated(annotation: Any, converter: Converter) -> Hook:
-    inner, _ = shapes.split(annotation)
+    return always(shapes.split(annotation)[0], converter)
+
+
+def _read_tuple(annotation: Any, converter: Converter) -> Hook:
+    inner = get_args(annotation)[0]
     hook = converter.get_structure_hook(inner)
-    return lambda value, _: hook(value, inner)
+    if hook is as_it_is:
+        return lambda value, _: tuple(value)
+    return lambda value, _: tuple([hook(one, inner) for one in value])
+
+
+def _is_run(annotation: Any) -> bool:
+    return shapes.is_tuple(annotation) and get_args(annotation)[-1:] == (...,)
 
 
 def _write_union(annotation: Any, converter: Converter) -> Writer:
@@ -104,6 +114,7 @@ def _make() -> Converter:
     converter.register_structure_hook_factory(shapes.is_model, _read_model)
     converter.register_structure_hook_factory(shapes.is_union, union_hook)
     converter.register_structure_hook_factory(shapes.is_annotated, _read_annotated)
+    converter.register_structure_hook_factory(_is_run, _read_tuple)
     converter.register_structure_hook_func(shapes.is_literal, as_it_is)
     converter.register_structure_hook_func(shapes.is_json, as_it_is)
     for type_ in (str, bool, int, type(None)):

@@ -5,17 +5,17 @@ Rule 1: a document is written in parts that hold the writer for about `PART_SECO
 Rule 2: reading and judging run in a thread, before anything is written: neither the event loop
         nor the writer waits for a parser.
 Rule 3: one document is read and written at a time, however many sources are due; of the others
-        only the bytes are held, and of at most seven.
+        only the bytes are held, of at most seven, and of a file not even these.
 """
 
 from asyncio import CancelledError
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import anyio
@@ -34,11 +34,13 @@ from svc_core.resources.members import micros
 from svc_core.resources.news import SOURCES, Source
 from svc_core.sources.body import Body
 from svc_core.sources.formats import BYTES_MAX, FORMATS, Document, read, recognised
-from svc_core.sources.model import DocumentRefused, Given, MissingExtra, Record
+from svc_core.sources.model import FAULTS, DocumentRefused, Given, MissingExtra, Record
 from svc_core.sources.packed import unpacked
 from svc_http import system
 from svc_http.fetch import Fetched, Fetcher, FetchRefused, NotModified
 from svc_http.runtime.service import Service
+
+T = TypeVar("T")
 
 DOCUMENTS_AT_ONCE = 1
 """Documents being read or written. Reading is bound by the interpreter, so two at once are no
@@ -54,7 +56,7 @@ ROUND_SOURCES_MAX = 64
 """Sources claimed in one round, so that the claim does not run out before they are read."""
 
 PART_SECONDS = 0.1
-PART_ROWS, PART_ROWS_MIN, PART_ROWS_MAX = 32, 8, 256
+PART_ROWS, PART_ROWS_MIN, PART_ROWS_MAX = 32, 8, 512
 """Rows of the first part of a document, and of any: as many as the parts before it took time for,
 the wait for the writer counted in, so that they grow smaller while others write."""
 
@@ -101,16 +103,20 @@ async def pull(
     wrong with the document or on the way to it is written to the source's health and is no
     exception.
     """
+    fetch = partial(
+        fetcher.fetch,
+        source.location,
+        etag=None if force else source.etag,
+        last_modified=None if force else source.last_modified,
+        tell=tell,
+    )
+    gate = gate or anyio.Semaphore(1)
     try:
-        answer = await fetcher.fetch(
-            source.location,
-            etag=None if force else source.etag,
-            last_modified=None if force else source.last_modified,
-            tell=tell,
-        )
-        if isinstance(answer, NotModified):
-            return await _unchanged(service, source, HTTPStatus.NOT_MODIFIED)
-        async with gate or anyio.Semaphore(1):
+        if urlsplit(source.location).scheme not in {"http", "https"}:
+            async with gate:  # a file is read when its turn comes: nobody waits for it
+                return await _take(service, source, await fetch(), tell, force=force)
+        answer = await fetch()
+        async with gate:
             return await _take(service, source, answer, tell, force=force)
     except FetchRefused as refused:
         return await _failed(service, source, refused.code, refused.message, refused.status)
@@ -118,11 +124,16 @@ async def pull(
         return await _failed(service, source, refused.code, refused.reason)
     except MissingExtra as missing:
         return await _failed(service, source, "missingExtra", str(missing))
+    except FAULTS as fault:
+        reason = f"The document says what no row can hold ({type(fault).__name__})."
+        return await _failed(service, source, "malformed", reason)
 
 
 async def _take(
-    service: Service, source: Source, answer: Fetched, tell: Tell, *, force: bool
+    service: Service, source: Source, answer: Fetched | NotModified, tell: Tell, *, force: bool
 ) -> Outcome:
+    if isinstance(answer, NotModified):
+        return await _unchanged(service, source, HTTPStatus.NOT_MODIFIED)
     digest = sha256(answer.body).hexdigest()
     if not force and (digest == source.digest or digest[:DELTA_CHARS] in source.deltas):
         return await _unchanged(service, source, answer.status)
@@ -177,6 +188,7 @@ class _Writing:
         tell: Tell,
     ) -> None:
         self._service = service
+        self._asked = source
         self._source = health.described(source, document)
         self._document = document
         self._copy = copy
@@ -195,8 +207,8 @@ class _Writing:
                 return Outcome("removed", None)
             done = start + len(block)
             self._tell(Progress(done, len(records), self._source.name, "rows"))
-        if self._document.format.kind == "snapshot":
-            await self._withdraw()
+        if self._document.format.kind == "snapshot" and not await self._withdraw():
+            return Outcome("removed", None)
         after = await self._service.system(self._finish)
         await tidy(self._service)
         if after is None:
@@ -213,41 +225,44 @@ class _Writing:
         made = await anyio.to_thread.run_sync(
             lambda: [taking.judged(self._source, one, now) for one in new]
         )
-        while made:
-            part, made = made[: self._rows], made[self._rows :]
-            if not await self._part(part):
-                return False
-        return True
+        return await self._write(taking.take, made)
 
-    async def _part(self, part: Sequence[taking.Reading]) -> bool:
-        began = system.monotonic()
-        taken = await self._service.system(partial(self._take, part=part))
-        if taken is None:
-            return False
-        self._taken += taken
-        fitting = self._rows * PART_SECONDS / max(system.monotonic() - began, 1e-6)
-        self._rows = max(PART_ROWS_MIN, min(PART_ROWS_MAX, round(fitting)))
-        return True
-
-    async def _take(self, ctx: Context, part: Sequence[taking.Reading]) -> taking.Taken | None:
-        if await registry.note_run(ctx, self._source.id, health.begun) is None:
-            return None
-        return await taking.take(ctx, part)
-
-    async def _withdraw(self) -> None:
+    async def _withdraw(self) -> bool:
         after = None
         while True:
             gone, after = await self._service.read(
                 SYSTEM,
                 partial(taking.absent, source=self._source.id, kept=self._kept, after=after),
             )
-            for start in range(0, len(gone), PART_ROWS):
-                part = gone[start : start + PART_ROWS]
-                self._taken += await self._service.system(
-                    partial(taking.withdraw, contributions=part)
-                )
+            if not await self._write(taking.withdraw, gone):
+                return False
             if after is None:
-                return
+                return True
+
+    async def _write(
+        self, write: Callable[[Context, Sequence[T]], Awaitable[taking.Taken]], all_: Sequence[T]
+    ) -> bool:
+        """Write all of these in parts; whether the source is still there."""
+        while all_:
+            part, all_ = all_[: self._rows], all_[self._rows :]
+            began = system.monotonic()
+            taken = await self._service.system(partial(self._part, write, part))
+            if taken is None:
+                return False
+            self._taken += taken
+            fitting = len(part) * PART_SECONDS / max(system.monotonic() - began, 1e-6)
+            self._rows = max(PART_ROWS_MIN, min(PART_ROWS_MAX, round(fitting), 2 * self._rows))
+        return True
+
+    async def _part(
+        self,
+        write: Callable[[Context, Sequence[T]], Awaitable[taking.Taken]],
+        part: Sequence[T],
+        ctx: Context,
+    ) -> taking.Taken | None:
+        if await registry.note_run(ctx, self._source.id, health.begun) is None:
+            return None
+        return await write(ctx, part)
 
     async def _finish(self, ctx: Context) -> Source | None:
         stored = await ctx.find(SOURCES, self._source.id)
@@ -258,8 +273,10 @@ class _Writing:
         if self._document.format.kind == "delta":
             deltas = (*deltas, self._copy.digest[:DELTA_CHARS])[-DELTAS_KEPT:]
         run = self._taken.run(self._document.rejected)
+        # What was asked of the source meanwhile asks to read the document anew.
+        copy = attrs.asdict(self._copy) if registry.asks_same(self._asked, stored) else {}
         after = health.succeeded(
-            attrs.evolve(described, deltas=deltas, **attrs.asdict(self._copy)),
+            attrs.evolve(described, deltas=deltas, **copy),
             ctx.now,
             run,
             self._document.rejections,

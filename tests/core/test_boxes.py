@@ -118,3 +118,32 @@ def test_a_text_is_a_box_on_the_globe_or_refused(text):
         return
     assert -180 <= min(box.west, box.east) <= max(box.west, box.east) <= 180
     assert -90 <= box.south <= box.north <= 90
+
+
+@given(BOXES, LONGITUDES, LATITUDES)
+def test_what_lies_in_a_box_lies_in_one_of_its_cells(
+    box: Box, longitude: float, latitude: float
+) -> None:
+    if box.cells is not None and box.contains(longitude, latitude):
+        assert not {*boxes.cells_of(longitude, latitude)}.isdisjoint(box.cells)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("8.4,47.2,8.7,47.5", 2),
+        ("5,45,15,55", 20),
+        ("-20,-35,50,35", 6),
+        ("179.9,0,-179.9,0.1", 2),
+        ("180,0,180,0", 1),
+        ("-180,-90,180,90", None),
+    ],
+)
+def test_a_box_needs_few_cells(text: str, count: int | None) -> None:
+    cells = boxes.parse(text).cells
+    assert (cells and len(cells)) == count
+
+
+def test_a_position_is_in_one_cell_of_each_size() -> None:
+    assert len(boxes.cells_of(8.5, 47.3)) == len(boxes.CELL_DEGREES)
+    assert boxes.cells_of(180, 0) == boxes.cells_of(-180, 0)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from svc_core.intake import taking
+from svc_core.intake import joining, taking
 from svc_core.intake.contributions import CONTRIBUTIONS
 from svc_core.intake.kinds import KINDS
 from svc_core.sources.body import Body
@@ -135,7 +135,9 @@ def test_what_one_of_two_sources_brought_is_withdrawn_alone(
 
 
 def test_a_snapshot_takes_back_what_it_lacks(house: Any, document: Document) -> None:
-    snapshot = attrs.evolve(document, format=attrs.evolve(document.format, kind="snapshot"))
+    records = tuple(one for one in document.records if not one.gone)
+    format_ = attrs.evolve(document.format, kind="snapshot")
+    snapshot = attrs.evolve(document, format=format_, records=records)
     take(house, snapshot)
     kept = attrs.evolve(snapshot, records=snapshot.records[1:])
     take(house, kept)
@@ -149,7 +151,7 @@ def test_a_snapshot_takes_back_what_it_lacks(house: Any, document: Document) -> 
 
 KEYS = ("lei:A", "cik:1", "usgs:us7", "x:pr7")
 JOINED = [kind.resource for kind in KINDS.values() if kind.joined]
-ALONE = ["newsItem", "indicator", "market", "relation"]
+ALONE = ["newsItem", "filing", "market", "relation"]
 
 Saying = tuple[str, str, tuple[str, ...], int, str, bool]
 """Of which source, under which key, with which others, at which hour, what; or that it is gone."""
@@ -220,6 +222,26 @@ def test_withdrawing_a_source_leaves_what_the_others_give(
     assert shown(house) == said_in(
         house_factory(), resource, [one for one in order if one[0] != "/a"]
     )
+
+
+def test_rows_of_more_contributions_than_a_page_are_folded_whole(
+    house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(joining, "ROWS_SCANNED", 2)
+    monkeypatch.setattr(taking, "ROWS_SCANNED", 2)
+    keys = tuple(f"usgs:{number}" for number in range(7))
+    for hour, key in enumerate(keys):
+        take(house, saying("osintEvent", ("/a", key, keys[-1:], hour, key, False)), f"/{key}")
+    (row,) = _all(house, KINDS["osintEvent"].collection)
+    assert len(json.loads(row.raw)["sources"]) == 7
+    withdraw(house, f"/{keys[-1]}")
+    assert len(_all(house, KINDS["osintEvent"].collection)) == 1
+    snapshot = saying("osintEvent", ("/a", keys[0], (), 0, "One", False))
+    for kind, records in (("window", 5), ("snapshot", 0)):
+        told = tuple(attrs.evolve(snapshot.records[0], key=f"x:{n}") for n in range(records))
+        format_ = attrs.evolve(snapshot.format, kind=kind)
+        take(house, attrs.evolve(snapshot, format=format_, records=told), "/many")
+    assert len(_all(house, CONTRIBUTIONS)) == 6
 
 
 @given(sayings)

@@ -1,16 +1,27 @@
 """Sources as their operator adds them: bounded, all or none, in short units of work."""
 
+import gzip
+import json
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import pytest
 from attrs import define, evolve, field
 
-from svc_core import drive
+from svc_core import catalog, drive
 from svc_core.cursor import Keyring
 from svc_core.host import Host, silent
-from svc_core.intake import operations
-from svc_core.intake.operations import AddSources, Outcome, PullSources, SourceReader
+from svc_core.intake import offers, operations, taking
+from svc_core.intake.contributions import CONTRIBUTIONS, Contribution
+from svc_core.intake.operations import (
+    AddSources,
+    Outcome,
+    PullSources,
+    RemoveSources,
+    SourceReader,
+)
+from svc_core.intake.registry import SourceWish, add_source, remove_sources
 from svc_core.operation import Actor, Context
 from svc_core.ports import SYSTEM
 from svc_core.problem import Problem
@@ -122,3 +133,148 @@ def test_sources_that_were_added_can_be_pulled_by_their_ids() -> None:
 
     assert len(ids) == 700
     assert b'"failed":0' in reader.run(operations.pull_sources, PullSources(ids)).raw
+
+
+# -- taking back -------------------------------------------------------------------------------
+
+
+async def said(source: Source, numbers: range, ctx: Context) -> None:
+    for number in numbers:
+        row = f"ent_{number:024x}"
+        one = Contribution(
+            id=f"{source.id}:mention:{number}",
+            row=row,
+            source=source.id,
+            resource="mention",
+            format="gdelt-mentions",
+            key=str(number),
+            digest=number,
+            said={"provider": "gdelt"},
+            ref={},
+            read_at=ctx.now,
+        )
+        await ctx.save(CONTRIBUTIONS, one.id, one)
+
+
+@define
+class Shelf(Reader):
+    """A host whose sources have brought something; that at `again` is added anew in between."""
+
+    store: MemoryStorage = field(factory=lambda: MemoryStorage(catalog.COLLECTIONS))
+    again: str | None = None
+
+    async def write(self, tenant: str, usecase: Any) -> Any:
+        done = await Reader.write(self, tenant, usecase)
+        if self.again is not None:
+            wish = SourceWish(self.again)
+            await self.store.write(SYSTEM, lambda tx: add_source(self.context(tx), wish))
+        return done
+
+    def source(self, location: str, numbers: range) -> Source:
+        made = drive.run(self.write(SYSTEM, lambda ctx: add_source(ctx, SourceWish(location))))
+        drive.run(self.write(SYSTEM, partial(said, made, numbers)))
+        return made  # type: ignore[no-any-return]
+
+    def held(self, source: Source) -> int:
+        return drive.run(self.read(SYSTEM, partial(taking.held, source=source.id)))  # type: ignore[no-any-return]
+
+
+def test_all_that_a_source_brought_is_withdrawn_in_short_units(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(taking, "ROWS_SCANNED", 50)
+    shelf = Shelf()
+    mine, other = shelf.source("/a", range(120)), shelf.source("/b", range(100, 130))
+    gone = shelf.run(operations.remove_sources, RemoveSources((mine.id,), withdraw=True))
+    assert b'"deleted":120' in gone.rows[0]
+    assert (shelf.held(mine), shelf.held(other)) == (0, 30)
+
+
+def test_what_was_cut_off_while_it_withdrew_goes_on() -> None:
+    shelf = Shelf()
+    mine = shelf.source("/a", range(3))
+    drive.run(shelf.write(SYSTEM, lambda ctx: remove_sources(ctx, [mine.id])))
+    with pytest.raises(Problem, match="NOT_FOUND"):
+        shelf.run(operations.remove_sources, RemoveSources((mine.id,)))
+    gone = shelf.run(operations.remove_sources, RemoveSources((mine.id,), withdraw=True))
+    assert (b'"deleted":3' in gone.rows[0], shelf.held(mine)) == (True, 0)
+
+
+def test_what_is_added_anew_while_it_is_withdrawn_stays() -> None:
+    shelf = Shelf()
+    mine = shelf.source("/a", range(3))
+    shelf.again = "/a"
+    gone = shelf.run(operations.remove_sources, RemoveSources((mine.id,), withdraw=True))
+    assert (b'"deleted":0' in gone.rows[0], shelf.held(mine)) == (True, 3)
+
+
+# -- what is offered ---------------------------------------------------------------------------
+
+
+def test_a_preset_that_cannot_be_read_is_kept_and_told() -> None:
+    reader = Reader()
+    reader.run(offers.list_presets, offers.ListPresets(add=("cisa-kev",), pull=False))
+    assert drive.run(reader.count()) == 1
+    page = reader.run(offers.list_presets, offers.ListPresets(("cisa-kev",), add=("epss",)))
+    assert [b'"sourceId":null' in row for row in page.rows] == [False, False]
+    with pytest.raises(Problem, match="VALIDATION_FAILED"):
+        reader.run(offers.list_presets, offers.ListPresets(("nobody",)))
+
+
+@define
+class Lists(Reader):
+    """A host with one list of feeds."""
+
+    body: bytes = b""
+    pulled: list[str] = field(factory=list)
+
+    def context(self, tx: Any = None) -> Context:
+        there = _Place(self.body, self.pulled)
+        return evolve(super().context(tx), host=Host(lends={SourceReader: there}))
+
+
+@define
+class _Place:
+    body: bytes
+    pulled: list[str]
+
+    def locations(self, given: str) -> Sequence[str]:
+        if given.startswith("ftp:"):
+            raise ValueError("Neither a web address nor a file.")
+        return [given]
+
+    async def read(self, _: str) -> bytes:
+        return self.body
+
+    async def pull(self, sources: Sequence[Source], _: Any, *, force: bool = False) -> None:
+        self.pulled.extend(source.location for source in sources)
+
+
+def listed(*urls: str) -> bytes:
+    feeds = "".join(f'<outline xmlUrl="{url}" category="ai"/>' for url in urls)
+    return f"<opml><body>{feeds}</body></opml>".encode()
+
+
+URLS = ("https://a.example/feed", "ftp://b.example/feed", "https://c.example/feed")
+
+
+def test_a_list_of_feeds_is_taken_but_for_what_nobody_can_read() -> None:
+    reader = Lists(body=gzip.compress(listed(*URLS)))
+    for pull, status in ((False, "added"), (True, "known")):
+        asked = offers.ImportSources("https://list.example/feeds.opml", pull)
+        rows = [json.loads(row) for row in reader.run(offers.import_sources, asked).rows]
+        told = [(row["status"], row["topics"]) for row in rows]
+        assert told == [(status, ["ai"]), (status, ["ai"]), ("refused", ["ai"])]
+    assert reader.pulled == [URLS[0], URLS[2]]
+    made: Any = drive.run(reader.read(SYSTEM, lambda ctx: offers.export_sources(ctx, None)))
+    assert all((url.encode() in made.body) == url.startswith("https") for url in URLS)
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"no list", listed(), listed("ftp://b.example/"), b" " * (offers.OPML_BYTES + 1)]
+)
+def test_what_lists_nothing_that_can_be_read_adds_nothing(body: bytes) -> None:
+    reader = Lists(body=body)
+    with pytest.raises(Problem, match="VALIDATION_FAILED"):
+        reader.run(offers.import_sources, offers.ImportSources("/x.opml"))
+    assert reader.units == []

@@ -8,11 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import drive
+from svc_core import corpus, drive
+from svc_core.embeddings import VECTORS, Vector
 from svc_core.host import silent
+from svc_core.intake import taking
 from svc_core.news.grouping import PASSES_MAX, TRIES_MAX, group_new, named
 from svc_core.resources.news import UNGROUPED
 from svc_core.text.evidence import Evidence
+from svc_core.text.frequencies import Frequencies
 
 NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)
 STRIKE = "Dockworkers of Fjordby walk out over night shifts"
@@ -161,6 +164,28 @@ def test_an_item_names_its_event_from_the_second_telling_on(house: Any, take: Ma
     told = house.rows("listNews", f"storyId={name}")
     assert {row["title"] for row in told} == {STRIKE, f"{STRIKE}, union says"}
     assert [row["storyId"] for row in house.rows("listNews") if row not in told] == [None]
+
+
+def test_what_a_source_takes_back_leaves_no_word_and_no_event_behind(
+    house: Any, take: Make
+) -> None:
+    take(house, "alpha", STRIKE, BLAZE)
+    take(house, "beta", f"{STRIKE}, union says")
+    source = house.add("https://beta.example/feed")
+    (taken_back,) = (item for item in house.news() if item.source.id == source.id)
+    vector = Vector(taken_back.id, taken_back.retrieved_at, "model", 1, "")
+    house.run(lambda ctx: ctx.save(VECTORS, vector.id, vector))
+    gone, _ = house.run(lambda ctx: taking.absent(ctx, source.id, set()))
+    house.run(lambda ctx: taking.withdraw(ctx, gone))
+    assert {one.id for one in house.words()} == {one.id for one in house.news()}
+    assert taken_back.id not in {one.id for one in house.news()}
+    assert house.run(lambda ctx: ctx.find(VECTORS, vector.id)) is None
+    table = house.run(corpus.frequencies)
+    terms = [set((one.terms or "").split()) for one in house.words()]
+    scratch = Frequencies.of(terms)
+    assert (dict(table.counts), table.total) == (dict(scratch.counts), len(terms))
+    assert drive.run(group_new(Work(house))) == 1
+    assert (stories(house), waiting(house)) == ({}, 0)
 
 
 def test_an_event_keeps_its_name_when_another_document_tells_it(house: Any, take: Make) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from svc_core import instants, problem
+from svc_core.osint import finint
 
 Take = Callable[..., Any]
 
@@ -153,6 +154,22 @@ def test_a_cursor_is_of_one_list_alone(world: Any) -> None:
     assert refused.type is problem.INVALID_CURSOR
 
 
+def test_a_page_looks_at_so_many_series_and_says_where_to_go_on(house: Any, take: Take) -> None:
+    rates = {f"X{number:02}": 1 for number in range(finint.SERIES_LOOKED_AT + 50)}
+    told = {"base": "EUR", "date": "2024-03-01", "rates": rates}
+    take(house, "rates", json.dumps(told).encode())
+    late = {"base": "EUR", "date": "2025-03-01", "rates": {"X00": 1, "X70": 2}}
+    take(house, "late", json.dumps(late).encode())
+    query, found, pages = "latest=true&limit=100&periodFrom=2025", [], 0
+    after = ""
+    while pages == 0 or after:
+        body = json.loads(house.send("listIndicators", query=query + after).body)
+        found += [row["value"] for row in body["data"]]
+        cursor, pages = body["meta"]["page"]["nextCursor"], pages + 1
+        after = f"&cursor={cursor}" if cursor else ""
+    assert (sorted(found), pages) == ([1, 2], 2)
+
+
 # -- as documents say it -----------------------------------------------------------------------
 
 
@@ -181,3 +198,23 @@ def test_the_same_document_again_changes_nothing(house: Any, take: Take) -> None
     house.clock.advance(60)
     again = take(house, "rates", rates)
     assert (again.created, again.updated, house.rows("listIndicators")) == (0, 0, before)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "value", "updated"),
+    [
+        (("2024-03-01", "2024-03-01"), ("2024-03-02", "2024-03-02"), "1", 0),
+        (("2024-03-01", "2024-03-01"), ("2024-03-02", "2024-03-02"), "2", 1),
+        (("2024-03-01", "9999-12-31"), ("2024-03-01", "2024-03-27"), "1", 1),
+    ],
+)
+def test_a_value_asked_for_on_another_day_is_no_change(
+    house: Any, take: Take, first: Any, second: Any, value: str, updated: int
+) -> None:
+    for told, said in ((first, "1"), (second, value)):
+        span = dict(zip(("realtime_start", "realtime_end"), told, strict=True))
+        rows = [{**span, "date": "2024-01-01", "value": said}]
+        asked = {"observation_start": "x", **span, "observations": rows}
+        body = json.dumps(asked).encode()
+        brought = take(house, "gdp", body, {"series": "GDP", "frequency": "Q"})
+    assert (brought.created, brought.updated) == (0, updated)

@@ -357,8 +357,10 @@ CENTRE = "Point_Centroid"
 
 ALERTS: list[tuple[list[dict[str, Any]], dict[str, Any]]] = [
     (
-        [alert("Poly_Circle", POLYGON), alert("Line_Line_0", None), alert(CENTRE, POINT)],
-        {"place.geometry": POINT, "footprint": POLYGON, "endedAt": None, "severity": "high"},
+        [alert("Poly_Circle", POLYGON), alert("Line_Line_0", None),
+         alert(CENTRE, POINT, glide="EQ-1")],
+        {"place.geometry": POINT, "footprint": POLYGON, "endedAt": None, "severity": "high",
+         "designators.1.value": "EQ-1"},
     ),
     (
         [alert("Poly_A", POLYGON), alert("Poly_B", POLYGONS)],

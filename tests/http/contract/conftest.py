@@ -27,15 +27,18 @@ from svc_core.access import plans
 from svc_core.access.scopes import SCOPES
 from svc_core.accounts import KEYS, KeyWish
 from svc_core.constraints import IdOf
+from svc_core.ids import EXAMPLE_DIGITS
 from svc_core.inputs import Input, inputs
 from svc_core.intake import registry, taking
 from svc_core.news.grouping import group_new
+from svc_core.news.recaps import recap_new
 from svc_core.openapi.samples import sample
 from svc_core.operation import Context, Operation
 from svc_core.payments import NOBODY
 from svc_core.reports import speaking
 from svc_core.resources.audio import Recording
 from svc_core.resources.members import micros
+from svc_core.resources.news import NEWS, EntityRef
 from svc_core.resources.webhook import QUEUES, WEBHOOKS, WEBHOOKS_MAX
 from svc_core.result import Created
 from svc_core.sources import formats
@@ -337,6 +340,9 @@ class LogFile:
         pass
 
 
+ENTITY = f"ent_{EXAMPLE_DIGITS}"  # who takes part in the newest item
+
+
 class World:
     """Tenants, keys and rows, made by the use cases that make them in earnest.
 
@@ -531,6 +537,7 @@ class World:
         self.run(group_new(self.hands))
         for key in ("a", "b", "personal"):
             self.sow(key)
+            self._remember(key, ENTITY)
         return self
 
     async def _make_accounts(self) -> None:
@@ -595,8 +602,13 @@ class World:
         async def happened(ctx: Context) -> None:
             quakes = [events.event(number) for number in told]
             await events.take(ctx, quakes, location=f"https://quakes.example/{told[0]}.json")
+            newest = (await ctx.tx.documents.scan(NEWS, limit=1)).rows[0]
+            actor = EntityRef(ENTITY, "Port of Rotterdam", "mentioned")
+            item = attrs.evolve(NEWS.decode(newest.raw), entities=(actor,))
+            await ctx.save(NEWS, item.id, item)
 
         self.system(happened)
+        self.run(recap_new(self.hands))
 
     def take_data(self) -> None:
         """Take in the demo's documents whose rows are shown and have identifiers of their own."""

@@ -50,8 +50,8 @@ def ids_of(operation, place="path"):
 
 
 EVERYBODYS = {each.prefix for each in catalog.COLLECTIONS if each.scope != "tenant"} | {
-    "inc"
-}  # events of news
+    *("ent", "inc")
+}  # who takes part in events of news, and these
 """The prefixes of rows that belong to no tenant."""
 
 
@@ -393,6 +393,9 @@ def test_a_filter_finds_what_its_identifier_names_and_tells_nothing_of_others(
     ask = shared.ask_of(operation)
     for item in ids_of(operation, "query"):
         ours, theirs = (shared.id_for(item.id_of, key) for key in ("a", "b"))
+        # The newest one that a key knows may be known from elsewhere: from the graph of a report.
+        named = re.search(f"{item.id_of.prefixes[0]}_[a-f0-9]{{24}}", shared.send(ask).text)
+        ours = ours if named is None else named[0]
         found = shared.send(ask.asking((item.name, ours)))
         assert found.json()["data"]
         bare = shared.send(ask.asking((item.name, digits_of(ours))))

@@ -1,0 +1,174 @@
+"""A filtered page of events costs the same in a short list and in a long one.
+
+Pages of 20 events through the store's own `scan`, filtered and sorted as the operations on events
+do it, over 10,000 and over 300,000 rows (SQLite): medians, and their ratio. The rows of both are
+of one world: a page's share of the rows is the same.
+Run: python benchmarks/bench_osint_pages.py [--quick]
+"""
+
+import asyncio
+import random
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from svc_core import boxes, drive
+from svc_core.ports import SYSTEM, Box, Transaction
+from svc_core.resources.facts import SEVERITIES, Measurement, Place
+from svc_core.resources.members import micros
+from svc_core.resources.osint import OSINT_EVENTS, OsintEvent
+from svc_http.storage import SqliteStorage
+
+GOAL = 1.3
+ENOUGH_MICROSECONDS = 2_000
+"""Where a short list has less than a page to walk, its page is no measure; this is then."""
+LIMIT = 20
+REPEATS = 200
+ROWS_PER_UNIT = 5_000
+SIZES = (10_000, 300_000)
+NEWEST = datetime(2026, 3, 1, tzinfo=UTC)
+SPAN = timedelta(days=365)
+PROVIDERS = ("usgs", "gdacs", "eonet", "gdelt", "ucdp")
+TYPES = ("earthquake", "flood", "storm", "battle", "protest", "wildfire", "drought", "riot")
+COUNTRIES = tuple(f"{first}{second}" for first in "ABCDEFGHIJ" for second in "ABCDEFGHIJ")
+
+
+def boxed(west: float, south: float, east: float, north: float) -> dict[str, Any]:
+    """An area, as the operations ask for it."""
+    area = boxes.Box(west, south, east, north)
+    cells = area.cells
+    where = {} if cells is None else {"cell": cells}
+    return {"where": where, "box": Box(west, south, east, north)}
+
+
+FILTERS: Mapping[str, dict[str, Any]] = {
+    "all": {},
+    "provider": {"where": {"provider": ("usgs",)}},
+    "type and country": {"where": {"country": ("CE",), "type": ("flood",)}},
+    "severity at least high": {"where": {"severity": ("high", "critical")}},
+    "five countries": {"where": {"country": ("AA", "BC", "CE", "HJ", "JJ")}},
+    "confidence at least 0.9": {"ranges": {"confidence": (900_000, None)}},
+    "box of a continent": boxed(-20, -35, 50, 35),
+    "box of a region": boxed(5, 45, 15, 55),
+    "box of a city": boxed(8.4, 47.2, 8.7, 47.5),
+    "box over the antimeridian": boxed(170, -25, -175, -10),
+    "box of open sea": boxed(-130, -65, -120, -60),
+    "a week of last spring": {
+        "start": micros(NEWEST - timedelta(days=300)),
+        "end": micros(NEWEST - timedelta(days=293)),
+        "ranges": {
+            "occurred": (
+                micros(NEWEST - timedelta(days=300)),
+                micros(NEWEST - timedelta(days=293)),
+            )
+        },
+    },
+    "by severity": {"order": "gravity"},
+    "by update, of a country": {"order": "updated", "where": {"country": ("CE",)}},
+}
+
+
+def event(number: int, chance: random.Random, rows: int) -> OsintEvent:
+    """One event of a world in which most of them happen on land."""
+    at = NEWEST - SPAN * (number / rows)
+    longitude, latitude = chance.uniform(-180, 180), chance.gauss(20, 22)
+    is_at_sea = longitude < -115 or abs(latitude) > 60
+    return OsintEvent(
+        id=f"obs_{number:024x}",
+        provider=chance.choice(PROVIDERS),
+        type=chance.choice(TYPES),
+        title=f"Event {number}",
+        occurred_at=at,
+        date_precision="instant",
+        place=Place(
+            None,
+            "Somewhere",
+            chance.choice(COUNTRIES),
+            None,
+            None
+            if is_at_sea
+            else {"type": "Point", "coordinates": [round(longitude, 4), round(latitude, 4)]},
+            "exact",
+        ),
+        measurements=(Measurement(5.5, "magnitude", "1", provider="usgs"),),
+        severity=chance.choice(SEVERITIES),
+        confidence=round(chance.random(), 3),
+        sources=(),
+        created_at=at,
+        updated_at=at,
+        revision=1,
+    )
+
+
+async def filled(path: Path, rows: int) -> SqliteStorage:
+    """A store with so many events."""
+    chance = random.Random(13)
+    store = SqliteStorage.open(path, (OSINT_EVENTS,), epoch=bytes(8))
+
+    async def put(tx: Transaction, first: int) -> None:
+        for number in range(first, min(first + ROWS_PER_UNIT, rows)):
+            row = event(number, chance, rows)
+            await tx.documents.put(OSINT_EVENTS, row.id, row)
+
+    for first in range(0, rows, ROWS_PER_UNIT):
+        await store.write(SYSTEM, lambda tx, first=first: put(tx, first))
+    return store
+
+
+async def timed(store: SqliteStorage, asked: dict[str, Any], repeats: int) -> tuple[float, int]:
+    """Microseconds of one page, and how many rows it has."""
+
+    async def work(tx: Transaction) -> tuple[float, int]:
+        seconds, found = [], 0
+        for _ in range(repeats):
+            began = time.perf_counter()
+            page = drive.run(tx.documents.scan(OSINT_EVENTS, limit=LIMIT, **asked))
+            seconds.append(time.perf_counter() - began)
+            found = len(page.rows)
+        return median(seconds) * 1e6, found
+
+    return await store.read("wsp_a", work)
+
+
+async def measured(rows: int, folder: Path, repeats: int) -> dict[str, tuple[float, int]]:
+    """Each filter over so many rows."""
+    store = await filled(folder / f"{rows}.db", rows)
+    try:
+        return {name: await timed(store, asked, repeats) for name, asked in FILTERS.items()}
+    finally:
+        await store.close()
+
+
+def is_met(short: float, long: float) -> bool:
+    """Whether a page of the long list costs about what one of the short list costs, or little."""
+    return long <= GOAL * short or long <= ENOUGH_MICROSECONDS
+
+
+def lines(few: Mapping[str, Any], many: Mapping[str, Any]) -> Iterator[str]:
+    """A table of both, and where the goal is missed."""
+    yield f"{'filter':28} {'few, us':>9} {'many, us':>9} {'ratio':>6}  rows"
+    for name, (short, _) in few.items():
+        long, found = many[name]
+        missed = "" if is_met(short, long) else "  missed"
+        yield f"{name:28} {short:9.0f} {long:9.0f} {long / short:6.2f}  {found}{missed}"
+
+
+def main() -> int:
+    """Measure and print; the exit code."""
+    is_quick = "--quick" in sys.argv[1:]
+    sizes, repeats = ((2_000, 20_000), 20) if is_quick else (SIZES, REPEATS)
+    with TemporaryDirectory() as folder:
+        few, many = (asyncio.run(measured(rows, Path(folder), repeats)) for rows in sizes)
+    print(f"pages of {LIMIT} events of {sizes[0]:,} and of {sizes[1]:,}")
+    print("\n".join(lines(few, many)))
+    print(f"goal: {GOAL} times as long, or {ENOUGH_MICROSECONDS} us")
+    return 0 if all(is_met(few[name][0], many[name][0]) for name in FILTERS) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

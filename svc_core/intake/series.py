@@ -1,0 +1,24 @@
+"""The series that indicators belong to, noted as their values come in."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from svc_core.operation import Context
+from svc_core.resources.finint import FININT_SERIES, Indicator, series_of
+
+
+async def follow(ctx: Context, rows: Iterable[Indicator]) -> None:
+    """Note the series of these rows that are not known yet."""
+    told = {one.id: one for one in map(series_of, rows)}
+    known = await ctx.tx.documents.get_many(FININT_SERIES, list(told))
+    for id_ in told.keys() - known.keys():
+        await ctx.tx.documents.put(FININT_SERIES, id_, told[id_])
+
+
+def asked_again(names: Sequence[str], before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether a row changed in nothing but the one day on which its value was asked for.
+
+    `names` are the members that differ. A vintage of more days tells that the value held then.
+    """
+    told = [row.get("vintage") or {"start": 0, "end": 1} for row in (before, after)]
+    return names == ("vintage",) and all(each["start"] == each["end"] for each in told)

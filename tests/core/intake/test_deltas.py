@@ -1,0 +1,61 @@
+"""Changes of a collection come in as what they are: added, replaced and taken back."""
+
+import json
+from typing import Any
+
+from svc_core.intake.contributions import CONTRIBUTIONS
+from svc_core.intake.taking import Taken
+from svc_core.sources.body import Body
+from svc_core.sources.formats import FORMATS, Document, read
+from svc_core.sources.model import Given
+
+
+def entity(id_: str, schema: str, day: int, **properties: str) -> dict[str, Any]:
+    changed = f"2026-01-{day:02}T00:00:00"
+    texts = {name: [value] for name, value in properties.items()}
+    return {"id": id_, "schema": schema, "properties": texts, "last_change": changed}
+
+
+def changes(*lines: tuple[str, dict[str, Any]]) -> Document:
+    told = "\n".join(json.dumps({"op": op, "entity": entity}) for op, entity in lines)
+    return read(Body(told.encode()), FORMATS["ftm-delta"], Given())
+
+
+APPLE = entity("c", "Company", 1, name="Apple", leiCode="HWUPKR0MPOU8FGXBT394")
+FIRST = changes(
+    ("ADD", entity("p", "Person", 1, name="Ann")),
+    ("ADD", APPLE),
+    ("ADD", entity("e", "Ownership", 1, owner="p", asset="c")),
+)
+SECOND = changes(("MOD", entity("p", "Person", 2, name="Ann B")))
+GONE = changes(
+    ("ADD", entity("x", "Person", 3, name="Xu")),
+    *(("DEL", {"id": id_}) for id_ in ("p", "c", "e", "never")),
+)
+
+
+def held(house: Any) -> dict[str, Any]:
+    found = house.run(lambda ctx: ctx.tx.documents.scan(CONTRIBUTIONS, limit=100))
+    told = [CONTRIBUTIONS.decode(row.raw) for row in found.rows]
+    return {one.key: one.said.get("name") for one in told if not one.gone}
+
+
+def test_a_deletion_by_id_alone_takes_back_what_was_added(house: Any) -> None:
+    source = house.add("https://example.org/changes")
+    assert house.take(source, FIRST) == Taken(created=3)
+    assert house.take(source, FIRST) == Taken(unchanged=3)
+    assert house.take(source, SECOND) == Taken(updated=1)
+    assert held(house) == {"ftm:p": "Ann B", "ftm:c": "Apple", "ftm:e": None}
+    taken = house.take(source, GONE)
+    assert (taken.created, taken.deleted) == (1, 3)
+    assert held(house) == {"ftm:x": "Xu"}
+
+
+def test_old_changes_read_again_bring_nothing_back(house: Any) -> None:
+    source = house.add("https://example.org/changes")
+    for document in (FIRST, SECOND, GONE):
+        house.take(source, document)
+    for document in (FIRST, SECOND, GONE, SECOND):
+        again = house.take(source, document)
+        assert (again.created, again.updated, again.deleted) == (0, 0, 0)
+    assert held(house) == {"ftm:x": "Xu"}
