@@ -30,21 +30,18 @@ _RANGE = re.compile(
 def named(tree: Mapping[str, Any]) -> dict[Any, Product]:
     """What each product id stands for: vendor, product, version or range, CPE."""
     found = dict(_leaf({}, one) for one in objects(tree.get("full_product_names")))
-    found |= _leaves(tree.get("branches"))
+    found |= _leaves(tree.get("branches"), {})
     for one in objects(tree.get("relationships")):
         base = found.get(one.get("product_reference"), {})
         found |= [_leaf(base, one.get("full_product_name") or {})]
     return found
 
 
-def _leaves(branches: Any) -> Iterator[tuple[Any, Product]]:
-    waiting: list[tuple[Any, Product]] = [(branches, {})]
-    while waiting:  # no recursion: how deep a tree is, its publisher decides
-        here, path = waiting.pop()
-        for branch in objects(here):
-            below = {**path, branch.get("category"): branch.get("name")}
-            waiting.append((branch.get("branches"), below))
-            yield _leaf(below, branch.get("product") or {})
+def _leaves(branches: Any, path: Product) -> Iterator[tuple[Any, Product]]:
+    for branch in objects(branches):
+        below = {**path, branch.get("category"): branch.get("name")}
+        yield _leaf(below, branch.get("product") or {})
+        yield from _leaves(branch.get("branches"), below)
 
 
 def _leaf(path: Product, product: Mapping[str, Any]) -> tuple[Any, Product]:

@@ -12,7 +12,7 @@ from attrs import field, frozen
 
 from svc_core.sources.model import Said
 from svc_core.sources.parties import identifier, keys
-from svc_core.sources.values import TEXT_CHARS, country, required
+from svc_core.sources.values import TEXT_CHARS, country, objects, required
 
 Entity = Mapping[str, Any]
 
@@ -93,15 +93,12 @@ def things(entity: Entity) -> Iterator[Thing]:
     held = entity.get("properties")
     texts: dict[str, list[str]] = {}
     for name, values in held.items() if isinstance(held, dict) else ():
-        kept: list[str] = []
-        for value in values[:VALUES_MAX] if isinstance(values, list) else [values]:
-            if isinstance(value, dict):
-                yield from things(value)
-            one = value.get("id") if isinstance(value, dict) else value
-            told = one.strip()[:TEXT_CHARS] if isinstance(one, str) else None
-            if told and told not in kept:
-                kept.append(told)
-        if kept:
+        listed = values[:VALUES_MAX] if isinstance(values, list) else [values]
+        for inner in objects(listed):
+            yield from things(inner)
+        plain = (one.get("id") if isinstance(one, dict) else one for one in listed)
+        told = (one.strip()[:TEXT_CHARS] for one in plain if isinstance(one, str))
+        if kept := list(dict.fromkeys(filter(None, told))):
             texts[name] = kept
     id_ = entity.get("id")
     told_id = required(id_.strip() if isinstance(id_, str) else None, "id")

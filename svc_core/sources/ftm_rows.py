@@ -86,6 +86,9 @@ def _party(around: Around, thing: Thing) -> Record:
 def _relations(around: Around, thing: Thing) -> Iterator[Record]:
     kind, source, target, is_directed = EDGES[thing.schema]
     sources, targets = (required(thing.all(end) or None, end) for end in (source, target))
+    currencies = {"amount": thing.first("currency"), **_AMOUNTS}
+    amounts = ((number(thing.first(name)), currency) for name, currency in currencies.items())
+    amount, currency = next((one for one in amounts if one[0] is not None), (None, None))
     percentage = _PERCENTAGE.fullmatch(thing.first("percentage") or "")
     said = {
         "validFrom": thing.first("startDate", "date"),
@@ -93,7 +96,8 @@ def _relations(around: Around, thing: Thing) -> Iterator[Record]:
         "attributes": {
             "role": thing.first("role", "relationship", "status"),
             "percentage": percentage and number(percentage[1]),
-            **_amount(thing),
+            "amount": amount,
+            "currency": currency,
         },
         "evidence": evidence(thing.all("sourceUrl")),
     }
@@ -102,14 +106,6 @@ def _relations(around: Around, thing: Thing) -> Iterator[Record]:
         made = relation(kind, keys, said, directed=is_directed, **_from(thing))
         # Of payments between the same two each is one of its own.
         yield evolve(made, key=f"{made.key}|{thing.id}") if kind == "paid" else made
-
-
-def _amount(thing: Thing) -> dict[str, Any]:
-    for name, currency in {"amount": thing.first("currency"), **_AMOUNTS}.items():
-        amount = number(thing.first(name))
-        if amount is not None:
-            return {"amount": amount, "currency": currency}
-    return {}
 
 
 def _from(thing: Thing) -> dict[str, Any]:

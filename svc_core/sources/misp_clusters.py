@@ -64,13 +64,10 @@ def _entity(told: tuple[Cluster, str]) -> Record:
 
 def _related(told: tuple[Cluster, Cluster, str]) -> Record:
     one, cluster, kind = told
-    return relation(
-        one["type"],
-        (key_of(cluster, kind), f"misp-galaxy:{one['dest-uuid']}"),
-        {"confidence": _confidence(several(one.get("tags")))},
-        directed=one["type"] not in _MUTUAL,
-        record_id=cluster.get("uuid"),
-    )
+    type_, ends = one["type"], (key_of(cluster, kind), f"misp-galaxy:{one['dest-uuid']}")
+    said = {"confidence": _confidence(several(one.get("tags")))}
+    points = type_ not in _MUTUAL
+    return relation(type_, ends, said, directed=points, record_id=cluster.get("uuid"))
 
 
 def _confidence(tags: Iterable[str]) -> float | None:

@@ -58,24 +58,20 @@ def _incident(wrapped: Object) -> Record:
         raise Unusable("is not published")
     uuid, level = required(event.get("uuid"), "a uuid"), str(event.get("threat_level_id"))
     basis = {"provider": "misp", "scale": "threat_level_id", "value": level}
-    return Record(
-        "incident",
-        f"misp:{uuid}",
-        {
-            "title": required(text(event.get("info"), 500), "info"),
-            "category": "cyber",
-            "status": STATUSES.get(str(event.get("analysis"))),
-            "severity": SEVERITIES.get(level),
-            "severityBasis": basis if level in SEVERITIES else None,
-            "startedAt": at(midnight(event.get("date"))),
-            "datePrecision": "day",
-            "designators": [designator("misp", uuid)],
-            "entities": list({one["name"]: one for one in mentions(event)}.values()),
-        },
-        stamp=_moment(event.get("timestamp")),
-        record_id=uuid,
-        published_at=_moment(event.get("publish_timestamp")),
-    )
+    said = {
+        "title": required(text(event.get("info"), 500), "info"),
+        "category": "cyber",
+        "status": STATUSES.get(str(event.get("analysis"))),
+        "severity": SEVERITIES.get(level),
+        "severityBasis": basis if level in SEVERITIES else None,
+        "startedAt": at(midnight(event.get("date"))),
+        "datePrecision": "day",
+        "designators": [designator("misp", uuid)],
+        "entities": list({one["name"]: one for one in mentions(event)}.values()),
+    }
+    changed, published = _moment(event.get("timestamp")), _moment(event.get("publish_timestamp"))
+    key = f"misp:{uuid}"
+    return Record("incident", key, said, changed, record_id=uuid, published_at=published)
 
 
 def _moment(seconds: object) -> datetime | None:

@@ -62,9 +62,9 @@ def _score(metric: dict[str, Any]) -> Any:
 
 def _matches(configurations: Iterable[Any]) -> Iterator[dict[str, Any]]:
     """What is affected, and not what it only runs on or with."""
-    for node in (one for each in configurations for one in each.get("nodes") or ()):
-        if not node.get("negate"):
-            yield from (one for one in node.get("cpeMatch") or () if one.get("vulnerable"))
+    nodes = (one for each in configurations for one in each.get("nodes") or ())
+    for node in (one for one in nodes if not one.get("negate")):
+        yield from (one for one in node.get("cpeMatch") or () if one.get("vulnerable"))
 
 
 def _product(match: dict[str, Any]) -> tuple[Any, Any, Any, list[Any]]:

@@ -39,9 +39,8 @@ def _entity(one: Object, key: str) -> Record:
     kind, own = one["type"], f"stix:{one['id']}"
     scheme, _, value = key.partition(":")
     named = one.get("name") or one.get("pattern") or (value if kind == "location" else None)
-    name, aliases = required(text(named, 500), "a name"), one.get("aliases")
-    if aliases is None:
-        aliases = one.get("x_mitre_aliases")
+    name = required(text(named, 500), "a name")
+    aliases = one.get("aliases", one.get("x_mitre_aliases"))
     said = {
         "type": IDENTITIES.get(one.get("identity_class", ""), TYPES[kind]),
         "name": name,

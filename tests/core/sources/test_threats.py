@@ -349,10 +349,11 @@ def test_what_relates_clusters_is_as_sure_as_its_words() -> None:
 
 
 def test_a_galaxy_without_entities_says_so() -> None:
-    found = taken(galaxy("cancer", cluster(), {"value": ""}))
+    found = taken(galaxy("cancer", cluster(), {"value": ""}, 5))
     assert not found.records
     assert [(one.reason, one.count) for one in found.rejections] == [
-        ("is of a galaxy that holds no entities: cancer", 2)
+        ("is of a galaxy that holds no entities: cancer", 2),
+        ("is not of the form of its kind (AttributeError)", 1),
     ]
 
 

@@ -243,6 +243,15 @@ TRAPS: list[tuple[str, object, dict[str, object]]] = [
          "affected/0/versions/3/version": None, "affected/0/versions/3/lessThanOrEqual": "0.9"},
     ),
     (
+        "a colon may be part of a name, and what something only runs with is not affected",
+        nvd(configurations=[
+            *cpes({"criteria": r"cpe:2.3:a:pier:quay\:crane:1\.0:*:*:*:*:*:*:*"}),
+            {"nodes": [{"negate": True, "cpeMatch": [{"vulnerable": True}]}]},
+        ]),
+        {"affected/#": 1, "affected/0/product": "quay:crane",
+         "affected/0/versions/0/version": "1.0"},
+    ),
+    (
         "the assigner gives no score, another container does",
         cve(by("apple"), [by("CVE"), by("CISA-ADP", metrics=[
             {"cvssV3_1": {"version": "3.1", "vectorString": V31, "baseScore": 9.8}},
